@@ -8,8 +8,8 @@
 //	buyer, _ := bargain.NewPreferences(domain, cheap, 0)
 //	seller, _ := bargain.NewPreferences(domain, dear, 0)
 //	result, err := mechanism.Alternating{Steps: 50}.Run(1,
-//		mechanism.Party{Strategy: strategy.Boulware(), Preferences: buyer},
-//		mechanism.Party{Strategy: strategy.Conceder(), Preferences: seller})
+//		mechanism.Party{Strategy: strategy.NegmasBoulware(), Preferences: buyer},
+//		mechanism.Party{Strategy: strategy.NegmasConceder(), Preferences: seller})
 //
 // # Architecture
 //

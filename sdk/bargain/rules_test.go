@@ -1,0 +1,63 @@
+package bargain_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// eachFile parses all files of the engine that are not tests.
+func eachFile(t *testing.T, visit func(path string, file *ast.File)) {
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err == nil {
+			visit(filepath.ToSlash(path), file)
+		}
+		return err
+	}))
+}
+
+// TestImportsNoSolana allows the standard library, the engine itself, and a YAML parser for scenarios. Only
+// package onchain imports the protocol.
+func TestImportsNoSolana(t *testing.T) {
+	const engine = "github.com/haggle-protocol/haggle/sdk/bargain"
+	eachFile(t, func(path string, file *ast.File) {
+		for _, spec := range file.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			switch {
+			case !strings.Contains(name, "."), strings.HasPrefix(name, engine):
+			case strings.HasPrefix(path, "scenario/") && name == "go.yaml.in/yaml/v3":
+			case strings.HasPrefix(path, "onchain/") && name == "github.com/haggle-protocol/haggle/sdk/protocol":
+			default:
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+	})
+}
+
+// TestNoFloats requires that floats leave the numbers by one method, for reports.
+func TestNoFloats(t *testing.T) {
+	eachFile(t, func(path string, file *ast.File) {
+		ast.Inspect(file, func(node ast.Node) bool {
+			if function, ok := node.(*ast.FuncDecl); ok && path == "fixed/number.go" && function.Name.Name == "Float" {
+				return false
+			}
+			if name, ok := node.(*ast.Ident); ok && (name.Name == "float64" || name.Name == "float32") {
+				t.Errorf("%s uses %s", path, name.Name)
+			}
+			if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.FLOAT {
+				t.Errorf("%s has the literal %s", path, literal.Value)
+			}
+			return true
+		})
+	})
+}
