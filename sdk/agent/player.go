@@ -11,8 +11,8 @@ import (
 )
 
 // Player decides by a strategy of package bargain: its Decide is a [Config].Decide. The moves follow from the
-// fields, the negotiation's terms and its offers alone, so that they are the same after a restart, and as in a
-// simulation by [onchain.Rules].
+// fields, the negotiation's terms and its offers alone, so that they are the same after a restart, and as in
+// a simulation by [onchain.Rules].
 type Player struct {
 	Strategy bargain.Strategy
 	// Opening is the price from which a strategy with a curve concedes, in base units of the mint.
@@ -55,7 +55,8 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 func (p Player) Respond(turn Turn) (bargain.Action, error) {
 	n := turn.Negotiation
 	if len(turn.History) < int(n.CurrentRound) && !turn.LastCall {
-		return bargain.Action{}, fmt.Errorf("agent: %d of %d offers are known", len(turn.History), n.CurrentRound)
+		err := fmt.Errorf("agent: %d of %d offers are known", len(turn.History), n.CurrentRound)
+		return bargain.Action{}, err
 	}
 	domain, err := onchain.Domain(n.EscrowAmount)
 	if err != nil {

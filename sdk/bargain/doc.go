@@ -41,17 +41,17 @@
 //   - No float decides anything. All values are [fixed.Number] or integers, and all randomness comes from
 //     [Random], whose stream is defined here. Go maps are never iterated over to decide.
 //   - A strategy's bid has at least the reservation value. A package that bids below on purpose says so.
-//   - A round allocates nothing, except in strategies that list it. Tables are made at the start of a session,
-//     or once for all sessions of the same preferences.
+//   - A round allocates nothing, except in strategies that list it. Tables are made at the start of a
+//     session, or once for all sessions of the same preferences.
 //   - Equal utilities are ordered by the outcome's number, the lower first, so that ties never depend on a
 //     sort's internals.
 //
 // # Limits and pitfalls
 //
 //   - A domain has at most 2^64-1 outcomes: a larger one is an error. Real-valued issues are grids.
-//   - The inverse is exact for one monotone issue of any size, for up to 2^20 outcomes of any utility, and for
-//     linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such as
-//     10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.
+//   - The inverse is exact for one monotone issue of any size, for up to 2^20 outcomes of any utility, and
+//     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
+//     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.
 //   - Discounting changes the value of an agreement, not the order of outcomes. Strategies decide by
 //     undiscounted utilities, as in GENIUS and NegMAS; [Preferences.ValueAt] is the discounted value.
 //   - Reservation values above the best utility are legal: such a party ends the session.

@@ -8,8 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// partial is a combination of values of some issues: the sum of its parts of the utility, and its share of the
-// outcome's number.
+// partial is a combination of values of some issues: the sum of its parts of the utility, and its share of
+// the outcome's number.
 type partial struct {
 	sum    fixed.Number
 	offset Outcome
@@ -101,7 +101,9 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 			others = append(others, at)
 		}
 	}
-	p := &pairs{left: newHalf(domain, utility, left), right: newHalf(domain, utility, right), utility: utility}
+	p := &pairs{
+		left: newHalf(domain, utility, left), right: newHalf(domain, utility, right), utility: utility,
+	}
 	for _, at := range others {
 		p.others = append(p.others, newHalf(domain, utility, []int{at}))
 	}

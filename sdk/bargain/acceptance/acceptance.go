@@ -75,8 +75,8 @@ func (t *timed) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	return state.Time >= t.From && t.preferences.IsRational(state.Offer)
 }
 
-// Aspiration accepts offers with at least the utility that a curve claims at the time, less a tolerance. It is
-// the acceptance of NegMAS' time-based negotiators.
+// Aspiration accepts offers with at least the utility that a curve claims at the time, less a tolerance. It
+// is the acceptance of NegMAS' time-based negotiators.
 type Aspiration struct {
 	Curve     curve.Curve
 	Tolerance fixed.Number
@@ -89,7 +89,9 @@ func (a Aspiration) Acceptor(seat bargain.Seat) bargain.Acceptor {
 		return never{}
 	}
 	p := seat.Preferences
-	s := &aspiration{Aspiration: a, preferences: p, least: least, most: most, table: curve.Tabulate(a.Curve, seat.Steps)}
+	s := &aspiration{
+		Aspiration: a, preferences: p, least: least, most: most, table: curve.Tabulate(a.Curve, seat.Steps),
+	}
 	if s.table.Len() > 0 {
 		s.targets, _ = p.Memo(targetsKey{a, seat.Steps, most}, func() any {
 			targets := make([]fixed.Number, s.table.Len())

@@ -5,7 +5,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Expectation is what [Combi] expects of the offers to come, from those of the last window: as much time as
+// Expectation is the estimate of the offers to come, from those of the last window: as much time as
 // is left.
 type Expectation uint8
 
@@ -22,8 +22,8 @@ const (
 	ExpectProb
 )
 
-// Combi is ACcombi(From, alpha): ACnext, and from a relative time on also any offer that is at least what it
-// expects of the time left.
+// Combi is ACcombi(From, alpha): ACnext, and from a relative time on also any offer that is at least the
+// expectation of the time left.
 //
 // Source: Baarslag, Hindriks, Jonker (2014), section 3.3; GENIUS 10.4, AC_CombiMaxInWindow, AC_CombiAvg and
 // AC_CombiProb. There the window is as long as the time left, so the probability of ExpectProb is 1 if there

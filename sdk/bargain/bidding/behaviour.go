@@ -10,11 +10,12 @@ import (
 // The behaviour-dependent tactics below imitate the other party issue by issue. They work on amounts: the
 // prices of a price issue, the numbers of an integer or real issue that has no negative ones, and otherwise
 // the position of an ordered value, from 1. Of a categorical issue they keep the own last value. Results are
-// rounded down to the tick and limited to the issue. Until there are enough offers to imitate, they repeat the
-// own last offer, which is first the best outcome. An offer below the reservation value is replaced by the
-// lowest rational one.
+// rounded down to the tick and limited to the issue. Until there are enough offers to imitate, they repeat
+// the own last offer, which is first the best outcome. An offer below the reservation value is replaced by
+// the lowest rational one.
 //
-// Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section 4.3.
+// Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section
+// 4.3.
 
 // Relative is the relative tit-for-tat tactic: it concedes in percent what the other party conceded Delay
 // offers ago: x' = x * y[n-Delay] / y[n-Delay+1], where y[n] is the last offer received. If Delay is zero, 1
@@ -28,8 +29,8 @@ func (r Relative) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 }
 
 // RandomAbsolute is the random absolute tit-for-tat tactic: it concedes as much as the other party did Delay
-// offers ago, and a random part: x' = x + y[n-Delay] - y[n-Delay+1] +- R(Most), with a random number from 0 to
-// Most ticks in the other party's favour. If Delay is zero, 1 is used.
+// offers ago, and a random part: x' = x + y[n-Delay] - y[n-Delay+1] +- R(Most), with a random number from 0
+// to Most ticks in the other party's favour. If Delay is zero, 1 is used.
 type RandomAbsolute struct {
 	Delay int
 	Most  uint64

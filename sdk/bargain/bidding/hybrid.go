@@ -27,7 +27,8 @@ func (h Hybrid) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 		return none{}
 	}
 	if h.Curve == (curve.Bezier{}) {
-		h.Curve = curve.Bezier{Start: fixed.One, Middle: fixed.One / 4 * 3, End: hybridEnd(seat.Preferences.Domain().Size())}
+		end := hybridEnd(seat.Preferences.Domain().Size())
+		h.Curve = curve.Bezier{Start: fixed.One, Middle: fixed.One / 4 * 3, End: end}
 	}
 	if h.Empathy == 0 {
 		h.Empathy = fixed.One / 2

@@ -5,10 +5,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// NiceTitForTat is the bidding of the Nice Tit for Tat agent: it cooperates first, and answers the part of the
-// way to the Nash point that the other party has conceded with the same part of its own way. Utilities are
-// relative to the own range of all outcomes. It needs an opponent model; without one it takes 0.7 for its own
-// utility of the Nash point. The Nash point is that of up to 1,024 outcomes, evenly spread over the domain.
+// NiceTitForTat is the bidding of the Nice Tit for Tat agent: it cooperates first, and answers the part of
+// the way to the Nash point that the other party has conceded with the same part of its own way. Utilities
+// are relative to the own range of all outcomes. It needs an opponent model; without one it takes 0.7 for its
+// own utility of the Nash point. The Nash point is that of up to 1,024 outcomes, evenly spread over the
+// domain.
 //
 // Source: Baarslag, Hindriks, Jonker: A Tit for Tat Negotiation Strategy for Real-Time Bilateral Negotiations
 // (2013); the constants are those of GENIUS 10.4 and NegMAS 0.16.
@@ -59,9 +60,10 @@ func (n *nice) Next(state *bargain.State) bargain.Outcome {
 		target -= n.bonus(state.Time).Mul(gap)
 	}
 	least, most, _ := p.Range()
-	o := choose(p, PickModel, (n.best-(fixed.One-target).Mul(n.width)).Clamp(least, most), n.seat.Random, n.model)
+	wanted := (n.best - (fixed.One - target).Mul(n.width)).Clamp(least, most)
+	o := choose(p, PickModel, wanted, n.seat.Random, n.model)
 	// An offer that is worse than the best one received would be a gift.
-	if n.bestReceived != bargain.NoOutcome && p.IsRational(n.bestReceived) && p.Of(n.bestReceived) >= p.Of(o) {
+	if n.bestReceived != bargain.NoOutcome && p.Of(n.bestReceived) >= max(p.Of(o), p.Reservation()) {
 		return n.bestReceived
 	}
 	return o

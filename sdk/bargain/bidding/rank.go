@@ -30,7 +30,8 @@ func (r Random) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	if _, _, ok := seat.Preferences.Range(); !ok {
 		return none{}
 	}
-	return &random{preferences: seat.Preferences, target: seat.Preferences.Target(r.Level), source: seat.Random}
+	p := seat.Preferences
+	return &random{preferences: p, target: p.Target(r.Level), source: seat.Random}
 }
 
 type random struct {

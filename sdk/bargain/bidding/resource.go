@@ -5,7 +5,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Resource is what a resource-dependent tactic measures.
+// Resource is the quantity that a resource-dependent tactic measures.
 type Resource uint8
 
 // The resources.
@@ -24,7 +24,7 @@ const (
 type ResourceDependent struct {
 	// K is the concession with an unlimited resource.
 	K fixed.Number
-	// Resource is what is measured.
+	// Resource is the measured resource.
 	Resource Resource
 	// Unit is the amount of the resource that counts as 1. If zero, 1 is used.
 	Unit fixed.Number

@@ -19,8 +19,8 @@ type Curve interface {
 // concession is F(t) = K + (1-K) t^(1/E), and the level 1 - F(t). E < 1 is Boulware, E > 1 Conceder; E = 0 is
 // a hardliner, which stays at 1-K.
 //
-// Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section 4.1;
-// GENIUS 10.4, TimeDependent_Offering.
+// Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section
+// 4.1; GENIUS 10.4, TimeDependent_Offering.
 type Polynomial struct{ K, E fixed.Number }
 
 // Level implements Curve.

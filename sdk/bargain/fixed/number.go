@@ -146,7 +146,8 @@ func split(text string) (digits string, exponent int, err error) {
 		mantissa = strings.TrimPrefix(text, "+")
 	}
 	if at := strings.IndexAny(mantissa, "eE"); at >= 0 {
-		if exponent, err = strconv.Atoi(mantissa[at+1:]); err != nil || exponent > 1_000 || exponent < -1_000 {
+		exponent, err = strconv.Atoi(mantissa[at+1:])
+		if err != nil || exponent > 1_000 || exponent < -1_000 {
 			return "", 0, syntax
 		}
 		mantissa = mantissa[:at]

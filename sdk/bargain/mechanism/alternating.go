@@ -27,9 +27,9 @@ type Party struct {
 // fixed order. It accepts the standing offer, makes another one, or ends the session. An offer that all other
 // parties accept in a row is the agreement. With two parties it is Rubinstein's alternating offers.
 //
-// Source: Aydogan, Festen, Hindriks, Jonker: Alternating Offers Protocols for Multilateral Negotiation (2017).
-// The relative time is (step+1)/(steps+1) in a session with a limit of steps, as in NegMAS and in GENIUS'
-// DiscreteTimeline, or elapsed/limit with a limit of time, and the higher one with both.
+// Source: Aydogan, Festen, Hindriks, Jonker: Alternating Offers Protocols for Multilateral Negotiation
+// (2017). The relative time is (step+1)/(steps+1) in a session with a limit of steps, as in NegMAS and in
+// GENIUS' DiscreteTimeline, or elapsed/limit with a limit of time, and the higher one with both.
 type Alternating struct {
 	// Steps is the number of steps; if 0, only Limit ends the session.
 	Steps int
@@ -112,7 +112,7 @@ func (a Alternating) check(parties []Party) error {
 		case party.Preferences.Domain() != parties[0].Preferences.Domain():
 			return fmt.Errorf("%w: party %d has another domain", ErrConfig, i)
 		case a.Limit > 0 && (party.Pace <= 0 || party.Pace > maxPace):
-			return fmt.Errorf("%w: party %d has pace %d; with Limit it must be positive", ErrConfig, i, party.Pace)
+			return fmt.Errorf("%w: party %d: with Limit, Pace %d must be positive", ErrConfig, i, party.Pace)
 		}
 	}
 	return nil

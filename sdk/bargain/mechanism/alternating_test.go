@@ -144,3 +144,20 @@ func BenchmarkSessions(b *testing.B) {
 		}
 	}
 }
+
+// TestARoundAllocatesNothing compares short and long sessions of strategies by time.
+func TestARoundAllocatesNothing(t *testing.T) {
+	buyer, seller := prices(t, 0, 0)
+	session := new(mechanism.Session)
+	allocations := func(steps int) float64 {
+		run := func() {
+			_, err := session.Run(mechanism.Alternating{Steps: steps}, 1,
+				mechanism.Party{Strategy: strategy.NegmasBoulware(), Preferences: buyer},
+				mechanism.Party{Strategy: strategy.Hardliner(), Preferences: seller})
+			require.NoError(t, err)
+		}
+		run()
+		return testing.AllocsPerRun(10, run)
+	}
+	require.Equal(t, allocations(10), allocations(1000))
+}

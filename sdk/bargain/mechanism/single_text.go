@@ -56,7 +56,8 @@ func (s SingleText) Run(seed uint64, voters ...Voter) (bargain.Result, error) {
 	}
 	for i, voter := range voters {
 		if voter.Preferences == nil || voter.Preferences.Domain() != voters[0].Preferences.Domain() {
-			return bargain.Result{}, fmt.Errorf("%w: party %d has no preferences or another domain", ErrConfig, i)
+			err := fmt.Errorf("%w: party %d: no preferences, or another domain", ErrConfig, i)
+			return bargain.Result{}, err
 		}
 	}
 	m := &mediation{SingleText: s, voters: voters, domain: voters[0].Preferences.Domain()}
@@ -83,7 +84,8 @@ func (m *mediation) run() bargain.Result {
 		time := fixed.Ratio(int64(round), int64(m.Rounds))
 		if candidate := m.candidate(text); m.replaces(text, candidate, time) {
 			text = candidate
-			result.History = append(result.History, bargain.Offer{By: -1, Step: round, Time: time, Outcome: text})
+			offer := bargain.Offer{By: -1, Step: round, Time: time, Outcome: text}
+			result.History = append(result.History, offer)
 		}
 	}
 	if m.Rule == RuleSum {

@@ -12,7 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// complexVoters returns parties over 4^6 outcomes with random hyper-rectangles, whose utilities have local optima.
+// complexVoters returns parties over 4^6 outcomes with random hyper-rectangles, whose utilities have local
+// optima.
 func complexVoters(t require.TestingT, seed uint64, temperature fixed.Number) []mechanism.Voter {
 	var issues []bargain.Issue
 	for at := range 6 {

@@ -52,7 +52,8 @@ type Offer struct {
 // It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
 // from the arguments alone: it is the same after a restart, and for anyone who verifies it. An offer outside
 // the range of the next one is moved into it; if it is then below the reservation value, or if no rounds are
-// left, the move is [bargain.MoveEnd]. The midpoint of revealed prices is an offer that a strategy can accept.
+// left, the move is [bargain.MoveEnd]. The midpoint of revealed prices is an offer that a strategy can
+// accept.
 //
 // A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
 // are left.
@@ -88,7 +89,7 @@ func (p *Player) Respond(
 			}
 		}
 		offer := offers[round]
-		// A price between two ticks counts as the one that is worse for this side.
+		// A price between two ticks counts as the tick that is worse for this side.
 		outcome := p.outcome(offer.Amount, side == protocol.OfferSideBuyer)
 		history = append(history, bargain.Offer{
 			By: int(offer.Side), Step: round / 2, Time: ownTime(round/2, steps), Outcome: outcome,

@@ -41,8 +41,9 @@ type Rules struct {
 // RulesOf returns the rules of a negotiation. Deadline counts from its creation.
 func RulesOf(n *protocol.Negotiation) Rules {
 	return Rules{
-		Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds, DecayRateBps: n.DecayRateBps, MinOfferBps: n.MinOfferBps,
-		FeeBps: n.ProtocolFeeBps, ResponseWindow: n.ResponseWindow, Deadline: n.GlobalDeadline - n.CreatedAt,
+		Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds, DecayRateBps: n.DecayRateBps,
+		MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps, ResponseWindow: n.ResponseWindow,
+		Deadline: n.GlobalDeadline - n.CreatedAt,
 	}
 }
 
@@ -65,9 +66,9 @@ func Domain(escrow uint64) (*bargain.Domain, error) {
 	return bargain.NewDomain(bargain.Price("price", 0, escrow, escrow/maxPrices+1))
 }
 
-// Preferences returns a side's preferences over the prices of a domain of [Domain]: the best price is worth 1,
-// the worst 0. A buyer's reservation price is the highest it pays, a seller's the least it accepts, before the
-// fee: see [Gross]. It is rounded to the tick in the party's favour. Opening is the utility of an opening
+// Preferences returns a side's preferences over the prices of a domain of [Domain]: the best price is worth
+// 1, the worst 0. A buyer's reservation price is the highest it pays, a seller's the least it accepts, before
+// the fee: see [Gross]. It is rounded to the tick in the party's favour. Opening is the utility of an opening
 // price, for [Player].
 func Preferences(
 	domain *bargain.Domain, side protocol.OfferSide, openingPrice, reservationPrice uint64,

@@ -126,7 +126,7 @@ func (m *bayesian) Observe(offer bargain.Offer) {
 			issue.peaks[hypothesis] = issue.peaks[hypothesis].Mul(m.likelihood(u))
 		}
 		scale(issue.peaks)
-		// With another weight of this issue, the other issues share what is left of 1.
+		// With another weight of this issue, the other issues share the rest of 1.
 		for hypothesis := range issue.weights {
 			weight := level(hypothesis)
 			u := weight.Mul(part)

@@ -1,5 +1,6 @@
 // Package opponent has models that estimate the other party's utility, from 0 to 1, from its offers. They
-// follow GENIUS 10.4, in fixed point. An issue with more than 1,024 values is divided into 1,024 equal ranges.
+// follow GENIUS 10.4, in fixed point. An issue with more than 1,024 values is divided into 1,024 equal
+// ranges.
 //
 // Source of the comparison of these models: Baarslag, Hendrikx, Hindriks, Jonker: Predicting the Performance
 // of Opponent Models in Automated Negotiation (2013).
@@ -169,11 +170,11 @@ func (m *smith) Of(o bargain.Outcome) (u fixed.Number) {
 	return min(u, fixed.One)
 }
 
-// NashFrequency is the frequency model of the agent Nash (ANAC 2010). For categorical issues it is as [Smith].
-// For issues with an order, a value's utility falls from the first offer's value, the opponent's best, to the
-// far end of the issue, and the weight is 1 - 2 d, where d is the mean deviation of the offered values from
-// their mean, relative to the issue's range. GENIUS uses the standard deviation; the mean deviation needs no
-// root. Before the first offer the utility of all outcomes is 0.
+// NashFrequency is the frequency model of the agent Nash (ANAC 2010). For categorical issues it is as
+// [Smith]. For issues with an order, a value's utility falls from the first offer's value, the opponent's
+// best, to the far end of the issue, and the weight is 1 - 2 d, where d is the mean deviation of the offered
+// values from their mean, relative to the issue's range. GENIUS uses the standard deviation; the mean
+// deviation needs no root. Before the first offer the utility of all outcomes is 0.
 //
 // Source: GENIUS 10.4, NashFrequencyModel.
 type NashFrequency struct{}
@@ -182,7 +183,8 @@ type NashFrequency struct{}
 func (NashFrequency) Model(seat bargain.Seat) bargain.Model {
 	v := newValues(seat.Preferences.Domain())
 	return &nash{
-		values: v, counters: newCounters(&v, 0), first: make([]int, len(v.sizes)), weights: make([]fixed.Number, len(v.sizes)),
+		values: v, counters: newCounters(&v, 0), first: make([]int, len(v.sizes)),
+		weights: make([]fixed.Number, len(v.sizes)),
 	}
 }
 

@@ -53,7 +53,8 @@ func (e *element) number(name string) (fixed.Number, error) {
 	text := e.attribute(name)
 	n, err := fixed.Parse(text)
 	if err != nil {
-		return 0, invalid("<%s> has %s=%q, which is not a decimal number within the limits", e.XMLName.Local, name, text)
+		return 0, invalid("<%s> has %s=%q, which is not a decimal number within the limits",
+			e.XMLName.Local, name, text)
 	}
 	return n, nil
 }
@@ -144,7 +145,8 @@ func (e *element) issue(options Options) (issue bargain.Issue, err error) {
 		case kind == "real":
 			return options.real(name, least, most)
 		case least%fixed.One != 0 || most%fixed.One != 0:
-			return issue, invalid("issue %q has the range %s to %s, which is not one of integers", name, least, most)
+			return issue, invalid("issue %q has the range %s to %s, which is not one of integers",
+				name, least, most)
 		}
 		return bargain.Integer(name, int64(least/fixed.One), int64(most/fixed.One)), nil
 	default:
@@ -163,8 +165,8 @@ func (e *element) items() (items []*element) {
 }
 
 // ReadGeniusProfile reads a GENIUS utility space as preferences over a domain that has been read before. An
-// evaluation counts relative to the highest of its issue, as in GENIUS. The reservation value is 0 if there is
-// none, and the discount factor 1.
+// evaluation counts relative to the highest of its issue, as in GENIUS. The reservation value is 0 if there
+// is none, and the discount factor 1.
 func ReadGeniusProfile(domain *bargain.Domain, data []byte) (*bargain.Preferences, error) {
 	root, err := parseXML(data)
 	if err != nil {
@@ -198,7 +200,9 @@ func ReadGeniusProfile(domain *bargain.Domain, data []byte) (*bargain.Preference
 }
 
 // indexed returns the issues of a profile by their index attribute, as positions in the domain.
-func indexed(domain *bargain.Domain, root *element) (elements []*element, positions map[string]int, err error) {
+func indexed(
+	domain *bargain.Domain, root *element,
+) (elements []*element, positions map[string]int, err error) {
 	elements = make([]*element, domain.Len())
 	positions = map[string]int{}
 	names := map[string]int{}
@@ -317,7 +321,9 @@ func (e *element) evaluator(issue *bargain.Issue) (utility.Values, error) {
 		of = func(fixed.Number) fixed.Number { return parameters[0] }
 	case kind == "triangular":
 		err = read("parameter0", "parameter1", "parameter2")
-		of = func(x fixed.Number) fixed.Number { return triangular(x, parameters[0], parameters[1], parameters[2]) }
+		of = func(x fixed.Number) fixed.Number {
+			return triangular(x, parameters[0], parameters[1], parameters[2])
+		}
 	default:
 		return nil, invalid("issue %q has the unknown evaluator type %q", issue.Name, kind)
 	}

@@ -79,7 +79,8 @@ func evaluate(e *element, issue *bargain.Issue, values utility.Values) (weight f
 	if !issue.IsNumeric() {
 		for index := range e.Children {
 			value := part(values.Of(uint64(index)))
-			e.Children[index].Attributes = append(e.Children[index].Attributes, attributes("evaluation", value.String())...)
+			item := &e.Children[index]
+			item.Attributes = append(item.Attributes, attributes("evaluation", value.String())...)
 		}
 		return weight, nil
 	}
@@ -88,8 +89,9 @@ func evaluate(e *element, issue *bargain.Issue, values utility.Values) (weight f
 	slope := (part(last) - part(first)).Div(max(high.Sub(low), 1))
 	for index := range min(issue.Count, maxTable) {
 		x, _ := number(issue, index)
-		if gap := part(values.Of(index)) - part(first) - slope.Mul(x.Sub(low)); gap > maxGap || gap < -maxGap {
-			return 0, invalid("issue %q has no straight line of values, which GENIUS needs for numbers", issue.Name)
+		gap := part(values.Of(index)) - part(first) - slope.Mul(x.Sub(low))
+		if gap > maxGap || gap < -maxGap {
+			return 0, invalid("issue %q has no straight line of values, as GENIUS needs it", issue.Name)
 		}
 	}
 	line := node("evaluator", "ftype", "linear", "offset", part(first).String(), "slope", slope.String())
@@ -117,12 +119,15 @@ func geniusIssues(name string, domain *bargain.Domain) (element, error) {
 			}
 		case issue.Kind == bargain.KindReal:
 			kind = "real"
-			e.Children = []element{node("range", "lowerbound", issue.Text(0), "upperbound", issue.Text(issue.Count-1))}
+			e.Children = []element{
+				node("range", "lowerbound", issue.Text(0), "upperbound", issue.Text(issue.Count-1)),
+			}
 		case issue.Tick != 1:
 			return e, invalid("issue %q has the tick %d, which GENIUS does not know", issue.Name, issue.Tick)
 		default:
 			kind = "integer"
-			e.Attributes = append(e.Attributes, attributes("lowerbound", issue.Text(0), "upperbound", issue.Text(issue.Count-1))...)
+			bounds := attributes("lowerbound", issue.Text(0), "upperbound", issue.Text(issue.Count-1))
+			e.Attributes = append(e.Attributes, bounds...)
 		}
 		e.Attributes = append(e.Attributes, attributes("type", kind, "etype", kind, "vtype", kind)...)
 		objective.Children = append(objective.Children, e)

@@ -145,7 +145,8 @@ func (v value) issue(options Options) (issue bargain.Issue, err error) {
 	}
 	class := v.class()
 	switch class {
-	case "CategoricalIssue", "", "OrdinalIssue", "DiscreteOrdinalIssue", "CardinalIssue", "DiscreteCardinalIssue":
+	case "CategoricalIssue", "",
+		"OrdinalIssue", "DiscreteOrdinalIssue", "CardinalIssue", "DiscreteCardinalIssue":
 		var names []string
 		for _, element := range list {
 			text, err := element.text()
@@ -252,7 +253,8 @@ func (v value) discount() (inner value, d bargain.Discount, err error) {
 		case "relative_time":
 			d.PerStep = false
 		default:
-			return v, d, invalid("%s is %q; the engine knows step and relative_time", factor.path, factor.Value)
+			return v, d, invalid("%s is %q; the engine knows step and relative_time",
+				factor.path, factor.Value)
 		}
 	}
 	if dynamic, ok := v.get("dynamic_reservation"); ok {
@@ -414,7 +416,8 @@ func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 		}
 	}
 	if len(boxes) != len(amounts) || weights != nil && len(weights) != len(boxes) {
-		return nil, invalid("%s has %d ranges, %d utilities and %d weights", v.path, len(boxes), len(amounts), len(weights))
+		return nil, invalid("%s has %d ranges, %d utilities and %d weights",
+			v.path, len(boxes), len(amounts), len(weights))
 	}
 	list := make([]utility.Rectangle, len(boxes))
 	for i, box := range boxes {

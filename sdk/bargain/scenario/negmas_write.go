@@ -61,7 +61,7 @@ func WriteNegmasDomain(name string, domain *bargain.Domain, format Format) ([]by
 				out.Values = []any{issue.Int(0), issue.Int(issue.Count - 1)}
 			}
 		case issue.IsNumeric():
-			return nil, invalid("issue %q has the tick %d, which NegMAS does not know", issue.Name, issue.Tick)
+			return nil, invalid("issue %q: NegMAS does not know the tick %d", issue.Name, issue.Tick)
 		default:
 			out.Type = "negmas.outcomes.categorical_issue.CategoricalIssue"
 			if issue.Kind == bargain.KindOrdered {
@@ -150,14 +150,15 @@ func WriteNegmasProfile(name string, p *bargain.Preferences, format Format) ([]b
 	}
 	discount := p.Discount()
 	factor, cost := decimal(discount.Factor), decimal(discount.Cost)
+	const discounted = "negmas.preferences.discounted."
 	outer := document
 	switch {
 	case factor != 0 && cost != 0:
 		return nil, invalid("NegMAS knows no discount with both a factor and a cost")
 	case factor != 0:
-		outer = &negmasProfile{Type: "negmas.preferences.discounted.ExpDiscountedUFun", Discount: &factor, UFun: document}
+		outer = &negmasProfile{Type: discounted + "ExpDiscountedUFun", Discount: &factor, UFun: document}
 	case cost != 0:
-		outer = &negmasProfile{Type: "negmas.preferences.discounted.LinDiscountedUFun", Cost: &cost, UFun: document}
+		outer = &negmasProfile{Type: discounted + "LinDiscountedUFun", Cost: &cost, UFun: document}
 	}
 	if outer != document {
 		dynamic := !discount.KeepReservation
@@ -181,7 +182,9 @@ func negmasUtility(p *bargain.Preferences) (*negmasProfile, error) {
 		return nil, err
 	}
 	bias := decimal(u.Constant())
-	document := &negmasProfile{Type: "negmas.preferences.crisp.linear.LinearAdditiveUtilityFunction", Bias: &bias}
+	document := &negmasProfile{
+		Type: "negmas.preferences.crisp.linear.LinearAdditiveUtilityFunction", Bias: &bias,
+	}
 	for at := range p.Domain().Len() {
 		function, err := negmasValues(p.Domain().Issue(at), u.Values(at))
 		if err != nil {
@@ -206,7 +209,7 @@ func negmasValues(issue *bargain.Issue, values utility.Values) (negmasFunction, 
 		x, _ := number(issue, index)
 		gap := values.Of(index) - first - slope.Mul(x.Sub(low))
 		if !ok || gap > maxGap || gap < -maxGap {
-			return negmasFunction{}, invalid("issue %q has too many values for a table, and no straight line", issue.Name)
+			return negmasFunction{}, invalid("issue %q: neither a table nor a straight line", issue.Name)
 		}
 	}
 	affine, bias := decimal(slope), decimal(first.Sub(slope.Mul(low)))
@@ -215,7 +218,9 @@ func negmasValues(issue *bargain.Issue, values utility.Values) (negmasFunction, 
 
 func negmasRectangles(domain *bargain.Domain, h *utility.HyperRectangle) *negmasProfile {
 	bias := decimal(h.Constant())
-	document := &negmasProfile{Type: "negmas.preferences.crisp.nonlinear.HyperRectangleUtilityFunction", Bias: &bias}
+	document := &negmasProfile{
+		Type: "negmas.preferences.crisp.nonlinear.HyperRectangleUtilityFunction", Bias: &bias,
+	}
 	for _, rectangle := range h.Rectangles() {
 		box := map[string]any{}
 		for _, r := range rectangle.Ranges {

@@ -1,5 +1,5 @@
-// Package scenario reads and writes negotiation scenarios: GENIUS' XML, and NegMAS' YAML and JSON. It works on
-// bytes, and does not open files. Numbers are read as decimals, never as floats.
+// Package scenario reads and writes negotiation scenarios: GENIUS' XML, and NegMAS' YAML and JSON. It works
+// on bytes, and does not open files. Numbers are read as decimals, never as floats.
 //
 // A scenario has a domain and a profile for each party. What the engine does not know is an error that names
 // it, not ignored: another utility type, a missing value, a number out of range.

@@ -65,7 +65,8 @@ func NegmasLinear() bargain.BOA { return Aspiration(fixed.One) }
 // NegmasConceder is NegMAS' ConcederTBNegotiator: exponent 0.25.
 func NegmasConceder() bargain.BOA { return Aspiration(fixed.One / 4) }
 
-// MiCRO is de Jonge's strategy: see [bidding.MiCRO]. It accepts what is at least as good as its next offer.
+// MiCRO is de Jonge's strategy: see [bidding.MiCRO]. It accepts an offer that is at least as good as its next
+// one.
 func MiCRO() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.MiCRO{}, Acceptance: acceptance.MiCRO{}}
 }
@@ -75,7 +76,7 @@ func Hardliner() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Hardliner{}, Acceptance: acceptance.Best{}}
 }
 
-// Random offers random rational outcomes, and accepts what is at least as good as the next one.
+// Random offers random rational outcomes, and accepts one that is at least as good as its next.
 func Random() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Random{}, Acceptance: acceptance.Next{}}
 }
@@ -111,8 +112,8 @@ func TitForTat() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Relative{}, Acceptance: acceptance.Next{}}
 }
 
-// NegmasTitForTat is NegMAS' NaiveTitForTatNegotiator: see [bidding.NaiveTitForTat]. It accepts what is at
-// least as good as its next offer.
+// NegmasTitForTat is NegMAS' NaiveTitForTatNegotiator: see [bidding.NaiveTitForTat]. It accepts an offer
+// that is at least as good as its next one.
 func NegmasTitForTat() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.NaiveTitForTat{}, Acceptance: acceptance.Next{}}
 }
@@ -133,8 +134,10 @@ func Hybrid() bargain.BOA {
 func Named() map[string]bargain.Strategy {
 	return map[string]bargain.Strategy{
 		"linear":          Linear(),
-		"genius-boulware": GeniusBoulware(), "genius-linear": GeniusLinear(), "genius-conceder": GeniusConceder(),
-		"negmas-boulware": NegmasBoulware(), "negmas-linear": NegmasLinear(), "negmas-conceder": NegmasConceder(),
+		"genius-boulware": GeniusBoulware(), "genius-linear": GeniusLinear(),
+		"genius-conceder": GeniusConceder(),
+		"negmas-boulware": NegmasBoulware(), "negmas-linear": NegmasLinear(),
+		"negmas-conceder":     NegmasConceder(),
 		"faratin-exponential": FaratinExponential(fixed.One/10, fixed.One), "tit-for-tat": TitForTat(),
 		"negmas-tit-for-tat": NegmasTitForTat(), "nice-tit-for-tat": NiceTitForTat(), "hybrid": Hybrid(),
 		"micro": MiCRO(), "hardliner": Hardliner(), "random": Random(),

@@ -129,9 +129,9 @@ type Additive struct {
 	worst, best bargain.Outcome
 }
 
-// NewAdditive returns the utility constant + sum of weights[i] * values[i]. If weights is nil, all weights are
-// 1. Each product is rounded once, here. It returns [ErrUtility] if the values do not fit the domain, or a
-// utility would exceed [bargain.MaxUtility].
+// NewAdditive returns the utility constant + sum of weights[i] * values[i]. If weights is nil, all weights
+// are 1. Each product is rounded once, here. It returns [ErrUtility] if the values do not fit the domain, or
+// a utility would exceed [bargain.MaxUtility].
 func NewAdditive(
 	domain *bargain.Domain, constant fixed.Number, weights []fixed.Number, values ...Values,
 ) (*Additive, error) {

@@ -42,8 +42,8 @@ type Rectangle struct {
 // HyperRectangle is a nonlinear utility: a constant and the sum of the values of all rectangles that an
 // outcome lies in.
 //
-// Source: Ito, Hattori, Klein: Multi-issue Negotiation Protocol for Agents: Exploring Nonlinear Utility Spaces
-// (2007); ANAC 2014's domains.
+// Source: Ito, Hattori, Klein: Multi-issue Negotiation Protocol for Agents: Exploring Nonlinear Utility
+// Spaces (2007); ANAC 2014's domains.
 type HyperRectangle struct {
 	domain     *bargain.Domain
 	constant   fixed.Number
@@ -58,9 +58,10 @@ func NewHyperRectangle(
 	low, high := constant, constant
 	for i, rectangle := range rectangles {
 		for _, r := range rectangle.Ranges {
-			if r.Issue < 0 || r.Issue >= domain.Len() || r.First > r.Last || r.Last >= domain.Issue(r.Issue).Count {
-				return nil, fmt.Errorf("%w: rectangle %d: there are no values %d to %d of issue %d", ErrUtility,
-					i, r.First, r.Last, r.Issue)
+			known := 0 <= r.Issue && r.Issue < domain.Len()
+			if !known || r.First > r.Last || r.Last >= domain.Issue(r.Issue).Count {
+				return nil, fmt.Errorf("%w: rectangle %d: there are no values %d to %d of issue %d",
+					ErrUtility, i, r.First, r.Last, r.Issue)
 			}
 		}
 		low, high = low.Add(min(rectangle.Value, 0)), high.Add(max(rectangle.Value, 0))
