@@ -18,6 +18,9 @@ import (
 // SOLDecimals: a SOL is 10^9 lamports.
 const SOLDecimals = 9
 
+// SOLSymbol is the symbol of SOL, wrapped or not.
+const SOLSymbol = "SOL"
+
 // Text is an amount as written, with its form checked. The zero value is no amount.
 type Text struct {
 	written  string
@@ -106,11 +109,35 @@ type Tokens struct {
 	Units uint64
 	// Decimals is the mint's number of decimals: a token has ten to the power of Decimals base units.
 	Decimals uint8
+	// Symbol is the mint's name for people, for example "USDC". If empty, amounts are written without one.
+	Symbol string
 }
 
-// String returns the amount in tokens with all of the mint's decimals, so that a column of amounts lines up:
-// "3.500000".
+// SOL returns lamports as SOL.
+func SOL(lamports uint64) Tokens {
+	return Tokens{Units: lamports, Decimals: SOLDecimals, Symbol: SOLSymbol}
+}
+
+// String returns the amount for people. Without a symbol it is Decimal. With a symbol it has at least two
+// decimals (if the mint has them) and no further zeros at the end: "3.50 USDC", "0.000005 SOL".
 func (t Tokens) String() string {
+	if t.Symbol == "" {
+		return t.Decimal()
+	}
+	text := t.Decimal()
+	if t.Decimals > shownDecimals {
+		whole := text[:len(text)-int(t.Decimals)+shownDecimals]
+		text = whole + strings.TrimRight(text[len(whole):], "0")
+	}
+	return text + " " + t.Symbol
+}
+
+// shownDecimals is the least number of decimals of an amount with a symbol.
+const shownDecimals = 2
+
+// Decimal returns the amount in tokens with all of the mint's decimals and no symbol, so that a column of
+// amounts lines up: "3.500000".
+func (t Tokens) Decimal() string {
 	digits := strconv.FormatUint(t.Units, 10)
 	if t.Decimals == 0 {
 		return digits
@@ -122,24 +149,27 @@ func (t Tokens) String() string {
 	return digits[:point] + "." + digits[point:]
 }
 
-// MarshalJSON writes base units, decimals and tokens; the numbers that may not fit a float64 are strings.
+// MarshalJSON writes base units, decimals, tokens and the symbol if there is one. The numbers that may not fit
+// a float64 are strings; tokens has all decimals.
 func (t Tokens) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Units    string `json:"units"`
 		Decimals uint8  `json:"decimals"`
 		Tokens   string `json:"tokens"`
-	}{strconv.FormatUint(t.Units, 10), t.Decimals, t.String()})
+		Symbol   string `json:"symbol,omitempty"`
+	}{strconv.FormatUint(t.Units, 10), t.Decimals, t.Decimal(), t.Symbol})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (t *Tokens) UnmarshalJSON(data []byte) error {
 	var written struct {
 		Units    uint64 `json:"units,string"`
 		Decimals uint8  `json:"decimals"`
+		Symbol   string `json:"symbol"`
 	}
 	if err := json.Unmarshal(data, &written); err != nil {
 		return err
 	}
-	*t = Tokens{Units: written.Units, Decimals: written.Decimals}
+	*t = Tokens{Units: written.Units, Decimals: written.Decimals, Symbol: written.Symbol}
 	return nil
 }

@@ -77,7 +77,7 @@ func TestFlag(t *testing.T) {
 
 func TestStringRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tokens := Tokens{rapid.Uint64().Draw(t, "units"), rapid.Uint8().Draw(t, "decimals")}
+		tokens := Tokens{Units: rapid.Uint64().Draw(t, "units"), Decimals: rapid.Uint8().Draw(t, "decimals")}
 		text, err := Parse(tokens.String())
 		require.NoError(t, err)
 		units, err := text.In(tokens.Decimals)
@@ -93,7 +93,7 @@ func TestStringRoundTrip(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	encoded, err := json.Marshal(Tokens{3_500_000, 6})
+	encoded, err := json.Marshal(Tokens{Units: 3_500_000, Decimals: 6})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"units":"3500000","decimals":6,"tokens":"3.500000"}`, string(encoded))
 	require.Error(t, json.Unmarshal([]byte(`{"units":3.5}`), new(Tokens)))

@@ -1,0 +1,124 @@
+package token
+
+import (
+	"encoding/binary"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+// The mints of USDC, on mainnet and on devnet.
+var (
+	USDC       = solana.MustPublicKeyFromBase58("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v")
+	USDCDevnet = solana.MustPublicKeyFromBase58("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")
+)
+
+const usdcSymbol = "USDC"
+
+// reservedSymbols belong to well-known mints. Metadata of another mint cannot claim them.
+var reservedSymbols = []string{amount.SOLSymbol, usdcSymbol, "WSOL", "USDT", "PYUSD", "EURC"}
+
+// plausibleSymbol is the form of a symbol that is shown. It cannot be read as a number or an address, and has
+// no letters that look like ASCII ones.
+var plausibleSymbol = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}$`)
+
+// Symbol returns a mint's symbol for people: that of a well-known mint, otherwise the one in the extension of
+// Token-2022 or in the account of Token Metadata at [MetadataAddress]. Either account can be nil.
+//
+// Anyone can create a mint with any metadata. Symbol returns an empty string for symbols of well-known mints
+// (in metadata of another mint), and for those that are not one to ten ASCII letters and digits. A symbol
+// still does not identify a mint: compare addresses before a payment.
+func Symbol(mint solana.PublicKey, account, metadata *rpc.Account) string {
+	if known := WellKnownSymbol(mint); known != "" {
+		return known
+	}
+	symbol := ""
+	if account != nil && account.Owner == solana.Token2022ProgramID {
+		symbol = extensionSymbol(mint, account.Data.GetBinary())
+	}
+	if symbol == "" && metadata != nil && metadata.Owner == solana.TokenMetadataProgramID {
+		symbol = metadataSymbol(mint, metadata.Data.GetBinary())
+	}
+	reserved := func(other string) bool { return strings.EqualFold(symbol, other) }
+	if !plausibleSymbol.MatchString(symbol) || slices.ContainsFunc(reservedSymbols, reserved) {
+		return ""
+	}
+	return symbol
+}
+
+// WellKnownSymbol returns the symbol of wrapped SOL and USDC; empty for any other mint.
+func WellKnownSymbol(mint solana.PublicKey) string {
+	if _, wraps := WrappedSOLProgram(mint); wraps {
+		return amount.SOLSymbol
+	}
+	if mint == USDC || mint == USDCDevnet {
+		return usdcSymbol
+	}
+	return ""
+}
+
+// MetadataAddress returns the address at which the Token Metadata program keeps a mint's name and symbol.
+func MetadataAddress(mint solana.PublicKey) (solana.PublicKey, error) {
+	address, _, err := solana.FindTokenMetadataAddress(mint)
+	return address, err
+}
+
+// The layouts of both kinds of metadata: fixed fields, then name and symbol as Borsh strings. Token Metadata
+// fills its strings up with zeros.
+const (
+	extensionTokenMetadata = 19
+	// offsetExtensionMint follows the update authority.
+	offsetExtensionMint = solana.PublicKeyLength
+	// offsetMetadataMint follows the account's type and the update authority.
+	offsetMetadataMint = 1 + solana.PublicKeyLength
+	metadataType       = 4
+	// maxMintExtensions is above the number of kinds that Token-2022 has.
+	maxMintExtensions = 64
+)
+
+func extensionSymbol(mint solana.PublicKey, data []byte) (symbol string) {
+	eachExtension(data, maxMintExtensions, func(kind uint16, value []byte) {
+		if kind == extensionTokenMetadata {
+			symbol = symbolAfter(mint, value, offsetExtensionMint)
+		}
+	})
+	return symbol
+}
+
+func metadataSymbol(mint solana.PublicKey, data []byte) string {
+	if len(data) == 0 || data[0] != metadataType {
+		return ""
+	}
+	return symbolAfter(mint, data, offsetMetadataMint)
+}
+
+// symbolAfter reads the mint, the name and the symbol from an offset. It returns an empty string for metadata
+// of another mint or of another form.
+func symbolAfter(mint solana.PublicKey, data []byte, offset int) string {
+	end := offset + solana.PublicKeyLength
+	if len(data) < end || solana.PublicKeyFromBytes(data[offset:end]) != mint {
+		return ""
+	}
+	_, rest, found := borshString(data[end:])
+	if !found {
+		return ""
+	}
+	symbol, _, _ := borshString(rest)
+	return strings.TrimSpace(strings.TrimRight(symbol, "\x00"))
+}
+
+func borshString(data []byte) (text string, rest []byte, found bool) {
+	if len(data) < 4 {
+		return "", nil, false
+	}
+	length := uint64(binary.LittleEndian.Uint32(data))
+	if uint64(len(data)-4) < length {
+		return "", nil, false
+	}
+	return string(data[4 : 4+length]), data[4+length:], true
+}
