@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/token"
@@ -30,7 +31,8 @@ func TestMain(m *testing.M) {
 // TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one.
 // Beside haggle they can use the binaries buyer and seller, and these commands:
 //
-//	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY and MINT, writes buyer.yml and seller.yml
+//	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT and SYMBOL,
+//	                       writes buyer.yml and seller.yml
 //	chain bare             starts one without a configuration; writes authority.yml
 //	advance DURATION       lets the chain's time pass
 //	give seller TOKENS     mints to an agent's associated token account
@@ -138,6 +140,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("SELLER", net.Seller.PublicKey().String())
 	ts.Setenv("TREASURY", net.Treasury.String())
 	ts.Setenv("MINT", net.Mint.String())
+	ts.Setenv("SYMBOL", format.Short(net.Mint))
 }
 
 func writeConfig(ts *testscript.TestScript, chain *localnet.Chain, name string, key *wallet.Keypair) {

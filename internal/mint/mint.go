@@ -1,7 +1,8 @@
-// Package mint reads the decimals of a mint.
+// Package mint reads the decimals and the symbol of a mint.
 package mint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // The layout of a mint: it begins with the 82 bytes of SPL Token's; byte 44 is the number of decimals, byte 45 the flag
@@ -22,19 +26,54 @@ const (
 	kindMint      = 1
 )
 
-// Decimals returns the number of decimals of a mint: a token is ten to this power of base units.
-func Decimals(ctx context.Context, client *rpc.Client, address solana.PublicKey) (uint8, error) {
-	account, err := client.GetAccountInfoWithOpts(ctx, address, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
+// Mint has the values of a mint that amounts are written with.
+type Mint struct {
+	Address solana.PublicKey
+	// Decimals: a token is ten to this power of base units.
+	Decimals uint8
+	// Symbol is the mint's symbol, or its shortened address if it has none. See [token.Symbol].
+	Symbol string
+}
+
+// Tokens returns base units as an amount of the mint.
+func (m Mint) Tokens(units uint64) amount.Tokens {
+	return amount.Tokens{Units: units, Decimals: m.Decimals, Symbol: m.Symbol}
+}
+
+// Read reads a mint and its metadata, in one request.
+func Read(ctx context.Context, client *rpc.Client, address solana.PublicKey) (Mint, error) {
+	metadata, err := token.MetadataAddress(address)
+	if err != nil {
+		return Mint{}, fmt.Errorf("mint %s: %w", address, err)
+	}
+	found, err := client.GetMultipleAccountsWithOpts(ctx, []solana.PublicKey{address, metadata},
+		&rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
+	if err == nil && (len(found.Value) != 2 || found.Value[0] == nil) {
+		err = rpc.ErrNotFound
+	}
 	if errors.Is(err, rpc.ErrNotFound) {
-		return 0, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err), "check the mint's address and --url: mints differ between clusters")
+		return Mint{}, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err),
+			"check the mint's address and --url: mints differ between clusters")
 	}
 	if err != nil {
-		return 0, fmt.Errorf("mint %s: %w", address, err)
+		return Mint{}, fmt.Errorf("mint %s: %w", address, err)
 	}
-	if owner := account.Value.Owner; owner != solana.TokenProgramID && owner != solana.Token2022ProgramID {
-		return 0, notMint(address)
+	account := found.Value[0]
+	if !token.IsProgram(account.Owner) {
+		return Mint{}, notMint(address)
 	}
-	return decode(address, account.GetBinary())
+	decimals, err := decode(address, account.Data.GetBinary())
+	if err != nil {
+		return Mint{}, err
+	}
+	symbol := cmp.Or(token.Symbol(address, account, found.Value[1]), format.Short(address))
+	return Mint{address, decimals, symbol}, nil
+}
+
+// Decimals returns the number of decimals of a mint.
+func Decimals(ctx context.Context, client *rpc.Client, address solana.PublicKey) (uint8, error) {
+	m, err := Read(ctx, client, address)
+	return m.Decimals, err
 }
 
 func decode(address solana.PublicKey, data []byte) (uint8, error) {

@@ -36,8 +36,8 @@ type configView struct {
 func newConfigShowCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show fee, treasury, defaults and totals",
-		Long: `Shows the protocol's configuration. The totals count closed negotiations; volume and fees add up base units
-of all mints.`,
+		Long: `Shows the protocol's configuration and the number of closed negotiations. --json also has their volume and
+fees, which add up base units of all mints; "haggle index export totals" has them for each mint.`,
 		Example: "  haggle config show --url devnet\n  haggle config show --json | jq .protocol_fee_bps",
 		Args:    command.Exactly(0),
 	}
@@ -79,6 +79,6 @@ func (v configView) text() string {
 		{"window", duration.Format(time.Duration(v.ResponseWindow) * time.Second)},
 		{"rounds", fmt.Sprint(v.MaxRounds)},
 		{"state", state},
-		{"closed", fmt.Sprintf("%s negotiations, %s base units paid, %s in fees", v.Negotiations, v.Volume, v.Fees)},
+		{"closed", v.Negotiations + " negotiations"},
 	}.String()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
 
@@ -160,7 +161,7 @@ func (k *keeperCommand) tell(action keeper.Action) {
 	}
 	line := fmt.Sprintf("%-7s  %s  %s", action.Kind, action.Negotiation, action.Outcome)
 	if action.Cost > 0 {
-		line += fmt.Sprintf(", %d lamports", action.Cost)
+		line += ", " + amount.SOL(action.Cost).String()
 	}
 	if receipt := action.Receipt; receipt != nil {
 		told.Signature, told.Slot, told.ComputeUnits = &receipt.Signature, receipt.Slot, receipt.ComputeUnits

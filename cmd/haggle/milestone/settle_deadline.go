@@ -29,14 +29,15 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() && t.Snapshot.Time < t.Snapshot.SettleDueAt() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
-					"it can be settled from "+format.Clock(t.Snapshot.SettleDueAt()))
+					"it can be settled from "+format.When(t.Snapshot.SettleDueAt(), t.Snapshot.Time))
 			}
 			return t.Client.At(t.Snapshot).SettleDeadline(t.Key.PublicKey()).Build(ctx)
 		},
 		func(t onchain.Step, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
 				if settled, ok := event.(*protocol.NegotiationSettled); ok {
-					return fmt.Sprintf("settled at the deadline: %d base units of the price of %d paid, the rest back to the buyer", settled.SettledAmount, t.Snapshot.SettledAmount)
+					return fmt.Sprintf("settled at the deadline: %s of the price of %s paid, the rest back to the buyer",
+						t.Tokens(settled.SettledAmount), t.Tokens(t.Snapshot.SettledAmount))
 				}
 			}
 			return result.Of("settle_deadline")

@@ -138,7 +138,7 @@ func agreeToBond(ctx context.Context, s *session.Session, n *haggle.Snapshot, f 
 	if err != nil {
 		return err
 	}
-	return notAccepted(fmt.Sprintf("--bond %s --mint %s", tokens(n.BondRequired), n.TokenMint),
+	return notAccepted(fmt.Sprintf("--bond %s --mint %s", tokens(n.BondRequired).Decimal(), n.TokenMint),
 		"the terms require a bond of %s in mint %s", tokens(n.BondRequired), n.TokenMint)
 }
 
@@ -157,7 +157,7 @@ func agreeToTerms(ctx context.Context, s *session.Session, n *haggle.Snapshot) e
 	if err != nil {
 		return err
 	}
-	return s.Confirm(ctx, view(n, n.Time, tokens).text()+"\naccept the invitation?", "invitation not accepted: nothing was signed")
+	return s.Confirm(ctx, view(n, n.Time, tokens, fromAccount(n)).text()+"\naccept the invitation?", "invitation not accepted: nothing was signed")
 }
 
 func expectTerms(n *haggle.Snapshot, written string) error {

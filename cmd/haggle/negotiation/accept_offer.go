@@ -98,7 +98,9 @@ func acceptOffer(ctx context.Context, s *session.Session, written string, expect
 
 // agree checks the price against --expect, or asks for confirmation.
 func agree(ctx context.Context, s *session.Session, n *haggle.Snapshot, paid payment, expected amount.Text, round uint8) error {
-	terms := viewTerms(n.Metadata, func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: paid.Price.Decimals} })
+	terms := viewTerms(n.Metadata, func(units uint64) amount.Tokens {
+		return amount.Tokens{Units: units, Decimals: paid.Price.Decimals, Symbol: paid.Price.Symbol}
+	})
 	if !expected.IsZero() {
 		price, err := s.Units(ctx, n.TokenMint, "--expect", expected)
 		if err != nil {
@@ -114,7 +116,7 @@ func agree(ctx context.Context, s *session.Session, n *haggle.Snapshot, paid pay
 		return nil
 	}
 	if !s.Interactive() {
-		return exitcode.Usagef("--expect not set: the current offer is --expect %s", paid.Price)
+		return exitcode.Usagef("--expect not set: the current offer is --expect %s", paid.Price.Decimal())
 	}
 	offered := fmt.Sprintf("the %s offers in round %d", format.Side(n.OfferSide), n.CurrentRound)
 	if n.HasMidpoint() {

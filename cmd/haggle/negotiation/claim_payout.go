@@ -34,7 +34,7 @@ if it does not exist, or to the account of --to.`,
 			return unwrap.of(t.Key, t.Client.At(t.Snapshot).ClaimPayout(t.Key.PublicKey(), destination.Key())).Build(ctx)
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
-			return fmt.Sprintf("payout claimed: %d base units", owed(t))
+			return "payout claimed: " + t.Tokens(owed(t)).String()
 		}))
 	return cmd
 }

@@ -29,11 +29,11 @@ its events remain, which "negotiation watch" prints.`,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
-					fmt.Sprintf("%s; from %s anyone can settle the undecided milestones: haggle milestone settle-deadline %s", t.Snapshot.Describe(), format.Clock(t.Snapshot.SettleDueAt()), t.Snapshot.Address))
+					fmt.Sprintf("%s; from %s anyone can settle the undecided milestones: haggle milestone settle-deadline %s", t.Snapshot.Describe(), format.When(t.Snapshot.SettleDueAt(), t.Snapshot.Time), t.Snapshot.Address))
 			}
 			if !t.Snapshot.IsOver() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
-					"end it first: accept-offer, reject, or expire after "+format.Clock(t.Snapshot.TurnDeadline))
+					"end it first: accept-offer, reject, or expire after "+format.When(t.Snapshot.TurnDeadline, t.Snapshot.Time))
 			}
 			return unwrap.of(t.Key, t.Client.At(t.Snapshot).Close(t.Key.PublicKey())).Build(ctx)
 		},

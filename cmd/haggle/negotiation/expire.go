@@ -28,7 +28,7 @@ back to the buyer. Any wallet can expire it; the keypair pays the transaction's 
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsOpen() && !t.Snapshot.IsOverdue(t.Snapshot.Time) {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
-					"it can be expired from "+format.Clock(t.Snapshot.TurnDeadline)+"; to end it before as a party: haggle negotiation reject "+t.Snapshot.Address.String())
+					"it can be expired from "+format.When(t.Snapshot.TurnDeadline, t.Snapshot.Time)+"; to end it before as a party: haggle negotiation reject "+t.Snapshot.Address.String())
 			}
 			return unwrap.of(t.Key, t.Client.At(t.Snapshot).Expire(t.Key.PublicKey())).Build(ctx)
 		},

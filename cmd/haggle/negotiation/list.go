@@ -14,15 +14,15 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const listHelp = `Lists the negotiations of an agent that are not closed, the oldest first. With --json it prints one document
-per line, in the order in which the node sends them.`
+const listHelp = `Lists the negotiations of an agent that are not closed, the oldest first. Addresses of the parties are
+shortened; "negotiation show" and --json have them whole. With --json it prints one document per line, in
+the order in which the node sends them.`
 
 // roles are the filter's fields for the values of --role.
 var roles = map[string]func(*haggle.Filter) *solana.PublicKey{
@@ -105,8 +105,7 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter, agent s
 	if err != nil {
 		return err
 	}
-	decimals := map[solana.PublicKey]uint8{}
-	listed := 0
+	var rows [][]string
 	found := client.FindNegotiations(ctx, filter)
 	if !s.JSON {
 		found = oldestFirst(found)
@@ -115,22 +114,27 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter, agent s
 		if err != nil {
 			return err
 		}
-		if _, known := decimals[n.TokenMint]; !known {
-			if decimals[n.TokenMint], err = mint.Decimals(ctx, client.RPC(), n.TokenMint); err != nil {
-				return err
-			}
-		}
-		tokens := func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: decimals[n.TokenMint]} }
-		v := view(n, now, tokens)
-		if err := s.Print(v, v.line(agent)); err != nil {
+		tokens, err := s.TokensOf(ctx, n.TokenMint)
+		if err != nil {
 			return err
 		}
-		listed++
+		v := view(n, now, tokens, fromAccount(n))
+		if !s.JSON {
+			rows = append(rows, v.row(agent))
+			continue
+		}
+		if err := s.Print(v); err != nil {
+			return err
+		}
 	}
-	if listed == 0 && !s.JSON {
+	switch {
+	case s.JSON:
+		return nil
+	case len(rows) == 0:
 		fmt.Fprintln(s.Stderr, "no negotiations")
+		return nil
 	}
-	return nil
+	return s.Print(nil, format.Table(listHeader(agent), rows))
 }
 
 // oldestFirst sorts a list by the time of creation. It keeps the whole list in memory.
@@ -155,18 +159,29 @@ func oldestFirst(list iter.Seq2[*haggle.Snapshot, error]) iter.Seq2[*haggle.Snap
 	}
 }
 
-// line describes a negotiation in one line, from the agent's side.
-func (v negotiationView) line(agent solana.PublicKey) string {
-	part := "buyer " + v.Buyer.String() + ", seller " + v.Seller.String()
-	switch agent {
-	case v.Buyer:
-		part = "buying from " + v.Seller.String()
-	case v.Seller:
-		part = "selling to " + v.Buyer.String()
+// listHeader names the columns of row.
+func listHeader(agent solana.PublicKey) []string {
+	if agent.IsZero() {
+		return []string{"NEGOTIATION", "STATUS", "ROUND", "OFFER", "BUYER", "SELLER"}
 	}
-	offer := fmt.Sprintf("no offer, %s in escrow", v.EffectiveEscrow)
+	return []string{"NEGOTIATION", "STATUS", "ROUND", "OFFER", "ROLE", "OTHER"}
+}
+
+// row describes a negotiation in one line of at most 100 columns, from the agent's side if there is one.
+func (v negotiationView) row(agent solana.PublicKey) []string {
+	offer := "none"
 	if v.Offer != nil {
-		offer = fmt.Sprintf("%s of %s", v.Offer.Amount, v.EffectiveEscrow)
+		offer = v.Offer.Amount.String()
 	}
-	return fmt.Sprintf("%s  %-9s  round %2d/%-2d  %s  %s", v.Negotiation, v.Status, v.Round, v.MaxRounds, offer, part)
+	first, second := format.Short(v.Buyer), format.Short(v.Seller)
+	switch {
+	case agent.IsZero():
+	case agent == v.Seller:
+		first, second = "seller", first
+	default:
+		first = "buyer"
+	}
+	return []string{
+		v.Negotiation.String(), v.Status, fmt.Sprintf("%d/%d", v.Round, v.MaxRounds), offer, first, second,
+	}
 }

@@ -38,6 +38,10 @@ func show(ctx context.Context, s *session.Session, n *haggle.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	v := view(n, n.Time, tokens)
+	client, err := s.Client()
+	if err != nil {
+		return err
+	}
+	v := view(n, n.Time, tokens, paymentsOf(ctx, client, n))
 	return s.Print(v, v.text())
 }

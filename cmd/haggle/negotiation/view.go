@@ -15,7 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// negotiationView describes a negotiation. Times are Unix seconds of the chain's clock.
+// negotiationView describes a negotiation. Times are Unix seconds of the chain's clock, lengths of time are
+// seconds.
 type negotiationView struct {
 	Negotiation     solana.PublicKey `json:"negotiation"`
 	Status          string           `json:"status"`
@@ -33,22 +34,26 @@ type negotiationView struct {
 	NextOffer       *rangeView       `json:"next_offer,omitempty"`
 	Escrow          amount.Tokens    `json:"escrow"`
 	EffectiveEscrow amount.Tokens    `json:"effective_escrow"`
-	Settled         *amount.Tokens   `json:"settled,omitempty"`
-	ClaimableBuyer  *amount.Tokens   `json:"claimable_buyer,omitempty"`
-	ClaimableSeller *amount.Tokens   `json:"claimable_seller,omitempty"`
-	DecayRateBps    uint16           `json:"decay_rate_bps"`
-	ProtocolFeeBps  uint16           `json:"protocol_fee_bps"`
-	MinOfferBps     uint16           `json:"min_offer_bps"`
-	ResponseWindow  int64            `json:"response_window"`
-	CreatedAt       int64            `json:"created_at"`
-	TurnDeadline    int64            `json:"turn_deadline"`
-	GlobalDeadline  int64            `json:"global_deadline"`
-	Overdue         bool             `json:"overdue"`
-	Situation       string           `json:"situation"`
-	Extension       uint32           `json:"pending_extension,omitempty"`
-	Bond            *bondView        `json:"bond,omitempty"`
-	Zopa            *zopaView        `json:"zopa,omitempty"`
-	Milestones      *milestonesView  `json:"milestones,omitempty"`
+	// Price is the agreed price of a negotiation with milestones, of which the seller gets what is paid of
+	// each.
+	Price *amount.Tokens `json:"price,omitempty"`
+	// Settled is the amount that was paid, the fee included.
+	Settled         *amount.Tokens  `json:"settled,omitempty"`
+	ClaimableBuyer  *amount.Tokens  `json:"claimable_buyer,omitempty"`
+	ClaimableSeller *amount.Tokens  `json:"claimable_seller,omitempty"`
+	DecayRateBps    uint16          `json:"decay_rate_bps"`
+	ProtocolFeeBps  uint16          `json:"protocol_fee_bps"`
+	MinOfferBps     uint16          `json:"min_offer_bps"`
+	ResponseWindow  int64           `json:"response_window"`
+	CreatedAt       int64           `json:"created_at"`
+	TurnDeadline    int64           `json:"turn_deadline"`
+	GlobalDeadline  int64           `json:"global_deadline"`
+	Overdue         bool            `json:"overdue"`
+	Situation       string          `json:"situation"`
+	Extension       uint32          `json:"pending_extension,omitempty"`
+	Bond            *bondView       `json:"bond,omitempty"`
+	Zopa            *zopaView       `json:"zopa,omitempty"`
+	Milestones      *milestonesView `json:"milestones,omitempty"`
 
 	now int64
 }
@@ -65,7 +70,9 @@ type rangeView struct {
 }
 
 // view describes a negotiation at a time of the chain's clock, in Unix seconds.
-func view(n *haggle.Snapshot, now int64, tokens func(uint64) amount.Tokens) negotiationView {
+func view(
+	n *haggle.Snapshot, now int64, tokens func(uint64) amount.Tokens, paid payments,
+) negotiationView {
 	v := negotiationView{
 		Negotiation: n.Address, Status: n.Status.String(), Buyer: n.Buyer, Seller: n.Seller,
 		SessionID: strconv.FormatUint(n.SessionID, 10), Mint: n.TokenMint, ServiceHash: hex.EncodeToString(n.ServiceHash[:]),
@@ -73,7 +80,7 @@ func view(n *haggle.Snapshot, now int64, tokens func(uint64) amount.Tokens) nego
 		DecayRateBps: n.DecayRateBps, ProtocolFeeBps: n.ProtocolFeeBps, MinOfferBps: n.MinOfferBps, ResponseWindow: n.ResponseWindow,
 		CreatedAt: n.CreatedAt, TurnDeadline: n.TurnDeadline, GlobalDeadline: n.GlobalDeadline, Overdue: n.IsOverdue(now), now: now,
 		Situation: n.Describe(), Extension: n.PendingExtension,
-		Bond: viewBond(n, tokens), Zopa: viewZopa(n, tokens), Milestones: viewMilestones(n, tokens),
+		Bond: viewBond(n, tokens), Zopa: viewZopa(n, tokens), Milestones: viewMilestones(n, tokens, paid),
 	}
 	if n.Status == protocol.NegotiationStatusCreated {
 		hash := protocol.TermsHash(n.Address, n.Data)
@@ -91,7 +98,10 @@ func view(n *haggle.Snapshot, now int64, tokens func(uint64) amount.Tokens) nego
 		}
 	}
 	if n.Status == protocol.NegotiationStatusSettled {
-		v.Settled = new(tokens(n.SettledAmount))
+		v.Settled = new(tokens(n.PaidGross))
+	}
+	if n.MilestoneCount() > 0 && n.SettledAmount > 0 {
+		v.Price = new(tokens(n.SettledAmount))
 	}
 	if n.ClaimableBuyer > 0 {
 		v.ClaimableBuyer = new(tokens(n.ClaimableBuyer))
@@ -119,6 +129,7 @@ func (v negotiationView) text() string {
 		{"bond", v.Bond.text()},
 		{"prices", v.Zopa.text()},
 		{"milestones", v.Milestones.text(v)},
+		{"price", optional(v.Price)},
 		{"settled for", optional(v.Settled)},
 		{"owed to buyer", optional(v.ClaimableBuyer)},
 		{"owed to seller", optional(v.ClaimableSeller)},
@@ -187,11 +198,11 @@ func (v negotiationView) endText() string {
 
 // when writes a time and its distance from the time of the view.
 func (v negotiationView) when(second int64) string {
-	distance := time.Duration(second-v.now) * time.Second
-	if distance <= 0 {
-		return fmt.Sprintf("%s (%s ago: the negotiation can be expired)", format.Clock(second), duration.Format(-distance))
+	text := format.When(second, v.now)
+	if second <= v.now {
+		text += ": the negotiation can be expired"
 	}
-	return fmt.Sprintf("%s (in %s)", format.Clock(second), duration.Format(distance))
+	return text
 }
 
 func optional(tokens *amount.Tokens) string {

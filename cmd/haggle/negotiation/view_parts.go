@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gagliardetto/solana-go"
-
-	"github.com/haggle-protocol/haggle/internal/cli/format"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -76,60 +73,4 @@ func (z *zopaView) text() string {
 		parts = append(parts, "seller "+z.SellerPrice.String())
 	}
 	return strings.Join(parts, ", ")
-}
-
-// milestonesView describes the milestones. Deadlines are Unix seconds.
-type milestonesView struct {
-	Arbiter        solana.PublicKey `json:"arbiter"`
-	Deadline       int64            `json:"deadline"`
-	ReviewHours    uint8            `json:"review_hours"`
-	ReviewDeadline int64            `json:"review_deadline,omitempty"`
-	Paid           amount.Tokens    `json:"paid"`
-	Milestones     []milestoneView  `json:"milestones"`
-}
-
-type milestoneView struct {
-	ShareBps uint16         `json:"share_bps"`
-	Amount   *amount.Tokens `json:"amount,omitempty"`
-	State    string         `json:"state,omitempty"`
-}
-
-func viewMilestones(n *haggle.Snapshot, tokens func(uint64) amount.Tokens) *milestonesView {
-	if n.MilestoneCount() == 0 {
-		return nil
-	}
-	v := &milestonesView{Arbiter: n.Arbiter, Deadline: n.MilestoneDeadline, ReviewHours: n.ReviewHours, Paid: tokens(n.PaidGross)}
-	if _, underReview := n.UnderReview(); underReview && n.IsAgreed() {
-		v.ReviewDeadline = n.TurnDeadline
-	}
-	for index := range n.MilestoneCount() {
-		milestone := milestoneView{ShareBps: n.MilestoneBps[index]}
-		if n.SettledAmount > 0 {
-			milestone.State = n.MilestoneState(index).String()
-			if tranche, err := n.Tranche(index); err == nil {
-				milestone.Amount = new(tokens(tranche))
-			}
-		}
-		v.Milestones = append(v.Milestones, milestone)
-	}
-	return v
-}
-
-func (m *milestonesView) text(v negotiationView) string {
-	if m == nil {
-		return ""
-	}
-	var lines []string
-	for index, milestone := range m.Milestones {
-		line := fmt.Sprintf("%d: %s", index, format.Percent(milestone.ShareBps))
-		if milestone.Amount != nil {
-			line += fmt.Sprintf(", %s, %s", milestone.Amount, milestone.State)
-		}
-		lines = append(lines, line)
-	}
-	if m.ReviewDeadline > 0 {
-		lines = append(lines, "review ends "+format.Clock(m.ReviewDeadline))
-	}
-	lines = append(lines, fmt.Sprintf("review %dh each, due %s, arbiter %s", m.ReviewHours, format.Clock(m.Deadline), m.Arbiter))
-	return strings.Join(lines, "\n")
 }

@@ -3,9 +3,9 @@ package negotiation
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -14,17 +14,17 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const watchHelp = `Prints the events of a negotiation, past and future, until it is closed; or those of all negotiations of
-an agent, until Ctrl-C or --timeout. With --json one document per line.
+an agent, until Ctrl-C or --timeout. Times are local; "4m left" is the time to answer when the event
+occurred. With --json one document per line.
 
 A closed negotiation is printed from its first event to its last. The command needs no keypair, except as
 the default of --agent.
@@ -56,13 +56,11 @@ func newWatchCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// watcher prints events. It reads the mint of a negotiation, which determines how amounts are written, from
-// the first event or from the account.
+// watcher prints events.
 type watcher struct {
 	s      *session.Session
 	client *haggle.Client
-	mints  map[solana.PublicKey]solana.PublicKey
-	digits map[solana.PublicKey]uint8
+	deals  map[solana.PublicKey]*deal
 	// many prefixes each event with its negotiation.
 	many bool
 	// ended is the event that decided the negotiation. After closed there are no more events.
@@ -72,7 +70,24 @@ type watcher struct {
 
 func newWatcher(s *session.Session) (*watcher, error) {
 	client, err := s.Client()
-	return &watcher{s: s, client: client, mints: map[solana.PublicKey]solana.PublicKey{}, digits: map[solana.PublicKey]uint8{}}, err
+	return &watcher{s: s, client: client, deals: map[solana.PublicKey]*deal{}}, err
+}
+
+// follow prints the events of a subscription until it ends, or until done returns true or an error.
+func (w *watcher) follow(
+	ctx context.Context, subscription *haggle.Subscription, done func(haggle.EventEnvelope) (bool, error),
+) (ended bool, err error) {
+	defer subscription.Close()
+	defer w.s.ShowProgress("waiting for events")()
+	for envelope := range subscription.Events() {
+		if err := w.print(ctx, envelope); err != nil {
+			return false, err
+		}
+		if ended, err := done(envelope); ended || err != nil {
+			return ended, err
+		}
+	}
+	return false, cmp.Or(ctx.Err(), subscription.Err())
 }
 
 func watchNegotiation(ctx context.Context, s *session.Session, written string, options []haggle.WatchOption) error {
@@ -91,27 +106,41 @@ func watchNegotiation(ctx context.Context, s *session.Session, written string, o
 	if err != nil {
 		return err
 	}
-	defer subscription.Close()
-	defer s.ShowProgress("waiting for events")()
-	for observation := range subscription.Events() {
-		if err := w.print(ctx, observation); err != nil {
-			return err
-		}
+	ended, err := w.follow(ctx, subscription, func(envelope haggle.EventEnvelope) (bool, error) {
 		if !w.closed {
-			continue
+			return false, nil
 		}
-		again, err := w.createdAgain(ctx, address, observation.Signature)
-		if err != nil {
-			return err
-		}
-		if !again {
-			return w.outcome()
-		}
+		again, err := w.createdAgain(ctx, address, envelope.Signature)
+		return !again, err
+	})
+	switch {
+	case err != nil:
+		return err
+	case ended:
+		return w.outcome()
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	return errors.New("subscription ended before the negotiation")
+}
+
+func watchAgent(ctx context.Context, s *session.Session, given connection.Address, options []haggle.WatchOption) error {
+	agent, err := s.Agent(ctx, given)
+	if err != nil {
+		return err
 	}
-	return cmp.Or(subscription.Err(), errors.New("subscription ended before the negotiation"))
+	w, err := newWatcher(s)
+	if err != nil {
+		return err
+	}
+	w.many = true
+	subscription, err := w.client.WatchAgent(ctx, agent, options...)
+	if err != nil {
+		return err
+	}
+	_, err = w.follow(ctx, subscription, func(haggle.EventEnvelope) (bool, error) { return false, nil })
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return nil // Ctrl-C and --timeout are the usual ends
+	}
+	return err
 }
 
 // createdAgain reports whether another negotiation has been created at the address of a closed one, whether
@@ -166,7 +195,7 @@ func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signatu
 func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 	n, err := onchain.Read(ctx, w.client, address)
 	if err == nil {
-		w.mints[address] = n.TokenMint
+		w.deals[address] = dealOf(n)
 		return nil
 	}
 	if !errors.Is(err, protocol.ErrAccountNotFound) {
@@ -182,44 +211,6 @@ func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 	return nil
 }
 
-func watchAgent(ctx context.Context, s *session.Session, given connection.Address, options []haggle.WatchOption) error {
-	agent, err := s.Agent(ctx, given)
-	if err != nil {
-		return err
-	}
-	w, err := newWatcher(s)
-	if err != nil {
-		return err
-	}
-	w.many = true
-	subscription, err := w.client.WatchAgent(ctx, agent, options...)
-	if err != nil {
-		return err
-	}
-	defer subscription.Close()
-	defer s.ShowProgress("waiting for events")()
-	for observation := range subscription.Events() {
-		if err := w.print(ctx, observation); err != nil {
-			return err
-		}
-	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil // --timeout ends the watch
-	}
-	return endOfWatch(ctx, subscription.Err())
-}
-
-// endOfWatch returns nil after Ctrl-C, which is the usual end of a watch.
-func endOfWatch(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
 func (w *watcher) outcome() error {
 	if w.ended == nil {
 		return &exitcode.Error{Kind: exitcode.Undecided, Err: errors.New("negotiation closed, but its end was not observed")}
@@ -230,73 +221,79 @@ func (w *watcher) outcome() error {
 	return &exitcode.Error{Kind: exitcode.NoDeal, Err: errors.New("negotiation ended without a deal")}
 }
 
-type observationView struct {
+// eventView is an event of a transaction.
+type eventView struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Signature   solana.Signature `json:"signature"`
 	Slot        uint64           `json:"slot"`
-	Event       jsonview.List    `json:"event"`
+	// Event has the event's name and its fields in the IDL.
+	Event jsonview.List `json:"event"`
 }
 
-func (w *watcher) print(ctx context.Context, observation haggle.EventEnvelope) error {
-	if observation.Event == nil {
-		return w.printTruncated(observation)
+// truncatedView is a transaction whose events may be incomplete.
+type truncatedView struct {
+	Signature solana.Signature `json:"signature"`
+	Slot      uint64           `json:"slot"`
+	// Truncated is true.
+	Truncated bool `json:"truncated"`
+}
+
+func (w *watcher) print(ctx context.Context, envelope haggle.EventEnvelope) error {
+	if envelope.Event == nil {
+		v := truncatedView{envelope.Signature, envelope.Slot, true}
+		return w.s.Print(v, fmt.Sprintf("transaction %s has truncated logs: an event may be missing", v.Signature))
 	}
-	address, _ := observation.Event.NegotiationAddress()
-	switch event := observation.Event.(type) {
+	address, _ := envelope.Event.NegotiationAddress()
+	switch event := envelope.Event.(type) {
 	case *protocol.NegotiationCreated:
-		w.mints[address], w.ended, w.closed = event.TokenMint, nil, false
-	case *protocol.NegotiationSettled:
-		w.mints[address], w.ended = event.TokenMint, event
-	case *protocol.NegotiationRejected, *protocol.NegotiationExpired:
+		w.deals[address] = createdDeal(event)
+		w.ended, w.closed = nil, false
+	case *protocol.NegotiationSettled, *protocol.NegotiationRejected, *protocol.NegotiationExpired:
 		w.ended = event
 	case *protocol.NegotiationClosed:
 		w.closed = true
 	}
 	if w.s.JSON {
-		return json.NewEncoder(w.s.Stdout).Encode(observationView{address, observation.Signature, observation.Slot, onchain.EventFields(observation.Event)})
+		return w.s.Print(eventView{address, envelope.Signature, envelope.Slot, onchain.EventFields(envelope.Event)})
 	}
-	tokens, err := w.tokens(ctx, address)
+	d, err := w.deal(ctx, address, envelope.Event)
 	if err != nil {
 		return err
 	}
-	prefix := ""
+	line := d.text(envelope.Event)
 	if w.many {
-		prefix = address.String() + "  "
+		line = format.Short(address) + "  " + line
 	}
-	_, err = fmt.Fprintf(w.s.Stdout, "%sslot %d  %s\n", prefix, observation.Slot, eventText(observation.Event, tokens))
-	return err
+	if at, timed := timeOf(envelope.Event); timed {
+		line = format.Clock(at, time.Now().Unix()) + "  " + line
+	}
+	return w.s.Print(nil, line)
 }
 
-// printTruncated reports a transaction whose events may be incomplete.
-func (w *watcher) printTruncated(observation haggle.EventEnvelope) error {
-	v := struct {
-		Signature solana.Signature `json:"signature"`
-		Slot      uint64           `json:"slot"`
-		Truncated bool             `json:"truncated"`
-	}{observation.Signature, observation.Slot, true}
-	return w.s.Print(v, fmt.Sprintf("slot %d  transaction %s has truncated logs: an event may be missing", v.Slot, v.Signature))
-}
-
-// tokens returns a function that writes amounts of a negotiation. If its mint is unknown because its first
-// event was not printed and its account is closed, amounts are written in base units.
-func (w *watcher) tokens(ctx context.Context, address solana.PublicKey) (func(uint64) amount.Tokens, error) {
-	if _, known := w.mints[address]; !known {
+// deal returns a negotiation with its mint's tokens. If the negotiation is unknown, because its creation was
+// not printed and its account is closed, amounts are base units.
+func (w *watcher) deal(ctx context.Context, address solana.PublicKey, event protocol.Event) (*deal, error) {
+	d, known := w.deals[address]
+	_, offered := event.(*protocol.OfferSubmitted)
+	at, _ := timeOf(event)
+	if !known || offered && d.deadline < at+d.window {
+		// Both sides may have extended the deadline, which no event reports.
 		n, err := w.client.Negotiation(address).Snapshot(ctx)
-		if errors.Is(err, protocol.ErrAccountNotFound) {
-			return func(units uint64) amount.Tokens { return amount.Tokens{Units: units} }, nil
+		switch {
+		case err == nil:
+			d = dealOf(n)
+		case !errors.Is(err, protocol.ErrAccountNotFound):
+			return nil, err
+		case !known:
+			d = &deal{tokens: baseUnits}
 		}
-		if err != nil {
+		w.deals[address] = d
+	}
+	if d.tokens == nil {
+		var err error
+		if d.tokens, err = w.s.TokensOf(ctx, d.mint); err != nil {
 			return nil, err
 		}
-		w.mints[address] = n.TokenMint
 	}
-	address = w.mints[address]
-	if _, known := w.digits[address]; !known {
-		decimals, err := mint.Decimals(ctx, w.client.RPC(), address)
-		if err != nil {
-			return nil, err
-		}
-		w.digits[address] = decimals
-	}
-	return func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: w.digits[address]} }, nil
+	return d, nil
 }

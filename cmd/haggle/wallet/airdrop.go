@@ -66,7 +66,7 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 		balanceView
 		Signature solana.Signature `json:"signature"`
 	}{balanceView{Owner: owner, Balance: balance}, signature}
-	return s.Print(v, fmt.Sprintf("%s has %s SOL", owner, balance))
+	return s.Print(v, fmt.Sprintf("%s has %s", owner, balance))
 }
 
 // awaitConfirmation waits for a transaction that the node itself has signed.

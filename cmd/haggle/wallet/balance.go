@@ -74,7 +74,7 @@ func lamportsOf(ctx context.Context, client *haggle.Client, owner solana.PublicK
 	if err != nil {
 		return amount.Tokens{}, err
 	}
-	return amount.Tokens{Units: balance.Value, Decimals: amount.SOLDecimals}, nil
+	return amount.SOL(balance.Value), nil
 }
 
 // tokensHeld returns zero if there is no token account.

@@ -7,11 +7,29 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Rows are a description: names and values. A row with an empty value is not written.
 type Rows [][2]string
+
+// Table writes rows in columns under a header, without spaces at the ends of lines.
+func Table(header []string, rows [][]string) string {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{header}, rows...) {
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	_ = table.Flush()
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
 
 // String writes a row per line, indented, with the values in one column. Further lines of a value stand in
 // the same column.
@@ -27,8 +45,61 @@ func (r Rows) String() string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// Clock writes a time of the chain, in Unix seconds, in UTC.
-func Clock(second int64) string { return time.Unix(second, 0).UTC().Format("2006-01-02 15:04:05 UTC") }
+// Short returns an address with its middle left out: "4uQe…Vj3k". It does not identify an account; write it
+// only if --json or a show command has the whole address.
+func Short(address solana.PublicKey) string {
+	const shown = 4
+	text := address.String()
+	if len(text) <= 2*shown {
+		return text
+	}
+	return text[:shown] + "…" + text[len(text)-shown:]
+}
+
+// When writes a time of the chain and its distance from another one, both in Unix seconds: "14:03:05 CET, in
+// 4m". It is local time. The date is left out if it is that of now.
+func When(second, now int64) string {
+	at := time.Unix(second, 0)
+	layout := "15:04:05 MST"
+	if at.Format(time.DateOnly) != time.Unix(now, 0).Format(time.DateOnly) {
+		layout = "2006-01-02 15:04:05 MST"
+	}
+	return at.Format(layout) + ", " + Distance(second-now)
+}
+
+// Distance writes the seconds from now to a time: "in 4m", "4m ago" or "now".
+func Distance(seconds int64) string {
+	switch {
+	case seconds > 0:
+		return "in " + Coarse(seconds)
+	case seconds < 0:
+		return Coarse(-seconds) + " ago"
+	}
+	return "now"
+}
+
+// Coarse writes a number of seconds without the parts that do not matter at its size: a day has hours, an hour
+// minutes. It rounds down, so that a deadline is never later than written.
+func Coarse(seconds int64) string {
+	length, unit := time.Duration(seconds)*time.Second, time.Second
+	switch {
+	case length >= 24*time.Hour:
+		unit = time.Hour
+	case length >= 10*time.Minute:
+		unit = time.Minute
+	}
+	return duration.Format(length.Truncate(unit))
+}
+
+// Clock writes the local time of an event, in Unix seconds: "14:03:05". The date is part of it if it is not
+// that of today.
+func Clock(second, today int64) string {
+	at := time.Unix(second, 0)
+	if at.Format(time.DateOnly) == time.Unix(today, 0).Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
+}
 
 // Percent writes basis points without rounding: "1.5%".
 func Percent(bps uint16) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -129,6 +130,8 @@ type Step struct {
 	Client   *haggle.Client
 	Key      haggle.Signer
 	Snapshot *haggle.Snapshot
+	// Tokens writes base units of the negotiation's mint as tokens. Only [OnNegotiation] sets it.
+	Tokens func(units uint64) amount.Tokens
 }
 
 // Open opens the client and the wallet, and reads the negotiation that a command names.
@@ -138,7 +141,7 @@ func Open(ctx context.Context, s *session.Session, name string) (Step, error) {
 		return Step{}, err
 	}
 	n, err := Snapshot(ctx, client, name)
-	return Step{s, client, key, n}, err
+	return Step{Session: s, Client: client, Key: key, Snapshot: n}, err
 }
 
 // Explain adds to the program's refusal the hint that the negotiation's state gives.
@@ -170,6 +173,9 @@ func OnNegotiation(
 		action, err := build(ctx, t)
 		if err != nil {
 			return t.Explain(ctx, err)
+		}
+		if t.Tokens, err = s.TokensOf(ctx, t.Snapshot.TokenMint); err != nil {
+			return err
 		}
 		return t.Do(ctx, action, func(receipt *haggle.Receipt) string { return effect(t, receipt) })
 	}

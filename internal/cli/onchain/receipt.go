@@ -11,6 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/result"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -62,7 +63,7 @@ func (v ReceiptView) cost() string {
 	if v.ComputeUnits == 0 {
 		return "unknown: the node does not have the transaction's details"
 	}
-	return fmt.Sprintf("%d compute units, %d lamports", v.ComputeUnits, v.FeeLamports)
+	return fmt.Sprintf("%d compute units, %s", v.ComputeUnits, amount.SOL(v.FeeLamports))
 }
 
 // View is the result of a command that has changed state on chain.

@@ -38,6 +38,7 @@ type Session struct {
 	Started bool
 
 	progress *progress.Reporter
+	mints    map[solana.PublicKey]mint.Mint
 }
 
 // Client connects to the cluster of --url. It returns the same client each time.
@@ -68,13 +69,11 @@ func (s *Session) Agent(ctx context.Context, given connection.Address) (solana.P
 func (s *Session) Units(ctx context.Context, address solana.PublicKey, flag string, text amount.Text) (uint64, error) {
 	decimals := uint8(0)
 	if !text.InUnits() {
-		client, err := s.Client()
+		read, err := s.Mint(ctx, address)
 		if err != nil {
 			return 0, err
 		}
-		if decimals, err = mint.Decimals(ctx, client.RPC(), address); err != nil {
-			return 0, err
-		}
+		decimals = read.Decimals
 	}
 	units, err := text.In(decimals)
 	if err != nil {
@@ -83,14 +82,30 @@ func (s *Session) Units(ctx context.Context, address solana.PublicKey, flag stri
 	return units, nil
 }
 
-// TokensOf returns a function that writes base units of a mint as tokens.
-func (s *Session) TokensOf(ctx context.Context, address solana.PublicKey) (func(units uint64) amount.Tokens, error) {
+// Mint reads a mint, once in an invocation.
+func (s *Session) Mint(ctx context.Context, address solana.PublicKey) (mint.Mint, error) {
+	if known, is := s.mints[address]; is {
+		return known, nil
+	}
 	client, err := s.Client()
 	if err != nil {
-		return nil, err
+		return mint.Mint{}, err
 	}
-	decimals, err := mint.Decimals(ctx, client.RPC(), address)
-	return func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: decimals} }, err
+	read, err := mint.Read(ctx, client.RPC(), address)
+	if err != nil {
+		return mint.Mint{}, err
+	}
+	if s.mints == nil {
+		s.mints = map[solana.PublicKey]mint.Mint{}
+	}
+	s.mints[address] = read
+	return read, nil
+}
+
+// TokensOf returns a function that writes base units of a mint as tokens.
+func (s *Session) TokensOf(ctx context.Context, address solana.PublicKey) (func(units uint64) amount.Tokens, error) {
+	read, err := s.Mint(ctx, address)
+	return read.Tokens, err
 }
 
 // Print writes the result of a command: the document as JSON, or the lines.
