@@ -34,6 +34,12 @@ func version() string {
 	return text
 }
 
+type versionView struct {
+	Version string `json:"version"`
+	// Program is the address of the on-chain program.
+	Program string `json:"program"`
+}
+
 func newVersionCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version and the program's address",
@@ -41,11 +47,9 @@ func newVersionCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle version --json | jq -r .program",
 		Args:    command.Exactly(0),
 	}
+	command.Documents(cmd, versionView{})
 	cmd.RunE = s.Limited(func(context.Context, []string) error {
-		v := struct {
-			Version string `json:"version"`
-			Program string `json:"program"`
-		}{version(), protocol.ProgramAddress}
+		v := versionView{version(), protocol.ProgramAddress}
 		return s.Print(v, "haggle "+v.Version, "program "+v.Program)
 	})
 	return cmd

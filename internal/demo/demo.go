@@ -77,6 +77,9 @@ var (
 )
 
 // demonstration is a running demonstration.
+// Documents returns values of the types of the documents that Run prints as JSON.
+func Documents() []any { return []any{exampleagent.Action{}, account{}} }
+
 type demonstration struct {
 	options Options
 	net     *localnet.Net

@@ -10,6 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
@@ -27,6 +28,7 @@ locks no one out.`,
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "withdraw the proposal")
 	cmd.MarkFlagsOneRequired("authority", "withdraw")
 	cmd.MarkFlagsMutuallyExclusive("authority", "withdraw")
+	command.Documents(cmd, onchain.View{})
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		if !withdraw && successor.Key().IsZero() {
 			return nil, exitcode.Usagef("--authority must not be zero; to withdraw a proposal: --withdraw")

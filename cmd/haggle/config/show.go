@@ -41,6 +41,7 @@ fees, which add up base units of all mints; "haggle index export totals" has the
 		Example: "  haggle config show --url devnet\n  haggle config show --json | jq .protocol_fee_bps",
 		Args:    command.Exactly(0),
 	}
+	command.Documents(cmd, configView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
 		client, err := s.Client()
 		if err != nil {

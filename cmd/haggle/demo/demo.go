@@ -31,6 +31,7 @@ func Command(s *session.Session) *cobra.Command {
 	chain.Register(cmd)
 	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with the binaries buyer and seller (default: the folder of this binary; built if missing)")
 	cmd.Flags().StringVar(&options.Plot, "svg", "", "file for a plot of the offers, as SVG")
+	command.Documents(cmd, demo.Documents()...)
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		kind, err := chain.Kind()
 		if err != nil {

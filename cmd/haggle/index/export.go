@@ -31,6 +31,7 @@ func newIndexExportCommand(i *indexCommand) *cobra.Command {
 	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout")
 	command.Required(cmd, "out")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{string(indexer.CSV), string(indexer.Parquet)}, cobra.ShellCompDirectiveNoFileComp))
+	command.Documents(cmd, exportView{})
 	cmd.RunE = i.Unlimited(func(ctx context.Context, arguments []string) error {
 		table, is := indexer.TableNamed(arguments[0])
 		if !is {
@@ -51,6 +52,13 @@ func newIndexExportCommand(i *indexCommand) *cobra.Command {
 	return cmd
 }
 
+type exportView struct {
+	Table  string `json:"table"`
+	Format string `json:"format"`
+	File   string `json:"file"`
+	Rows   int64  `json:"rows"`
+}
+
 func tableNames() (names []string) {
 	for _, table := range indexer.Tables {
 		names = append(names, table.Name)
@@ -67,11 +75,6 @@ func (i *indexCommand) export(ctx context.Context, database *indexer.Database, t
 	if err != nil {
 		return err
 	}
-	v := struct {
-		Table  string `json:"table"`
-		Format string `json:"format"`
-		File   string `json:"file"`
-		Rows   int64  `json:"rows"`
-	}{table.Name, string(format), out, rows}
+	v := exportView{table.Name, string(format), out, rows}
 	return i.Print(v, fmt.Sprintf("%d rows to %s", rows, out))
 }

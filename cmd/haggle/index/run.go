@@ -43,6 +43,7 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 	cmd.Flags().BoolVar(&once, "once", false, "index the history and stop")
 	cmd.Flags().Var(&poll, "poll", "pause between two polls of the chain")
 	cmd.Flags().Float64Var(&rate, "rate", rate, "maximum requests per second to the endpoint (0: no limit)")
+	command.Documents(cmd, indexStatusView{})
 	cmd.RunE = i.Unlimited(func(ctx context.Context, _ []string) error {
 		if poll <= 0 {
 			return exitcode.Usagef("--poll must be positive: 1s")

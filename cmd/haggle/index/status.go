@@ -21,6 +21,7 @@ negotiation whose escrow is not the sum of its parts. There must be none.`,
 		Example: "  haggle index status\n  haggle index status --db postgres://haggle@db.example/haggle --json | jq .checkpoint_slot",
 		Args:    command.Exactly(0),
 	}
+	command.Documents(cmd, indexStatusView{})
 	cmd.RunE = i.Limited(func(ctx context.Context, _ []string) error {
 		database, err := indexer.OpenExisting(ctx, i.databaseAddress())
 		if err != nil {

@@ -68,6 +68,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
 	flags.StringVar(&k.budgetFile, "budget-file", "", "file with the expenses of the last 24 hours; for one keeper at a time")
 	flags.BoolVarP(&k.verbose, "verbose", "v", false, "log to stderr also the actions that others sent first")
+	command.Documents(cmd, keeperAction{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
 	return cmd
 }

@@ -51,6 +51,7 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.Flags().StringVar(&folder, "dir", "", "folder for keypairs and configurations (default: a temporary one)")
 	chain.Register(cmd)
 	cmd.Flags().StringArrayVar(&funded, "fund", nil, "further address that gets SOL and tokens; can be repeated")
+	command.Documents(cmd, localnetView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		kind, err := chain.Kind()
 		if err != nil {

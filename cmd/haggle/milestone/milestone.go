@@ -67,6 +67,7 @@ func newIndexCommand(s *session.Session, name, short, long, example string,
 		Use: name + " NEGOTIATION INDEX", Short: short, Long: long, Example: example,
 		Args: command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
+	command.Documents(cmd, onchain.View{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		index, err := parseIndex(arguments[1])
 		if err != nil {

@@ -53,6 +53,7 @@ func newSettleCommand(s *session.Session) *cobra.Command {
 	flags.Var(&f.nonce, "nonce", "nonce account of the preparing party; the transaction then stays valid for --valid-for")
 	flags.StringVar(&f.complete, "complete", "", "sign and send this transaction (base64) of the other party")
 	command.Required(cmd, "seller-bps")
+	command.Documents(cmd, agreementView{}, onchain.View{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return f.run(ctx, s, arguments[0]) })
 	return cmd
 }

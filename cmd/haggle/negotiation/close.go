@@ -25,6 +25,7 @@ its events remain, which "negotiation watch" prints.`,
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	unwrap.register(cmd)
+	command.Documents(cmd, onchain.View{})
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() {

@@ -100,6 +100,7 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	command.Required(cmd, "seller", "escrow")
 	cmd.MarkFlagsOneRequired("mint", "wrap-sol")
 	cmd.MarkFlagsMutuallyExclusive("key", "session")
+	command.Documents(cmd, createdView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
 	return cmd
 }
@@ -308,6 +309,15 @@ func checkRepetition(
 			negotiation.String()}
 }
 
+// createdView is the result of a creation.
+type createdView struct {
+	onchain.View
+	// SessionID is missing if an earlier command has created the negotiation.
+	SessionID string `json:"session_id,omitempty"`
+	// Vault is the token account of the escrow.
+	Vault string `json:"vault"`
+}
+
 // printCreated prints a negotiation that this command or an earlier one has created. An empty session is left
 // out.
 func printCreated(
@@ -318,11 +328,7 @@ func printCreated(
 	if err != nil {
 		return err
 	}
-	v := struct {
-		onchain.View
-		SessionID string `json:"session_id,omitempty"`
-		Vault     string `json:"vault"`
-	}{
+	v := createdView{
 		onchain.ViewOf(negotiation, (*protocol.CreateNegotiation)(nil).InstructionName(), receipt),
 		sessionID, vault.String(),
 	}

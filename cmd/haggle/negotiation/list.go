@@ -51,6 +51,7 @@ func newListCommand(s *session.Session) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("all", "role")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"any", "buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statusNames(), cobra.ShellCompDirectiveNoFileComp))
+	command.Documents(cmd, negotiationView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
 		filter, field, err := listFilter(role, statuses)
 		if err != nil {

@@ -19,6 +19,7 @@ the next offer. Needs no keypair.`,
 		Example: "  haggle negotiation show NEGOTIATION\n  haggle negotiation show NEGOTIATION --json | jq -r .offer.amount.tokens",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
+	command.Documents(cmd, negotiationView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		client, err := s.Client()
 		if err != nil {

@@ -91,16 +91,14 @@ func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
 
 // termsView is decoded metadata: terms (kind 1) or the hash of a document (kind 2).
 type termsView struct {
-	*serviceTermsView
+	QualityTier *uint8 `json:"quality_tier,omitempty"`
+	// SLAMillis is the time to answer in milliseconds.
+	SLAMillis      *uint32        `json:"sla_ms,omitempty"`
+	Quantity       *uint32        `json:"quantity,omitempty"`
+	StrategyHash   string         `json:"strategy_hash,omitempty"`
+	BenchmarkPrice *amount.Tokens `json:"benchmark_price,omitempty"`
+	// DocumentHash is the SHA-256 of the document that has all terms. With it the other fields are missing.
 	DocumentHash string `json:"document_hash,omitempty"`
-}
-
-type serviceTermsView struct {
-	QualityTier    uint8         `json:"quality_tier"`
-	SLAMillis      uint32        `json:"sla_ms"`
-	Quantity       uint32        `json:"quantity"`
-	StrategyHash   string        `json:"strategy_hash"`
-	BenchmarkPrice amount.Tokens `json:"benchmark_price"`
 }
 
 func viewTerms(metadata [protocol.MaxMetadataLen]byte, tokens func(uint64) amount.Tokens) *termsView {
@@ -114,10 +112,10 @@ func viewTerms(metadata [protocol.MaxMetadataLen]byte, tokens func(uint64) amoun
 		return nil
 	}
 	terms := decoded.Terms
-	return &termsView{serviceTermsView: &serviceTermsView{
-		terms.QualityTier, terms.SLAMillis, terms.Quantity,
-		hex.EncodeToString(terms.StrategyHash[:]), tokens(terms.BenchmarkPrice),
-	}}
+	return &termsView{
+		QualityTier: &terms.QualityTier, SLAMillis: &terms.SLAMillis, Quantity: &terms.Quantity,
+		StrategyHash: hex.EncodeToString(terms.StrategyHash[:]), BenchmarkPrice: new(tokens(terms.BenchmarkPrice)),
+	}
 }
 
 // text returns the summary in brackets after a space. It is empty without terms.
@@ -135,7 +133,8 @@ func (v *termsView) summary() string {
 	if v.DocumentHash != "" {
 		return "document " + v.DocumentHash
 	}
-	text := fmt.Sprintf("quality tier %d, SLA %d ms, quantity %d, benchmark %s", v.QualityTier, v.SLAMillis, v.Quantity, v.BenchmarkPrice)
+	text := fmt.Sprintf("quality tier %d, SLA %d ms, quantity %d, benchmark %s",
+		*v.QualityTier, *v.SLAMillis, *v.Quantity, v.BenchmarkPrice)
 	if v.StrategyHash != hex.EncodeToString(make([]byte, len(protocol.Terms{}.StrategyHash))) {
 		text += ", strategy " + v.StrategyHash
 	}

@@ -43,6 +43,7 @@ func newWatchCommand(s *session.Session) *cobra.Command {
 	}
 	cmd.Flags().Var(&agent, "agent", "all negotiations of this agent (default: the keypair's)")
 	cmd.Flags().BoolVar(&fresh, "new", false, "only future events")
+	command.Documents(cmd, eventView{}, truncatedView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, arguments []string) error {
 		var options []haggle.WatchOption
 		if !fresh {

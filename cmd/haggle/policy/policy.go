@@ -116,6 +116,7 @@ and an unknown instruction are errors.`,
 		Example: "  haggle policy check policy.json",
 		Args:    command.Exactly(1),
 	}
+	command.Documents(cmd, policyView{})
 	cmd.RunE = s.Limited(func(_ context.Context, arguments []string) error {
 		config, err := connection.ReadPolicy(arguments[0])
 		if err != nil {
@@ -237,6 +238,7 @@ the file. Of a database it prints the usage of the wallet of --keypair.`,
 		Example: "  haggle policy usage --policy-usage usage --policy policy.json",
 		Args:    command.Exactly(0),
 	}
+	command.Documents(cmd, usageView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return policyUsage(ctx, s) })
 	return cmd
 }

@@ -28,6 +28,7 @@ func newProgramVerifyCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle program verify program/target/deploy/haggle.so --url devnet\n  haggle program verify haggle.so ADDRESS --json | jq -r .sha256",
 		Args:    command.Between(1, 2),
 	}
+	command.Documents(cmd, programView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		file, err := os.ReadFile(arguments[0])
 		if err != nil {
@@ -70,7 +71,7 @@ type programView struct {
 	Program     solana.PublicKey `json:"program"`
 	ProgramData solana.PublicKey `json:"program_data"`
 	// Authority can upgrade the program. Without one the program is final.
-	Authority *solana.PublicKey `json:"upgrade_authority"`
+	Authority *solana.PublicKey `json:"upgrade_authority" jsonschema:"nullable"`
 	Slot      uint64            `json:"slot"`
 	Bytes     int               `json:"bytes"`
 	SHA256    string            `json:"sha256"`

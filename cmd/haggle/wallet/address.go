@@ -25,6 +25,7 @@ func AddressCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle address --keypair buyer.json",
 		Args:    command.Exactly(0),
 	}
+	command.Documents(cmd, addressView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
 		address, err := s.Connection.Address(ctx)
 		if err != nil {

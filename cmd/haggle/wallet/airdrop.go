@@ -28,6 +28,7 @@ func AirdropCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle airdrop 2\n  haggle airdrop 0.5 ADDRESS --url devnet",
 		Args:    command.Between(1, 2),
 	}
+	command.Documents(cmd, airdropView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		written, err := amount.Parse(arguments[0])
 		if err != nil {
@@ -46,6 +47,12 @@ func AirdropCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
+// airdropView is the balance after an airdrop.
+type airdropView struct {
+	balanceView
+	Signature solana.Signature `json:"signature"`
+}
+
 func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, lamports uint64) error {
 	client, err := s.Client()
 	if err != nil {
@@ -62,10 +69,7 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 	if err != nil {
 		return err
 	}
-	v := struct {
-		balanceView
-		Signature solana.Signature `json:"signature"`
-	}{balanceView{Owner: owner, Balance: balance}, signature}
+	v := airdropView{balanceView{Owner: owner, Balance: balance}, signature}
 	return s.Print(v, fmt.Sprintf("%s has %s", owner, balance))
 }
 

@@ -33,6 +33,7 @@ func BalanceCommand(s *session.Session) *cobra.Command {
 		Args:    command.Between(0, 1),
 	}
 	cmd.Flags().Var(&mint, "mint", "tokens of this mint instead of SOL")
+	command.Documents(cmd, balanceView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		owner, err := ownerOf(ctx, s, arguments)
 		if err != nil {

@@ -28,6 +28,7 @@ it too. An existing file is never overwritten. The loss of a key or its passphra
 		Args:    command.Between(0, 1),
 	}
 	cmd.Flags().BoolVar(&encrypted, "encrypted", false, "encrypt the file with a passphrase, which is asked for twice")
+	command.Documents(cmd, addressView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		if len(arguments) == 1 {
 			return newWallet(ctx, s, arguments[0], encrypted)

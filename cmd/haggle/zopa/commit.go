@@ -26,6 +26,7 @@ Repeated with the same price, the command sends the same hash.`,
 		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	kept.register(cmd)
+	command.Documents(cmd, onchain.View{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		return commit(ctx, s, arguments[0], arguments[1], &kept)
 	})

@@ -207,7 +207,7 @@ func Report(w io.Writer, program string, err error, asJSON bool) int {
 	}
 	reported := describe(err)
 	if asJSON {
-		_ = json.NewEncoder(w).Encode(map[string]description{"error": reported})
+		_ = json.NewEncoder(w).Encode(Document{reported})
 		return reported.ExitCode
 	}
 	fmt.Fprintf(w, "%s: %s\n", program, reported.Message)
@@ -215,6 +215,11 @@ func Report(w io.Writer, program string, err error, asJSON bool) int {
 		fmt.Fprintf(w, "  %s\n", reported.Hint)
 	}
 	return reported.ExitCode
+}
+
+// Document is an error as JSON, on stderr.
+type Document struct {
+	Error description `json:"error"`
 }
 
 type description struct {

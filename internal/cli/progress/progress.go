@@ -77,7 +77,12 @@ func (r *Reporter) Stop() {
 	r.timer.Stop()
 }
 
-// document is a report as JSON.
+// Document is a report as JSON, on stderr.
+type Document struct {
+	Progress document `json:"progress"`
+}
+
+// document has the step of a running command and the time since its start.
 type document struct {
 	Stage   string `json:"stage"`
 	Seconds int64  `json:"seconds"`
@@ -110,7 +115,7 @@ func (r *Reporter) Report(stage string) {
 func (r *Reporter) write() {
 	elapsed := time.Since(r.began).Round(time.Second)
 	if r.json {
-		_ = json.NewEncoder(r.out).Encode(map[string]document{"progress": {r.stage, int64(elapsed / time.Second)}})
+		_ = json.NewEncoder(r.out).Encode(Document{document{r.stage, int64(elapsed / time.Second)}})
 		return
 	}
 	fmt.Fprintf(r.out, "%s (%s)\n", r.stage, elapsed)
