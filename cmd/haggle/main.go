@@ -20,11 +20,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-func main() {
+func main() { os.Exit(execute(os.Stdout, os.Stderr)) }
+
+// execute executes the process's command line until its end or a signal, and returns the exit code.
+func execute(stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	return run(ctx, os.Args[1:], os.Stdin, stdout, stderr)
 }
 
 // run executes a command line and returns the exit code.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,10 +26,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"haggle": main})
+	testscript.Main(m, map[string]func(){"haggle": mainWithValidation})
 }
 
 // TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one.
+// The documents of every command with --json are validated against docs/schemas.
 // Beside haggle they can use the binaries buyer and seller, and these commands:
 //
 //	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT and SYMBOL,
@@ -52,6 +54,9 @@ func TestScripts(t *testing.T) {
 	t.Setenv(localnet.EnvRPCURL, "")
 	buildChain(t)
 	programs := buildAgents(t)
+	report := filepath.Join(t.TempDir(), "documents")
+	all := !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+	t.Cleanup(func() { checkDocuments(t, report, all) })
 	checkout, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +68,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("PROGRAMS", programs)
 			env.Setenv("CHECKOUT", checkout)
+			env.Setenv(documentReport, report)
 			for _, name := range []string{localnet.EnvChain, "HAGGLE_CACHE", "XDG_CACHE_HOME"} {
 				env.Setenv(name, os.Getenv(name))
 			}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/progress"
+	"github.com/haggle-protocol/haggle/internal/cli/schema"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+)
+
+const (
+	checkout = "../.."
+	schemas  = checkout + "/docs/schemas"
+	// writeSchemas is the variable that makes the test write docs/schemas: make schemas.
+	writeSchemas = "HAGGLE_WRITE_SCHEMAS"
+)
+
+// textCommands print no documents: they are pages of the help, or scripts for the shell.
+var textCommands = []string{"help", "exit-codes", "completion bash", "completion fish", "completion powershell", "completion zsh"}
+
+// commandsWithDocuments returns the commands that print documents with --json.
+func commandsWithDocuments(t *testing.T) (found []*cobra.Command) {
+	t.Helper()
+	everyCommand(t, func(cmd *cobra.Command) {
+		name := strings.TrimPrefix(cmd.CommandPath(), "haggle ")
+		switch {
+		case cmd.HasSubCommands() || slices.Contains(textCommands, name):
+			require.Empty(t, command.DocumentsOf(cmd), name)
+		default:
+			require.NotEmpty(t, command.DocumentsOf(cmd), "%s declares the types of its documents: command.Documents", name)
+			found = append(found, cmd)
+		}
+	})
+	return found
+}
+
+// docs/schemas has a schema for the documents of every command, and no other file.
+func TestSchemasAreUpToDate(t *testing.T) {
+	g := schema.New(checkout)
+	generated := map[string][]byte{}
+	add := func(name string, content []byte, err error) {
+		t.Helper()
+		require.NoError(t, err, name)
+		generated[name] = content
+	}
+	amount, err := schema.Amount()
+	add(schema.AmountFile, amount, err)
+	event, err := g.Event()
+	add(schema.EventFile, event, err)
+	failure, err := g.Of("An error, on stderr", reflect.TypeFor[exitcode.Document]())
+	add(schema.ErrorFile, failure, err)
+	report, err := g.Of("A report of progress, on stderr", reflect.TypeFor[progress.Document]())
+	add(schema.ProgressFile, report, err)
+	var index strings.Builder
+	index.WriteString(indexText)
+	for _, cmd := range commandsWithDocuments(t) {
+		name := schema.FileOf(cmd)
+		content, err := g.Of(cmd.CommandPath()+" --json", command.DocumentsOf(cmd)...)
+		add(name, content, err)
+		fmt.Fprintf(&index, "| `%s` | [%s](%s) |\n", cmd.CommandPath(), name, name)
+	}
+	generated["README.md"] = []byte(index.String())
+
+	if os.Getenv(writeSchemas) != "" {
+		require.NoError(t, os.RemoveAll(schemas))
+		require.NoError(t, os.Mkdir(schemas, 0o755))
+		for name, content := range generated {
+			require.NoError(t, os.WriteFile(filepath.Join(schemas, name), content, 0o644))
+		}
+	}
+	entries, err := os.ReadDir(schemas)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(schemas, entry.Name()))
+		require.NoError(t, err)
+		require.Equal(t, string(generated[entry.Name()]), string(content), "%s: run make schemas", entry.Name())
+		delete(generated, entry.Name())
+	}
+	require.Empty(t, generated, "missing schemas: run make schemas")
+}
+
+const indexText = "# Schemas of the output with --json\n" + `
+With ` + "`--json`" + ` every command prints one JSON document per line on stdout. These are the JSON Schemas (2020-12)
+of the documents, generated from the types that the commands print (` + "`make schemas`" + `). A test compares them with
+the types, and validates the output of every command in the command line's tests.
+
+Amounts are objects with base units and tokens ([amount.json](amount.json)), both as text, because they may not
+fit a JSON number. Times are Unix seconds of the chain's clock, or, where a schema says ` + "`date-time`" + `, RFC 3339.
+Addresses are in base 58, other bytes in hex. The schemas are those of this version and allow no other fields;
+a later version can add some, so ignore fields that you do not know.
+
+On stderr an error is one document ([error.json](error.json)), and so is a report of progress
+([progress.json](progress.json)).
+
+| command | schema |
+|---|---|
+`
+
+// documentReport is the variable with the file in which the scripts' commands report their documents.
+const documentReport = "HAGGLE_DOCUMENT_REPORT"
+
+// mainWithValidation is main for the scripts. It validates the documents of commands with --json, and reports
+// each command with the result.
+func mainWithValidation() {
+	path := os.Getenv(documentReport)
+	if path == "" {
+		main()
+		return
+	}
+	var out, messages bytes.Buffer
+	code := execute(io.MultiWriter(os.Stdout, &out), io.MultiWriter(os.Stderr, &messages))
+	if report := validated(os.Args[1:], out.Bytes(), messages.Bytes()); report != "" {
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = file.WriteString(report + "\n")
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// validated returns "valid FILE" for a command with --json that has printed documents, the problem on one
+// line if one is invalid, and nothing for other commands.
+func validated(arguments []string, out, messages []byte) string {
+	if !slices.Contains(arguments, "--json") {
+		return ""
+	}
+	folder := filepath.Join(os.Getenv("CHECKOUT"), schemas)
+	problem := func(err error) string { return fmt.Sprintf("invalid %q: %q", arguments, err.Error()) }
+	for line := range bytes.Lines(messages) {
+		// A logger writes objects of its own.
+		if bytes.HasPrefix(line, []byte(`{"time":`)) {
+			continue
+		}
+		if err := schema.Validate(folder, line, schema.ErrorFile, schema.ProgressFile); err != nil {
+			return problem(err)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	root := newRootCommand(&session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
+	cmd, _, err := root.Find(arguments)
+	if err == nil {
+		err = schema.Validate(folder, out, schema.FileOf(cmd))
+	}
+	if err != nil {
+		return problem(err)
+	}
+	return "valid " + schema.FileOf(cmd)
+}
+
+// checkDocuments requires that all documents of the scripts were valid, and, after all scripts, that every
+// command was among them.
+func checkDocuments(t *testing.T, path string, all bool) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Error(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		name, valid := strings.CutPrefix(line, "valid ")
+		if !valid {
+			t.Error(line)
+		}
+		seen[name] = true
+	}
+	if !all || t.Failed() {
+		return
+	}
+	for _, cmd := range commandsWithDocuments(t) {
+		if !seen[schema.FileOf(cmd)] {
+			t.Errorf("no script runs %s --json", cmd.CommandPath())
+		}
+	}
+}
+
+func TestAnInvalidDocumentIsReported(t *testing.T) {
+	t.Setenv("CHECKOUT", ".")
+	const valid = `{"version":"1","program":"x"}` + "\n"
+	require.Equal(t, "valid version.json", validated([]string{"version", "--json"}, []byte(valid), nil))
+	require.Empty(t, validated([]string{"version"}, []byte("text"), nil))
+	require.Contains(t, validated([]string{"version", "--json"}, []byte(`{"version":1}`), nil), "invalid")
+	require.Contains(t, validated([]string{"version", "--json"}, []byte(valid), []byte("text\n")), "invalid")
+	require.Empty(t, validated([]string{"version", "--json"}, nil, []byte(`{"error":{"exit_code":1,"name":"x","message":"y"}}`)))
+	require.Equal(t, 0, run(context.Background(), []string{"version", "--json"}, strings.NewReader(""), io.Discard, io.Discard))
+}
