@@ -34,6 +34,8 @@ type readTransaction struct {
 	// flaw is the reason why the logs lack events; empty if they lack none.
 	flaw string
 	logs string
+	// decimals are those of the mints of its token accounts, by address.
+	decimals map[string]uint8
 	// calls are the program's instructions if the events can be rebuilt from them.
 	calls []call
 }
@@ -114,7 +116,7 @@ func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (rea
 // readLogs returns the events of a transaction with the indices of their instructions.
 func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	events, flaw := protocol.ParseLogs(found.Meta.LogMessages)
-	read := readTransaction{flaw: flawOf(flaw)}
+	read := readTransaction{flaw: flawOf(flaw), decimals: mintDecimals(found.Meta)}
 	// A transaction of a later version is nil here. Its logs are still readable.
 	transaction, _ := found.Transaction.GetTransaction()
 	indices := instructionsOf(found.Meta.LogMessages, len(events), transaction)

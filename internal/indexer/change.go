@@ -69,6 +69,9 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 				return err
 			}
 		}
+		if err := c.storeMints(ctx, s); err != nil {
+			return err
+		}
 		for _, item := range c.accounts {
 			if err := item.store(ctx, s); err != nil {
 				return err

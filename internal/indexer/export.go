@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
@@ -19,8 +20,9 @@ import (
 // Format is the format of an exported table.
 type Format string
 
-// The formats. CSV begins with a line of names; a missing value is empty, and numbers have all digits.
-// Parquet has amounts as UINT_64, sums of amounts as DECIMAL(38, 0), and null for a missing value.
+// The formats. CSV begins with a line of names; a missing value is empty, numbers have all digits, and times
+// are ISO 8601 in UTC. Parquet has amounts as UINT_64, sums of amounts as DECIMAL(38, 0), tokens as exact
+// decimal text (each mint has other decimals), times as TIMESTAMP in UTC, and null for a missing value.
 const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet"
@@ -83,8 +85,9 @@ func newRowWriter(table Table, format Format, out io.Writer) (rowWriter, error) 
 type csvWriter struct{ out *csv.Writer }
 
 func newCSVWriter(table Table, out io.Writer) (*csvWriter, error) {
-	names := make([]string, len(table.columns))
-	for i, column := range table.columns {
+	columns := table.exported()
+	names := make([]string, len(columns))
+	for i, column := range columns {
 		names[i] = column.name
 	}
 	writer := &csvWriter{csv.NewWriter(out)}
@@ -105,6 +108,8 @@ func (w *csvWriter) write(values []any) error {
 			record[i] = strconv.FormatBool(typed)
 		case *big.Int:
 			record[i] = typed.String()
+		case time.Time:
+			record[i] = typed.Format(time.RFC3339)
 		}
 	}
 	return w.out.Write(record)
@@ -126,12 +131,14 @@ const decimalBytes = 16
 
 func newParquetWriter(table Table, out io.Writer) *parquetWriter {
 	types := map[kind]reflect.Type{
-		text: reflect.TypeFor[*string](), integer: reflect.TypeFor[*int64](), amount: reflect.TypeFor[*uint64](),
+		text: reflect.TypeFor[*string](), integer: reflect.TypeFor[*int64](), unsigned: reflect.TypeFor[*uint64](), amount: reflect.TypeFor[*uint64](),
 		total: reflect.TypeFor[*[decimalBytes]byte](), flag: reflect.TypeFor[*bool](), object: reflect.TypeFor[*string](),
+		decimalText: reflect.TypeFor[*string](), moment: reflect.TypeFor[*time.Time](),
 	}
-	options := map[kind]string{total: ",decimal(0:38)", object: ",json"}
-	fields := make([]reflect.StructField, len(table.columns))
-	for i, column := range table.columns {
+	options := map[kind]string{total: ",decimal(0:38)", object: ",json", moment: ",timestamp(millisecond)"}
+	columns := table.exported()
+	fields := make([]reflect.StructField, len(columns))
+	for i, column := range columns {
 		fields[i] = reflect.StructField{
 			Name: "Column" + strconv.Itoa(i), Type: types[column.kind],
 			Tag: reflect.StructTag(fmt.Sprintf(`parquet:"%s,optional%s"`, column.name, options[column.kind])),

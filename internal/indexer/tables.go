@@ -18,12 +18,18 @@ const (
 	text kind = iota
 	// integer has 63 bits and a sign.
 	integer
-	// amount has 64 bits without sign.
+	// unsigned has 64 bits without sign.
+	unsigned
+	// amount has 64 bits without sign, and is in base units of the row's mint.
 	amount
 	// total is a sum of amounts.
 	total
 	flag
 	object
+	// decimalText is an exact decimal number as text.
+	decimalText
+	// moment is a time.
+	moment
 )
 
 type exportedColumn struct {
@@ -52,7 +58,7 @@ var Tables = []Table{
 		{"milestone", integer}, {"side", text}, {"evidence", text},
 	}},
 	{Name: "outcomes", order: "COALESCE(created_slot, 0), negotiation, life", columns: []exportedColumn{
-		{"negotiation", text}, {"life", integer}, {"session_id", amount}, {"buyer", text}, {"seller", text}, {"mint", text},
+		{"negotiation", text}, {"life", integer}, {"session_id", unsigned}, {"buyer", text}, {"seller", text}, {"mint", text},
 		{"service_hash", text}, {"status", text}, {"rounds", integer}, {"max_rounds", integer}, {"escrow_amount", amount},
 		{"settled_amount", amount}, {"net_amount", amount}, {"fee", amount}, {"decay", amount}, {"refund", amount},
 		{"accepted_by", text}, {"bond_required", amount}, {"bond_state", text}, {"bond_to_buyer", amount}, {"bond_to_seller", amount},
@@ -65,7 +71,7 @@ var Tables = []Table{
 		{"name", text}, {"negotiation", text}, {"life", integer}, {"timestamp", integer}, {"fields", object},
 		{"rebuilt", flag},
 	}},
-	{Name: "totals", order: "mint", columns: []exportedColumn{
+	{Name: "totals", order: "t.mint", columns: []exportedColumn{
 		{"mint", text}, {"negotiations", integer}, {"open", integer}, {"in_milestones", integer}, {"settled", integer},
 		{"rejected", integer}, {"expired", integer}, {"closed", integer}, {"incomplete", integer}, {"offers", integer},
 		{"escrowed", total}, {"settled_amount", total}, {"net_amount", total}, {"fees", total}, {"decay", total}, {"refunds", total},
@@ -82,15 +88,20 @@ func TableNamed(name string) (Table, bool) {
 	return Table{}, false
 }
 
-// rows calls act for every row of the table, in its order. A value is nil, string, int64, uint64, *big.Int or
-// bool. A JSON object is a string with its fields sorted by name.
+// rows calls act with the values of the exported columns for every row of the table, in its order. A value is
+// nil, string, int64, uint64, *big.Int, bool or time.Time. A JSON object is a string with its fields sorted by name.
 func (t Table) rows(ctx context.Context, s statements, act func(values []any) error) error {
 	selected := make([]string, len(t.columns))
 	for i, column := range t.columns {
-		selected[i] = column.name
-		if column.kind == amount || column.kind == total || column.kind == object {
-			selected[i] = "CAST(" + column.name + " AS TEXT)"
+		selected[i] = "t." + column.name
+		if column.kind == unsigned || column.kind == amount || column.kind == total || column.kind == object {
+			selected[i] = "CAST(t." + column.name + " AS TEXT)"
 		}
+	}
+	from := t.Name + " t"
+	if t.hasMint() {
+		selected = append(selected, "m.decimals")
+		from += " LEFT JOIN mints m ON m.mint = t.mint"
 	}
 	return s.each(ctx, func(scan func(...any) error) error {
 		targets := make([]any, len(t.columns))
@@ -104,10 +115,14 @@ func (t Table) rows(ctx context.Context, s statements, act func(values []any) er
 				targets[i] = new(sql.NullString)
 			}
 		}
+		var decimals *int64
+		if t.hasMint() {
+			targets = append(targets, &decimals)
+		}
 		if err := scan(targets...); err != nil {
 			return err
 		}
-		values := make([]any, len(targets))
+		values := make([]any, len(t.columns))
 		for i, column := range t.columns {
 			value, err := column.value(targets[i])
 			if err != nil {
@@ -115,8 +130,8 @@ func (t Table) rows(ctx context.Context, s statements, act func(values []any) er
 			}
 			values[i] = value
 		}
-		return act(values)
-	}, `SELECT `+strings.Join(selected, ", ")+` FROM `+t.Name+` ORDER BY `+t.order)
+		return act(t.withDerived(values, decimals))
+	}, `SELECT `+strings.Join(selected, ", ")+` FROM `+from+` ORDER BY `+t.order)
 }
 
 func (c exportedColumn) value(scanned any) (any, error) {
@@ -139,7 +154,7 @@ func (c exportedColumn) value(scanned any) (any, error) {
 
 func (c exportedColumn) fromText(written string) (any, error) {
 	switch c.kind {
-	case amount:
+	case unsigned, amount:
 		return strconv.ParseUint(written, 10, 64)
 	case total:
 		sum, is := new(big.Int).SetString(written, 10)

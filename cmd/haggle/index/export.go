@@ -14,8 +14,8 @@ import (
 )
 
 const indexExportHelp = `Writes one snapshot of a table to a file. The file appears when it is complete; an existing file stays
-until then. Amounts are base units of the mint, times Unix seconds of the chain's clock. --out - writes
-CSV to stdout.`
+until then. Amounts are base units of the mint, times Unix seconds of the chain's clock; further columns have
+them as tokens (amount_tokens) and as ISO 8601 in UTC (created_time). --out - writes CSV to stdout.`
 
 func newIndexExportCommand(i *indexCommand) *cobra.Command {
 	var format, out string

@@ -1,0 +1,48 @@
+package indexer
+
+import (
+	"context"
+
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// mintDecimals returns the decimals of the mints of a transaction's token accounts, by the mint's address.
+func mintDecimals(meta *rpc.TransactionMeta) map[string]uint8 {
+	decimals := map[string]uint8{}
+	for _, listed := range [][]rpc.TokenBalance{meta.PreTokenBalances, meta.PostTokenBalances} {
+		for _, item := range listed {
+			if item.UiTokenAmount != nil {
+				decimals[item.Mint.String()] = item.UiTokenAmount.Decimals
+			}
+		}
+	}
+	return decimals
+}
+
+// storeMints stores the decimals of the mints of negotiations, which never change. Negotiations must be stored
+// before. Other mints of the same transactions are skipped.
+func (c *change) storeMints(ctx context.Context, s statements) error {
+	found := map[string]uint8{}
+	for _, slot := range c.slots {
+		for _, transaction := range slot.transactions {
+			for mint, decimals := range transaction.decimals {
+				found[mint] = decimals
+			}
+		}
+	}
+	for mint, decimals := range found {
+		var stored, used bool
+		err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM mints WHERE mint = $1), EXISTS (SELECT 1 FROM negotiations WHERE mint = $1)`,
+			mint).Scan(&stored, &used)
+		if err != nil {
+			return err
+		}
+		if stored || !used {
+			continue
+		}
+		if _, err := s.exec(ctx, `INSERT INTO mints (mint, decimals) VALUES ($1, $2)`, mint, int64(decimals)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
