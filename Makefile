@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor verify deploy cu \
-    bench load schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
+    bench load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -34,6 +34,10 @@ program: prerequisites ## build the on-chain program: program/target/deploy/hagg
 
 idl: prerequisites ## write the IDL, Anchor.toml and the SDK's fixtures from the program's table
 	@$(program) cargo run --locked --quiet --package haggle-idl
+
+pictures: program ## draw docs/offers.svg (from a run of the demo) and docs/load.svg (from docs/load.csv)
+	@go run ./cmd/haggle demo --svg docs/offers.svg >/dev/null
+	@HAGGLE_WRITE_PICTURES=1 go test -count=1 -run TestThePictureIsUpToDate ./tests/load
 
 schemas: ## write docs/schemas: the JSON Schemas of every command's --json
 	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run TestSchemasAreUpToDate ./cmd/haggle

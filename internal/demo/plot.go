@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	chart "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/haggle-protocol/haggle/internal/report"
@@ -37,10 +38,41 @@ func plot(w io.Writer, a *account) error {
 	if err := addOffers(p, "seller", a.offersOf(a.created.Seller), report.Orange); err != nil {
 		return err
 	}
-	if a.settled != nil {
-		p.Title.Text += fmt.Sprintf(": settled for %s", tokens(a.settled.SettledAmount))
+	if err := addSettlement(p, a); err != nil {
+		return err
 	}
 	return report.WriteSVG(w, p)
+}
+
+// addSettlement marks the accepted offer, with a line at its price.
+func addSettlement(p *chart.Plot, a *account) error {
+	if a.settled == nil {
+		return nil
+	}
+	round, price := float64(a.settled.TotalRounds), inTokens(a.settled.SettledAmount)
+	line, err := plotter.NewLine(plotter.XYs{{X: 0, Y: price}, {X: round, Y: price}})
+	if err != nil {
+		return err
+	}
+	line.Color, line.Dashes = report.Green, []vg.Length{vg.Points(4), vg.Points(3)}
+	mark, err := plotter.NewScatter(plotter.XYs{{X: round, Y: price}})
+	if err != nil {
+		return err
+	}
+	mark.Color, mark.Shape, mark.Radius = report.Green, draw.RingGlyph{}, vg.Points(6)
+	settled := tokens(a.settled.SettledAmount)
+	settled.Symbol = "tokens"
+	label, err := plotter.NewLabels(plotter.XYLabels{
+		XYs: plotter.XYs{{X: 0, Y: price}}, Labels: []string{fmt.Sprintf("settled for %s", settled)},
+	})
+	if err != nil {
+		return err
+	}
+	report.SetText(p, &label.TextStyle[0])
+	label.TextStyle[0].Color, label.Offset = report.Green, vg.Point{X: vg.Points(4), Y: vg.Points(4)}
+	p.Add(line, mark, label)
+	p.Legend.Add("settlement", line, mark)
+	return nil
 }
 
 func addOffers(p *chart.Plot, name string, offers []protocol.OfferSubmitted, colour color.Color) error {

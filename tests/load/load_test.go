@@ -74,6 +74,7 @@ func TestTwentyPairs(t *testing.T) {
 		}
 	}
 	require.FileExists(t, filepath.Join(filepath.Dir(path), "load.svg"))
+	require.FileExists(t, filepath.Join(filepath.Dir(path), "load.csv"))
 }
 
 func namesOf(result *Result, accounts []commonAccount) []string {

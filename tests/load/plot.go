@@ -1,8 +1,11 @@
 package load
 
 import (
+	"encoding/csv"
+	"fmt"
 	"image/color"
 	"io"
+	"strconv"
 	"time"
 
 	"gonum.org/v1/plot/plotter"
@@ -10,35 +13,97 @@ import (
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
-// draw writes a plot of the latencies of actions and transfers as SVG.
-func (r *Result) draw(w io.Writer) error {
+// curve has the latencies of a kind of transactions, in seconds: the value at index i is that of i percent.
+type curve struct {
+	name    string
+	seconds []float64
+}
+
+// colours are those of the curves, in their order.
+var colours = []color.Color{report.Blue, report.Orange}
+
+// curves returns the latencies of actions and transfers, rounded to milliseconds.
+func (r *Result) curves() (found []curve) {
+	for _, kind := range []struct {
+		name  string
+		among func(*record) bool
+	}{
+		{"Haggle actions", isAction},
+		{"plain SPL transfers", isTransferInStage},
+	} {
+		all := measured(r.records.records, confirmation, kind.among)
+		if len(all) == 0 {
+			continue
+		}
+		c := curve{name: kind.name}
+		for percent := range hundred + 1 {
+			c.seconds = append(c.seconds, report.Quantile(all, percent).Round(time.Millisecond).Seconds())
+		}
+		found = append(found, c)
+	}
+	return found
+}
+
+// draw writes a plot of the curves as SVG.
+func draw(w io.Writer, curves []curve) error {
 	p := report.NewPlot("Confirmed within", "seconds from the first broadcast", "percent")
 	p.X.Min, p.Y.Max = 0, hundred
-	for _, curve := range []struct {
-		name   string
-		among  func(*record) bool
-		colour color.Color
-	}{
-		{"Haggle actions", isAction, report.Blue},
-		{"plain SPL transfers", isTransferInStage, report.Orange},
-	} {
-		if all := measured(r.records.records, confirmation, curve.among); len(all) > 0 {
-			line, err := plotter.NewLine(percentiles(all))
-			if err != nil {
-				return err
-			}
-			line.Color = curve.colour
-			p.Add(line)
-			p.Legend.Add(curve.name, line)
+	for i, c := range curves {
+		var points plotter.XYs
+		for percent, seconds := range c.seconds {
+			points = append(points, plotter.XY{X: seconds, Y: float64(percent)})
 		}
+		line, err := plotter.NewLine(points)
+		if err != nil {
+			return err
+		}
+		line.Color = colours[i]
+		p.Add(line)
+		p.Legend.Add(c.name, line)
 	}
 	return report.WriteSVG(w, p)
 }
 
-func percentiles(latencies []time.Duration) (points plotter.XYs) {
-	for percent := range hundred + 1 {
-		points = append(points, plotter.XY{X: report.Quantile(latencies, percent).Seconds(),
-			Y: float64(percent)})
+// writeCurves writes the curves as CSV, from which the plot can be drawn again without a run.
+func writeCurves(w io.Writer, curves []curve) error {
+	out := csv.NewWriter(w)
+	names := []string{"percent"}
+	for _, c := range curves {
+		names = append(names, c.name)
 	}
-	return points
+	_ = out.Write(names) // Error returns the first error
+	for percent := range hundred + 1 {
+		row := []string{strconv.Itoa(percent)}
+		for _, c := range curves {
+			row = append(row, strconv.FormatFloat(c.seconds[percent], 'f', 3, 64))
+		}
+		_ = out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// readCurves reads the output of writeCurves.
+func readCurves(r io.Reader) ([]curve, error) {
+	rows, err := csv.NewReader(r).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != hundred+2 {
+		return nil, fmt.Errorf("curves: %d rows instead of %d", len(rows), hundred+2)
+	}
+	var curves []curve
+	for _, name := range rows[0][1:] {
+		curves = append(curves, curve{name: name})
+	}
+	for _, row := range rows[1:] {
+		for i, written := range row[1:] {
+			seconds, err := strconv.ParseFloat(written, 64)
+			if err != nil {
+				return nil, fmt.Errorf("curves: %w", err)
+			}
+			curves[i].seconds = append(curves[i].seconds, seconds)
+		}
+	}
+	return curves, nil
 }

@@ -1,7 +1,9 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,21 +84,22 @@ func (r *run) accountNames() map[solana.PublicKey]string {
 	}
 }
 
-// Write writes the page to a file, and its plot to a file of the same name with the extension svg.
+// Write writes the page to a file, and to files of the same name the data of its plot (csv) and the plot (svg).
 func (r *Result) Write(path string) error {
 	name := filepath.Base(path)
-	drawing := filepath.Join(filepath.Dir(path),
-		strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))+".svg")
-	if err := os.WriteFile(path, []byte(r.Page(filepath.Base(drawing))), 0o644); err != nil {
+	stem := filepath.Join(filepath.Dir(path), strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name))))
+	if err := os.WriteFile(path, []byte(r.Page(filepath.Base(stem)+".svg")), 0o644); err != nil {
 		return err
 	}
-	file, err := os.Create(drawing)
-	if err != nil {
-		return err
+	curves := r.curves()
+	for extension, write := range map[string]func(io.Writer, []curve) error{".csv": writeCurves, ".svg": draw} {
+		var content bytes.Buffer
+		if err := write(&content, curves); err != nil {
+			return err
+		}
+		if err := os.WriteFile(stem+extension, content.Bytes(), 0o644); err != nil {
+			return err
+		}
 	}
-	defer file.Close()
-	if err := r.draw(file); err != nil {
-		return err
-	}
-	return file.Close()
+	return nil
 }

@@ -1,0 +1,38 @@
+package load
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// writePictures is the variable that makes the test write docs/load.svg: make pictures.
+const writePictures = "HAGGLE_WRITE_PICTURES"
+
+// docs/load.svg is drawn from docs/load.csv, which the last run of make load has written.
+func TestThePictureIsUpToDate(t *testing.T) {
+	const picture = "../../docs/load.svg"
+	data, err := os.ReadFile("../../docs/load.csv")
+	require.NoError(t, err)
+	curves, err := readCurves(bytes.NewReader(data))
+	require.NoError(t, err)
+	var drawn, again bytes.Buffer
+	require.NoError(t, draw(&drawn, curves))
+	require.NoError(t, writeCurves(&again, curves))
+	require.Equal(t, string(data), again.String())
+	if os.Getenv(writePictures) != "" {
+		require.NoError(t, os.WriteFile(picture, drawn.Bytes(), 0o644))
+	}
+	present, err := os.ReadFile(picture)
+	require.NoError(t, err)
+	require.Equal(t, drawn.String(), string(present), "run make pictures")
+}
+
+func TestDamagedCurvesAreRefused(t *testing.T) {
+	for _, data := range []string{"", "percent,a\n0,1\n", "percent,a\n" + string(bytes.Repeat([]byte("0,x\n"), hundred+1))} {
+		_, err := readCurves(bytes.NewReader([]byte(data)))
+		require.Error(t, err)
+	}
+}
