@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
@@ -67,9 +66,9 @@ func (s *demonstration) reportAccount(a *account) {
 	for _, party := range []string{buyer, seller} {
 		s.printf("%s\n", balanceLine(party+" SOL", a.Before[party].Lamports, a.After[party].Lamports, amount.SOLDecimals))
 	}
-	s.printf("\n%d transactions cost the buyer %s and the seller %s lamports\n", a.Transactions, report.Count(a.Fees[buyer]), report.Count(a.Fees[seller]))
+	s.printf("\n%d transactions cost the buyer %s and the seller %s\n", a.Transactions, amount.SOL(a.Fees[buyer]), amount.SOL(a.Fees[seller]))
 	if a.Gone {
-		s.printf("negotiation and vault are closed; their rent, %s lamports, is back with the buyer\n", report.Count(a.Rent))
+		s.printf("negotiation and vault are closed; their rent, %s, is back with the buyer\n", amount.SOL(a.Rent))
 	}
 	s.printf("\nescrow %s = paid %s + fee %s + decay %s + refund %s\n", a.Escrow, a.Paid, a.Fee, a.Decay, a.Refund)
 	if err := a.check(); err == nil {

@@ -40,6 +40,18 @@ func (m Mint) Tokens(units uint64) amount.Tokens {
 	return amount.Tokens{Units: units, Decimals: m.Decimals, Symbol: m.Symbol}
 }
 
+// Offline returns an amount as text without a request: of lamports, for which the address is zero, and of a
+// well-known mint in tokens, of any other mint in base units.
+func Offline(address solana.PublicKey, units uint64) string {
+	if address.IsZero() {
+		return amount.SOL(units).String()
+	}
+	if decimals, known := token.WellKnownDecimals(address); known {
+		return amount.Tokens{Units: units, Decimals: decimals, Symbol: token.WellKnownSymbol(address)}.String()
+	}
+	return fmt.Sprintf("%d base units", units)
+}
+
 // Read reads a mint and its metadata, in one request.
 func Read(ctx context.Context, client *rpc.Client, address solana.PublicKey) (Mint, error) {
 	metadata, err := token.MetadataAddress(address)

@@ -18,7 +18,10 @@ var (
 	USDCDevnet = solana.MustPublicKeyFromBase58("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")
 )
 
-const usdcSymbol = "USDC"
+const (
+	usdcSymbol   = "USDC"
+	usdcDecimals = 6
+)
 
 // reservedSymbols belong to well-known mints. Metadata of another mint cannot claim them.
 var reservedSymbols = []string{amount.SOLSymbol, usdcSymbol, "WSOL", "USDT", "PYUSD", "EURC"}
@@ -60,6 +63,17 @@ func WellKnownSymbol(mint solana.PublicKey) string {
 		return usdcSymbol
 	}
 	return ""
+}
+
+// WellKnownDecimals returns the number of decimals of a mint with a WellKnownSymbol; false for any other mint.
+func WellKnownDecimals(mint solana.PublicKey) (decimals uint8, known bool) {
+	switch WellKnownSymbol(mint) {
+	case amount.SOLSymbol:
+		return amount.SOLDecimals, true
+	case usdcSymbol:
+		return usdcDecimals, true
+	}
+	return 0, false
 }
 
 // MetadataAddress returns the address at which the Token Metadata program keeps a mint's name and symbol.

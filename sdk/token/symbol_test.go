@@ -50,6 +50,8 @@ func TestWellKnownMintsHaveTheirSymbolWithoutMetadata(t *testing.T) {
 	for mint, symbol := range map[solana.PublicKey]string{
 		solana.WrappedSol: "SOL", WrappedSOL2022: "SOL", USDC: "USDC", USDCDevnet: "USDC",
 	} {
+		_, known := WellKnownDecimals(mint)
+		require.True(t, known)
 		require.Equal(t, symbol, Symbol(mint, nil, account(solana.TokenMetadataProgramID, metadata(mint, "OTHER"))))
 	}
 }

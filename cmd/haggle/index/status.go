@@ -78,7 +78,7 @@ func (v indexStatusView) text() string {
 		{"program", v.Program},
 		{"chain", "genesis hash " + v.GenesisHash},
 		{"final", fmt.Sprintf("up to slot %d", v.Checkpoint)},
-		{v.Commitment, fmt.Sprintf("up to slot %d, at %s", v.Head, v.UpdatedAt.Format(time.RFC3339))},
+		{v.Commitment, fmt.Sprintf("up to slot %d, %s", v.Head, format.When(v.UpdatedAt.Unix(), time.Now().Unix()))},
 		{"backlog", backlog},
 		{"transactions", counted(v.Transactions, v.Flawed, "with logs that lack events")},
 		{"events", counted(v.Events, v.Rebuilt, "rebuilt from instructions")},

@@ -20,6 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/mint"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -67,6 +68,14 @@ func (l limitView) String() string {
 		return "unlimited"
 	}
 	return strconv.FormatUint(uint64(l), 10)
+}
+
+// text writes the limit for people.
+func (l limitView) text(address solana.PublicKey) string {
+	if uint64(l) == policy.Unlimited {
+		return "unlimited"
+	}
+	return mint.Offline(address, uint64(l))
 }
 
 type limitsView struct {
@@ -134,9 +143,9 @@ func viewPolicy(config *policy.Config) policyView {
 		Programs: config.Programs, Instructions: config.Instructions, Counterparties: config.Counterparties,
 		Arbiters: config.Arbiters, Destinations: config.Destinations, StopFile: config.StopFile, Stopped: config.Stopped() != nil,
 	}
-	for _, mint := range sortedMints(config.Tokens) {
-		limits := config.Tokens[mint]
-		shown := viewLimits(mint, limits.Limits)
+	for _, address := range sortedMints(config.Tokens) {
+		limits := config.Tokens[address]
+		shown := viewLimits(address, limits.Limits)
 		shown.MinPrice, shown.MaxPrice = new(limitView(limits.MinPrice)), new(limitView(limits.MaxPrice))
 		v.Limits = append(v.Limits, shown)
 	}
@@ -193,26 +202,21 @@ func (v policyView) missing() string {
 }
 
 func (v limitsView) text() string {
-	title := "lamports"
+	title := "SOL"
 	if !v.Mint.IsZero() {
-		title = "base units of " + v.Mint.String()
+		title = "mint " + v.Mint.String()
 	}
-	var most, least string
-	if v.MaxPrice != nil {
-		most = v.MaxPrice.String()
+	rows := format.Rows{
+		{"per transaction", v.PerTransaction.text(v.Mint)},
+		{"per negotiation", v.PerNegotiation.text(v.Mint)},
+		{"per counterparty", v.PerCounterparty.text(v.Mint)},
+		{"per day", v.PerDay.text(v.Mint)},
+		{"asks above", v.ApproveAbove.text(v.Mint)},
 	}
-	if v.MinPrice != nil {
-		least = v.MinPrice.String()
+	if v.MaxPrice != nil && v.MinPrice != nil {
+		rows = append(rows, [2]string{"highest price", v.MaxPrice.text(v.Mint)}, [2]string{"lowest price", v.MinPrice.text(v.Mint)})
 	}
-	return title + "\n" + format.Rows{
-		{"per transaction", v.PerTransaction.String()},
-		{"per negotiation", v.PerNegotiation.String()},
-		{"per counterparty", v.PerCounterparty.String()},
-		{"per day", v.PerDay.String()},
-		{"asks above", v.ApproveAbove.String()},
-		{"highest price", most},
-		{"lowest price", least},
-	}.String()
+	return title + "\n" + rows.String()
 }
 
 func orEveryone(allowed []solana.PublicKey, everyone string) string {
@@ -243,13 +247,15 @@ the file. Of a database it prints the usage of the wallet of --keypair.`,
 	return cmd
 }
 
-// usedView has the amount spent in a mint, or in lamports, and its limit.
+// usedView has the amount spent in base units of a mint, or in lamports without a mint, and its limit.
 type usedView struct {
 	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
 	Counterparty solana.PublicKey `json:"counterparty,omitzero"`
 	Mint         solana.PublicKey `json:"mint,omitzero"`
 	Used         string           `json:"used"`
 	Limit        *limitView       `json:"limit,omitempty"`
+
+	amount uint64
 }
 
 type usageView struct {
@@ -305,18 +311,18 @@ func viewUsage(totals policy.Totals, config *policy.Config) usageView {
 	}
 	for _, total := range totals.Today {
 		v.Today = append(v.Today, usedView{
-			Mint: total.Mint, Used: fmt.Sprint(total.Amount), Limit: limit(total, func(l policy.Limits) uint64 { return l.PerDay }),
+			Mint: total.Mint, Used: fmt.Sprint(total.Amount), amount: total.Amount, Limit: limit(total, func(l policy.Limits) uint64 { return l.PerDay }),
 		})
 	}
 	for _, total := range totals.Negotiations {
 		v.Negotiations = append(v.Negotiations, usedView{
-			Negotiation: total.Account, Mint: total.Mint, Used: fmt.Sprint(total.Amount),
+			Negotiation: total.Account, Mint: total.Mint, Used: fmt.Sprint(total.Amount), amount: total.Amount,
 			Limit: limit(total, func(l policy.Limits) uint64 { return l.PerNegotiation }),
 		})
 	}
 	for _, total := range totals.Counterparties {
 		v.Counterparties = append(v.Counterparties, usedView{
-			Counterparty: total.Account, Mint: total.Mint, Used: fmt.Sprint(total.Amount),
+			Counterparty: total.Account, Mint: total.Mint, Used: fmt.Sprint(total.Amount), amount: total.Amount,
 			Limit: limit(total, func(l policy.Limits) uint64 { return l.PerCounterparty }),
 		})
 	}
@@ -347,14 +353,12 @@ func usedText(used []usedView) (lines []string) {
 		return []string{"  nothing"}
 	}
 	for _, u := range used {
-		line := "  " + u.Used
-		if u.Limit != nil {
-			line += " of " + u.Limit.String()
+		line := "  " + mint.Offline(u.Mint, u.amount)
+		if !u.Mint.IsZero() {
+			line += " of mint " + u.Mint.String()
 		}
-		if u.Mint.IsZero() {
-			line += " lamports"
-		} else {
-			line += " base units of " + u.Mint.String()
+		if u.Limit != nil {
+			line += " (limit " + u.Limit.text(u.Mint) + ")"
 		}
 		switch {
 		case !u.Negotiation.IsZero():

@@ -13,6 +13,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/prompt"
+	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/policy/postgres"
@@ -176,21 +177,23 @@ func (d *prompter) approve(ctx context.Context, request *policy.Request) error {
 func requestText(request *policy.Request) string {
 	lines := []string{"  " + strings.Join(request.Instructions, ", ")}
 	for _, spend := range request.Spends {
-		line := fmt.Sprintf("  pays   %d %s (%s)", spend.Amount, unitOf(spend.Mint), spend.Purpose)
+		line := fmt.Sprintf("  pays   %s (%s)", amountText(spend.Mint, spend.Amount), spend.Purpose)
 		if !spend.Counterparty.IsZero() {
 			line += " with " + spend.Counterparty.String()
 		}
 		lines = append(lines, line)
 	}
 	for _, price := range request.Prices {
-		lines = append(lines, fmt.Sprintf("  price  %d %s with %s", price.Amount, unitOf(price.Mint), price.Counterparty))
+		lines = append(lines, fmt.Sprintf("  price  %s with %s", amountText(price.Mint, price.Amount), price.Counterparty))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func unitOf(mint solana.PublicKey) string {
-	if mint.IsZero() {
-		return "lamports"
+// amountText writes an amount with the whole address of its mint, which the person who approves has to compare.
+func amountText(address solana.PublicKey, units uint64) string {
+	text := mint.Offline(address, units)
+	if !address.IsZero() {
+		text += " of mint " + address.String()
 	}
-	return "base units of " + mint.String()
+	return text
 }
