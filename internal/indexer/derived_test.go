@@ -35,10 +35,14 @@ func TestTokensAreExact(t *testing.T) {
 }
 
 func TestTheDecimalsAreThoseOfTheTokenAccounts(t *testing.T) {
-	require.Equal(t, map[string]uint8{solana.PublicKey{1}.String(): 6, solana.PublicKey{2}.String(): 9}, mintDecimals(&rpc.TransactionMeta{
-		PreTokenBalances:  []rpc.TokenBalance{{Mint: solana.PublicKey{1}, UiTokenAmount: &rpc.UiTokenAmount{Decimals: 6}}, {Mint: solana.PublicKey{3}}},
-		PostTokenBalances: []rpc.TokenBalance{{Mint: solana.PublicKey{2}, UiTokenAmount: &rpc.UiTokenAmount{Decimals: 9}}},
-	}))
+	first, second, without := solana.PublicKey{1}, solana.PublicKey{2}, solana.PublicKey{3}
+	found := mintDecimals(&rpc.TransactionMeta{
+		PreTokenBalances: []rpc.TokenBalance{
+			{Mint: first, UiTokenAmount: &rpc.UiTokenAmount{Decimals: 6}}, {Mint: without},
+		},
+		PostTokenBalances: []rpc.TokenBalance{{Mint: second, UiTokenAmount: &rpc.UiTokenAmount{Decimals: 9}}},
+	})
+	require.Equal(t, map[string]uint8{first.String(): 6, second.String(): 9}, found)
 }
 
 // Both databases export tokens and times beside base units and Unix seconds. Without the mint's decimals

@@ -29,7 +29,8 @@ it within the review window; afterwards any wallet can release it.`,
 		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
 				if claimed, ok := event.(*protocol.MilestoneClaimed); ok {
-					return fmt.Sprintf("milestone claimed: %d; the buyer can dispute it until %s", index, format.When(claimed.ReviewDeadline, claimed.Timestamp))
+					return fmt.Sprintf("milestone claimed: %d; the buyer can dispute it until %s", index,
+						format.When(claimed.ReviewDeadline, claimed.Timestamp))
 				}
 			}
 			return fmt.Sprintf("milestone claimed: %d", index)

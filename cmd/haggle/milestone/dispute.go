@@ -25,7 +25,8 @@ func newDisputeCommand(s *session.Session) *cobra.Command {
 			return t.Client.At(t.Snapshot).DisputeMilestone(t.Key.PublicKey(), index, hash).Build(ctx)
 		},
 		func(t onchain.Step, index uint8, _ *haggle.Receipt) string {
-			return fmt.Sprintf("milestone disputed: %d; %s decides until %s", index, t.Snapshot.Arbiter, format.When(t.Snapshot.ArbitrationDeadline(), t.Snapshot.Time))
+			return fmt.Sprintf("milestone disputed: %d; %s decides until %s", index, t.Snapshot.Arbiter,
+				format.When(t.Snapshot.ArbitrationDeadline(), t.Snapshot.Time))
 		})
 	evidence.register(cmd, "complaint")
 	return cmd

@@ -53,13 +53,15 @@ func timeOf(event protocol.Event) (second int64, timed bool) {
 func (d *deal) text(event protocol.Event) string {
 	switch e := event.(type) {
 	case *protocol.NegotiationCreated:
-		return fmt.Sprintf("created: %s in escrow, %d rounds, %s left", d.tokens(e.EscrowAmount), e.MaxRounds, format.Coarse(e.GlobalDeadline-e.Timestamp))
+		return fmt.Sprintf("created: %s in escrow, %d rounds, %s left",
+			d.tokens(e.EscrowAmount), e.MaxRounds, format.Coarse(e.GlobalDeadline-e.Timestamp))
 	case *protocol.InvitationAccepted:
 		return result.Of("accept_invitation") + d.left(e.TurnDeadline-e.Timestamp)
 	case *protocol.ZopaCommitted:
 		return result.Of("submit_zopa_commitment") + " by the " + d.party(e.Agent)
 	case *protocol.ZopaRevealed:
-		text := fmt.Sprintf("%s: %s by the %s", result.Of("reveal_zopa_price"), d.tokens(e.Price), d.party(e.Agent))
+		text := fmt.Sprintf("%s: %s by the %s",
+			result.Of("reveal_zopa_price"), d.tokens(e.Price), d.party(e.Agent))
 		if e.Midpoint > 0 {
 			text += fmt.Sprintf("; the midpoint is %s", d.tokens(e.Midpoint))
 		}
@@ -67,20 +69,25 @@ func (d *deal) text(event protocol.Event) string {
 	case *protocol.OfferSubmitted:
 		return d.offerText(e)
 	case *protocol.OfferAccepted:
-		return fmt.Sprintf("offer accepted: %s in round %d, by the %s", d.tokens(e.Amount), e.Round, d.party(e.AcceptedBy))
+		return fmt.Sprintf("offer accepted: %s in round %d, by the %s",
+			d.tokens(e.Amount), e.Round, d.party(e.AcceptedBy))
 	case *protocol.BondSettled:
 		return fmt.Sprintf("bond settled: %s to the %s", d.tokens(e.Amount), d.party(e.To))
 	case *protocol.NegotiationSettled:
-		return fmt.Sprintf("settled: %s (fee %s, decay %s)", d.tokens(e.SettledAmount), d.tokens(e.ProtocolFee), d.tokens(e.EscrowDecayTotal))
+		return fmt.Sprintf("settled: %s (fee %s, decay %s)",
+			d.tokens(e.SettledAmount), d.tokens(e.ProtocolFee), d.tokens(e.EscrowDecayTotal))
 	case *protocol.NegotiationRejected:
 		if e.RejectedBy == e.NegotiationID {
-			return fmt.Sprintf("ended without a zone of agreement: %s back to the buyer", d.tokens(e.RefundAmount))
+			return fmt.Sprintf("ended without a zone of agreement: %s back to the buyer",
+				d.tokens(e.RefundAmount))
 		}
-		return fmt.Sprintf("rejected by the %s: %s back to the buyer", d.party(e.RejectedBy), d.tokens(e.RefundAmount))
+		return fmt.Sprintf("rejected by the %s: %s back to the buyer",
+			d.party(e.RejectedBy), d.tokens(e.RefundAmount))
 	case *protocol.NegotiationExpired:
 		return fmt.Sprintf("expired: %s back to the buyer", d.tokens(e.RefundAmount))
 	case *protocol.PayoutRecorded:
-		return fmt.Sprintf("payout recorded: %s for the %s, whose token account could not receive it", d.tokens(e.Amount), d.party(e.Party))
+		return fmt.Sprintf("payout recorded: %s for the %s, whose token account could not receive it",
+			d.tokens(e.Amount), d.party(e.Party))
 	case *protocol.PayoutClaimed:
 		return fmt.Sprintf("payout claimed: %s by the %s", d.tokens(e.Amount), d.party(e.Party))
 	case *protocol.NegotiationClosed:
@@ -99,15 +106,18 @@ func (d *deal) offerText(e *protocol.OfferSubmitted) string {
 	if d.window > 0 {
 		left = d.left(min(d.window, d.deadline-e.Timestamp))
 	}
-	return fmt.Sprintf("round %d: %s %s%s; escrow worth %s", e.Round, verb, d.tokens(e.Amount), left, d.tokens(e.EffectiveEscrow))
+	return fmt.Sprintf("round %d: %s %s%s; escrow worth %s",
+		e.Round, verb, d.tokens(e.Amount), left, d.tokens(e.EffectiveEscrow))
 }
 
 func (d *deal) milestoneText(event protocol.Event) string {
 	switch e := event.(type) {
 	case *protocol.MilestoneClaimed:
-		return fmt.Sprintf("milestone claimed: %d, %s to review%s", e.Index, format.Coarse(e.ReviewDeadline-e.Timestamp), evidenceText(e.Evidence))
+		return fmt.Sprintf("milestone claimed: %d, %s to review%s",
+			e.Index, format.Coarse(e.ReviewDeadline-e.Timestamp), evidenceText(e.Evidence))
 	case *protocol.MilestoneReleased:
-		return fmt.Sprintf("milestone released: %d, %s to the seller (fee %s)", e.Index, d.tokens(e.SellerAmount), d.tokens(e.Fee))
+		return fmt.Sprintf("milestone released: %d, %s to the seller (fee %s)",
+			e.Index, d.tokens(e.SellerAmount), d.tokens(e.Fee))
 	case *protocol.MilestoneDisputed:
 		return fmt.Sprintf("milestone disputed: %d%s", e.Index, evidenceText(e.Evidence))
 	case *protocol.DisputeResolved:

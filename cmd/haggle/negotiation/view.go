@@ -34,8 +34,8 @@ type negotiationView struct {
 	NextOffer       *rangeView       `json:"next_offer,omitempty"`
 	Escrow          amount.Tokens    `json:"escrow"`
 	EffectiveEscrow amount.Tokens    `json:"effective_escrow"`
-	// Price is the agreed price of a negotiation with milestones, of which the seller gets what is paid of
-	// each.
+	// Price is the agreed price of a negotiation with milestones. Settled is lower if a milestone was refunded
+	// or divided.
 	Price *amount.Tokens `json:"price,omitempty"`
 	// Settled is the amount that was paid, the fee included.
 	Settled         *amount.Tokens  `json:"settled,omitempty"`
