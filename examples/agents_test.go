@@ -1,0 +1,99 @@
+package examples
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+// agents are the built examples, and a chain with their wallets in files.
+type agents struct {
+	t      *testing.T
+	net    *localnet.Net
+	folder string
+}
+
+func newAgents(t *testing.T) *agents {
+	t.Helper()
+	a := &agents{t: t, folder: t.TempDir()}
+	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", a.folder+"/", "./...").CombinedOutput()
+	require.NoError(t, err, string(output))
+	a.net, err = localnet.Start(t.Context(), localnet.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, a.net.Close()) })
+	require.NoError(t, a.net.Buyer.Save(filepath.Join(a.folder, "buyer.json")))
+	require.NoError(t, a.net.Seller.Save(filepath.Join(a.folder, "seller.json")))
+	return a
+}
+
+// command returns an example that runs in the folder of the key files, on the chain.
+func (a *agents) command(example string, arguments ...string) *exec.Cmd {
+	arguments = append([]string{
+		"--rpc", a.net.Chain.RPCURL, "--ws", a.net.Chain.WSURL, "--mint", a.net.Mint.String(),
+	}, arguments...)
+	command := exec.CommandContext(a.t.Context(), filepath.Join(a.folder, example), arguments...)
+	command.Dir, command.Env = a.folder, append(os.Environ(), localnet.EnvRPCURL+"=")
+	return command
+}
+
+// settle runs both agents until they end. Their outputs must contain the texts.
+func settle(t *testing.T, seller, buyer *exec.Cmd, sold, bought []string) {
+	t.Helper()
+	var both sync.WaitGroup
+	for _, agent := range []struct {
+		command *exec.Cmd
+		texts   []string
+	}{{seller, sold}, {buyer, bought}} {
+		both.Go(func() {
+			output, err := agent.command.CombinedOutput()
+			assert.NoError(t, err, string(output))
+			for _, text := range agent.texts {
+				assert.Contains(t, string(output), text)
+			}
+		})
+	}
+	both.Wait()
+}
+
+func TestAgentsSettle(t *testing.T) {
+	a := newAgents(t)
+	seller, buyer := a.net.Seller.PublicKey().String(), func(example string) *exec.Cmd {
+		return a.command(example, "--seller", a.net.Seller.PublicKey().String())
+	}
+	t.Run("buyer and seller", func(t *testing.T) {
+		settle(t, a.command("seller"), buyer("buyer"),
+			[]string{seller + " waits for an invitation", "Settled: price 3500000, fee 17500, after 7 offers"},
+			[]string{"Settled: price 3500000 after 7 offers"})
+	})
+	t.Run("policy", func(t *testing.T) {
+		settle(t, a.command("seller", "--journal", "second.journal"), buyer("policy"),
+			[]string{"Settled: price 3500000"},
+			[]string{"not signed: limit per transaction: 10000000 requested, limit 5000000", "Settled: price 3500000"})
+	})
+	t.Run("slow-decision", func(t *testing.T) {
+		settle(t, a.command("slow-decision", "--thinking", "3s"), buyer("buyer"),
+			[]string{"round 1: deciding", "round 5: deciding", "Settled: price 3500000 after 6 offers"},
+			[]string{"Settled: price 3500000 after 6 offers"})
+	})
+	t.Run("milestones", func(t *testing.T) {
+		arbiter, err := wallet.NewKeypair(solana.NewWallet().PrivateKey)
+		require.NoError(t, err)
+		output, err := a.command("milestones", "--arbiter", arbiter.PublicKey().String()).CombinedOutput()
+		require.NoError(t, err, string(output))
+		for _, text := range []string{
+			"Seller: claim_milestone", "Buyer: release_milestone",
+			"Seller: Settled, price 3000000, fee 15000", "Buyer: Settled, price 3000000, fee 15000",
+		} {
+			require.Contains(t, string(output), text)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+// Buyer invites one seller and bargains with it:
+//
+//	go run ./examples/buyer --rpc URL --key buyer.json --mint ADDRESS --seller ADDRESS
+//
+// It deposits 5 tokens of 6 decimals, and raises its offers in equal steps from 2 tokens to its highest price.
+// The rest of the deposit comes back. "haggle localnet" starts a chain and prints the values of the flags.
+// Each run is a new purchase; cmd/buyer shows how a purchase continues after a crash.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os/signal"
+	"syscall"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+// service is the hash of the service that both agents bargain about.
+var service = protocol.ServiceHash("Summarise a paper")
+
+func main() {
+	rpc := flag.String("rpc", "http://127.0.0.1:8899", "JSON-RPC `URL`")
+	ws := flag.String("ws", "", "WebSocket `URL`, if not derived from --rpc")
+	keyFile := flag.String("key", "buyer.json", "keypair `FILE` of the Solana tools")
+	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
+	seller := flag.String("seller", "", "`ADDRESS` of the seller")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *seller); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, config haggle.Config, keyFile, mint, seller string) (err error) {
+	payment, err := solana.PublicKeyFromBase58(mint)
+	if err != nil {
+		return fmt.Errorf("--mint: %w", err)
+	}
+	counterpart, err := solana.PublicKeyFromBase58(seller)
+	if err != nil {
+		return fmt.Errorf("--seller: %w", err)
+	}
+	key, err := wallet.LoadKeypairFile(keyFile)
+	if err != nil {
+		return fmt.Errorf("--key: %w", err)
+	}
+	client, err := haggle.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+
+	deal, err := buy(ctx, client, key, payment, counterpart)
+	if deal != nil {
+		log.Printf("%s: price %d after %d offers", deal.Status, deal.Price, deal.Rounds)
+	}
+	return err
+}
+
+// buy deposits 5 tokens, invites the seller, and pays at most 3.5.
+func buy(ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey) (*agent.Result, error) {
+	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
+		Buyer: key.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, ServiceHash: service,
+	}).Build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = invitation.Do(ctx, key); err != nil {
+		return nil, err
+	}
+	buyer, err := agent.New(client, key, agent.Config{
+		Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 3_500_000}},
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			bid := min(2_000_000+500_000*uint64(turn.Negotiation.CurrentRound/2), 3_500_000)
+			if turn.CanAccept() && turn.Standing() <= bid {
+				return agent.Accept{}, nil
+			}
+			price, err := turn.InRange(bid)
+			return agent.Offer{Amount: price}, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return buyer.RunOne(ctx, invitation.Negotiation)
+}

@@ -1,0 +1,152 @@
+// Policy is a buyer whose wallet signs only within spending limits:
+//
+//	go run ./examples/policy --rpc URL --key buyer.json --mint ADDRESS --seller ADDRESS
+//
+// The policy decodes each message before it signs. It counts in the file --usage, so the limits per day and
+// per counterparty hold across restarts. The program first shows a denial: it tries to deposit more than a
+// transaction may spend, and nothing is signed. Then it deposits within the limits, bargains with
+// ./examples/seller, and prints what it has spent.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os/signal"
+	"syscall"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+// Amounts in base units of the mint.
+const (
+	escrow   = 5_000_000
+	maxPrice = 3_500_000
+)
+
+func main() {
+	rpc := flag.String("rpc", "http://127.0.0.1:8899", "JSON-RPC `URL`")
+	ws := flag.String("ws", "", "WebSocket `URL`, if not derived from --rpc")
+	keyFile := flag.String("key", "buyer.json", "keypair `FILE` of the Solana tools")
+	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
+	seller := flag.String("seller", "", "`ADDRESS` of the seller")
+	usage := flag.String("usage", "usage", "`FILE` of what the wallet has spent")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *seller, *usage); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, config haggle.Config, keyFile, mint, seller, usage string) (err error) {
+	payment, err := solana.PublicKeyFromBase58(mint)
+	if err != nil {
+		return fmt.Errorf("--mint: %w", err)
+	}
+	counterpart, err := solana.PublicKeyFromBase58(seller)
+	if err != nil {
+		return fmt.Errorf("--seller: %w", err)
+	}
+	key, err := wallet.LoadKeypairFile(keyFile)
+	if err != nil {
+		return fmt.Errorf("--key: %w", err)
+	}
+	client, err := haggle.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	store, err := policy.OpenFile(usage)
+	if err != nil {
+		return fmt.Errorf("--usage: %w", err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	signer, err := limited(ctx, client, key, payment, counterpart, store)
+	if err != nil {
+		return err
+	}
+
+	_, err = invite(ctx, client, signer, payment, counterpart, 2*escrow)
+	var denial *policy.Denial
+	if !errors.As(err, &denial) {
+		return fmt.Errorf("deposit of %d: not denied: %w", 2*escrow, err)
+	}
+	log.Printf("not signed: %s: %d requested, limit %d", denial.Rule, denial.Requested, denial.Limit)
+
+	negotiation, err := invite(ctx, client, signer, payment, counterpart, escrow)
+	if err != nil {
+		return err
+	}
+	return bargain(ctx, client, signer, payment, negotiation)
+}
+
+// limited returns a signer that enforces limits for one mint and one counterparty. Everything that it does
+// not name is denied.
+func limited(ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
+	store policy.Store,
+) (*policy.Policy, error) {
+	return policy.New(ctx, key, policy.Config{
+		// Fees and rent: 6,493,680 lamports for a negotiation, which come back when it is closed.
+		Lamports: policy.Limits{
+			PerTransaction: 10_000_000, PerNegotiation: 20_000_000, PerCounterparty: policy.Unlimited,
+			PerDay: 100_000_000, ApproveAbove: policy.Unlimited,
+		},
+		Tokens: map[solana.PublicKey]policy.TokenLimits{mint: {
+			Limits: policy.Limits{
+				PerTransaction: escrow, PerNegotiation: escrow, PerCounterparty: 4 * escrow, PerDay: 4 * escrow,
+				ApproveAbove: policy.Unlimited,
+			},
+			MaxPrice: maxPrice,
+		}},
+		Counterparties: []solana.PublicKey{seller},
+		Negotiations:   policy.Reader(client),
+		Evidence:       policy.EvidenceOf(client),
+		StopFile:       "stop",
+		Store:          store,
+	})
+}
+
+func invite(ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, seller solana.PublicKey,
+	deposit uint64,
+) (solana.PublicKey, error) {
+	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
+		Buyer: signer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: deposit,
+		ServiceHash: protocol.ServiceHash("Summarise a paper"),
+	}).Build(ctx)
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	_, err = invitation.Do(ctx, signer)
+	return invitation.Negotiation, err
+}
+
+func bargain(ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, negotiation solana.PublicKey,
+) error {
+	buyer, err := agent.New(client, signer, agent.Config{
+		Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: maxPrice}},
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			if turn.CanAccept() && turn.Standing() <= maxPrice {
+				return agent.Accept{}, nil
+			}
+			price, err := turn.InRange(maxPrice)
+			return agent.Offer{Amount: price}, err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	deal, err := buyer.RunOne(ctx, negotiation)
+	if deal != nil {
+		log.Printf("%s: price %d after %d offers", deal.Status, deal.Price, deal.Rounds)
+	}
+	return err
+}

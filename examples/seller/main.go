@@ -1,0 +1,92 @@
+// Seller sells a service to the first buyer that invites it on acceptable terms:
+//
+//	go run ./examples/seller --rpc URL --key seller.json --mint ADDRESS
+//
+// It bargains with equal steps from 4.5 tokens of 6 decimals towards its lowest price. "haggle localnet"
+// starts a chain and prints the values of the flags. Start this program before ./examples/buyer. After a
+// crash, start it again with the same journal: it continues with the open negotiation.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os/signal"
+	"syscall"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+// service is the hash of the service that both agents bargain about.
+var service = protocol.ServiceHash("Summarise a paper")
+
+func main() {
+	rpc := flag.String("rpc", "http://127.0.0.1:8899", "JSON-RPC `URL`")
+	ws := flag.String("ws", "", "WebSocket `URL`, if not derived from --rpc")
+	keyFile := flag.String("key", "seller.json", "keypair `FILE` of the Solana tools")
+	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
+	journalFile := flag.String("journal", "seller.journal", "`FILE` for transactions, written before they are sent")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *journalFile); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, config haggle.Config, keyFile, mint, journalFile string) (err error) {
+	payment, err := solana.PublicKeyFromBase58(mint)
+	if err != nil {
+		return fmt.Errorf("--mint: %w", err)
+	}
+	key, err := wallet.LoadKeypairFile(keyFile)
+	if err != nil {
+		return fmt.Errorf("--key: %w", err)
+	}
+	book, err := journal.Open(journalFile)
+	if err != nil {
+		return fmt.Errorf("--journal: %w", err)
+	}
+	defer func() { err = errors.Join(err, book.Close()) }()
+	config.Journal = book
+	client, err := haggle.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+
+	log.Printf("%s waits for an invitation", key.PublicKey())
+	deal, err := sell(ctx, client, key, payment)
+	if deal != nil {
+		log.Printf("%s: price %d, fee %d, after %d offers", deal.Status, deal.Price, deal.Fee, deal.Rounds)
+	}
+	return err
+}
+
+// sell accepts the first invitation, and at least 3 tokens after the fee.
+func sell(ctx context.Context, client *haggle.Client, key haggle.Signer, mint solana.PublicKey) (*agent.Result, error) {
+	seller, err := agent.New(client, key, agent.Config{
+		Mints:    map[solana.PublicKey]agent.Limits{mint: {MinPrice: 3_000_000}},
+		Services: [][32]byte{service},
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			ask := max(4_500_000-400_000*uint64(turn.Negotiation.CurrentRound/2), 3_050_000)
+			if turn.Standing() >= ask {
+				return agent.Accept{}, nil
+			}
+			price, err := turn.InRange(ask)
+			return agent.Offer{Amount: price}, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return seller.RunOne(ctx, solana.PublicKey{})
+}
