@@ -2,9 +2,9 @@
 //
 //	go run ./examples/buyer --rpc URL --key buyer.json --mint ADDRESS --seller ADDRESS
 //
-// It deposits 5 tokens of 6 decimals, and raises its offers in equal steps from 2 tokens to its highest price.
-// The rest of the deposit comes back. "haggle localnet" starts a chain and prints the values of the flags.
-// Each run is a new purchase; cmd/buyer shows how a purchase continues after a crash.
+// It deposits 5 tokens of 6 decimals, and raises its offers in equal steps from 2 tokens to its highest
+// price. The rest of the deposit comes back. "haggle localnet" starts a chain and prints the values of the
+// flags. Each run is a new purchase; cmd/buyer shows how a purchase continues after a crash.
 package main
 
 import (
@@ -68,7 +68,9 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller string
 }
 
 // buy deposits 5 tokens, invites the seller, and pays at most 3.5.
-func buy(ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey) (*agent.Result, error) {
+func buy(
+	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
+) (*agent.Result, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: key.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, ServiceHash: service,
 	}).Build(ctx)

@@ -1,11 +1,10 @@
 // Milestones pays a price in two tranches, with both agents in one program:
 //
-//	go run ./examples/milestones --rpc URL --mint ADDRESS --buyer buyer.json --seller seller.json --arbiter ADDRESS
+//	go run ./examples/milestones --rpc URL --mint ADDRESS --arbiter ADDRESS --buyer FILE --seller FILE
 //
 // The seller claims a milestone when it has delivered, with a hash of the delivery. The buyer checks the
 // delivery and releases the tranche, or disputes it; then the arbiter decides. If the buyer does neither
-// within the review window, anyone can release the tranche. The seller cannot claim before it delivers
-// without risking the dispute, and the buyer cannot keep a delivery without paying.
+// within the review window, anyone can release the tranche.
 package main
 
 import (

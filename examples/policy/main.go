@@ -4,8 +4,8 @@
 //
 // The policy decodes each message before it signs. It counts in the file --usage, so the limits per day and
 // per counterparty hold across restarts. The program first shows a denial: it tries to deposit more than a
-// transaction may spend, and nothing is signed. Then it deposits within the limits, bargains with
-// ./examples/seller, and prints what it has spent.
+// transaction may spend, and nothing is signed. Then it deposits within the limits and bargains with
+// ./examples/seller. "haggle policy usage --policy-usage usage" prints the totals.
 package main
 
 import (
@@ -42,7 +42,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *seller, *usage); err != nil {
+	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
+	if err := run(ctx, config, *keyFile, *mint, *seller, *usage); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -91,7 +92,8 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller, usage
 
 // limited returns a signer that enforces limits for one mint and one counterparty. Everything that it does
 // not name is denied.
-func limited(ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
+func limited(
+	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
 	store policy.Store,
 ) (*policy.Policy, error) {
 	return policy.New(ctx, key, policy.Config{
@@ -115,7 +117,8 @@ func limited(ctx context.Context, client *haggle.Client, key haggle.Signer, mint
 	})
 }
 
-func invite(ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, seller solana.PublicKey,
+func invite(
+	ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, seller solana.PublicKey,
 	deposit uint64,
 ) (solana.PublicKey, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
@@ -129,7 +132,8 @@ func invite(ctx context.Context, client *haggle.Client, signer haggle.Signer, mi
 	return invitation.Negotiation, err
 }
 
-func bargain(ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, negotiation solana.PublicKey,
+func bargain(
+	ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, negotiation solana.PublicKey,
 ) error {
 	buyer, err := agent.New(client, signer, agent.Config{
 		Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: maxPrice}},

@@ -33,11 +33,12 @@ func main() {
 	ws := flag.String("ws", "", "WebSocket `URL`, if not derived from --rpc")
 	keyFile := flag.String("key", "seller.json", "keypair `FILE` of the Solana tools")
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
-	journalFile := flag.String("journal", "seller.journal", "`FILE` for transactions, written before they are sent")
+	journalFile := flag.String("journal", "seller.journal", "`FILE` that keeps transactions before they are sent")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *journalFile); err != nil {
+	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
+	if err := run(ctx, config, *keyFile, *mint, *journalFile); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -72,7 +73,9 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, journalFile s
 }
 
 // sell accepts the first invitation, and at least 3 tokens after the fee.
-func sell(ctx context.Context, client *haggle.Client, key haggle.Signer, mint solana.PublicKey) (*agent.Result, error) {
+func sell(
+	ctx context.Context, client *haggle.Client, key haggle.Signer, mint solana.PublicKey,
+) (*agent.Result, error) {
 	seller, err := agent.New(client, key, agent.Config{
 		Mints:    map[solana.PublicKey]agent.Limits{mint: {MinPrice: 3_000_000}},
 		Services: [][32]byte{service},

@@ -34,7 +34,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *thinking); err != nil {
+	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
+	if err := run(ctx, config, *keyFile, *mint, *thinking); err != nil {
 		log.Fatal(err)
 	}
 }
