@@ -17,22 +17,31 @@ import (
 
 // agents are the built examples, and a chain with their wallets in files.
 type agents struct {
-	t      *testing.T
-	net    *localnet.Net
-	folder string
+	t   *testing.T
+	net *localnet.Net
+	// folder has the binaries, wallets the key files.
+	folder, wallets string
 }
 
 func newAgents(t *testing.T) *agents {
 	t.Helper()
-	a := &agents{t: t, folder: t.TempDir()}
+	folder := t.TempDir()
+	a := &agents{t: t, folder: folder, wallets: folder}
 	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", a.folder+"/", "./...").CombinedOutput()
 	require.NoError(t, err, string(output))
-	a.net, err = localnet.Start(t.Context(), localnet.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, a.net.Close()) })
-	require.NoError(t, a.net.Buyer.Save(filepath.Join(a.folder, "buyer.json")))
-	require.NoError(t, a.net.Seller.Save(filepath.Join(a.folder, "seller.json")))
+	a.start()
 	return a
+}
+
+// start starts the chain and writes the wallets.
+func (a *agents) start() {
+	a.t.Helper()
+	net, err := localnet.Start(a.t.Context(), localnet.Options{})
+	require.NoError(a.t, err)
+	a.net = net
+	a.t.Cleanup(func() { require.NoError(a.t, net.Close()) })
+	require.NoError(a.t, net.Buyer.Save(filepath.Join(a.wallets, "buyer.json")))
+	require.NoError(a.t, net.Seller.Save(filepath.Join(a.wallets, "seller.json")))
 }
 
 // command returns an example that runs in the folder of the key files, on the chain.

@@ -80,6 +80,7 @@ func TestTypeScriptNegotiatesByTheIDL(t *testing.T) {
 	output, err := compile.CombinedOutput()
 	require.NoError(t, err, string(output))
 	negotiates(t, func(ctx context.Context, net *localnet.Net) *exec.Cmd {
-		return exec.CommandContext(ctx, "node", filepath.Join(folder, "build", "negotiate.js"), "--ws", net.Chain.WSURL)
+		program := filepath.Join(folder, "build", "negotiate.js")
+		return exec.CommandContext(ctx, "node", program, "--ws", net.Chain.WSURL)
 	})
 }

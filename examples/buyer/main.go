@@ -32,11 +32,11 @@ func main() {
 	ws := flag.String("ws", "", "WebSocket `URL`, if not derived from --rpc")
 	keyFile := flag.String("key", "buyer.json", "keypair `FILE` of the Solana tools")
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
-	seller := flag.String("seller", "", "`ADDRESS` of the seller")
+	counterpart := flag.String("seller", "", "`ADDRESS` of the seller")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *seller); err != nil {
+	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *counterpart); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -60,27 +60,38 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller string
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 
-	deal, err := buy(ctx, client, key, payment, counterpart)
+	runtime, err := agent.New(client, key, buyer(payment))
+	if err != nil {
+		return err
+	}
+	negotiation, err := invite(ctx, client, key, payment, counterpart)
+	if err != nil {
+		return err
+	}
+	deal, err := runtime.RunOne(ctx, negotiation)
 	if deal != nil {
 		log.Printf("%s: price %d after %d offers", deal.Status, deal.Price, deal.Rounds)
 	}
 	return err
 }
 
-// buy deposits 5 tokens, invites the seller, and pays at most 3.5.
-func buy(
+// invite deposits 5 tokens and invites the seller.
+func invite(
 	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
-) (*agent.Result, error) {
+) (solana.PublicKey, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: key.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, ServiceHash: service,
 	}).Build(ctx)
 	if err != nil {
-		return nil, err
+		return solana.PublicKey{}, err
 	}
-	if _, err = invitation.Do(ctx, key); err != nil {
-		return nil, err
-	}
-	buyer, err := agent.New(client, key, agent.Config{
+	_, err = invitation.Do(ctx, key)
+	return invitation.Negotiation, err
+}
+
+// buyer offers 2 tokens at first and 0.5 more each time. It pays at most 3.5.
+func buyer(mint solana.PublicKey) agent.Config {
+	return agent.Config{
 		Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 3_500_000}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			bid := min(2_000_000+500_000*uint64(turn.Negotiation.CurrentRound/2), 3_500_000)
@@ -90,9 +101,5 @@ func buy(
 			price, err := turn.InRange(bid)
 			return agent.Offer{Amount: price}, err
 		},
-	})
-	if err != nil {
-		return nil, err
 	}
-	return buyer.RunOne(ctx, invitation.Negotiation)
 }

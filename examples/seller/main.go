@@ -64,19 +64,21 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, journalFile s
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 
+	runtime, err := agent.New(client, key, seller(payment))
+	if err != nil {
+		return err
+	}
 	log.Printf("%s waits for an invitation", key.PublicKey())
-	deal, err := sell(ctx, client, key, payment)
+	deal, err := runtime.RunOne(ctx, solana.PublicKey{})
 	if deal != nil {
 		log.Printf("%s: price %d, fee %d, after %d offers", deal.Status, deal.Price, deal.Fee, deal.Rounds)
 	}
 	return err
 }
 
-// sell accepts the first invitation, and at least 3 tokens after the fee.
-func sell(
-	ctx context.Context, client *haggle.Client, key haggle.Signer, mint solana.PublicKey,
-) (*agent.Result, error) {
-	seller, err := agent.New(client, key, agent.Config{
+// seller asks for 4.5 tokens at first and 0.4 less each time. It sells for at least 3 after the fee.
+func seller(mint solana.PublicKey) agent.Config {
+	return agent.Config{
 		Mints:    map[solana.PublicKey]agent.Limits{mint: {MinPrice: 3_000_000}},
 		Services: [][32]byte{service},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
@@ -87,9 +89,5 @@ func sell(
 			price, err := turn.InRange(ask)
 			return agent.Offer{Amount: price}, err
 		},
-	})
-	if err != nil {
-		return nil, err
 	}
-	return seller.RunOne(ctx, solana.PublicKey{})
 }
