@@ -35,5 +35,7 @@ func Command(s *session.Session) *cobra.Command {
 		newCreateCommand(s), newAcceptInvitationCommand(s), newOfferCommand(s), newAcceptOfferCommand(s), newRejectCommand(s), newExpireCommand(s),
 		newCloseCommand(s), newClaimPayoutCommand(s), newShowCommand(s), newListCommand(s), newWatchCommand(s))
 	group.Aliases = []string{"n"}
+	group.PersistentFlags().BoolVar(&s.DryRun, "dry-run", false,
+		"simulate the action and print its effects; sign and send nothing, and check no policy")
 	return group
 }

@@ -47,12 +47,16 @@ const resolveLimit = 2 * time.Minute
 // After Ctrl-C it waits for the outcome of a transaction that has already been sent, so that its receipt is
 // not lost. Because the context is then over, the caller must read before Do what its output needs.
 //
-// An action that the journal knows to be done is no error: Do returns its receipt, and sends nothing.
+// An action that the journal knows to be done is no error: Do returns its receipt, and sends nothing. With
+// --dry-run it prints the simulation and returns session.ErrDryRun.
 func Do(
 	ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer,
 ) (*Receipt, error) {
 	for _, warning := range action.Warnings {
 		fmt.Fprintln(s.Stderr, "warning:", warning)
+	}
+	if s.DryRun {
+		return nil, dryRun(ctx, s, client, action)
 	}
 	s.Stage("waiting for the confirmation of " + action.Name)
 	sent, err := action.Do(ctx, key)

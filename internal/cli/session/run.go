@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
 )
 
+// ErrDryRun ends a command after the simulation of --dry-run. Limited returns nil for it.
+var ErrDryRun = errors.New("dry run")
+
 // Limited runs a command that ends by itself, within --timeout. It shows progress if that takes longer than
 // [progress.Delay].
 func (s *Session) Limited(act func(ctx context.Context, arguments []string) error) func(*cobra.Command, []string) error {
@@ -20,7 +24,10 @@ func (s *Session) Limited(act func(ctx context.Context, arguments []string) erro
 		defer cancel()
 		s.Started = true
 		defer s.ShowProgress("waiting for the endpoint")()
-		return act(ctx, arguments)
+		if err := act(ctx, arguments); !errors.Is(err, ErrDryRun) {
+			return err
+		}
+		return nil
 	}
 }
 

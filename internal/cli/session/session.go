@@ -32,7 +32,9 @@ type Session struct {
 	Stdout, Stderr io.Writer
 	Connection     connection.Flags
 	JSON           bool
-	Timeout        duration.Flag
+	// DryRun simulates actions instead of sending them.
+	DryRun  bool
+	Timeout duration.Flag
 
 	// Started reports whether the command line was valid, so that the command itself has begun.
 	Started bool
