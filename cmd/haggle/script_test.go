@@ -29,8 +29,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"haggle": mainWithValidation})
 }
 
-// TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one.
-// The documents of every command with --json are validated against docs/schemas.
+// TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one,
+// and the commands of the documents for language models, as SKILL and llms. The documents of every command
+// with --json are validated against docs/schemas.
 // Beside haggle they can use the binaries buyer and seller, and these commands:
 //
 //	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT and SYMBOL,
@@ -62,7 +63,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: scripts(t),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("HOME", env.WorkDir)
