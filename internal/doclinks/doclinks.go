@@ -1,4 +1,4 @@
-// Package doclinks checks that the tests which documents name as evidence exist.
+// Package doclinks checks that the tests, files and targets of make that documents name exist.
 //
 // A document names a test as `path: name`. path is the end of a file's path in the repository. name is a Rust
 // or Go test function, a Go fuzz test, or a scenario of tests/scenarios.
@@ -102,4 +102,30 @@ func isTest(path, text, name string) bool {
 		return strings.Contains(text, "func "+name+"(")
 	}
 	return strings.Contains(text, `"`+name+`"`)
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// Links returns the targets of a Markdown document's links to files of the repository, without fragments. A
+// link to the web or within the document is not among them.
+func Links(document string) []string {
+	var links []string
+	for _, match := range link.FindAllStringSubmatch(document, -1) {
+		target, _, _ := strings.Cut(match[1], "#")
+		if target != "" && !strings.Contains(target, "://") && !strings.HasPrefix(target, "mailto:") {
+			links = append(links, target)
+		}
+	}
+	return links
+}
+
+var makeTarget = regexp.MustCompile("`make ([a-z-]+)")
+
+// Targets returns the targets of make that a document names.
+func Targets(document string) []string {
+	var targets []string
+	for _, match := range makeTarget.FindAllStringSubmatch(document, -1) {
+		targets = append(targets, match[1])
+	}
+	return targets
 }
