@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
 	"os"
 	"os/signal"
@@ -125,6 +126,23 @@ func ExampleRuntime_RunOne() {
 		log.Println("the last action failed:", err)
 	}
 	log.Println(deal.Status, deal.Price)
+}
+
+// InRange moves an amount into the range of the next offer, and checks the agent's own limit.
+func ExampleTurn_InRange() {
+	n := &haggle.Snapshot{}
+	n.EscrowAmount, n.EffectiveEscrow, n.DecayRateBps, n.MinOfferBps = 5_000_000, 5_000_000, 200, 1_000
+	turn := agent.Turn{
+		Negotiation: n, Side: protocol.OfferSideBuyer, Limits: agent.Limits{MaxPrice: 3_500_000},
+	}
+	for _, bid := range []uint64{100, 3_000_000, 4_000_000} {
+		price, err := turn.InRange(bid)
+		fmt.Println(price, errors.Is(err, agent.ErrBeyondLimit))
+	}
+	// Output:
+	// 490000 false
+	// 3000000 false
+	// 4000000 true
 }
 
 // usdc is Circle's mint on devnet.

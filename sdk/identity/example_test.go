@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -34,6 +36,31 @@ func ExampleGate() {
 	if err := gate.Check(ctx, seller); errors.As(err, &refusal) {
 		fmt.Println("no deal:", refusal.Trust.Score)
 	}
+}
+
+// An allowlist has an address and its score in each line.
+func ExampleOpenAllowlist() {
+	folder, err := os.MkdirTemp("", "allowlist")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "counterparties")
+	content := "24PNhTaNtomHhoy3fTRaMhAFCRj4uHqhZEEoWrKDbR5p 80  # has paid before\n"
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	list, err := identity.OpenAllowlist(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	gate := identity.Gate{Source: list, Threshold: 60}
+	known := solana.MustPublicKeyFromBase58("24PNhTaNtomHhoy3fTRaMhAFCRj4uHqhZEEoWrKDbR5p")
+	fmt.Println(gate.Check(context.Background(), known))
+	fmt.Println(errors.Is(gate.Check(context.Background(), solana.PublicKey{1}), identity.ErrRefused))
+	// Output:
+	// <nil>
+	// true
 }
 
 // A seller accepts invitations of agents to which a registry gives 60 of 100 points.

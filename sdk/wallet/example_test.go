@@ -13,6 +13,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
+// A keypair is written as the Solana tools write it: 64 bytes as a JSON array. Printing it shows its address
+// only.
+func ExampleParseKeypair() {
+	keypair, err := wallet.ParseKeypair([]byte(`[
+		174,47,154,16,202,193,206,113,199,190,53,133,169,175,31,56,222,53,138,189,224,216,117,173,10,149,53,45,
+		73,251,237,246,15,185,186,82,177,240,148,69,241,227,167,80,141,89,240,121,121,35,172,247,68,251,226,218,
+		48,63,176,109,168,89,238,135]`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(keypair)
+	// Output: 24PNhTaNtomHhoy3fTRaMhAFCRj4uHqhZEEoWrKDbR5p
+}
+
 // A container gets its key as an environment variable, and hides it from its child processes.
 func ExampleFromEnvironment() {
 	keypair, err := wallet.FromEnvironment("AGENT_KEYPAIR")
