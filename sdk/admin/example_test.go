@@ -46,7 +46,9 @@ func ExampleUpdateConfig() {
 
 // A pause stops creations only: existing negotiations continue, settle and close.
 func ExampleSetPaused() {
-	action, err := admin.SetPaused(client, admin.SetPausedRequest{Authority: authority.PublicKey(), Paused: true})
+	action, err := admin.SetPaused(client, admin.SetPausedRequest{
+		Authority: authority.PublicKey(), Paused: true,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

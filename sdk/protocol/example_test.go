@@ -50,7 +50,9 @@ func ExampleNegotiation_OfferRange() {
 // A party seals its reservation price before it commits to it. Printing it does not reveal the price.
 func ExampleSealPrice() {
 	address, buyer := solana.PublicKey{3}, solana.PublicKey{1}
-	n := &protocol.Negotiation{Buyer: buyer, EscrowAmount: 5_000_000, MinOfferBps: 1_000, CreatedAt: 1_790_000_000}
+	n := &protocol.Negotiation{
+		Buyer: buyer, EscrowAmount: 5_000_000, MinOfferBps: 1_000, CreatedAt: 1_790_000_000,
+	}
 	sealed, err := protocol.SealPrice(address, n, buyer, 3_500_000)
 	if err != nil {
 		log.Fatal(err)

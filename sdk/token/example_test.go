@@ -39,8 +39,8 @@ func ExampleMint_Check() {
 	}
 }
 
-// SOL is paid as wrapped SOL. The instructions create the wallet's account of it, transfer the lamports to it and
-// count them as tokens.
+// SOL is paid as wrapped SOL. The instructions create the wallet's account of it, transfer the lamports to
+// it, and count them as tokens.
 func ExampleWrapSOL() {
 	wallet := solana.MustPublicKeyFromBase58("4pXssUVLhmmxGQifWJybizi2rwVDxQDaSafDc4uLpTVu")
 	instructions, err := token.WrapSOL(wallet, solana.WrappedSol, 250_000_000)
