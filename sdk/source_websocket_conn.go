@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -102,10 +103,10 @@ func dialLogs(
 	}
 	if err != nil {
 		if response != nil {
-			return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint: %w (HTTP status %d)", err,
-				response.StatusCode)
+			return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint %s: %w (HTTP status %d)",
+				host(endpoint), err, response.StatusCode)
 		}
-		return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint: %w", err)
+		return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint %s: %w", host(endpoint), err)
 	}
 	stream := &logConn{
 		conn:       conn,
@@ -124,6 +125,15 @@ func dialLogs(
 	stream.running.Go(stream.read)
 	stream.running.Go(stream.ping)
 	return stream, nil
+}
+
+// host returns a URL's host and port, without the rest, which may contain a key.
+func host(endpoint string) string {
+	parsed, err := url.Parse(endpoint)
+	if err != nil {
+		return ""
+	}
+	return parsed.Host
 }
 
 // close ends the connection and waits for its goroutines.
