@@ -1,0 +1,272 @@
+// Package preflight checks whether an agent can work with a cluster and a wallet: the nodes, the source of
+// events, the clock, the program and its configuration, the mints, the wallet's SOL and tokens, and its
+// policy. Each result states the problem and what to do about it. Package agent runs these checks before an
+// agent starts, and "haggle doctor" prints them.
+package preflight
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// Check is the subject of a result.
+type Check string
+
+// The checks, in the order of their results. All but the last one need a node.
+const (
+	// CheckNode is whether a node answers. There is a result for each node of the client.
+	CheckNode Check = "node"
+	// CheckEvents is whether the source of events accepts a subscription: by default a WebSocket interface.
+	CheckEvents Check = "events"
+	// CheckClock is the difference between the machine's clock and the chain's.
+	CheckClock Check = "clock"
+	// CheckProgram is whether the program is deployed.
+	CheckProgram Check = "program"
+	// CheckConfiguration is whether the protocol is initialized and not paused.
+	CheckConfiguration Check = "configuration"
+	// CheckMint is whether a mint exists and is supported. There is a result for each mint.
+	CheckMint Check = "mint"
+	// CheckLamports is whether the wallet can pay fees and rent.
+	CheckLamports Check = "lamports"
+	// CheckTokens is whether a buyer has tokens.
+	CheckTokens Check = "tokens"
+	// CheckPolicy is whether the wallet's policy signs anything.
+	CheckPolicy Check = "policy"
+)
+
+// Status is the outcome of a check.
+type Status string
+
+// The statuses. A warning does not prevent an agent's work, or only a part of it.
+const (
+	OK      Status = "ok"
+	Warning Status = "warning"
+	Problem Status = "problem"
+)
+
+// Role is the role of a wallet in its negotiations.
+type Role string
+
+// The roles. A buyer must have tokens, or negotiations that hold its tokens. For RoleAny, missing tokens are a
+// warning. For RoleSeller they are not checked.
+const (
+	RoleAny    Role = "any"
+	RoleBuyer  Role = "buyer"
+	RoleSeller Role = "seller"
+)
+
+// Result is the result of a check.
+type Result struct {
+	Check  Check
+	Status Status
+	// Text is one line that names the subject and its state.
+	Text string
+	// Advice is the next step; empty if the status is OK.
+	Advice string
+	// Err is the cause; nil if the status is OK.
+	Err error
+}
+
+// Lamports of common actions.
+const (
+	// FeesLamports are the fees of twenty transactions.
+	FeesLamports = 20 * 5_000
+	// CreationLamports are the rent of a negotiation and its vault.
+	CreationLamports = 6_493_680
+	// AccountLamports are the rent of a token account.
+	AccountLamports = 2_039_280
+)
+
+// maxSkew is the difference of the clocks that needs no warning. Validators agree on the chain's clock only
+// roughly.
+const maxSkew = 30 * time.Second
+
+// attemptTimeout limits one attempt of a check.
+const attemptTimeout = 5 * time.Second
+
+// Config selects the checks.
+type Config struct {
+	// Client connects to the cluster. It is required.
+	Client *haggle.Client
+	// Wallet is the account that pays. If zero, its lamports and tokens are not checked.
+	Wallet solana.PublicKey
+	// Mints are the mints in which the wallet sells and buys.
+	Mints []solana.PublicKey
+	// Role is the wallet's role. If empty, RoleAny is used.
+	Role Role
+	// MinLamports is the least that the wallet must have. If zero, FeesLamports is used. Below
+	// WantedLamports there is a warning.
+	MinLamports, WantedLamports uint64
+	// Policy is the wallet's policy, such as a *policy.Policy or a *policy.Config. If nil, it is not checked.
+	Policy interface{ CheckUsable() error }
+
+	// Patience is how long checks are retried while no node answers, all together. If zero, each check has
+	// one attempt.
+	Patience time.Duration
+	// Logger logs retries. If nil, nothing is logged.
+	Logger *slog.Logger
+	// Names are the names of settings in the advice.
+	Names Names
+}
+
+// Names are the names of settings. An empty name is the one of the SDK's configuration.
+type Names struct {
+	// Endpoint and WSEndpoint name the URLs of the node.
+	Endpoint, WSEndpoint string
+	// Mints names the mints.
+	Mints string
+	// Fund is an instruction that gives the wallet SOL.
+	Fund string
+}
+
+func (n Names) withDefaults() Names {
+	return Names{
+		Endpoint: cmp.Or(n.Endpoint, "Endpoint"), WSEndpoint: cmp.Or(n.WSEndpoint, "WSEndpoint"),
+		Mints: cmp.Or(n.Mints, "Config.Mints"), Fund: cmp.Or(n.Fund, "fund it with SOL"),
+	}
+}
+
+// run is one run of the checks.
+type run struct {
+	Config
+	// ctx ends with Config.Patience; zero Patience does not limit it.
+	ctx context.Context
+	// now is the chain's time in Unix seconds, and nowAt the machine's when it was read.
+	now   int64
+	nowAt time.Time
+}
+
+// Run runs the checks and yields their results. If no node answers, it skips the checks that need one. It
+// ends early if the context ends.
+func Run(ctx context.Context, config Config) iter.Seq[Result] {
+	return func(yield func(Result) bool) {
+		config.Names = config.Names.withDefaults()
+		config.MinLamports = cmp.Or(config.MinLamports, FeesLamports)
+		if config.Logger == nil {
+			config.Logger = slog.New(slog.DiscardHandler)
+		}
+		r := &run{Config: config, ctx: ctx}
+		if config.Patience > 0 {
+			limited, cancel := context.WithTimeout(ctx, config.Patience)
+			defer cancel()
+			r.ctx = limited
+		}
+		r.each(ctx, yield)
+	}
+}
+
+func (r *run) each(ctx context.Context, yield func(Result) bool) {
+	for _, check := range r.checks() {
+		results, err := check()
+		for _, result := range results {
+			if !yield(result) {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			break
+		}
+	}
+	if r.Policy != nil {
+		yield(r.checkPolicy())
+	}
+}
+
+// checks returns the checks that need a node. An error of a check skips the others.
+func (r *run) checks() []func() ([]Result, error) {
+	checks := []func() ([]Result, error){
+		r.checkNodes, r.checkEvents, single(r.checkClock),
+		r.retried(r.checkProgram), r.retried(r.checkConfig),
+	}
+	for _, mint := range r.Mints {
+		checks = append(checks, r.retried(func(ctx context.Context) (Result, error) {
+			return r.checkMint(ctx, mint)
+		}))
+	}
+	if r.Wallet.IsZero() {
+		return checks
+	}
+	checks = append(checks, r.retried(r.checkLamports))
+	if len(r.Mints) > 0 && (r.Role != RoleSeller) {
+		checks = append(checks, r.retried(r.checkTokens))
+	}
+	return checks
+}
+
+// single returns a check that cannot fail.
+func single(check func() Result) func() ([]Result, error) {
+	return func() ([]Result, error) { return []Result{check()}, nil }
+}
+
+// retried returns a check that is retried as long as no node answers it. If none does, its result is a
+// problem of CheckNode.
+func (r *run) retried(check func(ctx context.Context) (Result, error)) func() ([]Result, error) {
+	return func() ([]Result, error) {
+		result, err := retry(r, check)
+		if err != nil {
+			return []Result{r.unanswered(err)}, err
+		}
+		return []Result{result}, nil
+	}
+}
+
+// retry calls a function until it returns no error or Patience has passed. Without Patience it calls it once.
+func retry[T any](r *run, attempt func(ctx context.Context) (T, error)) (T, error) {
+	once := func() (T, error) {
+		ctx, cancel := context.WithTimeout(r.ctx, attemptTimeout)
+		defer cancel()
+		return attempt(ctx)
+	}
+	if r.Patience == 0 {
+		return once()
+	}
+	policy := backoff.NewExponentialBackOff()
+	policy.InitialInterval, policy.MaxInterval = 200*time.Millisecond, 5*time.Second
+	var last error
+	value, err := backoff.Retry(r.ctx, func() (T, error) {
+		value, err := once()
+		if err != nil && r.ctx.Err() == nil {
+			last = err
+		}
+		if errors.Is(err, haggle.ErrClientClosed) {
+			err = backoff.Permanent(err)
+		}
+		return value, err
+	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, pause time.Duration) {
+			r.Logger.Warn("no node answers; the next attempt follows", "error", err, "pause", pause)
+		}))
+	if err != nil && last != nil && !errors.Is(err, haggle.ErrClientClosed) {
+		err = last
+	}
+	return value, err
+}
+
+func ok(check Check, format string, values ...any) Result {
+	return Result{Check: check, Status: OK, Text: fmt.Sprintf(format, values...)}
+}
+
+// failed returns a warning or a problem.
+func failed(check Check, status Status, advice, format string, values ...any) Result {
+	err := fmt.Errorf(format, values...)
+	return Result{Check: check, Status: status, Text: lineOf(err), Advice: advice, Err: err}
+}
+
+// lineOf returns an error's message on one line, without the SDK's prefix.
+func lineOf(err error) string {
+	return strings.NewReplacer("\n", "; ", "haggle: ", "").Replace(err.Error())
+}
