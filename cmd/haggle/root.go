@@ -15,6 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/admin"
 	"github.com/haggle-protocol/haggle/cmd/haggle/config"
 	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
+	"github.com/haggle-protocol/haggle/cmd/haggle/doctor"
 	"github.com/haggle-protocol/haggle/cmd/haggle/localnet"
 	"github.com/haggle-protocol/haggle/cmd/haggle/milestone"
 	"github.com/haggle-protocol/haggle/cmd/haggle/negotiation"
@@ -74,7 +75,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 	root.AddCommand(
 		negotiation.Command(s), zopa.Command(s), milestone.Command(s),
 		config.Command(s), admin.Command(s), program.Command(s),
-		localnet.Command(s), demo.Command(s),
+		localnet.Command(s), demo.Command(s), doctor.Command(s),
 		index.Command(s), keeper.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())

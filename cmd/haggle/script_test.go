@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 //	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT and SYMBOL,
 //	                       writes buyer.yml and seller.yml
 //	chain bare             starts one without a configuration; writes authority.yml
+//	chain elsewhere        starts one without the program, and a wallet with SOL; writes stranger.yml
 //	advance DURATION       lets the chain's time pass
 //	give seller TOKENS     mints to an agent's associated token account
 //	freeze seller          freezes an agent's associated token account
@@ -135,6 +136,17 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 		ts.Check(err)
 		ts.Check(chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL))
 		writeConfig(ts, chain, "authority", authority)
+		return
+	}
+	if len(arguments) == 1 && arguments[0] == "elsewhere" {
+		chain, err := localnet.StartChain(ctx, localnet.Options{ProgramID: solana.PublicKey{5}})
+		ts.Check(err)
+		ts.Defer(func() { ts.Check(chain.Close()) })
+		s.chain = chain
+		stranger, err := wallet.GenerateKeypair()
+		ts.Check(err)
+		ts.Check(chain.Fund(ctx, stranger.PublicKey(), solana.LAMPORTS_PER_SOL))
+		writeConfig(ts, chain, "stranger", stranger)
 		return
 	}
 	net, err := localnet.Start(ctx, localnet.Options{})

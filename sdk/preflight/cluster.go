@@ -68,8 +68,12 @@ func (r *run) deadNodes(err error) []Result {
 
 // unanswered is the result of a request that no node answers.
 func (r *run) unanswered(err error) Result {
+	host := ""
+	if nodes := r.Client.Nodes(); len(nodes) == 1 {
+		host = "node " + nodes[0].Host + ": "
+	}
 	return failed(CheckNode, Problem, "check "+r.Names.Endpoint+", and that the node is running",
-		"no usable answer: %w", err)
+		"%sno usable answer: %w", host, err)
 }
 
 // checkEvents subscribes once. An agent also works without events, but reacts later.

@@ -116,6 +116,8 @@ type Config struct {
 	Patience time.Duration
 	// Logger logs retries. If nil, nothing is logged.
 	Logger *slog.Logger
+	// Started is called before each check. It may be nil.
+	Started func(Check)
 	// Names are the names of settings in the advice.
 	Names Names
 }
@@ -156,6 +158,9 @@ func Run(ctx context.Context, config Config) iter.Seq[Result] {
 		if config.Logger == nil {
 			config.Logger = slog.New(slog.DiscardHandler)
 		}
+		if config.Started == nil {
+			config.Started = func(Check) {}
+		}
 		r := &run{Config: config, ctx: ctx}
 		if config.Patience > 0 {
 			limited, cancel := context.WithTimeout(ctx, config.Patience)
@@ -167,8 +172,9 @@ func Run(ctx context.Context, config Config) iter.Seq[Result] {
 }
 
 func (r *run) each(ctx context.Context, yield func(Result) bool) {
-	for _, check := range r.checks() {
-		results, err := check()
+	for _, step := range r.steps() {
+		r.Started(step.check)
+		results, err := step.run()
 		for _, result := range results {
 			if !yield(result) {
 				return
@@ -186,25 +192,30 @@ func (r *run) each(ctx context.Context, yield func(Result) bool) {
 	}
 }
 
-// checks returns the checks that need a node. An error of a check skips the others.
-func (r *run) checks() []func() ([]Result, error) {
-	checks := []func() ([]Result, error){
-		r.checkNodes, r.checkEvents, single(r.checkClock),
-		r.retried(r.checkProgram), r.retried(r.checkConfig),
+// step is a check that needs a node. Its error skips the other ones.
+type step struct {
+	check Check
+	run   func() ([]Result, error)
+}
+
+func (r *run) steps() []step {
+	steps := []step{
+		{CheckNode, r.checkNodes}, {CheckEvents, r.checkEvents}, {CheckClock, single(r.checkClock)},
+		{CheckProgram, r.retried(r.checkProgram)}, {CheckConfiguration, r.retried(r.checkConfig)},
 	}
 	for _, mint := range r.Mints {
-		checks = append(checks, r.retried(func(ctx context.Context) (Result, error) {
+		steps = append(steps, step{CheckMint, r.retried(func(ctx context.Context) (Result, error) {
 			return r.checkMint(ctx, mint)
-		}))
+		})})
 	}
 	if r.Wallet.IsZero() {
-		return checks
+		return steps
 	}
-	checks = append(checks, r.retried(r.checkLamports))
+	steps = append(steps, step{CheckLamports, r.retried(r.checkLamports)})
 	if len(r.Mints) > 0 && (r.Role != RoleSeller) {
-		checks = append(checks, r.retried(r.checkTokens))
+		steps = append(steps, step{CheckTokens, r.retried(r.checkTokens)})
 	}
-	return checks
+	return steps
 }
 
 // single returns a check that cannot fail.

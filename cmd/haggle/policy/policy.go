@@ -100,6 +100,8 @@ type policyView struct {
 	Agreement      *agreementLimits   `json:"agreement,omitempty"`
 	StopFile       string             `json:"stop_file,omitempty"`
 	Stopped        bool               `json:"stopped"`
+	// SignsNothing is the reason why the policy signs nothing; empty if it can sign.
+	SignsNothing string `json:"signs_nothing,omitempty"`
 }
 
 // agreementLimits are the highest shares that the wallet gives up by agreement, in basis points.
@@ -155,6 +157,9 @@ func viewPolicy(config *policy.Config) policyView {
 	if v.Instructions == nil {
 		v.Instructions = policy.DefaultInstructions()
 	}
+	if err := config.CheckUsable(); err != nil {
+		v.SignsNothing = exitcode.Message(err)
+	}
 	return v
 }
 
@@ -183,22 +188,15 @@ func (v policyView) text() string {
 	}
 	parts = append(parts, format.Rows{
 		{"programs", orEveryone(v.Programs, "all that can be decoded")},
-		{"instructions", strings.Join(v.Instructions, ", ") + v.missing()},
+		{"instructions", strings.Join(v.Instructions, ", ")},
 		{"counterparties", orEveryone(v.Counterparties, "everyone")},
 		{"arbiters", orEveryone(v.Arbiters, "everyone")},
 		{"claims to", orEveryone(v.Destinations, "the wallet's own accounts")},
 		{"agreements", v.Agreement.text()},
 		{"stop file", stop},
+		{"signs nothing", v.SignsNothing},
 	}.String())
 	return strings.Join(parts, "\n")
-}
-
-// missing returns a warning if nothing can be signed.
-func (v policyView) missing() string {
-	if slices.Contains(v.Instructions, policy.ComputeBudget) {
-		return ""
-	}
-	return " (not " + policy.ComputeBudget + ", which is in every transaction: nothing can be signed)"
 }
 
 func (v limitsView) text() string {

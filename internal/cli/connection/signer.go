@@ -113,9 +113,16 @@ func missing(path string) error {
 	return &exitcode.Error{
 		Kind: exitcode.Usage,
 		Hint: "to create one: haggle wallet new FILE; then set --keypair FILE",
-		Err:  fmt.Errorf("keypair file not found: %s", path),
+		Err:  &missingFile{path},
 	}
 }
+
+// missingFile is the error of a keypair file that does not exist. errors.Is finds fs.ErrNotExist.
+type missingFile struct{ path string }
+
+func (m *missingFile) Error() string { return "keypair file not found: " + m.path }
+
+func (*missingFile) Unwrap() error { return fs.ErrNotExist }
 
 // opened returns a key, or the error of opening it with its kind.
 func opened(key *wallet.Keypair, err error) (haggle.Signer, error) {

@@ -222,6 +222,9 @@ type Document struct {
 	Error description `json:"error"`
 }
 
+// Message returns the message of an error as Report writes it, without the hint.
+func Message(err error) string { return describe(err).Message }
+
 type description struct {
 	ExitCode int `json:"exit_code"`
 	// Code is the program's error number.
