@@ -26,7 +26,8 @@ func ReadPolicy(path string) (*policy.Config, error) {
 		return nil, exitcode.Usagef("%s: file not found", path)
 	}
 	if err != nil {
-		return nil, exitcode.Usagef("policy not valid: %w", bare{err})
+		return nil, &exitcode.Error{Kind: exitcode.Usage, Err: fmt.Errorf("policy not valid: %w", bare{err}),
+			Hint: "to see a complete policy: haggle policy --help"}
 	}
 	return &config, nil
 }
@@ -130,7 +131,7 @@ var (
 	errNotApproved = errors.New("not approved")
 )
 
-// approve prompts for approval at the terminal. Every answer except "yes" is a refusal.
+// approve prompts for approval at the terminal. Every answer except "y" and "yes" is a refusal.
 func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 	if !f.attended() {
 		return errNoTerminal
@@ -163,12 +164,12 @@ func (d *prompter) approve(ctx context.Context, request *policy.Request) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "the policy requires approval:\n%s\nsign it? [yes/no] ", requestText(request))
+	fmt.Fprintf(d.out, "the policy requires approval:\n%s\nsign it? [y/n] ", requestText(request))
 	answer, err := prompt.Line(ctx, d.in)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil || answer != "yes":
+	case err != nil || !prompt.IsYes(answer):
 		return errNotApproved
 	}
 	return nil

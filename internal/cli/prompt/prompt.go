@@ -8,6 +8,11 @@ import (
 	"strings"
 )
 
+// IsYes reports whether an answer is "y" or "yes". Every other answer refuses.
+func IsYes(answer string) bool {
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+}
+
 // Line reads a line, without the spaces around it. It returns the context's error if that ends first; the
 // read itself cannot be cancelled, so the input must not be used afterwards.
 func Line(ctx context.Context, in io.Reader) (string, error) {

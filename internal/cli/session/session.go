@@ -125,17 +125,19 @@ func (s *Session) Interactive() bool {
 	return isFile && !s.JSON && term.IsTerminal(int(file.Fd()))
 }
 
-// Confirm asks a question on the terminal. It returns the refusal as an error unless the answer is "yes".
+// Confirm asks a question on the terminal. It returns the refusal as an error unless the answer is "y" or
+// "yes".
 func (s *Session) Confirm(ctx context.Context, question, refusal string) error {
 	defer s.progress.Pause()()
-	fmt.Fprintf(s.Stderr, "%s [yes/no] ", question)
+	fmt.Fprintf(s.Stderr, "%s [y/n] ", question)
 	answer, err := prompt.Line(ctx, s.Stdin)
 	if ctx.Err() != nil {
 		fmt.Fprintln(s.Stderr)
 		return ctx.Err()
 	}
-	if err != nil || answer != "yes" {
-		return &exitcode.Error{Kind: exitcode.Other, Err: errors.New(refusal)}
+	if err != nil || !prompt.IsYes(answer) {
+		return &exitcode.Error{Kind: exitcode.Other, Err: errors.New(refusal),
+			Hint: fmt.Sprintf("the answer was %q; y or yes confirms", answer)}
 	}
 	return nil
 }
