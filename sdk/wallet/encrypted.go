@@ -133,6 +133,16 @@ func OpenEncrypted(path, passphrase string) (*Keypair, error) {
 	return keypair, nil
 }
 
+// ErrEncrypted: the file is encrypted with a passphrase. OpenEncrypted reads it.
+var ErrEncrypted = errors.New("the file is encrypted")
+
+// isEncrypted reports whether a file's content is one of age's formats.
+func isEncrypted(content []byte) bool {
+	content = bytes.TrimSpace(content)
+	return bytes.HasPrefix(content, []byte(armor.Header)) || bytes.HasPrefix(content, []byte(ageHeader))
+}
+
+// ageHeader is the beginning of an encrypted file.
 const ageHeader = "age-encryption.org/"
 
 // withoutArmor returns the content of an encrypted file as bytes. It rejects any unencrypted content, because

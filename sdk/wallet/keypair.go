@@ -59,11 +59,15 @@ func NewKeypair(private solana.PrivateKey) (*Keypair, error) {
 	return keypairOf(solana.PrivateKey(derived)), nil
 }
 
-// LoadKeypairFile reads a keypair file of the Solana CLI: a JSON array of 64 bytes.
+// LoadKeypairFile reads a keypair file of the Solana CLI: a JSON array of 64 bytes. It returns ErrEncrypted if
+// the file needs a passphrase.
 func LoadKeypairFile(path string) (*Keypair, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("haggle: keypair: %w", err)
+	}
+	if isEncrypted(content) {
+		return nil, fmt.Errorf("haggle: keypair %s: %w", path, ErrEncrypted)
 	}
 	private, err := parseKeypairJSON(content)
 	if err != nil {

@@ -73,7 +73,7 @@ var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+-]+):`)
 func (f *Flags) open(ctx context.Context, name string) (haggle.Signer, error) {
 	found := scheme.FindStringSubmatch(name)
 	if found == nil {
-		return openFile(name)
+		return f.openFile(ctx, name)
 	}
 	rest := name[len(found[0]):]
 	switch found[1] {
@@ -101,10 +101,13 @@ func openEnvironment(variable string) (haggle.Signer, error) {
 	return key, err
 }
 
-func openFile(path string) (haggle.Signer, error) {
+func (f *Flags) openFile(ctx context.Context, path string) (haggle.Signer, error) {
 	key, err := wallet.LoadKeypairFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path)
+	case errors.Is(err, wallet.ErrEncrypted):
+		return f.openEncrypted(ctx, path)
 	}
 	return opened(key, err)
 }
