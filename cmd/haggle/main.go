@@ -15,9 +15,9 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/haggle-protocol/haggle/internal/cli/session"
-
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/localnets"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
 func main() { os.Exit(execute(os.Stdout, os.Stderr)) }
@@ -30,6 +30,18 @@ func execute(stdout, stderr io.Writer) int {
 	return run(ctx, os.Args[1:], os.Stdin, stdout, stderr)
 }
 
+// explain names the local chains that are running if the endpoint does not answer.
+func explain(s *session.Session, err error) error {
+	if exitcode.KindOf(err) != exitcode.Network {
+		return err
+	}
+	settings, settleErr := s.Connection.Settle()
+	if settleErr != nil {
+		return err
+	}
+	return exitcode.WithHint(err, localnets.Hint(settings.Endpoint))
+}
+
 // run executes a command line and returns the exit code.
 func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &session.Session{Stdin: stdin, Stdout: stdout, Stderr: stderr}
@@ -40,5 +52,5 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 	if err != nil && !s.Started {
 		err = exitcode.AsUsage(err, cmd.CommandPath()+" --help")
 	}
-	return exitcode.Report(stderr, "haggle", err, s.JSON || slices.Contains(arguments, "--json"))
+	return exitcode.Report(stderr, "haggle", explain(s, err), s.JSON || slices.Contains(arguments, "--json"))
 }

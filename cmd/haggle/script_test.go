@@ -19,6 +19,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/token"
@@ -34,8 +35,8 @@ func TestMain(m *testing.M) {
 // with --json are validated against docs/schemas.
 // Beside haggle they can use the binaries buyer and seller, and these commands:
 //
-//	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT and SYMBOL,
-//	                       writes buyer.yml and seller.yml
+//	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT, SYMBOL, RPC_URL
+//	                       and WS_URL, writes buyer.yml and seller.yml
 //	chain bare             starts one without a configuration; writes authority.yml
 //	chain elsewhere        starts one without the program, and a wallet with SOL; writes stranger.yml
 //	advance DURATION       lets the chain's time pass
@@ -50,6 +51,7 @@ func TestMain(m *testing.M) {
 //	fill FILE              replaces $NAME in a file by variables
 //	fund ADDRESS LAMPORTS  gives an address lamports
 //	postgres NAME          starts a PostgreSQL server and sets a variable to an empty database
+//	module, load-json, load-config, taken-port    see there
 //	serve-wallet, serve-registry, slow-node    start services: see there
 func TestScripts(t *testing.T) {
 	// Each script has its own chain with its own clock.
@@ -86,7 +88,9 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "field": field, "until": until, "await": await,
 			"load": load, "fill": fill, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
 			"slow-node": slowNode, "postgres": startPostgres,
+			"module": module, "load-json": loadJSON, "load-config": loadConfig, "taken-port": takenPort,
 		},
+		Condition: hasFlag,
 	})
 }
 
@@ -111,6 +115,16 @@ func buildAgents(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	return folder
+}
+
+// hasFlag is the condition [flag:COMMAND:NAME]: the command has the flag.
+func hasFlag(condition string) (bool, error) {
+	parts := strings.Split(condition, ":")
+	if len(parts) != 3 || parts[0] != "flag" {
+		return false, fmt.Errorf("unknown condition %s", condition)
+	}
+	cmd, _, err := newRootCommand(&session.Session{}).Find([]string{parts[1]})
+	return err == nil && cmd.Flags().Lookup(parts[2]) != nil, err
 }
 
 // fixture is the chain of a script.
@@ -160,6 +174,8 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("TREASURY", net.Treasury.String())
 	ts.Setenv("MINT", net.Mint.String())
 	ts.Setenv("SYMBOL", format.Short(net.Mint))
+	ts.Setenv("RPC_URL", net.Chain.RPCURL)
+	ts.Setenv("WS_URL", net.Chain.WSURL)
 }
 
 func writeConfig(ts *testscript.TestScript, chain *localnet.Chain, name string, key *wallet.Keypair) {

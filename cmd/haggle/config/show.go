@@ -49,7 +49,7 @@ fees, which add up base units of all mints; "haggle index export totals" has the
 		}
 		config, err := client.GetConfig(ctx)
 		if err != nil {
-			return session.NotFound(err, "the protocol is not initialized on this cluster: haggle config init, or another --url")
+			return session.NotFound(err, "to initialize it: haggle config init; to check the cluster: haggle doctor")
 		}
 		v := configView{
 			protocol.ProgramID, config.Address, config.Authority, config.Treasury, config.DefaultProtocolFeeBps, config.DefaultDecayRateBps,

@@ -16,6 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/flags"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/localnets"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
@@ -96,6 +97,10 @@ func run(ctx context.Context, s *session.Session, given string, kind localnet.Ki
 		return err
 	}
 	started()
+	// Without a home folder other commands cannot name this chain in their hints.
+	if withdraw, err := localnets.Announce(localnets.Entry{URL: v.RPC, Folder: folder.path}); err == nil {
+		defer func() { _ = withdraw() }()
+	}
 	if err := s.Print(v, v.text()); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -59,8 +60,11 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 		return err
 	}
 	signature, err := client.RPC().RequestAirdrop(ctx, owner, lamports, rpc.CommitmentConfirmed)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
-		return exitcode.WithHint(fmt.Errorf("airdrop: %w", err), "public faucets limit amounts and rates: request less, or later")
+		return exitcode.WithHint(fmt.Errorf("airdrop: %w", err), airdropHint(err))
 	}
 	if err := awaitConfirmation(ctx, client, signature); err != nil {
 		return err
@@ -71,6 +75,15 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 	}
 	v := airdropView{balanceView{Owner: owner, Balance: balance}, signature}
 	return s.Print(v, fmt.Sprintf("%s has %s", owner, balance))
+}
+
+// airdropHint is empty if no node has answered.
+func airdropHint(err error) string {
+	var refused *node.Error
+	if !errors.As(err, &refused) {
+		return ""
+	}
+	return "public faucets limit amounts and rates: request less, or later; mainnet-beta has none"
 }
 
 // awaitConfirmation waits for a transaction that the node itself has signed.

@@ -12,13 +12,16 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/gorilla/websocket"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/policy"
@@ -165,7 +168,8 @@ func KindOf(err error) Kind {
 		return Other
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http),
 		errors.As(err, &answered), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, node.ErrBehind), errors.Is(err, node.ErrMalformed), isBehind(err), isSilent(err):
+		errors.Is(err, node.ErrBehind), errors.Is(err, node.ErrMalformed), isBehind(err), isSilent(err),
+		errors.Is(err, websocket.ErrBadHandshake):
 		return Network
 	}
 	return Other
@@ -192,12 +196,44 @@ func isBehind(err error) bool {
 // isShortOfSOL reports whether the wallet has too few lamports.
 func isShortOfSOL(failed *transaction.Error) bool {
 	const tooFew = 1 // the system program's error
-	return failed.Reason == "InsufficientFundsForFee" || failed.Program == solana.SystemProgramID && failed.Code == tooFew
+	switch failed.Reason {
+	case "AccountNotFound", "InsufficientFundsForFee", "InsufficientFundsForRent":
+		return true
+	}
+	return failed.Program == solana.SystemProgramID && failed.Code == tooFew || shortTransfer(failed.Logs) != nil
+}
+
+// insufficientLamports matches the system program's log of a transfer that fails. Other programs return its
+// error as theirs.
+var insufficientLamports = regexp.MustCompile(`^Transfer: insufficient lamports (\d+), need (\d+)$`)
+
+// shortTransfer returns the wallet's lamports and those that a transfer needs; nil if the logs have none.
+func shortTransfer(logs []string) []amount.Tokens {
+	for _, line := range logs {
+		if found := insufficientLamports.FindStringSubmatch(line); found != nil {
+			have, err := strconv.ParseUint(found[1], 10, 64)
+			need, needErr := strconv.ParseUint(found[2], 10, 64)
+			if err == nil && needErr == nil {
+				return []amount.Tokens{
+					{Units: have, Decimals: amount.SOLDecimals}, {Units: need, Decimals: amount.SOLDecimals},
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // isSilent reports whether a node closed the connection without a response, for which the JSON-RPC client has
 // no type.
 func isSilent(err error) bool { return strings.HasSuffix(err.Error(), "the node does not answer") }
+
+// isConfiguration reports whether the protocol's configuration does not exist.
+func isConfiguration(err error) bool {
+	var account *protocol.AccountError
+	address, _, findErr := protocol.FindConfigAddress()
+	return findErr == nil && errors.As(err, &account) && account.Address == address &&
+		errors.Is(err, protocol.ErrAccountNotFound)
+}
 
 // Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil
 // error writes nothing.
@@ -278,12 +314,26 @@ func describe(err error) description {
 		reported.Name, reported.Logs = tx.Reason, tx.Logs
 		switch {
 		case isShortOfSOL(tx):
-			reported.Hint = "to read the wallet's balance: haggle balance"
+			if short := shortTransfer(tx.Logs); short != nil {
+				reported.Message = fmt.Sprintf("too little SOL: a transfer needs %s, and %s are left (%s)",
+					short[1], short[0], reported.Message)
+			} else {
+				reported.Message = "too little SOL: " + reported.Message
+			}
+			reported.Hint = "add SOL to the paying wallet; on localhost, devnet and testnet: haggle airdrop 1"
 		case errors.Is(err, haggle.ErrTokenProgramTooOld):
 			reported.Hint = "use another cluster; docs/DEPLOYMENT.md lists the requirements"
 		}
 	case errors.As(err, &funds):
 		reported.Name = "InsufficientFunds"
+	case reported.Message == context.DeadlineExceeded.Error():
+		reported.Message = "time limit reached (--timeout)"
+		reported.Hint = "to wait longer, raise --timeout; to check the endpoint: haggle doctor"
+	case strings.Contains(reported.Message, "connect to the WebSocket endpoint"):
+		reported.Hint = "check --ws (by default the port after the one of --url), or run haggle doctor"
+	case isConfiguration(err):
+		reported.Message = "protocol not initialized on this cluster: " + reported.Message
+		reported.Hint = "check --url: the cluster may be another one; haggle doctor checks it"
 	}
 	var own *Error
 	switch {
@@ -310,7 +360,7 @@ func usualHint(kind Kind) string {
 	case Wallet:
 		return "nothing was sent; --keypair names the wallet"
 	case Network:
-		return "check --url; to start a local chain: haggle localnet"
+		return "check --url, or run haggle doctor; to start a local chain: haggle localnet"
 	}
 	return ""
 }
