@@ -134,7 +134,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		return err
 	}
 	if escrow < protocol.MinEscrowLamports {
-		return exitcode.Usagef("--escrow %s: must be at least %du", f.escrow, protocol.MinEscrowLamports)
+		return f.escrowTooLow(ctx, s)
 	}
 	bond := uint64(0)
 	if !f.bond.IsZero() {
@@ -221,27 +221,6 @@ func length(seconds int64) string { return duration.Format(time.Duration(seconds
 
 func seconds(given duration.Flag) int64 { return int64(time.Duration(given) / time.Second) }
 
-// shortage is [token.InsufficientFunds] in tokens.
-type shortage struct {
-	error
-	cause *token.InsufficientFunds
-}
-
-func (e shortage) Unwrap() error { return e.cause }
-
-func explainShortage(ctx context.Context, s *session.Session, mint solana.PublicKey, err error) error {
-	var funds *token.InsufficientFunds
-	if !errors.As(err, &funds) {
-		return err
-	}
-	tokens, readErr := s.TokensOf(ctx, mint)
-	if readErr != nil {
-		return err
-	}
-	described := fmt.Errorf("token account %s: holds %s, but --escrow needs %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
-	return exitcode.WithHint(shortage{described, funds}, "reduce --escrow, or pay from another account: --token-account")
-}
-
 func (f *createFlags) create(
 	ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer,
 	request haggle.CreateRequest,
@@ -265,7 +244,7 @@ func (f *createFlags) create(
 		receipt := &onchain.Receipt{Receipt: done.Receipt, Repeated: true}
 		return printCreated(s, done.Negotiation, "", receipt, "")
 	case err != nil:
-		return explainShortage(ctx, s, request.Mint, err)
+		return explainShortage(ctx, s, client, &request, err)
 	}
 	tokens, err := s.TokensOf(ctx, request.Mint)
 	if err != nil {
