@@ -159,12 +159,12 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 			l.report(f.address, err)
 			continue
 		}
-		l.config.Logger.Warn("falling back",
+		l.config.Logger.Warn("no valid decision in time: carrying out the fallback",
 			f.attributes("decision", describe(decision), "round", v.CurrentRound)...)
 		l.setDecided(f, v, turn, decision)
 		return
 	}
-	l.config.Logger.Error("no fallback is left: the negotiation expires",
+	l.config.Logger.Error("no fallback is possible: the negotiation will expire",
 		f.attributes("turn deadline", v.TurnDeadline)...)
 	f.answer = answer{position: f.position, last: true}
 	l.agenda.wake(f, v.TurnDeadline)

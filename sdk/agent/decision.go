@@ -152,7 +152,7 @@ func (o Offer) check(turn Turn) error {
 		return refused(protocol.ErrNotYourTurn, "the next offer is the other side's")
 	}
 	if n.RoundsLeft() == 0 {
-		return refused(protocol.ErrMaxRoundsReached, "%d offers have been made", n.CurrentRound)
+		return refused(protocol.ErrMaxRoundsReached, "%d offers have been made: accept or reject", n.CurrentRound)
 	}
 	if least, most := n.OfferRange(); o.Amount < least {
 		return refused(protocol.ErrOfferTooLow, "%d base units, at least %d", o.Amount, least)

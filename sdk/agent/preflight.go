@@ -45,14 +45,14 @@ func (r *Runtime) preflight(ctx context.Context, only *single) error {
 			r.config.Logger.Warn(result.Text, "check", result.Check, "advice", result.Advice)
 		default:
 			err := &StartError{Check: string(result.Check), Err: fmt.Errorf("%w: %s", result.Err, result.Advice)}
-			r.config.Logger.Error("the agent does not start", "wallet", r.self, "error", err)
+			r.config.Logger.Error("agent not started", "wallet", r.self, "error", err)
 			return err
 		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	r.config.Logger.Info("the agent starts", "wallet", r.self)
+	r.config.Logger.Info("agent started", "wallet", r.self)
 	return nil
 }
 

@@ -90,7 +90,7 @@ func TestRunReturnsAnErrorAgainstADeadEndpointAndLogsIt(t *testing.T) {
 	runtime.SetPreflightTimeout(2 * time.Second)
 	requireStartError(t, runtime.Run(t.Context()), "node", "check Endpoint")
 	require.Contains(t, log.String(), "no node answers", "slog.Default() without a Logger")
-	require.Contains(t, log.String(), "the agent does not start")
+	require.Contains(t, log.String(), "agent not started")
 }
 
 func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
