@@ -60,7 +60,7 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	}
 	most := highestCost(simulated)
 	if most > k.config.MaxFee {
-		return Action{Outcome: TooExpensive, Cost: most, Err: fmt.Errorf("keeper: the cost of %d lamports exceeds the limit of %d", most, k.config.MaxFee)}
+		return Action{Outcome: TooExpensive, Cost: most, Err: fmt.Errorf("keeper: cost limit exceeded: %d lamports, at most %d are allowed", most, k.config.MaxFee)}
 	}
 	if k.config.DryRun {
 		return Action{Outcome: WouldDo, Cost: most}
@@ -70,13 +70,13 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	case err != nil:
 		return Action{Outcome: Failed, Cost: most, Err: err}
 	case !free:
-		return Action{Outcome: OverBudget, Cost: most, Again: again, Err: fmt.Errorf("keeper: the daily budget of %d lamports is used up", k.config.DailyBudget)}
+		return Action{Outcome: OverBudget, Cost: most, Again: again, Err: fmt.Errorf("keeper: daily budget used up: %d lamports", k.config.DailyBudget)}
 	}
 	// The fees of others may rise until the transaction is made; its own stays within the reserved amount.
 	receipt, err := action.With(haggle.WithMaxPriorityFee(simulated.PriorityFee)).Do(ctx, k.signer)
 	done := k.done(ctx, most, simulated.Fee, receipt, err)
 	if err := k.budget.settle(most, done.Cost, time.Now()); err != nil {
-		k.config.Logger.Error("the budget file still has the reserved amount", "error", err)
+		k.config.Logger.Error("returning a reserved amount to the budget failed", "error", err)
 	}
 	return done
 }
@@ -128,7 +128,7 @@ func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uin
 		Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed, MaxSupportedTransactionVersion: &newest,
 	})
 	if err != nil || executed == nil || executed.Meta == nil || len(executed.Meta.PreBalances) != len(executed.Meta.PostBalances) {
-		k.config.Logger.Debug("the cost of a transaction cannot be read", "signature", signature, "error", err)
+		k.config.Logger.Debug("reading a transaction's cost failed", "signature", signature, "error", err)
 		return most
 	}
 	meta := executed.Meta
@@ -219,10 +219,10 @@ func (k *Keeper) finish(r *record, acted Action) {
 		return
 	case Done:
 		r.task, r.backoff = task{}, nil
-		log.Info("done", "signature", acted.Receipt.Signature, "slot", acted.Receipt.Slot)
+		log.Info("action done", "signature", acted.Receipt.Signature, "slot", acted.Receipt.Slot)
 	case WouldDo:
 		r.reported = true
-		log.Info("would do")
+		log.Info("dry run: action not sent")
 	default:
 		if r.backoff == nil {
 			r.backoff = retryPause(acted.Outcome)
@@ -231,7 +231,7 @@ func (k *Keeper) finish(r *record, acted Action) {
 			acted.Again = now.Add(r.backoff.NextBackOff())
 		}
 		r.notBefore = acted.Again
-		log.Warn("put off", "error", acted.Err, "again", acted.Again)
+		log.Warn("action postponed", "error", acted.Err, "again", acted.Again)
 	}
 	if k.config.Acted != nil {
 		k.config.Acted(acted)

@@ -14,9 +14,9 @@ import (
 
 var (
 	// ErrBudgetInUse: another keeper uses the budget file.
-	ErrBudgetInUse = errors.New("keeper: the budget file is in use by another process")
+	ErrBudgetInUse = errors.New("keeper: budget file in use by another process")
 	// ErrBudgetDamaged: the budget file cannot be decoded, so the amount spent is unknown.
-	ErrBudgetDamaged = errors.New("keeper: the budget file is damaged")
+	ErrBudgetDamaged = errors.New("keeper: budget file damaged")
 )
 
 // budgetFile keeps the expenses of a day.
@@ -82,10 +82,10 @@ func (f *budgetFile) write(spent []expense) error {
 		return fmt.Errorf("keeper: %w", err)
 	}
 	if err := renameio.WriteFile(f.path, append(content, '\n'), 0o600); err != nil {
-		return fmt.Errorf("keeper: the budget file cannot be written: %w", err)
+		return fmt.Errorf("keeper: write the budget file: %w", err)
 	}
 	if err := syncFolder(f.path); err != nil {
-		return fmt.Errorf("keeper: the budget file's folder cannot be synced: %w", err)
+		return fmt.Errorf("keeper: sync the budget file's folder: %w", err)
 	}
 	return nil
 }

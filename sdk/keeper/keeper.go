@@ -114,7 +114,7 @@ func retryPause(outcome Outcome) *backoff.ExponentialBackOff {
 }
 
 // ErrRunning: Run or Once has been called and has not returned.
-var ErrRunning = errors.New("keeper: the keeper is running already")
+var ErrRunning = errors.New("keeper: already running")
 
 // Run acts until the context ends, completes the actions in flight, and returns the context's error. It
 // retries every failed request. It returns [ErrBudgetInUse], [ErrBudgetDamaged] or the system's error if it
@@ -137,7 +137,7 @@ func (k *Keeper) Run(ctx context.Context) (err error) {
 	for ctx.Err() == nil {
 		if k.untilScan(scanned) <= 0 {
 			if err := k.scan(ctx); err != nil {
-				k.config.Logger.Warn("the negotiations cannot be scanned", "error", err)
+				k.config.Logger.Warn("scanning negotiations failed; the next attempt follows", "error", err)
 				_ = wait.For(ctx, min(firstPause, k.config.ScanEvery))
 				continue
 			}
@@ -145,7 +145,7 @@ func (k *Keeper) Run(ctx context.Context) (err error) {
 		}
 		_, next, err := k.round(ctx, workers, k.patience)
 		if err != nil {
-			k.config.Logger.Warn("the chain's clock cannot be read", "error", err)
+			k.config.Logger.Warn("reading the chain's clock failed", "error", err)
 			next = clockEvery
 		}
 		k.rest(ctx, min(next, k.untilScan(scanned)))
@@ -239,7 +239,7 @@ func (k *Keeper) scan(ctx context.Context) error {
 	for n, err := range k.client.FindNegotiations(ctx, haggle.Filter{}) {
 		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
-			k.config.Logger.Debug("a negotiation cannot be decoded", "error", err)
+			k.config.Logger.Debug("decoding a negotiation failed", "error", err)
 			continue
 		}
 		if err != nil {

@@ -22,7 +22,7 @@ func (k *Keeper) listen(ctx context.Context) {
 	err := k.client.Listen(ctx, protocol.ProgramID, k.setConnected, k.receive)
 	k.setConnected(false)
 	if ctx.Err() == nil && !errors.Is(err, haggle.ErrClientClosed) {
-		k.config.Logger.Warn("no events: the negotiations are only scanned", "error", err)
+		k.config.Logger.Warn("event subscription failed: finding negotiations by scans only", "error", err)
 	}
 }
 
@@ -36,7 +36,7 @@ func (k *Keeper) setConnected(connected bool) {
 	case connected:
 		k.requestScan()
 	case changed:
-		k.config.Logger.Warn("the source of events is lost: the negotiations are scanned more often")
+		k.config.Logger.Warn("event subscription lost: scanning more often until it is back")
 		k.wake()
 	}
 }
@@ -97,7 +97,7 @@ func (k *Keeper) readChanged(ctx context.Context, signature solana.Signature) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		k.config.Logger.Debug("a transaction cannot be read", "signature", signature, "error", err)
+		k.config.Logger.Debug("reading a transaction failed", "signature", signature, "error", err)
 		k.requestScan()
 	}
 }

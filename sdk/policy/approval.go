@@ -94,7 +94,7 @@ func (p *Policy) ask(ctx context.Context, request *Request) error {
 	go func() {
 		defer func() {
 			if cause := recover(); cause != nil {
-				answer <- fmt.Errorf("haggle: policy: Approve has panicked: %v", cause)
+				answer <- fmt.Errorf("haggle: policy: Approve panicked: %v", cause)
 			}
 		}()
 		answer <- p.config.Approve(ctx, request)

@@ -31,7 +31,7 @@ func (r readers) read(object []byte) error {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		read, known := r[key]
 		if !known {
-			return fmt.Errorf("there is no key %q here; there are %s", key, strings.Join(slices.Sorted(maps.Keys(r)), ", "))
+			return fmt.Errorf("unknown key %q: use one of %s", key, strings.Join(slices.Sorted(maps.Keys(r)), ", "))
 		}
 		if err := read(values[key]); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
@@ -288,10 +288,10 @@ func checkKeys(content []byte) error {
 		if _, next := decoder.Token(); next == io.EOF {
 			return nil
 		}
-		err = errors.New("something follows the policy")
+		err = errors.New("unexpected content after the policy")
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it ends too early")
+		err = errors.New("unexpected end of the file")
 	}
 	at := min(int(decoder.InputOffset()), len(content))
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(content[:at], []byte("\n")), err)
@@ -315,7 +315,7 @@ func checkValue(decoder *json.Decoder) error {
 			}
 			name := strings.ToLower(key.(string)) // people confuse keys that differ only in case
 			if seen[name] {
-				return fmt.Errorf("%q is there twice", key)
+				return fmt.Errorf("duplicate key %q", key)
 			}
 			seen[name] = true
 		}

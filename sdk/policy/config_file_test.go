@@ -84,11 +84,11 @@ func TestConfigFilesThatAreNone(t *testing.T) {
 func TestASlipInAConfigFileIsFound(t *testing.T) {
 	for text, said := range map[string]string{
 		"{\n\"lamports\": {\n  \"perDay\": 1\n  \"perTransaction\": 2}}": `line 4: invalid character '"' after object key:value pair`,
-		"{\n\"lamports\": {":                              "line 2: it ends too early",
-		"{\"lamports\": {\"perDay\": 1,\n\"perDay\": 2}}": `line 2: "perDay" is there twice`,
+		"{\n\"lamports\": {":                              "line 2: unexpected end of the file",
+		"{\"lamports\": {\"perDay\": 1,\n\"perDay\": 2}}": `line 2: duplicate key "perDay"`,
 		`{"lamports": {"perDay": -1}}`:                    `lamports: perDay: -1 is neither a whole number of base units nor "unlimited"`,
-		`{"lamports": {"perdai": 1}}`: `lamports: there is no key "perdai" here; ` +
-			`there are approveAbove, perCounterparty, perDay, perNegotiation, perTransaction`,
+		`{"lamports": {"perdai": 1}}`: `lamports: unknown key "perdai": use one of ` +
+			`approveAbove, perCounterparty, perDay, perNegotiation, perTransaction`,
 		`{"tokens": {"MINT": {}}}`:                               `tokens: "MINT" is not an address (32 bytes in base 58)`,
 		`{"tokens": {"` + mint.String() + `": {"perDay": 1.5}}}`: `tokens: ` + mint.String() + `: perDay: 1.5 is neither a whole number of base units nor "unlimited"`,
 		`{"counterparties": null}`:                               "counterparties: null is not a list of strings: [...]",

@@ -256,7 +256,7 @@ func TestFailingSigner(t *testing.T) {
 	s.signer.instead = func(ctx context.Context, message []byte) (solana.Signature, error) {
 		return s.me.SignMessage(ctx, append(message, 1))
 	}
-	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 2, 1))), "the signature of "+s.wallet().String()+" does not verify")
+	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 2, 1))), "signature of "+s.wallet().String()+" is invalid")
 }
 
 // forgetful is a Store that cannot write.
@@ -284,7 +284,7 @@ func TestConfig(t *testing.T) {
 	}
 	for want, config := range map[string]policy.Config{
 		"Config.Store not set":                   with(func(c *policy.Config) { c.Store = nil }),
-		`called "token.approve"`:                 with(func(c *policy.Config) { c.Instructions = []string{"token.approve"} }),
+		`unknown instruction "token.approve"`:    with(func(c *policy.Config) { c.Instructions = []string{"token.approve"} }),
 		"program " + thief.String():              with(func(c *policy.Config) { c.Programs = []solana.PublicKey{thief} }),
 		"money limits not set: lamports, tokens": {Store: &policy.MemoryStore{}},
 		"money limits not set: tokens." + mint.String(): with(func(c *policy.Config) {

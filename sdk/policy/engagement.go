@@ -144,7 +144,7 @@ func (u *Snapshot) checkEngagements(engagements []Engagement) error {
 			if other.Mint != engagement.Mint {
 				return &Denial{
 					Rule: RuleNegotiation, Instruction: -1, Subject: engagement.Negotiation,
-					Cause: fmt.Errorf("the wallet engaged in it in mint %s before", other.Mint),
+					Cause: fmt.Errorf("the wallet used another mint for it before, %s", other.Mint),
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func (e *DamagedFileError) Error() string {
 }
 
 // ErrFileInUse reports that another process, or another File, has the file open.
-var ErrFileInUse = errors.New("haggle: policy: the file is in use")
+var ErrFileInUse = errors.New("haggle: policy: usage file in use by another process")
 
 // OpenFile opens a file with usage. If the file is missing, it creates one that only its owner can read. It
 // returns ErrFileInUse if the file is open already, and a *DamagedFileError if it is damaged.
@@ -238,7 +238,7 @@ func (f *File) write(record Record, write func(line []byte) error) error {
 // breakOn prevents further writes after an error.
 func (f *File) breakOn(err error) error {
 	if err != nil {
-		f.broken = fmt.Errorf("%s: nothing is written any more until it is opened again: %w", f.path, err)
+		f.broken = fmt.Errorf("%s: not writable until it is reopened: %w", f.path, err)
 	}
 	return f.broken
 }

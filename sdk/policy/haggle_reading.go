@@ -69,7 +69,7 @@ func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
 func (r *reading) create(v *protocol.CreateNegotiation) error {
 	address, _, err := protocol.FindNegotiationAddress(v.Buyer, v.Seller, v.SessionID)
 	if err == nil && address != v.Negotiation {
-		err = fmt.Errorf("the address of this session is %s", address)
+		err = fmt.Errorf("address differs from the one of the session id, %s", address)
 	}
 	if err != nil {
 		return r.deny(RuleNegotiation, v.Negotiation, err)
@@ -98,14 +98,14 @@ func (r *reading) join(v *protocol.AcceptInvitation) error {
 		return err
 	}
 	if protocol.TermsHash(v.Negotiation, data) != v.TermsHash {
-		return r.deny(RuleNegotiation, v.Negotiation, errors.New("the terms are not those that the transaction accepts"))
+		return r.deny(RuleNegotiation, v.Negotiation, errors.New("terms have changed: their hash differs from the transaction's"))
 	}
 	terms, err := r.decodeNegotiation(v.Negotiation, data)
 	if err != nil {
 		return err
 	}
 	if terms.Seller != v.Seller {
-		return r.deny(RuleNegotiation, v.Negotiation, errors.New("somebody else is invited"))
+		return r.deny(RuleNegotiation, v.Negotiation, errors.New("the wallet is not the invited seller"))
 	}
 	engagement := Engagement{
 		Negotiation: v.Negotiation, Mint: terms.TokenMint, Buyer: terms.Buyer, Seller: terms.Seller,
@@ -128,7 +128,7 @@ func (r *reading) engage(engagement Engagement, counterparty solana.PublicKey) e
 	}
 	for _, other := range r.engagements {
 		if other.Negotiation == engagement.Negotiation && other.Mint != engagement.Mint {
-			return r.deny(RuleNegotiation, engagement.Negotiation, fmt.Errorf("the same transaction engages in it in mint %s", other.Mint))
+			return r.deny(RuleNegotiation, engagement.Negotiation, fmt.Errorf("the same transaction uses another mint for it, %s", other.Mint))
 		}
 	}
 	if err := r.screen(counterparty); err != nil {
@@ -145,7 +145,7 @@ func (r *reading) accept(v *protocol.AcceptOffer) error {
 	before := len(r.prices)
 	err := r.agree(v.Negotiation, v.CreatedAt, v.ExpectedAmount, func(n *protocol.Negotiation) error {
 		if n.CurrentOfferAmount != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
-			return errors.New("the offer is another one")
+			return errors.New("the current offer differs from the transaction's")
 		}
 		return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
 	})
@@ -160,14 +160,14 @@ func (r *reading) accept(v *protocol.AcceptOffer) error {
 
 func sameDeal(n *protocol.Negotiation, expected int64) error {
 	if n.CreatedAt != expected {
-		return fmt.Errorf("it was created at %d, and the transaction expects %d", n.CreatedAt, expected)
+		return fmt.Errorf("created_at is %d, the transaction expects %d", n.CreatedAt, expected)
 	}
 	return nil
 }
 
 func sameRound(n *protocol.Negotiation, expected uint8) error {
 	if n.CurrentRound != expected {
-		return fmt.Errorf("it is at round %d, and the transaction expects %d", n.CurrentRound, expected)
+		return fmt.Errorf("round is %d, the transaction expects %d", n.CurrentRound, expected)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (r *reading) commit(v *protocol.SubmitZopaCommitment) error {
 	case sealed == nil:
 		return r.deny(RuleCommitment, v.Negotiation, errors.New("price not given (haggle.WithSigning)"))
 	case !sealed.Matches(v.Commitment) || sealed.Negotiation() != v.Negotiation || sealed.CreatedAt() != v.CreatedAt || sealed.Agent() != v.Agent:
-		return r.deny(RuleCommitment, v.Negotiation, errors.New("the given price is not the committed one"))
+		return r.deny(RuleCommitment, v.Negotiation, errors.New("given price differs from the committed one"))
 	}
 	err := r.agree(v.Negotiation, v.CreatedAt, sealed.Price(), func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
 	if err != nil {
@@ -369,7 +369,7 @@ func (r *reading) negotiation(address solana.PublicKey) (*protocol.Negotiation, 
 
 func (r *reading) accountData(address solana.PublicKey) ([]byte, error) {
 	if r.policy.config.Negotiations == nil {
-		return nil, r.deny(RuleNegotiation, address, errors.New("what it is about is not on record, and there is nothing to read it with"))
+		return nil, r.deny(RuleNegotiation, address, errors.New("not on record, and cannot be read: Config.Negotiations not set"))
 	}
 	data, err := r.policy.config.Negotiations.NegotiationData(r.ctx, address)
 	if err != nil {
@@ -387,7 +387,7 @@ func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*pro
 	}
 	derived, _, err := protocol.FindNegotiationAddress(n.Buyer, n.Seller, n.SessionID)
 	if err == nil && derived != address {
-		err = fmt.Errorf("what has been read is negotiation %s", derived)
+		err = fmt.Errorf("the reader returned another negotiation, %s", derived)
 	}
 	if err != nil {
 		return nil, r.deny(RuleNegotiation, address, err)

@@ -216,13 +216,13 @@ func decodeInstruction(id solana.PublicKey, metas []*solana.AccountMeta, data []
 	}
 	known := programs[id]
 	if known == nil {
-		return "", nil, fmt.Errorf("program %s is not known", id)
+		return "", nil, fmt.Errorf("program %s: no decoder", id)
 	}
 	if id == solana.SPLAssociatedTokenAccountProgramID && len(data) == 0 {
 		data = []byte{0}
 	}
 	if len(data) < known.tagSize {
-		return known.name, nil, errors.New("the data is too short")
+		return known.name, nil, errors.New("instruction data is too short")
 	}
 	var tag [4]byte
 	copy(tag[:], data[:known.tagSize])
@@ -233,7 +233,7 @@ func decodeInstruction(id solana.PublicKey, metas []*solana.AccountMeta, data []
 		if int64(number) < int64(len(known.others)) {
 			name = known.name + "." + known.others[number]
 		}
-		return name, nil, errors.New("it is not one of those that can be allowed")
+		return name, nil, errors.New("no policy can allow this instruction")
 	}
 	accounts := make([]solana.PublicKey, len(metas))
 	for i, meta := range metas {
@@ -256,7 +256,7 @@ const nonceAccountSize = 80
 func nonceCreation(accounts []solana.PublicKey, data []byte) (accountCreation, error) {
 	created := accountCreation{from: accounts[0], account: accounts[1], lamports: binary.LittleEndian.Uint64(data)}
 	if binary.LittleEndian.Uint64(data[8:]) != nonceAccountSize || solana.PublicKey(data[16:]) != solana.SystemProgramID {
-		return created, errors.New("the account that is made is not one for a durable nonce")
+		return created, errors.New("created account is not a nonce account")
 	}
 	return created, nil
 }
@@ -274,7 +274,7 @@ const (
 func nonceCreationWithSeed(accounts []solana.PublicKey, data []byte) (step, error) {
 	size := len(data) - aroundSeed
 	if size < 0 || size > longestSeed || binary.LittleEndian.Uint64(data[36:]) != uint64(size) {
-		return nil, fmt.Errorf("%d bytes do not fit the seed", len(data))
+		return nil, fmt.Errorf("%d bytes of data do not match the seed's length", len(data))
 	}
 	// The account that the address is derived from may be named again.
 	if len(accounts) != 2 && (len(accounts) != 3 || accounts[2] != accounts[0]) {
@@ -287,7 +287,7 @@ func nonceCreationWithSeed(accounts []solana.PublicKey, data []byte) (step, erro
 	}
 	address, err := solana.CreateWithSeed(base, seed, solana.SystemProgramID)
 	if err == nil && (base != created.from || address != created.account) {
-		err = fmt.Errorf("%s does not follow from %s and the seed", created.account, created.from)
+		err = fmt.Errorf("address %s is not derived from %s and the seed", created.account, created.from)
 	}
 	return created, err
 }
@@ -297,11 +297,11 @@ func decodeAssociated(accounts []solana.PublicKey, _ []byte) (step, error) {
 		payer: accounts[0], account: accounts[1], wallet: accounts[2], mint: accounts[3], tokenProgram: accounts[5],
 	}
 	if created.tokenProgram != solana.TokenProgramID && created.tokenProgram != solana.Token2022ProgramID {
-		return nil, fmt.Errorf("%s is no token program", created.tokenProgram)
+		return nil, fmt.Errorf("%s is not a token program", created.tokenProgram)
 	}
 	address, err := token.AssociatedAddress(created.wallet, created.mint, created.tokenProgram)
 	if err == nil && address != created.account {
-		err = fmt.Errorf("%s is not the associated account, which is %s", created.account, address)
+		err = fmt.Errorf("%s is not the associated token account: use %s", created.account, address)
 	}
 	return created, err
 }
@@ -310,7 +310,7 @@ func unknownNames(names []string) error {
 	known := KnownInstructions()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("no instruction that can be allowed is called %q; there are %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("unknown instruction %q: use one of %s", name, strings.Join(known, ", "))
 		}
 	}
 	return nil

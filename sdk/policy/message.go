@@ -26,17 +26,17 @@ const (
 // of each length, and nothing behind the end.
 func parseMessage(data []byte) (*solana.Message, error) {
 	if len(data) > 0 && data[0] > versionMark {
-		return nil, fmt.Errorf("messages of version %d are not known", data[0]&^versionMark)
+		return nil, fmt.Errorf("message version %d is not supported", data[0]&^versionMark)
 	}
 	m := new(solana.Message)
 	if err := m.UnmarshalWithDecoder(bin.NewBinDecoder(data)); err != nil {
 		return nil, err
 	}
 	if encoded, err := m.MarshalBinary(); err != nil || !bytes.Equal(encoded, data) {
-		return nil, errors.Join(errors.New("the message has other bytes than its content"), err)
+		return nil, errors.Join(errors.New("message bytes are not the canonical encoding of its content"), err)
 	}
 	if size := 1 + int(m.Header.NumRequiredSignatures)*ed25519.SignatureSize + len(data); size > packetSize {
-		return nil, fmt.Errorf("the transaction would be %d bytes long, %d at most are executed", size, packetSize)
+		return nil, fmt.Errorf("transaction too long: %d bytes, at most %d are allowed", size, packetSize)
 	}
 	return m, checkMessage(m)
 }
@@ -46,24 +46,24 @@ func checkMessage(m *solana.Message) error {
 	signers, keys := int(m.Header.NumRequiredSignatures), len(m.AccountKeys)
 	if signers == 0 || signers > keys || int(m.Header.NumReadonlySignedAccounts) >= signers ||
 		int(m.Header.NumReadonlyUnsignedAccounts) > keys-signers {
-		return fmt.Errorf("the header does not fit %d accounts", keys)
+		return fmt.Errorf("header does not match %d accounts", keys)
 	}
 	for _, lookup := range m.AddressTableLookups {
 		if len(lookup.WritableIndexes)+len(lookup.ReadonlyIndexes) == 0 {
-			return fmt.Errorf("nothing is taken from table %s", lookup.AccountKey)
+			return fmt.Errorf("table %s: no address is used", lookup.AccountKey)
 		}
 	}
 	total := keys + m.NumLookups()
 	if total > mostAccounts {
-		return fmt.Errorf("%d accounts, at most %d can be named", total, mostAccounts)
+		return fmt.Errorf("too many accounts: %d, at most %d are allowed", total, mostAccounts)
 	}
 	for i, instruction := range m.Instructions {
 		if instruction.ProgramIDIndex == 0 || int(instruction.ProgramIDIndex) >= keys {
-			return fmt.Errorf("instruction %d calls account %d, which is not a program that the message names", i, instruction.ProgramIDIndex)
+			return fmt.Errorf("instruction %d: program index %d is not one of the message's own accounts", i, instruction.ProgramIDIndex)
 		}
 		for _, account := range instruction.Accounts {
 			if int(account) >= total {
-				return fmt.Errorf("instruction %d takes account %d of %d", i, account, total)
+				return fmt.Errorf("instruction %d: account index %d is out of range (%d accounts)", i, account, total)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func accountsOf(ctx context.Context, m *solana.Message, reader Tables) ([]*solan
 	seen := make(map[solana.PublicKey]bool, len(metas))
 	for _, meta := range metas {
 		if seen[meta.PublicKey] {
-			return nil, fmt.Errorf("account %s is named twice", meta.PublicKey)
+			return nil, fmt.Errorf("duplicate account %s", meta.PublicKey)
 		}
 		seen[meta.PublicKey] = true
 	}

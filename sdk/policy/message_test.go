@@ -55,7 +55,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 	for range 60 {
 		many = append(many, s.createAssociated(s.wallet(), s.wallet(), mint))
 	}
-	require.ErrorContains(t, s.denied(policy.RuleMessage, append(many, s.create(friend, 1, 1))...), "bytes long")
+	require.ErrorContains(t, s.denied(policy.RuleMessage, append(many, s.create(friend, 1, 1))...), "transaction too long")
 	require.NoError(t, s.signMessage(honest))
 }
 

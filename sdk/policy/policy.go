@@ -343,7 +343,7 @@ func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signat
 	}
 	signature, err := p.signer.SignMessage(ctx, message)
 	if err == nil && !signature.Verify(p.wallet, message) {
-		err = fmt.Errorf("haggle: policy: the signature of %s does not verify", p.wallet)
+		err = fmt.Errorf("haggle: policy: signature of %s is invalid", p.wallet)
 	}
 	return signature, err
 }
@@ -457,7 +457,7 @@ func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.
 }
 
 // errGivenBack reports that another process settled a message during the signature.
-var errGivenBack = errors.New("haggle: policy: the message is not counted any more")
+var errGivenBack = errors.New("haggle: policy: message is no longer counted")
 
 func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
 	p.lock.Lock()

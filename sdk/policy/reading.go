@@ -121,7 +121,7 @@ func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 		return nil, general(RuleMessage, err)
 	}
 	if !parsed.IsSigner(p.wallet) {
-		return nil, general(RuleMessage, fmt.Errorf("it is not one that %s signs", p.wallet))
+		return nil, general(RuleMessage, fmt.Errorf("%s is not a signer of it", p.wallet))
 	}
 	metas, err := accountsOf(ctx, parsed, p.config.Tables)
 	if err != nil && parsed.NumLookups() > 0 {
@@ -219,7 +219,7 @@ func (r *reading) interpret(decoded step) error {
 	case Decoded:
 		return r.interpretDecoded(s)
 	}
-	return r.deny(RuleUndecodable, solana.PublicKey{}, fmt.Errorf("nothing is known about a %T", decoded))
+	return r.deny(RuleUndecodable, solana.PublicKey{}, fmt.Errorf("no rule for type %T", decoded))
 }
 
 func (r *reading) transferLamports(s lamportTransfer) error {
@@ -253,7 +253,7 @@ func (r *reading) createNonce(s accountCreation) error {
 		return ok && start.nonce == s.account && start.authority == r.policy.wallet
 	})
 	if !own {
-		return r.deny(RuleDestination, s.account, errors.New("the wallet does not become the nonce's authority"))
+		return r.deny(RuleDestination, s.account, errors.New("nonce account: the wallet must become its authority in the same transaction"))
 	}
 	return r.spend(Spend{Amount: s.lamports, Purpose: PurposeRent})
 }
@@ -352,7 +352,7 @@ func (r *reading) addFees() error {
 			continue
 		}
 		if seen[kind] {
-			return &Denial{Rule: RuleUndecodable, Instruction: i, Name: r.names[i], Cause: errors.New("the chain refuses to be told the same thing twice")}
+			return &Denial{Rule: RuleUndecodable, Instruction: i, Name: r.names[i], Cause: errors.New("duplicate instruction: the chain rejects the transaction")}
 		}
 		seen[kind] = true
 	}

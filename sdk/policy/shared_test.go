@@ -114,7 +114,7 @@ func TestMessageThatAnotherProcessHasSettledIsNotSigned(t *testing.T) {
 		require.EqualValues(t, mostPerTransaction, second.used())
 		second.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
 	})
-	require.ErrorContains(t, err, "not counted any more")
+	require.ErrorContains(t, err, "no longer counted")
 	require.Zero(t, first.used())
 }
 

@@ -29,7 +29,7 @@ func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 // UnmarshalText reads exactly 64 hex digits.
 func (d *Digest) UnmarshalText(text []byte) error {
 	if hex.DecodedLen(len(text)) != len(d) {
-		return fmt.Errorf("%d characters are no SHA-256", len(text))
+		return fmt.Errorf("not a SHA-256: %d characters", len(text))
 	}
 	_, err := hex.Decode(d[:], text)
 	return err
@@ -216,7 +216,7 @@ func (u *Snapshot) add(spend Spend) {
 	}
 }
 
-var errLessThanNothing = errors.New("more is given back than was used")
+var errLessThanNothing = errors.New("records return more than was used")
 
 // settle removes a message whose outcome is final, and gives back the money that it did not spend.
 func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) error {
