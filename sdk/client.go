@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/node"
@@ -69,7 +70,7 @@ type Config struct {
 	// a negative one turns this off. It needs Fallbacks.
 	HedgeAfter time.Duration
 	// Source notifies subscriptions of new transactions. If nil, the nodes' WebSocket interfaces are used.
-	Source EventSource
+	Source events.Source
 	// HTTPClient sends the JSON-RPC requests. By default it is one of the client's own, with limits of 30
 	// seconds and of 128 MiB per request. Its CheckRedirect is not used: a node may redirect to its own host
 	// only.
@@ -110,7 +111,7 @@ type Client struct {
 	background sync.Map
 	// source sends the hints; nil is the nodes' WebSocket interfaces. stream is shared by all subscriptions;
 	// nil until the first one.
-	source EventSource
+	source events.Source
 	stream *stream
 
 	// closing ends with Close, which then waits for running. The lock ensures that nothing starts in between.

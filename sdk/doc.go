@@ -73,7 +73,7 @@
 // node's blocks. [Client.History] returns past events. [Subscription.Lag] reports the delay of a
 // subscription. A slow consumer loses nothing, because events that it has not received stay at the node. All
 // subscriptions of a client share a connection. [Config].Source is the source of the hints: the nodes'
-// WebSocket interfaces by default, [NewPolling], or package yellowstone.
+// WebSocket interfaces by default, [events.NewPolling], or package yellowstone.
 //
 // # Metrics and traces
 //

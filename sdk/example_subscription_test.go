@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -59,7 +60,7 @@ func ExampleSubscription_Lag() {
 func ExampleNewPolling() {
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: "https://api.devnet.solana.com",
-		Source:   haggle.NewPolling(time.Second),
+		Source:   events.NewPolling(time.Second),
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -128,7 +128,7 @@ func (c *fakeChain) created(created *protocol.NegotiationCreated) *chainTransact
 
 // eventLogs returns the logs of an instruction with these events.
 func eventLogs(events ...protocol.Event) []string {
-	logs := []string{invocation + " [1]"}
+	logs := []string{"Program " + protocol.ProgramAddress + " invoke [1]"}
 	for _, event := range events {
 		logs = append(logs, "Program data: "+base64.StdEncoding.EncodeToString(event.(interface{ AppendTo([]byte) []byte }).AppendTo(nil)))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -23,7 +24,7 @@ import (
 //
 // It returns a [*node.Error] if the node refuses to subscribe.
 func (c *Client) Listen(
-	ctx context.Context, address solana.PublicKey, connected func(bool), received func(Hint),
+	ctx context.Context, address solana.PublicKey, connected func(bool), received func(events.Hint),
 ) error {
 	if c.closing.Err() != nil {
 		return ErrClientClosed
@@ -45,7 +46,7 @@ func (c *Client) Listen(
 // listener is the subscriber of a call of Listen.
 type listener struct {
 	connected func(bool)
-	received  func(Hint)
+	received  func(events.Hint)
 	cancel    context.CancelCauseFunc
 
 	lock  sync.Mutex
@@ -59,7 +60,7 @@ func (l *listener) end() {
 	l.ended = true
 }
 
-func (l *listener) hint(h Hint, _ bool) {
+func (l *listener) hint(h events.Hint, _ bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if !l.ended && !h.Unrelated {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -21,13 +22,13 @@ type listenSource struct {
 }
 
 type listenStream struct {
-	notify     func(Hint)
+	notify     func(events.Hint)
 	subscribed chan []solana.PublicKey
 	fails      chan struct{}
 	closed     chan struct{}
 }
 
-func (s *listenSource) Open(_ context.Context, options StreamOptions) (EventStream, error) {
+func (s *listenSource) Open(_ context.Context, options events.Options) (events.Stream, error) {
 	if s.refuses > 0 {
 		s.refuses--
 		return nil, errors.New("no more")
@@ -69,18 +70,18 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() {
 					ended <- client.Listen(ctx, protocol.ProgramID, func(is bool) { connected <- is },
-						func(h Hint) { received <- h.Signature })
+						func(h events.Hint) { received <- h.Signature })
 				}()
 				require.False(t, <-connected, "the first stream is refused")
 				for round := range 2 {
 					stream := <-source.streams
 					assert.Equal(t, []solana.PublicKey{protocol.ProgramID}, <-stream.subscribed)
 					require.True(t, <-connected)
-					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{1}})
-					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{2},
+					stream.notify(events.Hint{Address: protocol.ProgramID, Signature: solana.Signature{1}})
+					stream.notify(events.Hint{Address: protocol.ProgramID, Signature: solana.Signature{2},
 						Unrelated: true})
-					stream.notify(Hint{Address: solana.PublicKey{9}, Signature: solana.Signature{3}})
-					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{4}})
+					stream.notify(events.Hint{Address: solana.PublicKey{9}, Signature: solana.Signature{3}})
+					stream.notify(events.Hint{Address: protocol.ProgramID, Signature: solana.Signature{4}})
 					assert.Equal(t, solana.Signature{1}, <-received)
 					assert.Equal(t, solana.Signature{4}, <-received)
 					if round == 0 {
@@ -91,7 +92,7 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 					c.end(cancel, client)
 					require.ErrorIs(t, <-ended, c.want)
 					<-stream.closed
-					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{5}})
+					stream.notify(events.Hint{Address: protocol.ProgramID, Signature: solana.Signature{5}})
 					assert.Empty(t, received, "nothing comes after the end")
 				}
 				require.NoError(t, client.Close())
@@ -104,7 +105,7 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 func TestListenEndsIfTheNodeRefusesToSubscribe(t *testing.T) {
 	chain := newFakeChain(t)
 	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
-	err := chain.client(t).Listen(t.Context(), protocol.ProgramID, func(bool) {}, func(Hint) {})
+	err := chain.client(t).Listen(t.Context(), protocol.ProgramID, func(bool) {}, func(events.Hint) {})
 	var refused *node.Error
 	require.ErrorAs(t, err, &refused)
 }

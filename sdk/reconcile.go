@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/accounts"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -18,8 +18,6 @@ const (
 	// notifications silently. reconcilePerAccount is added for each account.
 	reconcileEvery      = 20 * time.Second
 	reconcilePerAccount = 5 * time.Millisecond
-	// accountsAtOnce is the most accounts in one request.
-	accountsAtOnce = 100
 	// reconcilePause is the pause between two requests, and between two lists of addresses without a known
 	// change: at most twenty a second.
 	reconcilePause = 50 * time.Millisecond
@@ -70,7 +68,7 @@ type reconciler struct {
 }
 
 func (r *reconciler) reconcile(ctx context.Context) error {
-	accounts, wallets := r.topics()
+	owned, wallets := r.topics()
 	from, err := r.stream.reached(ctx)
 	if err != nil {
 		return err
@@ -78,13 +76,13 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 	for _, wallet := range wallets {
 		r.refresh(wallet)
 	}
-	for len(accounts) > 0 {
-		some := accounts[:min(len(accounts), accountsAtOnce)]
-		accounts = accounts[len(some):]
+	for len(owned) > 0 {
+		some := owned[:min(len(owned), accounts.AtOnce)]
+		owned = owned[len(some):]
 		if err := r.compare(ctx, some); err != nil {
 			return err
 		}
-		if len(accounts) > 0 {
+		if len(owned) > 0 {
 			if err := wait.For(ctx, reconcilePause); err != nil {
 				return err
 			}
@@ -96,23 +94,23 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 	return nil
 }
 
-func (r *reconciler) topics() (accounts, wallets []solana.PublicKey) {
+func (r *reconciler) topics() (owned, wallets []solana.PublicKey) {
 	r.stream.lock.Lock()
 	defer r.stream.lock.Unlock()
 	for address, at := range r.stream.topics {
 		if at.wallet {
 			wallets = append(wallets, address)
 		} else {
-			accounts = append(accounts, address)
+			owned = append(owned, address)
 		}
 	}
-	return accounts, wallets
+	return owned, wallets
 }
 
 // compare lists the transactions of accounts that have changed.
 func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) error {
-	slot, fingerprints, _, err := fingerprintsOf(ctx, r.stream.client.rpc, r.stream.client.commitment, r.seed,
-		addresses)
+	slot, fingerprints, _, err := accounts.Fingerprints(ctx, r.stream.client.rpc, protocol.ProgramID,
+		r.stream.client.commitment, r.seed, addresses)
 	if err != nil {
 		return err
 	}
@@ -163,33 +161,4 @@ func (r *reconciler) refresh(address solana.PublicKey) {
 			s.refresh(address)
 		}
 	}
-}
-
-// fingerprintsOf returns hashes of accounts, which change when the accounts do; none is zero. owned reports
-// which accounts belong to the program, and slot is the slot of the accounts.
-func fingerprintsOf(
-	ctx context.Context, client *rpc.Client, commitment rpc.CommitmentType, seed maphash.Seed,
-	addresses []solana.PublicKey,
-) (slot uint64, fingerprints []uint64, owned []bool, err error) {
-	found, err := client.GetMultipleAccountsWithOpts(ctx, addresses, &rpc.GetMultipleAccountsOpts{
-		Encoding: solana.EncodingBase64, Commitment: commitment,
-	})
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	if len(found.Value) != len(addresses) {
-		return 0, nil, nil, errWrongCount
-	}
-	fingerprints, owned = make([]uint64, len(addresses)), make([]bool, len(addresses))
-	for i, account := range found.Value {
-		var hash maphash.Hash
-		hash.SetSeed(seed)
-		// A wallet's content does not show its transactions, so other accounts are not hashed; their
-		// transactions are listed.
-		if owned[i] = account != nil && account.Owner == protocol.ProgramID; owned[i] && account.Data != nil {
-			_, _ = hash.Write(account.Data.GetBinary())
-		}
-		fingerprints[i] = max(hash.Sum64(), 1)
-	}
-	return found.Context.Slot, fingerprints, owned, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -87,7 +88,7 @@ func TestNodeWithoutSubscriptionsIsAnError(t *testing.T) {
 
 func TestPollingSendsHints(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
-		client.source = NewPolling(0)
+		client.source = events.NewPolling(0)
 		agent := solana.PublicKey{7}
 		first := chain.emit(offerOf(1))
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
@@ -119,7 +120,7 @@ func TestPollingSendsHints(t *testing.T) {
 
 func TestFailedPollingDisconnects(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
-		client.source = NewPolling(time.Second)
+		client.source = events.NewPolling(time.Second)
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		assert.True(t, subscription.Lag().Connected)

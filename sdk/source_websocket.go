@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
@@ -26,11 +27,11 @@ func newWebSockets(endpoints []string) *webSockets {
 }
 
 // Open connects to the node that was used last, or to the next one that can be reached.
-func (w *webSockets) Open(ctx context.Context, options StreamOptions) (EventStream, error) {
+func (w *webSockets) Open(ctx context.Context, options events.Options) (events.Stream, error) {
 	var errs error
 	for range w.endpoints {
 		number, endpoint := w.choose()
-		conn, err := dialLogs(ctx, endpoint, options.Commitment, options.Notify)
+		conn, err := dialLogs(ctx, endpoint, options)
 		if err == nil {
 			stream := &webSocketStream{source: w, number: number, endpoint: endpoint, options: options,
 				done: make(chan struct{})}
@@ -95,7 +96,7 @@ type webSocketStream struct {
 	source   *webSockets
 	number   int
 	endpoint string
-	options  StreamOptions
+	options  events.Options
 	// done is closed when one of the connections has ended; err is the reason.
 	done    chan struct{}
 	running sync.WaitGroup
@@ -148,7 +149,7 @@ func (s *webSocketStream) Subscribe(ctx context.Context, addresses []solana.Publ
 			}
 		}
 		addresses = missing
-		further, err := dialLogs(ctx, s.endpoint, s.options.Commitment, s.options.Notify)
+		further, err := dialLogs(ctx, s.endpoint, s.options)
 		if err != nil {
 			return s.leaveNode(err)
 		}
@@ -202,7 +203,7 @@ func (s *webSocketStream) Close() {
 }
 
 // eventSource returns the configured source, otherwise the WebSocket interfaces of the client's nodes.
-func (c *Client) eventSource() EventSource {
+func (c *Client) eventSource() events.Source {
 	if c.source != nil {
 		return c.source
 	}

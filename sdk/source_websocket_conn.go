@@ -16,6 +16,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gorilla/websocket"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
@@ -47,7 +48,9 @@ var errFull = errors.New("haggle: node accepts no more subscriptions on this con
 type logConn struct {
 	conn       *websocket.Conn
 	commitment rpc.CommitmentType
-	notify     func(Hint)
+	notify     func(events.Hint)
+	// invocation is the start of the line with which a validator logs a call of the program.
+	invocation []byte
 	// done is closed when the connection has ended; err is the reason.
 	done    chan struct{}
 	running sync.WaitGroup
@@ -60,7 +63,7 @@ type logConn struct {
 	addresses map[uint64]solana.PublicKey
 	numbers   map[solana.PublicKey]uint64
 	// early are notifications of subscription numbers that no reply has named yet.
-	early map[uint64][]Hint
+	early map[uint64][]events.Hint
 	// earlyCount is the number of early notifications.
 	earlyCount int
 	err        error
@@ -94,7 +97,7 @@ type message struct {
 }
 
 func dialLogs(
-	ctx context.Context, endpoint string, commitment rpc.CommitmentType, notify func(Hint),
+	ctx context.Context, endpoint string, options events.Options,
 ) (*logConn, error) {
 	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: handshakeTimeout}
 	conn, response, err := dialer.DialContext(ctx, endpoint, nil)
@@ -110,13 +113,14 @@ func dialLogs(
 	}
 	stream := &logConn{
 		conn:       conn,
-		commitment: commitment,
-		notify:     notify,
+		commitment: options.Commitment,
+		notify:     options.Notify,
+		invocation: []byte("Program " + options.Program.String() + " invoke"),
 		done:       make(chan struct{}),
 		pending:    make(map[uint64]pendingSubscribe),
 		addresses:  make(map[uint64]solana.PublicKey),
 		numbers:    make(map[solana.PublicKey]uint64),
-		early:      make(map[uint64][]Hint),
+		early:      make(map[uint64][]events.Hint),
 	}
 	conn.SetReadLimit(maxMessageSize)
 	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(readTimeout)) }
@@ -184,8 +188,8 @@ func (s *logConn) receive(encoded []byte) error {
 	if value.Signature.IsZero() || failed {
 		return nil
 	}
-	hint := Hint{Signature: value.Signature, Slot: received.Params.Result.Context.Slot,
-		Unrelated: unrelated(encoded)}
+	hint := events.Hint{Signature: value.Signature, Slot: received.Params.Result.Context.Slot,
+		Unrelated: s.unrelated(encoded)}
 	number := received.Params.Subscription
 	s.lock.Lock()
 	address, known := s.addresses[number]
@@ -199,17 +203,17 @@ func (s *logConn) receive(encoded []byte) error {
 	return nil
 }
 
-// unrelated reports whether a notification's logs certainly do not mention this program. It does not decode
+// unrelated reports whether a notification's logs certainly show no call of the program. It does not decode
 // them, so it returns false for text with escaped characters, which can be spelled in another way.
-func unrelated(notification []byte) bool {
+func (s *logConn) unrelated(notification []byte) bool {
 	return bytes.Contains(notification, []byte(`"logs":[`)) &&
-		!bytes.Contains(notification, []byte(invocation)) &&
+		!bytes.Contains(notification, s.invocation) &&
 		!bytes.Contains(notification, []byte("Log truncated")) && !bytes.Contains(notification, []byte(`\u`))
 }
 
 // keepEarly keeps a notification until the reply that names its subscription. Without pending requests the
 // notification is of an address that has been unsubscribed from, and is dropped.
-func (s *logConn) keepEarly(number uint64, hint Hint) error {
+func (s *logConn) keepEarly(number uint64, hint events.Hint) error {
 	if len(s.pending) == 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -45,11 +46,13 @@ func logServer(t *testing.T, answer func(request string) []string) string {
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-func serveLogs(t *testing.T, answer func(request string) []string) (*logConn, <-chan Hint) {
+func serveLogs(t *testing.T, answer func(request string) []string) (*logConn, <-chan events.Hint) {
 	t.Helper()
-	hints := make(chan Hint, 16)
-	stream, err := dialLogs(t.Context(), logServer(t, answer), rpc.CommitmentConfirmed,
-		func(n Hint) { hints <- n })
+	hints := make(chan events.Hint, 16)
+	stream, err := dialLogs(t.Context(), logServer(t, answer), events.Options{
+		Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed,
+		Notify: func(n events.Hint) { hints <- n },
+	})
 	require.NoError(t, err)
 	t.Cleanup(stream.close)
 	return stream, hints
@@ -78,7 +81,7 @@ func TestHintsOfSuccessfulTransactionsAreInOrder(t *testing.T) {
 	})
 	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
 	for _, n := range []int{1, 3} {
-		assert.Equal(t, Hint{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n),
+		assert.Equal(t, events.Hint{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n),
 			Unrelated: true}, <-hints)
 	}
 }
@@ -92,11 +95,12 @@ func TestHintsOfOtherProgramsAreUnrelated(t *testing.T) {
 		`["Program 11111111111111111111111111111111 invoke [1]","Program log: \u0050"]`: false,
 		`["Program log: Program ` + protocol.ProgramAddress + ` invoke [1]"]`:           false,
 	}
+	stream, _ := serveLogs(t, func(string) []string { return nil })
 	for text, unrelatedTo := range logs {
-		assert.Equal(t, unrelatedTo, unrelated([]byte(`{"value":{"logs":`+text+`}}`)), text)
+		assert.Equal(t, unrelatedTo, stream.unrelated([]byte(`{"value":{"logs":`+text+`}}`)), text)
 	}
-	assert.False(t, unrelated([]byte(`{"value":{"logs":null}}`)))
-	assert.False(t, unrelated([]byte(`{"value":{}}`)))
+	assert.False(t, stream.unrelated([]byte(`{"value":{"logs":null}}`)))
+	assert.False(t, stream.unrelated([]byte(`{"value":{}}`)))
 }
 
 func TestRefusedSubscriptionIsAnError(t *testing.T) {

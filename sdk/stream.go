@@ -8,6 +8,9 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -33,13 +36,13 @@ const (
 	rollbackLimit = 150
 )
 
-// stream is shared by a client's subscriptions. It keeps an EventStream of the source open, reconnects, and
+// stream is shared by a client's subscriptions. It keeps an stream of the source open, reconnects, and
 // passes the hints on to the subscribers. Its workers run the watchers; its reconciler finds the transactions
 // that the source has missed. It runs while there are subscribers.
 type stream struct {
 	client *Client
 	// source is the client's, or the default.
-	source EventSource
+	source events.Source
 
 	lock sync.Mutex
 	// topics are the addresses that have subscribers.
@@ -112,7 +115,7 @@ func (c *Client) sharedStream() *stream {
 // subscriber receives the hints and changes of its addresses. Its methods return at once.
 type subscriber interface {
 	// hint reports a transaction; wallet reports whether the address is an agent's.
-	hint(h Hint, wallet bool)
+	hint(h events.Hint, wallet bool)
 	// refresh requests that an address is listed, because it may have new transactions.
 	refresh(address solana.PublicKey)
 	// hasListed reports whether everything at an address that the node had listed in a slot has been handled.
@@ -330,8 +333,8 @@ func (f *stream) listen(ctx context.Context) error {
 		from = f.downSlot - min(f.downSlot, replaySlots)
 	}
 	f.lock.Unlock()
-	stream, err := f.source.Open(ctx, StreamOptions{
-		Commitment: f.client.commitment, FromSlot: from, Notify: f.hint, RPC: f.client.rpc,
+	stream, err := f.source.Open(ctx, events.Options{
+		Program: protocol.ProgramID, Commitment: f.client.commitment, FromSlot: from, Notify: f.hint, RPC: f.client.rpc,
 	})
 	if err != nil {
 		return err
@@ -361,7 +364,7 @@ func (f *stream) isIdle() bool {
 }
 
 // resubscribe subscribes to all topics, and unsubscribes from all other addresses.
-func (f *stream) resubscribe(ctx context.Context, stream EventStream) error {
+func (f *stream) resubscribe(ctx context.Context, stream events.Stream) error {
 	for {
 		add, remove := f.changes()
 		if len(add) == 0 && len(remove) == 0 {
@@ -437,7 +440,7 @@ func (f *stream) reconnected() {
 }
 
 // hint receives the source's hints. It does not block.
-func (f *stream) hint(n Hint) {
+func (f *stream) hint(n events.Hint) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.newest = max(f.newest, n.Slot)

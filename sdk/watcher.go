@@ -9,6 +9,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/events"
 )
 
 const (
@@ -95,7 +97,7 @@ type hint struct {
 }
 
 // hint receives a hint from the stream.
-func (w *watcher) hint(n Hint, wallet bool) {
+func (w *watcher) hint(n events.Hint, wallet bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	if !n.Signature.IsZero() {

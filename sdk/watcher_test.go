@@ -12,14 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // scriptedSource is a scripted source without a network.
 type scriptedSource struct {
 	lock   sync.Mutex
-	notify func(Hint)
-	opened []StreamOptions
+	notify func(events.Hint)
+	opened []events.Options
 	// refusing is the error of Open, if there is one.
 	refusing error
 	stream   *toldStream
@@ -33,7 +34,7 @@ type toldStream struct {
 	on     map[solana.PublicKey]bool
 }
 
-func (s *scriptedSource) Open(_ context.Context, options StreamOptions) (EventStream, error) {
+func (s *scriptedSource) Open(_ context.Context, options events.Options) (events.Stream, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.opened = append(s.opened, options)
@@ -86,7 +87,7 @@ func (s *scriptedSource) send(e *chainTransaction, address solana.PublicKey) {
 	s.lock.Lock()
 	notify := s.notify
 	s.lock.Unlock()
-	notify(Hint{Address: address, Signature: e.signature, Slot: e.slot})
+	notify(events.Hint{Address: address, Signature: e.signature, Slot: e.slot})
 }
 
 // collect returns the events that a subscription delivers until nothing more arrives for a while.
@@ -320,14 +321,14 @@ func TestUnrelatedHintsAreNotFetched(t *testing.T) {
 		require.NoError(t, err)
 		for range 100 {
 			e := chain.mention(agent)
-			source.notify(Hint{Address: agent, Signature: e.signature, Slot: e.slot, Unrelated: true})
+			source.notify(events.Hint{Address: agent, Signature: e.signature, Slot: e.slot, Unrelated: true})
 		}
 		time.Sleep(3 * reconcileEvery)
 		assert.Zero(t, chain.called("getTransaction"))
 		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
 		// The same transaction in another slot is another execution.
-		source.notify(Hint{Address: agent, Signature: creation.signature, Slot: creation.slot - 1,
+		source.notify(events.Hint{Address: agent, Signature: creation.signature, Slot: creation.slot - 1,
 			Unrelated: true})
 		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, 2*reconcileEvery))
 		assert.Equal(t, 1, chain.called("getTransaction"))

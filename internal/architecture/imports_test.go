@@ -22,7 +22,7 @@ func layer(path string) int {
 	switch {
 	case path == "sdk":
 		return sdk
-	case slices.Contains([]string{"sdk/protocol", "sdk/amount", "sdk/token", "sdk/node", "sdk/transaction"}, path),
+	case isOfAnyProgram(path), slices.Contains([]string{"sdk/protocol", "sdk/amount", "sdk/token"}, path),
 		within(path, "sdk") && isInternal(path):
 		return base
 	case within(path, "sdk"):
@@ -39,9 +39,11 @@ func within(path, folder string) bool { return path == folder || strings.HasPref
 
 func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
-// isOfAnyProgram reports whether a package is about Solana and not about Haggle. The errors and results of
-// sdk/internal/solana are in these two, because users see them.
-func isOfAnyProgram(path string) bool { return path == "sdk/node" || path == "sdk/transaction" }
+// isOfAnyProgram reports whether a package is about Solana and not about Haggle. What users see of
+// sdk/internal/solana, such as errors and results, is in these packages.
+func isOfAnyProgram(path string) bool {
+	return slices.Contains([]string{"sdk/node", "sdk/transaction", "sdk/events", "sdk/history"}, path)
+}
 
 // violation returns the rule that an import breaks. If empty, it breaks none. Paths are relative to the
 // module. The tests of a package can import higher layers of the SDK.
@@ -58,8 +60,8 @@ func violation(from, to string, test bool) string {
 		return "sdk imports nothing outside of itself"
 	case within(from, "sdk/internal/solana") && isOfAnyProgram(to):
 		return ""
-	case isOfAnyProgram(from) && !isOfAnyProgram(to) && !test:
-		return "sdk/node and sdk/transaction import nothing of Haggle"
+	case isOfAnyProgram(from) && !isOfAnyProgram(to) && !within(to, "sdk/internal") && !test:
+		return "sdk/node, transaction, events and history import nothing of Haggle"
 	case within(from, "sdk/internal") && !within(to, "sdk/internal"):
 		// Not only sdk/internal/solana: it imports other packages of sdk/internal.
 		return "sdk/internal imports nothing of Haggle"
@@ -143,8 +145,11 @@ func TestViolation(t *testing.T) {
 		{"sdk/internal/solana/send", "sdk", true, "sdk/internal imports nothing of Haggle"},
 		{"sdk/internal/solana/send", "sdk/transaction", false, ""},
 		{"sdk/internal/solana/rpcpool", "sdk/node", false, ""},
-		{"sdk/node", "sdk/protocol", false, "sdk/node and sdk/transaction import nothing of Haggle"},
+		{"sdk/node", "sdk/protocol", false, "sdk/node, transaction, events and history import nothing of Haggle"},
+		{"sdk/events", "sdk/protocol", false, "sdk/node, transaction, events and history import nothing of Haggle"},
 		{"sdk/transaction", "sdk/node", false, ""},
+		{"sdk/internal/solana/feed", "sdk/events", false, ""},
+		{"sdk/internal/wait", "sdk/events", false, "sdk/internal imports nothing of Haggle"},
 		{"sdk/internal/solana/rpcpool", "sdk/internal/wait", false, ""},
 		{"sdk/protocol", "sdk/internal/solana/rpcpool", false, "sdk/protocol imports only sdk/transaction of this module"},
 		{"sdk/protocol", "sdk/transaction", false, ""},

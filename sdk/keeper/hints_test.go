@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
 
@@ -78,7 +79,7 @@ func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
 // noEvents is a source of events that fails.
 type noEvents struct{}
 
-func (noEvents) Open(context.Context, haggle.StreamOptions) (haggle.EventStream, error) {
+func (noEvents) Open(context.Context, events.Options) (events.Stream, error) {
 	return nil, errors.New("no events here")
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -58,7 +59,7 @@ func (k *Keeper) wake() {
 }
 
 // receive queues a hint.
-func (k *Keeper) receive(hint haggle.Hint) {
+func (k *Keeper) receive(hint events.Hint) {
 	if hint.Signature.IsZero() {
 		k.requestScan()
 		return

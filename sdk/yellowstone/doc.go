@@ -6,7 +6,7 @@
 //	...
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://rpc.example.com", Source: source})
 //
-// A source can be used by several clients. As with any [haggle.EventSource], the stream only sends hints: the
+// A source can be used by several clients. As with any [events.Source], the stream only sends hints: the
 // client reads the transactions from its JSON-RPC node, so a provider that drops or repeats updates causes no
 // wrong events.
 //

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
 )
 
@@ -48,7 +48,7 @@ type Config struct {
 	TLS *tls.Config
 }
 
-// Source is a [haggle.EventSource].
+// Source is a [events.Source].
 type Source struct {
 	config Config
 	target string
@@ -86,9 +86,9 @@ func New(config Config) (*Source, error) {
 
 // Open starts a stream. If the service cannot repeat the transactions since options.FromSlot, the stream
 // ends, and the next one starts without repetition; the client then reads the history itself.
-func (s *Source) Open(ctx context.Context, options haggle.StreamOptions) (haggle.EventStream, error) {
-	if options.Notify == nil {
-		return nil, errors.New("yellowstone: Notify is missing")
+func (s *Source) Open(ctx context.Context, options events.Options) (events.Stream, error) {
+	if options.Notify == nil || options.Program.IsZero() {
+		return nil, errors.New("yellowstone: Notify or Program not set")
 	}
 	level, err := commitment(options.Commitment)
 	if err != nil {
@@ -110,7 +110,8 @@ func (s *Source) Open(ctx context.Context, options haggle.StreamOptions) (haggle
 		return nil, fmt.Errorf("yellowstone: %w", err)
 	}
 	opened := &stream{
-		source: s, connection: connection, notify: options.Notify, level: level, fromSlot: options.FromSlot,
+		source: s, connection: connection, notify: options.Notify, program: options.Program, level: level,
+		fromSlot:  options.FromSlot,
 		addresses: make(map[address]struct{}), awaited: make(map[uint64]chan struct{}), done: make(chan struct{}),
 	}
 	// The stream outlives this call.

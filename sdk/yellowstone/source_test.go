@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
@@ -32,7 +32,7 @@ var (
 )
 
 // open opens a stream whose hints arrive in the channel.
-func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (haggle.EventStream, <-chan haggle.Hint) {
+func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (events.Stream, <-chan events.Hint) {
 	t.Helper()
 	if config.Endpoint == "" {
 		config.Endpoint = "http://" + p.address
@@ -42,29 +42,29 @@ func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (hagg
 	return openFrom(t, source, from)
 }
 
-func openFrom(t *testing.T, source *yellowstone.Source, from uint64) (haggle.EventStream, <-chan haggle.Hint) {
+func openFrom(t *testing.T, source *yellowstone.Source, from uint64) (events.Stream, <-chan events.Hint) {
 	t.Helper()
-	hints := make(chan haggle.Hint, 16)
-	stream, err := source.Open(t.Context(), haggle.StreamOptions{
-		Commitment: rpc.CommitmentConfirmed, FromSlot: from, Notify: func(n haggle.Hint) { hints <- n },
+	hints := make(chan events.Hint, 16)
+	stream, err := source.Open(t.Context(), events.Options{Program: protocol.ProgramID,
+		Commitment: rpc.CommitmentConfirmed, FromSlot: from, Notify: func(n events.Hint) { hints <- n },
 	})
 	require.NoError(t, err)
 	t.Cleanup(stream.Close)
 	return stream, hints
 }
 
-func received(t *testing.T, hints <-chan haggle.Hint) haggle.Hint {
+func received(t *testing.T, hints <-chan events.Hint) events.Hint {
 	t.Helper()
 	select {
 	case notice := <-hints:
 		return notice
 	case <-time.After(10 * time.Second):
 		t.Fatal("no hint")
-		return haggle.Hint{}
+		return events.Hint{}
 	}
 }
 
-func ended(t *testing.T, stream haggle.EventStream) error {
+func ended(t *testing.T, stream events.Stream) error {
 	t.Helper()
 	select {
 	case <-stream.Done():
@@ -84,9 +84,9 @@ func TestHintsNameTheMentionedAddresses(t *testing.T) {
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{second}))
 
 	p.publish(transaction(2, 101, ours, watched))
-	assert.Equal(t, haggle.Hint{Address: watched, Signature: solana.Signature{2, 1}, Slot: 101}, received(t, hints))
+	assert.Equal(t, events.Hint{Address: watched, Signature: solana.Signature{2, 1}, Slot: 101}, received(t, hints))
 	p.publish(transaction(3, 102, others, solana.PublicKey{9}, second))
-	assert.Equal(t, haggle.Hint{Address: second, Signature: solana.Signature{3, 1}, Slot: 102, Unrelated: true}, received(t, hints))
+	assert.Equal(t, events.Hint{Address: second, Signature: solana.Signature{3, 1}, Slot: 102, Unrelated: true}, received(t, hints))
 	failed := transaction(4, 103, ours, watched)
 	failed.Transaction.Meta.Err = &geyser.TransactionError{Err: []byte{1}}
 	p.publish(failed)
@@ -194,7 +194,7 @@ func TestTokenIsSent(t *testing.T) {
 	p.token = "secret"
 	source, err := yellowstone.New(yellowstone.Config{Endpoint: "http://" + p.address, Token: "wrong"})
 	require.NoError(t, err)
-	_, err = source.Open(t.Context(), haggle.StreamOptions{Commitment: rpc.CommitmentFinalized, Notify: func(haggle.Hint) {}})
+	_, err = source.Open(t.Context(), events.Options{Program: protocol.ProgramID, Commitment: rpc.CommitmentFinalized, Notify: func(events.Hint) {}})
 	require.Error(t, err)
 	assert.Equal(t, codes.Unauthenticated, status.Code(err))
 	stream, _ := open(t, p, yellowstone.Config{Token: "secret"}, 0)
@@ -214,7 +214,7 @@ func TestTransportIsEncryptedAndChecked(t *testing.T) {
 
 	source, err := yellowstone.New(yellowstone.Config{Endpoint: "https://" + p.address})
 	require.NoError(t, err)
-	_, err = source.Open(t.Context(), haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}})
+	_, err = source.Open(t.Context(), events.Options{Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed, Notify: func(events.Hint) {}})
 	require.ErrorContains(t, err, "certificate")
 }
 
@@ -238,7 +238,7 @@ func TestOpeningEndsWithItsContext(t *testing.T) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = source.Open(ctx, haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}})
+	_, err = source.Open(ctx, events.Options{Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed, Notify: func(events.Hint) {}})
 	require.Error(t, err)
 	assert.Less(t, time.Since(began), 5*time.Second)
 }
@@ -254,9 +254,10 @@ func TestConfigurationIsChecked(t *testing.T) {
 	}
 	source, err := yellowstone.New(yellowstone.Config{Endpoint: "https://example.com"})
 	require.NoError(t, err)
-	for _, options := range []haggle.StreamOptions{
-		{Commitment: rpc.CommitmentConfirmed},
-		{Commitment: rpc.CommitmentProcessed, Notify: func(haggle.Hint) {}},
+	for _, options := range []events.Options{
+		{Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed},
+		{Commitment: rpc.CommitmentConfirmed, Notify: func(events.Hint) {}},
+		{Program: protocol.ProgramID, Commitment: rpc.CommitmentProcessed, Notify: func(events.Hint) {}},
 	} {
 		_, err := source.Open(t.Context(), options)
 		require.Error(t, err)

@@ -13,8 +13,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"google.golang.org/grpc"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
 )
 
@@ -34,7 +33,8 @@ type stream struct {
 	source     *Source
 	connection *grpc.ClientConn
 	updates    grpc.BidiStreamingClient[geyser.SubscribeRequest, geyser.SubscribeUpdate]
-	notify     func(haggle.Hint)
+	notify     func(events.Hint)
+	program    solana.PublicKey
 	level      geyser.CommitmentLevel
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
@@ -136,7 +136,7 @@ func (s *stream) filter() (*geyser.SubscribeRequest, <-chan struct{}) {
 	if len(s.addresses) == 0 {
 		return request, taken
 	}
-	wanted := []string{protocol.ProgramAddress}
+	wanted := []string{s.program.String()}
 	if len(s.addresses) <= s.source.config.MaxAddresses {
 		wanted = wanted[:0]
 		for subscribed := range maps.Keys(s.addresses) {
@@ -242,8 +242,8 @@ func (s *stream) hint(update *geyser.SubscribeUpdateTransaction) error {
 	if info.GetMeta() == nil || info.GetMeta().GetErr() != nil {
 		return nil
 	}
-	hint := haggle.Hint{Signature: solana.SignatureFromBytes(info.GetSignature()), Slot: update.GetSlot()}
-	hint.Unrelated = !info.GetMeta().GetLogMessagesNone() && !haggle.CallsProgram(info.GetMeta().GetLogMessages())
+	hint := events.Hint{Signature: solana.SignatureFromBytes(info.GetSignature()), Slot: update.GetSlot()}
+	hint.Unrelated = !info.GetMeta().GetLogMessagesNone() && !events.CallsProgram(info.GetMeta().GetLogMessages(), s.program)
 	for _, keys := range [][][]byte{
 		info.GetTransaction().GetMessage().GetAccountKeys(),
 		info.GetMeta().GetLoadedWritableAddresses(), info.GetMeta().GetLoadedReadonlyAddresses(),

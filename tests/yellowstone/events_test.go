@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -39,7 +40,7 @@ type listener struct {
 func (s *station) listen(t *testing.T, commitment rpc.CommitmentType) *listener {
 	t.Helper()
 	l := &listener{proxy: startProxy(t, s.address)}
-	l.recorder = &recorder{EventSource: s.source(t, l.proxy.address(), 0)}
+	l.recorder = &recorder{Source: s.source(t, l.proxy.address(), 0)}
 	var err error
 	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Commitment: commitment, Source: l.recorder})
 	require.NoError(t, err)
@@ -158,9 +159,9 @@ func (s *station) subscribeTwice(t *testing.T) {
 	happened := history(t, s.Client, n.address)
 	source := s.source(t, s.address, 0)
 	for range repetitions {
-		heard := make(chan haggle.Hint, 64)
-		stream, err := source.Open(ctx, haggle.StreamOptions{
-			Commitment: rpc.CommitmentConfirmed, FromSlot: happened[0].Slot, Notify: func(n haggle.Hint) { heard <- n },
+		heard := make(chan events.Hint, 64)
+		stream, err := source.Open(ctx, events.Options{Program: protocol.ProgramID,
+			Commitment: rpc.CommitmentConfirmed, FromSlot: happened[0].Slot, Notify: func(n events.Hint) { heard <- n },
 		})
 		require.NoError(t, err)
 		require.NoError(t, stream.Subscribe(ctx, []solana.PublicKey{n.address}))
@@ -184,8 +185,8 @@ func (s *station) requestLostSlots(t *testing.T) {
 	s.awaitSlot(t, ctx, pluginReplays+50)
 	source := s.source(t, s.address, 0)
 	n, create := s.prepare(t, ctx)
-	heard := make(chan haggle.Hint, 64)
-	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, FromSlot: 1, Notify: func(n haggle.Hint) { heard <- n }}
+	heard := make(chan events.Hint, 64)
+	options := events.Options{Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed, FromSlot: 1, Notify: func(n events.Hint) { heard <- n }}
 	first, err := source.Open(ctx, options)
 	require.NoError(t, err)
 	defer first.Close()
@@ -213,7 +214,7 @@ func (s *station) requestLostSlots(t *testing.T) {
 // The plugin refuses clients without the token, and the source refuses a server without the plugin's
 // certificate.
 func (s *station) refuseUntrusted(t *testing.T) {
-	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}}
+	options := events.Options{Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed, Notify: func(events.Hint) {}}
 	withoutToken := *s
 	withoutToken.token = "another"
 	_, err := withoutToken.source(t, s.address, 0).Open(t.Context(), options)
@@ -231,7 +232,7 @@ func TestServiceWithoutRepetitionIsSufficient(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
 	l := &listener{proxy: startProxy(t, s.address)}
-	l.recorder = &recorder{EventSource: s.source(t, l.proxy.address(), 3)}
+	l.recorder = &recorder{Source: s.source(t, l.proxy.address(), 3)}
 	var err error
 	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Source: l.recorder})
 	require.NoError(t, err)
@@ -266,7 +267,7 @@ func TestServiceWithoutRepetitionIsSufficient(t *testing.T) {
 	}
 	assert.Contains(t, strings.Join(l.recorder.reasons(), "\n"), "from_slot is not supported")
 
-	demanding, err := s.source(t, s.address, 0).Open(ctx, haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}})
+	demanding, err := s.source(t, s.address, 0).Open(ctx, events.Options{Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed, Notify: func(events.Hint) {}})
 	require.NoError(t, err)
 	defer demanding.Close()
 	addresses := []solana.PublicKey{s.Buyer.PublicKey(), s.Seller.PublicKey(), s.Mint, s.Treasury}

@@ -6,30 +6,30 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 )
 
 // recorder is a source that records the hints of another one.
 type recorder struct {
-	haggle.EventSource
+	events.Source
 
 	lock    sync.Mutex
-	notices []haggle.Hint
+	notices []events.Hint
 	// opened counts the opened streams, and resumed those that started from a slot.
 	opened, resumed int
 	// ended has the errors of streams that ended by themselves.
 	ended []error
 }
 
-func (r *recorder) Open(ctx context.Context, options haggle.StreamOptions) (haggle.EventStream, error) {
+func (r *recorder) Open(ctx context.Context, options events.Options) (events.Stream, error) {
 	notify := options.Notify
-	options.Notify = func(n haggle.Hint) {
+	options.Notify = func(n events.Hint) {
 		r.lock.Lock()
 		r.notices = append(r.notices, n)
 		r.lock.Unlock()
 		notify(n)
 	}
-	stream, err := r.EventSource.Open(ctx, options)
+	stream, err := r.Source.Open(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +43,12 @@ func (r *recorder) Open(ctx context.Context, options haggle.StreamOptions) (hagg
 }
 
 type recordedStream struct {
-	haggle.EventStream
+	events.Stream
 	recorder *recorder
 }
 
 func (s *recordedStream) Err() error {
-	err := s.EventStream.Err()
+	err := s.Stream.Err()
 	s.recorder.lock.Lock()
 	defer s.recorder.lock.Unlock()
 	s.recorder.ended = append(s.recorder.ended, err)
@@ -56,7 +56,7 @@ func (s *recordedStream) Err() error {
 }
 
 func (s *recordedStream) Subscribe(ctx context.Context, addresses []solana.PublicKey) error {
-	err := s.EventStream.Subscribe(ctx, addresses)
+	err := s.Stream.Subscribe(ctx, addresses)
 	if err != nil {
 		s.recorder.lock.Lock()
 		defer s.recorder.lock.Unlock()

@@ -20,6 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/cli/telemetry"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
@@ -133,7 +134,7 @@ func (f *Flags) Settle() (Settings, error) {
 		}
 		settings.Source = source
 	case f.PollEvery > 0:
-		settings.Source = haggle.NewPolling(time.Duration(f.PollEvery))
+		settings.Source = events.NewPolling(time.Duration(f.PollEvery))
 	}
 	if f.exporters == nil {
 		if f.exporters, err = telemetry.FromEnvironment(context.Background()); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
@@ -50,7 +51,7 @@ func TestFlagsThenConfigurationThenLocalhost(t *testing.T) {
 	settings, err = settle(t, "--fallback", "https://a.example", "--fallback", "devnet", "--poll", "5s")
 	require.NoError(t, err)
 	require.Equal(t, []string{"https://a.example", "https://api.devnet.solana.com"}, settings.Fallbacks)
-	require.Equal(t, haggle.NewPolling(5*time.Second), settings.Source)
+	require.Equal(t, events.NewPolling(5*time.Second), settings.Source)
 
 	t.Setenv("HOME", t.TempDir())
 	settings, err = settle(t)

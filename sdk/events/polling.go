@@ -1,4 +1,4 @@
-package haggle
+package events
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/accounts"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
@@ -22,32 +23,31 @@ const (
 	// pollPause is the pause between two requests of a round: at most twenty a second.
 	pollPause = 50 * time.Millisecond
 	// pollFailures is the number of failed rounds in a row after which the stream ends, which makes the
-	// failure visible in Subscription.Lag.
+	// failure visible in the lag of subscriptions.
 	pollFailures = 3
 )
 
-var errWrongCount = malformed("node returned a wrong number of accounts")
-
-// Polling is an [EventSource] that polls the node. It needs no WebSocket interface. Each round costs a
-// request per hundred negotiations and one per agent.
-type Polling struct {
-	// Every is the polling interval. If zero, 2 seconds are used; the minimum is 50 milliseconds. It sends at
-	// most twenty requests a second, so with many addresses a round takes longer.
-	Every time.Duration
+// polling is the source that polls the node.
+type polling struct {
+	every time.Duration
 }
 
-// NewPolling returns a source that polls the node at this interval. If zero, 2 seconds are used.
-func NewPolling(every time.Duration) *Polling { return &Polling{Every: every} }
+// NewPolling returns a source that polls the node at an interval and needs no WebSocket interface. If the
+// interval is zero, 2 seconds are used; the minimum is 50 milliseconds. A round costs one request per hundred
+// accounts of the program and one for each other address. It sends at most twenty requests a second, so with
+// many addresses a round takes longer.
+func NewPolling(every time.Duration) Source {
+	return polling{every: max(cmp.Or(every, defaultPollEvery), leastPollEvery)}
+}
 
 // Open starts polling.
-func (p *Polling) Open(ctx context.Context, options StreamOptions) (EventStream, error) {
+func (p polling) Open(ctx context.Context, options Options) (Stream, error) {
 	if options.RPC == nil || options.Notify == nil {
-		return nil, errors.New("haggle: polling: RPC or Notify not set")
+		return nil, errors.New("polling: RPC or Notify not set")
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stream := &pollStream{
-		options: options, every: max(cmp.Or(p.Every, defaultPollEvery), leastPollEvery),
-		cancel: cancel, done: make(chan struct{}), seed: maphash.MakeSeed(),
+		options: options, every: p.every, cancel: cancel, done: make(chan struct{}), seed: maphash.MakeSeed(),
 		polled: make(map[solana.PublicKey]*polled),
 	}
 	stream.running.Go(func() { stream.run(ctx) })
@@ -55,7 +55,7 @@ func (p *Polling) Open(ctx context.Context, options StreamOptions) (EventStream,
 }
 
 type pollStream struct {
-	options StreamOptions
+	options Options
 	every   time.Duration
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -76,7 +76,7 @@ type polled struct {
 
 // Subscribe reads the state of the addresses, so that the next poll detects every later change.
 func (s *pollStream) Subscribe(ctx context.Context, addresses []solana.PublicKey) error {
-	for some := range slices.Chunk(addresses, accountsAtOnce) {
+	for some := range slices.Chunk(addresses, accounts.AtOnce) {
 		if err := s.poll(ctx, some, true); err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *pollStream) round(ctx context.Context) error {
 		addresses = append(addresses, address)
 	}
 	s.lock.Unlock()
-	for some := range slices.Chunk(addresses, accountsAtOnce) {
+	for some := range slices.Chunk(addresses, accounts.AtOnce) {
 		if err := s.poll(ctx, some, false); err != nil {
 			return err
 		}
@@ -146,8 +146,8 @@ func (s *pollStream) round(ctx context.Context) error {
 // poll sends a hint for each address that has changed. added marks addresses that are polled for the first
 // time.
 func (s *pollStream) poll(ctx context.Context, addresses []solana.PublicKey, added bool) error {
-	slot, fingerprints, owned, err := fingerprintsOf(ctx, s.options.RPC, s.options.Commitment, s.seed,
-		addresses)
+	slot, fingerprints, owned, err := accounts.Fingerprints(ctx, s.options.RPC, s.options.Program,
+		s.options.Commitment, s.seed, addresses)
 	if err != nil {
 		return err
 	}

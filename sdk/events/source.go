@@ -1,4 +1,6 @@
-package haggle
+// Package events has the sources from which a client learns of new transactions, for users that choose or
+// implement one. It is for any program.
+package events
 
 import (
 	"context"
@@ -6,25 +8,25 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
-
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// EventSource notifies a client's subscriptions of new transactions. There are three: a node's WebSocket
+// Source notifies a client's subscriptions of new transactions. There are three: a node's WebSocket
 // interface (the default), polling ([NewPolling]) for nodes without one, and Geyser over gRPC (package
 // yellowstone).
 //
 // A notification is a hint. The client reads the chain's own list of transactions before it delivers an
 // event. A source that drops, repeats, delays or invents hints therefore costs time or requests; it cannot
 // lose, forge or reorder events. Only [Hint.Unrelated] is not verified.
-type EventSource interface {
-	// Open begins a stream. The client has one at a time for all its subscriptions and calls of
-	// [Client.Listen], and opens the next one when it ends.
-	Open(ctx context.Context, options StreamOptions) (EventStream, error)
+type Source interface {
+	// Open begins a stream. A client has one at a time for all its subscriptions, and opens the next one when
+	// it ends.
+	Open(ctx context.Context, options Options) (Stream, error)
 }
 
-// StreamOptions are the options of a stream.
-type StreamOptions struct {
+// Options are the options of a stream.
+type Options struct {
+	// Program is the program whose transactions the client wants.
+	Program solana.PublicKey
 	// Commitment is the commitment that a transaction must reach before the source reports it.
 	Commitment rpc.CommitmentType
 	// FromSlot is the first slot of which the previous stream may have missed transactions; zero if there was
@@ -36,9 +38,9 @@ type StreamOptions struct {
 	RPC *rpc.Client
 }
 
-// EventStream sends hints of the transactions that mention certain addresses, until it ends. One goroutine
+// Stream sends hints of the transactions that mention certain addresses, until it ends. One goroutine
 // calls Subscribe and Unsubscribe.
-type EventStream interface {
+type Stream interface {
 	// Subscribe adds addresses. When it returns, the stream sends a hint for every later transaction that
 	// mentions one of them. After an error the client closes the stream.
 	Subscribe(ctx context.Context, addresses []solana.PublicKey) error
@@ -60,14 +62,15 @@ type Hint struct {
 	Signature solana.Signature
 	// Slot is the slot of the transaction; zero if the source does not know it.
 	Slot uint64
-	// Unrelated reports that the transaction's logs are known and show no call of this program: see
+	// Unrelated reports that the transaction's logs are known and show no call of [Options].Program: see
 	// [CallsProgram]. The client does not fetch such a transaction.
 	Unrelated bool
 }
 
-// CallsProgram reports whether a transaction with these logs may have called this program. It returns true if
-// the logs are cut off, because they may have lost the call.
-func CallsProgram(logs []string) bool {
+// CallsProgram reports whether a transaction with these logs may have called a program. It returns true if the
+// logs are cut off, because they may have lost the call.
+func CallsProgram(logs []string, program solana.PublicKey) bool {
+	invocation := "Program " + program.String() + " invoke"
 	for _, line := range logs {
 		if line == "Log truncated" || strings.HasPrefix(line, invocation) {
 			return true
@@ -75,6 +78,3 @@ func CallsProgram(logs []string) bool {
 	}
 	return false
 }
-
-// invocation is the start of the line with which a validator logs a call of this program.
-const invocation = "Program " + protocol.ProgramAddress + " invoke"
