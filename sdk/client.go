@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/node"
@@ -109,10 +110,10 @@ type Client struct {
 	// the wallets of those transactions.
 	resolving  chan struct{}
 	background sync.Map
-	// source sends the hints; nil is the nodes' WebSocket interfaces. stream is shared by all subscriptions;
-	// nil until the first one.
+	// source sends the hints; nil is the nodes' WebSocket interfaces. feed is shared by all subscriptions; nil
+	// until the first one.
 	source events.Source
-	stream *stream
+	feed   *feed.Feed
 
 	// closing ends with Close, which then waits for running. The lock ensures that nothing starts in between.
 	closing context.Context
@@ -203,6 +204,17 @@ func (c *Client) commitmentOf(entry *JournalEntry) rpc.CommitmentType {
 	return entry.Commitment
 }
 
+// start runs a function that Close waits for. It returns false if the client is closed.
+func (c *Client) start(run func()) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.closing.Err() != nil {
+		return false
+	}
+	c.running.Go(run)
+	return true
+}
+
 // RPC returns the client's JSON-RPC client, for requests that do not concern Haggle.
 func (c *Client) RPC() *rpc.Client { return c.rpc }
 
@@ -211,6 +223,7 @@ func (c *Client) Close() error {
 	c.lock.Lock()
 	c.close()
 	c.lock.Unlock()
+	c.sharedFeed().Close()
 	c.running.Wait()
 	return errors.Join(c.telemetry.unwatch(), c.rpc.Close())
 }

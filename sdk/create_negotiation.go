@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/optional"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -403,10 +402,5 @@ func randomSessionID() (uint64, error) {
 // hasHistory reports whether an address has any transaction. A closed negotiation has no account, but its
 // transactions remain.
 func (c *Client) hasHistory(ctx context.Context, address solana.PublicKey) (bool, error) {
-	one := 1
-	signatures, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{
-		Limit:      &one,
-		Commitment: c.commitment,
-	})
-	return len(signatures) > 0, err
+	return c.sharedFeed().HasTransactions(ctx, address)
 }

@@ -3,7 +3,6 @@ package haggle
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -26,61 +25,8 @@ import (
 func (c *Client) Listen(
 	ctx context.Context, address solana.PublicKey, connected func(bool), received func(events.Hint),
 ) error {
-	if c.closing.Err() != nil {
-		return ErrClientClosed
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(c.closing, func() { cancel(ErrClientClosed) })()
-	l := &listener{connected: connected, received: received, cancel: cancel}
-	joined := c.sharedStream()
-	if err := joined.attachListener(l, address); err != nil {
-		return err
-	}
-	defer l.end()
-	defer joined.detach(l, address)
-	<-ctx.Done()
-	return context.Cause(ctx)
+	return c.sharedFeed().Listen(ctx, address, connected, received)
 }
-
-// listener is the subscriber of a call of Listen.
-type listener struct {
-	connected func(bool)
-	received  func(events.Hint)
-	cancel    context.CancelCauseFunc
-
-	lock  sync.Mutex
-	ended bool
-}
-
-// end stops the calls of both functions.
-func (l *listener) end() {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.ended = true
-}
-
-func (l *listener) hint(h events.Hint, _ bool) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	if !l.ended && !h.Unrelated {
-		l.received(h)
-	}
-}
-
-func (l *listener) setConnected(connected bool) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	if !l.ended {
-		l.connected(connected)
-	}
-}
-
-func (l *listener) fail(err error) { l.cancel(err) }
-
-// refresh and hasListed do nothing: the caller lists the state itself.
-func (l *listener) refresh(solana.PublicKey)                {}
-func (l *listener) hasListed(solana.PublicKey, uint64) bool { return true }
 
 // Events returns the program's events of one executed transaction; none for a failed transaction. If the node
 // does not have the transaction yet, it retries for up to 15 seconds and then returns

@@ -104,7 +104,7 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 
 func TestListenEndsIfTheNodeRefusesToSubscribe(t *testing.T) {
 	chain := newFakeChain(t)
-	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
+	chain.refuse = func(int) (int, string) { return node.MethodNotFound, "Method not found" }
 	err := chain.client(t).Listen(t.Context(), protocol.ProgramID, func(bool) {}, func(events.Hint) {})
 	var refused *node.Error
 	require.ErrorAs(t, err, &refused)

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -29,12 +31,11 @@ func TestWebSocketsFailOver(t *testing.T) {
 
 func TestNodeThatRefusesToSubscribeIsSkipped(t *testing.T) {
 	chain, other := newFakeChain(t), newFakeChain(t)
-	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
+	chain.refuse = func(int) (int, string) { return node.MethodNotFound, "Method not found" }
 	client := chain.client(t)
 	client.wsFallbacks = []string{other.url()}
 	_, err := client.Watch(t.Context(), watchedNegotiation)
 	require.Error(t, err)
-	assert.False(t, isPermanent(err))
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
 	other.cut()
@@ -82,8 +83,7 @@ func TestNodeWithoutSubscriptionsIsAnError(t *testing.T) {
 		return -32603, "Internal Error: Subscription refused. Node subscription limit reached"
 	}
 	_, err := chain.client(t).Watch(t.Context(), watchedNegotiation)
-	require.ErrorIs(t, err, errFull)
-	assert.False(t, isPermanent(err))
+	require.ErrorIs(t, err, feed.ErrFull)
 }
 
 func TestPollingSendsHints(t *testing.T) {
@@ -106,7 +106,7 @@ func TestPollingSendsHints(t *testing.T) {
 		assert.Equal(t, []EventEnvelope{offer.envelope(offerAt(solana.PublicKey{43}, 1))},
 			collect(agents, 3*time.Second))
 
-		chain.change(func() { chain.slot += 2 * settledSlots })
+		chain.change(func() { chain.slot += 2 * feed.SettledSlots })
 		time.Sleep(time.Minute)
 		agents.Close()
 		time.Sleep(time.Second)

@@ -2,15 +2,15 @@ package haggle
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ErrClientClosed: the client has been closed, and its subscriptions with it.
-var ErrClientClosed = errors.New("haggle: the client is closed")
+var ErrClientClosed = feed.ErrClosed
 
 // EventEnvelope is an event with the transaction that it is from.
 type EventEnvelope struct {
@@ -57,7 +57,7 @@ func After(signature solana.Signature) WatchOption {
 // dropped are fetched. It delivers the same events as [Client.History].
 //
 // All subscriptions of a client share one connection. A listener that does not receive delays only its own
-// subscription, and loses nothing: beyond [EventsHeld] events, the next ones stay at the node until there is
+// subscription, and loses nothing: beyond 64 buffered events, the next ones stay at the node until there is
 // room. [Subscription.Lag] reports the delay.
 //
 // The context and Close both end the subscription. The error is that of the first attempt to connect.
@@ -69,8 +69,7 @@ func After(signature solana.Signature) WatchOption {
 func (c *Client) Watch(
 	ctx context.Context, negotiation solana.PublicKey, options ...WatchOption,
 ) (*Subscription, error) {
-	return c.watch(ctx, &watcher{client: c, start: startOf(options), retry: newReconnection(),
-		fixed: negotiation})
+	return c.watch(ctx, feed.Watch{Account: negotiation}, options)
 }
 
 // WatchAgent subscribes to the events of all negotiations of which an agent is a party, including later ones:
@@ -83,46 +82,19 @@ func (c *Client) Watch(
 func (c *Client) WatchAgent(
 	ctx context.Context, agent solana.PublicKey, options ...WatchOption,
 ) (*Subscription, error) {
-	return c.watch(ctx, &watcher{client: c, start: startOf(options), retry: newReconnection(), agent: agent})
+	return c.watch(ctx, feed.Watch{Wallet: agent}, options)
 }
 
-func startOf(options []WatchOption) (start watchStart) {
+func (c *Client) watch(ctx context.Context, w feed.Watch, options []WatchOption) (*Subscription, error) {
+	var start watchStart
 	for _, option := range options {
 		option(&start)
 	}
-	return start
-}
-
-func (c *Client) watch(ctx context.Context, w *watcher) (*Subscription, error) {
-	w.stream = c.sharedStream()
-	w.backlog.client = c
-	subscription, err := newSubscription(ctx, w)
-	if err != nil {
+	s := &Subscription{events: make(chan EventEnvelope)}
+	w.Beginning, w.After, w.Deliver, w.Ended = start.beginning, start.after, s.deliver, func() { close(s.events) }
+	var err error
+	if s.feed, err = c.sharedFeed().Watch(ctx, w); err != nil {
 		return nil, err
 	}
-	// Until the setup is complete no worker may run the watcher, and finish waits.
-	w.scheduled = true
-	err = context.Cause(subscription.ctx)
-	if subscription.enter() {
-		err = w.begin(subscription.ctx)
-		subscription.running.Done()
-	}
-	if err != nil {
-		subscription.cancel(errSubscriptionClosed)
-		<-subscription.done
-		return nil, err
-	}
-	w.stream.schedule(w)
-	return subscription, nil
-}
-
-// start runs a function that Close waits for. It returns false if the client is closed.
-func (c *Client) start(run func()) bool {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if c.closing.Err() != nil {
-		return false
-	}
-	c.running.Go(run)
-	return true
+	return s, nil
 }

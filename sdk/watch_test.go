@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -87,7 +88,7 @@ func reconcileOften(client *Client) (stop func()) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for wait.For(ctx, 100*time.Millisecond) == nil {
-			signal(client.sharedStream().reconcileNow)
+			client.sharedFeed().Reconcile()
 		}
 	})
 	return func() {
@@ -136,12 +137,12 @@ func TestDroppedNotificationIsReconciled(t *testing.T) {
 	chain.notifications = func(int) int { return 0 }
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
-	signal(client.stream.reconcileNow) // it reads the state of the account
+	client.feed.Reconcile() // it reads the state of the account
 	require.Eventually(t, func() bool { return !subscription.Lag().Checked.IsZero() }, 5*time.Second,
 		5*time.Millisecond)
 	happened := chain.emit(offerOf(1))
 	lists := chain.called("getSignaturesForAddress")
-	signal(client.stream.reconcileNow)
+	client.feed.Reconcile()
 	assert.Equal(t, happened.envelope(offerOf(1)), receive(t, subscription))
 	assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+3)
 }
@@ -155,7 +156,7 @@ func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
 	quick, err := client.Watch(t.Context(), other)
 	require.NoError(t, err)
 
-	const many = 5 * EventsHeld
+	const many = 5 * feed.EventsHeld
 	var want []EventEnvelope
 	for n := range many {
 		chain.next()
@@ -164,11 +165,11 @@ func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
 	happened := chain.emit(offerAt(other, 1))
 	assert.Equal(t, happened.envelope(offerAt(other, 1)), receive(t, quick))
 
-	require.Eventually(t, func() bool { return slow.Lag().Held >= EventsHeld }, 10*time.Second,
+	require.Eventually(t, func() bool { return slow.Lag().Held >= feed.EventsHeld }, 10*time.Second,
 		time.Millisecond)
 	time.Sleep(100 * time.Millisecond)
 	lag := slow.Lag()
-	assert.LessOrEqual(t, lag.Held, EventsHeld+1, "the rest stays at the node")
+	assert.LessOrEqual(t, lag.Held, feed.EventsHeld+1, "the rest stays at the node")
 	assert.GreaterOrEqual(t, lag.Slots, uint64(many-2))
 	assert.NotZero(t, lag.Time)
 	fetched := chain.called("getTransaction")
@@ -237,7 +238,7 @@ func TestConnectionEndsWithItsLastSubscription(t *testing.T) {
 
 func TestSubscriptionThatTheNodeRefusesIsAnErrorAtOnce(t *testing.T) {
 	chain := newFakeChain(t)
-	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
+	chain.refuse = func(int) (int, string) { return node.MethodNotFound, "Method not found" }
 	_, err := chain.client(t).Watch(t.Context(), watchedNegotiation)
 	var refused *node.Error
 	require.ErrorAs(t, err, &refused)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -120,7 +121,7 @@ func TestOnlyTransactionsInBlocksAreDelivered(t *testing.T) {
 		// It is executed again after all, without a notification.
 		chain.next()
 		again := chain.emit(offerOf(3))
-		assert.Equal(t, []EventEnvelope{again.envelope(offerOf(3))}, collect(subscription, 2*recheckEvery))
+		assert.Equal(t, []EventEnvelope{again.envelope(offerOf(3))}, collect(subscription, 2*feed.RecheckEvery))
 	})
 }
 
@@ -130,16 +131,16 @@ func TestHintOfALostTransactionExpires(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		// the next reconciliation considers the state settled
-		chain.change(func() { chain.slot += 2 * settledSlots })
+		chain.change(func() { chain.slot += 2 * feed.SettledSlots })
 		time.Sleep(time.Minute)
 		source.send(&chainTransaction{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
 		lists := func() int { return chain.called("getSignaturesForAddress") }
-		time.Sleep(hintExpiry / 2)
+		time.Sleep(feed.HintExpiry / 2)
 		before := lists()
 		time.Sleep(10 * time.Second)
 		assert.Greater(t, lists(), before+5)
 		assert.Zero(t, subscription.Lag().Time, "it is not known to be behind")
-		time.Sleep(hintExpiry)
+		time.Sleep(feed.HintExpiry)
 		before = lists()
 		time.Sleep(5 * time.Minute)
 		assert.Equal(t, before, lists())
@@ -147,7 +148,7 @@ func TestHintOfALostTransactionExpires(t *testing.T) {
 }
 
 func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
-	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		const many = 1_000
 		for n := range many {
 			_, err := client.Watch(t.Context(), solana.PublicKey{7, byte(n >> 8), byte(n)})
@@ -164,15 +165,14 @@ func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
 		for range 10 { // at first each is listed once more, to be sure
 			chain.next()
 			time.Sleep(time.Minute)
-			chain.change(func() { chain.slot += settledSlots })
+			chain.change(func() { chain.slot += feed.SettledSlots })
 		}
 		before := count()
 		time.Sleep(10 * time.Minute)
 		// A round takes 25 seconds: a request for each hundred, and one for how far the node has come.
 		assert.LessOrEqual(t, count()-before, 11*(10*60/25+1))
 		before = count()
-		client.stream.disconnected(assert.AnError)
-		client.stream.reconnected()
+		source.stream.Close()
 		time.Sleep(5 * time.Second)
 		assert.LessOrEqual(t, count()-before, 11, "a lost connection is made up for")
 	})
@@ -290,15 +290,14 @@ func TestUnrelatedTransactionsDelayNothing(t *testing.T) {
 		source.send(creation, agent)
 		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, time.Second))
 
-		const many = unrelatedAtOnce + 500
+		const many = feed.UnrelatedAtOnce + 500
 		for range many {
 			chain.mention(agent)
 		}
 		fetched := chain.called("getTransaction")
-		client.stream.disconnected(assert.AnError)
-		client.stream.reconnected() // the connection was lost meanwhile
+		source.stream.Close() // the connection is lost
 		time.Sleep(time.Second)
-		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, unrelatedAtOnce+20)
+		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, feed.UnrelatedAtOnce+20)
 		assert.NotZero(t, subscription.Lag().Time, "what has not been looked at is no secret")
 
 		offer := chain.emit(offerOf(1))
@@ -323,14 +322,14 @@ func TestUnrelatedHintsAreNotFetched(t *testing.T) {
 			e := chain.mention(agent)
 			source.notify(events.Hint{Address: agent, Signature: e.signature, Slot: e.slot, Unrelated: true})
 		}
-		time.Sleep(3 * reconcileEvery)
+		time.Sleep(3 * feed.ReconcileEvery)
 		assert.Zero(t, chain.called("getTransaction"))
 		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
 		// The same transaction in another slot is another execution.
 		source.notify(events.Hint{Address: agent, Signature: creation.signature, Slot: creation.slot - 1,
 			Unrelated: true})
-		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, 2*reconcileEvery))
+		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, 2*feed.ReconcileEvery))
 		assert.Equal(t, 1, chain.called("getTransaction"))
 	})
 }
@@ -378,14 +377,14 @@ func TestLostSourceIsReopenedAtItsLastSlot(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.True(t, subscription.Lag().Connected)
 		last := source.opened[len(source.opened)-1]
-		assert.Equal(t, first.slot-replaySlots, last.FromSlot)
+		assert.Equal(t, first.slot-feed.ReplaySlots, last.FromSlot)
 	})
 }
 
 func TestTooLongHistoryEndsTheSubscription(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 		chain.change(func() {
-			flood := make([]*chainTransaction, historyLimit+1)
+			flood := make([]*chainTransaction, feed.HistoryLimit+1)
 			for i := range flood {
 				flood[i] = &chainTransaction{signature: signatureOf(i + 1), slot: 900,
 					addresses: []solana.PublicKey{watchedNegotiation}}
@@ -400,15 +399,6 @@ func TestTooLongHistoryEndsTheSubscription(t *testing.T) {
 			require.ErrorIs(t, err, ErrHistoryTooLong)
 		}
 	})
-}
-
-func TestHandledTransactionsAreKeptForLateHints(t *testing.T) {
-	w := &watcher{
-		backlog: backlog{handled: map[solana.Signature]uint64{numbered(1): 100, numbered(2): 101}},
-	}
-	w.cursors.add(&cursor{address: watchedNegotiation, complete: position{slot: 101 + lateSlots}})
-	w.forget(0)
-	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.backlog.handled)
 }
 
 func TestHistoryYieldsAllEventsAndStops(t *testing.T) {

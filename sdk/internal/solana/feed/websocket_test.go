@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"fmt"
@@ -16,8 +16,10 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/node"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
+
+// program is the program of the tests.
+var program = solana.PublicKey{1, 2, 3}
 
 // logServer runs a WebSocket server that answers each message with the messages of answer, and returns its
 // URL.
@@ -50,7 +52,7 @@ func serveLogs(t *testing.T, answer func(request string) []string) (*logConn, <-
 	t.Helper()
 	hints := make(chan events.Hint, 16)
 	stream, err := dialLogs(t.Context(), logServer(t, answer), events.Options{
-		Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed,
+		Program: program, Commitment: rpc.CommitmentConfirmed,
 		Notify: func(n events.Hint) { hints <- n },
 	})
 	require.NoError(t, err)
@@ -75,13 +77,13 @@ func awaitEnd(t *testing.T, stream *logConn) error {
 
 func TestHintsOfSuccessfulTransactionsAreInOrder(t *testing.T) {
 	stream, hints := serveLogs(t, func(request string) []string {
-		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+protocol.ProgramAddress+`"]},{"commitment":"confirmed"}]}`, request)
+		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+program.String()+`"]},{"commitment":"confirmed"}]}`, request)
 		return []string{notified(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`,
 			notified(2, `{"InstructionError":[0,{"Custom":1}]}`), notified(3, "null")}
 	})
-	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
+	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{program}))
 	for _, n := range []int{1, 3} {
-		assert.Equal(t, events.Hint{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n),
+		assert.Equal(t, events.Hint{Address: program, Signature: numbered(n), Slot: uint64(n),
 			Unrelated: true}, <-hints)
 	}
 }
@@ -90,10 +92,10 @@ func TestHintsOfOtherProgramsAreUnrelated(t *testing.T) {
 	logs := map[string]bool{
 		`["Program 11111111111111111111111111111111 invoke [1]"]`: true,
 		`[]`: true,
-		`["Program ` + protocol.ProgramAddress + ` invoke [2]"]`:                        false,
+		`["Program ` + program.String() + ` invoke [2]"]`:                               false,
 		`["Program 11111111111111111111111111111111 invoke [1]","Log truncated"]`:       false,
 		`["Program 11111111111111111111111111111111 invoke [1]","Program log: \u0050"]`: false,
-		`["Program log: Program ` + protocol.ProgramAddress + ` invoke [1]"]`:           false,
+		`["Program log: Program ` + program.String() + ` invoke [1]"]`:                  false,
 	}
 	stream, _ := serveLogs(t, func(string) []string { return nil })
 	for text, unrelatedTo := range logs {
@@ -107,20 +109,30 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 	stream, _ := serveLogs(t, func(string) []string {
 		return []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`}
 	})
-	err := stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID})
+	err := stream.subscribe(t.Context(), []solana.PublicKey{program})
 	var refused *node.Error
 	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, methodNotFound, refused.Code)
+	assert.Equal(t, node.MethodNotFound, refused.Code)
 	assert.True(t, isPermanent(err))
+}
+
+func TestLimitOfSubscriptionsIsNotPermanent(t *testing.T) {
+	stream, _ := serveLogs(t, func(string) []string {
+		return []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Too many subscriptions"}}`}
+	})
+	err := stream.subscribe(t.Context(), []solana.PublicKey{program})
+	require.ErrorIs(t, err, ErrFull)
+	assert.False(t, isPermanent(err))
+	assert.False(t, isPermanent(&refusedByNode{err}))
 }
 
 func TestEndOfTheConnectionEndsPendingSubscriptions(t *testing.T) {
 	stream, _ := serveLogs(t, func(string) []string { return []string{"hang up"} })
-	err := stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID})
+	err := stream.subscribe(t.Context(), []solana.PublicKey{program})
 	require.ErrorContains(t, err, "connection closed")
 	assert.False(t, isPermanent(err))
 	require.ErrorContains(t, awaitEnd(t, stream), "connection closed")
-	require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
+	require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{program}))
 }
 
 func TestInvalidMessageEndsTheConnection(t *testing.T) {
@@ -140,6 +152,6 @@ func TestFloodOfUnknownSubscriptionsEndsTheConnection(t *testing.T) {
 		}
 		return flood
 	})
-	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}),
+	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{program}),
 		"unknown subscriptions")
 }

@@ -1,23 +1,23 @@
-package haggle
+package feed
 
 // schedule queues a watcher for a worker.
-func (f *stream) schedule(w *watcher) {
+func (f *Feed) schedule(w *watcher) {
 	f.readyLock.Lock()
 	defer f.readyLock.Unlock()
 	f.ready = append(f.ready, w)
-	if f.workers < maxWorkers && f.client.start(f.work) {
+	if f.workers < maxWorkers && f.start(f.work) {
 		f.workers++
 	}
 }
 
-func (f *stream) work() {
+func (f *Feed) work() {
 	for w := f.nextReady(); w != nil; w = f.nextReady() {
 		w.work()
 	}
 }
 
 // nextReady returns the next watcher. If there is none, it returns nil and the worker ends.
-func (f *stream) nextReady() *watcher {
+func (f *Feed) nextReady() *watcher {
 	f.readyLock.Lock()
 	defer f.readyLock.Unlock()
 	if len(f.ready) == 0 {

@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-func (f *stream) keepUnrelated(signature solana.Signature, slot uint64) {
+func (f *Feed) keepUnrelated(signature solana.Signature, slot uint64) {
 	if _, known := f.unrelated[signature]; !known {
 		if len(f.unrelatedOrder) < unrelatedKept {
 			f.unrelatedOrder = append(f.unrelatedOrder, signature)
@@ -22,7 +22,7 @@ func (f *stream) keepUnrelated(signature solana.Signature, slot uint64) {
 
 // isUnrelated reports whether this execution of a transaction is known not to concern this program. In
 // another slot it would be another execution.
-func (f *stream) isUnrelated(item entry) bool {
+func (f *Feed) isUnrelated(item entry) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	slot, known := f.unrelated[item.signature]
@@ -30,14 +30,14 @@ func (f *stream) isUnrelated(item entry) bool {
 }
 
 // reached returns a slot that the node has reached, at most a second old.
-func (f *stream) reached(ctx context.Context) (uint64, error) {
+func (f *Feed) reached(ctx context.Context) (uint64, error) {
 	f.lock.Lock()
 	head, at := f.head, f.headAt
 	f.lock.Unlock()
 	if head > 0 && time.Since(at) < headValidFor {
 		return head, nil
 	}
-	slot, err := f.client.rpc.GetSlot(ctx, f.client.commitment)
+	slot, err := f.RPC.GetSlot(ctx, f.Commitment)
 	if err != nil {
 		return 0, err
 	}
@@ -45,7 +45,7 @@ func (f *stream) reached(ctx context.Context) (uint64, error) {
 }
 
 // advanceHead records a slot that the node has reached.
-func (f *stream) advanceHead(slot uint64) uint64 {
+func (f *Feed) advanceHead(slot uint64) uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if slot >= f.head || slot+rollbackLimit < f.head {
@@ -56,7 +56,7 @@ func (f *stream) advanceHead(slot uint64) uint64 {
 }
 
 // reconciledUntil returns the slot at which the last reconciliation began.
-func (f *stream) reconciledUntil() uint64 {
+func (f *Feed) reconciledUntil() uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return f.reconciledTo

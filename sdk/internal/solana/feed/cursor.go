@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"maps"
@@ -19,7 +19,7 @@ type position struct {
 // advance returns the position after the newest entry whose predecessors the node has certainly listed. head
 // is a slot that the node had reached before it listed the entries.
 func (m position) advance(entries []entry, head uint64) position {
-	certain := head - min(head, settledSlots)
+	certain := head - min(head, SettledSlots)
 	if m.slot > head {
 		m.slot = certain
 	}

@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -10,21 +10,22 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 const (
 	// historyPage is the most signatures that a node lists in one request.
 	historyPage = 1000
-	// historyLimit is the most signatures of one address that are fetched at once.
-	historyLimit = 100_000
-	// settledSlots is the distance behind the newest slot from which a node's lists are complete. A node
+	// HistoryLimit is the most signatures of one address that are fetched at once.
+	HistoryLimit = 100_000
+	// SettledSlots is the distance behind the newest slot from which a node's lists are complete. A node
 	// updates its list a little after it sends the notification.
-	settledSlots = 32
+	SettledSlots = 32
 )
 
-// ErrHistoryTooLong: an address has more new transactions than the client fetches.
-var ErrHistoryTooLong = errors.New("haggle: history of the address is too long")
+// ErrTooLong: an address has more new transactions than the feed fetches.
+var ErrTooLong = errors.New("history of the address is too long")
 
 // entry is a transaction in the history of an address.
 type entry struct {
@@ -38,24 +39,24 @@ type entry struct {
 
 // signatures returns a page of the transactions that mention an address, the newest first. None of its
 // elements is nil.
-func (c *Client) signatures(
+func (f *Feed) signatures(
 	ctx context.Context, address solana.PublicKey, options *rpc.GetSignaturesForAddressOpts,
 ) ([]*rpc.TransactionSignature, error) {
-	listed, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, options)
+	listed, err := f.RPC.GetSignaturesForAddressWithOpts(ctx, address, options)
 	if err != nil {
 		return nil, err
 	}
 	if slices.Contains(listed, nil) {
-		return nil, malformed("node listed a transaction without a signature")
+		return nil, rpcpool.Malformed("node listed a transaction without a signature")
 	}
 	return listed, nil
 }
 
-// newest returns the current end of an address's history. slot is a slot that the node had reached before.
-func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint64) (position, error) {
+// endOf returns the current end of an address's history. slot is a slot that the node had reached before.
+func (f *Feed) endOf(ctx context.Context, address solana.PublicKey, slot uint64) (position, error) {
 	one := 1
-	listed, err := c.signatures(ctx, address,
-		&rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment, MinContextSlot: &slot})
+	listed, err := f.signatures(ctx, address,
+		&rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: f.Commitment, MinContextSlot: &slot})
 	if err != nil {
 		return position{}, err
 	}
@@ -65,29 +66,35 @@ func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint
 	return position{signature: listed[0].Signature, slot: listed[0].Slot}, nil
 }
 
+// HasTransactions reports whether an address has any transaction.
+func (f *Feed) HasTransactions(ctx context.Context, address solana.PublicKey) (bool, error) {
+	end, err := f.endOf(ctx, address, 0)
+	return !end.signature.IsZero(), err
+}
+
 // positionOf returns the position of a transaction.
-func (c *Client) positionOf(ctx context.Context, signature solana.Signature) (position, error) {
-	statuses, err := c.rpc.GetSignatureStatuses(ctx, true, signature)
+func (f *Feed) positionOf(ctx context.Context, signature solana.Signature) (position, error) {
+	statuses, err := f.RPC.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {
 		return position{}, err
 	}
 	if len(statuses.Value) != 1 || statuses.Value[0] == nil {
-		return position{}, fmt.Errorf("haggle: transaction %s not found", signature)
+		return position{}, fmt.Errorf("transaction %s not found", signature)
 	}
 	return position{signature: signature, slot: statuses.Value[0].Slot}, nil
 }
 
 // since lists the transactions of an address after a position, the oldest first. If head is not zero, a node
 // that has not reached the slot head must not serve the request, because another node may have.
-func (c *Client) since(
+func (f *Feed) since(
 	ctx context.Context, address solana.PublicKey, from position, head uint64,
 ) ([]entry, error) {
 	var entries []entry
 	page := historyPage
-	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: c.commitment,
+	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: f.Commitment,
 		MinContextSlot: &head}
 	for {
-		listed, err := c.signatures(ctx, address, options)
+		listed, err := f.signatures(ctx, address, options)
 		if err != nil {
 			return nil, err
 		}
@@ -108,8 +115,8 @@ func (c *Client) since(
 			slices.Reverse(entries)
 			return entries, nil
 		}
-		if len(entries) >= historyLimit {
-			return nil, fmt.Errorf("%w: %s", ErrHistoryTooLong, address)
+		if len(entries) >= HistoryLimit {
+			return nil, fmt.Errorf("%w: %s", ErrTooLong, address)
 		}
 		options.Before = listed[len(listed)-1].Signature
 	}
@@ -117,10 +124,10 @@ func (c *Client) since(
 
 // blockPositions returns the positions of a slot's transactions in its block; nil if the node does not return
 // the block.
-func (c *Client) blockPositions(ctx context.Context, slot uint64) (map[solana.Signature]int, error) {
+func (f *Feed) blockPositions(ctx context.Context, slot uint64) (map[solana.Signature]int, error) {
 	newest, none := uint64(math.MaxUint8), false
-	block, err := c.rpc.GetBlockWithOpts(ctx, slot, &rpc.GetBlockOpts{
-		TransactionDetails: rpc.TransactionDetailsSignatures, Rewards: &none, Commitment: c.commitment,
+	block, err := f.RPC.GetBlockWithOpts(ctx, slot, &rpc.GetBlockOpts{
+		TransactionDetails: rpc.TransactionDetailsSignatures, Rewards: &none, Commitment: f.Commitment,
 		MaxSupportedTransactionVersion: &newest,
 	})
 	var refused *node.Error

@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -14,12 +14,11 @@ const EventsHeld = 64
 // resumeBelow is the number of buffered events at which a subscription that was full continues.
 const resumeBelow = EventsHeld / 2
 
-var errSubscriptionClosed = errors.New("haggle: the subscription is closed")
+var errSubscriptionClosed = errors.New("the subscription is closed")
 
-// Subscription delivers events until it is closed, its context or its client ends, or it fails for good.
+// Subscription delivers events until it is closed, its context or the feed ends, or it fails for good.
 type Subscription struct {
 	watcher *watcher
-	events  chan EventEnvelope
 	done    chan struct{}
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -41,33 +40,30 @@ type Subscription struct {
 
 // held is an event that waits for its listener.
 type held struct {
-	EventEnvelope
+	Delivery
 	since time.Time
 }
 
 func newSubscription(ctx context.Context, w *watcher) (*Subscription, error) {
-	c := w.client
-	s := &Subscription{watcher: w, events: make(chan EventEnvelope), done: make(chan struct{})}
+	f := w.feed
+	s := &Subscription{watcher: w, done: make(chan struct{})}
 	w.subscription = s
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if c.closing.Err() != nil {
-		s.cancel(ErrClientClosed)
-		return nil, ErrClientClosed
+	f.closeLock.Lock()
+	defer f.closeLock.Unlock()
+	if f.closing.Err() != nil {
+		s.cancel(ErrClosed)
+		return nil, ErrClosed
 	}
-	c.running.Add(1)
-	stop := context.AfterFunc(c.closing, func() { s.cancel(ErrClientClosed) })
+	f.running.Add(1)
+	stop := context.AfterFunc(f.closing, func() { s.cancel(ErrClosed) })
 	context.AfterFunc(s.ctx, func() {
-		defer c.running.Done()
+		defer f.running.Done()
 		stop()
 		s.finish()
 	})
 	return s, nil
 }
-
-// Events returns the channel of events. It is closed at the end of the subscription.
-func (s *Subscription) Events() <-chan EventEnvelope { return s.events }
 
 // Err returns the reason for the end of the subscription. It returns nil before the end, and after Close.
 func (s *Subscription) Err() error {
@@ -76,8 +72,8 @@ func (s *Subscription) Err() error {
 	return s.err
 }
 
-// Close ends the subscription and returns when all of its goroutines have ended. (The documents call it
-// removeEventListener.) Events that the listener has not received are lost. Calling it again does nothing.
+// Close ends the subscription and returns when all of its goroutines have ended. Events that the
+// listener has not received are lost. Calling it again does nothing.
 func (s *Subscription) Close() {
 	s.cancel(errSubscriptionClosed)
 	<-s.done
@@ -96,7 +92,7 @@ func (s *Subscription) finish() {
 	}
 	s.held = nil
 	s.lock.Unlock()
-	close(s.events)
+	s.watcher.Ended()
 	close(s.done)
 }
 
@@ -134,13 +130,13 @@ func (s *Subscription) hasRoom() bool {
 }
 
 // deliver queues an event for the listener, and does not block.
-func (s *Subscription) deliver(envelope EventEnvelope) {
+func (s *Subscription) deliver(delivery Delivery) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.ended {
 		return
 	}
-	s.held = append(s.held, held{EventEnvelope: envelope, since: time.Now()})
+	s.held = append(s.held, held{Delivery: delivery, since: time.Now()})
 	if !s.delivering {
 		s.delivering = true
 		s.running.Go(s.deliverHeld)
@@ -152,12 +148,7 @@ func (s *Subscription) deliver(envelope EventEnvelope) {
 func (s *Subscription) deliverHeld() {
 	for {
 		next, ok := s.next()
-		if !ok {
-			return
-		}
-		select {
-		case s.events <- next:
-		case <-s.ctx.Done():
+		if !ok || !s.watcher.Deliver(s.ctx, next) {
 			return
 		}
 		if s.removeFirst() {
@@ -166,18 +157,18 @@ func (s *Subscription) deliverHeld() {
 	}
 }
 
-func (s *Subscription) next() (EventEnvelope, bool) {
+func (s *Subscription) next() (Delivery, bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if len(s.held) > 0 {
-		return s.held[0].EventEnvelope, true
+		return s.held[0].Delivery, true
 	}
 	s.held = nil
 	s.delivering = false
 	if s.failed != nil {
 		s.cancel(s.failed)
 	}
-	return EventEnvelope{}, false
+	return Delivery{}, false
 }
 
 // removeFirst removes the first event. It reports whether a watcher that waits for room can continue.

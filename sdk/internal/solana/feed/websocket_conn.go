@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"bytes"
@@ -39,8 +39,8 @@ const (
 
 const subscribeMethod = "logsSubscribe"
 
-// errFull: the node accepts no further subscription on this connection.
-var errFull = errors.New("haggle: node accepts no more subscriptions on this connection")
+// ErrFull: the node accepts no further subscription on this connection.
+var ErrFull = errors.New("node accepts no more subscriptions on this connection")
 
 // logConn is a WebSocket connection with log subscriptions to addresses. Its notifications are hints: a
 // validator collects the logs of an execution before it records the execution in a block. If recording fails,
@@ -106,10 +106,10 @@ func dialLogs(
 	}
 	if err != nil {
 		if response != nil {
-			return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint %s: %w (HTTP status %d)",
+			return nil, fmt.Errorf("connect to the WebSocket endpoint %s: %w (HTTP status %d)",
 				host(endpoint), err, response.StatusCode)
 		}
-		return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint %s: %w", host(endpoint), err)
+		return nil, fmt.Errorf("connect to the WebSocket endpoint %s: %w", host(endpoint), err)
 	}
 	stream := &logConn{
 		conn:       conn,
@@ -167,7 +167,7 @@ func (s *logConn) read() {
 func (s *logConn) end(err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.err = fmt.Errorf("haggle: WebSocket connection closed: %w", err)
+	s.err = fmt.Errorf("WebSocket connection closed: %w", err)
 	for id, waiting := range s.pending {
 		delete(s.pending, id)
 		waiting.answers <- s.err
@@ -268,7 +268,7 @@ func subscriptionRefusal(code int, message string) error {
 	text := strings.ToLower(message)
 	if strings.Contains(text, "limit") || strings.Contains(text, "too many") ||
 		strings.Contains(text, "exceed") || strings.Contains(text, "maximum") {
-		return fmt.Errorf("%w: %w", errFull, refused)
+		refused.Err = ErrFull
 	}
 	return refused
 }
@@ -295,7 +295,7 @@ func (s *logConn) isSubscribed(address solana.PublicKey) bool {
 	return subscribed
 }
 
-// subscribe returns when the node has confirmed the subscriptions to all addresses. After errFull,
+// subscribe returns when the node has confirmed the subscriptions to all addresses. After ErrFull,
 // isSubscribed reports which of them it has confirmed.
 func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) error {
 	answers := make(chan error, maxPipelined)
@@ -316,14 +316,14 @@ func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) e
 		case err := <-answers:
 			outstanding--
 			timer.Reset(replyTimeout)
-			if err != nil && !errors.Is(err, errFull) {
+			if err != nil && !errors.Is(err, ErrFull) {
 				return err
 			}
 			if err != nil {
 				failed = err
 			}
 		case <-timer.C:
-			return fmt.Errorf("haggle: node did not confirm a subscription within %s", replyTimeout)
+			return fmt.Errorf("node did not confirm a subscription within %s", replyTimeout)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -368,7 +368,7 @@ func (s *logConn) request(id uint64, method string, params ...any) error {
 	}
 	err := s.conn.WriteJSON(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	if err != nil {
-		return fmt.Errorf("haggle: write to the WebSocket connection: %w", err)
+		return fmt.Errorf("write to the WebSocket connection: %w", err)
 	}
 	return nil
 }

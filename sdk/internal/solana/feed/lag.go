@@ -1,8 +1,8 @@
-package haggle
+package feed
 
 import "time"
 
-// Lag is the delay of a subscription behind the chain, as far as the client knows.
+// Lag is the delay of a subscription behind the chain, as far as the feed knows.
 type Lag struct {
 	// Slots is the number of slots between the oldest event that the listener has not received and the newest
 	// slot that the client knows; zero if there is no such event. A slot takes about 0.4 seconds.
@@ -48,16 +48,16 @@ func (s *Subscription) Lag() Lag {
 	}
 	s.lock.Unlock()
 
-	w.stream.lock.Lock()
-	defer w.stream.lock.Unlock()
-	include(w.stream.downSince, w.stream.downSlot)
-	lag.Connected = w.stream.downSince.IsZero()
-	lag.Checked = w.stream.reconciledAt
+	w.feed.lock.Lock()
+	defer w.feed.lock.Unlock()
+	include(w.feed.downSince, w.feed.downSlot)
+	lag.Connected = w.feed.downSince.IsZero()
+	lag.Checked = w.feed.reconciledAt
 	if !oldest.IsZero() {
 		lag.Time = now.Sub(oldest)
 	}
 	if from > 0 {
-		lag.Slots = w.stream.newest - min(from, w.stream.newest)
+		lag.Slots = w.feed.newest - min(from, w.feed.newest)
 	}
 	return lag
 }

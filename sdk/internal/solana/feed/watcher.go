@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -15,23 +15,26 @@ import (
 
 const (
 	// hintPollLimit is how long a hinted transaction is polled at short intervals. After that it is polled
-	// every recheckEvery until hintExpiry, which is longer than the life of a blockhash.
+	// every RecheckEvery until HintExpiry, which is longer than the life of a blockhash.
 	hintPollLimit = 3 * time.Second
-	recheckEvery  = time.Second
-	hintExpiry    = 2 * time.Minute
+	RecheckEvery  = time.Second
+	HintExpiry    = 2 * time.Minute
+	// firstRecheck and lastRecheck limit the short intervals.
+	firstRecheck = 30 * time.Millisecond
+	lastRecheck  = 500 * time.Millisecond
 	// hintsKept is the number of hinted transactions that are polled at once. Lists find the others.
 	hintsKept = 4096
 	// lateSlots is how many slots later than another a source may report the same transaction: some minutes.
 	lateSlots = 512
 	// handledKept is the number of handled transactions from which forget runs.
 	handledKept = 1024
-	// unrelatedAtOnce is the number of transactions that only mention an agent and are fetched at once,
+	// UnrelatedAtOnce is the number of transactions that only mention a wallet and are fetched at once,
 	// although the stream sent no hint of them. unrelatedEvery is the interval at which a further one is
 	// fetched.
-	unrelatedAtOnce = 1000
+	UnrelatedAtOnce = 1000
 	unrelatedEvery  = 50 * time.Millisecond
 	unrelatedPause  = time.Second
-	// discoverEvery is the minimum interval at which the agent's negotiations are listed when logs were
+	// discoverEvery is the minimum interval at which the wallet's accounts are listed when logs were
 	// incomplete.
 	discoverEvery = 10 * time.Second
 )
@@ -39,13 +42,9 @@ const (
 // watcher runs a subscription. It has no goroutine: when there is work to do, one of the stream's workers
 // runs it.
 type watcher struct {
-	client       *Client
-	stream       *stream
+	Watch
+	feed         *Feed
 	subscription *Subscription
-	start        watchStart
-	// Either fixed is the watched negotiation, or agent is the agent whose negotiations are watched.
-	fixed solana.PublicKey
-	agent solana.PublicKey
 
 	// Only one goroutine at a time uses the fields from here to lock: the one of begin, then one worker.
 
@@ -58,12 +57,12 @@ type watcher struct {
 	listed  map[solana.PublicKey]*listing
 	// fetched are transactions that have been fetched already.
 	fetched map[solana.Signature]*rpc.GetTransactionResult
-	// fresh are negotiations that were found in the backlog and have not been listed.
+	// fresh are accounts that were found in the backlog and have not been listed.
 	fresh []solana.PublicKey
-	// unrelated are transactions that mention the agent and exceed the allowance.
+	// unrelated are transactions that mention the wallet and exceed the allowance.
 	unrelated []*queued
 	allowance allowance
-	// incomplete reports that some of the agent's negotiations may not be watched, because logs were
+	// incomplete reports that some of the wallet's accounts may not be watched, because logs were
 	// incomplete.
 	incomplete bool
 	discovered time.Time
@@ -162,7 +161,7 @@ func (w *watcher) wake() {
 		return
 	}
 	w.scheduled = true
-	w.stream.schedule(w)
+	w.feed.schedule(w)
 }
 
 // work does one step of the subscription.
@@ -209,7 +208,7 @@ func (w *watcher) wakeAfter(pause time.Duration) {
 }
 
 func isPermanent(err error) bool {
-	return isRefusal(err) || errors.Is(err, ErrHistoryTooLong)
+	return isRefusal(err) || errors.Is(err, ErrTooLong)
 }
 
 // step handles all known transactions. It returns the time after which there may be more, or zero if a hint
@@ -237,7 +236,7 @@ func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// allowance limits the rate at which transactions that only mention an agent are fetched.
+// allowance limits the rate at which transactions that only mention a wallet are fetched.
 type allowance struct {
 	used  int
 	since time.Time
@@ -255,5 +254,5 @@ func (a *allowance) remaining() int {
 		a.used -= regained
 		a.since = a.since.Add(time.Duration(regained) * unrelatedEvery)
 	}
-	return unrelatedAtOnce - a.used
+	return UnrelatedAtOnce - a.used
 }

@@ -1,13 +1,11 @@
-package haggle
+package feed
 
 import (
 	"context"
-	"errors"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // positionsAtOnce is the number of requests for positions that run at once.
@@ -16,14 +14,14 @@ const positionsAtOnce = 16
 // begin subscribes to the addresses and sets their cursors. When it returns, the stream is subscribed to all
 // of them.
 func (w *watcher) begin(ctx context.Context) error {
-	address, wallet := w.fixed, false
-	if !w.agent.IsZero() {
-		address, wallet = w.agent, true
+	address, wallet := w.Account, false
+	if !w.Wallet.IsZero() {
+		address, wallet = w.Wallet, true
 	}
 	var from position
-	if !w.start.after.IsZero() {
+	if !w.After.IsZero() {
 		var err error
-		if from, err = w.client.positionOf(ctx, w.start.after); err != nil {
+		if from, err = w.feed.positionOf(ctx, w.After); err != nil {
 			return err
 		}
 	}
@@ -33,22 +31,22 @@ func (w *watcher) begin(ctx context.Context) error {
 	if err := w.beginAt(ctx, from, address); err != nil || !wallet {
 		return err
 	}
-	// The agent's cursor is set before its negotiations are listed, so a negotiation that is created in
-	// between is in both.
-	negotiations, err := w.negotiations(ctx)
+	// The wallet's cursor is set before its accounts are listed, so an account that is created in between is
+	// in both.
+	found, err := w.newAccounts(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.listenTo(ctx, false, negotiations...); err != nil {
+	if err := w.listenTo(ctx, false, found...); err != nil {
 		return err
 	}
-	return w.beginAt(ctx, from, negotiations...)
+	return w.beginAt(ctx, from, found...)
 }
 
 // listenTo returns when the stream is subscribed to the addresses.
 func (w *watcher) listenTo(ctx context.Context, wallet bool, addresses ...solana.PublicKey) error {
 	w.requested = addresses
-	result, err := w.stream.attach(w, wallet, addresses...)
+	result, err := w.feed.attach(w, wallet, addresses...)
 	if err != nil {
 		return err
 	}
@@ -68,14 +66,14 @@ func (w *watcher) listenTo(ctx context.Context, wallet bool, addresses ...solana
 // beginAt sets the cursors of subscribed addresses to the start of the subscription. If that is now, no event
 // can be missing.
 func (w *watcher) beginAt(ctx context.Context, from position, addresses ...solana.PublicKey) error {
-	if w.start.beginning || !w.start.after.IsZero() {
+	if w.Beginning || !w.After.IsZero() {
 		for _, address := range addresses {
 			w.cursors.add(&cursor{address: address, complete: from})
 			w.refresh(address)
 		}
 		return nil
 	}
-	now, err := w.stream.reached(ctx)
+	now, err := w.feed.reached(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,7 +81,7 @@ func (w *watcher) beginAt(ctx context.Context, from position, addresses ...solan
 	reading.SetLimit(positionsAtOnce)
 	for _, address := range addresses {
 		reading.Go(func() error {
-			newest, err := w.client.newest(ctx, address, now)
+			newest, err := w.feed.endOf(ctx, address, now)
 			w.cursors.add(&cursor{address: address, complete: newest, listedAt: now})
 			return err
 		})
@@ -91,25 +89,13 @@ func (w *watcher) beginAt(ctx context.Context, from position, addresses ...solan
 	return reading.Wait()
 }
 
-// negotiations returns the agent's negotiations that are not watched yet.
-func (w *watcher) negotiations(ctx context.Context) ([]solana.PublicKey, error) {
-	var found []solana.PublicKey
-	for negotiation, err := range w.client.FindNegotiations(ctx, Filter{Party: w.agent}) {
-		var undecodable *protocol.DecodeError
-		if errors.As(err, &undecodable) {
-			continue // of a later version
-		}
-		if err != nil {
-			return nil, err
-		}
-		if w.cursors.at(negotiation.Address) == nil {
-			found = append(found, negotiation.Address)
-		}
-	}
-	return found, nil
+// newAccounts returns the wallet's accounts that are not watched yet.
+func (w *watcher) newAccounts(ctx context.Context) ([]solana.PublicKey, error) {
+	found, err := w.feed.Accounts(ctx, w.Wallet)
+	return slices.DeleteFunc(found, func(a solana.PublicKey) bool { return w.cursors.at(a) != nil }), err
 }
 
-// follow watches a negotiation from a position on.
+// follow watches an account from a position on.
 func (w *watcher) follow(address solana.PublicKey, from position) error {
 	if at := w.cursors.at(address); at != nil {
 		// It was listed just after its creation; its history begins before that.
@@ -123,15 +109,15 @@ func (w *watcher) follow(address solana.PublicKey, from position) error {
 	// The transactions that are listed now are delivered in order with the others; later ones are listed
 	// again once the stream is subscribed.
 	w.fresh = append(w.fresh, address)
-	return w.stream.attachAndRefresh(w, address)
+	return w.feed.attachAndRefresh(w, address)
 }
 
-// unfollow stops watching a closed negotiation.
+// unfollow stops watching a closed account.
 func (w *watcher) unfollow(address solana.PublicKey) {
 	if w.cursors.at(address) == nil {
 		return
 	}
-	w.stream.detach(w, address)
+	w.feed.detach(w, address)
 	w.cursors.remove(address)
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -146,7 +132,7 @@ func (w *watcher) detach() {
 	}
 	// If begin failed, the addresses of its last call of listenTo have no cursors.
 	addresses = append(addresses, w.requested...)
-	w.stream.detach(w, addresses...)
+	w.feed.detach(w, addresses...)
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.detached = true

@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ type queued struct {
 // backlog holds the transactions to deliver, each once, ordered by slot and within a slot by their position
 // in the block.
 type backlog struct {
-	client *Client
-	items  []*queued
+	feed  *Feed
+	items []*queued
 	// handled are the transactions since the oldest cursor that have been delivered or skipped, with their
 	// slots.
 	handled map[solana.Signature]uint64
@@ -90,7 +90,7 @@ func (b *backlog) orderSlot(ctx context.Context, items []*queued) error {
 	positions := commonList(items)
 	if positions == nil {
 		var err error
-		if positions, err = b.client.blockPositions(ctx, items[0].slot); err != nil {
+		if positions, err = b.feed.blockPositions(ctx, items[0].slot); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -67,8 +67,8 @@ func (w *watcher) takeDue() map[solana.PublicKey]bool {
 	defer w.lock.Unlock()
 	due := make(map[solana.PublicKey]bool, len(w.due))
 	for address, all := range w.due {
-		// An agent's address is listed again when the transactions found there have been fetched.
-		if w.cursors.at(address) != nil && (address != w.agent || len(w.unrelated) == 0) {
+		// A wallet's address is listed again when the transactions found there have been fetched.
+		if w.cursors.at(address) != nil && (address != w.Wallet || len(w.unrelated) == 0) {
 			due[address] = all
 		}
 	}
@@ -86,7 +86,7 @@ func (w *watcher) putBack(due map[solana.PublicKey]bool) {
 
 // list adds the new transactions of an address to the backlog.
 func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) error {
-	head, err := w.stream.reached(ctx)
+	head, err := w.feed.reached(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,15 +95,15 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) 
 	if all = all || from.signature.IsZero(); all {
 		from = at.complete
 	}
-	entries, err := w.client.since(ctx, address, from, head)
-	if errors.Is(err, ErrHistoryTooLong) && address == w.agent {
+	entries, err := w.feed.since(ctx, address, from, head)
+	if errors.Is(err, ErrTooLong) && address == w.Wallet {
 		return w.skipUnrelated(ctx, head)
 	}
 	if err != nil {
 		return err
 	}
 	w.listed[address] = &listing{cursor: at, entries: entries, head: head, all: all}
-	w.backlog.add(w.listed[address], w.stream.isUnrelated)
+	w.backlog.add(w.listed[address], w.feed.isUnrelated)
 	return nil
 }
 
@@ -124,19 +124,19 @@ func (w *watcher) order(ctx context.Context) error {
 	return nil
 }
 
-// skipUnrelated moves the cursor behind transactions that mention the agent and are too many to be its own. A
-// list of its negotiations replaces them, and the listener receives an envelope that is Truncated.
+// skipUnrelated moves the cursor behind transactions that mention the wallet and are too many to be its own. A
+// list of its accounts replaces them, and the listener receives a truncated delivery.
 func (w *watcher) skipUnrelated(ctx context.Context, head uint64) error {
-	newest, err := w.client.newest(ctx, w.agent, head)
+	newest, err := w.feed.endOf(ctx, w.Wallet, head)
 	if err != nil {
 		return err
 	}
-	w.cursors.at(w.agent).complete = newest
+	w.cursors.at(w.Wallet).complete = newest
 	w.deliverTruncated(newest.signature, newest.slot)
 	return nil
 }
 
-// listFresh adds the transactions of negotiations that have just been found.
+// listFresh adds the transactions of accounts that have just been found.
 func (w *watcher) listFresh(ctx context.Context) error {
 	if len(w.fresh) == 0 {
 		return nil
@@ -152,8 +152,8 @@ func (w *watcher) listFresh(ctx context.Context) error {
 	return w.order(ctx)
 }
 
-// lookUpHinted adds hinted transactions that mention the agent to the backlog if they are in a block. It does
-// so while the agent's address is not listed because of too many unrelated transactions there.
+// lookUpHinted adds hinted transactions that mention the wallet to the backlog if they are in a block. It does
+// so while the wallet's address is not listed because of too many unrelated transactions there.
 func (w *watcher) lookUpHinted(ctx context.Context) error {
 	if len(w.unrelated) == 0 {
 		return nil
@@ -170,7 +170,7 @@ func (w *watcher) lookUpHinted(ctx context.Context) error {
 		if w.backlog.isHandled(signature) || w.backlog.has(signature) || w.allowance.remaining() <= 0 {
 			continue
 		}
-		details, err := w.client.lookUp(ctx, signature)
+		details, err := w.feed.Transaction(ctx, signature, false)
 		if err != nil {
 			return err
 		}
@@ -188,10 +188,10 @@ func (w *watcher) lookUpHinted(ctx context.Context) error {
 	return nil
 }
 
-// limitUnrelated removes transactions that only mention the agent from the backlog if they exceed the
+// limitUnrelated removes transactions that only mention the wallet from the backlog if they exceed the
 // allowance, and puts earlier ones back as the allowance permits.
 func (w *watcher) limitUnrelated() {
-	wallet := w.listed[w.agent]
+	wallet := w.listed[w.Wallet]
 	if wallet != nil {
 		left := w.allowance.remaining()
 		w.backlog.items = slices.DeleteFunc(w.backlog.items, func(item *queued) bool {
@@ -216,24 +216,24 @@ func (w *watcher) limitUnrelated() {
 		w.allowance.used += some
 		w.backlog.items, w.unrelated = slices.Clone(w.unrelated[:some]), w.unrelated[some:]
 		if len(w.unrelated) == 0 {
-			w.putBack(map[solana.PublicKey]bool{w.agent: true})
+			w.putBack(map[solana.PublicKey]bool{w.Wallet: true})
 		}
 	}
 }
 
 // advanceCursors moves the cursors behind the listed transactions, which have all been handled.
 func (w *watcher) advanceCursors() {
-	reconciled := w.stream.reconciledUntil()
+	reconciled := w.feed.reconciledUntil()
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	for address, listed := range w.listed {
-		if address != w.agent || len(w.unrelated) == 0 {
+		if address != w.Wallet || len(w.unrelated) == 0 {
 			w.cursors.advance(listed)
 		}
 	}
 	w.listed, w.fetched = nil, nil
 	for signature, h := range w.hints {
-		if w.backlog.isHandled(signature) || time.Since(h.since) > hintExpiry {
+		if w.backlog.isHandled(signature) || time.Since(h.since) > HintExpiry {
 			delete(w.hints, signature)
 		}
 	}
@@ -250,8 +250,8 @@ func (w *watcher) advanceCursors() {
 func (w *watcher) forget(reconciled uint64) {
 	oldest := uint64(math.MaxUint64)
 	for _, at := range w.cursors.all() {
-		if _, due := w.due[at.address]; !due && at.address != w.agent {
-			at.complete.slot = max(at.complete.slot, reconciled-min(reconciled, settledSlots))
+		if _, due := w.due[at.address]; !due && at.address != w.Wallet {
+			at.complete.slot = max(at.complete.slot, reconciled-min(reconciled, SettledSlots))
 		}
 		oldest = min(oldest, at.complete.slot)
 	}
@@ -276,9 +276,9 @@ func (w *watcher) untilNext() time.Duration {
 		age := time.Since(h.since)
 		if age < hintPollLimit {
 			waiting = true
-			sooner(min(max(age, firstPoll), lastPoll))
+			sooner(min(max(age, firstRecheck), lastRecheck))
 		} else {
-			sooner(recheckEvery)
+			sooner(RecheckEvery)
 		}
 	}
 	if w.postponed {

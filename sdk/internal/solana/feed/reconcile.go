@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -10,13 +10,12 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/accounts"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
-	// reconcileEvery is the interval at which the accounts are compared, because some nodes drop
+	// ReconcileEvery is the interval at which the accounts are compared, because some nodes drop
 	// notifications silently. reconcilePerAccount is added for each account.
-	reconcileEvery      = 20 * time.Second
+	ReconcileEvery      = 20 * time.Second
 	reconcilePerAccount = 5 * time.Millisecond
 	// reconcilePause is the pause between two requests, and between two lists of addresses without a known
 	// change: at most twenty a second.
@@ -26,8 +25,8 @@ const (
 // reconcileLoop finds transactions that the source has missed. It compares the accounts of all topics with
 // their last fingerprints, a hundred in one request, and lists the transactions only where the account has
 // changed.
-func (f *stream) reconcileLoop(ctx context.Context) {
-	r := &reconciler{stream: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
+func (f *Feed) reconcileLoop(ctx context.Context) {
+	r := &reconciler{feed: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
 	timer := time.NewTimer(f.untilReconcile())
 	defer timer.Stop()
 	for {
@@ -52,16 +51,16 @@ func (f *stream) reconcileLoop(ctx context.Context) {
 	}
 }
 
-func (f *stream) untilReconcile() time.Duration {
+func (f *Feed) untilReconcile() time.Duration {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return reconcileEvery + time.Duration(len(f.topics))*reconcilePerAccount
+	return ReconcileEvery + time.Duration(len(f.topics))*reconcilePerAccount
 }
 
 // reconciler is used by one goroutine.
 type reconciler struct {
-	stream *stream
-	seed   maphash.Seed
+	feed *Feed
+	seed maphash.Seed
 	// idle are addresses without a known change, which are listed one at a time.
 	idle   []solana.PublicKey
 	queued map[solana.PublicKey]struct{}
@@ -69,7 +68,7 @@ type reconciler struct {
 
 func (r *reconciler) reconcile(ctx context.Context) error {
 	owned, wallets := r.topics()
-	from, err := r.stream.reached(ctx)
+	from, err := r.feed.reached(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,16 +87,16 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 			}
 		}
 	}
-	r.stream.lock.Lock()
-	defer r.stream.lock.Unlock()
-	r.stream.reconciledAt, r.stream.reconciledTo = time.Now(), from
+	r.feed.lock.Lock()
+	defer r.feed.lock.Unlock()
+	r.feed.reconciledAt, r.feed.reconciledTo = time.Now(), from
 	return nil
 }
 
 func (r *reconciler) topics() (owned, wallets []solana.PublicKey) {
-	r.stream.lock.Lock()
-	defer r.stream.lock.Unlock()
-	for address, at := range r.stream.topics {
+	r.feed.lock.Lock()
+	defer r.feed.lock.Unlock()
+	for address, at := range r.feed.topics {
 		if at.wallet {
 			wallets = append(wallets, address)
 		} else {
@@ -109,16 +108,16 @@ func (r *reconciler) topics() (owned, wallets []solana.PublicKey) {
 
 // compare lists the transactions of accounts that have changed.
 func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) error {
-	slot, fingerprints, _, err := accounts.Fingerprints(ctx, r.stream.client.rpc, protocol.ProgramID,
-		r.stream.client.commitment, r.seed, addresses)
+	slot, fingerprints, _, err := accounts.Fingerprints(ctx, r.feed.RPC, r.feed.Program,
+		r.feed.Commitment, r.seed, addresses)
 	if err != nil {
 		return err
 	}
-	r.stream.advanceHead(slot)
-	r.stream.lock.Lock()
-	defer r.stream.lock.Unlock()
+	r.feed.advanceHead(slot)
+	r.feed.lock.Lock()
+	defer r.feed.lock.Unlock()
 	for i, address := range addresses {
-		at := r.stream.topics[address]
+		at := r.feed.topics[address]
 		if at == nil {
 			continue
 		}
@@ -131,7 +130,7 @@ func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) 
 			switch {
 			case changed && known:
 				s.refresh(address)
-			case changed || !s.hasListed(address, at.changedAt+settledSlots):
+			case changed || !s.hasListed(address, at.changedAt+SettledSlots):
 				r.refreshWhenIdle(address)
 			}
 		}
@@ -154,9 +153,9 @@ func (r *reconciler) refreshNext() {
 }
 
 func (r *reconciler) refresh(address solana.PublicKey) {
-	r.stream.lock.Lock()
-	defer r.stream.lock.Unlock()
-	if at := r.stream.topics[address]; at != nil {
+	r.feed.lock.Lock()
+	defer r.feed.lock.Unlock()
+	if at := r.feed.topics[address]; at != nil {
 		for _, s := range at.subscribers {
 			s.refresh(address)
 		}

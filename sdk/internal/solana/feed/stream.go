@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -28,28 +27,31 @@ const (
 	unrelatedKept = 1 << 16
 	// headValidFor is how long a known slot of the node is used instead of a new request.
 	headValidFor = time.Second
-	// replaySlots is how many slots before the last known one a new stream begins. The newest slots may be
+	// ReplaySlots is how many slots before the last known one a new stream begins. The newest slots may be
 	// incomplete, and some sources cannot replay several minutes.
-	replaySlots = 32
+	ReplaySlots = 32
 	// rollbackLimit is how many slots a node's answer may be behind the newest known slot and still be
 	// ignored. An answer further behind replaces the newest known slot, which then came from a wrong answer.
 	rollbackLimit = 150
 )
 
-// stream is shared by a client's subscriptions. It keeps an stream of the source open, reconnects, and
-// passes the hints on to the subscribers. Its workers run the watchers; its reconciler finds the transactions
-// that the source has missed. It runs while there are subscribers.
-type stream struct {
-	client *Client
-	// source is the client's, or the default.
-	source events.Source
+// Feed keeps a stream of the source open, reconnects, and passes the hints on to the subscribers. Its workers
+// run the watchers; its reconciler finds the transactions that the source has missed. The stream is open while
+// there are subscribers.
+type Feed struct {
+	Options
+	// closing ends with Close, which then waits for running. closeLock ensures that nothing starts in between.
+	closing   context.Context
+	cancel    context.CancelFunc
+	closeLock sync.Mutex
+	running   sync.WaitGroup
 
 	lock sync.Mutex
 	// topics are the addresses that have subscribers.
 	topics map[solana.PublicKey]*topic
 	// abandoned are addresses without subscribers to which the source's stream is still subscribed.
 	abandoned map[solana.PublicKey]struct{}
-	running   bool
+	streaming bool
 	// wake has an element when there are addresses to subscribe to or to unsubscribe from, and reconcileNow
 	// when the reconciler is to run now.
 	wake, reconcileNow chan struct{}
@@ -88,33 +90,16 @@ type topic struct {
 	waiting    []chan<- error
 	// refreshing are watchers that list the address once it is subscribed.
 	refreshing []*watcher
-	// wallet reports whether the address is an agent's, at which the program has no account.
+	// wallet reports that the program has no account at the address.
 	wallet bool
 	// fingerprint is the hash of the account's content, and changedAt the slot in which it was first read.
 	fingerprint uint64
 	changedAt   uint64
 }
 
-// sharedStream returns the client's stream.
-func (c *Client) sharedStream() *stream {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if c.stream == nil {
-		c.stream = &stream{
-			client:       c,
-			topics:       make(map[solana.PublicKey]*topic),
-			abandoned:    make(map[solana.PublicKey]struct{}),
-			unrelated:    make(map[solana.Signature]uint64),
-			wake:         make(chan struct{}, 1),
-			reconcileNow: make(chan struct{}, 1),
-		}
-	}
-	return c.stream
-}
-
 // subscriber receives the hints and changes of its addresses. Its methods return at once.
 type subscriber interface {
-	// hint reports a transaction; wallet reports whether the address is an agent's.
+	// hint reports a transaction; wallet is that of the topic.
 	hint(h events.Hint, wallet bool)
 	// refresh requests that an address is listed, because it may have new transactions.
 	refresh(address solana.PublicKey)
@@ -128,7 +113,7 @@ type subscriber interface {
 
 // attach subscribes a watcher to addresses. The channel receives a value for each address: nil when the
 // source's stream is subscribed to it, or the reason for which it is not.
-func (f *stream) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<-chan error, error) {
+func (f *Feed) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<-chan error, error) {
 	result := make(chan error, len(addresses))
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -145,7 +130,7 @@ func (f *stream) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) 
 }
 
 // attachListener subscribes a listener to an address that is not an account of the program.
-func (f *stream) attachListener(l *listener, address solana.PublicKey) error {
+func (f *Feed) attachListener(l *listener, address solana.PublicKey) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	at := f.at(address, l)
@@ -158,7 +143,7 @@ func (f *stream) attachListener(l *listener, address solana.PublicKey) error {
 
 // attachAndRefresh subscribes a watcher to an address. The watcher lists the address again once the source's
 // stream is subscribed.
-func (f *stream) attachAndRefresh(w *watcher, address solana.PublicKey) error {
+func (f *Feed) attachAndRefresh(w *watcher, address solana.PublicKey) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if at := f.at(address, w); !at.subscribed {
@@ -167,7 +152,7 @@ func (f *stream) attachAndRefresh(w *watcher, address solana.PublicKey) error {
 	return f.ensureRunning()
 }
 
-func (f *stream) at(address solana.PublicKey, s subscriber) *topic {
+func (f *Feed) at(address solana.PublicKey, s subscriber) *topic {
 	at := f.topics[address]
 	if at == nil {
 		_, stillSubscribed := f.abandoned[address]
@@ -181,19 +166,19 @@ func (f *stream) at(address solana.PublicKey, s subscriber) *topic {
 	return at
 }
 
-func (f *stream) ensureRunning() error {
-	if !f.running {
-		if !f.client.start(f.run) {
-			return ErrClientClosed
+func (f *Feed) ensureRunning() error {
+	if !f.streaming {
+		if !f.start(f.run) {
+			return ErrClosed
 		}
-		f.running = true
+		f.streaming = true
 	}
 	signal(f.wake)
 	return nil
 }
 
 // detach removes the subscriber of addresses.
-func (f *stream) detach(s subscriber, addresses ...solana.PublicKey) {
+func (f *Feed) detach(s subscriber, addresses ...solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for _, address := range addresses {
@@ -221,15 +206,12 @@ func signal(channel chan<- struct{}) {
 }
 
 // run keeps a stream open while there are topics.
-func (f *stream) run() {
-	ctx, cancel := context.WithCancel(f.client.closing)
+func (f *Feed) run() {
+	ctx, cancel := context.WithCancel(f.closing)
 	var reconciling sync.WaitGroup
 	reconciling.Go(func() { f.reconcileLoop(ctx) })
 	defer reconciling.Wait()
 	defer cancel()
-	if f.source == nil {
-		f.source = f.client.eventSource()
-	}
 	pause := newReconnection()
 	for {
 		began := time.Now()
@@ -257,20 +239,20 @@ func newReconnection() *backoff.ExponentialBackOff {
 }
 
 // stopIfIdle ends the stream if there are no topics. The next subscriber starts it again.
-func (f *stream) stopIfIdle() bool {
+func (f *Feed) stopIfIdle() bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if len(f.topics) > 0 {
 		return false
 	}
-	f.running = false
+	f.streaming = false
 	clear(f.abandoned)
 	return true
 }
 
 // waitToReopen waits before the stream is opened again. It returns early if a new subscriber waits for its
 // addresses.
-func (f *stream) waitToReopen(ctx context.Context, pause time.Duration) {
+func (f *Feed) waitToReopen(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
@@ -295,13 +277,13 @@ func (f *stream) waitToReopen(ctx context.Context, pause time.Duration) {
 
 // disconnected records that there is no stream. If the reason is an error, it is reported to the subscribers
 // that wait; a permanent error ends all subscribers.
-func (f *stream) disconnected(err error) {
+func (f *Feed) disconnected(err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if f.downSince.IsZero() {
 		f.downSince, f.downSlot = time.Now(), f.newest
-		if f.client.logger != nil && err != nil {
-			f.client.logger.Warn("event source disconnected", "error", err)
+		if err != nil {
+			f.Logger.Warn("event source disconnected", "error", err)
 		}
 	}
 	clear(f.abandoned)
@@ -326,15 +308,15 @@ func (f *stream) disconnected(err error) {
 }
 
 // listen opens a stream and keeps its subscriptions until it ends.
-func (f *stream) listen(ctx context.Context) error {
+func (f *Feed) listen(ctx context.Context) error {
 	f.lock.Lock()
 	var from uint64
 	if !f.downSince.IsZero() {
-		from = f.downSlot - min(f.downSlot, replaySlots)
+		from = f.downSlot - min(f.downSlot, ReplaySlots)
 	}
 	f.lock.Unlock()
-	stream, err := f.source.Open(ctx, events.Options{
-		Program: protocol.ProgramID, Commitment: f.client.commitment, FromSlot: from, Notify: f.hint, RPC: f.client.rpc,
+	stream, err := f.Source.Open(ctx, events.Options{
+		Program: f.Program, Commitment: f.Commitment, FromSlot: from, Notify: f.hint, RPC: f.RPC,
 	})
 	if err != nil {
 		return err
@@ -357,14 +339,14 @@ func (f *stream) listen(ctx context.Context) error {
 	}
 }
 
-func (f *stream) isIdle() bool {
+func (f *Feed) isIdle() bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return len(f.topics) == 0
 }
 
 // resubscribe subscribes to all topics, and unsubscribes from all other addresses.
-func (f *stream) resubscribe(ctx context.Context, stream events.Stream) error {
+func (f *Feed) resubscribe(ctx context.Context, stream events.Stream) error {
 	for {
 		add, remove := f.changes()
 		if len(add) == 0 && len(remove) == 0 {
@@ -386,7 +368,7 @@ func (f *stream) resubscribe(ctx context.Context, stream events.Stream) error {
 	}
 }
 
-func (f *stream) changes() (add, remove []solana.PublicKey) {
+func (f *Feed) changes() (add, remove []solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for address, at := range f.topics {
@@ -402,7 +384,7 @@ func (f *stream) changes() (add, remove []solana.PublicKey) {
 }
 
 // subscribed marks the addresses as subscribed and reports that to their subscribers.
-func (f *stream) subscribed(addresses []solana.PublicKey) {
+func (f *Feed) subscribed(addresses []solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for _, address := range addresses {
@@ -426,21 +408,18 @@ func (f *stream) subscribed(addresses []solana.PublicKey) {
 }
 
 // reconnected starts a reconciliation, which finds the transactions of the time without a stream.
-func (f *stream) reconnected() {
+func (f *Feed) reconnected() {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if !f.downSince.IsZero() {
-		if f.client.logger != nil {
-			f.client.logger.Info("event source reconnected", "after", time.Since(f.downSince), "addresses",
-				len(f.topics))
-		}
+		f.Logger.Info("event source reconnected", "after", time.Since(f.downSince), "addresses", len(f.topics))
 		f.downSince = time.Time{}
 		signal(f.reconcileNow)
 	}
 }
 
 // hint receives the source's hints. It does not block.
-func (f *stream) hint(n events.Hint) {
+func (f *Feed) hint(n events.Hint) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.newest = max(f.newest, n.Slot)

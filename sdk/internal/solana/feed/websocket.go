@@ -1,4 +1,4 @@
-package haggle
+package feed
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
-// webSockets is the default source: the WebSocket interfaces of one or several nodes. It uses one at a time.
+// webSockets is the source of the WebSocket interfaces of one or several nodes. It uses one at a time.
 type webSockets struct {
 	endpoints []string
 
@@ -22,7 +22,8 @@ type webSockets struct {
 	refused map[int]bool
 }
 
-func newWebSockets(endpoints []string) *webSockets {
+// NewWebSockets returns a source that uses the WebSocket interfaces of nodes, given by their URLs.
+func NewWebSockets(endpoints []string) events.Source {
 	return &webSockets{endpoints: endpoints, refused: make(map[int]bool)}
 }
 
@@ -82,12 +83,12 @@ func (w *webSockets) markRefused(number int) bool {
 // refusedByNode is a refusal by one node while others remain, so it is not permanent.
 type refusedByNode struct{ refusal error }
 
-func (e *refusedByNode) Error() string { return e.refusal.Error() }
+func (e *refusedByNode) Error() string { return subscribeMethod + ": " + e.refusal.Error() }
 
 func isRefusal(err error) bool {
 	var refused *node.Error
-	return errors.As(err, &refused) && refused.Method == subscribeMethod && !errors.Is(err, errFull) &&
-		(refused.Code == methodNotFound || refused.Code == invalidParams)
+	return errors.As(err, &refused) && refused.Method == subscribeMethod && !errors.Is(err, ErrFull) &&
+		(refused.Code == node.MethodNotFound || refused.Code == node.InvalidParams)
 }
 
 // webSocketStream is a connection, with further ones to the same node if the node limits the subscriptions
@@ -139,7 +140,7 @@ func (s *webSocketStream) Subscribe(ctx context.Context, addresses []solana.Publ
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, errFull) || conn.size() == 0 {
+		if !errors.Is(err, ErrFull) || conn.size() == 0 {
 			return s.leaveNode(err)
 		}
 		var missing []solana.PublicKey
@@ -200,12 +201,4 @@ func (s *webSocketStream) Close() {
 		conn.close()
 	}
 	s.running.Wait()
-}
-
-// eventSource returns the configured source, otherwise the WebSocket interfaces of the client's nodes.
-func (c *Client) eventSource() events.Source {
-	if c.source != nil {
-		return c.source
-	}
-	return newWebSockets(append([]string{c.wsEndpoint}, c.wsFallbacks...))
 }

@@ -1,0 +1,72 @@
+package feed
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// History yields every event of an account that the node still has, the oldest first. It ends with the first
+// error.
+func (f *Feed) History(ctx context.Context, account solana.PublicKey) iter.Seq2[Delivery, error] {
+	return func(yield func(Delivery, error) bool) {
+		entries, err := f.since(ctx, account, position{}, 0)
+		if err != nil {
+			yield(Delivery{}, err)
+			return
+		}
+		for _, item := range entries {
+			if item.failed {
+				continue
+			}
+			deliveries, err := f.deliveriesOf(ctx, account, item)
+			if err != nil {
+				yield(Delivery{}, err)
+				return
+			}
+			for _, delivery := range deliveries {
+				if !yield(delivery, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// deliveriesOf returns the events that one transaction has of an account.
+func (f *Feed) deliveriesOf(
+	ctx context.Context, account solana.PublicKey, item entry,
+) (deliveries []Delivery, err error) {
+	details, err := f.Transaction(ctx, item.signature, true)
+	if err != nil {
+		return nil, err
+	}
+	truncated := details == nil
+	if details != nil {
+		var events []Event
+		events, truncated = f.decode(details)
+		for _, event := range events {
+			if event.Account == account {
+				deliveries = append(deliveries, Delivery{
+					Signature: item.signature, Slot: item.slot, Account: account, Event: event.Value})
+			}
+		}
+	}
+	if truncated {
+		deliveries = append(deliveries, Delivery{
+			Signature: item.signature, Slot: item.slot, Account: account, Truncated: true})
+	}
+	return deliveries, nil
+}
+
+// decode returns the events of a transaction that are about an account; none if it has failed.
+func (f *Feed) decode(details *rpc.GetTransactionResult) (events []Event, truncated bool) {
+	if details.Meta.Err != nil {
+		return nil, false
+	}
+	events, truncated = f.Decode(details)
+	return slices.DeleteFunc(events, func(event Event) bool { return event.Account.IsZero() }), truncated
+}
