@@ -445,8 +445,8 @@ func requireNoEvent(t *testing.T, subscription *Subscription) {
 	}
 }
 
-// history returns the events of Client.History.
-func history(t *testing.T, client *Client, negotiation solana.PublicKey) (all []EventEnvelope) {
+// historyOf returns the events of Client.History.
+func historyOf(t *testing.T, client *Client, negotiation solana.PublicKey) (all []EventEnvelope) {
 	t.Helper()
 	for envelope, err := range client.History(t.Context(), negotiation) {
 		require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -106,7 +107,7 @@ func TestPollingSendsHints(t *testing.T) {
 		assert.Equal(t, []EventEnvelope{offer.envelope(offerAt(solana.PublicKey{43}, 1))},
 			collect(agents, 3*time.Second))
 
-		chain.change(func() { chain.slot += 2 * feed.SettledSlots })
+		chain.change(func() { chain.slot += 2 * history.SettledSlots })
 		time.Sleep(time.Minute)
 		agents.Close()
 		time.Sleep(time.Second)

@@ -78,7 +78,7 @@ func TestListenerReceivesTheChainsEvents(t *testing.T) {
 		chain.change(func() { chain.unlisted = 0 })
 	}
 	listening.Wait()
-	assert.Equal(t, history(t, client, watchedNegotiation), delivered)
+	assert.Equal(t, historyOf(t, client, watchedNegotiation), delivered)
 	assert.Len(t, delivered, rounds)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -131,7 +132,7 @@ func TestHintOfALostTransactionExpires(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		// the next reconciliation considers the state settled
-		chain.change(func() { chain.slot += 2 * feed.SettledSlots })
+		chain.change(func() { chain.slot += 2 * history.SettledSlots })
 		time.Sleep(time.Minute)
 		source.send(&chainTransaction{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
 		lists := func() int { return chain.called("getSignaturesForAddress") }
@@ -165,7 +166,7 @@ func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
 		for range 10 { // at first each is listed once more, to be sure
 			chain.next()
 			time.Sleep(time.Minute)
-			chain.change(func() { chain.slot += feed.SettledSlots })
+			chain.change(func() { chain.slot += history.SettledSlots })
 		}
 		before := count()
 		time.Sleep(10 * time.Minute)
@@ -189,7 +190,7 @@ func TestFailedAndOtherTransactionsAreNotDelivered(t *testing.T) {
 		source.send(failed, watchedNegotiation)
 		source.send(both, watchedNegotiation)
 		assert.Equal(t, []EventEnvelope{both.envelope(offerOf(2))}, collect(subscription, time.Minute))
-		assert.Equal(t, []EventEnvelope{both.envelope(offerOf(2))}, history(t, client, watchedNegotiation))
+		assert.Equal(t, []EventEnvelope{both.envelope(offerOf(2))}, historyOf(t, client, watchedNegotiation))
 	})
 }
 
@@ -203,7 +204,7 @@ func TestIncompleteLogsAreTruncated(t *testing.T) {
 		want := []EventEnvelope{{Signature: cut.signature, Slot: cut.slot, Negotiation: watchedNegotiation,
 			Truncated: true}}
 		assert.Equal(t, want, collect(subscription, time.Minute))
-		assert.Equal(t, want, history(t, client, watchedNegotiation))
+		assert.Equal(t, want, historyOf(t, client, watchedNegotiation))
 	})
 }
 
@@ -217,7 +218,7 @@ func TestTransactionWithoutDetailsIsTruncated(t *testing.T) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
 		assert.Equal(t, want, collect(subscription, 2*detailsLimit))
-		assert.Equal(t, want, history(t, client, watchedNegotiation))
+		assert.Equal(t, want, historyOf(t, client, watchedNegotiation))
 	})
 }
 
@@ -408,13 +409,13 @@ func TestHistoryYieldsAllEventsAndStops(t *testing.T) {
 			chain.mention(watchedNegotiation)
 			want = append(want, chain.emit(offerOf(n)).envelope(offerOf(n)))
 		}
-		assert.Equal(t, want, history(t, client, watchedNegotiation))
+		assert.Equal(t, want, historyOf(t, client, watchedNegotiation))
 		for seen, err := range client.History(t.Context(), watchedNegotiation) {
 			require.NoError(t, err)
 			assert.Equal(t, want[0], seen)
 			break
 		}
-		assert.Empty(t, history(t, client, solana.PublicKey{43}))
+		assert.Empty(t, historyOf(t, client, solana.PublicKey{43}))
 		chain.change(func() { chain.failing = true })
 		for _, err := range client.History(t.Context(), watchedNegotiation) {
 			require.Error(t, err)

@@ -149,6 +149,7 @@ func TestViolation(t *testing.T) {
 		{"sdk/events", "sdk/protocol", false, "sdk/node, transaction, events and history import nothing of Haggle"},
 		{"sdk/transaction", "sdk/node", false, ""},
 		{"sdk/internal/solana/feed", "sdk/events", false, ""},
+		{"sdk/internal/solana/feed", "sdk/history", false, ""},
 		{"sdk/internal/wait", "sdk/events", false, "sdk/internal imports nothing of Haggle"},
 		{"sdk/internal/solana/rpcpool", "sdk/internal/wait", false, ""},
 		{"sdk/protocol", "sdk/internal/solana/rpcpool", false, "sdk/protocol imports only sdk/transaction of this module"},

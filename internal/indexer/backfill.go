@@ -8,6 +8,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 // startBackfill starts the backfill of a long history: all final transactions after the checkpoint. The first
@@ -17,11 +19,11 @@ func (x *Indexer) startBackfill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if final <= x.progress.checkpoint+settledSlots {
-		return fmt.Errorf("slot %d is final: %w", final, errBehind)
+	if final <= x.progress.checkpoint+history.SettledSlots {
+		return fmt.Errorf("slot %d is final: %w", final, history.ErrBehind)
 	}
 	p := *x.progress
-	p.backlog = &backlog{upTo: final - settledSlots}
+	p.backlog = &backlog{upTo: final - history.SettledSlots}
 	p.head, p.finalized = final, final
 	if err := x.apply(ctx, &p, &change{}); err != nil {
 		return err
@@ -32,10 +34,8 @@ func (x *Indexer) startBackfill(ctx context.Context) error {
 
 // backfillAll lists and reads the backlog to its end.
 func (x *Indexer) backfillAll(ctx context.Context) error {
-	for !x.progress.backlog.listed {
-		if err := x.listBacklog(ctx); err != nil {
-			return err
-		}
+	if err := x.listBacklog(ctx); err != nil {
+		return err
 	}
 	for x.progress.backlog != nil {
 		if err := x.readBacklog(ctx); err != nil {
@@ -45,29 +45,31 @@ func (x *Indexer) backfillAll(ctx context.Context) error {
 	return nil
 }
 
-// listBacklog adds a page of the list to the backlog, and stores the cursor of the next page.
+// listBacklog lists the rest of the backlog. It stores each page with the cursor of the next one.
 func (x *Indexer) listBacklog(ctx context.Context) error {
-	anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
-	if err != nil {
-		return permanently(err)
+	if x.progress.backlog.listed {
+		return nil
 	}
-	var until solana.Signature
-	if floor != nil {
-		until = floor.signature
+	cursor := x.progress.backlog.cursor
+	for page, err := range x.sinceCheckpoint(ctx, cursor, rpc.CommitmentFinalized, x.progress.finalized) {
+		if err != nil {
+			return err
+		}
+		cursor = page[len(page)-1]
+		if err := x.storeBacklog(ctx, x.afterCheckpoint(page), cursor, false); err != nil {
+			return err
+		}
 	}
+	return x.storeBacklog(ctx, nil, cursor, true)
+}
+
+// storeBacklog adds transactions to the backlog.
+func (x *Indexer) storeBacklog(
+	ctx context.Context, added []history.Transaction, cursor history.Transaction, listed bool,
+) error {
 	next := *x.progress
-	part, err := x.node.list(ctx, next.backlog.cursor.signature, until, rpc.CommitmentFinalized, next.finalized)
-	if err != nil {
-		return err
-	}
-	kept, whole, err := x.upToAnchor(ctx, part, next.backlog.cursor, anchor, next.finalized)
-	if err != nil {
-		return err
-	}
-	state := *next.backlog
-	state.cursor, state.listed = part.oldest, whole
-	next.backlog = &state
-	err = x.database.write(ctx, func(s statements) error {
+	next.backlog = &backlog{upTo: x.progress.backlog.upTo, cursor: cursor, listed: listed}
+	err := x.database.write(ctx, func(s statements) error {
 		if err := x.progress.lock(ctx, s); err != nil {
 			return err
 		}
@@ -75,13 +77,13 @@ func (x *Indexer) listBacklog(ctx context.Context) error {
 		if err := s.row(ctx, `SELECT COALESCE(MAX(place), 0) FROM backlog`).Scan(&place); err != nil {
 			return err
 		}
-		for _, item := range kept {
-			if item.slot > state.upTo {
+		for _, item := range added {
+			if item.Slot > next.backlog.upTo {
 				continue // A later poll lists it.
 			}
 			place++
 			_, err := s.exec(ctx, `INSERT INTO backlog (place, slot, signature, in_block) VALUES ($1, $2, $3, $4)`,
-				place, int64(item.slot), item.signature.String(), inBlockOrNull(item.inBlock))
+				place, int64(item.Slot), item.Signature.String(), inBlockOrNull(item.Index))
 			if err != nil {
 				return err
 			}
@@ -144,7 +146,7 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 
 // oldest returns the first slots of the backlog, at least up to a slot, the slot after them, and the number
 // of transactions that are left.
-func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, next, left uint64, err error) {
+func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]history.Transaction, next, left uint64, err error) {
 	s := x.database.statements()
 	var end sql.NullInt64
 	err = s.row(ctx, `SELECT slot FROM backlog ORDER BY slot LIMIT 1 OFFSET $1`, transactionsAtOnce-1).Scan(&end)
@@ -155,20 +157,20 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, 
 		return nil, 0, 0, err
 	}
 	end.Int64 = max(end.Int64, atLeast)
-	var entries []entry
+	var entries []history.Transaction
 	err = s.each(ctx, func(scan func(...any) error) error {
-		var item entry
+		var item history.Transaction
 		var text string
 		var inBlock sql.NullInt64
-		if err := scan(&item.slot, &text, &inBlock); err != nil {
+		if err := scan(&item.Slot, &text, &inBlock); err != nil {
 			return err
 		}
 		if inBlock.Valid {
 			index := uint32(inBlock.Int64)
-			item.inBlock = &index
+			item.Index = &index
 		}
 		var err error
-		item.signature, err = solana.SignatureFromBase58(text)
+		item.Signature, err = solana.SignatureFromBase58(text)
 		entries = append(entries, item)
 		return err
 	}, `SELECT slot, signature, in_block FROM backlog WHERE slot <= $1 ORDER BY slot DESC, place`, end.Int64)

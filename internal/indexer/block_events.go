@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -65,7 +66,7 @@ const parallelReads = 8
 
 // readSlots reads slots, each a list of entries. At an error it returns the slots before that slot and the
 // error. It reads slots up to final at commitment finalized.
-func (n *node) readSlots(ctx context.Context, listed [][]entry, final uint64) ([]readSlot, error) {
+func (n *node) readSlots(ctx context.Context, listed [][]history.Transaction, final uint64) ([]readSlot, error) {
 	slots, failures := make([]readSlot, len(listed)), make([]error, len(listed))
 	var running errgroup.Group
 	running.SetLimit(parallelReads)
@@ -84,13 +85,13 @@ func (n *node) readSlots(ctx context.Context, listed [][]entry, final uint64) ([
 	return slots, nil
 }
 
-func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (readSlot, error) {
-	read := readSlot{slot: entries[0].slot, final: entries[0].slot <= final}
+func (n *node) readSlot(ctx context.Context, entries []history.Transaction, final uint64) (readSlot, error) {
+	read := readSlot{slot: entries[0].Slot, final: entries[0].Slot <= final}
 	commitment := n.commitment
 	if read.final {
 		commitment = rpc.CommitmentFinalized
 	}
-	unordered := func(item entry) bool { return item.inBlock == nil }
+	unordered := func(item history.Transaction) bool { return item.Index == nil }
 	var err error
 	if read.block, err = n.block(ctx, read.slot, commitment, len(entries) > 1 && slices.ContainsFunc(entries, unordered)); err != nil {
 		return readSlot{}, err
@@ -105,9 +106,9 @@ func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (rea
 		}
 		transaction, err := readLogs(found)
 		if err != nil {
-			return readSlot{}, fmt.Errorf("transaction %s: %w", item.signature, err)
+			return readSlot{}, fmt.Errorf("transaction %s: %w", item.Signature, err)
 		}
-		transaction.signature = item.signature.String()
+		transaction.signature = item.Signature.String()
 		read.transactions = append(read.transactions, transaction)
 	}
 	return read, nil

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // errLongList means that the list since the checkpoint is too long for memory.
@@ -14,78 +19,75 @@ var errLongList = errors.New("the list of transactions is too long for one poll"
 
 // listed returns the node's list after the checkpoint and up to head, slot by slot, the oldest first. It
 // returns errLongList if the list is long and most of it is final.
-func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, error) {
-	anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
-	if err != nil {
-		return nil, permanently(err)
-	}
-	var until solana.Signature
-	if floor != nil {
-		until = floor.signature
-	}
-	var newest []entry
-	var before entry
-	for pages := 0; pages < followPages || final <= x.progress.checkpoint+2*settledSlots; pages++ {
-		part, err := x.node.list(ctx, before.signature, until, x.config.Commitment, head)
+func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]history.Transaction, error) {
+	var newest []history.Transaction
+	pages := 0
+	for page, err := range x.sinceCheckpoint(ctx, history.Transaction{}, x.config.Commitment, head) {
 		if err != nil {
 			return nil, err
 		}
-		kept, whole, err := x.upToAnchor(ctx, part, before, anchor, head)
-		if err != nil {
-			return nil, err
+		if pages++; pages > followPages && final > x.progress.checkpoint+2*history.SettledSlots {
+			return nil, errLongList
 		}
-		newest = append(newest, kept...)
-		if whole {
-			return bySlot(newest, head), nil
-		}
-		before = part.oldest
+		newest = append(newest, x.afterCheckpoint(page)...)
 	}
-	return nil, errLongList
+	return bySlot(newest, head), nil
 }
 
-// upToAnchor returns the entries of a page after the checkpoint, and reports whether the list ends here: it
-// must reach the anchor, or its end if there is no anchor. before is the entry before the page, and head the
-// node's minimum slot.
-func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, anchor *known, head uint64) (kept []entry, whole bool, err error) {
-	for _, item := range part.entries {
-		if item.slot > x.progress.checkpoint {
-			kept = append(kept, item)
-		}
-		if anchor != nil && item.signature == anchor.signature {
-			return kept, true, nil
-		}
-	}
-	if part.length == 0 && !before.signature.IsZero() {
-		// A node lists nothing after a transaction that a fork has removed.
-		there, err := x.node.exists(ctx, before, head)
+// sinceCheckpoint yields the node's list, the newest page first, up to the last indexed transaction, which it
+// must contain. before is the transaction after which it continues, and head the node's minimum slot.
+func (x *Indexer) sinceCheckpoint(
+	ctx context.Context, before history.Transaction, commitment rpc.CommitmentType, head uint64,
+) iter.Seq2[[]history.Transaction, error] {
+	return func(yield func([]history.Transaction, error) bool) {
+		anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
 		if err != nil {
-			return nil, false, err
+			yield(nil, permanently(err))
+			return
 		}
-		if !there {
-			return nil, false, fmt.Errorf("transaction %s: %w", before.signature, errChainChanged)
+		query := history.Query{
+			Address: protocol.ProgramID, Before: before, Commitment: commitment, MinContextSlot: head, ShortPages: true,
+		}
+		if floor != nil {
+			query.Until = floor.signature
+		}
+		for page, err := range history.Pages(ctx, x.node.rpc, query) {
+			found := slices.ContainsFunc(page, func(item history.Transaction) bool {
+				return anchor != nil && item.Signature == anchor.signature
+			})
+			passed := len(page) > 0 && anchor != nil && page[len(page)-1].Slot < anchor.slot
+			if passed && !found {
+				break
+			}
+			if !yield(page, err) || err != nil || found {
+				return
+			}
+		}
+		if anchor != nil {
+			yield(nil, permanently(fmt.Errorf("%w: transaction %s of slot %d is not listed", ErrHistoryGone, anchor.signature, anchor.slot)))
 		}
 	}
-	if anchor == nil {
-		return kept, part.length == 0, nil
-	}
-	if part.length == 0 || part.oldest.slot < anchor.slot {
-		return nil, false, permanently(fmt.Errorf("%w: transaction %s of slot %d is not listed", ErrHistoryGone, anchor.signature, anchor.slot))
-	}
-	return kept, false, nil
+}
+
+// afterCheckpoint returns the successful transactions of a page after the checkpoint.
+func (x *Indexer) afterCheckpoint(page []history.Transaction) []history.Transaction {
+	return slices.DeleteFunc(slices.Clone(page), func(item history.Transaction) bool {
+		return item.Failed || item.Slot <= x.progress.checkpoint
+	})
 }
 
 // bySlot groups a list, the newest first, into slots up to head, the oldest first.
-func bySlot(newest []entry, head uint64) (slots [][]entry) {
+func bySlot(newest []history.Transaction, head uint64) (slots [][]history.Transaction) {
 	for i := len(newest) - 1; i >= 0; i-- {
 		item := newest[i]
-		if item.slot > head {
+		if item.Slot > head {
 			break
 		}
-		if last := len(slots) - 1; last >= 0 && slots[last][0].slot == item.slot {
+		if last := len(slots) - 1; last >= 0 && slots[last][0].Slot == item.Slot {
 			slots[last] = append(slots[last], item)
 			continue
 		}
-		slots = append(slots, []entry{item})
+		slots = append(slots, []history.Transaction{item})
 	}
 	return slots
 }
@@ -102,7 +104,7 @@ type fork struct {
 
 // compare returns the first slot to read, and the earlier slots that are final since this poll. It ignores
 // stored slots after the node's head.
-func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
+func (x *Indexer) compare(ctx context.Context, listed [][]history.Transaction, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
 	from, verified, last := fork{slot: noSlot}, []uint64(nil), uint64(0)
 	if len(stored) > 0 {
 		last = stored[len(stored)-1].slot
@@ -112,9 +114,9 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 		switch {
 		case !haveListed && !haveStored:
 			return from, verified, nil
-		case haveListed && (!haveStored || listed[i][0].slot < stored[i].slot):
-			from = fork{listed[i][0].slot, i < len(stored), last, "a slot was listed late"}
-		case !haveListed || stored[i].slot < listed[i][0].slot:
+		case haveListed && (!haveStored || listed[i][0].Slot < stored[i].slot):
+			from = fork{listed[i][0].Slot, i < len(stored), last, "a slot was listed late"}
+		case !haveListed || stored[i].slot < listed[i][0].Slot:
 			if err := x.confirmGone(ctx, stored[i], nil, head); err != nil {
 				return from, nil, err
 			}
@@ -132,7 +134,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 			continue
 		}
 		read, err := x.node.block(ctx, stored[i].slot, rpc.CommitmentFinalized, false)
-		if errors.Is(err, errChainChanged) {
+		if errors.Is(err, history.ErrChainChanged) {
 			return from, verified, nil // The node lists the slot before it has the block.
 		}
 		if err != nil {
@@ -148,10 +150,10 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 }
 
 // differs returns the reason why a slot has changed; empty if it has not.
-func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head uint64) (string, error) {
+func (x *Indexer) differs(ctx context.Context, was storedSlot, is []history.Transaction, head uint64) (string, error) {
 	now := make(map[solana.Signature]bool, len(is))
 	for _, item := range is {
-		now[item.signature] = true
+		now[item.Signature] = true
 	}
 	for signature := range was.signatures {
 		if !now[signature] {
@@ -176,7 +178,7 @@ func (x *Indexer) confirmGone(ctx context.Context, was storedSlot, now map[solan
 			return err
 		}
 		if there {
-			return fmt.Errorf("transaction %s of slot %d is not listed: %w", signature, was.slot, errBehind)
+			return fmt.Errorf("transaction %s of slot %d is not listed: %w", signature, was.slot, history.ErrBehind)
 		}
 	}
 	return nil

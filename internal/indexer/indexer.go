@@ -13,11 +13,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/time/rate"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 const (
-	// settledSlots is the number of slots after which a node's lists are complete.
-	settledSlots = 32
 	// followPages is the number of pages that fit in memory. A longer list is stored in the database first.
 	followPages = 3
 	// transactionsAtOnce is the approximate number of transactions that one database transaction adds.
@@ -89,11 +89,12 @@ func New(database *Database, config Config) (*Indexer, error) {
 	if config.Report == nil {
 		config.Report = func(Report) {}
 	}
-	limiter := rate.NewLimiter(rate.Inf, 0)
+	client := config.RPC
 	if config.RequestsPerSecond > 0 {
-		limiter = rate.NewLimiter(rate.Limit(config.RequestsPerSecond), max(1, int(config.RequestsPerSecond)))
+		client = rpc.NewWithCustomRPCClient(limited{client,
+			rate.NewLimiter(rate.Limit(config.RequestsPerSecond), max(1, int(config.RequestsPerSecond)))})
 	}
-	return &Indexer{database: database, config: config, node: &node{config.RPC, config.Commitment, limiter}}, nil
+	return &Indexer{database: database, config: config, node: &node{client, config.Commitment}}, nil
 }
 
 // Run indexes until the context ends, or with Config.Once until it has indexed everything. It retries after
@@ -233,15 +234,15 @@ func (x *Indexer) follow(ctx context.Context) error {
 
 // advance deletes the rows from a fork on, if there is one, and indexes the listed transactions from there
 // on.
-func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, verified []uint64, head, final uint64) error {
+func (x *Indexer) advance(ctx context.Context, listed [][]history.Transaction, from fork, verified []uint64, head, final uint64) error {
 	if from.slot != noSlot {
-		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []entry, slot uint64) int { return cmp.Compare(entries[0].slot, slot) })
+		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []history.Transaction, slot uint64) int { return cmp.Compare(entries[0].Slot, slot) })
 		listed = listed[at:]
 	} else {
 		listed = nil
 	}
 	x.progress.head, x.progress.finalized = head, final
-	c := &change{verified: verified, limit: min(final, head) - min(final, head, settledSlots)}
+	c := &change{verified: verified, limit: min(final, head) - min(final, head, history.SettledSlots)}
 	var addresses []solana.PublicKey
 	if from.deletes {
 		c.from = &from.slot
@@ -264,7 +265,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 		listed = listed[len(slots):]
 		c.slots, c.next = slots, noSlot
 		if len(listed) > 0 {
-			c.next = listed[0][0].slot
+			c.next = listed[0][0].Slot
 		}
 		err := x.readAccounts(ctx, c, append(addresses, negotiationsOf(slots)...), final)
 		if err == nil && x.isWorthWriting(c) {
@@ -278,7 +279,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 }
 
 // firstOf returns the first slots of a list, up to about transactionsAtOnce.
-func firstOf(listed [][]entry) [][]entry {
+func firstOf(listed [][]history.Transaction) [][]history.Transaction {
 	count := 0
 	for i, entries := range listed {
 		count += len(entries)
@@ -296,19 +297,19 @@ func (x *Indexer) since(ctx context.Context, slot uint64) ([]solana.PublicKey, e
 }
 
 // atLeastUpTo extends the beginning of a list up to a slot.
-func atLeastUpTo(listed, beginning [][]entry, slot uint64) [][]entry {
+func atLeastUpTo(listed, beginning [][]history.Transaction, slot uint64) [][]history.Transaction {
 	count := len(beginning)
-	for count < len(listed) && listed[count][0].slot <= slot {
+	for count < len(listed) && listed[count][0].Slot <= slot {
 		count++
 	}
 	return listed[:count]
 }
 
 // isWorthWriting reports whether a change has rows or accounts, moves the limit of the checkpoint by at least
-// settledSlots, or comes more than writeEvery after the last write.
+// history.SettledSlots, or comes more than writeEvery after the last write.
 func (x *Indexer) isWorthWriting(c *change) bool {
 	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.accounts) > 0 ||
-		c.limit >= x.progress.checkpoint+settledSlots || time.Since(x.written) > writeEvery
+		c.limit >= x.progress.checkpoint+history.SettledSlots || time.Since(x.written) > writeEvery
 }
 
 // readAccounts reads the accounts that have changed, and again those that were read at a slot that was not

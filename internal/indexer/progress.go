@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -39,7 +40,7 @@ type progress struct {
 type backlog struct {
 	upTo uint64
 	// cursor is the oldest listed transaction.
-	cursor entry
+	cursor history.Transaction
 	listed bool
 }
 
@@ -64,8 +65,8 @@ func readProgress(ctx context.Context, s statements) (*progress, error) {
 	if upTo.Valid {
 		p.backlog = &backlog{upTo: uint64(upTo.Int64), listed: listed}
 		if cursor.Valid {
-			p.backlog.cursor.slot = uint64(cursorSlot.Int64)
-			if p.backlog.cursor.signature, err = solana.SignatureFromBase58(cursor.String); err != nil {
+			p.backlog.cursor.Slot = uint64(cursorSlot.Int64)
+			if p.backlog.cursor.Signature, err = solana.SignatureFromBase58(cursor.String); err != nil {
 				return nil, err
 			}
 		}
@@ -107,8 +108,8 @@ func (p *progress) store(ctx context.Context, s statements) error {
 	listed := false
 	if p.backlog != nil {
 		upTo, listed = int64(p.backlog.upTo), p.backlog.listed
-		if last := p.backlog.cursor; !last.signature.IsZero() {
-			cursor, cursorSlot = last.signature.String(), int64(last.slot)
+		if last := p.backlog.cursor; !last.Signature.IsZero() {
+			cursor, cursorSlot = last.Signature.String(), int64(last.Slot)
 		}
 	}
 	_, err := s.exec(ctx, `UPDATE progress SET commitment = $1, checkpoint_slot = $2, head_slot = $3, finalized_slot = $4,

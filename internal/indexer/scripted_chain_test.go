@@ -22,6 +22,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
+// listPage is the most transactions in a validator's list.
+const listPage = 1000
+
 // scriptedChain is a node with a chain that a test defines, with forks. It answers like a validator.
 type scriptedChain struct {
 	lock  sync.Mutex
@@ -222,7 +225,7 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 			defer act()
 		}
 		if upTo -= min(upTo, c.listsLate); upTo < options.MinContextSlot {
-			return nil, &sdknode.Error{Method: method, Code: -32016, Message: "Minimum context slot has not been reached"}
+			return nil, &sdknode.Error{Method: method, Code: sdknode.MinContextSlotNotReached, Message: "Minimum context slot has not been reached"}
 		}
 		return c.list(options.Before, options.Until, min(options.Limit, c.pageLimit), upTo), nil
 	case "getBlock":

@@ -10,60 +10,26 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
-const (
-	// historyPage is the most signatures that a node lists in one request.
-	historyPage = 1000
-	// HistoryLimit is the most signatures of one address that are fetched at once.
-	HistoryLimit = 100_000
-	// SettledSlots is the distance behind the newest slot from which a node's lists are complete. A node
-	// updates its list a little after it sends the notification.
-	SettledSlots = 32
-)
+// HistoryLimit is the most signatures of one address that a subscription keeps.
+const HistoryLimit = 100_000
 
-// ErrTooLong: an address has more new transactions than the feed fetches.
+// ErrTooLong: an address has more new transactions than a subscription keeps.
 var ErrTooLong = errors.New("history of the address is too long")
-
-// entry is a transaction in the history of an address.
-type entry struct {
-	signature solana.Signature
-	slot      uint64
-	failed    bool
-	// processed reports that the block is not complete yet, so the transaction's position may change. A
-	// validator lists no such transactions.
-	processed bool
-}
-
-// signatures returns a page of the transactions that mention an address, the newest first. None of its
-// elements is nil.
-func (f *Feed) signatures(
-	ctx context.Context, address solana.PublicKey, options *rpc.GetSignaturesForAddressOpts,
-) ([]*rpc.TransactionSignature, error) {
-	listed, err := f.RPC.GetSignaturesForAddressWithOpts(ctx, address, options)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Contains(listed, nil) {
-		return nil, rpcpool.Malformed("node listed a transaction without a signature")
-	}
-	return listed, nil
-}
 
 // endOf returns the current end of an address's history. slot is a slot that the node had reached before.
 func (f *Feed) endOf(ctx context.Context, address solana.PublicKey, slot uint64) (position, error) {
-	one := 1
-	listed, err := f.signatures(ctx, address,
-		&rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: f.Commitment, MinContextSlot: &slot})
-	if err != nil {
-		return position{}, err
+	query := history.Query{Address: address, Commitment: f.Commitment, MinContextSlot: slot, PageSize: 1}
+	for page, err := range history.Pages(ctx, f.RPC, query) {
+		if err != nil {
+			return position{}, err
+		}
+		return position{signature: page[0].Signature, slot: page[0].Slot}, nil
 	}
-	if len(listed) == 0 {
-		return position{slot: slot}, nil
-	}
-	return position{signature: listed[0].Signature, slot: listed[0].Slot}, nil
+	return position{slot: slot}, nil
 }
 
 // HasTransactions reports whether an address has any transaction.
@@ -88,38 +54,30 @@ func (f *Feed) positionOf(ctx context.Context, signature solana.Signature) (posi
 // that has not reached the slot head must not serve the request, because another node may have.
 func (f *Feed) since(
 	ctx context.Context, address solana.PublicKey, from position, head uint64,
-) ([]entry, error) {
-	var entries []entry
-	page := historyPage
-	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: f.Commitment,
-		MinContextSlot: &head}
-	for {
-		listed, err := f.signatures(ctx, address, options)
+) ([]history.Transaction, error) {
+	var listed []history.Transaction
+	query := history.Query{Address: address, Until: from.signature, Commitment: f.Commitment, MinContextSlot: head}
+	for page, err := range history.Pages(ctx, f.RPC, query) {
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range listed {
-			// A node that has deleted the position's transaction lists beyond it. A position in a slot that
-			// the chain has not reached comes from a node with a wrong slot, and must not hide transactions
-			// before that slot.
-			if item.Slot < from.slot && (head == 0 || from.slot <= head) || item.Signature == from.signature {
-				slices.Reverse(entries)
-				return entries, nil
-			}
-			entries = append(entries, entry{
-				signature: item.Signature, slot: item.Slot, failed: item.Err != nil,
-				processed: item.ConfirmationStatus == rpc.ConfirmationStatusProcessed,
-			})
+		// A node that has deleted the position's transaction lists beyond it. A position in a slot that the
+		// chain has not reached comes from a node with a wrong slot, and must not hide transactions before
+		// that slot.
+		end := slices.IndexFunc(page, func(item history.Transaction) bool {
+			return item.Slot < from.slot && (head == 0 || from.slot <= head) || item.Signature == from.signature
+		})
+		if end >= 0 {
+			listed = append(listed, page[:end]...)
+			break
 		}
-		if len(listed) < historyPage {
-			slices.Reverse(entries)
-			return entries, nil
-		}
-		if len(entries) >= HistoryLimit {
+		listed = append(listed, page...)
+		if len(listed) > HistoryLimit {
 			return nil, fmt.Errorf("%w: %s", ErrTooLong, address)
 		}
-		options.Before = listed[len(listed)-1].Signature
 	}
+	slices.Reverse(listed)
+	return listed, nil
 }
 
 // blockPositions returns the positions of a slot's transactions in its block; nil if the node does not return

@@ -11,6 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 type object = map[string]any
@@ -82,7 +84,7 @@ func TestHistoryIsOrderedFromTheOldest(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, entries, 2_500-c.first+1)
 				for i, item := range entries {
-					require.Equal(t, numbered(c.first+i), item.signature)
+					require.Equal(t, numbered(c.first+i), item.Signature)
 				}
 			})
 		}
@@ -90,8 +92,8 @@ func TestHistoryIsOrderedFromTheOldest(t *testing.T) {
 }
 
 func TestPositionAdvancesOnlyOverSettledSlots(t *testing.T) {
-	entries := []entry{{signature: numbered(1), slot: 100}, {signature: numbered(2), slot: 110},
-		{signature: numbered(3), slot: 141}}
+	entries := []history.Transaction{{Signature: numbered(1), Slot: 100}, {Signature: numbered(2), Slot: 110},
+		{Signature: numbered(3), Slot: 141}}
 	assert.Equal(t, position{signature: numbered(2), slot: 110}, position{}.advance(entries, 142))
 	assert.Equal(t, position{signature: numbered(3), slot: 141}, position{}.advance(entries, 173))
 	assert.Equal(t, position{signature: numbered(9), slot: 90},
@@ -110,7 +112,7 @@ func TestFalseSlotDoesNotHideLaterTransactions(t *testing.T) {
 	entries, err := f.since(t.Context(), solana.PublicKey{1}, wrong, 520)
 	require.NoError(t, err)
 	require.Len(t, entries, 100)
-	assert.Equal(t, numbered(901), entries[0].signature)
+	assert.Equal(t, numbered(901), entries[0].Signature)
 	assert.Equal(t, position{signature: numbered(977), slot: 488}, wrong.advance(entries, 520))
 
 	assert.EqualValues(t, 500, f.advanceHead(500))

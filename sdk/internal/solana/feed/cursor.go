@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 // position is a point in the history of an address: everything before it has been read.
@@ -18,14 +20,14 @@ type position struct {
 
 // advance returns the position after the newest entry whose predecessors the node has certainly listed. head
 // is a slot that the node had reached before it listed the entries.
-func (m position) advance(entries []entry, head uint64) position {
-	certain := head - min(head, SettledSlots)
+func (m position) advance(entries []history.Transaction, head uint64) position {
+	certain := head - min(head, history.SettledSlots)
 	if m.slot > head {
 		m.slot = certain
 	}
 	for _, item := range slices.Backward(entries) {
-		if item.slot <= certain {
-			m.signature = item.signature
+		if item.Slot <= certain {
+			m.signature = item.Signature
 			break
 		}
 	}
@@ -95,8 +97,8 @@ func (c *cursors) advance(listed *listing) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	at := listed.cursor
-	if last := len(listed.entries) - 1; last >= 0 && !listed.entries[last].processed {
-		at.latest = position{signature: listed.entries[last].signature, slot: listed.entries[last].slot}
+	if last := len(listed.entries) - 1; last >= 0 && !listed.entries[last].Processed {
+		at.latest = position{signature: listed.entries[last].Signature, slot: listed.entries[last].Slot}
 	}
 	if listed.all {
 		at.complete = at.complete.advance(listed.entries, listed.head)

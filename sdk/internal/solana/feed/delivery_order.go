@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 // queued is a transaction to deliver, with the lists that have it.
 type queued struct {
-	entry
+	history.Transaction
 	lists []*listing
 }
 
@@ -37,25 +39,25 @@ func (b *backlog) setHandled(signature solana.Signature, slot uint64) {
 }
 
 func (b *backlog) has(signature solana.Signature) bool {
-	return slices.ContainsFunc(b.items, func(item *queued) bool { return item.signature == signature })
+	return slices.ContainsFunc(b.items, func(item *queued) bool { return item.Signature == signature })
 }
 
 // add adds the entries of a list that have not been handled. Failed transactions, and those that skip
 // reports, count as handled.
-func (b *backlog) add(listed *listing, skip func(entry) bool) {
+func (b *backlog) add(listed *listing, skip func(history.Transaction) bool) {
 	waiting := make(map[solana.Signature]*queued, len(b.items))
 	for _, item := range b.items {
-		waiting[item.signature] = item
+		waiting[item.Signature] = item
 	}
 	for _, item := range listed.entries {
-		switch known := waiting[item.signature]; {
-		case b.isHandled(item.signature):
-		case item.failed || skip(item):
-			b.setHandled(item.signature, item.slot)
+		switch known := waiting[item.Signature]; {
+		case b.isHandled(item.Signature):
+		case item.Failed || skip(item):
+			b.setHandled(item.Signature, item.Slot)
 		case known != nil:
 			known.lists = append(known.lists, listed)
 		default:
-			b.items = append(b.items, &queued{entry: item, lists: []*listing{listed}})
+			b.items = append(b.items, &queued{Transaction: item, lists: []*listing{listed}})
 		}
 	}
 }
@@ -63,14 +65,14 @@ func (b *backlog) add(listed *listing, skip func(entry) bool) {
 // order sorts the transactions. If the node has not ordered the end of the backlog yet, order removes and
 // returns that end.
 func (b *backlog) order(ctx context.Context) (postponed []*queued, err error) {
-	slices.SortStableFunc(b.items, func(a, b *queued) int { return cmp.Compare(a.slot, b.slot) })
+	slices.SortStableFunc(b.items, func(a, b *queued) int { return cmp.Compare(a.Slot, b.Slot) })
 	for first := 0; first < len(b.items); {
 		next := first + 1
-		for next < len(b.items) && b.items[next].slot == b.items[first].slot {
+		for next < len(b.items) && b.items[next].Slot == b.items[first].Slot {
 			next++
 		}
 		same := b.items[first:next]
-		if len(same) > 1 && slices.ContainsFunc(same, func(item *queued) bool { return item.processed }) {
+		if len(same) > 1 && slices.ContainsFunc(same, func(item *queued) bool { return item.Processed }) {
 			postponed, b.items = b.items[first:], b.items[:first]
 			return postponed, nil
 		}
@@ -90,12 +92,12 @@ func (b *backlog) orderSlot(ctx context.Context, items []*queued) error {
 	positions := commonList(items)
 	if positions == nil {
 		var err error
-		if positions, err = b.feed.blockPositions(ctx, items[0].slot); err != nil {
+		if positions, err = b.feed.blockPositions(ctx, items[0].Slot); err != nil {
 			return err
 		}
 	}
 	slices.SortStableFunc(items,
-		func(a, b *queued) int { return cmp.Compare(positions[a.signature], positions[b.signature]) })
+		func(a, b *queued) int { return cmp.Compare(positions[a.Signature], positions[b.Signature]) })
 	return nil
 }
 
@@ -117,10 +119,10 @@ func commonList(items []*queued) map[solana.Signature]int {
 			continue
 		}
 		positions := make(map[solana.Signature]int, len(items))
-		at, _ := slices.BinarySearchFunc(candidate.entries, items[0].slot,
-			func(e entry, slot uint64) int { return cmp.Compare(e.slot, slot) })
-		for ; at < len(candidate.entries) && candidate.entries[at].slot == items[0].slot; at++ {
-			positions[candidate.entries[at].signature] = at
+		at, _ := slices.BinarySearchFunc(candidate.entries, items[0].Slot,
+			func(e history.Transaction, slot uint64) int { return cmp.Compare(e.Slot, slot) })
+		for ; at < len(candidate.entries) && candidate.entries[at].Slot == items[0].Slot; at++ {
+			positions[candidate.entries[at].Signature] = at
 		}
 		return positions
 	}

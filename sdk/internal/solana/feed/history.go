@@ -7,6 +7,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 // History yields every event of an account that the node still has, the oldest first. It ends with the first
@@ -19,7 +21,7 @@ func (f *Feed) History(ctx context.Context, account solana.PublicKey) iter.Seq2[
 			return
 		}
 		for _, item := range entries {
-			if item.failed {
+			if item.Failed {
 				continue
 			}
 			deliveries, err := f.deliveriesOf(ctx, account, item)
@@ -38,9 +40,9 @@ func (f *Feed) History(ctx context.Context, account solana.PublicKey) iter.Seq2[
 
 // deliveriesOf returns the events that one transaction has of an account.
 func (f *Feed) deliveriesOf(
-	ctx context.Context, account solana.PublicKey, item entry,
+	ctx context.Context, account solana.PublicKey, item history.Transaction,
 ) (deliveries []Delivery, err error) {
-	details, err := f.Transaction(ctx, item.signature, true)
+	details, err := f.Transaction(ctx, item.Signature, true)
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +53,13 @@ func (f *Feed) deliveriesOf(
 		for _, event := range events {
 			if event.Account == account {
 				deliveries = append(deliveries, Delivery{
-					Signature: item.signature, Slot: item.slot, Account: account, Event: event.Value})
+					Signature: item.Signature, Slot: item.Slot, Account: account, Event: event.Value})
 			}
 		}
 	}
 	if truncated {
 		deliveries = append(deliveries, Delivery{
-			Signature: item.signature, Slot: item.slot, Account: account, Truncated: true})
+			Signature: item.Signature, Slot: item.Slot, Account: account, Truncated: true})
 	}
 	return deliveries, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/accounts"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
@@ -130,7 +131,7 @@ func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) 
 			switch {
 			case changed && known:
 				s.refresh(address)
-			case changed || !s.hasListed(address, at.changedAt+SettledSlots):
+			case changed || !s.hasListed(address, at.changedAt+history.SettledSlots):
 				r.refreshWhenIdle(address)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 func (f *Feed) keepUnrelated(signature solana.Signature, slot uint64) {
@@ -22,11 +24,11 @@ func (f *Feed) keepUnrelated(signature solana.Signature, slot uint64) {
 
 // isUnrelated reports whether this execution of a transaction is known not to concern this program. In
 // another slot it would be another execution.
-func (f *Feed) isUnrelated(item entry) bool {
+func (f *Feed) isUnrelated(item history.Transaction) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	slot, known := f.unrelated[item.signature]
-	return known && slot == item.slot
+	slot, known := f.unrelated[item.Signature]
+	return known && slot == item.Slot
 }
 
 // reached returns a slot that the node has reached, at most a second old.

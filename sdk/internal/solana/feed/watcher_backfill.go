@@ -9,13 +9,15 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
 )
 
 // listing is a node's list of the transactions of an address, requested after the node had reached the slot
 // head.
 type listing struct {
 	cursor  *cursor
-	entries []entry
+	entries []history.Transaction
 	head    uint64
 	// all reports whether the list begins at cursor.complete instead of cursor.latest.
 	all bool
@@ -183,7 +185,7 @@ func (w *watcher) lookUpHinted(ctx context.Context) error {
 		}
 		w.fetched[signature] = details
 		w.backlog.items = append(w.backlog.items,
-			&queued{entry: entry{signature: signature, slot: details.Slot}})
+			&queued{Transaction: history.Transaction{Signature: signature, Slot: details.Slot}})
 	}
 	return nil
 }
@@ -251,7 +253,7 @@ func (w *watcher) forget(reconciled uint64) {
 	oldest := uint64(math.MaxUint64)
 	for _, at := range w.cursors.all() {
 		if _, due := w.due[at.address]; !due && at.address != w.Wallet {
-			at.complete.slot = max(at.complete.slot, reconciled-min(reconciled, SettledSlots))
+			at.complete.slot = max(at.complete.slot, reconciled-min(reconciled, history.SettledSlots))
 		}
 		oldest = min(oldest, at.complete.slot)
 	}

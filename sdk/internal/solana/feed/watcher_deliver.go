@@ -13,20 +13,20 @@ import (
 // before it.
 func (w *watcher) handleNext(ctx context.Context) error {
 	item := w.backlog.items[0]
-	if w.backlog.isHandled(item.signature) {
+	if w.backlog.isHandled(item.Signature) {
 		w.backlog.items = w.backlog.items[1:]
 		return nil
 	}
-	details := w.fetched[item.signature]
+	details := w.fetched[item.Signature]
 	if details == nil {
 		var err error
-		if details, err = w.feed.Transaction(ctx, item.signature, true); err != nil {
+		if details, err = w.feed.Transaction(ctx, item.Signature, true); err != nil {
 			return err
 		}
 		if details == nil {
 			w.backlog.items = w.backlog.items[1:]
-			w.backlog.setHandled(item.signature, item.slot)
-			w.deliverTruncated(item.signature, item.slot)
+			w.backlog.setHandled(item.Signature, item.Slot)
+			w.deliverTruncated(item.Signature, item.Slot)
 			return nil
 		}
 	}
@@ -35,15 +35,15 @@ func (w *watcher) handleNext(ctx context.Context) error {
 		return err
 	}
 	w.backlog.items = w.backlog.items[1:]
-	delete(w.fetched, item.signature)
-	w.backlog.setHandled(item.signature, details.Slot)
-	executed := position{signature: item.signature, slot: details.Slot}
+	delete(w.fetched, item.Signature)
+	w.backlog.setHandled(item.Signature, details.Slot)
+	executed := position{signature: item.Signature, slot: details.Slot}
 	var failed error
 	for _, event := range events {
 		failed = errors.Join(failed, w.handleEvent(executed, event))
 	}
 	if truncated {
-		w.deliverTruncated(item.signature, details.Slot)
+		w.deliverTruncated(item.Signature, details.Slot)
 	}
 	return failed
 }
