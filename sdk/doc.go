@@ -106,5 +106,6 @@
 // Package protocol has the generated code, which packs and unpacks instructions ([protocol.SubmitOffer]),
 // accounts ([protocol.Negotiation]) and events ([protocol.OfferSubmitted]), and the pure rules. It needs no
 // client. Package transaction has the outcomes, errors and receipts of transactions of any program, package
-// node the errors and the health of nodes. Package admin changes the protocol's configuration.
+// node the errors and the health of nodes. Package events has the sources of hints, package history lists the
+// transactions of an address or of the program. Package admin changes the protocol's configuration.
 package haggle

@@ -1,8 +1,9 @@
 // Package architecture tests the rules for the Go packages of this repository:
 //
 //   - Dependencies point one way: cmd, internal, the packages below sdk, sdk, and last sdk/protocol, sdk/amount,
-//     sdk/token, sdk/node, sdk/transaction and the packages of sdk/internal. Nothing imports cmd, sdk imports
-//     nothing outside of itself, and sdk/node, sdk/transaction and sdk/internal nothing of Haggle.
+//     sdk/token, sdk/node, sdk/transaction, sdk/events, sdk/history and the packages of sdk/internal. Nothing
+//     imports cmd, sdk imports nothing outside of itself, and sdk/node, sdk/transaction, sdk/events,
+//     sdk/history and sdk/internal nothing of Haggle.
 //   - No exported declaration of sdk mentions a type of an internal package.
 //   - No hand-written Go file has more than 500 lines.
 //   - The examples import only sdk.
