@@ -30,8 +30,7 @@ const SettledSlots = 32
 const fullPage = 1000
 
 var (
-	// ErrBehind: the node has not reached the required slot. It may be another node at the same address than
-	// the one that had reached it.
+	// ErrBehind: the node has not reached the required slot. Several nodes can share an address.
 	ErrBehind = node.ErrBehind
 	// ErrChainChanged: a fork has removed the transaction from which a list was to continue. List again from
 	// an earlier position.
