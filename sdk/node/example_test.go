@@ -1,0 +1,37 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"log"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/node"
+)
+
+// A read fails with ErrBehind while no node has reached a slot that one of them has returned before.
+func Example() {
+	var (
+		ctx         context.Context
+		negotiation solana.PublicKey
+	)
+	client, err := haggle.NewClient(haggle.Config{
+		Endpoint:  "https://api.mainnet-beta.solana.com",
+		Fallbacks: []string{"https://rpc.example.org"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	snapshot, err := client.Negotiation(negotiation).Snapshot(ctx)
+	switch {
+	case errors.Is(err, node.ErrBehind):
+		log.Println("read again later:", err)
+	case err != nil:
+		log.Fatal(err)
+	default:
+		log.Println(snapshot.Status)
+	}
+}
