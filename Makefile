@@ -50,8 +50,10 @@ localnet: program ## run a local chain with the program loaded until interrupted
 	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
 	@exec "$$HAGGLE_CACHE/bin/haggle" localnet $(ARGS)
 
-lint: prerequisites ## formats, go vet, staticcheck, prose, clippy
-	@echo "==> gofmt, go vet, staticcheck, prose"
+lint: prerequisites ## formats, go mod tidy, go vet, staticcheck, prose, clippy
+	@echo "==> go mod tidy, gofmt, go vet, staticcheck, prose"
+	@go mod tidy -diff || { echo "go.mod: \"go mod tidy\" fails or changes go.mod or go.sum (above); a test dependency of a" \
+	    "dependency that the module proxy does not serve needs another version of that dependency"; exit 1; }
 	@unformatted=$$(gofmt -l .); \
 	    [ -z "$$unformatted" ] || { echo "not formatted (make fmt): $$unformatted"; exit 1; }
 	@go vet ./...
