@@ -25,11 +25,11 @@ help: ## show this
 demo: program ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages postgresql lint verify test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages postgresql lint test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: differential fuzz faults mutants ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
-program: prerequisites ## build the on-chain program: program/target/deploy/haggle.so
+program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
 
 idl: prerequisites ## write the IDL, Anchor.toml and the SDK's fixtures from the program's table
@@ -83,7 +83,7 @@ test-chains: program ## the scenarios of tests/scenarios on both kinds of local 
 test-anchor: program ## negotiations with the Anchor TypeScript clients, from the IDL alone
 	@toolchain/anchor-client
 
-verify: program ## check that the build is reproducible; with CLUSTER=... also that it is deployed there
+verify: prerequisites ## check that the committed ELF is the source's; with CLUSTER=... also that it is deployed there
 	@toolchain/verify
 
 deploy: prerequisites ## deploy the program with the Solana CLI: CLUSTER=... PROGRAM_KEYPAIR=... (docs/DEPLOYMENT.md)

@@ -5,6 +5,9 @@ toolchain=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(dirname "$toolchain")
 . "$toolchain/versions"
 
+# The built program, committed and embedded in the Go package there.
+elf=$repo/sdk/localnet/haggle.so
+
 home=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
 HAGGLE_CACHE=${HAGGLE_CACHE:-${XDG_CACHE_HOME:-$home/.cache}/haggle}
 export HAGGLE_CACHE
@@ -17,6 +20,12 @@ die() { say "$*"; exit 1; }
 
 { mkdir -p "$HAGGLE_CACHE"/{bin,log,lock,target} && [ -w "$HAGGLE_CACHE/lock" ]; } 2>/dev/null ||
     die "$HAGGLE_CACHE cannot be written to: set HAGGLE_CACHE to a folder that can"
+
+# Other systems than Linux have shasum instead of sha256sum, and another stat.
+sha256() {
+    if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -c 1-64
+}
+file_size() { wc -c <"$1" | tr -d ' '; }
 
 need_command() { # name, how to get it
     command -v "$1" >/dev/null || die "$1 is not on PATH: $2"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -40,8 +41,9 @@ type Chain struct {
 // answers. The protocol is not initialized. The context limits only the start, builds included. The chain
 // runs until Close or until this process ends.
 //
-// It returns an error if the program or the chain's binary is not found, the chain is not ready after 30 s
-// (Surfpool) or 90 s (Validator), or the external chain does not have the program.
+// It returns an error if the program or the chain's binary is not found, the port is in use (ErrPortInUse),
+// the chain is not ready after 30 s (Surfpool) or 90 s (Validator), the ledger has another version of the
+// program, or the external chain does not have the program.
 func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	options = options.withDefaults()
 	url := os.Getenv(EnvRPCURL)
@@ -71,38 +73,24 @@ func (c *Chain) Close() error {
 const startAttempts = 3
 
 func startOwn(ctx context.Context, options Options) (*Chain, error) {
-	from, err := findCheckout()
+	elf, err := readProgram(options.Program)
 	if err != nil {
 		return nil, err
 	}
-	if options.Kind == "" {
-		if options.Kind, err = from.defaultKind(); err != nil {
-			return nil, err
-		}
-	}
-	if options.Program, err = from.findProgram(options.Program); err != nil {
-		return nil, err
-	}
-	binary, err := from.command(ctx, options.Kind, options.Progress)
+	found, err := findBinary(ctx, options.Kind, options.Progress)
 	if err != nil {
 		return nil, err
 	}
-	prepare := validatorCommand
-	if options.Kind == Surfpool {
-		prepare = embeddedCommand
-		if from == "" {
-			prepare = surfpoolCommand
-		}
-	}
-	chain := &Chain{Kind: options.Kind, ProgramID: options.ProgramID, travels: options.Kind == Surfpool}
-	if chain.UpgradeAuthority, err = solana.NewRandomPrivateKey(); err != nil {
+	chain := &Chain{Kind: found.kind, ProgramID: options.ProgramID, travels: found.kind == Surfpool}
+	if chain.UpgradeAuthority, err = options.key(authorityKey); err != nil {
 		return nil, err
 	}
-	if chain.faucet, err = solana.NewRandomPrivateKey(); err != nil {
+	if chain.faucet, err = options.key(faucetKey); err != nil {
 		return nil, err
 	}
+	configuration := configuration{options, found, elf, chain.UpgradeAuthority.PublicKey(), chain.Faucet()}
 	for attempt := 1; ; attempt++ {
-		launch, err := prepare(binary, options, chain.UpgradeAuthority.PublicKey(), chain.Faucet())
+		launch, err := configuration.launch()
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +98,42 @@ func startOwn(ctx context.Context, options Options) (*Chain, error) {
 		if err == nil {
 			chain.process, chain.RPCURL, chain.WSURL = running, endpoints.RPC, endpoints.WS
 			chain.client = rpc.New(endpoints.RPC)
-			return chain, nil
+			break
 		}
 		if attempt == startAttempts || ctx.Err() != nil || !strings.Contains(err.Error(), "in use") {
-			return nil, fmt.Errorf("start %s: %w", options.Kind, err)
+			return nil, fmt.Errorf("start %s: %w", found.kind, err)
 		}
 	}
+	if options.Ledger == "" {
+		return chain, nil
+	}
+	if err := chain.checkProgram(ctx, elf); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger %s: %w", options.Ledger, err), chain.Close())
+	}
+	return chain, nil
+}
+
+// configuration is what the command line of a chain depends on.
+type configuration struct {
+	options           Options
+	binary            chainBinary
+	elf               []byte
+	authority, faucet solana.PublicKey
+}
+
+func (c configuration) launch() (*launch, error) {
+	switch {
+	case c.binary.embedded:
+		return c.embedded()
+	case c.binary.kind == Surfpool:
+		return c.surfpool()
+	default:
+		return c.validator()
+	}
+}
+
+// writeProgram writes the program's ELF file to a folder and returns its path.
+func (c configuration) writeProgram(folder string) (string, error) {
+	path := filepath.Join(folder, "haggle.so")
+	return path, os.WriteFile(path, c.elf, 0o600)
 }

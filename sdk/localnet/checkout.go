@@ -37,22 +37,10 @@ func findCheckout() (checkout, error) {
 	}
 }
 
-// command returns the path of a chain's binary. In a checkout, a script of toolchain/ finds or builds it.
-// Elsewhere, it is the command on PATH.
-func (c checkout) command(ctx context.Context, kind Kind, progress func(string)) (string, error) {
-	switch {
-	case c == "":
-		return commandOnPath(kind)
-	case kind == Surfpool:
-		return c.runScript(ctx, "localnet", progress)
-	default:
-		return c.runScript(ctx, "validator", progress)
-	}
-}
-
 // runScript runs a script of toolchain/ that builds a missing binary and prints its path.
-func (c checkout) runScript(ctx context.Context, script string, progress func(string)) (string, error) {
-	command := exec.CommandContext(ctx, filepath.Join(string(c), "toolchain", script))
+func (c checkout) runScript(ctx context.Context, progress func(string), script string,
+	arguments ...string) (string, error) {
+	command := exec.CommandContext(ctx, filepath.Join(string(c), "toolchain", script), arguments...)
 	// An interrupt must also stop the compilers that the script has started.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
@@ -78,30 +66,4 @@ func (c checkout) runScript(ctx context.Context, script string, progress func(st
 			strings.Join(last, "\n"))
 	}
 	return strings.TrimSpace(stdout.String()), nil
-}
-
-// commands are the names of the chains' commands on PATH.
-var commands = map[Kind]string{Surfpool: "surfpool", Validator: "solana-test-validator"}
-
-func commandOnPath(kind Kind) (string, error) {
-	path, err := exec.LookPath(commands[kind])
-	if err != nil {
-		return "", fmt.Errorf("%w: install %s, or set %s to the endpoint of a running chain with the program",
-			err, commands[kind], EnvRPCURL)
-	}
-	return path, nil
-}
-
-// defaultKind returns the kind of chain to start if none is named.
-func (c checkout) defaultKind() (Kind, error) {
-	if c != "" {
-		return Surfpool, nil
-	}
-	for _, kind := range []Kind{Surfpool, Validator} {
-		if _, err := exec.LookPath(commands[kind]); err == nil {
-			return kind, nil
-		}
-	}
-	return "", fmt.Errorf("local chain not found: install %s or %s on PATH, or set %s to the endpoint of "+
-		"a running chain with the program", commands[Surfpool], commands[Validator], EnvRPCURL)
 }

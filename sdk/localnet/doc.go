@@ -19,18 +19,24 @@
 // If HAGGLE_RPC_URL is set, no chain is started: the running chain at that endpoint is used, which must have
 // the program. Otherwise HAGGLE_CHAIN or Options.Kind names the kind of chain to start:
 //
-//   - surfpool: confirms within about 50 ms, and its clock can be set. In a checkout of the Haggle repository
-//     it is an embedded chain that toolchain/localnet builds into HAGGLE_CACHE. Elsewhere it is the command
-//     surfpool on PATH.
-//   - validator: solana-test-validator; time passes as on the clusters. In a checkout, toolchain/validator
-//     finds or builds it. Elsewhere it is the command on PATH.
+//   - validator: solana-test-validator 4.2 or later; time passes as on the clusters.
+//   - surfpool: confirms within about 50 ms, and its clock can be set. It is the command surfpool, or the
+//     embedded chain haggle-localnet that a checkout of the Haggle repository builds.
 //
-// If no kind is named, a checkout uses surfpool. Elsewhere the first of these commands on PATH is used.
+// If no kind is named, the first of these is used: solana-test-validator on PATH; surfpool on PATH; a chain
+// that a checkout has built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle); and inside a checkout, a
+// chain that its scripts build, which takes minutes once. Inside a checkout, its own chains come first if they
+// are built: its tests are about them.
 //
 // # The program
 //
-// Options.Program is the path of the program's ELF file. In a checkout, program/target/deploy/haggle.so is
-// the default; "make program" builds it.
+// The chain has the program of this version of the package, [Program]. Options.Program is the path of another
+// ELF file.
+//
+// # State
+//
+// Close deletes the chain's state, and all keys are new at each start. Options.Ledger keeps the state in a
+// folder, with fixed keys for tests.
 //
 // # The clock
 //

@@ -11,7 +11,7 @@ import (
 
 func ExampleStart() {
 	ctx := context.Background()
-	net, err := localnet.Start(ctx, localnet.Options{Program: "testdata/haggle.so"})
+	net, err := localnet.Start(ctx, localnet.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

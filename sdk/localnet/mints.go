@@ -19,6 +19,12 @@ func (c *Chain) CreateMint(ctx context.Context, decimals uint8) (solana.PublicKe
 	return c.createMint(ctx, solana.TokenProgramID, decimals, nil)
 }
 
+// createMintAt creates an SPL Token mint like CreateMint at the address of a key.
+func (c *Chain) createMintAt(ctx context.Context, key solana.PrivateKey, decimals uint8) error {
+	_, err := c.createMintOf(ctx, key, solana.TokenProgramID, decimals, nil)
+	return err
+}
+
 // MintExtension is an extension of a new Token-2022 mint.
 type MintExtension struct {
 	// Type determines the extension's length.
@@ -41,6 +47,11 @@ func (c *Chain) createMint(ctx context.Context, program solana.PublicKey, decima
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
+	return c.createMintOf(ctx, key, program, decimals, extensions)
+}
+
+func (c *Chain) createMintOf(ctx context.Context, key solana.PrivateKey, program solana.PublicKey,
+	decimals uint8, extensions []MintExtension) (_ solana.PublicKey, err error) {
 	mint, faucet := key.PublicKey(), c.faucet.PublicKey()
 	length := mintLength
 	if len(extensions) > 0 {

@@ -51,7 +51,7 @@ func Start(ctx context.Context, options Options) (*Net, error) {
 		return nil, err
 	}
 	net := &Net{Chain: chain}
-	if err := net.setUp(ctx); err != nil {
+	if err := net.setUp(ctx, options); err != nil {
 		return nil, errors.Join(err, net.Close())
 	}
 	return net, nil
@@ -66,27 +66,51 @@ func (n *Net) Close() error {
 	return errors.Join(err, n.Chain.Close())
 }
 
-func (n *Net) setUp(ctx context.Context) (err error) {
+func (n *Net) setUp(ctx context.Context, options Options) (err error) {
 	n.Client, err = haggle.NewClient(haggle.Config{Endpoint: n.Chain.RPCURL, WSEndpoint: n.Chain.WSURL})
 	if err != nil {
 		return err
 	}
-	if n.Buyer, err = wallet.GenerateKeypair(); err != nil {
+	if n.Buyer, err = options.keypair(buyerKey); err != nil {
 		return err
 	}
-	if n.Seller, err = wallet.GenerateKeypair(); err != nil {
+	if n.Seller, err = options.keypair(sellerKey); err != nil {
 		return err
 	}
-	if err := n.configure(ctx); err != nil {
+	if err := n.configure(ctx, options); err != nil {
 		return err
 	}
-	if n.Mint, err = n.Chain.CreateMint(ctx, Decimals); err != nil {
+	mint, err := options.key(mintKey)
+	if err != nil {
+		return err
+	}
+	n.Mint = mint.PublicKey()
+	// A kept ledger can have the mint, and the balances of the last session.
+	balance, err := n.Chain.Balance(ctx, n.Mint)
+	if err != nil {
+		return err
+	}
+	if balance == 0 {
+		if err := n.Chain.createMintAt(ctx, mint, Decimals); err != nil {
+			return err
+		}
+	}
+	if balance, err = n.Chain.Balance(ctx, n.Buyer.PublicKey()); err != nil || balance > 0 {
 		return err
 	}
 	return n.Chain.Endow(ctx, n.Mint,
 		Holding{Owner: n.Buyer.PublicKey(), Lamports: StartLamports, Tokens: StartTokens},
 		Holding{Owner: n.Seller.PublicKey(), Lamports: StartLamports},
 		Holding{Owner: n.Treasury})
+}
+
+// keypair returns the keypair of a party.
+func (o Options) keypair(name string) (*wallet.Keypair, error) {
+	key, err := o.key(name)
+	if err != nil {
+		return nil, err
+	}
+	return wallet.NewKeypair(key)
 }
 
 // Endow gives StartLamports and StartTokens to each of further wallets.
@@ -99,7 +123,7 @@ func (n *Net) Endow(ctx context.Context, owners ...solana.PublicKey) error {
 }
 
 // configure initializes the protocol with a new treasury, unless it is initialized already.
-func (n *Net) configure(ctx context.Context) error {
+func (n *Net) configure(ctx context.Context, options Options) error {
 	config, err := n.Client.GetConfig(ctx)
 	if err == nil {
 		n.Treasury = config.Treasury
@@ -116,7 +140,7 @@ func (n *Net) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	treasury, err := wallet.GenerateKeypair()
+	treasury, err := options.keypair(treasuryKey)
 	if err != nil {
 		return err
 	}

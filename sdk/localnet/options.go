@@ -34,18 +34,28 @@ const (
 	External  Kind = "external"
 )
 
-// Options configure Start and StartChain. In a checkout of the Haggle repository, the zero value is complete.
-// Elsewhere, Program is required unless HAGGLE_RPC_URL is set.
+// Options configure Start and StartChain. The zero value is complete.
 type Options struct {
 	// Kind is the kind of chain to start: Surfpool or Validator. If empty, HAGGLE_CHAIN decides. Both are
 	// ignored if HAGGLE_RPC_URL is set.
 	Kind Kind
-	// Program is the path of the program's ELF file. If empty, it is program/target/deploy/haggle.so of the
-	// checkout that contains the working directory.
+	// Program is the path of the program's ELF file. If empty, the one in this package is used, see [Program].
 	Program string
 	// ProgramID is the address of the program. If zero, protocol.ProgramID is used. Start always uses that
 	// one.
 	ProgramID solana.PublicKey
+	// Port is the port of the JSON-RPC server; the WebSocket server gets the next one. If zero, free ports are
+	// used. If one of both is not free, StartChain returns ErrPortInUse.
+	Port int
+	// Ledger is the folder of a ledger that outlives the chain. A later start with the same folder continues
+	// it, with the program, accounts and balances of the earlier one. If empty, Close deletes the chain's state.
+	//
+	// The chain is a validator then. All keys are fixed: the faucet, the upgrade authority, and the mint,
+	// treasury, buyer and seller of Net. Anybody can derive them from this package's source. They are for tests
+	// only: never send funds to them on another chain.
+	//
+	// The chain's clock does not advance while the chain is stopped. It is then behind the machine's clock.
+	Ledger string
 	// GeyserPlugin is the path of the configuration file of a Geyser plugin. It is an error unless a chain of
 	// the kind Validator is started.
 	GeyserPlugin string
@@ -61,6 +71,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Kind == "" {
 		o.Kind = Kind(os.Getenv(EnvChain))
+	}
+	if o.Kind == "" && o.Ledger != "" {
+		o.Kind = Validator
 	}
 	if o.ProgramID.IsZero() {
 		o.ProgramID = protocol.ProgramID
@@ -81,6 +94,13 @@ func (o Options) validate(rpcURL string) error {
 		if rpcURL == "" {
 			return fmt.Errorf("chain %q unknown: set %s to %q or %q", o.Kind, EnvChain, Surfpool, Validator)
 		}
+	}
+	if o.Ledger != "" && (rpcURL != "" || o.Kind != Validator) {
+		return fmt.Errorf("Ledger needs a started chain of the kind %s: set %s, and unset %s",
+			Validator, EnvChain, EnvRPCURL)
+	}
+	if o.Port < 0 || o.Port > lastRPCPort {
+		return fmt.Errorf("port %d is not between 0 and %d", o.Port, lastRPCPort)
 	}
 	if o.GeyserPlugin != "" && (rpcURL != "" || o.Kind != Validator) {
 		return fmt.Errorf("GeyserPlugin needs a started chain of the kind %s: set %s, and unset %s",

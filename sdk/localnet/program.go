@@ -2,38 +2,36 @@ package localnet
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 )
 
-// findProgram returns the absolute path of the program's ELF file: the given path, or the file in the
-// checkout. An ELF in the package's own binary would be the next source.
-func (c checkout) findProgram(given string) (string, error) {
-	path, remedy := given, "set Options.Program to the path of the program's ELF file"
-	switch {
-	case given != "":
-	case c != "":
-		path = filepath.Join(string(c), "program", "target", "deploy", "haggle.so")
-		remedy = "build it with: make program"
-	default:
-		return "", fmt.Errorf("program not found: %s; \"make program\" in a checkout of %s builds it",
-			remedy, modulePath)
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// embeddedProgram is the file that "make program" builds. "make verify" proves that it is the sources'.
+//
+//go:embed haggle.so
+var embeddedProgram []byte
+
+// Program returns a copy of the program's ELF file that is part of this package: the file that a deployment of
+// this version has on chain.
+func Program() []byte { return bytes.Clone(embeddedProgram) }
+
+// readProgram returns the ELF file at a path, or the embedded one if the path is empty.
+func readProgram(path string) ([]byte, error) {
+	if path == "" {
+		return embeddedProgram, nil
 	}
 	content, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("program not found: %w; %s", err, remedy)
+		return nil, fmt.Errorf("program not found: %w; set Options.Program to the path of an ELF file, or to \"\" "+
+			"for the program in this package", err)
 	}
 	if err != nil {
-		return "", fmt.Errorf("program: %w", err)
+		return nil, fmt.Errorf("program: %w", err)
 	}
 	if !bytes.HasPrefix(content, []byte("\x7fELF")) {
-		return "", fmt.Errorf("program: %s is not an ELF file", path)
+		return nil, fmt.Errorf("program: %s is not an ELF file", path)
 	}
-	return path, nil
+	return content, nil
 }

@@ -2,30 +2,89 @@ package localnet
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 )
 
-// leaveCheckout changes into an empty folder and sets PATH to another one. It returns the absolute path of
-// the program and the folder on PATH.
-func leaveCheckout(t *testing.T) (program, path string) {
+// leaveCheckout changes into an empty folder, and sets PATH and the cache to empty folders, too. It returns
+// both.
+func leaveCheckout(t *testing.T) (path, cache string) {
 	t.Helper()
-	program, err := filepath.Abs(elf)
-	require.NoError(t, err)
-	path = t.TempDir()
+	path, cache = t.TempDir(), t.TempDir()
 	t.Setenv("PATH", path)
+	t.Setenv("HAGGLE_CACHE", cache)
 	t.Setenv(EnvChain, "")
 	t.Chdir(t.TempDir())
-	return program, path
+	require.NoError(t, os.Mkdir(filepath.Join(cache, "bin"), 0o700))
+	return path, cache
+}
+
+// builtChain returns the chain of a kind that this checkout uses.
+func builtChain(t *testing.T, kind Kind) string {
+	t.Helper()
+	found, err := findBinary(t.Context(), kind, func(line string) { t.Log(line) })
+	require.NoError(t, err)
+	return found.path
+}
+
+func writeScript(t *testing.T, path, script string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
+}
+
+// The names in the cache that other folders look for are those that the scripts use.
+func TestNamesInTheCache(t *testing.T) {
+	require.Equal(t, "haggle-localnet-"+embeddedKey, filepath.Base(builtChain(t, Surfpool)))
+	versions, err := os.ReadFile("../../toolchain/versions")
+	require.NoError(t, err)
+	require.Contains(t, string(versions), "VALIDATOR_VERSION="+validatorVersion+"\n")
+	require.Contains(t, string(versions), fmt.Sprintf("VALIDATOR_SERIES=%d.%d\n", leastMajor, leastMinor))
+}
+
+func TestFindBinary(t *testing.T) {
+	ctx, quiet := t.Context(), func(string) {}
+	path, cache := leaveCheckout(t)
+	cachedSurfpool := filepath.Join(cache, "bin", "haggle-localnet-"+embeddedKey)
+	cachedValidator := filepath.Join(cache, "bin", "solana-test-validator-"+validatorVersion)
+	surfpool, validator := filepath.Join(path, "surfpool"), filepath.Join(path, "solana-test-validator")
+	requireFound := func(kind Kind, want chainBinary) {
+		t.Helper()
+		found, err := findBinary(ctx, kind, quiet)
+		require.NoError(t, err)
+		require.Equal(t, want, found)
+	}
+
+	writeScript(t, cachedValidator, "")
+	requireFound("", chainBinary{path: cachedValidator, kind: Validator})
+	writeScript(t, cachedSurfpool, "")
+	requireFound("", chainBinary{cachedSurfpool, Surfpool, true})
+	requireFound(Validator, chainBinary{path: cachedValidator, kind: Validator})
+	writeScript(t, surfpool, "")
+	requireFound("", chainBinary{path: surfpool, kind: Surfpool})
+	writeScript(t, validator, "echo 'solana-test-validator 4.2.0 (src:00000000; feat:0, client:Agave)'")
+	requireFound("", chainBinary{path: validator, kind: Validator})
+	requireFound(Surfpool, chainBinary{path: surfpool, kind: Surfpool})
+	writeScript(t, validator, "echo solana-test-validator 5.0.1")
+	requireFound("", chainBinary{path: validator, kind: Validator})
+
+	writeScript(t, validator, "echo solana-test-validator 1.18.26")
+	requireFound("", chainBinary{path: surfpool, kind: Surfpool})
+	for _, other := range []string{surfpool, cachedSurfpool, cachedValidator} {
+		require.NoError(t, os.Remove(other))
+	}
+	_, err := findBinary(ctx, "", quiet)
+	require.ErrorContains(t, err, validator+" is too old: version 1.18.26, but the program needs 4.2 or later")
+	require.ErrorContains(t, err, "agave-install update")
 }
 
 // fakeSurfpool runs the embedded chain, without a program, on the ports that the command surfpool gets.
-const fakeSurfpool = `#!/bin/sh
-[ "$1 $2 $4 $6 $8" = "start --host --port --ws-port --slot-time" ] || exit 2
+const fakeSurfpool = `[ "$1 $2 $4 $6 $8" = "start --host --port --ws-port --slot-time" ] || exit 2
 exec %s --rpc-port "$5" --ws-port "$7" --slot-time "$9"
 `
 
@@ -34,25 +93,23 @@ func TestStartOutsideACheckout(t *testing.T) {
 	require.NoError(t, err)
 	for _, kind := range []Kind{Surfpool, Validator} {
 		t.Run(string(kind), func(t *testing.T) {
-			binary, err := inside.command(t.Context(), kind, func(line string) { t.Log(line) })
-			require.NoError(t, err)
-			program, path := leaveCheckout(t)
+			binary := builtChain(t, kind)
+			path, _ := leaveCheckout(t)
 			if kind == Surfpool {
-				script := fmt.Sprintf(fakeSurfpool, binary)
-				require.NoError(t, os.WriteFile(filepath.Join(path, "surfpool"), []byte(script), 0o700))
+				writeScript(t, filepath.Join(path, "surfpool"), fmt.Sprintf(fakeSurfpool, binary))
 			} else {
 				require.NoError(t, os.Symlink(binary, filepath.Join(path, "solana-test-validator")))
 			}
 
-			net, err := Start(t.Context(), Options{Program: program})
+			chain, err := Start(t.Context(), Options{})
 			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, net.Close()) })
-			require.Equal(t, kind, net.Chain.Kind)
+			t.Cleanup(func() { require.NoError(t, chain.Close()) })
+			require.Equal(t, kind, chain.Chain.Kind)
 			t.Chdir(filepath.Join(string(inside), "sdk", "localnet"))
-			loadsTheProgramAsUpgradeable(t, net.Chain)
-			advancesTheClock(t, net.Chain)
-			holdsTheStartBalances(t, net)
-			leavesNothingBehind(t, net.Chain)
+			loadsTheProgramAsUpgradeable(t, chain.Chain)
+			advancesTheClock(t, chain.Chain)
+			holdsTheStartBalances(t, chain)
+			leavesNothingBehind(t, chain.Chain)
 		})
 	}
 }
@@ -91,36 +148,41 @@ func TestStartErrors(t *testing.T) {
 		require.ErrorIs(t, err, os.ErrNotExist)
 		require.ErrorContains(t, err, "set Options.Program")
 	})
+	t.Run("a port that is in use", func(t *testing.T) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer listener.Close()
+		port := listener.Addr().(*net.TCPAddr).Port
+		for _, kind := range []Kind{Surfpool, Validator} {
+			_, err = StartChain(t.Context(), Options{Kind: kind, Port: port})
+			require.ErrorIs(t, err, ErrPortInUse)
+			require.ErrorContains(t, err, strconv.Itoa(port))
+		}
+	})
+	t.Run("a ledger without a validator", func(t *testing.T) {
+		_, err := StartChain(t.Context(), Options{Kind: Surfpool, Ledger: t.TempDir()})
+		require.ErrorContains(t, err, "Ledger needs a started chain of the kind validator")
+	})
 	t.Run("not a program", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "text.so")
 		require.NoError(t, os.WriteFile(file, []byte("text"), 0o600))
 		_, err := StartChain(t.Context(), Options{Program: file})
 		require.ErrorContains(t, err, "not an ELF file")
 	})
-	t.Run("a checkout without a built program", func(t *testing.T) {
-		_, err := checkout(t.TempDir()).findProgram("")
-		require.ErrorIs(t, err, os.ErrNotExist)
-		require.ErrorContains(t, err, "make program")
-	})
 	t.Run("outside a checkout without anything", func(t *testing.T) {
-		program, _ := leaveCheckout(t)
-		_, err := StartChain(t.Context(), Options{Program: program})
-		require.ErrorContains(t, err, "surfpool or solana-test-validator")
+		leaveCheckout(t)
+		_, err := StartChain(t.Context(), Options{})
+		require.ErrorContains(t, err, "install solana-test-validator 4.2 or later")
+		require.ErrorContains(t, err, "or surfpool")
+		require.ErrorContains(t, err, "checkout of "+modulePath)
 		require.ErrorContains(t, err, EnvRPCURL)
-		_, err = StartChain(t.Context(), Options{Program: program, Kind: Validator})
+		_, err = StartChain(t.Context(), Options{Kind: Validator})
 		require.ErrorContains(t, err, "install solana-test-validator")
 	})
-	t.Run("outside a checkout without a program", func(t *testing.T) {
-		_, path := leaveCheckout(t)
-		require.NoError(t, os.WriteFile(filepath.Join(path, "surfpool"), nil, 0o700))
-		_, err := StartChain(t.Context(), Options{})
-		require.ErrorContains(t, err, "set Options.Program")
-	})
 	t.Run("a chain that ends at once", func(t *testing.T) {
-		program, path := leaveCheckout(t)
-		script := "#!/bin/sh\necho this surfpool is broken\nexit 7\n"
-		require.NoError(t, os.WriteFile(filepath.Join(path, "surfpool"), []byte(script), 0o700))
-		_, err := StartChain(t.Context(), Options{Program: program})
+		path, _ := leaveCheckout(t)
+		writeScript(t, filepath.Join(path, "surfpool"), "echo this surfpool is broken\nexit 7\n")
+		_, err := StartChain(t.Context(), Options{})
 		require.ErrorContains(t, err, "exit status 7")
 		require.ErrorContains(t, err, "this surfpool is broken")
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,18 +27,36 @@ const (
 	surfpoolFaucetLamports = 500_000_000 * solana.LAMPORTS_PER_SOL
 )
 
-// embeddedCommand prepares the embedded surfpool of program/localnet, which loads the program before its
+// embedded prepares the embedded surfpool of program/localnet, which loads the program before its
 // first block.
-func embeddedCommand(binary string, options Options, authority, faucet solana.PublicKey) (*launch, error) {
+func (c configuration) embedded() (*launch, error) {
+	port := c.options.Port
+	wsPort := 0 // the chain chooses free ports
+	if port != 0 {
+		if wsPort = port + 1; !portsFree(port, 2) {
+			return nil, portInUse(port)
+		}
+	}
+	folder, err := os.MkdirTemp("", "haggle-embedded-")
+	if err != nil {
+		return nil, err
+	}
+	cleanUp := func() error { return os.RemoveAll(folder) }
+	program, err := c.writeProgram(folder)
+	if err != nil {
+		return nil, errors.Join(err, cleanUp())
+	}
 	return &launch{
-		command: exec.Command(binary,
-			"--program", options.ProgramID.String(), options.Program,
-			"--upgrade-authority", authority.String(),
-			"--faucet", faucet.String(),
+		command: exec.Command(c.binary.path,
+			"--program", c.options.ProgramID.String(), program,
+			"--upgrade-authority", c.authority.String(),
+			"--faucet", c.faucet.String(),
+			"--rpc-port", strconv.Itoa(port), "--ws-port", strconv.Itoa(wsPort),
 			"--slot-time", strconv.FormatInt(slotTime.Milliseconds(), 10),
 			"--exit-with-parent"),
-		ready: readEndpoints,
-		limit: surfpoolLimit,
+		cleanUp: cleanUp,
+		ready:   readEndpoints,
+		limit:   surfpoolLimit,
 	}, nil
 }
 
@@ -54,14 +73,10 @@ func readEndpoints(_ context.Context, stdout io.Reader) (endpoints, error) {
 	return where, nil
 }
 
-// surfpoolCommand prepares the command surfpool. It starts empty; the program and the faucet are written by
+// surfpool prepares the command surfpool. It starts empty; the program and the faucet are written by
 // RPC.
-func surfpoolCommand(binary string, options Options, authority, faucet solana.PublicKey) (*launch, error) {
-	elf, err := os.ReadFile(options.Program)
-	if err != nil {
-		return nil, err
-	}
-	base, err := freePortBlock()
+func (c configuration) surfpool() (*launch, error) {
+	base, _, err := c.options.ports()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +86,7 @@ func surfpoolCommand(binary string, options Options, authority, faucet solana.Pu
 		return nil, err
 	}
 	where := localEndpoints(base)
-	command := exec.Command(binary, "start",
+	command := exec.Command(c.binary.path, "start",
 		"--host", "127.0.0.1",
 		"--port", strconv.Itoa(base),
 		"--ws-port", strconv.Itoa(base+1),
@@ -86,7 +101,7 @@ func surfpoolCommand(binary string, options Options, authority, faucet solana.Pu
 			if err := awaitBlocks(ctx, where.RPC); err != nil {
 				return endpoints{}, err
 			}
-			return where, writeState(ctx, where.RPC, options.ProgramID, elf, authority, faucet)
+			return where, writeState(ctx, where.RPC, c.options.ProgramID, c.elf, c.authority, c.faucet)
 		},
 		limit: surfpoolLimit,
 	}, nil

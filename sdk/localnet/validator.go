@@ -13,41 +13,64 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// validatorCommand prepares a solana-test-validator with its own ledger.
-func validatorCommand(binary string, options Options, authority, faucet solana.PublicKey) (*launch, error) {
-	base, err := freePortBlock()
+// validator prepares a solana-test-validator with its own ledger, or with a kept one.
+func (c configuration) validator() (_ *launch, err error) {
+	rpcPort, base, err := c.options.ports()
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "haggle-validator-")
-	if err != nil {
+	folder, ledger, cleanUp := c.options.Ledger, c.options.Ledger, func() error { return nil }
+	if ledger == "" {
+		if folder, err = os.MkdirTemp("", "haggle-validator-"); err != nil {
+			return nil, err
+		}
+		ledger, cleanUp = filepath.Join(folder, "ledger"), func() error { return os.RemoveAll(folder) }
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, cleanUp())
+		}
+	}()
+	if ledger, err = filepath.Abs(ledger); err != nil {
 		return nil, err
 	}
-	where := localEndpoints(base)
+	if err := os.MkdirAll(ledger, 0o700); err != nil {
+		return nil, err
+	}
+	// The ledger that exists already has the program and the faucet.
+	var genesis []string
+	if !hasLedger(ledger) {
+		program, err := c.writeProgram(ledger)
+		if err != nil {
+			return nil, err
+		}
+		genesis = []string{
+			"--upgradeable-program", c.options.ProgramID.String(), program, c.authority.String(),
+			"--mint", c.faucet.String(),
+		}
+	}
+	where := localEndpoints(rpcPort)
 	port := func(offset int) string { return strconv.Itoa(base + offset) }
-	command := exec.Command(binary,
-		"--ledger", folder, "--reset", "--quiet",
-		"--upgradeable-program", options.ProgramID.String(), options.Program, authority.String(),
-		"--mint", faucet.String(),
+	command := exec.Command(c.binary.path, append(genesis,
+		"--ledger", ledger, "--quiet",
 		"--bind-address", "127.0.0.1",
-		"--rpc-port", port(0), // the WebSocket port is the next one
+		"--rpc-port", strconv.Itoa(rpcPort), // the WebSocket port is the next one
 		"--faucet-port", port(2),
 		"--gossip-port", port(3),
-		"--dynamic-port-range", port(4)+"-"+port(portBlock-1))
-	if options.GeyserPlugin != "" {
-		command.Args = append(command.Args, "--geyser-plugin-config", options.GeyserPlugin)
+		"--dynamic-port-range", port(4)+"-"+port(portBlock-1))...)
+	if c.options.GeyserPlugin != "" {
+		command.Args = append(command.Args, "--geyser-plugin-config", c.options.GeyserPlugin)
 	}
 	command.Dir = folder
 	return &launch{
 		command: command,
-		cleanUp: func() error { return os.RemoveAll(folder) },
-		logFile: filepath.Join(folder, "validator.log"),
+		cleanUp: cleanUp,
+		logFile: filepath.Join(ledger, "validator.log"),
 		ready: func(ctx context.Context, _ io.Reader) (endpoints, error) {
 			return where, awaitBlocks(ctx, where.RPC)
 		},
@@ -91,6 +114,29 @@ const (
 	portAttempts = 50
 	checkedPorts = 4 // the validator chooses the others from a range
 )
+
+// lastRPCPort is the last port that another one follows.
+const lastRPCPort = 65534
+
+// ErrPortInUse is the error of StartChain if another process uses a port of Options.Port.
+var ErrPortInUse = errors.New("port in use")
+
+func portInUse(port int) error {
+	return fmt.Errorf("%w: a process uses %d or %d", ErrPortInUse, port, port+1)
+}
+
+// ports returns the port of the JSON-RPC server and the first one of a block of free ports. The port of the
+// WebSocket server follows the first.
+func (o Options) ports() (rpcPort, block int, err error) {
+	block, err = freePortBlock()
+	if err != nil || o.Port == 0 {
+		return block, block, err
+	}
+	if !portsFree(o.Port, 2) {
+		return 0, 0, portInUse(o.Port)
+	}
+	return o.Port, block, nil
+}
 
 func freePortBlock() (int, error) {
 	for range portAttempts {

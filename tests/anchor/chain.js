@@ -37,7 +37,7 @@ async function startChain(programId) {
   const faucet = Keypair.generate();
   const authority = Keypair.generate();
   const child = spawn(binary, [
-    '--program', programId.toBase58(), join(repository, 'program', 'target', 'deploy', 'haggle.so'),
+    '--program', programId.toBase58(), join(repository, 'sdk', 'localnet', 'haggle.so'),
     '--upgrade-authority', authority.publicKey.toBase58(),
     '--faucet', faucet.publicKey.toBase58(),
     '--exit-with-parent', // it watches stdin, which this process holds open

@@ -13,7 +13,7 @@ pub const ELF_VARIABLE: &str = "HAGGLE_FUZZ_ELF";
 pub fn elf_path() -> PathBuf {
     match std::env::var_os(ELF_VARIABLE) {
         Some(path) => path.into(),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target/deploy/haggle.so"),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/localnet/haggle.so"),
     }
 }
 

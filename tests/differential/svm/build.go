@@ -39,7 +39,7 @@ func BuildProgram(ctx context.Context) (elf []byte, err error) {
 	if err := from.run(ctx, from.root, script); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(filepath.Join(from.root, "program", "target", "deploy", "haggle.so"))
+	return os.ReadFile(filepath.Join(from.root, "sdk", "localnet", "haggle.so"))
 }
 
 // sources are the folders of the sources and of build results, with the environment for builds.

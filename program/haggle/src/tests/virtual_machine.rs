@@ -17,7 +17,7 @@ pub fn elf() -> &'static [u8] {
             std::env::set_var("RUST_LOG", "off");
         }
         run_tool("build-program");
-        read(&workspace().join("target/deploy/haggle.so"))
+        read(&workspace().with_file_name("sdk").join("localnet/haggle.so"))
     })
 }
 

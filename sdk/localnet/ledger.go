@@ -1,0 +1,64 @@
+package localnet
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// The names of the fixed keys of a kept ledger.
+const (
+	faucetKey    = "faucet"
+	authorityKey = "upgrade authority"
+	treasuryKey  = "treasury"
+	mintKey      = "mint"
+	buyerKey     = "buyer"
+	sellerKey    = "seller"
+)
+
+// key returns the fixed test key of a name if the ledger is kept, otherwise a random one.
+func (o Options) key(name string) (solana.PrivateKey, error) {
+	if o.Ledger == "" {
+		return solana.NewRandomPrivateKey()
+	}
+	seed := sha256.Sum256([]byte("haggle localnet test key: " + name))
+	return solana.PrivateKey(ed25519.NewKeyFromSeed(seed[:])), nil
+}
+
+// hasLedger reports whether a folder has a ledger to continue.
+func hasLedger(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, "genesis.bin"))
+	return err == nil
+}
+
+// programDataHeader is the length of a ProgramData account before the ELF: state, slot and upgrade authority.
+const programDataHeader = 45
+
+// checkProgram returns an error if the chain has another program than the given ELF.
+func (c *Chain) checkProgram(ctx context.Context, elf []byte) error {
+	address, _, err := solana.FindProgramAddress([][]byte{c.ProgramID.Bytes()},
+		solana.BPFLoaderUpgradeableProgramID)
+	if err != nil {
+		return err
+	}
+	account, err := c.client.GetAccountInfoWithOpts(ctx, address,
+		&rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
+	if err != nil {
+		return fmt.Errorf("program %s: %w", c.ProgramID, err)
+	}
+	data := account.GetBinary()
+	// The loader can add zeros after the file.
+	if len(data) < programDataHeader ||
+		!bytes.Equal(bytes.TrimRight(data[programDataHeader:], "\x00"), bytes.TrimRight(elf, "\x00")) {
+		return fmt.Errorf("program %s is of another version of Haggle: delete the ledger to start a new one, or "+
+			"continue it with the version that made it", c.ProgramID)
+	}
+	return nil
+}
