@@ -8,94 +8,9 @@
 package main
 
 import (
-	"context"
 	"os"
-	"time"
 
-	"github.com/gagliardetto/solana-go"
-	"github.com/spf13/cobra"
-
-	"github.com/haggle-protocol/haggle/internal/cli/duration"
-	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/internal/exampleagent/buyer"
 )
 
-type buyer struct {
-	*exampleagent.Party
-	escrow   uint64
-	rounds   uint8
-	decayBps uint16
-	deadline time.Duration
-}
-
-func main() {
-	log := &exampleagent.Log{Agent: "buyer", Out: os.Stdout}
-	var known exampleagent.Flags
-	var b buyer
-	var escrow amount.Text
-	deadline := duration.Flag(30 * time.Minute)
-	cmd := &cobra.Command{
-		Use:   "buyer",
-		Short: "Buy a service: bargain with a seller on Solana",
-		Long: `Escrows the maximum price, invites the seller, and concedes in equal steps from the opening price to the
-reservation price. At the end it closes the negotiation.
-
-After an interrupt or a crash it continues with its open negotiation. Every transaction is written to the
-journal before it is sent. A restarted buyer first resolves an unfinished transaction, which can take a
-minute, and does not escrow twice.
-
-The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 without a deal.`,
-		Example: "  buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5 --keypair buyer.json",
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if b.Party, err = known.Open(cmd.Context(), log); err != nil {
-				return err
-			}
-			defer b.Close()
-			if b.escrow, err = b.Units("--escrow", escrow); err != nil {
-				return err
-			}
-			b.deadline = time.Duration(deadline)
-			return b.buy(cmd.Context())
-		},
-	}
-	known.Register(cmd, "seller", "2", "3.5")
-	_ = escrow.Set("5")
-	cmd.Flags().Var(&escrow, "escrow", "deposit: the maximum price")
-	cmd.Flags().Uint8Var(&b.rounds, "rounds", 8, "number of offers of both sides together")
-	cmd.Flags().Uint16Var(&b.decayBps, "decay-bps", 150, "share that the escrow loses each round, in basis points")
-	cmd.Flags().Var(&deadline, "deadline", "time from the creation until the negotiation ends")
-	exampleagent.Main(cmd, log)
-}
-
-func (b *buyer) buy(ctx context.Context) error {
-	if b.Opening > b.Reservation || b.Reservation > b.escrow {
-		return exitcode.Usagef("--opening must not exceed --reservation, and --reservation must not exceed --escrow")
-	}
-	negotiation, err := b.unfinished(ctx)
-	if err == nil && negotiation.IsZero() {
-		negotiation, err = b.invite(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	deal, err := b.Bargain(ctx, negotiation, agent.Config{
-		Decide: b.player().Decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
-	})
-	if err != nil {
-		return err
-	}
-	b.Note("bought for %s after %d offers", b.Tokens(deal.Price), deal.Rounds)
-	return nil
-}
-
-// player accepts the seller's offer if it is no more than the buyer's next bid, and bids otherwise. Without
-// another bid the reservation price decides.
-func (b *buyer) player() agent.Player {
-	return agent.Player{
-		Strategy: strategy.Linear(), Opening: b.Opening, Reservation: b.Reservation, Hurry: exampleagent.Hurry,
-		Suits: b.Suits,
-	}
-}
+func main() { buyer.Main(os.Args[1:]) }

@@ -33,8 +33,7 @@ type Options struct {
 	Colour bool
 	// Chain is the kind of chain to start. If empty, the environment decides.
 	Chain localnet.Kind
-	// Programs is the folder with the binaries buyer and seller. If empty, it is the folder of this binary;
-	// missing binaries are built.
+	// Programs is the folder with the binaries buyer and seller. If empty, this binary runs their code.
 	Programs string
 	// Plot is the file for a plot of the offers as SVG. If empty, no plot is written.
 	Plot string
@@ -53,7 +52,7 @@ func Run(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	programs, err := findPrograms(ctx, options, folder)
+	programs, err := findPrograms(options.Programs)
 	if err != nil {
 		return err
 	}
@@ -143,7 +142,7 @@ func (s *demonstration) bargain(ctx context.Context, programs programs) ([]examp
 
 // agent starts an agent with its key, the cluster, the mint, and the other side's address. Its failure calls
 // failed.
-func (s *demonstration) agent(ctx context.Context, failed func(), program, name string, key *wallet.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
+func (s *demonstration) agent(ctx context.Context, failed func(), program program, name string, key *wallet.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
 	keypair := filepath.Join(s.folder, name+".json")
 	if err := key.Save(keypair); err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ type process struct {
 }
 
 // startProcess starts an agent. If the agent fails, it calls failed.
-func startProcess(ctx context.Context, failed func(), name, program string, arguments ...string) (*process, error) {
-	p := &process{name: name, command: exec.CommandContext(ctx, program, arguments...), actions: make(chan exampleagent.Action), ended: make(chan struct{})}
+func startProcess(ctx context.Context, failed func(), name string, program program, arguments ...string) (*process, error) {
+	p := &process{name: name, command: program.command(ctx, arguments), actions: make(chan exampleagent.Action), ended: make(chan struct{})}
 	p.command.Cancel = func() error { return syscall.Kill(-p.command.Process.Pid, syscall.SIGINT) }
 	p.command.WaitDelay = stopGrace
 	p.command.Stderr = &p.stderr

@@ -1,59 +1,51 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 )
 
-const module = "github.com/haggle-protocol/haggle"
-
-// programs are the paths of the agents' binaries.
-type programs struct{ buyer, seller string }
-
-func in(folder string) programs {
-	return programs{filepath.Join(folder, "buyer"), filepath.Join(folder, "seller")}
+// program is the command line of an agent's process.
+type program struct {
+	path string
+	// subcommand is the agent's subcommand of "haggle demo". If empty, path is the agent's own binary.
+	subcommand string
 }
 
-func (p programs) exist() bool {
-	for _, path := range []string{p.buyer, p.seller} {
-		if info, err := os.Stat(path); err != nil || info.IsDir() {
-			return false
-		}
+func (p program) command(ctx context.Context, arguments []string) *exec.Cmd {
+	if p.subcommand == "" {
+		return exec.CommandContext(ctx, p.path, arguments...)
 	}
-	return true
+	command := exec.CommandContext(ctx, p.path, append([]string{"demo", p.subcommand}, arguments...)...)
+	// A test's binary decides by this name whether it is haggle.
+	command.Args[0] = os.Args[0]
+	return command
 }
 
-// findPrograms returns the binaries of Options.Programs or of this binary's folder, otherwise it builds them.
-func findPrograms(ctx context.Context, options Options, folder string) (programs, error) {
-	if options.Programs != "" {
-		found := in(options.Programs)
-		if !found.exist() {
-			return found, fmt.Errorf("binaries buyer and seller not found in %s", options.Programs)
+// programs are those of both agents.
+type programs struct{ buyer, seller program }
+
+// findPrograms returns the binaries buyer and seller of a folder. If the folder is empty, it returns the
+// commands "haggle demo buyer" and "haggle demo seller" of this binary.
+func findPrograms(folder string) (programs, error) {
+	if folder != "" {
+		found := programs{
+			buyer:  program{path: filepath.Join(folder, "buyer")},
+			seller: program{path: filepath.Join(folder, "seller")},
+		}
+		for _, path := range []string{found.buyer.path, found.seller.path} {
+			if info, err := os.Stat(path); err != nil || info.IsDir() {
+				return found, fmt.Errorf("binaries buyer and seller not found in %s", folder)
+			}
 		}
 		return found, nil
 	}
-	if own, err := os.Executable(); err == nil && in(filepath.Dir(own)).exist() {
-		return in(filepath.Dir(own)), nil
-	}
-	fmt.Fprintln(options.Progress, "building buyer and seller")
-	var said bytes.Buffer
-	build := exec.CommandContext(ctx, "go", "build", "-o", folder, module+"/cmd/buyer", module+"/cmd/seller")
-	build.Stdout, build.Stderr = &said, &said
-	// Ctrl-C reaches the compiler only through the context, so that the error is the interrupt.
-	build.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	build.Cancel = func() error { return syscall.Kill(-build.Process.Pid, syscall.SIGINT) }
-	build.WaitDelay = stopGrace
-	err := build.Run()
-	if ctx.Err() != nil {
-		return programs{}, ctx.Err()
-	}
+	own, err := os.Executable()
 	if err != nil {
-		return programs{}, fmt.Errorf("build buyer and seller (is this a checkout?): %w\n%s", err, &said)
+		return programs{}, err
 	}
-	return in(folder), nil
+	return programs{buyer: program{own, "buyer"}, seller: program{own, "seller"}}, nil
 }

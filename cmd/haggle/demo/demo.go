@@ -10,10 +10,12 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/flags"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/demo"
+	"github.com/haggle-protocol/haggle/internal/exampleagent/buyer"
+	"github.com/haggle-protocol/haggle/internal/exampleagent/seller"
 )
 
-const demoHelp = `Starts a local chain with the program, a mint and two funded agents; runs the binaries "seller" and "buyer"
-as two processes that know only each other's address; and prints their actions on chain until the
+const demoHelp = `Starts a local chain with the program, a mint and two funded agents; runs an example buyer and an example
+seller as two processes that know only each other's address; and prints their actions on chain until the
 negotiation is settled and closed.
 
 At the end the command checks all balances on chain. The exit code is 0 only if the escrow was conserved to
@@ -29,7 +31,7 @@ func Command(s *session.Session) *cobra.Command {
 		Args:    command.Exactly(0),
 	}
 	chain.Register(cmd)
-	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with the binaries buyer and seller (default: the folder of this binary; built if missing)")
+	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with other binaries buyer and seller (default: the example agents in this binary)")
 	cmd.Flags().StringVar(&options.Plot, "svg", "", "file for a plot of the offers, as SVG")
 	command.Documents(cmd, demo.Documents()...)
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
@@ -41,5 +43,16 @@ func Command(s *session.Session) *cobra.Command {
 		options.JSON, options.Colour, options.Chain = s.JSON, s.Colourful(), kind
 		return demo.Run(ctx, options)
 	})
+	cmd.AddCommand(agentCommand("buyer", buyer.Main), agentCommand("seller", seller.Main))
 	return cmd
+}
+
+// agentCommand returns the command that runs an example agent. The demonstration starts it as a process.
+func agentCommand(name string, run func(arguments []string)) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: "Run the example " + name, Long: "Runs the example agent \"" + name + "\".",
+		Example: "  haggle demo " + name + " --help",
+		Hidden:  true, DisableFlagParsing: true,
+		Run: func(_ *cobra.Command, arguments []string) { run(arguments) },
+	}
 }
