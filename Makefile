@@ -22,7 +22,7 @@ clippy := CLIPPY_ARGS=-Dwarnings $(call wrapper,clippy-here) cargo build --locke
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: program ## two agents bargain on a local chain and print each step
+demo: ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
 test: program chains anchor-packages postgresql lint test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
@@ -46,7 +46,7 @@ generate: prerequisites ## write the SDK's generated files from the IDL
 	@echo "==> go generate"
 	@go generate ./...
 
-localnet: program ## run a local chain with the program loaded until interrupted
+localnet: ## run a local chain with the program loaded until interrupted
 	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
 	@exec "$$HAGGLE_CACHE/bin/haggle" localnet $(ARGS)
 
@@ -75,7 +75,7 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 test-go: program postgresql ## the Go tests except the scenarios, the faults and Yellowstone's plugin
 	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
-	    go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
+	    HAGGLE_CHAIN=$${HAGGLE_CHAIN:-surfpool} go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
 
 test-chains: program ## the scenarios of tests/scenarios on both kinds of local chain
 	@toolchain/scenarios

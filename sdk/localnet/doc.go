@@ -24,9 +24,9 @@
 //     embedded chain haggle-localnet that a checkout of the Haggle repository builds.
 //
 // If no kind is named, the first of these is used: solana-test-validator on PATH; surfpool on PATH; a chain
-// that a checkout has built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle); and inside a checkout, a
-// chain that its scripts build, which takes minutes once. Inside a checkout, its own chains come first if they
-// are built: its tests are about them.
+// that a checkout has built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle); and inside a checkout,
+// a chain that its scripts build, which takes minutes once. Inside a checkout, its own chains come first if
+// they are built: its tests are about them.
 //
 // # The program
 //

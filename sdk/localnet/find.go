@@ -36,7 +36,8 @@ var commands = map[Kind]string{Surfpool: "surfpool", Validator: "solana-test-val
 
 // findBinary returns the first of: a command on PATH, a chain in the cache, and, inside a checkout, a chain
 // that the scripts of toolchain/ build. A checkout prefers its own chains, because its tests are about them:
-// the embedded chain if it is built, and the validator that toolchain/validator chooses. An empty kind is any.
+// the embedded chain if it is built, and the validator that toolchain/validator chooses. An empty kind is
+// any.
 func findBinary(ctx context.Context, kind Kind, progress func(string)) (chainBinary, error) {
 	inside, err := findCheckout()
 	if err != nil {
@@ -116,7 +117,7 @@ func checkVersion(ctx context.Context, path string) error {
 
 // inCache returns a chain that a checkout has built on this machine.
 func inCache(kind Kind) chainBinary {
-	folder, err := cacheFolder()
+	folder, err := CacheFolder()
 	if err != nil {
 		return chainBinary{}
 	}
@@ -134,8 +135,8 @@ func inCache(kind Kind) chainBinary {
 	return chainBinary{}
 }
 
-// cacheFolder returns the folder of built chains, as toolchain/steps.sh does.
-func cacheFolder() (string, error) {
+// CacheFolder returns the folder of built chains: HAGGLE_CACHE, or haggle in XDG_CACHE_HOME or in ~/.cache.
+func CacheFolder() (string, error) {
 	if folder := os.Getenv("HAGGLE_CACHE"); folder != "" {
 		return folder, nil
 	}
@@ -151,7 +152,7 @@ func notFound(kind Kind) error {
 		leastMajor, leastMinor)
 	surfpool := "surfpool (https://docs.surfpool.run)"
 	install := map[Kind]string{"": validator + " or " + surfpool, Validator: validator, Surfpool: surfpool}[kind]
-	return fmt.Errorf("local chain not found: install %s on PATH; or run this in a checkout of %s, which builds "+
-		"a chain (10 to 25 minutes, once per machine); or set %s to the endpoint of a running chain with the "+
-		"program", install, modulePath, EnvRPCURL)
+	return fmt.Errorf("local chain not found: install %s on PATH; or run this in a checkout of %s, which "+
+		"builds a chain (10 to 25 minutes, once per machine); or set %s to the endpoint of a running chain with "+
+		"the program", install, modulePath, EnvRPCURL)
 }

@@ -31,8 +31,11 @@ func TestKeptLedger(t *testing.T) {
 	require.Equal(t, first.Buyer.PublicKey(), second.Buyer.PublicKey())
 	require.Equal(t, first.Seller.PublicKey(), second.Seller.PublicKey())
 	require.Equal(t, first.Chain.UpgradeAuthority, second.Chain.UpgradeAuthority)
-	requireTokens(t, second.Chain, associatedWith(t, second.Buyer.PublicKey(), second.Mint, solana.TokenProgramID), StartTokens)
-	requireTokens(t, second.Chain, associatedWith(t, second.Seller.PublicKey(), second.Mint, solana.TokenProgramID), 7)
+	for owner, tokens := range map[solana.PublicKey]uint64{
+		second.Buyer.PublicKey(): StartTokens, second.Seller.PublicKey(): 7,
+	} {
+		requireTokens(t, second.Chain, associatedWith(t, owner, second.Mint, solana.TokenProgramID), tokens)
+	}
 	later, err := second.Chain.Now(t.Context())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, later, now)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -18,13 +19,41 @@ type localnetFolder struct {
 	path string
 	// own reports whether this process has created the folder, and so deletes it.
 	own bool
+	// kept reports whether the folder has a kept ledger.
+	kept bool
+	// detached reports whether the process is in the background, so that its log stays.
+	detached bool
 	// lock is the open folder. It stays locked until the process ends, so that no other process takes the
 	// folder over.
 	lock *os.File
 }
 
-// claimFolder locks a folder that is new, empty, or left over from a killed localnet.
-func claimFolder(given string) (localnetFolder, error) {
+// usualFolder returns the folder of a localnet that the next command has to find.
+func usualFolder() (string, error) {
+	cache, err := localnet.CacheFolder()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "localnet"), os.MkdirAll(cache, folderMode)
+}
+
+// claimFolder locks a folder that is new, empty, kept, or left over from a killed localnet, and writes this
+// process's number to it.
+func claimFolder(o options) (localnetFolder, error) {
+	folder, err := findFolder(o)
+	if err != nil {
+		return folder, err
+	}
+	folder.kept, folder.detached = o.keep, o.detached
+	pid := []byte(strconv.Itoa(os.Getpid()) + "\n")
+	if err := os.WriteFile(filepath.Join(folder.path, pidFile), pid, fileMode); err != nil {
+		return folder, errors.Join(err, folder.lock.Close())
+	}
+	return folder, nil
+}
+
+func findFolder(o options) (localnetFolder, error) {
+	given := o.dir
 	if given == "" {
 		path, err := os.MkdirTemp("", "haggle-localnet-")
 		if err != nil {
@@ -44,7 +73,7 @@ func claimFolder(given string) (localnetFolder, error) {
 	if lockErr != nil || folder.own {
 		return folder, lockErr
 	}
-	if err := folder.takeOver(given); err != nil {
+	if err := folder.takeOver(given, o.keep); err != nil {
 		return localnetFolder{}, errors.Join(err, folder.lock.Close())
 	}
 	return folder, nil
@@ -58,22 +87,32 @@ func lockFolder(path, given string, own bool) (localnetFolder, error) {
 	}
 	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = exitcode.Usagef("--dir: %s is used by another localnet: stop it, or use another folder", given)
+		err = exitcode.Usagef("--dir: %s is used by another localnet: stop it (haggle localnet --stop --dir %s), or use another folder",
+			given, given)
 	}
 	if err != nil {
 		return localnetFolder{}, errors.Join(err, lock.Close())
 	}
-	return localnetFolder{path, own, lock}, nil
+	return localnetFolder{path: path, own: own, lock: lock}, nil
 }
 
-// takeOver empties an existing folder. It refuses a folder with files of another origin.
-func (f localnetFolder) takeOver(given string) error {
+// takeOver empties an existing folder, except for a kept ledger. It refuses a folder with files of another
+// origin: a folder of a localnet has a description, a kept ledger, or nothing but a log.
+func (f localnetFolder) takeOver(given string, keep bool) error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
 		return exitcode.Usagef("--dir: %w", err)
 	}
-	_, err = os.Stat(filepath.Join(f.path, localnetFile))
-	if len(entries) > 0 && err != nil {
+	found := map[string]bool{}
+	for _, entry := range entries {
+		found[entry.Name()] = true
+	}
+	if found[ledgerFolder] && !keep {
+		return exitcode.Usagef("--dir: %s has a kept chain: continue it with --keep, or delete the folder", given)
+	}
+	own := found[localnetFile] || found[ledgerFolder] || found[pidFile]
+	delete(found, logFile)
+	if len(found) > 0 && !own {
 		return exitcode.Usagef("--dir: %s has other files: use a new folder", given)
 	}
 	return f.remove()
@@ -82,14 +121,15 @@ func (f localnetFolder) takeOver(given string) error {
 // release deletes the written files and unlocks the folder.
 func (f localnetFolder) release() error { return errors.Join(f.remove(), f.lock.Close()) }
 
-// remove deletes the files of a localnet, which are useless without its chain.
+// remove deletes the files of a localnet, which are useless without its chain. It does not delete a kept
+// ledger or a log. The next start writes the fixed keys of a kept ledger again.
 func (f localnetFolder) remove() error {
-	for _, name := range []string{localnetFile, "buyer.json", "buyer.yml", "seller.json", "seller.yml", "authority.json", "authority.yml"} {
+	for _, name := range []string{localnetFile, pidFile, "buyer.json", "buyer.yml", "seller.json", "seller.yml", "authority.json", "authority.yml"} {
 		if err := os.Remove(filepath.Join(f.path, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	if f.own {
+	if f.own && !f.kept && !f.detached {
 		return os.Remove(f.path)
 	}
 	return nil
@@ -99,7 +139,10 @@ func (f localnetFolder) remove() error {
 func (f localnetFolder) fill(net *localnet.Net) (localnetView, error) {
 	v := localnetView{
 		RPC: net.Chain.RPCURL, WebSocket: net.Chain.WSURL, Program: net.Chain.ProgramID,
-		Mint: net.Mint, Decimals: localnet.Decimals, Treasury: net.Treasury,
+		Mint: net.Mint, Decimals: localnet.Decimals, Treasury: net.Treasury, PID: os.Getpid(), TestKeys: f.kept,
+	}
+	if f.detached {
+		v.Log = filepath.Join(f.path, logFile)
 	}
 	authority, err := wallet.NewKeypair(net.Chain.UpgradeAuthority)
 	if err != nil {

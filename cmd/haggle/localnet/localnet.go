@@ -28,67 +28,126 @@ The folder gets the keypairs and, for each agent, a configuration file of the So
 "haggle -C FOLDER/buyer.yml ..." (or "solana -C ...") then acts as that agent. When the chain is ready,
 localnet.json in the folder has the printed values.
 
-The first start on a machine builds the chain, which takes minutes.`
+--keep keeps the chain's ledger in the folder, and the next start with --keep continues it: with the same
+mint, buyer, seller and balances. Its keys are fixed and public. They are test keys: never send funds to
+them on another chain. The chain's clock does not advance while the chain is stopped.
+
+--detach returns when the chain is ready, and the chain continues in the background until
+"haggle localnet --stop". Its log is localnet.log in the folder, its process localnet.pid. With --keep,
+--detach or --stop, the folder is localnet in the cache (HAGGLE_CACHE, default ~/.cache/haggle) unless
+--dir names another one.
+
+The chain is the first of: solana-test-validator (4.2 or later) or surfpool on PATH, a chain in the cache,
+and, in a checkout of the repository, one that its scripts build, which takes minutes once.`
 
 // The files of a localnet's folder.
 const (
 	localnetFile = "localnet.json"
+	pidFile      = "localnet.pid"
+	logFile      = "localnet.log"
+	ledgerFolder = "ledger"
 	folderMode   = 0o700
 	fileMode     = 0o600
 )
 
+// usualPort is the port that the Solana tools mean by "localhost".
+const usualPort = 8899
+
+// options are the parsed flags.
+type options struct {
+	dir      string
+	kind     localnet.Kind
+	funded   []solana.PublicKey
+	port     int
+	keep     bool
+	detached bool
+}
+
 // Command returns "haggle localnet".
 func Command(s *session.Session) *cobra.Command {
-	var folder string
+	var o options
 	var chain flags.Chain
 	var funded []string
+	var detach, stop bool
 	cmd := &cobra.Command{
 		Use: "localnet", Short: "Run a local chain with the program and two funded agents", Long: localnetHelp,
 		Example: `  haggle localnet --dir chain
   haggle -C chain/buyer.yml balance --mint MINT      # in another terminal
-  haggle localnet --fund ADDRESS --chain validator`,
+  haggle localnet --fund ADDRESS --chain validator
+  haggle localnet --keep --detach                    # in the background, with the state of the last time
+  haggle localnet --stop`,
 		Args: command.Exactly(0),
 	}
-	cmd.Flags().StringVar(&folder, "dir", "", "folder for keypairs and configurations (default: a temporary one)")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "folder for keypairs and configurations (default: a temporary one)")
 	chain.Register(cmd)
 	cmd.Flags().StringArrayVar(&funded, "fund", nil, "further address that gets SOL and tokens; can be repeated")
-	command.Documents(cmd, localnetView{})
-	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
-		kind, err := chain.Kind()
-		if err != nil {
+	cmd.Flags().IntVar(&o.port, "port", usualPort, "port of JSON-RPC; WebSocket uses the next one (0: any free ports)")
+	cmd.Flags().BoolVar(&o.keep, "keep", false, "keep the ledger in the folder, with fixed test keys, and continue it at the next start")
+	cmd.Flags().BoolVar(&detach, "detach", false, "return when the chain is ready; it continues in the background")
+	cmd.Flags().BoolVar(&stop, "stop", false, "stop the localnet of the folder")
+	cmd.MarkFlagsMutuallyExclusive("stop", "detach")
+	cmd.MarkFlagsMutuallyExclusive("stop", "keep")
+	cmd.Flags().BoolVar(&o.detached, "detached", false, "run as the background process of --detach")
+	_ = cmd.Flags().MarkHidden("detached")
+	command.Documents(cmd, localnetView{}, stoppedView{})
+	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) (err error) {
+		if o.dir == "" && (o.keep || detach || stop) {
+			if o.dir, err = usualFolder(); err != nil {
+				return err
+			}
+		}
+		if stop {
+			return stopLocalnet(ctx, s, o.dir)
+		}
+		if o.kind, err = chain.Kind(); err != nil {
 			return err
+		}
+		if o.keep && o.kind == localnet.Surfpool {
+			return exitcode.Usagef("--keep needs --chain %s: %s keeps no ledger", localnet.Validator, localnet.Surfpool)
+		}
+		if o.keep {
+			o.kind = localnet.Validator
+		}
+		if o.port < 0 || o.port > 65534 {
+			return exitcode.Usagef("--port: %d is not between 0 and 65534", o.port)
 		}
 		if url := os.Getenv(localnet.EnvRPCURL); url != "" {
 			return exitcode.Usagef("%s is set to a running chain, %s: unset it to start another chain", localnet.EnvRPCURL, url)
 		}
-		var owners []solana.PublicKey
 		for _, written := range funded {
 			owner, err := connection.ParseAddress(written)
 			if err != nil {
 				return exitcode.Usagef("--fund: %w", err)
 			}
-			owners = append(owners, owner)
+			o.funded = append(o.funded, owner)
 		}
-		return run(ctx, s, folder, kind, owners)
+		if detach {
+			return detachLocalnet(ctx, s, o)
+		}
+		return run(ctx, s, o)
 	})
 	return cmd
 }
 
-func run(ctx context.Context, s *session.Session, given string, kind localnet.Kind, funded []solana.PublicKey) (err error) {
-	folder, err := claimFolder(given)
+func run(ctx context.Context, s *session.Session, o options) (err error) {
+	folder, err := claimFolder(o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.release()) }()
 	started := s.ShowProgress("starting the local chain")
 	defer started()
-	net, err := localnet.Start(ctx, localnet.Options{Kind: kind, Progress: s.Report})
+	net, err := localnet.Start(ctx, o.chain(s, folder))
+	if errors.Is(err, localnet.ErrPortInUse) {
+		return exitcode.Usagef("--port: another process uses %d or %d, maybe another localnet: stop it "+
+			"(haggle localnet --stop --dir FOLDER), or choose another port with --port (0: any free ones)", o.port, o.port+1)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, net.Close()) }()
-	if len(funded) > 0 {
-		if err := net.Endow(ctx, funded...); err != nil {
+	if len(o.funded) > 0 {
+		if err := net.Endow(ctx, o.funded...); err != nil {
 			return err
 		}
 	}
@@ -108,6 +167,18 @@ func run(ctx context.Context, s *session.Session, given string, kind localnet.Ki
 	return nil
 }
 
+// chain returns the options of the chain.
+func (o options) chain(s *session.Session, folder localnetFolder) localnet.Options {
+	chain := localnet.Options{Kind: o.kind, Port: o.port, Progress: s.Report}
+	if o.keep {
+		chain.Ledger = filepath.Join(folder.path, ledgerFolder)
+	}
+	if o.detached {
+		chain.Log = s.Stderr
+	}
+	return chain
+}
+
 type localnetView struct {
 	RPC       string           `json:"rpc_url"`
 	WebSocket string           `json:"ws_url"`
@@ -119,6 +190,12 @@ type localnetView struct {
 	Seller    agentView        `json:"seller"`
 	// Authority is the program's upgrade authority.
 	Authority agentView `json:"upgrade_authority"`
+	// PID is the process that runs the chain.
+	PID int `json:"pid"`
+	// Log is the file of that process's output. It is empty without --detach.
+	Log string `json:"log,omitempty"`
+	// TestKeys reports whether all keys are fixed and public, as with --keep.
+	TestKeys bool `json:"test_keys"`
 }
 
 type agentView struct {
@@ -128,7 +205,16 @@ type agentView struct {
 }
 
 func (v localnetView) text() string {
-	return "local chain running; Ctrl-C stops it\n" + format.Rows{
+	folder := filepath.Dir(v.Buyer.Keypair)
+	heading, stop := "local chain running; Ctrl-C stops it\n", ""
+	if v.Log != "" {
+		heading = fmt.Sprintf("local chain running in the background as process %d\n", v.PID)
+		stop = fmt.Sprintf("\nlog:  %s\nstop: haggle localnet --stop --dir %s", v.Log, folder)
+	}
+	if v.TestKeys {
+		heading += "its keys are public test keys: never send funds to them on another chain\n"
+	}
+	return heading + format.Rows{
 		{"rpc", v.RPC},
 		{"websocket", v.WebSocket},
 		{"program", v.Program.String()},
@@ -136,9 +222,9 @@ func (v localnetView) text() string {
 		{"treasury", v.Treasury.String()},
 		{"buyer", v.Buyer.Address.String()},
 		{"seller", v.Seller.Address.String()},
-		{"keys in", filepath.Dir(v.Buyer.Keypair)},
+		{"keys in", folder},
 	}.String() + fmt.Sprintf(`
 in another terminal:
   haggle -C %s negotiation create --seller %s --mint %s --escrow 5 --service "Summarise a paper"
-  haggle -C %s negotiation list`, v.Buyer.Config, v.Seller.Address, v.Mint, v.Seller.Config)
+  haggle -C %s negotiation list`, v.Buyer.Config, v.Seller.Address, v.Mint, v.Seller.Config) + stop
 }

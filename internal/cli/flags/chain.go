@@ -12,7 +12,7 @@ type Chain struct{ kind string }
 
 // Register adds --chain.
 func (c *Chain) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.kind, "chain", "", "surfpool (embedded, the default) or validator (solana-test-validator)")
+	cmd.Flags().StringVar(&c.kind, "chain", "", "surfpool or validator (default: the first that is found)")
 	_ = cmd.RegisterFlagCompletionFunc("chain", cobra.FixedCompletions([]string{"surfpool", "validator"}, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -1,0 +1,182 @@
+package localnet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+)
+
+const (
+	// stopLimit is longer than a chain needs to end.
+	stopLimit = 30 * time.Second
+	// pollInterval is the time between two looks at a folder.
+	pollInterval = 100 * time.Millisecond
+)
+
+// detachLocalnet starts a localnet as a background process, and returns when its chain is ready. If the
+// context ends first, the process is stopped.
+func detachLocalnet(ctx context.Context, s *session.Session, o options) error {
+	path, err := prepareFolder(o.dir)
+	if err != nil {
+		return err
+	}
+	logPath := filepath.Join(path, logFile)
+	background, err := o.background(path, logPath)
+	if err != nil {
+		return err
+	}
+	if err := background.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- background.Wait() }()
+	defer s.ShowProgress("starting the local chain (log: " + logPath + ")")()
+	for {
+		content, err := os.ReadFile(filepath.Join(path, localnetFile))
+		if err == nil {
+			var v localnetView
+			if err := json.Unmarshal(content, &v); err != nil {
+				return err
+			}
+			return s.Print(v, v.text())
+		}
+		select {
+		case err := <-ended:
+			return describeEnd(err, logPath)
+		case <-ctx.Done():
+			_ = background.Process.Signal(syscall.SIGTERM)
+			<-ended
+			return ctx.Err()
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// prepareFolder creates the folder, unless a localnet uses it, and removes the description of a killed one,
+// so that a description means that the chain is ready.
+func prepareFolder(given string) (string, error) {
+	path, err := filepath.Abs(given)
+	if err != nil {
+		return "", err
+	}
+	if err := os.Mkdir(path, folderMode); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", exitcode.Usagef("--dir: %w", err)
+	}
+	folder, err := lockFolder(path, given, false)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(path, localnetFile)); err == nil {
+		err = folder.remove()
+		return path, errors.Join(err, folder.lock.Close())
+	}
+	return path, folder.lock.Close()
+}
+
+// background returns the command line of the background process.
+func (o options) background(path, logPath string) (*exec.Cmd, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	command := exec.Command(own, "localnet", "--detached", "--dir", path, "--port", strconv.Itoa(o.port),
+		"--chain", string(o.kind), "--keep="+strconv.FormatBool(o.keep))
+	for _, owner := range o.funded {
+		command.Args = append(command.Args, "--fund", owner.String())
+	}
+	// A test's binary decides by this name whether it is haggle.
+	command.Args[0] = os.Args[0]
+	command.Stdout, command.Stderr = log, log
+	// Its own session, so that neither Ctrl-C nor the end of the terminal reaches it.
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return command, nil
+}
+
+// describeEnd returns the error of a background process that has ended before its chain was ready.
+func describeEnd(err error, logPath string) error {
+	content, _ := os.ReadFile(logPath)
+	content = bytes.TrimPrefix(bytes.TrimSpace(content), []byte("haggle: "))
+	kind := exitcode.Other
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() > 0 {
+		kind = exitcode.Kind(ended.ExitCode())
+	}
+	return &exitcode.Error{Kind: kind, Err: fmt.Errorf("%s (log: %s)", content, logPath)}
+}
+
+type stoppedView struct {
+	PID    int    `json:"stopped_pid"`
+	Folder string `json:"folder"`
+}
+
+// stopLocalnet stops the localnet of a folder, in the background or not, and returns when it has ended.
+func stopLocalnet(ctx context.Context, s *session.Session, given string) error {
+	path, err := filepath.Abs(given)
+	if err != nil {
+		return err
+	}
+	running, err := isLocked(path)
+	if err != nil {
+		return exitcode.Usagef("--dir: %w", err)
+	}
+	if !running {
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("no localnet runs in %s", path),
+			Hint: "name its folder with --dir"}
+	}
+	content, err := os.ReadFile(filepath.Join(path, pidFile))
+	if err != nil {
+		return fmt.Errorf("%s is in use, but has no %s: %w", path, pidFile, err)
+	}
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(content)))
+	if err != nil || pid <= 0 {
+		return fmt.Errorf("%s has no process number: %q", filepath.Join(path, pidFile), content)
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop process %d: %w", pid, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, stopLimit, fmt.Errorf("process %d has not ended after %s", pid, stopLimit))
+	defer cancel()
+	for running {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pollInterval):
+		}
+		if running, err = isLocked(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return s.Print(stoppedView{pid, path}, fmt.Sprintf("stopped the localnet in %s (process %d)", path, pid))
+}
+
+// isLocked reports whether a process holds a folder's lock. A folder that does not exist is not locked.
+func isLocked(path string) (bool, error) {
+	folder, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer folder.Close()
+	err = syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
