@@ -1,5 +1,6 @@
-# Long steps with progress: packages, locks, logged commands. Sourced by the scripts of this folder.
-# Progress goes to stderr; stdout is for results.
+# Long steps with progress: packages, locks, logged commands. Sourced by the scripts of this folder, which run
+# on Linux and macOS, with bash 3.2 or later. Progress goes to stderr; stdout is for results.
+# shellcheck disable=SC2034 # the scripts use the variables
 
 toolchain=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(dirname "$toolchain")
@@ -8,7 +9,7 @@ repo=$(dirname "$toolchain")
 # The built program, committed and embedded in the Go package there.
 elf=$repo/sdk/localnet/haggle.so
 
-home=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
+home=${HOME:-$(cd ~ && pwd)}
 HAGGLE_CACHE=${HAGGLE_CACHE:-${XDG_CACHE_HOME:-$home/.cache}/haggle}
 export HAGGLE_CACHE
 
@@ -18,13 +19,32 @@ PATH=$PATH:${CARGO_HOME:-$home/.cargo}/bin:/usr/local/go/bin
 say() { printf '%s\n' "haggle: $*" >&2; }
 die() { say "$*"; exit 1; }
 
+# The system, as in the names of releases: linux or darwin, amd64 or arm64.
+case $(uname -s) in
+    Linux) system=linux ;;
+    Darwin) system=darwin ;;
+    *) die "$(uname -s) is not supported: use Linux or macOS (on Windows, WSL 2)" ;;
+esac
+case $(uname -m) in
+    x86_64 | amd64) machine=amd64 ;;
+    aarch64 | arm64) machine=arm64 ;;
+    *) die "the processor $(uname -m) is not supported: amd64 and arm64 are" ;;
+esac
+
 { mkdir -p "$HAGGLE_CACHE"/{bin,log,lock,target} && [ -w "$HAGGLE_CACHE/lock" ]; } 2>/dev/null ||
     die "$HAGGLE_CACHE cannot be written to: set HAGGLE_CACHE to a folder that can"
 
-# Other systems than Linux have shasum instead of sha256sum, and another stat.
-sha256() {
-    if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi | cut -c 1-64
+# macOS has shasum instead of sha256sum, and another stat.
+# shellcheck disable=SC2120 # the scripts pass files
+sha256_list() { # file..., or none for stdin
+    if command -v sha256sum >/dev/null; then
+        sha256sum "$@" # guarded: shasum is next
+    else
+        shasum -a 256 "$@"
+    fi
 }
+# shellcheck disable=SC2119
+sha256() { sha256_list | cut -c 1-64; }
 file_size() { wc -c <"$1" | tr -d ' '; }
 
 need_command() { # name, how to get it
@@ -32,12 +52,26 @@ need_command() { # name, how to get it
 }
 
 # Holds the named lock until this script and everything it started have ended.
+lock_fd=20
 take_lock() {
-    local fd
-    exec {fd}>"$HAGGLE_CACHE/lock/$1"
-    flock --nonblock "$fd" && return
+    lock_fd=$((lock_fd + 1))
+    # bash 3.2 cannot choose a number by itself.
+    eval "exec $lock_fd>\"\$HAGGLE_CACHE/lock/\$1\""
+    lock_file "$lock_fd" try && return
     say "waiting for another process that prepares $1"
-    flock "$fd"
+    lock_file "$lock_fd" wait || die "cannot lock $HAGGLE_CACHE/lock/$1"
+}
+
+# Locks an open file by its number. macOS has no flock, but perl, whose lock is the same.
+lock_file() { # number, try or wait
+    local options=()
+    if command -v flock >/dev/null; then
+        [ "$2" = wait ] || options=(-n)
+        flock ${options[@]+"${options[@]}"} "$1" # guarded: perl is next
+    else
+        perl -MFcntl=:flock -e 'open(my $file, ">&=", $ARGV[0]) or exit 2;
+            exit !flock($file, LOCK_EX | ($ARGV[1] eq "wait" ? 0 : LOCK_NB))' "$1" "$2"
+    fi
 }
 
 # Runs a command with its output in a log, and prints every few seconds how long it has run. The command has
@@ -48,8 +82,11 @@ run_step() { # label, command...
     log=$HAGGLE_CACHE/log/$(printf '%s' "$label" | tr -c 'A-Za-z0-9.\n' -).log
     start=$SECONDS
     say "$label (log: $log)"
-    setsid "$@" >"$log" 2>&1 </dev/null &
+    # Job control gives the command its process group; macOS has no setsid.
+    set -m
+    "$@" >"$log" 2>&1 </dev/null &
     pid=$!
+    set +m
     trap 'kill -TERM -- "-$pid" 2>/dev/null; wait "$pid"; say "interrupted: $label"; exit 130' INT TERM HUP
     while kill -0 "$pid" 2>/dev/null; do
         sleep 0.2
@@ -71,34 +108,69 @@ run_step() { # label, command...
     say "$label: done in $((SECONDS - start)) s"
 }
 
-missing_packages() {
-    local package
-    for package in "$@"; do
-        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
+# Reports whether all commands are on PATH.
+have() {
+    local name
+    for name in "$@"; do
+        command -v "$name" >/dev/null || return 1
     done
 }
 
-# Installs the Debian packages that are not there yet, as root or through sudo.
-need_packages() {
-    local missing as_root=()
-    command -v dpkg-query >/dev/null || die "this is not Debian or Ubuntu; install by hand what these packages contain: $*"
-    mapfile -t missing < <(missing_packages "$@")
-    ((${#missing[@]} > 0)) || return 0
-    if ((EUID != 0)); then
-        as_root=(sudo --non-interactive)
-        { command -v sudo && sudo --non-interactive true; } >/dev/null 2>&1 ||
-            die "packages are missing and this is not root; run: sudo apt-get install --no-install-recommends ${missing[*]}"
+# Installs the packages of tools that are missing, with the system's package manager. Call it only after looking
+# for the tools. It says what it runs, and as whom. HAGGLE_INSTALL=no forbids it.
+need_packages() { # what is missing, then apt:NAME, dnf:NAME or brew:NAME for each package
+    local what=$1 manager='' name chosen=() install as_root=()
+    shift
+    for name in apt-get dnf brew; do
+        if have "$name"; then
+            manager=$name
+            break
+        fi
+    done
+    [ -n "$manager" ] ||
+        die "$what is missing, and none of apt-get, dnf and brew is here to install it: install it by hand. Packages: $*"
+    for name in "$@"; do
+        [ "${name%%:*}" != "${manager%-get}" ] || chosen+=("${name#*:}")
+    done
+    ((${#chosen[@]} > 0)) || die "$what is missing, and no package of $manager is known to have it: install it by hand"
+    case $manager in
+        apt-get) install=(apt-get install -y --no-install-recommends) ;;
+        dnf) install=(dnf install -y) ;;
+        brew) install=(brew install) ;;
+    esac
+    install+=("${chosen[@]}")
+    if [ "$manager" != brew ] && ((EUID != 0)); then
+        as_root=(sudo)
     fi
-    take_lock apt
-    local install=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends
-        "${missing[@]}")
-    # Package lists that are absent or outdated show in the dry run or in the download, so refresh them only then.
-    if ! apt-get install --simulate --no-install-recommends "${missing[@]}" >/dev/null 2>&1; then
-        run_step "apt-get update" "${as_root[@]}" apt-get update
-    elif "${as_root[@]}" "${install[@]}" --download-only >"$HAGGLE_CACHE/log/apt-download.log" 2>&1; then
-        :
-    else
-        run_step "apt-get update" "${as_root[@]}" apt-get update
+    [ "${HAGGLE_INSTALL:-yes}" != no ] ||
+        die "$what is missing; install it with: ${as_root[*]+${as_root[*]} }${install[*]}"
+    if ((${#as_root[@]} > 0)); then
+        { have sudo && sudo -n true; } >/dev/null 2>&1 ||
+            die "$what is missing, and this is not root; run: sudo ${install[*]}"
+        as_root=(sudo -n)
     fi
-    run_step "installing packages: ${missing[*]}" "${as_root[@]}" "${install[@]}"
+    say "$what is missing; running as $([ "$manager" = brew ] && id -un || echo root): ${install[*]}"
+    take_lock packages
+    if [ "$manager" = apt-get ]; then
+        apt_install
+        return
+    fi
+    run_step "installing packages: ${chosen[*]}" ${as_root[@]+"${as_root[@]}"} "${install[@]}"
+}
+
+# The part of need_packages for apt-get: package lists can be absent or outdated. That shows in the dry run or in
+# the download, so it refreshes them only then.
+apt_install() {
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends
+        "${chosen[@]}")
+    if ! apt-get install -s --no-install-recommends "${chosen[@]}" >/dev/null 2>&1 ||
+        ! ${as_root[@]+"${as_root[@]}"} "${apt[@]}" --download-only >"$HAGGLE_CACHE/log/apt-download.log" 2>&1; then
+        run_step "apt-get update" ${as_root[@]+"${as_root[@]}"} apt-get update
+    fi
+    run_step "installing packages: ${chosen[*]}" ${as_root[@]+"${as_root[@]}"} "${apt[@]}"
+}
+
+# A C compiler, which cargo needs to link.
+need_compiler() {
+    have cc c++ || need_packages "a C compiler" apt:build-essential dnf:gcc dnf:gcc-c++ dnf:make
 }
