@@ -5,7 +5,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor verify deploy cu \
-    bench load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
+    cross snapshot bench load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
+    postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -25,7 +26,7 @@ help: ## show this
 demo: ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages postgresql lint test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages postgresql lint cross test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: differential fuzz faults mutants ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
@@ -128,6 +129,18 @@ fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=...
 
 mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
 	@toolchain/mutants
+
+cross: ## compile haggle, buyer and seller for the platforms of a release
+	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
+	    echo "==> go build for $$platform"; \
+	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -o /dev/null ./cmd/...; \
+	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build ./sdk/...; \
+	done
+
+snapshot: ## build the files of a release without publishing them: dist/ (needs goreleaser)
+	@command -v goreleaser >/dev/null || { echo "install goreleaser: https://goreleaser.com/install"; exit 1; }
+	@goreleaser check
+	@goreleaser release --snapshot --clean
 
 fmt: prerequisites ## format everything
 	@gofmt -w .

@@ -87,7 +87,7 @@ run_step() { # label, command...
     "$@" >"$log" 2>&1 </dev/null &
     pid=$!
     set +m
-    trap 'kill -TERM -- "-$pid" 2>/dev/null; wait "$pid"; say "interrupted: $label"; exit 130' INT TERM HUP
+    trap 'kill -TERM -- "-$pid" 2>/dev/null; wait "$pid" || true; say "interrupted: $label"; exit 130' INT TERM HUP
     while kill -0 "$pid" 2>/dev/null; do
         sleep 0.2
         seconds=$((SECONDS - start))
