@@ -15,12 +15,16 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/localnets"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
-func main() { os.Exit(execute(os.Stdout, os.Stderr)) }
+func main() {
+	demo.RunAgent(os.Args[1:])
+	os.Exit(execute(os.Stdout, os.Stderr))
+}
 
 // execute executes the process's command line until its end or a signal, and returns the exit code.
 func execute(stdout, stderr io.Writer) int {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
@@ -116,6 +117,7 @@ const documentReport = "HAGGLE_DOCUMENT_REPORT"
 // mainWithValidation is main for the scripts. It validates the documents of commands with --json, and reports
 // each command with the result.
 func mainWithValidation() {
+	demo.RunAgent(os.Args[1:])
 	path := os.Getenv(documentReport)
 	if path == "" {
 		main()

@@ -43,16 +43,19 @@ func Command(s *session.Session) *cobra.Command {
 		options.JSON, options.Colour, options.Chain = s.JSON, s.Colourful(), kind
 		return demo.Run(ctx, options)
 	})
-	cmd.AddCommand(agentCommand("buyer", buyer.Main), agentCommand("seller", seller.Main))
 	return cmd
 }
 
-// agentCommand returns the command that runs an example agent. The demonstration starts it as a process.
-func agentCommand(name string, run func(arguments []string)) *cobra.Command {
-	return &cobra.Command{
-		Use: name, Short: "Run the example " + name, Long: "Runs the example agent \"" + name + "\".",
-		Example: "  haggle demo " + name + " --help",
-		Hidden:  true, DisableFlagParsing: true,
-		Run: func(_ *cobra.Command, arguments []string) { run(arguments) },
+// RunAgent runs an example agent and exits if the arguments are those of a process of the demonstration:
+// "demo buyer ..." or "demo seller ...". Otherwise it returns.
+func RunAgent(arguments []string) {
+	if len(arguments) < 2 || arguments[0] != "demo" {
+		return
+	}
+	switch arguments[1] {
+	case "buyer":
+		buyer.Main(arguments[2:])
+	case "seller":
+		seller.Main(arguments[2:])
 	}
 }

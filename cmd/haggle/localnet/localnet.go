@@ -139,7 +139,7 @@ func run(ctx context.Context, s *session.Session, o options) (err error) {
 	defer started()
 	net, err := localnet.Start(ctx, o.chain(s, folder))
 	if errors.Is(err, localnet.ErrPortInUse) {
-		return exitcode.Usagef("--port: another process uses %d or %d, maybe another localnet: stop it "+
+		return exitcode.Usagef("--port: another process, maybe a localnet, uses %d or %d already: stop it "+
 			"(haggle localnet --stop --dir FOLDER), or choose another port with --port (0: any free ones)", o.port, o.port+1)
 	}
 	if err != nil {
