@@ -44,6 +44,7 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.Flags().StringVar(&role, "role", roles[0], "role of the wallet: any, buyer or seller; a buyer needs tokens")
 	_ = cmd.RegisterFlagCompletionFunc("role",
 		cobra.FixedCompletions(roles, cobra.ShellCompDirectiveNoFileComp))
+	command.Documents(cmd, view{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		d := &doctor{Session: s, view: view{Checks: []checkView{}}}
 		d.config.Role = preflight.Role(role)

@@ -43,7 +43,7 @@ func newAcceptInvitationCommand(s *session.Session) *cobra.Command {
 	flags.BoolVarP(&f.yes, "yes", "y", false, "accept the terms without checking them")
 	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay a bond in wrapped SOL from the seller's lamports, wrapped in the same transaction")
 	f.trust.Register(flags)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		return accept(ctx, s, arguments[0], f)
 	})

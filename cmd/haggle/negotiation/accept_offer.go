@@ -37,7 +37,7 @@ func newAcceptOfferCommand(s *session.Session) *cobra.Command {
 	cmd.Flags().Var(&expected, "expect", "accept only this price")
 	cmd.Flags().Uint8Var(&round, "round", 0, "accept only the offer of this round")
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		return acceptOffer(ctx, s, arguments[0], expected, round, unwrap)
 	})

@@ -26,7 +26,7 @@ if it does not exist, or to the account of --to.`,
 	}
 	cmd.Flags().Var(&destination, "to", "token account that receives the payment (default: the associated one)")
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if owed(t) == 0 {

@@ -100,7 +100,7 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	command.Required(cmd, "seller", "escrow")
 	cmd.MarkFlagsOneRequired("mint", "wrap-sol")
 	cmd.MarkFlagsMutuallyExclusive("key", "session")
-	command.Documents(cmd, createdView{})
+	command.Documents(cmd, createdView{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
 	return cmd
 }

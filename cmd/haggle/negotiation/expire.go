@@ -24,7 +24,7 @@ back to the buyer. Any wallet can expire it; the keypair pays the transaction's 
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsOpen() && !t.Snapshot.IsOverdue(t.Snapshot.Time) {

@@ -35,7 +35,7 @@ func newOfferCommand(s *session.Session) *cobra.Command {
 	cmd.Flags().Uint8Var(&round, "round", 0, "offer only in this round, from 1 (default: the next one)")
 	cmd.Flags().Var(&extension, "extend", "propose to extend the deadline; applied when the other side's next offer also proposes one, the smaller of the two")
 	terms.register(cmd)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		return offer(ctx, s, arguments[0], arguments[1], round, time.Duration(extension), &terms)
 	})

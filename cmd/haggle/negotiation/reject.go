@@ -29,7 +29,7 @@ price and before the buyer's first offer forfeits the bond to the buyer (--forfe
 	cmd.Flags().IntVar(&round, "round", -1, "reject only if this number of offers has been made (default: any)")
 	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "reject even if the seller loses its bond")
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if !forfeit && forfeitsBond(t) {

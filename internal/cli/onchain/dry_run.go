@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// dryRunView is the simulation of an action that was neither signed nor sent.
-type dryRunView struct {
+// DryRunView is the simulation of an action that was neither signed nor sent.
+type DryRunView struct {
 	DryRun       bool             `json:"dry_run"`
 	Action       string           `json:"action"`
 	Negotiation  solana.PublicKey `json:"negotiation"`
@@ -41,7 +41,7 @@ func dryRun(ctx context.Context, s *session.Session, client *haggle.Client, acti
 	if err != nil {
 		return explain(ctx, s, client, action.Negotiation, err)
 	}
-	v := dryRunView{
+	v := DryRunView{
 		DryRun: true, Action: action.Name, Negotiation: action.Negotiation, ComputeUnits: run.ComputeUnits,
 		FeeLamports: run.Fee, Events: []jsonview.List{}, Changes: []changeView{},
 	}
