@@ -1,4 +1,5 @@
-package onchain_test
+// Package simulation_test compares simulations of package bargain with the reference model of the program.
+package simulation_test
 
 import (
 	"encoding/binary"
@@ -158,7 +159,8 @@ func TestSimulationPredictsTheProgram(t *testing.T) {
 		for _, offer := range result.History {
 			c.Now += players[side].Delay
 			require.Equal(t, side, offer.By)
-			require.Equal(t, model.Success, c.offer(side, uint64(offer.Outcome)))
+			amount := players[side].Preferences.Domain().Issue(0).Amount(uint64(offer.Outcome))
+			require.Equal(t, model.Success, c.offer(side, amount))
 			side = 1 - side
 		}
 		c.Now += players[side].Delay
@@ -208,8 +210,9 @@ func TestMovesFollowFromTheHistory(t *testing.T) {
 			action := players[side].Respond(n, side, offers, 3)
 			require.Equal(t, bargain.MoveOffer, action.Move)
 			require.Equal(t, offer.Outcome, action.Outcome)
-			onchain.Apply(n, side, uint64(offer.Outcome), 0)
-			offers = append(offers, onchain.Offer{Side: side, Amount: uint64(offer.Outcome)})
+			amount := players[side].Preferences.Domain().Issue(0).Amount(uint64(offer.Outcome))
+			onchain.Apply(n, side, amount, 0)
+			offers = append(offers, onchain.Offer{Side: side, Amount: amount})
 		}
 	})
 }
