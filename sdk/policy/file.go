@@ -170,7 +170,7 @@ func parseLine(line []byte) (record Record, reason string) {
 		return record, "it does not end"
 	}
 	if !bytes.Equal(line, checked(content)) {
-		return record, "its checksum is not its content's"
+		return record, "wrong checksum"
 	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
