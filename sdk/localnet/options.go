@@ -96,7 +96,7 @@ func (o Options) validate(rpcURL string) error {
 		}
 	}
 	if o.Ledger != "" && (rpcURL != "" || o.Kind != Validator) {
-		return fmt.Errorf("Ledger needs a started chain of the kind %s: set %s, and unset %s",
+		return fmt.Errorf("option Ledger needs a started chain of the kind %s: set %s, and unset %s",
 			Validator, EnvChain, EnvRPCURL)
 	}
 	if o.Port < 0 || o.Port > lastRPCPort {
