@@ -65,7 +65,7 @@ func (p *Player) Respond(
 		Preferences: p.Preferences, Self: int(side), Parties: 2, Steps: steps,
 		Random: bargain.NewRandom(seed, uint64(side)), Opening: p.Opening,
 	})
-	replay := RulesOf(n).negotiation()
+	replay := RulesOf(n).Negotiation()
 	history := make([]bargain.Offer, 0, len(offers))
 	state := bargain.State{Steps: steps, Offer: bargain.NoOutcome, By: -1}
 	for round := 0; ; round++ {

@@ -47,8 +47,8 @@ func RulesOf(n *protocol.Negotiation) Rules {
 	}
 }
 
-// negotiation returns the account when the seller has joined at the time 0.
-func (r Rules) negotiation() *protocol.Negotiation {
+// Negotiation returns the account when the seller has joined at the time 0.
+func (r Rules) Negotiation() *protocol.Negotiation {
 	return &protocol.Negotiation{
 		Status: protocol.NegotiationStatusProposed, EscrowAmount: r.Escrow, EffectiveEscrow: r.Escrow,
 		MaxRounds: r.MaxRounds, DecayRateBps: r.DecayRateBps, MinOfferBps: r.MinOfferBps,
@@ -124,7 +124,7 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 			return Result{}, fmt.Errorf("%w: the %s: %w", ErrRules, protocol.OfferSide(side), err)
 		}
 	}
-	n := r.negotiation()
+	n := r.Negotiation()
 	var offers []Offer
 	now := int64(0)
 	for {

@@ -1,0 +1,173 @@
+package game
+
+import (
+	"math"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+)
+
+// The sides, as in package onchain. The buyer makes the first offer.
+const (
+	Buyer  = 0
+	Seller = 1
+)
+
+// Haggle is the game that Haggle's rules define if each party knows what the agreement is worth to the other.
+// All amounts are base units of the mint.
+//
+// After k offers the buyer has lost the decay of k rounds, with or without an agreement. An agreement at a
+// price is worth Value - price - decay to the buyer and price - fee - Cost to the seller; no agreement is
+// worth -decay and 0. So a delay costs the buyer only, except that the highest price, the effective escrow,
+// falls. This is not Rubinstein's discount, by which a delay costs both. Times, bonds and milestones are no
+// part of the game.
+type Haggle struct {
+	Rules onchain.Rules
+	// Value is the value of the service to the buyer. Cost is the seller's: the least amount after the fee
+	// that the seller accepts.
+	Value, Cost uint64
+}
+
+// Result is an end of the game.
+type Result struct {
+	// Agreed reports that the parties agree at Price.
+	Agreed bool
+	Price  uint64
+	// Offers is the number of offers that were made. Decay is their cost to the buyer.
+	Offers int
+	Decay  uint64
+}
+
+// Node is the turn of a side after a number of offers.
+type Node struct {
+	// Side is the side whose turn it is.
+	Side int
+	// Limit is the worst price that it accepts: a buyer's highest, a seller's lowest. An indifferent side
+	// accepts.
+	Limit uint64
+	// Move is its move if it does not accept: [bargain.MoveOffer] at Price, or [bargain.MoveEnd].
+	Move  bargain.Move
+	Price uint64
+	// Result is the end of the game after this move.
+	Result Result
+}
+
+// Accepts reports whether the side accepts a price.
+func (n *Node) Accepts(price uint64) bool {
+	if n.Side == Buyer {
+		return price <= n.Limit
+	}
+	return price >= n.Limit
+}
+
+// Solve returns the subgame perfect equilibrium: the node after each number of offers from 0 to the maximum.
+// What came before does not matter to a node, except that the standing offer can be accepted.
+//
+// An indifferent side agrees rather than ends the session, and ends it rather than continues. Of several
+// prices that leave the seller the same after the rounded fee, it demands the lowest.
+func (h Haggle) Solve() []Node {
+	nodes := make([]Node, int(h.Rules.MaxRounds)+1)
+	decays := make([]uint64, len(nodes))
+	ranges := make([][2]uint64, len(nodes))
+	n := h.Rules.Negotiation()
+	for offers := range nodes {
+		decays[offers] = n.Decay()
+		ranges[offers][0], ranges[offers][1] = n.OfferRange()
+		onchain.Apply(n, n.Turn(), 0, 0)
+	}
+	for offers := len(nodes) - 1; offers >= 0; offers-- {
+		node := &nodes[offers]
+		node.Side = offers % 2
+		node.Move, node.Result = bargain.MoveEnd, Result{Offers: offers, Decay: decays[offers]}
+		if offers+1 < len(nodes) {
+			h.offer(node, &nodes[offers+1], ranges[offers][0], ranges[offers][1], decays[offers+1])
+		}
+		node.Limit = h.limit(node, decays[offers])
+	}
+	return nodes
+}
+
+// Equilibrium returns the end of the game if both sides play the equilibrium.
+func (h Haggle) Equilibrium() Result { return h.Solve()[0].Result }
+
+// offer replaces the move of a node, which ends the session, if an offer is better: one that the next node
+// accepts, or one that it does not, after which that side moves.
+func (h Haggle) offer(node, next *Node, least, most, decay uint64) {
+	price, refused, canAgree, canDelay := uint64(0), uint64(0), false, false
+	if node.Side == Buyer {
+		price, refused = max(next.Limit, least), least
+		canAgree, canDelay = price <= most, least < next.Limit
+	} else {
+		price, refused = min(next.Limit, most), most
+		canAgree, canDelay = price >= least, most > next.Limit
+		for canAgree && price > least && h.net(price-1) == h.net(price) {
+			price--
+		}
+	}
+	agreement := Result{Agreed: true, Price: price, Offers: node.Result.Offers + 1, Decay: decay}
+	if canAgree && h.Compare(node.Side, agreement, node.Result) >= 0 {
+		node.Move, node.Price, node.Result = bargain.MoveOffer, price, agreement
+	}
+	if canDelay && h.Compare(node.Side, next.Result, node.Result) > 0 {
+		node.Move, node.Price, node.Result = bargain.MoveOffer, refused, next.Result
+	}
+}
+
+// limit returns the worst price that is as good as a node's result if it is accepted now.
+func (h Haggle) limit(node *Node, decay uint64) uint64 {
+	switch later := node.Result; {
+	case node.Side == Seller:
+		return onchain.Gross(h.Rules.Negotiation(), h.keeps(later))
+	case later.Agreed:
+		return later.Price + later.Decay - decay
+	default:
+		return sum(h.Value, later.Decay-decay)
+	}
+}
+
+// Compare compares two ends by their value to a side: 1 if the first is better, -1 if it is worse, 0 if they
+// are equal.
+func (h Haggle) Compare(side int, a, b Result) int {
+	better, worse := h.costs(b, a), h.costs(a, b)
+	if side == Seller {
+		better, worse = h.keeps(a), h.keeps(b)
+	}
+	switch {
+	case better > worse:
+		return 1
+	case better < worse:
+		return -1
+	}
+	return 0
+}
+
+// costs returns what an end costs the buyer. If it is not an agreement and the other one is, the buyer also
+// misses the value. Price and decay together never exceed the escrow.
+func (h Haggle) costs(of, other Result) uint64 {
+	switch {
+	case of.Agreed:
+		return of.Price + of.Decay
+	case other.Agreed:
+		return sum(h.Value, of.Decay)
+	}
+	return of.Decay
+}
+
+// keeps returns what the seller has at an end: the price less the fee, or the cost that it saves.
+func (h Haggle) keeps(r Result) uint64 {
+	if r.Agreed {
+		return h.net(r.Price)
+	}
+	return h.Cost
+}
+
+func (h Haggle) net(price uint64) uint64 { return price - h.Rules.Negotiation().FeeOn(price) }
+
+// sum returns a+b, at most 2^64-1. All other amounts are at most the escrow, so that a larger value of the
+// service decides nothing.
+func sum(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
+}
