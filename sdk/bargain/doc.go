@@ -35,11 +35,15 @@
 //	mechanism   protocols: (stacked) alternating offers, single-text mediation
 //	scenario    reads and writes GENIUS XML and NegMAS JSON and YAML
 //	onchain     Haggle's rules as a protocol; the only package that imports sdk/protocol
+//	solution    axiomatic solutions: Pareto frontier, Nash, Kalai, Kalai-Smorodinsky, distances to them
+//	game        subgame perfect equilibria: Rubinstein's game and that of Haggle's rules, with its player
+//	analysis    steps, concessions and fitting strategies of recorded offers; for reports only
 //
 // # Invariants
 //
-//   - No float decides anything. All values are [fixed.Number] or integers, and all randomness comes from
-//     [Random], whose stream is defined here. Go maps are never iterated over to decide.
+//   - No float decides anything: only package analysis has any, and no other one imports it. All values are
+//     [fixed.Number] or integers, and all randomness comes from [Random], whose stream is defined here. Go
+//     maps are never iterated over to decide.
 //   - A strategy's bid has at least the reservation value. A package that bids below on purpose says so.
 //   - A round allocates nothing, except in strategies that list it. Tables are made at the start of a
 //     session, or once for all sessions of the same preferences.

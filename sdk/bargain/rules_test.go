@@ -44,9 +44,22 @@ func TestImportsNoSolana(t *testing.T) {
 	})
 }
 
-// TestNoFloats requires that floats leave the numbers by one method, for reports.
+// forReports is the package whose results are statistics for people. It can use floats, because no other
+// package imports it.
+const forReports = "analysis"
+
+// TestNoFloats requires that floats leave the numbers by one method, for reports, and that nothing which
+// decides an offer reads a report.
 func TestNoFloats(t *testing.T) {
 	eachFile(t, func(path string, file *ast.File) {
+		if strings.HasPrefix(path, forReports+"/") {
+			return
+		}
+		for _, spec := range file.Imports {
+			if strings.HasSuffix(strings.Trim(spec.Path.Value, `"`), "/sdk/bargain/"+forReports) {
+				t.Errorf("%s imports %s", path, spec.Path.Value)
+			}
+		}
 		ast.Inspect(file, func(node ast.Node) bool {
 			if function, ok := node.(*ast.FuncDecl); ok && path == "fixed/number.go" && function.Name.Name == "Float" {
 				return false

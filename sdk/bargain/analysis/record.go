@@ -1,0 +1,97 @@
+// Package analysis describes how two parties negotiated, from their recorded offers: the kinds of their
+// steps, their concessions, the strategy that fits best, and which party conceded more. It analyses simulated
+// sessions and negotiations on chain alike.
+//
+// Its numbers are floats, because they are statistics for people. No package that decides an offer imports
+// it, which a test of package bargain checks.
+package analysis
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+)
+
+// Offer is a recorded offer.
+type Offer struct {
+	// By is the party that made it, 0 or 1.
+	By int
+	// Time is when it was made, from 0 to 1 at the deadline.
+	Time float64
+	// Utilities are its values to both parties.
+	Utilities [2]float64
+}
+
+// Record is a negotiation of two parties.
+type Record struct {
+	// Offers has all offers, the oldest first.
+	Offers []Offer
+	// Agreed reports that the parties agreed; Agreement are then the utilities.
+	Agreed    bool
+	Agreement [2]float64
+}
+
+// ErrRecord reports a record that cannot be analysed.
+var ErrRecord = errors.New("analysis: invalid record")
+
+// FromResult returns the record of a simulated session. The utilities are undiscounted.
+func FromResult(result bargain.Result, parties [2]*bargain.Preferences) Record {
+	utilities := func(o bargain.Outcome) [2]float64 {
+		return [2]float64{parties[0].Of(o).Float(), parties[1].Of(o).Float()}
+	}
+	r := Record{Agreed: result.Ending == bargain.EndingAgreement}
+	if r.Agreed {
+		r.Agreement = utilities(result.Agreement)
+	}
+	for _, offer := range result.History {
+		r.Offers = append(r.Offers, Offer{
+			By: offer.By, Time: offer.Time.Float(), Utilities: utilities(offer.Outcome),
+		})
+	}
+	return r
+}
+
+// Prices is a negotiation over a price on chain. The buyer is party 0, the seller party 1.
+type Prices struct {
+	// Escrow is the buyer's deposit, in base units of the mint, and MaxRounds the number of offers.
+	Escrow    uint64
+	MaxRounds int
+	// Offers has the price of each offer, in base units. The buyer makes the first one, then they alternate.
+	Offers []uint64
+	// Agreed reports that the parties agreed at Price.
+	Agreed bool
+	Price  uint64
+}
+
+// Record returns the record with utilities from 0 to 1: the price as a share of the escrow to the seller, and
+// the rest to the buyer. The time of an offer is that of its side's offers, from 0 for the first to 1 for the
+// last possible one, as in package onchain. It returns [ErrRecord] for prices above the escrow and for more
+// offers than rounds.
+func (p Prices) Record() (Record, error) {
+	switch {
+	case p.Escrow == 0:
+		return Record{}, fmt.Errorf("%w: no escrow", ErrRecord)
+	case len(p.Offers) > p.MaxRounds:
+		return Record{}, fmt.Errorf("%w: %d offers in %d rounds", ErrRecord, len(p.Offers), p.MaxRounds)
+	}
+	utilities := func(price uint64) [2]float64 {
+		share := float64(price) / float64(p.Escrow)
+		return [2]float64{1 - share, share}
+	}
+	r := Record{Agreed: p.Agreed}
+	if p.Agreed {
+		r.Agreement = utilities(p.Price)
+	}
+	for round, price := range p.Offers {
+		if price > p.Escrow {
+			return Record{}, fmt.Errorf("%w: offer %d is above the escrow", ErrRecord, round+1)
+		}
+		side := round % 2
+		last := max((p.MaxRounds+1-side)/2-1, 1)
+		r.Offers = append(r.Offers, Offer{
+			By: side, Time: min(float64(round/2)/float64(last), 1), Utilities: utilities(price),
+		})
+	}
+	return r, nil
+}
