@@ -1,0 +1,114 @@
+// Package recorded turns the events of a negotiation, from the chain or from the index, into the record that
+// package analysis reads.
+package recorded
+
+import (
+	"errors"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// ErrIncomplete means that events are missing which the analysis needs.
+var ErrIncomplete = errors.New("its creation or one of its offers is missing in the history")
+
+// Negotiation is a negotiation by its events.
+type Negotiation struct {
+	// Created has the terms; nil if the event is missing.
+	Created *protocol.NegotiationCreated
+	Offers  []protocol.OfferSubmitted
+	// Agreed reports that a price is agreed.
+	Agreed bool
+	Price  uint64
+	// Ending is "settled", "rejected", "expired" or "agreed", for a price that is being paid by milestones. It
+	// is empty while the negotiation is open.
+	Ending string
+	// BuyerPrice and SellerPrice are the reservation prices; nil until they are revealed.
+	BuyerPrice, SellerPrice *uint64
+}
+
+// Of returns the latest negotiation of these events of one address, in their order.
+func Of(events []protocol.Event) Negotiation {
+	n := Negotiation{}
+	for _, event := range events {
+		n.add(event)
+	}
+	return n
+}
+
+func (n *Negotiation) add(event protocol.Event) {
+	switch e := event.(type) {
+	case *protocol.NegotiationCreated:
+		*n = Negotiation{Created: e}
+	case *protocol.OfferSubmitted:
+		n.Offers = append(n.Offers, *e)
+	case *protocol.ZopaRevealed:
+		price := e.Price
+		if n.Created != nil && e.Agent == n.Created.Buyer {
+			n.BuyerPrice = &price
+		} else {
+			n.SellerPrice = &price
+		}
+	case *protocol.OfferAccepted:
+		n.Agreed, n.Price, n.Ending = true, e.Amount, "agreed"
+	case *protocol.NegotiationSettled:
+		n.Ending = "settled"
+	case *protocol.NegotiationRejected:
+		n.Ending = "rejected"
+	case *protocol.NegotiationExpired:
+		n.Ending = "expired"
+	}
+}
+
+// Prices returns the record for the analysis. It returns [ErrIncomplete] if the creation or an offer is
+// missing.
+func (n *Negotiation) Prices() (analysis.Prices, error) {
+	if n.Created == nil {
+		return analysis.Prices{}, ErrIncomplete
+	}
+	p := analysis.Prices{
+		Escrow: n.Created.EscrowAmount, MaxRounds: int(n.Created.MaxRounds), Agreed: n.Agreed, Price: n.Price,
+	}
+	for at, offer := range n.Offers {
+		if int(offer.Round) != at+1 {
+			return analysis.Prices{}, ErrIncomplete
+		}
+		p.Offers = append(p.Offers, offer.Amount)
+	}
+	return p, nil
+}
+
+// Decay returns the cost of all offers to the buyer, in base units of the mint.
+func (n *Negotiation) Decay() uint64 {
+	if len(n.Offers) == 0 || n.Created == nil {
+		return 0
+	}
+	return n.Created.EscrowAmount - n.Offers[len(n.Offers)-1].EffectiveEscrow
+}
+
+// Rules returns the terms that decide the prices. Created must be set.
+func (n *Negotiation) Rules() onchain.Rules {
+	return onchain.Rules{
+		Escrow: n.Created.EscrowAmount, MaxRounds: n.Created.MaxRounds, DecayRateBps: n.Created.DecayRateBps,
+		MinOfferBps: n.Created.MinOfferBps, FeeBps: n.Created.ProtocolFeeBps,
+		ResponseWindow: n.Created.ResponseWindow, Deadline: n.Created.GlobalDeadline - n.Created.Timestamp,
+	}
+}
+
+// Result returns how the negotiation ended, for package game.
+func (n *Negotiation) Result() game.Result {
+	return game.Result{Agreed: n.Agreed, Price: n.Price, Offers: len(n.Offers), Decay: n.Decay()}
+}
+
+// Game returns the game with the revealed reservation prices: the seller's is a price before the fee. It
+// returns false unless both are revealed.
+func (n *Negotiation) Game() (h game.Haggle, ok bool) {
+	if n.Created == nil || n.BuyerPrice == nil || n.SellerPrice == nil {
+		return game.Haggle{}, false
+	}
+	h = game.Haggle{Rules: n.Rules(), Value: *n.BuyerPrice}
+	h.Cost = *n.SellerPrice - h.Rules.Negotiation().FeeOn(*n.SellerPrice)
+	return h, true
+}
