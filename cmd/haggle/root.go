@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/haggle-protocol/haggle/cmd/haggle/analyze"
 	"github.com/haggle-protocol/haggle/cmd/haggle/index"
 	"github.com/haggle-protocol/haggle/cmd/haggle/keeper"
 	"github.com/haggle-protocol/haggle/cmd/haggle/policy"
@@ -76,7 +77,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		negotiation.Command(s), zopa.Command(s), milestone.Command(s),
 		config.Command(s), admin.Command(s), program.Command(s),
 		localnet.Command(s), demo.Command(s), doctor.Command(s),
-		index.Command(s), keeper.Command(s),
+		index.Command(s), analyze.Command(s), keeper.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)

@@ -45,9 +45,9 @@ func newIndexExportCommand(i *indexCommand) *cobra.Command {
 		}
 		database, err := indexer.OpenExisting(ctx, i.databaseAddress())
 		if err != nil {
-			return indexFailure(err)
+			return Failure(err)
 		}
-		return indexFailure(errors.Join(i.export(ctx, database, table, indexer.Format(format), out), database.Close()))
+		return Failure(errors.Join(i.export(ctx, database, table, indexer.Format(format), out), database.Close()))
 	})
 	return cmd
 }

@@ -47,13 +47,15 @@ func (i *indexCommand) databaseAddress() string {
 	return cmp.Or(i.address, os.Getenv(indexDatabaseVariable), indexDatabaseDefault)
 }
 
-// indexFailure adds exit code and hint to an error of the index.
-func indexFailure(err error) error {
+// Failure adds exit code and hint to an error of the index.
+func Failure(err error) error {
 	switch {
 	case errors.As(err, new(*pgconn.ConnectError)):
 		return &exitcode.Error{Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server accepts connections"}
 	case errors.Is(err, indexer.ErrAddress):
 		return &exitcode.Error{Kind: exitcode.Usage, Err: err, Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"}
+	case errors.Is(err, indexer.ErrUnknownNegotiation):
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "index it first: haggle index run --once --db ..."}
 	case errors.Is(err, indexer.ErrNotIndexed):
 		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "index first: haggle index run --once --db ..."}
 	case errors.Is(err, indexer.ErrOldSchema):

@@ -24,7 +24,7 @@ func TestADatabaseWithOtherTablesFailsWithAHint(t *testing.T) {
 
 	_, err = indexer.Open(t.Context(), "sqlite:"+path)
 	var failure *exitcode.Error
-	require.ErrorAs(t, indexFailure(err), &failure)
+	require.ErrorAs(t, Failure(err), &failure)
 	require.Equal(t, exitcode.Refused, failure.Kind)
 	require.ErrorContains(t, failure, "column events.rebuilt is missing")
 	require.Contains(t, failure.Hint, "delete the database")

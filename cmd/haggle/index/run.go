@@ -67,7 +67,7 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 	}
 	database, err := indexer.Open(ctx, i.databaseAddress())
 	if err != nil {
-		return indexFailure(err)
+		return Failure(err)
 	}
 	config.RPC, config.Commitment = client.RPC(), settings.Commitment
 	config.Logger = i.Logger(slog.LevelInfo)
@@ -84,7 +84,7 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 		// The context can have ended.
 		err = i.printStatus(context.WithoutCancel(ctx), database)
 	}
-	return indexFailure(errors.Join(err, database.Close()))
+	return Failure(errors.Join(err, database.Close()))
 }
 
 // indexProgress prints the indexer's progress at an interval.

@@ -25,9 +25,9 @@ negotiation whose escrow is not the sum of its parts. There must be none.`,
 	cmd.RunE = i.Limited(func(ctx context.Context, _ []string) error {
 		database, err := indexer.OpenExisting(ctx, i.databaseAddress())
 		if err != nil {
-			return indexFailure(err)
+			return Failure(err)
 		}
-		return indexFailure(errors.Join(i.printStatus(ctx, database), database.Close()))
+		return Failure(errors.Join(i.printStatus(ctx, database), database.Close()))
 	})
 	return cmd
 }

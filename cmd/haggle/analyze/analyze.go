@@ -1,0 +1,137 @@
+// Package analyze has "haggle analyze", which describes how a negotiation was conducted.
+package analyze
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/cmd/haggle/index"
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/indexer"
+	"github.com/haggle-protocol/haggle/internal/recorded"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const analyzeHelp = `Analyses the offers of a negotiation, open, ended or closed: each side's steps and
+concessions, the strategy that fits its offers best, and which side conceded more. It reads the events from
+the chain, or with --db from an index (haggle index --help). Needs no keypair.
+
+With both reservation prices it also compares the result with the Nash solution and with the equilibrium of
+the game that the rules define. They are known after both sides revealed them; otherwise set --buyer-value
+and --seller-cost, the least amount that the seller must get after the fee. docs/RESEARCH.md explains all
+figures.`
+
+// Command returns "haggle analyze".
+func Command(s *session.Session) *cobra.Command {
+	a := &analyzer{Session: s}
+	cmd := &cobra.Command{
+		Use: "analyze NEGOTIATION", Short: "Analyse the offers of a negotiation", Long: analyzeHelp,
+		Example: `  haggle analyze NEGOTIATION
+  haggle analyze NEGOTIATION --buyer-value 4 --seller-cost 2.5
+  haggle analyze NEGOTIATION --db sqlite:haggle.db --json | jq .seller.fits`,
+		Args: command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	cmd.Flags().StringVar(&a.database, "db", "",
+		"index to read: sqlite:PATH or postgres://HOST/NAME (default: the chain)")
+	cmd.Flags().Var(&a.value, "buyer-value", "value of the service to the buyer")
+	cmd.Flags().Var(&a.cost, "seller-cost", "cost of the service to the seller")
+	cmd.MarkFlagsRequiredTogether("buyer-value", "seller-cost")
+	command.Documents(cmd, view{})
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+		address, err := connection.ParseAddress(arguments[0])
+		if err != nil {
+			return exitcode.Usagef("NEGOTIATION: %w", err)
+		}
+		a.assumed = cmd.Flags().Changed("buyer-value")
+		return a.run(ctx, address)
+	})
+	return cmd
+}
+
+type analyzer struct {
+	*session.Session
+	database    string
+	value, cost amount.Text
+	assumed     bool
+}
+
+func (a *analyzer) run(ctx context.Context, address solana.PublicKey) error {
+	events, complete, err := a.events(ctx, address)
+	if err != nil {
+		return err
+	}
+	n := recorded.Of(events)
+	prices, err := n.Prices()
+	if err != nil {
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%s: %w", address, err),
+			Hint: "use an endpoint with a longer history: --url, or an index: --db"}
+	}
+	record, err := prices.Record()
+	if err != nil {
+		return err
+	}
+	result, err := analysis.Analyze(record)
+	if err != nil {
+		return err
+	}
+	tokens, err := a.TokensOf(ctx, n.Created.TokenMint)
+	if err != nil {
+		return err
+	}
+	v := newView(address, &n, result, complete, tokens)
+	h, known := n.Game()
+	if a.assumed {
+		h, known = game.Haggle{Rules: n.Rules()}, true
+		if h.Value, err = a.Units(ctx, n.Created.TokenMint, "--buyer-value", a.value); err != nil {
+			return err
+		}
+		if h.Cost, err = a.Units(ctx, n.Created.TokenMint, "--seller-cost", a.cost); err != nil {
+			return err
+		}
+	}
+	if known {
+		v.Benchmark = newBenchmark(h, n.Result(), a.assumed, tokens)
+	}
+	return a.Print(v, v.text())
+}
+
+// events reads the events from the index of --db, or from the chain.
+func (a *analyzer) events(
+	ctx context.Context, address solana.PublicKey,
+) (events []protocol.Event, complete bool, err error) {
+	if a.database != "" {
+		database, err := indexer.OpenExisting(ctx, a.database)
+		if err != nil {
+			return nil, false, index.Failure(err)
+		}
+		events, complete, err = database.Events(ctx, address.String())
+		return events, complete, index.Failure(errors.Join(err, database.Close()))
+	}
+	client, err := a.Client()
+	if err != nil {
+		return nil, false, err
+	}
+	complete = true
+	for envelope, err := range client.History(ctx, address) {
+		if err != nil {
+			return nil, false, err
+		}
+		if envelope.Truncated {
+			complete = false
+			continue
+		}
+		events = append(events, envelope.Event)
+	}
+	return events, complete, nil
+}
