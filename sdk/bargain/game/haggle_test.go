@@ -194,6 +194,7 @@ func TestSessionsReachTheEquilibrium(t *testing.T) {
 		require.Equal(t, want.Price, result.Settlement.Price)
 		require.Equal(t, want.Decay, result.Settlement.Decay)
 		require.Equal(t, want.Offers, int(result.Rounds))
+		require.LessOrEqual(t, want.Offers, 1, "the first offer is accepted")
 
 		p := h.Proximity(want)
 		require.Zero(t, p.FromEquilibrium)
@@ -205,6 +206,23 @@ func TestSessionsReachTheEquilibrium(t *testing.T) {
 			require.Zero(t, want.Offers, "an equilibrium does not bargain in vain")
 		}
 	})
+}
+
+// TestTheLeastEscrowIsBestForTheBuyer has the escrow as a commitment: no price can exceed it.
+func TestTheLeastEscrowIsBestForTheBuyer(t *testing.T) {
+	for rounds := uint8(1); rounds <= 20; rounds++ {
+		least := game.Result{}
+		for escrow := uint64(590_000); escrow <= 1_200_000; escrow += 1_000 {
+			h := game.Haggle{Rules: terms(escrow, rounds, 200, 1_000, 50), Value: 800_000, Cost: 600_000}
+			end := h.Equilibrium()
+			if end.Agreed && !least.Agreed {
+				least = end
+			}
+			require.GreaterOrEqual(t, h.Compare(game.Buyer, least, end), 0, "%d rounds, escrow %d", rounds, escrow)
+		}
+		require.True(t, least.Agreed)
+		require.Equal(t, uint64(603_015), least.Price)
+	}
 }
 
 func TestProximity(t *testing.T) {
