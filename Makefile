@@ -36,9 +36,10 @@ program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 idl: prerequisites ## write the IDL, Anchor.toml and the SDK's fixtures from the program's table
 	@$(program) cargo run --locked --quiet --package haggle-idl
 
-pictures: program ## draw docs/offers.svg (from a run of the demo) and docs/load.svg (from docs/load.csv)
+pictures: program ## draw docs/offers.svg (from a run of the demo) and docs/load.svg (from docs/load.csv), and those of docs/RESEARCH.md
 	@go run ./cmd/haggle demo --svg docs/offers.svg >/dev/null
 	@HAGGLE_WRITE_PICTURES=1 go test -count=1 -run TestThePictureIsUpToDate ./tests/load
+	@go run ./internal/research docs
 
 schemas: ## write docs/schemas: the JSON Schemas of every command's --json
 	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run TestSchemasAreUpToDate ./cmd/haggle
