@@ -12,4 +12,6 @@
 //
 // [Gate.Admit] is the Admit of an agent's configuration. Gate.Check fits policy.Config.Screen, so that a
 // wallet itself refuses to create or join negotiations with others.
+//
+// A [Declaration] is an agent's signed statement of its strategy, model and prompt, for research.
 package identity
