@@ -49,6 +49,7 @@ func TestMain(m *testing.M) {
 //	await FILE             waits until a file exists
 //	load NAME FILE         sets a variable to the content of a file
 //	fill FILE              replaces $NAME in a file by variables
+//	declare KEYPAIR FILE STRATEGY MODEL    appends a signed declaration to a file
 //	fund ADDRESS LAMPORTS  gives an address lamports
 //	postgres NAME          starts a PostgreSQL server and sets a variable to an empty database
 //	module, load-json, load-config, taken-port    see there
@@ -86,7 +87,7 @@ func TestScripts(t *testing.T) {
 			"chain": startChain, "advance": advance, "give": give,
 			"freeze": onTokenAccount((*localnet.Chain).Freeze), "thaw": onTokenAccount((*localnet.Chain).Thaw),
 			"exits": exits, "field": field, "until": until, "await": await,
-			"load": load, "fill": fill, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
+			"load": load, "fill": fill, "declare": declare, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
 			"slow-node": slowNode, "postgres": startPostgres,
 			"module": module, "load-json": loadJSON, "load-config": loadConfig, "taken-port": takenPort,
 		},

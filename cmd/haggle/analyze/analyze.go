@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
+	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -30,7 +32,10 @@ the chain, or with --db from an index (haggle index --help). Needs no keypair.
 With both reservation prices it also compares the result with the Nash solution and with the equilibrium of
 the game that the rules define. They are known after both sides revealed them; otherwise set --buyer-value
 and --seller-cost, the least amount that the seller must get after the fee. docs/RESEARCH.md explains all
-figures.`
+figures.
+
+--declarations names a file with signed declarations of agents, as JSON. The latest one of each side before
+the creation is printed beside the fits: its strategy, model and prompt hash.`
 
 // Command returns "haggle analyze".
 func Command(s *session.Session) *cobra.Command {
@@ -44,6 +49,7 @@ func Command(s *session.Session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.database, "db", "",
 		"index to read: sqlite:PATH or postgres://HOST/NAME (default: the chain)")
+	cmd.Flags().StringVar(&a.declarations, "declarations", "", "file with signed declarations of agents, as JSON")
 	cmd.Flags().Var(&a.value, "buyer-value", "value of the service to the buyer")
 	cmd.Flags().Var(&a.cost, "seller-cost", "cost of the service to the seller")
 	cmd.MarkFlagsRequiredTogether("buyer-value", "seller-cost")
@@ -61,9 +67,10 @@ func Command(s *session.Session) *cobra.Command {
 
 type analyzer struct {
 	*session.Session
-	database    string
-	value, cost amount.Text
-	assumed     bool
+	database     string
+	declarations string
+	value, cost  amount.Text
+	assumed      bool
 }
 
 func (a *analyzer) run(ctx context.Context, address solana.PublicKey) error {
@@ -90,6 +97,9 @@ func (a *analyzer) run(ctx context.Context, address solana.PublicKey) error {
 		return err
 	}
 	v := newView(address, &n, result, complete, tokens)
+	if err := a.declare(&v, n.Created.Timestamp); err != nil {
+		return err
+	}
 	h, known := n.Game()
 	if a.assumed {
 		h, known = game.Haggle{Rules: n.Rules()}, true
@@ -104,6 +114,30 @@ func (a *analyzer) run(ctx context.Context, address solana.PublicKey) error {
 		v.Benchmark = newBenchmark(h, n.Result(), a.assumed, tokens)
 	}
 	return a.Print(v, v.text())
+}
+
+// declare adds the declarations that held at the creation.
+func (a *analyzer) declare(v *view, created int64) error {
+	if a.declarations == "" {
+		return nil
+	}
+	file, err := os.Open(a.declarations)
+	if err != nil {
+		return exitcode.Usagef("--declarations: %w", err)
+	}
+	defer file.Close()
+	declarations, err := identity.ReadDeclarations(file)
+	if err != nil {
+		return &exitcode.Error{Kind: exitcode.Refused, Err: fmt.Errorf("%s: %w", a.declarations, err)}
+	}
+	for _, party := range []*partyView{&v.Buyer, &v.Seller} {
+		if d, ok := identity.DeclarationAt(declarations, party.Agent, created); ok {
+			party.Declared = &declaredView{
+				Strategy: d.Strategy, Model: d.Model, PromptHash: d.PromptHash, DeclaredAt: d.DeclaredAt,
+			}
+		}
+	}
+	return nil
 }
 
 // events reads the events from the index of --db, or from the chain.

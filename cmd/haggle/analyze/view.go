@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,6 +47,17 @@ type partyView struct {
 	Conceded        float64   `json:"conceded"`
 	ConcededPerStep float64   `json:"conceded_per_step"`
 	Fits            []fitView `json:"fits"`
+	// Declared is missing if the agent has made no declaration before the creation.
+	Declared *declaredView `json:"declared,omitempty"`
+}
+
+// declaredView is what an agent declared with its signature. It need not be true.
+type declaredView struct {
+	Strategy string `json:"strategy"`
+	Model    string `json:"model"`
+	// PromptHash is a SHA-256 in hex, or empty.
+	PromptHash string `json:"prompt_hash"`
+	DeclaredAt int64  `json:"declared_at"`
 }
 
 type stepsView struct {
@@ -188,6 +200,11 @@ func (p partyView) text() string {
 	}
 	for _, fit := range p.Fits {
 		lines = append(lines, fit.text())
+	}
+	if d := p.Declared; d != nil {
+		lines = append(lines, strings.TrimSpace("declared: "+strings.Join(
+			slices.DeleteFunc([]string{d.Strategy, d.Model, d.PromptHash}, func(s string) bool { return s == "" }),
+			", ")))
 	}
 	return strings.Join(lines, "\n")
 }
