@@ -49,7 +49,7 @@ func Command(s *session.Session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.database, "db", "",
 		"index to read: sqlite:PATH or postgres://HOST/NAME (default: the chain)")
-	cmd.Flags().StringVar(&a.declarations, "declarations", "", "file with signed declarations of agents, as JSON")
+	cmd.Flags().StringVar(&a.declarations, "declarations", "", "file with declarations of agents, as JSON")
 	cmd.Flags().Var(&a.value, "buyer-value", "value of the service to the buyer")
 	cmd.Flags().Var(&a.cost, "seller-cost", "cost of the service to the seller")
 	cmd.MarkFlagsRequiredTogether("buyer-value", "seller-cost")
