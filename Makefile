@@ -131,11 +131,10 @@ fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=...
 mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
 	@toolchain/mutants
 
-cross: ## compile haggle, buyer and seller for the platforms of a release
+cross: ## compile the commands and the SDK for the platforms of a release
 	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
 	    echo "==> go build for $$platform"; \
-	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -o /dev/null ./cmd/...; \
-	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build ./sdk/...; \
+	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build ./cmd/... ./sdk/...; \
 	done
 
 snapshot: ## build the files of a release without publishing them: dist/ (needs goreleaser)
