@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -28,6 +29,11 @@ type Player struct {
 	// Suits reports whether the terms beside the price suit. If nil, all suit. An offer that does not suit is
 	// not accepted, and the strategy answers it with another one.
 	Suits func(*haggle.Snapshot) bool
+	// Name is the strategy's name in records.
+	Name string
+	// Decided is called with each decision before it is carried out. If nil, decisions are not recorded. An
+	// error of Decided is returned instead of the decision, so that no unrecorded decision is carried out.
+	Decided func(Record) error
 }
 
 // Decide returns the strategy's decision at a turn.
@@ -36,17 +42,51 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 	if err != nil {
 		return nil, err
 	}
+	decision, price := Decision(Reject{}), uint64(0)
 	switch action.Move {
 	case bargain.MoveAccept:
-		return Accept{}, nil
+		decision = Accept{}
 	case bargain.MoveOffer:
 		domain, err := onchain.Domain(turn.Negotiation.EscrowAmount)
 		if err != nil {
 			return nil, err
 		}
-		return Offer{Amount: domain.Issue(0).Amount(uint64(action.Outcome))}, nil
+		price = domain.Issue(0).Amount(uint64(action.Outcome))
+		decision = Offer{Amount: price}
 	}
-	return Reject{}, nil
+	if p.Decided != nil {
+		if err := p.Decided(p.record(turn, action, price)); err != nil {
+			return nil, fmt.Errorf("agent: record the decision: %w", err)
+		}
+	}
+	return decision, nil
+}
+
+// errUncovered reports that a seller's reservation price and the fee exceed the escrow.
+var errUncovered = errors.New("the escrow does not cover the reservation price")
+
+// Simulated returns the player of a side in a simulation, whose moves are those of Decide. Seed and Hurry do
+// not belong to it: give [onchain.Rules.Run] the seed. It returns an error if a seller's reservation price and
+// the fee exceed the escrow: Decide then rejects.
+func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain.Player, error) {
+	domain, err := onchain.Domain(rules.Escrow)
+	if err != nil {
+		return onchain.Player{}, err
+	}
+	reservation := p.limit(rules, side)
+	if side == protocol.OfferSideSeller && reservation > rules.Escrow {
+		return onchain.Player{}, errUncovered
+	}
+	preferences, opening, err := onchain.Preferences(domain, side, p.Opening, reservation)
+	return onchain.Player{Strategy: p.Strategy, Preferences: preferences, Opening: opening}, err
+}
+
+// limit returns the price of the reservation: for a seller, the fee included.
+func (p Player) limit(rules onchain.Rules, side protocol.OfferSide) uint64 {
+	if side == protocol.OfferSideBuyer {
+		return p.Reservation
+	}
+	return onchain.Gross(&protocol.Negotiation{ProtocolFeeBps: rules.FeeBps}, p.Reservation)
 }
 
 // Respond returns the strategy's move at a turn, with its reason. The outcome of an offer is that of
@@ -58,28 +98,22 @@ func (p Player) Respond(turn Turn) (bargain.Action, error) {
 		err := fmt.Errorf("agent: %d of %d offers are known", len(turn.History), n.CurrentRound)
 		return bargain.Action{}, err
 	}
-	domain, err := onchain.Domain(n.EscrowAmount)
-	if err != nil {
-		return bargain.Action{}, err
+	rules := onchain.RulesOf(&n.Negotiation)
+	player, err := p.Simulated(rules, turn.Side)
+	if errors.Is(err, errUncovered) {
+		return bargain.End(errUncovered.Error()), nil
 	}
-	reservation := p.Reservation
-	if turn.Side == protocol.OfferSideSeller {
-		if reservation = onchain.Gross(&n.Negotiation, reservation); reservation > n.EscrowAmount {
-			return bargain.End("the escrow does not cover the reservation price"), nil
-		}
-	}
-	preferences, opening, err := onchain.Preferences(domain, turn.Side, p.Opening, reservation)
 	if err != nil {
 		return bargain.Action{}, err
 	}
 	suits := p.Suits == nil || p.Suits(n)
 	if n.GlobalDeadline-turn.Now < p.Hurry {
-		if suits && turn.CanAccept() && withinReservation(turn, reservation) {
+		if suits && turn.CanAccept() && withinReservation(turn, p.limit(rules, turn.Side)) {
 			return bargain.Accept("the deadline is near"), nil
 		}
 		return bargain.End("the deadline is near"), nil
 	}
-	player := onchain.Player{Strategy: p.Strategy, Preferences: preferences, Opening: opening, Refuse: !suits}
+	player.Refuse = !suits
 	return player.Respond(&n.Negotiation, turn.Side, turn.offers(), p.Seed), nil
 }
 

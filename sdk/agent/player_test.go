@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -89,4 +90,56 @@ func TestPlayersWaitForMissingOffersUntilTheLastCall(t *testing.T) {
 	decision, err := player.Decide(t.Context(), turn)
 	require.NoError(t, err)
 	require.Equal(t, agent.Offer{Amount: 600_000}, decision)
+}
+
+func TestPlayersRecordTheirDecisions(t *testing.T) {
+	n := &haggle.Snapshot{Address: solana.PublicKey{7}}
+	n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 1_000_000, 1_000_000, 4
+	n.Buyer, n.Seller, n.GlobalDeadline, n.MinOfferBps = solana.PublicKey{1}, solana.PublicKey{2}, 3_600, 1_000
+	var records []agent.Record
+	player := agent.Player{
+		Strategy: strategy.Linear(), Name: "linear", Opening: 300_000, Reservation: 600_000,
+		Decided: func(r agent.Record) error { records = append(records, r); return nil },
+	}
+	turn := agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer, Now: 10, Deadline: 60}
+	for _, asked := range []uint64{700_000, 600_000} {
+		decision, err := player.Decide(t.Context(), turn)
+		require.NoError(t, err)
+		turn.History = append(turn.History,
+			agent.PastOffer{Round: n.CurrentRound + 1, Amount: decision.(agent.Offer).Amount},
+			agent.PastOffer{Round: n.CurrentRound + 2, Side: protocol.OfferSideSeller, Amount: asked})
+		n.CurrentRound += 2
+		n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = asked, protocol.OfferSideSeller, n.Seller
+	}
+	_, err := player.Decide(t.Context(), turn)
+	require.NoError(t, err)
+	require.Len(t, records, 3)
+	require.Equal(t, agent.Record{
+		Negotiation: n.Address, Side: "buyer", Strategy: "linear", Time: 10, Deadline: 60, Round: 2, MaxRounds: 4,
+		Standing: 700_000, Escrow: 1_000_000, Previous: 300_000, Least: 100_000, Most: 1_000_000, Move: "offer",
+		Price: 600_000, Reason: "bidding strategy: concedes",
+	}, records[1])
+	require.Equal(t, "bidding strategy: first offer", records[0].Reason)
+	require.Equal(t, []any{"accept", uint64(600_000), "acceptance condition holds"},
+		[]any{records[2].Move, records[2].Price, records[2].Reason})
+
+	full := errors.New("disk full")
+	player.Decided = func(agent.Record) error { return full }
+	_, err = player.Decide(t.Context(), turn)
+	require.ErrorIs(t, err, full, "a decision without a record")
+}
+
+func TestPlayersOfferNothingBeyondTheirReservation(t *testing.T) {
+	n := &haggle.Snapshot{}
+	n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 1_000_000, 1_000_000, 4
+	n.GlobalDeadline = 3_600
+	turn := agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer}
+	for name, s := range strategy.Named() {
+		player := agent.Player{Strategy: s, Opening: 300_000, Reservation: 600_000, Seed: 4}
+		decision, err := player.Decide(t.Context(), turn)
+		require.NoError(t, err)
+		if offer, offers := decision.(agent.Offer); offers {
+			require.LessOrEqual(t, offer.Amount, uint64(600_000), name)
+		}
+	}
 }

@@ -51,8 +51,8 @@ type Offer struct {
 //
 // It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
 // from the arguments alone: it is the same after a restart, and for anyone who verifies it. An offer outside
-// the range of the next one is moved into it; if it is then below the reservation value, or if no rounds are
-// left, the move is [bargain.MoveEnd]. The midpoint of revealed prices is an offer that a strategy can
+// the range of the next one is moved into it. The move is [bargain.MoveEnd] if the offer is below the
+// reservation value, as NegMAS' wasting strategies make them, or if no rounds are left. The midpoint of revealed prices is an offer that a strategy can
 // accept.
 //
 // A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
@@ -122,6 +122,8 @@ func (p *Player) allowed(action bargain.Action, state *bargain.State, roundsLeft
 	}
 	moved := max(state.Least, min(action.Outcome, state.Most))
 	switch {
+	case !p.Preferences.IsRational(action.Outcome):
+		return bargain.End("the offer is below the reservation value")
 	case moved == action.Outcome:
 		return action
 	case !p.Preferences.IsRational(moved):

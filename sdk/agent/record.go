@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Record is a decision of a [Player], with the state that it follows from and its reason. Amounts are base
+// units of the mint, and in JSON they are text, because other languages round large numbers.
+type Record struct {
+	Negotiation solana.PublicKey `json:"negotiation"`
+	// Side is "buyer" or "seller".
+	Side string `json:"side"`
+	// Strategy is [Player].Name.
+	Strategy string `json:"strategy"`
+	// Time is the chain's time in Unix seconds, and Deadline the end of the time to answer.
+	Time     int64 `json:"time"`
+	Deadline int64 `json:"deadline"`
+	// Round is the number of offers so far, and MaxRounds the number of offers that can be made.
+	Round     uint8 `json:"round"`
+	MaxRounds uint8 `json:"max_rounds"`
+	// Standing is the other side's price that can be accepted; 0 if there is none.
+	Standing uint64 `json:"standing,string"`
+	// Escrow is the effective escrow.
+	Escrow uint64 `json:"effective_escrow,string"`
+	// Previous is the side's own latest price; 0 if it has made no offer.
+	Previous uint64 `json:"previous,string"`
+	// Least and Most limit the next offer.
+	Least uint64 `json:"least,string"`
+	Most  uint64 `json:"most,string"`
+	// Move is "offer", "accept" or "end".
+	Move string `json:"move"`
+	// Price is the offered or accepted price; 0 for "end".
+	Price uint64 `json:"price,string"`
+	// Reason is the strategy's reason for the move: see [bargain.Action]. For an offer it adds the change since
+	// the previous one: "first offer", "concedes", "repeats" or "demands more".
+	Reason string `json:"reason"`
+}
+
+// record returns the record of a move. The price is that of an offer.
+func (p Player) record(turn Turn, action bargain.Action, price uint64) Record {
+	n := turn.Negotiation
+	record := Record{
+		Negotiation: n.Address, Side: strings.ToLower(turn.Side.String()), Strategy: p.Name, Time: turn.Now,
+		Deadline: turn.Deadline, Round: n.CurrentRound, MaxRounds: n.MaxRounds, Standing: turn.Standing(),
+		Escrow: n.EffectiveEscrow, Move: action.Move.String(), Reason: action.Reason,
+	}
+	record.Least, record.Most = n.OfferRange()
+	if own, made := turn.Own(); made {
+		record.Previous = own.Amount
+	}
+	switch action.Move {
+	case bargain.MoveAccept:
+		record.Price = record.Standing
+	case bargain.MoveOffer:
+		record.Price = price
+		record.Reason += ": " + change(turn.Side, record.Previous, price)
+	}
+	return record
+}
+
+// change returns how an offer differs from the side's previous one.
+func change(side protocol.OfferSide, previous, price uint64) string {
+	switch {
+	case previous == 0:
+		return "first offer"
+	case previous == price:
+		return "repeats"
+	case (price > previous) == (side == protocol.OfferSideBuyer):
+		return "concedes"
+	}
+	return "demands more"
+}
