@@ -1,5 +1,6 @@
 // Command buyer is an example of an agent that buys a service: it escrows its highest price, invites one
-// seller, and concedes in equal steps from its opening price towards its reservation price.
+// seller, and concedes in equal steps from its opening price towards its reservation price. --strategy selects
+// another strategy of package bargain.
 //
 //	buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5
 //

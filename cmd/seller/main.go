@@ -1,5 +1,6 @@
 // Command seller is an example of an agent that sells a service: it waits for an invitation of one buyer,
 // checks its terms, and concedes in equal steps from its opening price towards its reservation price.
+// --strategy selects another strategy of package bargain.
 //
 //	seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
@@ -28,6 +29,8 @@ type Flags struct {
 	// Journal is the path of the journal; empty selects the agent's own file, and "none" no journal.
 	Journal string
 	JSON    bool
+
+	play player.Flags
 }
 
 // Register adds the flags to a command. The counterpart is "buyer" or "seller"; the prices are the defaults,
@@ -36,6 +39,7 @@ func (f *Flags) Register(cmd *cobra.Command, counterpart, opening, reservation s
 	flags := cmd.Flags()
 	f.Connection.Register(flags)
 	f.Trust.Register(flags)
+	f.play.Register(cmd, "linear")
 	flags.Var(&f.Counterpart, counterpart, "address of the "+counterpart)
 	flags.Var(&f.Mint, "mint", "mint of the payment")
 	flags.StringVar(&f.Service, "service", Service, "description of the service; both sides have to give the same")

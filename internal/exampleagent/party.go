@@ -7,9 +7,12 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -34,6 +37,8 @@ type Party struct {
 	Opening, Reservation uint64
 
 	flags *Flags
+	// player has the strategy; nil selects the agent's own.
+	player *player.Player
 	// gate is nil without --trust and --allowlist.
 	gate *identity.Gate
 	// journal is nil without one.
@@ -50,6 +55,9 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 			err = errors.Join(err, p.Close())
 		}
 	}()
+	if p.player, err = f.play.Open(p.decided); err != nil {
+		return p, err
+	}
 	if p.gate, err = f.Trust.Gate(); err != nil {
 		return p, err
 	}
@@ -97,7 +105,26 @@ func (p *Party) Close() error {
 	if p.journal != nil {
 		failures = append(failures, p.journal.Close())
 	}
-	return errors.Join(append(failures, p.flags.Connection.Close())...)
+	return errors.Join(append(failures, p.player.Close(), p.flags.Connection.Close())...)
+}
+
+// Play returns a player with the strategy of --strategy and the prices, which records its decisions.
+func (p *Party) Play() agent.Player {
+	play := agent.Player{Strategy: strategy.Linear()}
+	if p.player != nil {
+		play = p.player.Player
+	}
+	play.Opening, play.Reservation, play.Hurry, play.Suits = p.Opening, p.Reservation, Hurry, p.Suits
+	return play
+}
+
+// decided prints a decision.
+func (p *Party) decided(record agent.Record) {
+	if record.Price == 0 {
+		p.Note("decides: %s (%s)", record.Move, record.Reason)
+		return
+	}
+	p.Note("decides: %s %s (%s)", record.Move, p.Tokens(record.Price), record.Reason)
 }
 
 // Units parses an amount of the mint.

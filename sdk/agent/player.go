@@ -65,9 +65,9 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 // errUncovered reports that a seller's reservation price and the fee exceed the escrow.
 var errUncovered = errors.New("the escrow does not cover the reservation price")
 
-// Simulated returns the player of a side in a simulation, whose moves are those of Decide. Seed and Hurry do
-// not belong to it: give [onchain.Rules.Run] the seed. It returns an error if a seller's reservation price and
-// the fee exceed the escrow: Decide then rejects.
+// Simulated returns the player of a side in a simulation, whose moves are those of Decide. It has neither
+// Seed, which is an argument of [onchain.Rules.Run], nor Hurry. It returns an error if a seller's reservation
+// price and the fee exceed the escrow: Decide then rejects.
 func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain.Player, error) {
 	domain, err := onchain.Domain(rules.Escrow)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
 type buyer struct {
@@ -42,7 +41,7 @@ func Main(arguments []string) {
 		Use:   "buyer",
 		Short: "Buy a service: bargain with a seller on Solana",
 		Long: `Escrows the maximum price, invites the seller, and concedes in equal steps from the opening price to the
-reservation price. At the end it closes the negotiation.
+reservation price, or as --strategy says. At the end it closes the negotiation.
 
 After an interrupt or a crash it continues with its open negotiation. Every transaction is written to the
 journal before it is sent. A restarted buyer first resolves an unfinished transaction, which can take a
@@ -84,20 +83,11 @@ func (b *buyer) buy(ctx context.Context) error {
 		return err
 	}
 	deal, err := b.Bargain(ctx, negotiation, agent.Config{
-		Decide: b.player().Decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
+		Decide: b.Play().Decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
 	})
 	if err != nil {
 		return err
 	}
 	b.Note("bought for %s after %d offers", b.Tokens(deal.Price), deal.Rounds)
 	return nil
-}
-
-// player accepts the seller's offer if it is no more than the buyer's next bid, and bids otherwise. Without
-// another bid the reservation price decides.
-func (b *buyer) player() agent.Player {
-	return agent.Player{
-		Strategy: strategy.Linear(), Opening: b.Opening, Reservation: b.Reservation, Hurry: exampleagent.Hurry,
-		Suits: b.Suits,
-	}
 }

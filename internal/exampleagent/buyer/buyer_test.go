@@ -25,7 +25,7 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 		for _, alter := range change {
 			alter(n)
 		}
-		decision, err := b.player().Decide(t.Context(), agent.Turn{
+		decision, err := b.Play().Decide(t.Context(), agent.Turn{
 			History: history(round, asked), Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left, Limits: agent.Limits{MaxPrice: b.Reservation},
 		})
 		require.NoError(t, err)

@@ -23,7 +23,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -42,7 +41,7 @@ func Main(arguments []string) {
 		Use:   "seller",
 		Short: "Sell a service: bargain with a buyer on Solana",
 		Long: `Waits for an invitation of the buyer, checks its terms, and concedes in equal steps from the opening price
-to the reservation price.
+to the reservation price, or as --strategy says.
 
 After an interrupt or a crash it continues with its open negotiation. Every transaction is written to the
 journal before it is sent. A restarted seller first resolves an unfinished transaction, which can take a
@@ -79,7 +78,7 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 		s.Note("waiting for an invitation of %s", s.Counterpart)
 	}
 	deal, err := s.Bargain(ctx, negotiation, agent.Config{
-		Concerns: s.concerns, Admit: s.admit, Decide: s.player().Decide, Acted: s.acted, Patience: patience,
+		Concerns: s.concerns, Admit: s.admit, Decide: s.Play().Decide, Acted: s.acted, Patience: patience,
 		Mints: map[solana.PublicKey]agent.Limits{s.Mint: {MinPrice: s.Reservation}},
 	})
 	if errors.Is(err, agent.ErrNoNegotiation) {
@@ -133,13 +132,4 @@ func (s *seller) objection(n *haggle.Snapshot) string {
 		return "it has terms beside price and service"
 	}
 	return ""
-}
-
-// player accepts the buyer's offer if it is no less than the seller's next ask, and asks otherwise. Without
-// another ask the reservation price decides, which is after the fee.
-func (s *seller) player() agent.Player {
-	return agent.Player{
-		Strategy: strategy.Linear(), Opening: s.Opening, Reservation: s.Reservation, Hurry: exampleagent.Hurry,
-		Suits: s.Suits,
-	}
 }

@@ -82,7 +82,7 @@ func TestSellerConcedesToItsReservationAndNoFurther(t *testing.T) {
 		n := s.invitation()
 		n.Status, n.CurrentRound, n.CurrentOfferAmount = protocol.NegotiationStatusProposed, round, offered
 		n.OfferSide, n.CurrentOfferBy = protocol.OfferSideBuyer, s.Counterpart
-		decision, err := s.player().Decide(t.Context(), agent.Turn{
+		decision, err := s.Play().Decide(t.Context(), agent.Turn{
 			History: history(round, offered), Negotiation: n, Side: protocol.OfferSideSeller, Now: n.GlobalDeadline - left, Limits: agent.Limits{MinPrice: s.Reservation},
 		})
 		require.NoError(t, err)
