@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/haggle-protocol/haggle/cmd/haggle/admin"
+	"github.com/haggle-protocol/haggle/cmd/haggle/agent"
 	"github.com/haggle-protocol/haggle/cmd/haggle/config"
 	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
 	"github.com/haggle-protocol/haggle/cmd/haggle/doctor"
@@ -77,7 +78,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		negotiation.Command(s), zopa.Command(s), milestone.Command(s),
 		config.Command(s), admin.Command(s), program.Command(s),
 		localnet.Command(s), demo.Command(s), doctor.Command(s),
-		index.Command(s), analyze.Command(s), keeper.Command(s),
+		agent.Command(s), index.Command(s), keeper.Command(s), analyze.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)

@@ -103,6 +103,13 @@ func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.R
 	l.write(action, action.Line())
 }
 
+// Document prints a document as JSON.
+func (l *Log) Document(document any) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	_ = json.NewEncoder(l.Out).Encode(document)
+}
+
 func (l *Log) write(document any, line string) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

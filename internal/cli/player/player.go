@@ -31,7 +31,8 @@ func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
 	flags.StringVar(&f.record, "record", "",
 		"file to which each decision is appended as a line of JSON, with its state and reason")
-	_ = cmd.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions(Names(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("strategy",
+		cobra.FixedCompletions(Names(), cobra.ShellCompDirectiveNoFileComp))
 	if byDefault == "" {
 		_ = cmd.MarkFlagRequired("strategy")
 	}

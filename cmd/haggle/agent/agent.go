@@ -1,0 +1,227 @@
+// Package agent has the command "haggle agent".
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const agentHelp = `Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer or as a seller, until
+Ctrl-C; with NEGOTIATION or --one in one negotiation, to its end.
+
+A seller accepts invitations for its --service. A buyer invites with "haggle negotiation create"; the agent
+finds the negotiation and bargains. It answers, keeps the deadlines, claims payouts and closes.
+
+Prices are tokens of the mint. --opening is the price from which a strategy with a curve concedes; others
+(micro, hardliner, random, car ...) begin at the best price. --reservation is the price beyond which no deal
+is better than a deal; a seller receives at least that after the fee. --max-price (buyer) or --min-price
+(seller, after the fee) limits every signature, whatever the strategy does; --policy limits the wallet.
+The agent takes no part in negotiations with sealed prices, bonds or milestones, and accepts no offer with
+terms beside the price.
+
+A decision follows from strategy, prices, --seed, the terms and the offers alone, so that it is the same
+after a restart and in a simulation. Each is printed with its reason. --record appends it to a file, as one
+line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
+time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
+
+With NEGOTIATION or --one the exit code is 0 with a deal and 8 without one.`
+
+const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
+      --opening 4.5 --reservation 3 --min-price 3
+  haggle agent NEGOTIATION --role buyer --strategy micro --mint ADDRESS --opening 2 --reservation 3.5 \
+      --max-price 3.5 --record decisions.jsonl`
+
+// agentCommand has the flags of haggle agent.
+type agentCommand struct {
+	*session.Session
+	role                                     string
+	mint                                     connection.Address
+	opening, reservation, minPrice, maxPrice amount.Text
+	services                                 []string
+	one                                      bool
+	trust                                    connection.TrustFlags
+	play                                     player.Flags
+
+	log    *exampleagent.Log
+	side   protocol.OfferSide
+	tokens func(units uint64) amount.Tokens
+	gate   *identity.Gate
+}
+
+// Command returns "haggle agent".
+func Command(s *session.Session) *cobra.Command {
+	a := &agentCommand{Session: s}
+	cmd := &cobra.Command{
+		Use: "agent [NEGOTIATION]", Short: "Bargain by a strategy, as a buyer or a seller", Long: agentHelp,
+		Example: agentExample, Args: command.Between(0, 1),
+	}
+	flags := cmd.Flags()
+	a.play.Register(cmd, "")
+	a.trust.Register(flags)
+	flags.StringVar(&a.role, "role", "", "buyer or seller")
+	flags.Var(&a.mint, "mint", "mint of the payment")
+	flags.Var(&a.opening, "opening", "first price")
+	flags.Var(&a.reservation, "reservation", "price beyond which no deal is better than a deal")
+	flags.Var(&a.minPrice, "min-price", "least that a seller receives after the fee")
+	flags.Var(&a.maxPrice, "max-price", "most that a buyer pays")
+	flags.StringArrayVar(&a.services, "service", nil,
+		"description of a service that a seller sells; can be repeated")
+	flags.BoolVar(&a.one, "one", false, "end with the first negotiation in which the agent takes part")
+	command.Required(cmd, "role", "mint", "opening", "reservation")
+	_ = cmd.RegisterFlagCompletionFunc("role",
+		cobra.FixedCompletions([]string{"buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
+	command.Documents(cmd, exampleagent.Action{}, exampleagent.Note{}, agent.Record{}, ended{})
+	cmd.RunE = s.Unlimited(a.run)
+	return cmd
+}
+
+func (a *agentCommand) run(ctx context.Context, arguments []string) (err error) {
+	if err := a.checkRole(); err != nil {
+		return err
+	}
+	var negotiation connection.Address
+	if len(arguments) == 1 {
+		if err := negotiation.Set(arguments[0]); err != nil {
+			return exitcode.Usagef("NEGOTIATION: %w", err)
+		}
+	}
+	if a.gate, err = a.trust.Gate(); err != nil {
+		return err
+	}
+	play, err := a.play.Open(a.decided)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, play.Close()) }()
+	client, key, err := a.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	config, err := a.config(ctx, play.Player)
+	if err != nil {
+		return err
+	}
+	runtime, err := agent.New(client, key, config)
+	if err != nil {
+		return err
+	}
+	if !a.one && negotiation.Key().IsZero() {
+		err = runtime.Run(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil // Ctrl-C is the usual end
+		}
+		return err
+	}
+	result, err := runtime.RunOne(ctx, negotiation.Key())
+	switch {
+	case result == nil || err != nil:
+		return err
+	case result.Status != protocol.NegotiationStatusSettled:
+		err := fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)
+		return &exitcode.Error{Kind: exitcode.NoDeal, Err: err}
+	}
+	return nil
+}
+
+// checkRole checks the flags that depend on the role.
+func (a *agentCommand) checkRole() error {
+	switch a.role {
+	case "buyer":
+		a.side = protocol.OfferSideBuyer
+		if a.maxPrice.IsZero() || !a.minPrice.IsZero() || len(a.services) > 0 {
+			return exitcode.Usagef("--role buyer: requires --max-price, and has neither --min-price nor --service")
+		}
+	case "seller":
+		a.side = protocol.OfferSideSeller
+		if a.minPrice.IsZero() || !a.maxPrice.IsZero() || len(a.services) == 0 {
+			return exitcode.Usagef("--role seller: requires --min-price and --service, and has no --max-price")
+		}
+	default:
+		return exitcode.Usagef("--role: %q is neither buyer nor seller", a.role)
+	}
+	a.log = &exampleagent.Log{Agent: a.role, Out: a.Stdout, JSON: a.JSON}
+	return nil
+}
+
+// config returns the configuration of the runtime. It reads the mint, which the prices depend on.
+func (a *agentCommand) config(ctx context.Context, play agent.Player) (config agent.Config, err error) {
+	if a.tokens, err = a.TokensOf(ctx, a.mint.Key()); err != nil {
+		return config, err
+	}
+	limits, bound := agent.Limits{}, uint64(0)
+	for _, price := range []struct {
+		flag string
+		text amount.Text
+		into *uint64
+	}{
+		{"--opening", a.opening, &play.Opening}, {"--reservation", a.reservation, &play.Reservation},
+		{"--min-price", a.minPrice, &limits.MinPrice}, {"--max-price", a.maxPrice, &limits.MaxPrice},
+	} {
+		if price.text.IsZero() {
+			continue
+		}
+		if *price.into, err = a.Units(ctx, a.mint.Key(), price.flag, price.text); err != nil {
+			return config, err
+		}
+	}
+	if bound = limits.MaxPrice; a.side == protocol.OfferSideSeller {
+		bound = limits.MinPrice
+	}
+	switch {
+	case bound == 0:
+		return config, exitcode.Usagef("--min-price and --max-price must be positive")
+	case a.side == protocol.OfferSideBuyer && (play.Opening > play.Reservation || play.Reservation > bound):
+		return config, exitcode.Usagef(
+			"--opening must not exceed --reservation, and --reservation must not exceed --max-price")
+	case a.side == protocol.OfferSideSeller && (play.Opening < play.Reservation || play.Reservation < bound):
+		return config, exitcode.Usagef(
+			"--opening must not be below --reservation, and --reservation must not be below --min-price")
+	}
+	play.Hurry, play.Suits = exampleagent.Hurry, hasNoTerms
+	config = agent.Config{
+		Decide: play.Decide, Mints: map[solana.PublicKey]agent.Limits{a.mint.Key(): limits},
+		Concerns: a.concerns, Admit: a.admit, Acted: a.acted, Ended: a.ended, Failed: a.failed,
+		Logger: a.Logger(slog.LevelWarn),
+	}
+	for _, service := range a.services {
+		config.Services = append(config.Services, protocol.ServiceHash(service))
+	}
+	return config, nil
+}
+
+// hasNoTerms reports whether a negotiation's offer is about the price alone.
+func hasNoTerms(n *haggle.Snapshot) bool { return n.Metadata == [protocol.MaxMetadataLen]byte{} }
+
+// concerns reports whether the agent has its role in a negotiation.
+func (a *agentCommand) concerns(n *haggle.Snapshot) bool {
+	address, err := a.Connection.Address(context.Background())
+	return err == nil && n.Party(a.side) == address
+}
+
+// admit checks the counterparty and the terms before the agent takes part.
+func (a *agentCommand) admit(ctx context.Context, n *haggle.Snapshot) error {
+	if n.Status == protocol.NegotiationStatusCreated && !hasNoTerms(n) {
+		return &agent.Refusal{Negotiation: n.Address, Reason: "it has terms beside price and service"}
+	}
+	if a.gate == nil {
+		return nil
+	}
+	return a.gate.Check(ctx, n.Party(1-a.side))
+}

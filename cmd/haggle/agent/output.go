@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+// ended is the end of a negotiation in the output.
+type ended struct {
+	Negotiation solana.PublicKey `json:"negotiation"`
+	Counterpart solana.PublicKey `json:"counterpart"`
+	// Status is "Settled", "Rejected" or "Expired".
+	Status string `json:"status"`
+	// Price and Fee are 0 without a deal. The fee is part of the price.
+	Price amount.Tokens `json:"price"`
+	Fee   amount.Tokens `json:"fee"`
+	// Rounds is the number of offers.
+	Rounds uint8 `json:"rounds"`
+}
+
+// decided prints a decision before it is carried out.
+func (a *agentCommand) decided(record agent.Record) {
+	if a.JSON {
+		a.log.Document(record)
+		return
+	}
+	price := ""
+	if record.Price > 0 {
+		price = " " + a.tokens(record.Price).String()
+	}
+	a.log.Note("%s round %d: %s%s (%s)", record.Negotiation, record.Round, record.Move, price, record.Reason)
+}
+
+func (a *agentCommand) acted(act agent.Act) {
+	a.log.Did(act.Name, act.Before, act.Receipt, a.tokens(0).Decimals)
+}
+
+func (a *agentCommand) ended(result agent.Result) {
+	if a.JSON {
+		a.log.Document(ended{
+			Negotiation: result.Negotiation, Counterpart: result.Counterpart, Status: result.Status.String(),
+			Price: a.tokens(result.Price), Fee: a.tokens(result.Fee), Rounds: result.Rounds,
+		})
+		return
+	}
+	line := fmt.Sprintf("%s is %s after %d offers", result.Negotiation, result.Status, result.Rounds)
+	if result.Price > 0 {
+		line += fmt.Sprintf(" for %s, of which %s is the fee", a.tokens(result.Price), a.tokens(result.Fee))
+	}
+	a.log.Note("%s", line)
+}
+
+// failed prints declined negotiations. The logger has the other errors.
+func (a *agentCommand) failed(negotiation solana.PublicKey, err error) {
+	if refusal := new(agent.Refusal); errors.As(err, &refusal) {
+		a.log.Note("%s declined: %s", negotiation, refusal.Reason)
+	}
+}
