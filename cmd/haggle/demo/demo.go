@@ -12,6 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/demo"
 	"github.com/haggle-protocol/haggle/internal/exampleagent/buyer"
 	"github.com/haggle-protocol/haggle/internal/exampleagent/seller"
+	"github.com/haggle-protocol/haggle/internal/roundrobin"
 )
 
 const demoHelp = `Starts a local chain with the program, a mint and two funded agents; runs an example buyer and an example
@@ -19,25 +20,40 @@ seller as two processes that know only each other's address; and prints their ac
 negotiation is settled and closed.
 
 At the end the command checks all balances on chain. The exit code is 0 only if the escrow was conserved to
-the unit, both accounts are closed and all rent was returned.`
+the unit, both accounts are closed and all rent was returned.
+
+With --strategies eight strategies play instead, each as a buyer and as a seller against every other one: 56
+negotiations at the same time. A simulation first predicts all offers and outcomes. The exit code is 0 only
+if those on chain, and the balances of all parties, are equal to them to the unit.`
 
 // Command returns "haggle demo".
 func Command(s *session.Session) *cobra.Command {
 	options := demo.Options{}
 	var chain flags.Chain
+	var strategies bool
+	var seed uint64
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Watch two agents bargain on a local chain", Long: demoHelp,
-		Example: "  haggle demo\n  haggle demo --chain validator --svg offers.svg",
+		Example: "  haggle demo\n  haggle demo --chain validator --svg offers.svg\n  haggle demo --strategies",
 		Args:    command.Exactly(0),
 	}
 	chain.Register(cmd)
 	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with other binaries buyer and seller (default: the example agents in this binary)")
 	cmd.Flags().StringVar(&options.Plot, "svg", "", "file for a plot of the offers, as SVG")
-	command.Documents(cmd, demo.Documents()...)
+	cmd.Flags().BoolVar(&strategies, "strategies", false, "play eight strategies against each other, and compare with a simulation")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "with --strategies: seed of the strategies' random numbers")
+	cmd.MarkFlagsMutuallyExclusive("strategies", "bin")
+	cmd.MarkFlagsMutuallyExclusive("strategies", "svg")
+	command.Documents(cmd, append(demo.Documents(), roundrobin.Match{})...)
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		kind, err := chain.Kind()
 		if err != nil {
 			return err
+		}
+		if strategies {
+			return roundrobin.Run(ctx, roundrobin.Options{
+				Out: s.Stdout, Progress: s.Stderr, JSON: s.JSON, Chain: kind, Seed: seed,
+			})
 		}
 		options.Out, options.Progress = s.Stdout, s.Stderr
 		options.JSON, options.Colour, options.Chain = s.JSON, s.Colourful(), kind

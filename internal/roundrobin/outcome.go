@@ -1,0 +1,181 @@
+package roundrobin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
+)
+
+// ErrDiffers reports an outcome on chain that differs from its prediction.
+var ErrDiffers = errors.New("outcome on chain differs from its prediction")
+
+// outcome is the course and the end of a negotiation, in base units of the mint.
+type outcome struct {
+	// Status is "Settled", "Rejected" or "Expired".
+	Status string `json:"status"`
+	// Offers are the prices of all offers, the oldest first.
+	Offers []uint64 `json:"offers"`
+	// Price is 0 without a deal. The fee is part of the price.
+	Price uint64 `json:"price"`
+	Fee   uint64 `json:"fee"`
+	// Refund is the buyer's part of the escrow, and Decay what the offers have cost.
+	Refund uint64 `json:"refund"`
+	Decay  uint64 `json:"decay"`
+}
+
+func (o outcome) equal(other outcome) bool {
+	same := slices.Equal(o.Offers, other.Offers)
+	return same && o.Status == other.Status && o.Price == other.Price && o.Fee == other.Fee &&
+		o.Refund == other.Refund && o.Decay == other.Decay
+}
+
+func (o outcome) String() string {
+	if o.Price == 0 {
+		return fmt.Sprintf("%s after %d offers", o.Status, len(o.Offers))
+	}
+	price := amount.Tokens{Units: o.Price, Decimals: localnet.Decimals}
+	return fmt.Sprintf("%s after %d offers for %s", o.Status, len(o.Offers), price)
+}
+
+// simulated returns the outcome of a simulation.
+func simulated(rules onchain.Rules, result onchain.Result) (o outcome, err error) {
+	status := map[bargain.Ending]protocol.NegotiationStatus{
+		bargain.EndingAgreement: protocol.NegotiationStatusSettled,
+		bargain.EndingLeft:      protocol.NegotiationStatusRejected,
+		bargain.EndingDeadline:  protocol.NegotiationStatusExpired,
+	}[result.Ending]
+	domain, err := onchain.Domain(rules.Escrow)
+	if err != nil {
+		return o, err
+	}
+	s := result.Settlement
+	o = outcome{
+		Status: status.String(), Offers: []uint64{}, Price: s.Price, Fee: s.Fee, Refund: s.Refund, Decay: s.Decay,
+	}
+	for _, offer := range result.History {
+		o.Offers = append(o.Offers, domain.Issue(0).Amount(uint64(offer.Outcome)))
+	}
+	return o, nil
+}
+
+// read returns the outcome of a negotiation from its events on chain.
+func (c *contest) read(ctx context.Context, negotiation solana.PublicKey) (outcome, error) {
+	o := outcome{Offers: []uint64{}}
+	for envelope, err := range c.net.Client.History(ctx, negotiation) {
+		if err != nil {
+			return o, err
+		}
+		switch event := envelope.Event.(type) {
+		case *protocol.OfferSubmitted:
+			o.Offers = append(o.Offers, event.Amount)
+		case *protocol.NegotiationSettled:
+			o.Status, o.Decay = protocol.NegotiationStatusSettled.String(), event.EscrowDecayTotal
+			o.Price, o.Fee = event.SettledAmount, event.ProtocolFee
+			o.Refund = c.rules.Escrow - o.Decay - o.Price
+		case *protocol.NegotiationRejected:
+			o.Status, o.Refund = protocol.NegotiationStatusRejected.String(), event.RefundAmount
+			o.Decay = c.rules.Escrow - o.Refund
+		case *protocol.NegotiationExpired:
+			o.Status, o.Refund = protocol.NegotiationStatusExpired.String(), event.RefundAmount
+			o.Decay = c.rules.Escrow - o.Refund
+		}
+	}
+	return o, nil
+}
+
+// Match is a negotiation of two strategies in the output. Amounts are base units of the mint.
+type Match struct {
+	Buyer       string           `json:"buyer"`
+	Seller      string           `json:"seller"`
+	Negotiation solana.PublicKey `json:"negotiation"`
+	// Predicted is the outcome of the simulation, Actual the one on chain.
+	Predicted outcome `json:"predicted"`
+	Actual    outcome `json:"actual"`
+	Equal     bool    `json:"equal"`
+}
+
+// compare prints all matches. It returns ErrDiffers for each difference, of balances too.
+func (c *contest) compare(ctx context.Context) error {
+	var wrong []error
+	differs := func(format string, arguments ...any) {
+		wrong = append(wrong, fmt.Errorf("%w: %s", ErrDiffers, fmt.Sprintf(format, arguments...)))
+	}
+	expected, treasury, deals := make([]uint64, len(c.players)), uint64(0), 0
+	for i := range expected {
+		expected[i] = localnet.StartTokens
+	}
+	for _, m := range c.matches {
+		var err error
+		if m.actual, err = c.read(ctx, m.negotiation); err != nil {
+			return err
+		}
+		p := m.predicted
+		expected[m.buyer] -= c.rules.Escrow - p.Refund
+		expected[m.seller] += p.Price - p.Fee
+		treasury += p.Fee + p.Decay
+		if p.Price > 0 {
+			deals++
+		}
+		c.print(m)
+		if !p.equal(m.actual) {
+			differs("%s and %s: predicted %+v, actual %+v",
+				c.players[m.buyer].name, c.players[m.seller].name, p, m.actual)
+		}
+	}
+	owners := []solana.PublicKey{c.net.Treasury}
+	for _, p := range c.players {
+		owners = append(owners, p.wallet.PublicKey())
+	}
+	for i, owner := range owners {
+		units, err := c.tokens(ctx, owner)
+		switch {
+		case err != nil:
+			return err
+		case i == 0 && units != treasury:
+			differs("the treasury has %d base units, predicted %d", units, treasury)
+		case i > 0 && units != expected[i-1]:
+			differs("%s has %d base units, predicted %d", c.players[i-1].name, units, expected[i-1])
+		}
+	}
+	if len(wrong) == 0 && !c.JSON {
+		fmt.Fprintf(c.Out, "%d matches, %d deals: all offers, outcomes and balances are as predicted\n",
+			len(c.matches), deals)
+	}
+	return errors.Join(wrong...)
+}
+
+func (c *contest) tokens(ctx context.Context, owner solana.PublicKey) (uint64, error) {
+	address, err := token.AssociatedAddress(owner, c.net.Mint, solana.TokenProgramID)
+	if err != nil {
+		return 0, err
+	}
+	return c.net.Chain.Tokens(ctx, address)
+}
+
+func (c *contest) print(m *match) {
+	document := Match{
+		Buyer: c.players[m.buyer].name, Seller: c.players[m.seller].name, Negotiation: m.negotiation,
+		Predicted: m.predicted, Actual: m.actual, Equal: m.predicted.equal(m.actual),
+	}
+	if c.JSON {
+		_ = json.NewEncoder(c.Out).Encode(document)
+		return
+	}
+	verdict := "equal"
+	if !document.Equal {
+		verdict = "DIFFERENT"
+	}
+	fmt.Fprintf(c.Out, "%-16s  %-16s  %-36s  %-36s  %s\n",
+		document.Buyer, document.Seller, document.Predicted, document.Actual, verdict)
+}
