@@ -3,6 +3,7 @@ module github.com/haggle-protocol/haggle
 go 1.26.0
 
 require (
+	github.com/gowebpki/jcs v1.0.2
 	filippo.io/age v1.3.2
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/dustin/go-humanize v1.1.0

@@ -62,31 +62,11 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 	return decision, nil
 }
 
-// errUncovered reports that a seller's reservation price and the fee exceed the escrow.
-var errUncovered = errors.New("the escrow does not cover the reservation price")
-
 // Simulated returns the player of a side in a simulation, whose moves are those of Decide. It has neither
-// Seed, which is an argument of [onchain.Rules.Run], nor Hurry. It returns an error if a seller's reservation
-// price and the fee exceed the escrow: Decide then rejects.
+// Seed, which is an argument of [onchain.Rules.Run], nor Hurry. If it returns [onchain.ErrUncovered], Decide
+// rejects.
 func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain.Player, error) {
-	domain, err := onchain.Domain(rules.Escrow)
-	if err != nil {
-		return onchain.Player{}, err
-	}
-	reservation := p.limit(rules, side)
-	if side == protocol.OfferSideSeller && reservation > rules.Escrow {
-		return onchain.Player{}, errUncovered
-	}
-	preferences, opening, err := onchain.Preferences(domain, side, p.Opening, reservation)
-	return onchain.Player{Strategy: p.Strategy, Preferences: preferences, Opening: opening}, err
-}
-
-// limit returns the price of the reservation: for a seller, the fee included.
-func (p Player) limit(rules onchain.Rules, side protocol.OfferSide) uint64 {
-	if side == protocol.OfferSideBuyer {
-		return p.Reservation
-	}
-	return onchain.Gross(&protocol.Negotiation{ProtocolFeeBps: rules.FeeBps}, p.Reservation)
+	return rules.Player(p.Strategy, side, p.Opening, p.Reservation)
 }
 
 // Respond returns the strategy's move at a turn, with its reason. The outcome of an offer is that of
@@ -100,15 +80,15 @@ func (p Player) Respond(turn Turn) (bargain.Action, error) {
 	}
 	rules := onchain.RulesOf(&n.Negotiation)
 	player, err := p.Simulated(rules, turn.Side)
-	if errors.Is(err, errUncovered) {
-		return bargain.End(errUncovered.Error()), nil
+	if errors.Is(err, onchain.ErrUncovered) {
+		return bargain.End("the escrow does not cover the reservation price"), nil
 	}
 	if err != nil {
 		return bargain.Action{}, err
 	}
 	suits := p.Suits == nil || p.Suits(n)
 	if n.GlobalDeadline-turn.Now < p.Hurry {
-		if suits && turn.CanAccept() && withinReservation(turn, p.limit(rules, turn.Side)) {
+		if suits && turn.CanAccept() && withinReservation(turn, rules.Limit(turn.Side, p.Reservation)) {
 			return bargain.Accept("the deadline is near"), nil
 		}
 		return bargain.End("the deadline is near"), nil

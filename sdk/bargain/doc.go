@@ -38,6 +38,7 @@
 //	solution    axiomatic solutions: Pareto frontier, Nash, Kalai, Kalai-Smorodinsky, distances to them
 //	game        subgame perfect equilibria: Rubinstein's game and that of Haggle's rules, with its player
 //	analysis    steps, concessions and fitting strategies of recorded offers; for reports only
+//	proof       commitments to strategies, and the replay of their moves
 //
 // # Invariants
 //

@@ -22,6 +22,35 @@ type Player struct {
 	Delay int64
 }
 
+// ErrUncovered reports that a seller's reservation price and the fee exceed the escrow.
+var ErrUncovered = errors.New("onchain: the escrow does not cover the reservation price")
+
+// Player returns the player of a strategy. Opening and reservation are prices in base units of the mint. A
+// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if the escrow does not
+// cover it and the fee.
+func (r Rules) Player(
+	s bargain.Strategy, side protocol.OfferSide, opening, reservation uint64,
+) (Player, error) {
+	domain, err := Domain(r.Escrow)
+	if err != nil {
+		return Player{}, err
+	}
+	reservation = r.Limit(side, reservation)
+	if side == protocol.OfferSideSeller && reservation > r.Escrow {
+		return Player{}, ErrUncovered
+	}
+	preferences, at, err := Preferences(domain, side, opening, reservation)
+	return Player{Strategy: s, Preferences: preferences, Opening: at}, err
+}
+
+// Limit returns the price of a reservation: a buyer's own, a seller's with the fee.
+func (r Rules) Limit(side protocol.OfferSide, reservation uint64) uint64 {
+	if side == protocol.OfferSideBuyer {
+		return reservation
+	}
+	return Gross(&protocol.Negotiation{ProtocolFeeBps: r.FeeBps}, reservation)
+}
+
 func (p *Player) check(r Rules) error {
 	if p.Strategy == nil || p.Preferences == nil {
 		return errors.New("strategy or preferences not set")

@@ -20,6 +20,16 @@ import (
 // ErrRules reports rules or players that a session cannot start with.
 var ErrRules = errors.New("onchain: invalid session")
 
+// Side is a side of a negotiation, for packages that do not import package protocol.
+type Side = protocol.OfferSide
+
+// The sides, and the most rounds that the program allows.
+const (
+	Buyer     = protocol.OfferSideBuyer
+	Seller    = protocol.OfferSideSeller
+	MaxRounds = protocol.MaxRounds
+)
+
 // Rules are the terms of a negotiation that decide its prices and times.
 type Rules struct {
 	// Escrow is the buyer's deposit, in base units of the mint.

@@ -1,0 +1,43 @@
+// Package proof lets an agent show afterwards that it has bargained by a strategy that it had fixed before.
+//
+// Before its first offer the agent commits to its strategy with [Commit], and publishes the hash: on chain as
+// the strategy hash of its first offer's metadata. Afterwards it reveals the strategy and the nonce in a
+// [Proof], a self-contained JSON file. Anyone can then replay the agent's moves with [Proof.Verify].
+//
+//	commitment, err := proof.Commit(terms, proof.Buyer, reveal) // before the first offer
+//	...
+//	p := proof.Proof{Version: proof.Version, Terms: terms, Side: proof.Buyer, Offers: offers,
+//		Last: last, Commitment: commitment, Reveal: reveal}
+//	result, err := p.Verify()
+//
+// # The commitment
+//
+// It is the SHA-256 of these parts, one after the other:
+//
+//	"haggle-strategy-v1"                  18 bytes
+//	the negotiation's address             32 bytes
+//	created_at                             8 bytes, little endian
+//	the agent's address                   32 bytes
+//	strategy or model, canonical JSON     RFC 8785, in UTF-8
+//	nonce                                 32 bytes
+//
+// The JSON is, without line breaks,
+//
+//	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
+//	"version":"haggle-proof-v1"}
+//
+// or {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v1"}.
+//
+// Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
+// bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the
+// reservation price could be guessed from the hash. A nonce is random, and never used twice.
+//
+// # Scope
+//
+// A strategy's move follows from the terms, the offers, and the revealed strategy alone. Time is the number
+// of the round, never a clock. Verify replays each of the agent's offers, and its acceptance or rejection.
+//
+// Verify does not check that terms and offers are those on chain, nor when the commitment was published:
+// "haggle verify --url" does. A player with a language model commits to the model and the hash of its prompt.
+// Its moves cannot be replayed: Verify checks only the commitment, and [Result.Replayed] is false.
+package proof

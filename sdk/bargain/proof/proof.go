@@ -1,0 +1,199 @@
+package proof
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go/base58"
+	"github.com/gowebpki/jcs"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+)
+
+// Version is the version of the format and of the strategies. A change of any named strategy's offers changes
+// it.
+const Version = "haggle-proof-v1"
+
+// domain separates commitments from all other hashes.
+const domain = "haggle-strategy-v1"
+
+// Errors of proofs. Verify and Read return them with the details.
+var (
+	// ErrForm: the file is not JSON of the format of this version, or larger than MaxSize.
+	ErrForm = errors.New("proof: invalid file")
+	// ErrTerms: the terms or the recorded offers are not possible under the rules.
+	ErrTerms = errors.New("proof: impossible negotiation")
+	// ErrCommitment: the revealed strategy is not the committed one.
+	ErrCommitment = errors.New("proof: reveal does not match the commitment")
+	// ErrStrategy: the revealed strategy is unknown or incomplete.
+	ErrStrategy = errors.New("proof: invalid strategy")
+	// ErrReplay: the strategy makes another move than the recorded one.
+	ErrReplay = errors.New("proof: recorded move is not the strategy's")
+)
+
+// Address is an address of 32 bytes, in JSON as base58.
+type Address [32]byte
+
+// MarshalText writes base58.
+func (a Address) MarshalText() ([]byte, error) { return []byte(base58.Encode(a[:])), nil }
+
+// UnmarshalText reads base58.
+func (a *Address) UnmarshalText(text []byte) error {
+	if len(text) > 44 {
+		return errors.New("address is longer than 44 characters")
+	}
+	read, err := base58.Decode(string(text))
+	if err != nil {
+		return err
+	}
+	if len(read) != len(a) {
+		return fmt.Errorf("address has %d bytes, not 32", len(read))
+	}
+	*a = Address(read)
+	return nil
+}
+
+// Hash is 32 bytes, in JSON as lower-case hexadecimal.
+type Hash [32]byte
+
+// MarshalText writes hexadecimal.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
+
+// UnmarshalText reads hexadecimal.
+func (h *Hash) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(h)) {
+		return fmt.Errorf("hash has %d characters, not 64", len(text))
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
+}
+
+// Side is a party: Buyer or Seller.
+type Side string
+
+// The sides.
+const (
+	Buyer  Side = "buyer"
+	Seller Side = "seller"
+)
+
+// offerSide returns the side as package protocol has it.
+func (s Side) offerSide() (onchain.Side, error) {
+	switch s {
+	case Buyer:
+		return onchain.Buyer, nil
+	case Seller:
+		return onchain.Seller, nil
+	}
+	return 0, fmt.Errorf("%w: side %q is neither buyer nor seller", ErrTerms, string(s))
+}
+
+// Terms are the terms of a negotiation that decide its moves.
+type Terms struct {
+	Negotiation Address `json:"negotiation"`
+	// CreatedAt is the negotiation's created_at, in Unix seconds.
+	CreatedAt int64   `json:"created_at"`
+	Buyer     Address `json:"buyer"`
+	Seller    Address `json:"seller"`
+	// Escrow is the deposit, in base units of the mint.
+	Escrow       uint64 `json:"escrow,string"`
+	MaxRounds    uint8  `json:"max_rounds"`
+	DecayRateBps uint16 `json:"decay_rate_bps"`
+	MinOfferBps  uint16 `json:"min_offer_bps"`
+	FeeBps       uint16 `json:"fee_bps"`
+}
+
+// party returns the address of a side.
+func (t Terms) party(side onchain.Side) Address {
+	if side == onchain.Buyer {
+		return t.Buyer
+	}
+	return t.Seller
+}
+
+func (t Terms) rules() onchain.Rules {
+	return onchain.Rules{
+		Escrow: t.Escrow, MaxRounds: t.MaxRounds, DecayRateBps: t.DecayRateBps, MinOfferBps: t.MinOfferBps,
+		FeeBps: t.FeeBps,
+	}
+}
+
+// check returns ErrTerms for terms that the program does not allow.
+func (t Terms) check() error {
+	switch {
+	case t.Buyer == t.Seller:
+		return fmt.Errorf("%w: buyer and seller are the same", ErrTerms)
+	case t.MaxRounds < 1 || t.MaxRounds > onchain.MaxRounds:
+		return fmt.Errorf("%w: %d rounds, not 1 to %d", ErrTerms, t.MaxRounds, onchain.MaxRounds)
+	case t.Escrow == 0 || t.DecayRateBps > 10_000 || t.MinOfferBps > 10_000 || t.FeeBps > 10_000:
+		return fmt.Errorf("%w: escrow of 0, or a share above 10,000 basis points", ErrTerms)
+	}
+	return nil
+}
+
+// Strategy is a strategy with its parameters.
+type Strategy struct {
+	// Name is its name in strategy.Named.
+	Name string `json:"name"`
+	// Opening and Reservation are prices in base units of the mint: see agent.Player. A seller's reservation
+	// is the least amount after the fee.
+	Opening     uint64 `json:"opening,string"`
+	Reservation uint64 `json:"reservation,string"`
+	Seed        uint64 `json:"seed,string"`
+}
+
+// Model is a language model that decides the moves.
+type Model struct {
+	// Name identifies the model and its version.
+	Name string `json:"name"`
+	// Prompt is the SHA-256 of the whole prompt.
+	Prompt Hash `json:"prompt_sha256"`
+}
+
+// Reveal is what a commitment hides: a strategy or a model, not both.
+type Reveal struct {
+	Strategy *Strategy `json:"strategy,omitempty"`
+	Model    *Model    `json:"model,omitempty"`
+	Nonce    Hash      `json:"nonce"`
+}
+
+// canonical returns the canonical JSON of the strategy or model, without the nonce.
+func (r Reveal) canonical() ([]byte, error) {
+	if (r.Strategy == nil) == (r.Model == nil) {
+		return nil, fmt.Errorf("%w: exactly one of strategy and model is required", ErrStrategy)
+	}
+	if r.Nonce == (Hash{}) {
+		return nil, fmt.Errorf("%w: the nonce is zero", ErrStrategy)
+	}
+	hidden := struct {
+		Strategy *Strategy `json:"strategy,omitempty"`
+		Model    *Model    `json:"model,omitempty"`
+		Version  string    `json:"version"`
+	}{r.Strategy, r.Model, Version}
+	text, err := json.Marshal(hidden)
+	if err != nil {
+		return nil, err
+	}
+	return jcs.Transform(text)
+}
+
+// Commit returns the commitment of a side to a strategy or model. It returns [ErrStrategy] without a nonce.
+func Commit(terms Terms, side Side, reveal Reveal) (Hash, error) {
+	by, err := side.offerSide()
+	if err != nil {
+		return Hash{}, err
+	}
+	text, err := reveal.canonical()
+	if err != nil {
+		return Hash{}, err
+	}
+	agent := terms.party(by)
+	input := append([]byte(domain), terms.Negotiation[:]...)
+	input = binary.LittleEndian.AppendUint64(input, uint64(terms.CreatedAt))
+	input = append(append(append(input, agent[:]...), text...), reveal.Nonce[:]...)
+	return sha256.Sum256(input), nil
+}

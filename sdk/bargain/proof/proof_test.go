@@ -1,0 +1,240 @@
+package proof_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+)
+
+var terms = proof.Terms{
+	Negotiation: proof.Address{1}, CreatedAt: 1_700_000_000, Buyer: proof.Address{2}, Seller: proof.Address{3},
+	Escrow: 5_000_000, MaxRounds: 6, DecayRateBps: 200, MinOfferBps: 1_000, FeeBps: 50,
+}
+
+// revealed returns the reveal of a strategy for a side.
+func revealed(name string, side proof.Side) proof.Reveal {
+	s := &proof.Strategy{Name: name, Opening: 2_000_000, Reservation: 3_500_000, Seed: 9}
+	if side == proof.Seller {
+		s.Opening, s.Reservation = 4_500_000, 3_000_000
+	}
+	return proof.Reveal{Strategy: s, Nonce: proof.Hash{7}}
+}
+
+// played returns the proof of a side that plays a strategy against another one.
+func played(t testing.TB, side proof.Side, name, other string) *proof.Proof {
+	t.Helper()
+	rules := onchain.Rules{
+		Escrow: terms.Escrow, MaxRounds: terms.MaxRounds, DecayRateBps: terms.DecayRateBps,
+		MinOfferBps: terms.MinOfferBps, FeeBps: terms.FeeBps, ResponseWindow: 300, Deadline: 3_600,
+	}
+	p := &proof.Proof{
+		Version: proof.Version, Terms: terms, Side: side, Offers: []proof.Offer{}, Reveal: revealed(name, side),
+	}
+	names := map[proof.Side]string{proof.Buyer: other, proof.Seller: other}
+	names[side] = name
+	var players [2]onchain.Player
+	for at, s := range []proof.Side{proof.Buyer, proof.Seller} {
+		r := revealed(names[s], s).Strategy
+		var err error
+		players[at], err = rules.Player(strategy.Named()[r.Name], onchain.Side(at), r.Opening, r.Reservation)
+		require.NoError(t, err)
+	}
+	result, err := rules.Run(9, players[0], players[1])
+	require.NoError(t, err)
+	for _, offer := range result.History {
+		p.Offers = append(p.Offers, proof.Offer{Amount: uint64(offer.Outcome)})
+	}
+	by := []proof.Side{proof.Buyer, proof.Seller}[result.By]
+	p.Last = &proof.Last{By: by, Move: "reject"}
+	if result.Ending == bargain.EndingAgreement {
+		p.Last.Move = "accept"
+	}
+	p.Commitment, err = proof.Commit(p.Terms, p.Side, p.Reveal)
+	require.NoError(t, err)
+	return p
+}
+
+// TestEveryStrategyIsProved replays all named strategies on both sides, through the file format.
+func TestEveryStrategyIsProved(t *testing.T) {
+	ended := 0
+	for name := range strategy.Named() {
+		for _, side := range []proof.Side{proof.Buyer, proof.Seller} {
+			p := played(t, side, name, "linear")
+			var file bytes.Buffer
+			require.NoError(t, p.Write(&file))
+			read, err := proof.Read(&file)
+			require.NoError(t, err)
+			require.Equal(t, p, read)
+			result, err := read.Verify()
+			require.NoError(t, err, "%s, %s", name, side)
+			require.True(t, result.Replayed)
+			own := len(p.Offers) / 2
+			if side == proof.Buyer {
+				own = (len(p.Offers) + 1) / 2
+			}
+			require.Equal(t, own, result.Offers)
+			require.Equal(t, p.Last.By == side, result.Ended)
+			if result.Ended {
+				ended++
+			}
+		}
+	}
+	require.Positive(t, ended)
+}
+
+// TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
+// documentation. A change of it makes all published commitments invalid.
+func TestTheCommitmentIsFixed(t *testing.T) {
+	commitment, err := proof.Commit(terms, proof.Buyer, revealed("linear", proof.Buyer))
+	require.NoError(t, err)
+	text, err := commitment.MarshalText()
+	require.NoError(t, err)
+	require.Equal(t, "a6a49b9c17455dc088c58b05a08583bdc642e45d4a187d8d69d3ed08a0cf97aa", string(text))
+}
+
+func TestTamperedProofsFail(t *testing.T) {
+	const (
+		mismatch   = "proof: reveal does not match the commitment"
+		impossible = "proof: impossible negotiation: "
+		replay     = "proof: recorded move is not the strategy's: "
+		accepts    = "accept (acceptance condition holds)"
+	)
+	for name, test := range map[string]struct {
+		change func(p *proof.Proof)
+		is     error
+		text   string
+	}{
+		"offer": {func(p *proof.Proof) { p.Offers[2].Amount++ }, proof.ErrReplay,
+			replay + "offer 3 is 2750001, the strategy's is 2750000"},
+		"other side's offer": {func(p *proof.Proof) { p.Offers[1].Amount = 2_000_001 }, proof.ErrReplay,
+			replay + "offer 3 is 2750000, the strategy's move is " + accepts},
+		"additional offer": {
+			func(p *proof.Proof) { p.Offers, p.Last = append(p.Offers, proof.Offer{Amount: 3_500_000}), nil },
+			proof.ErrReplay, replay + "offer 5 is 3500000, the strategy's move is " + accepts},
+		"last move": {func(p *proof.Proof) { p.Last.Move = "reject" }, proof.ErrReplay,
+			replay + "the last move is reject, the strategy's is " + accepts},
+		"unknown last move": {func(p *proof.Proof) { p.Last.Move = "walk" }, proof.ErrTerms,
+			impossible + `last move "walk" is neither accept nor reject`},
+		"own offer accepted": {func(p *proof.Proof) { p.Last.By = proof.Seller }, proof.ErrTerms,
+			impossible + "the seller has no offer to accept"},
+		"side": {func(p *proof.Proof) { p.Side = proof.Seller }, proof.ErrCommitment, mismatch},
+		"unknown side": {func(p *proof.Proof) { p.Side = "broker" }, proof.ErrTerms,
+			impossible + `side "broker" is neither buyer nor seller`},
+		"negotiation": {func(p *proof.Proof) { p.Terms.Negotiation[0]++ }, proof.ErrCommitment, mismatch},
+		"created_at":  {func(p *proof.Proof) { p.Terms.CreatedAt++ }, proof.ErrCommitment, mismatch},
+		"agent":       {func(p *proof.Proof) { p.Terms.Buyer[1]++ }, proof.ErrCommitment, mismatch},
+		"commitment":  {func(p *proof.Proof) { p.Commitment[31]++ }, proof.ErrCommitment, mismatch},
+		"nonce":       {func(p *proof.Proof) { p.Reveal.Nonce[0]++ }, proof.ErrCommitment, mismatch},
+		"strategy":    {func(p *proof.Proof) { p.Reveal.Strategy.Name = "random" }, proof.ErrCommitment, mismatch},
+		"opening":     {func(p *proof.Proof) { p.Reveal.Strategy.Opening++ }, proof.ErrCommitment, mismatch},
+		"reservation": {func(p *proof.Proof) { p.Reveal.Strategy.Reservation++ }, proof.ErrCommitment, mismatch},
+		"seed":        {func(p *proof.Proof) { p.Reveal.Strategy.Seed++ }, proof.ErrCommitment, mismatch},
+		"same parties": {func(p *proof.Proof) { p.Terms.Seller = p.Terms.Buyer },
+			proof.ErrTerms, impossible + "buyer and seller are the same"},
+		"rounds": {func(p *proof.Proof) { p.Terms.MaxRounds = 21 },
+			proof.ErrTerms, impossible + "21 rounds, not 1 to 20"},
+		"fewer rounds": {func(p *proof.Proof) { p.Terms.MaxRounds = 3 },
+			proof.ErrTerms, impossible + "4 offers in 3 rounds"},
+		"escrow": {func(p *proof.Proof) { p.Terms.Escrow = 1_000_000 }, proof.ErrTerms,
+			impossible + "offer 1 is 2000000, not 98000 to 980000"},
+		"no nonce": {func(p *proof.Proof) { p.Reveal.Nonce = proof.Hash{} },
+			proof.ErrStrategy, "proof: invalid strategy: the nonce is zero"},
+		"nothing revealed": {func(p *proof.Proof) { p.Reveal.Strategy = nil }, proof.ErrStrategy,
+			"proof: invalid strategy: exactly one of strategy and model is required"},
+		"both revealed": {func(p *proof.Proof) { p.Reveal.Model = &proof.Model{} }, proof.ErrStrategy,
+			"proof: invalid strategy: exactly one of strategy and model is required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := played(t, proof.Buyer, "linear", "negmas-conceder")
+			require.Len(t, p.Offers, 4)
+			require.Equal(t, &proof.Last{By: proof.Buyer, Move: "accept"}, p.Last)
+			test.change(p)
+			_, err := p.Verify()
+			require.ErrorIs(t, err, test.is)
+			require.EqualError(t, err, test.text)
+		})
+	}
+}
+
+func TestUnknownStrategiesAreNotReplayed(t *testing.T) {
+	p := played(t, proof.Buyer, "linear", "linear")
+	p.Reveal.Strategy.Name = "bluff"
+	var err error
+	p.Commitment, err = proof.Commit(p.Terms, p.Side, p.Reveal)
+	require.NoError(t, err)
+	_, err = p.Verify()
+	require.EqualError(t, err, `proof: invalid strategy: no strategy is named "bluff"`)
+}
+
+func TestAModelIsCommittedToButNotReplayed(t *testing.T) {
+	p := played(t, proof.Buyer, "linear", "linear")
+	p.Reveal = proof.Reveal{Model: &proof.Model{Name: "model-1", Prompt: proof.Hash{4}}, Nonce: proof.Hash{5}}
+	var err error
+	p.Commitment, err = proof.Commit(p.Terms, p.Side, p.Reveal)
+	require.NoError(t, err)
+	result, err := p.Verify()
+	require.NoError(t, err)
+	require.Equal(t, proof.Result{}, result)
+	p.Reveal.Model.Prompt[0]++
+	_, err = p.Verify()
+	require.ErrorIs(t, err, proof.ErrCommitment)
+}
+
+func TestFilesOfAnotherFormAreRefused(t *testing.T) {
+	var file bytes.Buffer
+	require.NoError(t, played(t, proof.Buyer, "linear", "linear").Write(&file))
+	text := file.String()
+	for name, test := range map[string]struct{ from, to, want string }{
+		"unknown field":  {`"side":`, `"price": 1, "side":`, `unknown field "price"`},
+		"repeated field": {`"side": "buyer"`, `"side": "seller", "side": "buyer"`, "side"},
+		"other case":     {`"side":`, `"Side":`, "a field is missing, or a value has another form"},
+		"other version":  {"proof-v1", "proof-v2", `version "haggle-proof-v2", not "haggle-proof-v1"`},
+		"number as text": {`"max_rounds": 6`, `"max_rounds": "6"`, "max_rounds"},
+		"leading zero":   {`"escrow": "5000000"`, `"escrow": "05000000"`, "another form"},
+		"negative":       {`"escrow": "5000000"`, `"escrow": "-5"`, "escrow"},
+		"missing field":  {`"fee_bps": 50`, `"fee_bps": null`, "a field is missing, or a value has another form"},
+		"short address":  {`"buyer": "`, `"buyer": "1","seller": "`, ""},
+		"more text":      {"\n}\n", "\n}\n{}", ""},
+		"capitals":       {`"nonce": "07`, `"nonce": "0A`, "another form"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := strings.Replace(text, test.from, test.to, 1)
+			require.NotEqual(t, text, changed)
+			_, err := proof.Read(strings.NewReader(changed))
+			require.ErrorIs(t, err, proof.ErrForm)
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+	_, err := proof.Read(strings.NewReader(strings.Repeat(" ", proof.MaxSize+1)))
+	require.EqualError(t, err, "proof: invalid file: larger than 65536 bytes")
+}
+
+// FuzzRead requires that every file that Read accepts has one reading, and that Verify does not panic.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"linear", "random", "nice-tit-for-tat"} {
+		var file bytes.Buffer
+		require.NoError(f, played(f, proof.Seller, name, "linear").Write(&file))
+		f.Add(file.Bytes())
+	}
+	f.Add([]byte(`{"version":"haggle-proof-v1"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := proof.Read(bytes.NewReader(text))
+		if err != nil {
+			require.ErrorIs(t, err, proof.ErrForm)
+			return
+		}
+		var file bytes.Buffer
+		require.NoError(t, p.Write(&file))
+		again, err := proof.Read(&file)
+		require.NoError(t, err)
+		require.Equal(t, p, again)
+		_, _ = p.Verify()
+	})
+}

@@ -1,0 +1,202 @@
+package proof
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/gowebpki/jcs"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+)
+
+// MaxSize is the largest file that Read accepts, in bytes.
+const MaxSize = 1 << 16
+
+// Offer is an offer of the negotiation. Offers alternate; the buyer makes the first.
+type Offer struct {
+	// Amount is the price in base units of the mint.
+	Amount uint64 `json:"amount,string"`
+}
+
+// Last is the move after the last offer. If the negotiation has expired, there is none.
+type Last struct {
+	By Side `json:"by"`
+	// Move is "accept" or "reject".
+	Move string `json:"move"`
+}
+
+// Proof is a finished negotiation, with what one side had committed to.
+type Proof struct {
+	Version string `json:"version"`
+	Terms   Terms  `json:"terms"`
+	// Side is the side that proves its moves.
+	Side   Side    `json:"side"`
+	Offers []Offer `json:"offers"`
+	// Last is nil if the negotiation has expired.
+	Last       *Last  `json:"last,omitempty"`
+	Commitment Hash   `json:"commitment"`
+	Reveal     Reveal `json:"reveal"`
+}
+
+// Read reads a proof. It returns [ErrForm] for unknown, missing or repeated fields, and for numbers in
+// another form, so that there is one reading of each file.
+func Read(from io.Reader) (*Proof, error) {
+	text, err := io.ReadAll(io.LimitReader(from, MaxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > MaxSize {
+		return nil, fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxSize)
+	}
+	given, err := jcs.Transform(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrForm, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	p := new(Proof)
+	if err := decoder.Decode(p); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrForm, err)
+	}
+	if p.Version != Version {
+		return nil, fmt.Errorf("%w: version %q, not %q", ErrForm, p.Version, Version)
+	}
+	again, err := json.Marshal(p)
+	if err == nil {
+		again, err = jcs.Transform(again)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrForm, err)
+	}
+	if !bytes.Equal(given, again) {
+		return nil, fmt.Errorf("%w: a field is missing, or a value has another form", ErrForm)
+	}
+	return p, nil
+}
+
+// Write writes a proof that Read reads.
+func (p *Proof) Write(to io.Writer) error {
+	encoder := json.NewEncoder(to)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(p)
+}
+
+// Result is a valid proof.
+type Result struct {
+	// Replayed reports that the moves have been replayed. It is false for a model.
+	Replayed bool
+	// Offers is the number of replayed offers of the side. Ended reports that its acceptance or rejection has
+	// been replayed, too.
+	Offers int
+	Ended  bool
+}
+
+// Verify checks that the reveal is what the side had committed to, and replays the side's moves. It returns
+// [ErrTerms], [ErrCommitment], [ErrStrategy] or [ErrReplay] with the details.
+func (p *Proof) Verify() (Result, error) {
+	side, err := p.Side.offerSide()
+	if err != nil {
+		return Result{}, err
+	}
+	if err := p.check(); err != nil {
+		return Result{}, err
+	}
+	commitment, err := Commit(p.Terms, p.Side, p.Reveal)
+	if err != nil {
+		return Result{}, err
+	}
+	if commitment != p.Commitment {
+		return Result{}, ErrCommitment
+	}
+	if p.Reveal.Strategy == nil {
+		return Result{}, nil
+	}
+	return p.replay(side)
+}
+
+// check returns ErrTerms if the rules do not allow the terms, the offers or the last move.
+func (p *Proof) check() error {
+	if err := p.Terms.check(); err != nil {
+		return err
+	}
+	n := p.Terms.rules().Negotiation()
+	for i, offer := range p.Offers {
+		if n.RoundsLeft() == 0 {
+			return fmt.Errorf("%w: %d offers in %d rounds", ErrTerms, len(p.Offers), p.Terms.MaxRounds)
+		}
+		if least, most := n.OfferRange(); offer.Amount < least || offer.Amount > most {
+			return fmt.Errorf("%w: offer %d is %d, not %d to %d", ErrTerms, i+1, offer.Amount, least, most)
+		}
+		onchain.Apply(n, n.Turn(), offer.Amount, 0)
+	}
+	if p.Last == nil {
+		return nil
+	}
+	by, err := p.Last.By.offerSide()
+	switch {
+	case err != nil:
+		return err
+	case p.Last.Move != "accept" && p.Last.Move != "reject":
+		return fmt.Errorf("%w: last move %q is neither accept nor reject", ErrTerms, p.Last.Move)
+	case p.Last.Move == "accept" && !n.CanAccept(by):
+		return fmt.Errorf("%w: the %s has no offer to accept", ErrTerms, p.Last.By)
+	}
+	return nil
+}
+
+// replay plays the side's turns.
+func (p *Proof) replay(side onchain.Side) (Result, error) {
+	player, err := p.player(side)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Replayed: true}
+	n := p.Terms.rules().Negotiation()
+	offers := []onchain.Offer{}
+	for i, offer := range p.Offers {
+		by := n.Turn()
+		if by == side {
+			action := player.Respond(n, side, offers, p.Reveal.Strategy.Seed)
+			if action.Move != bargain.MoveOffer {
+				return Result{}, fmt.Errorf("%w: offer %d is %d, the strategy's move is %s (%s)",
+					ErrReplay, i+1, offer.Amount, action.Move, action.Reason)
+			}
+			domain := player.Preferences.Domain()
+			if amount := domain.Issue(0).Amount(uint64(action.Outcome)); amount != offer.Amount {
+				return Result{}, fmt.Errorf("%w: offer %d is %d, the strategy's is %d",
+					ErrReplay, i+1, offer.Amount, amount)
+			}
+			result.Offers++
+		}
+		onchain.Apply(n, by, offer.Amount, 0)
+		offers = append(offers, onchain.Offer{Side: by, Amount: offer.Amount})
+	}
+	if p.Last == nil || p.Last.By != p.Side || n.Turn() != side {
+		return result, nil
+	}
+	want := map[string]bargain.Move{"accept": bargain.MoveAccept, "reject": bargain.MoveEnd}[p.Last.Move]
+	if action := player.Respond(n, side, offers, p.Reveal.Strategy.Seed); action.Move != want {
+		return Result{}, fmt.Errorf("%w: the last move is %s, the strategy's is %s (%s)",
+			ErrReplay, p.Last.Move, action.Move, action.Reason)
+	}
+	result.Ended = true
+	return result, nil
+}
+
+// player returns the player of the revealed strategy.
+func (p *Proof) player(side onchain.Side) (onchain.Player, error) {
+	revealed := p.Reveal.Strategy
+	named, known := strategy.Named()[revealed.Name]
+	if !known {
+		return onchain.Player{}, fmt.Errorf("%w: no strategy is named %q", ErrStrategy, revealed.Name)
+	}
+	player, err := p.Terms.rules().Player(named, side, revealed.Opening, revealed.Reservation)
+	if err != nil {
+		return player, fmt.Errorf("%w: %w", ErrStrategy, err)
+	}
+	return player, nil
+}
