@@ -143,7 +143,10 @@ func (p *Party) Tokens(units uint64) amount.Tokens {
 
 // Suits reports whether the standing offer has the agreed terms beside the price. An offer's metadata can
 // have others, and its acceptance covers them. These agents have agreed on none.
-func (p *Party) Suits(n *haggle.Snapshot) bool { return n.Metadata == p.Metadata }
+func (p *Party) Suits(n *haggle.Snapshot) bool {
+	none := p.Metadata == [protocol.MaxMetadataLen]byte{}
+	return n.Metadata == p.Metadata || none && protocol.IsPriceOnly(n.Metadata)
+}
 
 // Vet checks the counterparty before the agent commits to anything, with --trust or --allowlist. It returns
 // an *identity.Refusal.

@@ -29,6 +29,9 @@ type Player struct {
 	// Suits reports whether the terms beside the price suit. If nil, all suit. An offer that does not suit is
 	// not accepted, and the strategy answers it with another one.
 	Suits func(*haggle.Snapshot) bool
+	// Commit returns the commitment to the strategy, which each offer carries as its strategy hash: see package
+	// proof. It must return the same for the same negotiation, also after a restart. If nil, offers carry none.
+	Commit func(negotiation *haggle.Snapshot) ([32]byte, error)
 	// Name is the strategy's name in records.
 	Name string
 	// Decided is called with each decision before it is carried out. If nil, decisions are not recorded. An
@@ -52,7 +55,15 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 			return nil, err
 		}
 		price = domain.Issue(0).Amount(uint64(action.Outcome))
-		decision = Offer{Amount: price}
+		offer := Offer{Amount: price}
+		if p.Commit != nil {
+			commitment, err := p.Commit(turn.Negotiation)
+			if err != nil {
+				return nil, fmt.Errorf("agent: commit to the strategy: %w", err)
+			}
+			offer.Terms = &protocol.Terms{StrategyHash: commitment}
+		}
+		decision = offer
 	}
 	if p.Decided != nil {
 		if err := p.Decided(p.record(turn, action, price)); err != nil {

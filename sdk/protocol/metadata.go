@@ -72,6 +72,16 @@ func (t Terms) Metadata() (metadata [MaxMetadataLen]byte) {
 	return metadata
 }
 
+// IsPriceOnly reports whether metadata has no terms beside the price. A strategy hash is none: it binds only the
+// party that makes the offer.
+func IsPriceOnly(metadata [MaxMetadataLen]byte) bool {
+	if metadata[0] == MetadataTerms {
+		clear(metadata[termsStrategy:termsBenchmark])
+		metadata[0] = MetadataNone
+	}
+	return metadata == [MaxMetadataLen]byte{}
+}
+
 // DecodeMetadata decodes the 64 bytes on chain. It returns [ErrMetadata] for the bytes for which the program
 // returns [ErrInvalidParams].
 func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {

@@ -33,6 +33,17 @@ func TestTermsDocumentRoundTrip(t *testing.T) {
 	assert.Equal(t, Metadata{Document: &document}, read)
 }
 
+func TestAStrategyHashIsNoTerm(t *testing.T) {
+	require.True(t, IsPriceOnly([64]byte{}))
+	require.True(t, IsPriceOnly(Terms{StrategyHash: ServiceHash("linear")}.Metadata()))
+	require.False(t, IsPriceOnly(TermsDocument(ServiceHash("terms")).Metadata()))
+	for at := range 64 {
+		metadata := Terms{StrategyHash: ServiceHash("linear")}.Metadata()
+		metadata[at]++
+		require.Equal(t, at >= 10 && at < 42, IsPriceOnly(metadata), "byte %d", at)
+	}
+}
+
 func TestEmptyMetadata(t *testing.T) {
 	read, err := DecodeMetadata([64]byte{})
 	require.NoError(t, err)

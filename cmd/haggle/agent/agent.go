@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"sync"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
@@ -16,9 +18,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/internal/proving"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -41,6 +45,11 @@ after a restart and in a simulation. Each is printed with its reason. --record a
 line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
 time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
 
+With --proof the agent commits to strategy, prices and seed: each offer carries the commitment as its strategy
+hash. At the end it writes a proof for each negotiation in which it made an offer, with which anyone can
+replay its moves (haggle verify). The file reveals the reservation price: publish it, or keep it. It exists
+from the first offer on, and a restarted agent needs it.
+
 With NEGOTIATION or --one the exit code is 0 with a deal and 8 without one.`
 
 const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
@@ -56,6 +65,7 @@ type agentCommand struct {
 	opening, reservation, minPrice, maxPrice amount.Text
 	services                                 []string
 	one                                      bool
+	proofs                                   string
 	trust                                    connection.TrustFlags
 	play                                     player.Flags
 
@@ -63,6 +73,10 @@ type agentCommand struct {
 	side   protocol.OfferSide
 	tokens func(units uint64) amount.Tokens
 	gate   *identity.Gate
+	prover *proving.Prover
+	client *haggle.Client
+	// proving are the proofs that are being written.
+	proving sync.WaitGroup
 }
 
 // Command returns "haggle agent".
@@ -84,6 +98,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringArrayVar(&a.services, "service", nil,
 		"description of a service that a seller sells; can be repeated")
 	flags.BoolVar(&a.one, "one", false, "end with the first negotiation in which the agent takes part")
+	flags.StringVar(&a.proofs, "proof", "", "folder for proofs of the strategy; the offers carry the commitment")
 	command.Required(cmd, "role", "mint", "opening", "reservation")
 	_ = cmd.RegisterFlagCompletionFunc("role",
 		cobra.FixedCompletions([]string{"buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
@@ -114,6 +129,8 @@ func (a *agentCommand) run(ctx context.Context, arguments []string) (err error) 
 	if err != nil {
 		return err
 	}
+	a.client = client
+	defer a.proving.Wait()
 	config, err := a.config(ctx, play.Player)
 	if err != nil {
 		return err
@@ -195,6 +212,11 @@ func (a *agentCommand) config(ctx context.Context, play agent.Player) (config ag
 			"--opening must not be below --reservation, and --reservation must not be below --min-price")
 	}
 	play.Hurry, play.Suits = exampleagent.Hurry, hasNoTerms
+	if a.proofs != "" {
+		if err := a.prove(&play); err != nil {
+			return config, err
+		}
+	}
 	config = agent.Config{
 		Decide: play.Decide, Mints: map[solana.PublicKey]agent.Limits{a.mint.Key(): limits},
 		Concerns: a.concerns, Admit: a.admit, Acted: a.acted, Ended: a.ended, Failed: a.failed,
@@ -207,7 +229,21 @@ func (a *agentCommand) config(ctx context.Context, play agent.Player) (config ag
 }
 
 // hasNoTerms reports whether a negotiation's offer is about the price alone.
-func hasNoTerms(n *haggle.Snapshot) bool { return n.Metadata == [protocol.MaxMetadataLen]byte{} }
+func hasNoTerms(n *haggle.Snapshot) bool { return protocol.IsPriceOnly(n.Metadata) }
+
+// prove makes a player commit to its strategy.
+func (a *agentCommand) prove(play *agent.Player) error {
+	if err := os.MkdirAll(a.proofs, 0o700); err != nil {
+		return fmt.Errorf("--proof: %w", err)
+	}
+	a.prover = &proving.Prover{Folder: a.proofs, Side: proof.Side(a.role), Strategy: proof.Strategy{
+		Name: play.Name, Opening: play.Opening, Reservation: play.Reservation, Seed: play.Seed,
+	}}
+	play.Commit = a.prover.Commit
+	// A move that depends on the clock cannot be replayed.
+	play.Hurry = 0
+	return nil
+}
 
 // concerns reports whether the agent has its role in a negotiation.
 func (a *agentCommand) concerns(n *haggle.Snapshot) bool {

@@ -1,0 +1,159 @@
+package proving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Errors of the comparison with the chain.
+var (
+	// ErrChain: terms, offers or last move on chain are others than in the proof.
+	ErrChain = errors.New("the proof differs from the chain")
+	// ErrUnpublished: the agent's first offer on chain does not carry the commitment.
+	ErrUnpublished = errors.New("the commitment is not on chain")
+)
+
+// course is a negotiation as its events show it.
+type course struct {
+	terms  proof.Terms
+	offers []proof.Offer
+	// signatures are the transactions of the offers.
+	signatures []solana.Signature
+	last       *proof.Last
+}
+
+func termsOf(n *haggle.Snapshot) proof.Terms {
+	return proof.Terms{
+		Negotiation: proof.Address(n.Address), CreatedAt: n.CreatedAt, Buyer: proof.Address(n.Buyer),
+		Seller: proof.Address(n.Seller), Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds,
+		DecayRateBps: n.DecayRateBps, MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps,
+	}
+}
+
+// read returns the negotiations at an address, the oldest first: a closed one can be followed by another.
+func read(
+	ctx context.Context, client *haggle.Client, negotiation solana.PublicKey,
+) (courses []*course, err error) {
+	for envelope, err := range client.History(ctx, negotiation) {
+		if err != nil {
+			return nil, err
+		}
+		if created, is := envelope.Event.(*protocol.NegotiationCreated); is {
+			courses = append(courses, &course{offers: []proof.Offer{}, terms: proof.Terms{
+				Negotiation: proof.Address(negotiation), CreatedAt: created.Timestamp,
+				Buyer: proof.Address(created.Buyer), Seller: proof.Address(created.Seller),
+				Escrow: created.EscrowAmount, MaxRounds: created.MaxRounds, DecayRateBps: created.DecayRateBps,
+				MinOfferBps: created.MinOfferBps, FeeBps: created.ProtocolFeeBps,
+			}})
+			continue
+		}
+		if len(courses) == 0 {
+			return nil, fmt.Errorf("negotiation %s: the node no longer has its beginning", negotiation)
+		}
+		courses[len(courses)-1].add(envelope)
+	}
+	return courses, nil
+}
+
+func (c *course) add(envelope haggle.EventEnvelope) {
+	switch event := envelope.Event.(type) {
+	case *protocol.OfferSubmitted:
+		c.offers = append(c.offers, proof.Offer{Amount: event.Amount})
+		c.signatures = append(c.signatures, envelope.Signature)
+	case *protocol.NegotiationSettled:
+		// The buyer opens and turns alternate, so the last offer's maker follows from the number of offers.
+		c.last = &proof.Last{By: proof.Buyer, Move: "accept"}
+		if len(c.offers)%2 == 1 {
+			c.last.By = proof.Seller
+		}
+	case *protocol.NegotiationRejected:
+		c.last = &proof.Last{By: proof.Buyer, Move: "reject"}
+		if proof.Address(event.RejectedBy) == c.terms.Seller {
+			c.last.By = proof.Seller
+		}
+	}
+}
+
+// Compare compares a proof with the chain. It returns ErrChain, or ErrUnpublished if the first offer of the
+// proof's side does not carry the commitment; without an offer there is none that could.
+func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
+	negotiation := solana.PublicKey(p.Terms.Negotiation)
+	courses, err := read(ctx, client, negotiation)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(courses, func(c *course) bool { return c.terms.CreatedAt == p.Terms.CreatedAt })
+	if at < 0 {
+		return fmt.Errorf("%w: no negotiation %s was created at %d", ErrChain, negotiation, p.Terms.CreatedAt)
+	}
+	c := courses[at]
+	switch {
+	case c.terms != p.Terms:
+		return fmt.Errorf("%w: the terms on chain are %+v", ErrChain, c.terms)
+	case !slices.Equal(c.offers, p.Offers):
+		return fmt.Errorf("%w: the offers on chain are %v", ErrChain, c.offers)
+	case (c.last == nil) != (p.Last == nil) || c.last != nil && *c.last != *p.Last:
+		return fmt.Errorf("%w: the last move", ErrChain)
+	}
+	first := 0
+	if p.Side == proof.Seller {
+		first = 1
+	}
+	if first >= len(c.signatures) {
+		return fmt.Errorf("%w: the %s made no offer", ErrUnpublished, p.Side)
+	}
+	published, err := strategyHash(ctx, client, c.signatures[first], negotiation, uint8(first))
+	if err == nil && published != p.Commitment {
+		err = fmt.Errorf("%w: the first offer of the %s has another strategy hash", ErrUnpublished, p.Side)
+	}
+	return err
+}
+
+// strategyHash returns the strategy hash of an offer, which only its transaction has.
+func strategyHash(
+	ctx context.Context, client *haggle.Client, signature solana.Signature, negotiation solana.PublicKey,
+	round uint8,
+) (hash proof.Hash, err error) {
+	newest := uint64(0)
+	found, err := client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
+		Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
+		MaxSupportedTransactionVersion: &newest,
+	})
+	if err != nil {
+		return hash, err
+	}
+	transaction, err := found.Transaction.GetTransaction()
+	if err != nil {
+		return hash, err
+	}
+	for _, compiled := range transaction.Message.Instructions {
+		program, err := transaction.Message.Program(compiled.ProgramIDIndex)
+		if err != nil || program != protocol.ProgramID {
+			continue
+		}
+		accounts, err := compiled.ResolveInstructionAccounts(&transaction.Message)
+		if err != nil {
+			continue
+		}
+		decoded, err := protocol.DecodeInstruction(accounts, compiled.Data)
+		offer, is := decoded.(*protocol.SubmitOffer)
+		if err != nil || !is || offer.Negotiation != negotiation || offer.ExpectedRound != round {
+			continue
+		}
+		metadata, err := protocol.DecodeMetadata(offer.Metadata)
+		if err != nil || metadata.Terms == nil {
+			return hash, err
+		}
+		return proof.Hash(metadata.Terms.StrategyHash), nil
+	}
+	return hash, fmt.Errorf("transaction %s: it has no offer on %s", signature, negotiation)
+}

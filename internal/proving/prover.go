@@ -1,0 +1,125 @@
+// Package proving writes proofs of package proof for negotiations on chain, and compares them with the chain.
+package proving
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
+)
+
+// Prover commits an agent to its strategy, and writes a proof for each negotiation.
+type Prover struct {
+	// Folder has one file for each negotiation. From the commitment on it has the reveal: it is private until
+	// the negotiation is over.
+	Folder string
+	// Side is the agent's side.
+	Side proof.Side
+	// Strategy is what the agent commits to.
+	Strategy proof.Strategy
+
+	lock sync.Mutex
+}
+
+// Path returns the path of a negotiation's proof.
+func (p *Prover) Path(negotiation solana.PublicKey, createdAt int64) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("%s-%d.json", negotiation, createdAt))
+}
+
+// Commit returns the commitment for a negotiation. The first call makes the nonce and writes the file, before
+// anything is published; later calls, also after a restart, read it.
+func (p *Prover) Commit(n *haggle.Snapshot) ([32]byte, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	path := p.Path(n.Address, n.CreatedAt)
+	known, err := readProof(path)
+	if err == nil {
+		if *known.Reveal.Strategy != p.Strategy || known.Side != p.Side {
+			return [32]byte{}, fmt.Errorf("%s: the agent is committed to another strategy there", path)
+		}
+		return known.Commitment, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return [32]byte{}, err
+	}
+	made := &proof.Proof{
+		Version: proof.Version, Terms: termsOf(n), Side: p.Side, Offers: []proof.Offer{},
+		Reveal: proof.Reveal{Strategy: new(p.Strategy)},
+	}
+	if _, err := rand.Read(made.Reveal.Nonce[:]); err != nil {
+		return [32]byte{}, err
+	}
+	if made.Commitment, err = proof.Commit(made.Terms, made.Side, made.Reveal); err != nil {
+		return [32]byte{}, err
+	}
+	return made.Commitment, write(path, made)
+}
+
+// Finish adds the offers and the last move on chain to the proof of a negotiation that has ended, and verifies
+// it. It returns the path; empty if the agent has committed to nothing in this negotiation.
+func (p *Prover) Finish(ctx context.Context, client *haggle.Client, negotiation solana.PublicKey) (string, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	courses, err := read(ctx, client, negotiation)
+	if err != nil || len(courses) == 0 {
+		return "", err
+	}
+	latest := courses[len(courses)-1]
+	path := p.Path(negotiation, latest.terms.CreatedAt)
+	made, err := readProof(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	made.Offers, made.Last = latest.offers, latest.last
+	if _, err := made.Verify(); err != nil {
+		return path, err
+	}
+	return path, write(path, made)
+}
+
+func readProof(path string) (*proof.Proof, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	p, err := proof.Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if p.Reveal.Strategy == nil {
+		return nil, fmt.Errorf("%s: it has no strategy", path)
+	}
+	return p, nil
+}
+
+// write replaces a file at once: a nonce must not be lost after its commitment is published.
+func write(path string, p *proof.Proof) error {
+	var text bytes.Buffer
+	if err := p.Write(&text); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".proof-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(text.Bytes())
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
