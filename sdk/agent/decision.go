@@ -28,8 +28,8 @@ type Offer struct {
 	DeadlineExtension time.Duration
 	// Terms are the terms beside the price. If nil, the offer has none.
 	Terms *protocol.Terms
-	// Document is the hash of a terms document beside the price. If nil, the offer has none. An offer has
-	// Terms or Document, not both.
+	// Document is the hash of a terms document beside the price: see package terms of bargain. If nil, the
+	// offer has none. An offer has Terms or Document, not both.
 	Document *protocol.TermsDocument
 }
 

@@ -39,6 +39,7 @@
 //	game        subgame perfect equilibria: Rubinstein's game and that of Haggle's rules, with its player
 //	analysis    steps, concessions and fitting strategies of recorded offers; for reports only
 //	proof       commitments to strategies, and the replay of their moves
+//	terms       documents of outcomes over several issues, whose hashes travel with offers
 //
 // # Invariants
 //

@@ -27,7 +27,7 @@ func eachFile(t *testing.T, visit func(path string, file *ast.File)) {
 }
 
 // TestImportsNoSolana allows the standard library, the engine itself, a YAML parser for scenarios, and for
-// proofs canonical JSON and the text form of addresses. Only package onchain imports the protocol.
+// proofs and terms canonical JSON and the text form of addresses. Only package onchain imports the protocol.
 func TestImportsNoSolana(t *testing.T) {
 	const engine = "github.com/haggle-protocol/haggle/sdk/bargain"
 	eachFile(t, func(path string, file *ast.File) {
@@ -36,6 +36,7 @@ func TestImportsNoSolana(t *testing.T) {
 			switch {
 			case !strings.Contains(name, "."), strings.HasPrefix(name, engine):
 			case strings.HasPrefix(path, "scenario/") && name == "go.yaml.in/yaml/v3":
+			case strings.HasPrefix(path, "terms/") && name == "github.com/gowebpki/jcs":
 			case strings.HasPrefix(path, "proof/") &&
 				(name == "github.com/gowebpki/jcs" || name == "github.com/gagliardetto/solana-go/base58"):
 			case strings.HasPrefix(path, "onchain/") && name == "github.com/haggle-protocol/haggle/sdk/protocol":

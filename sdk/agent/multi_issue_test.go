@@ -1,0 +1,155 @@
+package agent_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// mail is the channel by which the agents send each other documents: by their hashes.
+type mail struct{ sync.Map }
+
+// haggler bargains over the issues of a domain. Only the price and the document's hash are on chain.
+type haggler struct {
+	preferences *bargain.Preferences
+	negotiator  bargain.Negotiator
+	side        protocol.OfferSide
+	mail        *mail
+	// forge makes it send another document than the one of its offer.
+	forge bool
+
+	history  []bargain.Offer
+	rejected []error
+	agreed   bargain.Outcome
+}
+
+const hagglerSteps = 4
+
+func newHaggler(t *testing.T, domain *bargain.Domain, side protocol.OfferSide, mail *mail) *haggler {
+	price := utility.Line{First: fixed.One, Count: domain.Issue(0).Count}
+	days := utility.Line{First: fixed.One, Count: domain.Issue(1).Count}
+	weights := []fixed.Number{fixed.One / 4, fixed.One / 4 * 3}
+	if side == protocol.OfferSideSeller {
+		price.First, price.Last, days.First, days.Last = 0, fixed.One, 0, fixed.One
+		weights[0], weights[1] = weights[1], weights[0]
+	}
+	u, err := utility.NewAdditive(domain, 0, weights, price, days)
+	require.NoError(t, err)
+	preferences, err := bargain.NewPreferences(domain, u, fixed.One/5)
+	require.NoError(t, err)
+	seat := bargain.Seat{
+		Preferences: preferences, Self: int(side), Parties: 2, Steps: hagglerSteps,
+		Random: bargain.NewRandom(1, uint64(side)),
+	}
+	return &haggler{
+		preferences: preferences, negotiator: strategy.Linear().Start(seat), side: side, mail: mail,
+		agreed: bargain.NoOutcome,
+	}
+}
+
+// standing returns the outcome of the other side's offer. It returns terms.ErrHash for a forged document.
+func (h *haggler) standing(turn agent.Turn) (bargain.Outcome, error) {
+	metadata, err := protocol.DecodeMetadata(turn.Negotiation.Metadata)
+	if err != nil || metadata.Document == nil {
+		return bargain.NoOutcome, err
+	}
+	document, _ := h.mail.Load(*metadata.Document)
+	text, _ := document.([]byte)
+	return terms.Check(h.preferences.Domain(), text, *metadata.Document, turn.Standing())
+}
+
+func (h *haggler) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+	domain := h.preferences.Domain()
+	step := int(turn.Negotiation.CurrentRound) / 2
+	state := bargain.State{
+		Step: min(step, hagglerSteps-1), Steps: hagglerSteps, Offer: bargain.NoOutcome, By: -1,
+		Time: fixed.Ratio(int64(min(step, hagglerSteps-1)), hagglerSteps-1),
+		Most: bargain.Outcome(domain.Size() - 1), Last: turn.Negotiation.RoundsLeft() < 2,
+	}
+	if turn.CanAccept() {
+		offered, err := h.standing(turn)
+		if err != nil {
+			h.rejected = append(h.rejected, err)
+		} else {
+			h.history = append(h.history, bargain.Offer{By: 1 - int(h.side), Step: step, Outcome: offered})
+			state.Offer, state.By = offered, 1-int(h.side)
+		}
+	}
+	state.History = h.history
+	action := h.negotiator.Respond(&state)
+	switch {
+	case action.Move == bargain.MoveAccept:
+		h.agreed = state.Offer
+		return agent.Accept{}, nil
+	case action.Move == bargain.MoveEnd || turn.Negotiation.RoundsLeft() == 0:
+		return agent.Reject{}, nil
+	}
+	text, hash, err := terms.Write(domain, action.Outcome)
+	if err != nil {
+		return nil, err
+	}
+	amount, err := terms.Price(domain, action.Outcome)
+	if err != nil {
+		return nil, err
+	}
+	if h.forge {
+		if text, _, err = terms.Write(domain, domain.With(action.Outcome, 1, 0)); err != nil {
+			return nil, err
+		}
+	}
+	h.mail.Store(protocol.TermsDocument(hash), text)
+	h.history = append(h.history, bargain.Offer{By: int(h.side), Step: step, Outcome: action.Outcome})
+	return agent.Offer{Amount: amount, Document: new(protocol.TermsDocument(hash))}, nil
+}
+
+// TestAgentsBargainOverSeveralIssues settles a price with a delivery time: the paid negotiation has the hash
+// of the document on which both agree. The buyer accepts no offer whose document is forged.
+func TestAgentsBargainOverSeveralIssues(t *testing.T) {
+	f := newFixture(t)
+	domain, err := bargain.NewDomain(
+		bargain.Price("price", 2_000_000, 4_000_000, 10_000), bargain.Integer("days", 1, 30))
+	require.NoError(t, err)
+	for _, forge := range []bool{false, true} {
+		mail := new(mail)
+		buyer := newHaggler(t, domain, protocol.OfferSideBuyer, mail)
+		seller := newHaggler(t, domain, protocol.OfferSideSeller, mail)
+		seller.forge = forge
+		negotiation := f.invite()
+		buying := f.run(f.Buyer, agent.Config{Decide: buyer.decide})
+		selling := f.run(f.Seller, agent.Config{Decide: seller.decide, Services: services})
+		result := f.result(buying)
+		buying.stop()
+		selling.stop()
+		require.Empty(t, buying.errors())
+		require.Empty(t, selling.errors())
+		if forge {
+			for _, err := range buyer.rejected {
+				require.ErrorIs(t, err, terms.ErrHash)
+			}
+			require.NotEmpty(t, buyer.rejected)
+			require.Equal(t, bargain.NoOutcome, buyer.agreed, "the buyer accepts no forged document")
+			continue
+		}
+		require.Equal(t, protocol.NegotiationStatusSettled, result.Status)
+		agreed := min(buyer.agreed, seller.agreed) // one of them has accepted
+		_, hash, err := terms.Write(domain, agreed)
+		require.NoError(t, err)
+		price, err := terms.Price(domain, agreed)
+		require.NoError(t, err)
+		settled := eventsOf[*protocol.NegotiationSettled](f.history(negotiation))
+		require.Len(t, settled, 1)
+		require.Equal(t, price, settled[0].SettledAmount)
+		require.Equal(t, protocol.TermsDocument(hash).Metadata(), settled[0].Metadata)
+		t.Logf("agreed on %s after %d offers", domain.Text(agreed), result.Rounds)
+	}
+}

@@ -1,0 +1,158 @@
+// Package terms has documents of the terms of an outcome over several issues, such as a price and a
+// delivery time. On chain an offer has only the price and the document's hash, as metadata of kind 2, and an acceptance
+// names both.
+//
+//	document, hash, err := terms.Write(domain, outcome) // send the document to the other side
+//	...
+//	outcome, err := terms.Check(domain, document, hash, amount) // before it accepts
+//
+// A document is canonical JSON (RFC 8785): each issue's value as text, by name.
+//
+//	{"issues":{"days":"7","price":"3000000"},"version":"haggle-terms-v1"}
+//
+// The parties agree on the domain beforehand, and send documents to each other by any channel. It must have
+// one price: the amount of the offer on chain.
+package terms
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/gowebpki/jcs"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+)
+
+// Version is the version of the documents.
+const Version = "haggle-terms-v1"
+
+// MaxSize is the largest document that Check reads, in bytes.
+const MaxSize = 1 << 16
+
+// Errors of documents.
+var (
+	// ErrDomain: the domain has no price or several, or a real-valued issue, or the outcome is not in it.
+	ErrDomain = errors.New("terms: invalid domain or outcome")
+	// ErrHash: the document is not the one of the offer.
+	ErrHash = errors.New("terms: document does not match the hash of the offer")
+	// ErrForm: the document is not canonical, or has other issues or values than the domain.
+	ErrForm = errors.New("terms: invalid document")
+	// ErrPrice: the document has another price than the offer.
+	ErrPrice = errors.New("terms: document does not match the price of the offer")
+)
+
+type document struct {
+	Issues  map[string]string `json:"issues"`
+	Version string            `json:"version"`
+}
+
+// Price returns the price of an outcome, in base units. It returns [ErrDomain] unless the domain has one
+// price.
+func Price(domain *bargain.Domain, o bargain.Outcome) (uint64, error) {
+	price := -1
+	for at := range domain.Len() {
+		switch domain.Issue(at).Kind {
+		case bargain.KindPrice:
+			if price >= 0 {
+				return 0, fmt.Errorf("%w: two prices", ErrDomain)
+			}
+			price = at
+		case bargain.KindReal:
+			return 0, fmt.Errorf("%w: issue %q is real-valued", ErrDomain, domain.Issue(at).Name)
+		}
+	}
+	if price < 0 || !domain.Has(o) {
+		return 0, fmt.Errorf("%w: no price, or an unknown outcome", ErrDomain)
+	}
+	return domain.Issue(price).Amount(domain.Value(o, price)), nil
+}
+
+// Write returns the document of an outcome and its hash, which is the protocol.TermsDocument of the offer.
+func Write(domain *bargain.Domain, o bargain.Outcome) (text []byte, hash [32]byte, err error) {
+	if _, err := Price(domain, o); err != nil {
+		return nil, hash, err
+	}
+	d := document{Issues: map[string]string{}, Version: Version}
+	for at := range domain.Len() {
+		d.Issues[domain.Issue(at).Name] = domain.Issue(at).Text(domain.Value(o, at))
+	}
+	if text, err = json.Marshal(d); err != nil {
+		return nil, hash, err
+	}
+	if text, err = jcs.Transform(text); err != nil {
+		return nil, hash, fmt.Errorf("%w: %w", ErrDomain, err)
+	}
+	if len(text) > MaxSize {
+		return nil, hash, fmt.Errorf("%w: the document is larger than %d bytes", ErrDomain, MaxSize)
+	}
+	return text, sha256.Sum256(text), nil
+}
+
+// Check returns the outcome of a document that the other side has sent for its offer: the hash and the amount
+// are those on chain. It returns [ErrHash], [ErrForm], [ErrDomain] or [ErrPrice] if an acceptance of the offer
+// would not be an agreement on the document.
+func Check(domain *bargain.Domain, text []byte, hash [32]byte, amount uint64) (bargain.Outcome, error) {
+	if len(text) > MaxSize {
+		return bargain.NoOutcome, fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxSize)
+	}
+	if sha256.Sum256(text) != hash {
+		return bargain.NoOutcome, ErrHash
+	}
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return bargain.NoOutcome, fmt.Errorf("%w: %w", ErrForm, err)
+	}
+	indices := make([]uint64, domain.Len())
+	for at := range indices {
+		issue := domain.Issue(at)
+		index, known := indexOf(issue, d.Issues[issue.Name])
+		if !known {
+			err := fmt.Errorf("%w: issue %q has no value %q", ErrForm, issue.Name, d.Issues[issue.Name])
+			return bargain.NoOutcome, err
+		}
+		indices[at] = index
+	}
+	o := domain.Outcome(indices...)
+	again, _, err := Write(domain, o)
+	if err != nil {
+		return bargain.NoOutcome, err
+	}
+	if !bytes.Equal(again, text) {
+		return bargain.NoOutcome, fmt.Errorf("%w: not canonical, or another version or issues", ErrForm)
+	}
+	if price, err := Price(domain, o); err != nil || price != amount {
+		return bargain.NoOutcome, errors.Join(fmt.Errorf("%w: %d, not %d", ErrPrice, price, amount), err)
+	}
+	return o, nil
+}
+
+// indexOf returns the index of an issue's value.
+func indexOf(issue *bargain.Issue, value string) (index uint64, known bool) {
+	switch issue.Kind {
+	case bargain.KindPrice, bargain.KindInteger:
+		var number uint64
+		var err error
+		if issue.Kind == bargain.KindPrice {
+			number, err = strconv.ParseUint(value, 10, 64)
+		} else {
+			var signed int64
+			signed, err = strconv.ParseInt(value, 10, 64)
+			number = uint64(signed)
+		}
+		if err != nil {
+			return 0, false
+		}
+		index = (number - issue.First) / issue.Tick
+		return index, index < issue.Count && issue.Text(index) == value
+	}
+	for index, name := range issue.Names {
+		if name == value {
+			return uint64(index), true
+		}
+	}
+	return 0, false
+}
