@@ -40,6 +40,7 @@
 //	analysis    steps, concessions and fitting strategies of recorded offers; for reports only
 //	proof       commitments to strategies, and the replay of their moves
 //	terms       documents of outcomes over several issues, whose hashes travel with offers
+//	tournament  every strategy against every other over many scenarios
 //
 // # Invariants
 //

@@ -26,8 +26,9 @@ func eachFile(t *testing.T, visit func(path string, file *ast.File)) {
 	}))
 }
 
-// TestImportsNoSolana allows the standard library, the engine itself, a YAML parser for scenarios, and for
-// proofs and terms canonical JSON and the text form of addresses. Only package onchain imports the protocol.
+// TestImportsNoSolana allows the standard library, the engine itself, a YAML parser for scenarios, groups of
+// goroutines for tournaments, and for proofs and terms canonical JSON and the text form of addresses. Only
+// package onchain imports the protocol.
 func TestImportsNoSolana(t *testing.T) {
 	const engine = "github.com/haggle-protocol/haggle/sdk/bargain"
 	eachFile(t, func(path string, file *ast.File) {
@@ -39,6 +40,7 @@ func TestImportsNoSolana(t *testing.T) {
 			case strings.HasPrefix(path, "terms/") && name == "github.com/gowebpki/jcs":
 			case strings.HasPrefix(path, "proof/") &&
 				(name == "github.com/gowebpki/jcs" || name == "github.com/gagliardetto/solana-go/base58"):
+			case strings.HasPrefix(path, "tournament/") && name == "golang.org/x/sync/errgroup":
 			case strings.HasPrefix(path, "onchain/") && name == "github.com/haggle-protocol/haggle/sdk/protocol":
 			default:
 				t.Errorf("%s imports %s", path, name)

@@ -1,0 +1,101 @@
+// Package tournament plays strategies against each other over many scenarios and computes their scores.
+//
+// A [Plan] divides into blocks: the sessions of one strategy in the first role, against all others, in one
+// scenario. A block follows from the plan alone. [Plan.Run] plays blocks on several goroutines and returns
+// them in their order, with memory for a few blocks only; [Stats] adds them up. Results are therefore the
+// same for every number of goroutines, and blocks that another process has played count as well.
+package tournament
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+)
+
+// ErrPlan reports a plan that cannot be played.
+var ErrPlan = errors.New("tournament: invalid plan")
+
+// Entrant is a strategy with its name.
+type Entrant struct {
+	Name     string
+	Strategy bargain.Strategy
+}
+
+// Plan is what a tournament plays. It must not change while it is used.
+type Plan struct {
+	Entrants  []Entrant
+	Scenarios Source
+	// Seed decides all random numbers of the sessions, but not the scenarios.
+	Seed uint64
+	// Steps is the deadline of scenarios that have none of their own. If zero, 100 is used.
+	Steps int
+	// Repetitions is the number of sessions of each pair, role and scenario, with other random numbers. If
+	// zero, 1 is used.
+	Repetitions int
+	// SelfPlay adds sessions of each strategy with itself.
+	SelfPlay bool
+}
+
+func (p *Plan) steps() int {
+	if p.Steps == 0 {
+		return 100
+	}
+	return p.Steps
+}
+
+func (p *Plan) repetitions() int { return max(p.Repetitions, 1) }
+
+// Check returns [ErrPlan] if the plan has no sessions, or two entrants with the same name.
+func (p *Plan) Check() error {
+	names := map[string]bool{}
+	for _, entrant := range p.Entrants {
+		switch {
+		case entrant.Name == "" || entrant.Strategy == nil:
+			return fmt.Errorf("%w: an entrant has no name or no strategy", ErrPlan)
+		case names[entrant.Name]:
+			return fmt.Errorf("%w: two entrants have the name %q", ErrPlan, entrant.Name)
+		}
+		names[entrant.Name] = true
+	}
+	switch {
+	case p.Scenarios == nil || p.Sessions() == 0:
+		return fmt.Errorf("%w: no sessions for %d strategies", ErrPlan, len(p.Entrants))
+	case p.Steps < 0:
+		return fmt.Errorf("%w: Steps must not be negative", ErrPlan)
+	}
+	return nil
+}
+
+// opponents returns the number of opponents of each strategy.
+func (p *Plan) opponents() int {
+	if p.SelfPlay {
+		return len(p.Entrants)
+	}
+	return max(len(p.Entrants)-1, 0)
+}
+
+// Blocks returns the number of blocks.
+func (p *Plan) Blocks() int { return p.Scenarios.Len() * len(p.Entrants) }
+
+// Sessions returns the number of sessions.
+func (p *Plan) Sessions() int { return p.Blocks() * p.BlockSessions() }
+
+// BlockSessions returns the number of sessions of a block.
+func (p *Plan) BlockSessions() int { return p.opponents() * p.repetitions() }
+
+// position returns the scenario and the first strategy of a block.
+func (p *Plan) position(block int) (scenario, first int) {
+	return block / len(p.Entrants), block % len(p.Entrants)
+}
+
+// sessionSeed returns the seed of a session. It depends on names, not on numbers, so that a session is the
+// same in a tournament with fewer strategies or scenarios.
+func (p *Plan) sessionSeed(scenario string, first, second, repetition int) uint64 {
+	text := fmt.Appendf(nil, "haggle-tournament %d %q %q %q %d",
+		p.Seed, scenario, p.Entrants[first].Name, p.Entrants[second].Name, repetition)
+	sum := sha256.Sum256(text)
+	return binary.LittleEndian.Uint64(sum[:8])
+}

@@ -1,0 +1,70 @@
+package tournament
+
+import (
+	"context"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Run plays the blocks from the number from on, and calls each with one after the other, in their order. If
+// workers is zero, there is one for each processor that Go uses. It returns the first error: of a session, of
+// each, or of ctx. Memory is bounded by the blocks that wait for an earlier one: two for each worker.
+func (p *Plan) Run(ctx context.Context, workers, from int, each func(*Block) error) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	// Two further goroutines start the workers and collect their blocks.
+	group.SetLimit(workers + 2)
+	// A slot is where a worker leaves its block. The queue has the slots in the order of blocks.
+	queue := make(chan chan *Block, 2*workers)
+	group.Go(func() error { return p.start(ctx, group, from, queue) })
+	group.Go(func() error {
+		for slot := range queue {
+			select {
+			case block := <-slot:
+				if err := each(block); err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// start starts a worker for each block.
+func (p *Plan) start(ctx context.Context, group *errgroup.Group, from int, queue chan<- chan *Block) error {
+	defer close(queue)
+	var scenario *Scenario
+	for number := from; number < p.Blocks(); number++ {
+		at, first := p.position(number)
+		if scenario == nil || first == 0 {
+			var err error
+			if scenario, err = p.Scenarios.Scenario(at); err != nil {
+				return err
+			}
+		}
+		slot := make(chan *Block, 1)
+		select {
+		case queue <- slot:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		played := scenario
+		group.Go(func() error {
+			block, err := p.play(number, played)
+			if err == nil {
+				slot <- block
+			}
+			return err
+		})
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package tournament
+
+import (
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+)
+
+// Scenario is what two parties negotiate about. The first role opens; with Haggle's rules it is the buyer.
+type Scenario struct {
+	// Name identifies the scenario in the plan.
+	Name        string
+	Preferences [2]*bargain.Preferences
+	// Rules are Haggle's rules. If nil, the protocol is that of alternating offers.
+	Rules *onchain.Rules
+	// Opening is for Haggle's rules: see [onchain.Player].
+	Opening [2]fixed.Number
+}
+
+// Source is a list of scenarios that are made when they are needed. Several goroutines can use it.
+type Source interface {
+	Len() int
+	// Scenario returns a scenario, counted from 0. It returns the same one each time.
+	Scenario(at int) (*Scenario, error)
+}
+
+// List is a source of scenarios in memory.
+type List []*Scenario
+
+// Len implements [Source].
+func (l List) Len() int { return len(l) }
+
+// Scenario implements [Source].
+func (l List) Scenario(at int) (*Scenario, error) { return l[at], nil }
+
+// Join is a source with the scenarios of several sources, one after the other.
+type Join []Source
+
+// Len implements [Source].
+func (j Join) Len() (count int) {
+	for _, source := range j {
+		count += source.Len()
+	}
+	return count
+}
+
+// Scenario implements [Source].
+func (j Join) Scenario(at int) (*Scenario, error) {
+	for _, source := range j {
+		if at < source.Len() {
+			return source.Scenario(at)
+		}
+		at -= source.Len()
+	}
+	return nil, fmt.Errorf("%w: the scenario's number is too high", ErrPlan)
+}
