@@ -1,0 +1,231 @@
+package tournament_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+func entrants(names ...string) (list []tournament.Entrant) {
+	named := strategy.Named()
+	if len(names) == 0 {
+		names = slices.Sorted(maps.Keys(named))
+	}
+	for _, name := range names {
+		list = append(list, tournament.Entrant{Name: name, Strategy: named[name]})
+	}
+	return list
+}
+
+// written plays a plan and returns the blocks as JSON, and the statistics.
+func written(t *testing.T, plan *tournament.Plan, workers, from int) (string, *tournament.Stats) {
+	t.Helper()
+	var out bytes.Buffer
+	stats := plan.NewStats()
+	require.NoError(t, plan.Run(t.Context(), workers, from, func(block *tournament.Block) error {
+		stats.Add(block)
+		return json.NewEncoder(&out).Encode(block)
+	}))
+	return out.String(), stats
+}
+
+// TestTheResultDoesNotDependOnTheWorkers plays every strategy.
+func TestTheResultDoesNotDependOnTheWorkers(t *testing.T) {
+	plan := &tournament.Plan{
+		Entrants: entrants(), Seed: 5, Steps: 20, SelfPlay: true,
+		Scenarios: tournament.Join{tournament.Random{Seed: 3, Count: 2}, tournament.Haggle{Seed: 3, Count: 2}},
+	}
+	one, stats := written(t, plan, 1, 0)
+	require.Equal(t, plan.Blocks(), stats.Blocks())
+	require.Equal(t, plan.Sessions(), stats.Sessions())
+	many, again := written(t, plan, 7, 0)
+	require.True(t, one == many, "the blocks differ")
+	require.Equal(t, stats.Scores(), again.Scores())
+
+	// Blocks that were played elsewhere give the same statistics.
+	read, decoder := plan.NewStats(), json.NewDecoder(bytes.NewBufferString(one))
+	for decoder.More() {
+		block := new(tournament.Block)
+		require.NoError(t, decoder.Decode(block))
+		read.Add(block)
+	}
+	require.Equal(t, stats, read)
+	rest, _ := written(t, plan, 3, plan.Blocks()-5)
+	require.True(t, len(rest) > 0 && one[len(one)-len(rest):] == rest, "the last blocks differ")
+}
+
+func TestSessionsDoNotDependOnOtherStrategies(t *testing.T) {
+	sessions := func(names ...string) map[uint64]tournament.Session {
+		plan := &tournament.Plan{Entrants: entrants(names...), Scenarios: tournament.Random{Count: 2}, Steps: 10}
+		found := map[uint64]tournament.Session{}
+		require.NoError(t, plan.Run(t.Context(), 2, 0, func(block *tournament.Block) error {
+			for _, session := range block.Sessions {
+				session.Strategies = [2]int{}
+				found[session.Seed] = session
+			}
+			return nil
+		}))
+		return found
+	}
+	all := sessions("micro", "random", "car")
+	few := sessions("random", "car")
+	require.Len(t, few, 4)
+	for seed, session := range few {
+		require.Equal(t, all[seed], session)
+	}
+}
+
+// TestScoresOfASplit plays two strategies that share the gain in a known way.
+func TestScoresOfASplit(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
+	require.NoError(t, err)
+	s := &tournament.Scenario{Name: "split"}
+	for role := range s.Preferences {
+		line, err := utility.PriceLine(domain, role == 1)
+		require.NoError(t, err)
+		s.Preferences[role], err = bargain.NewPreferences(domain, line, 0)
+		require.NoError(t, err)
+	}
+	plan := &tournament.Plan{Entrants: entrants("hardliner", "car"), Scenarios: tournament.List{s, s}}
+	_, stats := written(t, plan, 2, 0)
+	scores := stats.Scores()
+	require.Equal(t, "hardliner", scores[0].Name)
+	// The other strategy accepts every rational outcome, also an outcome without a gain.
+	require.Equal(t, fixed.One, scores[0].Advantage)
+	require.Zero(t, scores[1].Advantage)
+	require.Equal(t, fixed.One, scores[0].AgreementRate)
+	require.Equal(t, int64(4), scores[0].Sessions)
+	require.True(t, scores[0].HasMargin)
+	require.Zero(t, scores[0].Margin, "both scenarios are the same")
+	advantage, rate, ok := stats.Against(0, 1)
+	require.True(t, ok)
+	require.Equal(t, scores[0].Advantage, advantage)
+	require.Equal(t, scores[0].AgreementRate, rate)
+	_, _, ok = stats.Against(0, 0)
+	require.False(t, ok)
+	require.Equal(t, fixed.One, stats.Concession(0)[0].Value)
+	require.Len(t, stats.Plots(), 2)
+}
+
+func TestAdvantage(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
+	require.NoError(t, err)
+	line, err := utility.PriceLine(domain, true)
+	require.NoError(t, err)
+	for reservation, want := range map[fixed.Number][2]fixed.Number{
+		0:             {fixed.One / 2, 0},
+		fixed.One / 5: {3 * fixed.One / 8, -fixed.One / 4},
+		fixed.One:     {0, 0},
+	} {
+		p, err := bargain.NewPreferences(domain, line, reservation)
+		require.NoError(t, err)
+		require.Equal(t, want, [2]fixed.Number{
+			tournament.Advantage(p, fixed.One/2), tournament.Advantage(p, 0),
+		})
+	}
+}
+
+// TestScoresHaveStudentsInterval computes scores and intervals again, with floats and in another way.
+func TestScoresHaveStudentsInterval(t *testing.T) {
+	plan := &tournament.Plan{
+		Entrants: entrants("micro", "linear", "random"), Scenarios: tournament.Random{Count: 5}, Steps: 10,
+		Repetitions: 2,
+	}
+	sums, counts := map[string]map[string]float64{}, map[string]map[string]float64{}
+	stats := plan.NewStats()
+	require.NoError(t, plan.Run(t.Context(), 2, 0, func(block *tournament.Block) error {
+		stats.Add(block)
+		for _, session := range block.Sessions {
+			for role, entrant := range session.Strategies {
+				name := plan.Entrants[entrant].Name
+				if sums[name] == nil {
+					sums[name], counts[name] = map[string]float64{}, map[string]float64{}
+				}
+				sums[name][block.Scenario] += session.Advantages[role].Float()
+				counts[name][block.Scenario]++
+			}
+		}
+		return nil
+	}))
+	for _, score := range stats.Scores() {
+		mean, squares := 0.0, 0.0
+		for scenario, sum := range sums[score.Name] {
+			mean += sum / counts[score.Name][scenario] / 5
+		}
+		for scenario, sum := range sums[score.Name] {
+			squares += math.Pow(sum/counts[score.Name][scenario]-mean, 2)
+		}
+		require.InDelta(t, mean, score.Advantage.Float(), 1e-9)
+		require.InDelta(t, 2.776*math.Sqrt(squares/4/5), score.Margin.Float(), 1e-9)
+		require.Equal(t, int64(5), score.Scenarios)
+		require.Equal(t, int64(40), score.Sessions)
+	}
+}
+
+func TestScenariosAreTheSameEachTime(t *testing.T) {
+	for _, source := range []tournament.Source{
+		tournament.Random{Seed: 1, Count: 50}, tournament.Haggle{Seed: 1, Count: 50},
+		tournament.Haggle{Seed: 1, Count: 50, Rounds: 4},
+	} {
+		for at := range source.Len() {
+			a, err := source.Scenario(at)
+			require.NoError(t, err)
+			b, err := source.Scenario(at)
+			require.NoError(t, err)
+			require.Equal(t, a.Name, b.Name)
+			domain := a.Preferences[0].Domain()
+			require.Equal(t, domain, b.Preferences[0].Domain())
+			for role := range a.Preferences {
+				for o := range bargain.Outcome(min(domain.Size(), 100)) {
+					require.Equal(t, a.Preferences[role].Of(o), b.Preferences[role].Of(o))
+				}
+				_, most, ok := a.Preferences[role].Range()
+				require.True(t, ok)
+				require.InDelta(t, 1, most.Float(), 1e-9)
+			}
+		}
+	}
+}
+
+func TestAStopKeepsTheOrder(t *testing.T) {
+	plan := &tournament.Plan{Entrants: entrants("micro", "linear"), Scenarios: tournament.Random{Count: 40}}
+	ctx, cancel := context.WithCancel(t.Context())
+	next := 0
+	err := plan.Run(ctx, 3, 0, func(block *tournament.Block) error {
+		require.Equal(t, next, block.Number)
+		if next++; next == 10 {
+			cancel()
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Less(t, next, plan.Blocks())
+	broken := errors.New("broken")
+	require.ErrorIs(t, plan.Run(t.Context(), 3, 0, func(*tournament.Block) error { return broken }), broken)
+}
+
+func TestPlansWithoutSessionsAreErrors(t *testing.T) {
+	scenarios := tournament.Random{Count: 1}
+	for _, plan := range []tournament.Plan{
+		{}, {Entrants: entrants("micro")}, {Entrants: entrants("micro"), Scenarios: scenarios},
+		{Entrants: entrants("micro", "micro"), Scenarios: scenarios},
+		{Entrants: entrants("micro", "unknown"), Scenarios: scenarios},
+		{Entrants: entrants("micro", "car"), Scenarios: scenarios, Steps: -1},
+		{Entrants: entrants("micro", "car"), Scenarios: tournament.List{}},
+	} {
+		require.ErrorIs(t, plan.Check(), tournament.ErrPlan)
+	}
+}
