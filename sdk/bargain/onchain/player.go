@@ -20,6 +20,8 @@ type Player struct {
 	Refuse bool
 	// Delay is the time that an answer takes in a simulation, in seconds.
 	Delay int64
+	// Observe is called with each move in a simulation. If nil, it is not called.
+	Observe func(bargain.Action)
 }
 
 // ErrUncovered reports that a seller's reservation price and the fee exceed the escrow.

@@ -144,6 +144,9 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 			return result(n, offers, bargain.EndingDeadline, -1, now), nil
 		}
 		action := players[side].Respond(n, side, offers, seed)
+		if observe := players[side].Observe; observe != nil {
+			observe(action)
+		}
 		switch {
 		case action.Move == bargain.MoveAccept && n.CanAccept(side):
 			return result(n, offers, bargain.EndingAgreement, int(side), now), nil

@@ -13,8 +13,8 @@ import (
 // Buckets is the number of equal parts of the relative time, for curves.
 const Buckets = 20
 
-// Block is the result of the sessions of one strategy in the first role, in one scenario. It is written as JSON
-// and read again without a loss.
+// Block is the result of the sessions of one strategy in the first role, in one scenario. It is written as
+// JSON and read again without a loss.
 type Block struct {
 	// Number is its number in the plan, from 0.
 	Number   int       `json:"block"`
@@ -117,7 +117,8 @@ func (p *Plan) play(number int, s *Scenario) (*Block, error) {
 		}
 		for repetition := range p.repetitions() {
 			seed := p.sessionSeed(s.Name, first, second, repetition)
-			result, settlement, err := s.run(p.steps(), seed, p.Entrants[first].Strategy, p.Entrants[second].Strategy)
+			result, settlement, err := s.run(p.steps(), seed, p.Entrants[first].Strategy,
+				p.Entrants[second].Strategy, nil)
 			if err == nil {
 				err = result.Err
 			}
@@ -136,20 +137,33 @@ func (p *Plan) play(number int, s *Scenario) (*Block, error) {
 	return block, nil
 }
 
-// run plays one session.
+// run plays one session. If observe is not nil, it is called with each move.
 func (s *Scenario) run(
-	steps int, seed uint64, first, second bargain.Strategy,
+	steps int, seed uint64, first, second bargain.Strategy, observe func(by int, action bargain.Action),
 ) (bargain.Result, onchain.Settlement, error) {
-	if s.Rules == nil {
-		result, err := mechanism.Alternating{Steps: steps}.Run(seed,
-			mechanism.Party{Strategy: first, Preferences: s.Preferences[0]},
-			mechanism.Party{Strategy: second, Preferences: s.Preferences[1]})
-		return result, onchain.Settlement{}, err
+	var moves [2]func(bargain.Action)
+	if observe != nil {
+		for role := range moves {
+			moves[role] = func(action bargain.Action) { observe(role, action) }
+		}
 	}
-	result, err := s.Rules.Run(seed,
-		onchain.Player{Strategy: first, Preferences: s.Preferences[0], Opening: s.Opening[0]},
-		onchain.Player{Strategy: second, Preferences: s.Preferences[1], Opening: s.Opening[1]})
-	return result.Result, result.Settlement, err
+	if s.Rules != nil {
+		result, err := s.Rules.Run(seed,
+			onchain.Player{
+				Strategy: first, Preferences: s.Preferences[0], Opening: s.Opening[0], Observe: moves[0],
+			},
+			onchain.Player{
+				Strategy: second, Preferences: s.Preferences[1], Opening: s.Opening[1], Observe: moves[1],
+			})
+		return result.Result, result.Settlement, err
+	}
+	if observe != nil {
+		first, second = observed{first, moves[0]}, observed{second, moves[1]}
+	}
+	result, err := mechanism.Alternating{Steps: steps}.Run(seed,
+		mechanism.Party{Strategy: first, Preferences: s.Preferences[0]},
+		mechanism.Party{Strategy: second, Preferences: s.Preferences[1]})
+	return result, onchain.Settlement{}, err
 }
 
 // session returns the values of a result.

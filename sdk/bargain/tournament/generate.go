@@ -102,14 +102,12 @@ func stretch(table utility.Table) {
 	}
 }
 
-// Haggle is a source of random scenarios with Haggle's own rules: escrow, rounds, decay, least offer and fee
-// in the ranges that the program allows, and prices of both sides, in three of four scenarios with a zone of
-// agreement.
+// Haggle is a source of random scenarios with Haggle's own rules: escrow, 6 to 20 rounds, decay, least offer
+// and fee in the ranges that the program allows, and prices of both sides, in three of four scenarios with a
+// zone of agreement.
 type Haggle struct {
 	Seed  uint64
 	Count int
-	// Rounds is the number of offers of both sides together. If zero, it is random, from 6 to 20.
-	Rounds uint8
 }
 
 // Len implements [Source].
@@ -122,9 +120,6 @@ func (h Haggle) Scenario(at int) (*Scenario, error) {
 		Escrow: 100_000 + random.Below(100_000_000_000), MaxRounds: uint8(6 + random.Below(15)),
 		DecayRateBps: uint16(random.Below(201)), MinOfferBps: uint16(100 + random.Below(1_901)),
 		FeeBps: uint16(random.Below(101)), ResponseWindow: 300, Deadline: 21_600,
-	}
-	if h.Rounds > 0 {
-		rules.MaxRounds = h.Rounds
 	}
 	share := func(least, most uint64) uint64 { // of the escrow, in percent
 		return rules.Escrow / 100 * (least + random.Below(most-least+1))

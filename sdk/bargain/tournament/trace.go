@@ -1,0 +1,80 @@
+package tournament
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Turn is a move of a session.
+type Turn struct {
+	// Number counts the moves, from 1. By is the number of the role.
+	Number, By int
+	Move       bargain.Move
+	// Outcome is the offer, or the accepted offer; [bargain.NoOutcome] if the role ended the session. Text
+	// describes it.
+	Outcome bargain.Outcome
+	Text    string
+	// Utilities are the outcome's utilities for both roles, undiscounted.
+	Utilities [2]fixed.Number
+	// Reason says why the strategy made the move.
+	Reason string
+}
+
+// Trace plays one session of the plan again and returns its moves. The first entrant has the first role.
+func (p *Plan) Trace(s *Scenario, first, second, repetition int) ([]Turn, Session, error) {
+	seed := p.sessionSeed(s.Name, first, second, repetition)
+	var turns []Turn
+	standing := bargain.NoOutcome
+	domain := s.Preferences[0].Domain()
+	result, settlement, err := s.run(p.steps(), seed, p.Entrants[first].Strategy, p.Entrants[second].Strategy,
+		func(by int, action bargain.Action) {
+			turn := Turn{
+				Number: len(turns) + 1, By: by, Move: action.Move, Outcome: action.Outcome, Reason: action.Reason,
+			}
+			switch action.Move {
+			case bargain.MoveOffer:
+				standing = action.Outcome
+			case bargain.MoveAccept:
+				turn.Outcome = standing
+			}
+			if domain.Has(turn.Outcome) {
+				turn.Text = domain.Text(turn.Outcome)
+				for role, preferences := range s.Preferences {
+					turn.Utilities[role] = preferences.Of(turn.Outcome)
+				}
+			}
+			turns = append(turns, turn)
+		})
+	if err == nil {
+		err = result.Err
+	}
+	if err != nil {
+		return nil, Session{}, err
+	}
+	session := s.session(&result, settlement)
+	session.Strategies, session.Repetition, session.Seed = [2]int{first, second}, repetition, seed
+	return turns, session, nil
+}
+
+// observed is a strategy whose moves are reported.
+type observed struct {
+	bargain.Strategy
+	observe func(bargain.Action)
+}
+
+// Start implements [bargain.Strategy].
+func (o observed) Start(seat bargain.Seat) bargain.Negotiator {
+	return observedNegotiator{o.Strategy.Start(seat), o.observe}
+}
+
+type observedNegotiator struct {
+	bargain.Negotiator
+	observe func(bargain.Action)
+}
+
+// Respond implements [bargain.Negotiator].
+func (o observedNegotiator) Respond(state *bargain.State) bargain.Action {
+	action := o.Negotiator.Respond(state)
+	o.observe(action)
+	return action
+}
