@@ -84,8 +84,8 @@ func bucket(time fixed.Number) int {
 }
 
 // Advantage returns the score of a value: the gain over no agreement, as a part of the greatest possible
-// gain. It is 1 for the best outcome at once, 0 for no agreement without costs, and negative below that. It is 0 if
-// no outcome is better than no agreement.
+// gain. It is 1 for the best outcome at once, 0 for no agreement without costs, and negative below that. It
+// is 0 if no outcome is better than no agreement.
 func Advantage(preferences *bargain.Preferences, value fixed.Number) fixed.Number {
 	_, most, ok := preferences.Range()
 	reservation := preferences.Reservation()
