@@ -1,0 +1,235 @@
+// Package simulation runs tournaments of package bargain in a folder: it reads scenarios from files, keeps
+// finished blocks so that a stopped tournament continues, and writes tables and a page.
+package simulation
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+)
+
+// ErrInput reports strategies or scenarios that do not exist or cannot be read.
+var ErrInput = errors.New("simulation: invalid input")
+
+// The generators of scenarios.
+const (
+	random = "random"
+	haggle = "haggle"
+)
+
+// maxGenerated bounds the number of scenarios of a generator.
+const maxGenerated = 1_000_000
+
+// StrategyNames returns the names of all strategies in their order.
+func StrategyNames() []string { return slices.Sorted(maps.Keys(strategy.Named())) }
+
+// Entrants returns the strategies with these names; without names all of them.
+func Entrants(names []string) (entrants []tournament.Entrant, err error) {
+	if len(names) == 0 {
+		names = StrategyNames()
+	}
+	named := strategy.Named()
+	for _, name := range names {
+		found, ok := named[name]
+		if !ok {
+			return nil, fmt.Errorf("%w: strategy %q: use %s",
+				ErrInput, name, strings.Join(StrategyNames(), ", "))
+		}
+		entrants = append(entrants, tournament.Entrant{Name: name, Strategy: found})
+	}
+	return entrants, nil
+}
+
+// Scenarios returns the source of a list: "random:N" and "haggle:N" are N generated scenarios, other entries
+// are folders: see [ReadScenario]. A folder without a domain stands for its subfolders. Digests identify the
+// list's content.
+func Scenarios(list []string, seed uint64) (source tournament.Join, digests []string, err error) {
+	for _, entry := range list {
+		generator, count, hasCount := strings.Cut(entry, ":")
+		if hasCount && (generator == random || generator == haggle) {
+			n, err := strconv.ParseUint(count, 10, 32)
+			if err != nil || n == 0 || n > maxGenerated {
+				return nil, nil, fmt.Errorf("%w: scenarios %q: the number must be from 1 to %d",
+					ErrInput, entry, maxGenerated)
+			}
+			source, digests = append(source, generated(generator, seed, int(n))), append(digests, entry)
+			continue
+		}
+		read, digest, err := readFolder(entry)
+		if err != nil {
+			return nil, nil, err
+		}
+		source, digests = append(source, read), append(digests, digest)
+	}
+	names := map[string]bool{}
+	for _, part := range source {
+		if read, ok := part.(tournament.List); ok {
+			for _, s := range read {
+				if names[s.Name] {
+					return nil, nil, fmt.Errorf("%w: two scenarios have the name %q", ErrInput, s.Name)
+				}
+				names[s.Name] = true
+			}
+		}
+	}
+	return source, digests, nil
+}
+
+func generated(generator string, seed uint64, count int) tournament.Source {
+	if generator == haggle {
+		return tournament.Haggle{Seed: seed, Count: count}
+	}
+	return tournament.Random{Seed: seed, Count: count}
+}
+
+// Scenario returns one scenario: a generated one by its name, such as random-1-3 for the third one of seed 1,
+// or the scenario of a folder.
+func Scenario(name string) (*tournament.Scenario, error) {
+	parts := strings.Split(name, "-")
+	if len(parts) == 3 && (parts[0] == random || parts[0] == haggle) {
+		seed, seedErr := strconv.ParseUint(parts[1], 10, 64)
+		number, numberErr := strconv.ParseUint(parts[2], 10, 32)
+		if seedErr != nil || numberErr != nil || number == 0 || number > maxGenerated {
+			return nil, fmt.Errorf("%w: scenario %q: generated scenarios are %s-SEED-NUMBER",
+				ErrInput, name, parts[0])
+		}
+		return generated(parts[0], seed, int(number)).Scenario(int(number) - 1)
+	}
+	s, _, err := ReadScenario(name)
+	return s, err
+}
+
+// readFolder reads the scenario of a folder, or those of its subfolders.
+func readFolder(folder string) (tournament.List, string, error) {
+	s, digest, err := ReadScenario(folder)
+	if !errors.Is(err, errNoDomain) {
+		return tournament.List{s}, digest, err
+	}
+	entries, readErr := os.ReadDir(folder)
+	if readErr != nil {
+		return nil, "", readErr
+	}
+	var list tournament.List
+	sum := sha256.New()
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		s, digest, err := ReadScenario(filepath.Join(folder, entry.Name()))
+		if errors.Is(err, errNoDomain) {
+			continue
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		list = append(list, s)
+		sum.Write([]byte(digest))
+	}
+	if len(list) == 0 {
+		return nil, "", err
+	}
+	return list, "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// errNoDomain reports a folder without a domain.
+var errNoDomain = errors.New("there is no file with a domain")
+
+// ReadScenario reads a folder with a domain and two profiles in GENIUS' XML or NegMAS' YAML or JSON. The
+// domain's file has no utilities. The roles have the profiles in the order of their file names. The digest
+// identifies the files' content.
+func ReadScenario(folder string) (*tournament.Scenario, string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: scenarios %q: use random:N, haggle:N or a folder: %w",
+			ErrInput, folder, err)
+	}
+	sum := sha256.New()
+	var domain *file
+	var profiles []*file
+	for _, entry := range entries {
+		format := strings.ToLower(filepath.Ext(entry.Name()))
+		if entry.IsDir() || !slices.Contains([]string{".xml", ".yml", ".yaml", ".json"}, format) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			return nil, "", err
+		}
+		fmt.Fprintf(sum, "%q %d\n", entry.Name(), len(content))
+		sum.Write(content)
+		f := &file{name: entry.Name(), content: content, genius: format == ".xml"}
+		switch {
+		case f.isProfile():
+			profiles = append(profiles, f)
+		case domain == nil:
+			domain = f
+		default:
+			return nil, "", fmt.Errorf("%w: folder %q has two domains, %s and %s",
+				ErrInput, folder, domain.name, f.name)
+		}
+	}
+	switch {
+	case domain == nil:
+		return nil, "", fmt.Errorf("%w: folder %q: %w", ErrInput, folder, errNoDomain)
+	case len(profiles) < 2:
+		return nil, "", fmt.Errorf("%w: folder %q has %d profiles instead of two", ErrInput, folder, len(profiles))
+	}
+	s := &tournament.Scenario{Name: filepath.Base(filepath.Clean(folder))}
+	if err := readScenario(s, domain, profiles[:2]); err != nil {
+		return nil, "", fmt.Errorf("%w: folder %q: %w", ErrInput, folder, err)
+	}
+	return s, "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+type file struct {
+	name    string
+	content []byte
+	genius  bool
+}
+
+// isProfile reports whether a file has utilities, and not only the issues.
+func (f *file) isProfile() bool {
+	if f.genius {
+		return !bytes.Contains(f.content, []byte("<negotiation_template"))
+	}
+	_, err := scenario.ReadNegmasDomain(f.content, scenario.Options{})
+	return err != nil
+}
+
+// readScenario reads the domain and both profiles.
+func readScenario(s *tournament.Scenario, domain *file, profiles []*file) error {
+	var read *bargain.Domain
+	var err error
+	if domain.genius {
+		read, err = scenario.ReadGeniusDomain(domain.content, scenario.Options{})
+	} else {
+		read, err = scenario.ReadNegmasDomain(domain.content, scenario.Options{})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", domain.name, err)
+	}
+	for role, profile := range profiles {
+		if profile.genius {
+			s.Preferences[role], err = scenario.ReadGeniusProfile(read, profile.content)
+		} else {
+			s.Preferences[role], err = scenario.ReadNegmasProfile(read, profile.content)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", profile.name, err)
+		}
+	}
+	return nil
+}
