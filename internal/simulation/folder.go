@@ -1,0 +1,244 @@
+package simulation
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+)
+
+// The files of a tournament's folder beside the tables.
+const (
+	planFile   = "plan.json"
+	blocksFile = "blocks.jsonl"
+	lockFile   = "lock"
+	// PageFile is the page with the results.
+	PageFile = "index.html"
+)
+
+// ErrFolder reports a folder that a tournament cannot use.
+var ErrFolder = errors.New("simulation: folder not usable")
+
+// Options are a tournament and its folder.
+type Options struct {
+	// Strategies are the names of strategies. If empty, all take part.
+	Strategies []string
+	// Scenarios are described at [Scenarios].
+	Scenarios []string
+	// Seed decides generated scenarios and the sessions' random numbers.
+	Seed uint64
+	// Rounds is the number of rounds of alternating offers. If zero, 100 is used.
+	Rounds      int
+	Repetitions int
+	SelfPlay    bool
+	// Workers is the number of goroutines. If zero, there is one for each processor.
+	Workers int
+	// Folder is where the results are written.
+	Folder string
+	// Progress is called after each block with the number of finished sessions. If nil, it is not called.
+	Progress func(sessions, of int)
+}
+
+// planned is the content of plan.json. A folder continues only with the same plan.
+type planned struct {
+	Strategies  []string `json:"strategies"`
+	Scenarios   []string `json:"scenarios"`
+	Seed        uint64   `json:"seed"`
+	Rounds      int      `json:"rounds"`
+	Repetitions int      `json:"repetitions"`
+	SelfPlay    bool     `json:"self_play"`
+}
+
+// Report is the result of a tournament.
+type Report struct {
+	Scores []tournament.Score
+	// Sessions are finished sessions. They are all if Complete is true.
+	Sessions, Of int
+	Complete     bool
+	// Continued is the number of sessions that an earlier run had finished.
+	Continued int
+}
+
+// Run plays a tournament. Each block is kept in the folder when it is finished. If ctx is cancelled, the
+// tables and the page have the finished blocks, and a later Run with the same plan plays the rest; the result
+// is the same as that of one run.
+func Run(ctx context.Context, options Options) (report *Report, err error) {
+	plan, planned, err := options.plan()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(options.Folder, 0o755); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(options.Folder, lockFile))
+	if locked, err := lock.TryLock(); err != nil || !locked {
+		return nil, errors.Join(fmt.Errorf("%w: %q is used by another process", ErrFolder, options.Folder), err)
+	}
+	defer func() {
+		// Another process that has opened the file does not get the lock: it tries only once.
+		err = errors.Join(err, os.Remove(lock.Path()), lock.Unlock())
+	}()
+	if err := claim(options.Folder, planned); err != nil {
+		return nil, err
+	}
+	r := &runner{Options: options, plan: plan, stats: plan.NewStats()}
+	return r.run(ctx)
+}
+
+func (o Options) plan() (*tournament.Plan, planned, error) {
+	entrants, err := Entrants(o.Strategies)
+	if err != nil {
+		return nil, planned{}, err
+	}
+	source, digests, err := Scenarios(o.Scenarios, o.Seed)
+	if err != nil {
+		return nil, planned{}, err
+	}
+	plan := &tournament.Plan{
+		Entrants: entrants, Scenarios: source, Seed: o.Seed, Steps: o.Rounds, Repetitions: o.Repetitions,
+		SelfPlay: o.SelfPlay,
+	}
+	p := planned{nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay}
+	for _, entrant := range entrants {
+		p.Strategies = append(p.Strategies, entrant.Name)
+	}
+	return plan, p, plan.Check()
+}
+
+// claim writes the plan into a new or empty folder, and refuses a folder with another plan or other files.
+func claim(folder string, p planned) error {
+	content, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	content = append(content, '\n')
+	path := filepath.Join(folder, planFile)
+	switch existing, err := os.ReadFile(path); {
+	case err == nil && !bytes.Equal(existing, content):
+		return fmt.Errorf("%w: %q has another tournament: use another folder", ErrFolder, folder)
+	case err == nil:
+		return nil
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.Name() != lockFile {
+			return fmt.Errorf("%w: %q has other files: use a new folder", ErrFolder, folder)
+		}
+	}
+	return renameio.WriteFile(path, content, 0o644, renameio.WithTempDir(folder))
+}
+
+// runner is one run of a tournament.
+type runner struct {
+	Options
+	plan     *tournament.Plan
+	stats    *tournament.Stats
+	sessions *table[sessionRow]
+}
+
+func (r *runner) run(ctx context.Context) (*Report, error) {
+	var err error
+	if r.sessions, err = newTable[sessionRow](r.Folder, "sessions"); err != nil {
+		return nil, err
+	}
+	defer r.sessions.discard()
+	path := filepath.Join(r.Folder, blocksFile)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if err := r.restore(file); err != nil {
+		return nil, err
+	}
+	report := &Report{Continued: r.stats.Sessions(), Of: r.plan.Sessions()}
+	encoder := json.NewEncoder(file)
+	err = r.plan.Run(ctx, r.Workers, r.stats.Blocks(), func(block *tournament.Block) error {
+		if err := encoder.Encode(block); err != nil {
+			return err
+		}
+		return r.add(block)
+	})
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	report.Complete = r.stats.Blocks() == r.plan.Blocks()
+	if err := r.write(report); err != nil {
+		return nil, err
+	}
+	if report.Complete {
+		return report, os.Remove(path)
+	}
+	return report, file.Sync()
+}
+
+// add counts a block.
+func (r *runner) add(block *tournament.Block) error {
+	r.stats.Add(block)
+	if r.Progress != nil {
+		r.Progress(r.stats.Sessions(), r.plan.Sessions())
+	}
+	return writeBlock(r.sessions, r.plan, block)
+}
+
+// restore adds the blocks of an earlier run, and cuts off a line that a killed process has not finished.
+func (r *runner) restore(file *os.File) error {
+	lines := bufio.NewReader(file)
+	end := int64(0)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		block := new(tournament.Block)
+		if err != nil || json.Unmarshal(line, block) != nil || !r.isNext(block) {
+			break
+		}
+		end += int64(len(line))
+		if err := r.add(block); err != nil {
+			return err
+		}
+	}
+	if err := file.Truncate(end); err != nil {
+		return err
+	}
+	_, err := file.Seek(end, io.SeekStart)
+	return err
+}
+
+// isNext reports whether a block has the form of the next one.
+func (r *runner) isNext(block *tournament.Block) bool {
+	return block.Number == r.stats.Blocks() && block.Number < r.plan.Blocks() &&
+		len(block.Sessions) == r.plan.BlockSessions() && len(block.Curves) == len(r.plan.Entrants)
+}
+
+// write writes the results so far.
+func (r *runner) write(report *Report) error {
+	report.Scores, report.Sessions = r.stats.Scores(), r.stats.Sessions()
+	if err := r.sessions.finish(); err != nil {
+		return err
+	}
+	if err := writeScores(r.Folder, report.Scores); err != nil {
+		return err
+	}
+	page, err := r.page(report)
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(filepath.Join(r.Folder, PageFile), page, 0o644, renameio.WithTempDir(r.Folder))
+}

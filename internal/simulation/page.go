@@ -1,0 +1,108 @@
+package simulation
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+
+	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// page is the content of the page.
+type page struct {
+	Report                         *Report
+	Strategies, Scenarios          int
+	Seed                           uint64
+	Sessions, Of                   string
+	Scores                         []pageScore
+	Names                          []string
+	Matrix                         []pageRow
+	OverTime                       template.HTML
+	Concessions, Outcomes          []template.HTML
+	AgreementRate, Repetitions     string
+	BarLeast, BarMost              string
+	Zero                           float64
+	Rounds                         int
+	HasIntervals, HasOtherOutcomes bool
+}
+
+// pageScore is a row of the table of scores. Left, Middle and Width place the interval, in percent.
+type pageScore struct {
+	Rank                                 int
+	Name, Advantage, Margin, Value, Rate string
+	Sessions                             string
+	HasMargin                            bool
+	Left, Middle, Width                  float64
+}
+
+type pageRow struct {
+	Name  string
+	Cells []pageCell
+}
+
+// pageCell is the score of one strategy against another. Shade is a class from 0 to 10.
+type pageCell struct {
+	Text, Rate string
+	Shade      int
+}
+
+// decimals writes a number with three decimals.
+func decimals(n fixed.Number) string { return fmt.Sprintf("%.3f", n.Float()) }
+
+func percent(n fixed.Number) string { return fmt.Sprintf("%.1f %%", 100*n.Float()) }
+
+// page returns the page as HTML, with all pictures inside.
+func (r *runner) page(done *Report) ([]byte, error) {
+	p := page{
+		Report: done, Strategies: len(r.plan.Entrants), Scenarios: r.plan.Scenarios.Len(), Seed: r.Seed,
+		Sessions: report.Count(done.Sessions), Of: report.Count(done.Of),
+		Repetitions: report.Count(max(r.Repetitions, 1)), Rounds: r.Rounds,
+	}
+	p.scores(done)
+	for at, entrant := range r.plan.Entrants {
+		p.Names = append(p.Names, entrant.Name)
+		row := pageRow{Name: entrant.Name}
+		for other := range r.plan.Entrants {
+			cell := pageCell{Text: "–"}
+			if advantage, rate, ok := r.stats.Against(at, other); ok {
+				cell.Text, cell.Rate = fmt.Sprintf("%.2f", advantage.Float()), percent(rate)
+				cell.Shade = int(advantage.Clamp(0, fixed.One) * 10 / fixed.One)
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		p.Matrix = append(p.Matrix, row)
+	}
+	if err := p.plots(r); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err := pageTemplate.Execute(&out, p)
+	return out.Bytes(), err
+}
+
+// scores fills the table of scores. Its bars have a common scale, which includes zero.
+func (p *page) scores(done *Report) {
+	least, most := fixed.Number(0), fixed.One/100
+	for _, s := range done.Scores {
+		least, most = min(least, s.Advantage-s.Margin), max(most, s.Advantage+s.Margin)
+	}
+	position := func(n fixed.Number) float64 { return 100 * (n - least).Div(most-least).Float() }
+	p.Zero, p.BarLeast, p.BarMost = position(0), decimals(least), decimals(most)
+	for i, s := range done.Scores {
+		left := position(s.Advantage - s.Margin)
+		p.HasIntervals = p.HasIntervals || s.HasMargin
+		p.Scores = append(p.Scores, pageScore{
+			Rank: i + 1, Name: s.Name, Advantage: decimals(s.Advantage), Margin: decimals(s.Margin),
+			HasMargin: s.HasMargin, Value: decimals(s.Value), Rate: percent(s.AgreementRate),
+			Sessions: report.Count(s.Sessions), Left: left, Middle: position(s.Advantage),
+			Width: position(s.Advantage+s.Margin) - left,
+		})
+	}
+}
