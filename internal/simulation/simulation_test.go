@@ -1,0 +1,249 @@
+package simulation_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/haggle-protocol/haggle/internal/simulation"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+)
+
+func options(folder string, workers int) simulation.Options {
+	return simulation.Options{
+		Strategies: []string{"micro", "linear", "random", "hardliner"}, Scenarios: []string{"random:3", "haggle:2"},
+		Seed: 4, Rounds: 20, Workers: workers, Folder: folder,
+	}
+}
+
+var results = []string{
+	"plan.json", "sessions.csv", "sessions.parquet", "scores.csv", "scores.parquet", "index.html",
+}
+
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	found := map[string]string{}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		require.NoError(t, err)
+		found[entry.Name()] = string(content)
+	}
+	return found
+}
+
+func requireSame(t *testing.T, want, got map[string]string) {
+	t.Helper()
+	require.Len(t, got, len(results))
+	for _, name := range results {
+		require.NotEmpty(t, got[name], name)
+		require.True(t, want[name] == got[name], "%s differs", name)
+	}
+}
+
+func TestOneWorkerAndManyWriteTheSameBytes(t *testing.T) {
+	one, many := t.TempDir(), t.TempDir()
+	report, err := simulation.Run(t.Context(), options(one, 1))
+	require.NoError(t, err)
+	require.True(t, report.Complete)
+	require.Equal(t, 4*3*5, report.Sessions)
+	_, err = simulation.Run(t.Context(), options(many, 5))
+	require.NoError(t, err)
+	requireSame(t, contents(t, one), contents(t, many))
+}
+
+// TestAStoppedTournamentContinues stops after some sessions, and kills another run in the middle of a line.
+func TestAStoppedTournamentContinues(t *testing.T) {
+	whole, stopped := t.TempDir(), t.TempDir()
+	_, err := simulation.Run(t.Context(), options(whole, 2))
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := options(stopped, 2)
+	o.Progress = func(sessions, _ int) {
+		if sessions == 15 {
+			cancel()
+		}
+	}
+	report, err := simulation.Run(ctx, o)
+	require.NoError(t, err)
+	require.False(t, report.Complete)
+	require.GreaterOrEqual(t, report.Sessions, 15)
+	partial := contents(t, stopped)
+	rows, err := csv.NewReader(bytes.NewBufferString(partial["sessions.csv"])).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 1+report.Sessions)
+	require.Contains(t, partial["index.html"], "not complete")
+
+	path := filepath.Join(stopped, "blocks.jsonl")
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = file.WriteString(`{"block":5,"scen`)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+
+	continued, err := simulation.Run(t.Context(), options(stopped, 3))
+	require.NoError(t, err)
+	require.True(t, continued.Complete)
+	require.Equal(t, report.Sessions, continued.Continued)
+	requireSame(t, contents(t, whole), contents(t, stopped))
+}
+
+func TestFoldersOfOthersAreRefused(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o600))
+	_, err := simulation.Run(t.Context(), options(folder, 1))
+	require.ErrorIs(t, err, simulation.ErrFolder)
+	require.Len(t, contents(t, folder), 1)
+
+	folder = t.TempDir()
+	_, err = simulation.Run(t.Context(), options(folder, 1))
+	require.NoError(t, err)
+	other := options(folder, 1)
+	other.Seed++
+	_, err = simulation.Run(t.Context(), other)
+	require.ErrorContains(t, err, "another tournament")
+}
+
+// TestTablesHaveTheSameRows compares CSV and Parquet.
+func TestTablesHaveTheSameRows(t *testing.T) {
+	folder := t.TempDir()
+	_, err := simulation.Run(t.Context(), options(folder, 2))
+	require.NoError(t, err)
+	for _, name := range []string{"sessions", "scores"} {
+		content, err := os.ReadFile(filepath.Join(folder, name+".csv"))
+		require.NoError(t, err)
+		records, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
+		require.NoError(t, err)
+		file, err := os.Open(filepath.Join(folder, name+".parquet"))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = file.Close() })
+		rows := parquet.NewReader(file)
+		require.Equal(t, int64(len(records)-1), rows.NumRows())
+		for _, record := range records[1:] {
+			row := map[string]any{}
+			require.NoError(t, rows.Read(&row))
+			require.Len(t, row, len(record))
+			for i, column := range records[0] {
+				switch value := row[column].(type) {
+				case float64:
+					number, err := strconv.ParseFloat(record[i], 64)
+					require.NoError(t, err)
+					require.InDelta(t, number, value, 1e-11, column)
+				case int64: // the reader has no other type for numbers without a sign
+					require.Contains(t,
+						[]string{strconv.FormatInt(value, 10), strconv.FormatUint(uint64(value), 10)}, record[i], column)
+				case string:
+					require.Equal(t, record[i], value, column)
+				case []byte:
+					require.Equal(t, record[i], string(value), column)
+				default:
+					t.Fatalf("column %s has the type %T", column, value)
+				}
+			}
+		}
+	}
+}
+
+// TestThePageNeedsNothingElse requires that the page loads nothing and runs nothing.
+func TestThePageNeedsNothingElse(t *testing.T) {
+	folder := t.TempDir()
+	_, err := simulation.Run(t.Context(), options(folder, 2))
+	require.NoError(t, err)
+	content := contents(t, folder)["index.html"]
+	root, err := html.Parse(bytes.NewBufferString(content))
+	require.NoError(t, err)
+	pictures := 0
+	for node := range root.Descendants() {
+		require.NotContains(t, []string{"script", "link", "img", "iframe", "object"}, node.Data)
+		if node.Type == html.ElementNode && node.Data == "svg" {
+			pictures++
+		}
+		for _, attribute := range node.Attr {
+			require.NotContains(t, []string{"href", "src", "onload", "style"}, attribute.Key)
+		}
+	}
+	require.Equal(t, 4+1+4+4, pictures, "bars, agreement over time, concession curves, outcomes")
+	require.NotContains(t, content, "ZgotmplZ")
+	require.Contains(t, content, "prefers-color-scheme:dark")
+}
+
+// categorical returns a generated scenario without numbers, which GENIUS can write.
+func categorical(t *testing.T) *tournament.Scenario {
+	t.Helper()
+	for at := 0; ; at++ {
+		s, err := tournament.Random{Seed: 9, Count: at + 1}.Scenario(at)
+		require.NoError(t, err)
+		domain := s.Preferences[0].Domain()
+		numeric := domain.Len() < 2
+		for issue := range domain.Len() {
+			numeric = numeric || domain.Issue(issue).IsNumeric()
+		}
+		if !numeric {
+			return s
+		}
+	}
+}
+
+func TestScenariosOfFolders(t *testing.T) {
+	from := categorical(t)
+	domain := from.Preferences[0].Domain()
+	folder := t.TempDir()
+	write := func(name string, content []byte, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+	}
+	content, err := scenario.WriteGeniusDomain("deal", domain)
+	write("genius/deal.xml", content, err)
+	content, err = scenario.WriteNegmasDomain("deal", domain, scenario.YAML)
+	write("negmas/deal.yml", content, err)
+	for role, name := range []string{"a", "b"} {
+		content, err = scenario.WriteGeniusProfile(name, from.Preferences[role])
+		write("genius/deal-"+name+".xml", content, err)
+		content, err = scenario.WriteNegmasProfile(name, from.Preferences[role], scenario.YAML)
+		write("negmas/"+name+".yml", content, err)
+	}
+	source, _, err := simulation.Scenarios([]string{folder, "random:2"}, 1)
+	require.NoError(t, err)
+	require.Equal(t, 4, source.Len())
+	for at, name := range []string{"genius", "negmas"} {
+		read, err := source.Scenario(at)
+		require.NoError(t, err)
+		require.Equal(t, name, read.Name)
+		for role := range read.Preferences {
+			require.Equal(t, from.Preferences[role].Reservation(), read.Preferences[role].Reservation())
+			for o := range bargain.Outcome(domain.Size()) {
+				require.InDelta(t, from.Preferences[role].Of(o).Float(), read.Preferences[role].Of(o).Float(), 1e-9)
+			}
+		}
+	}
+	generated, err := simulation.Scenario("random-1-2")
+	require.NoError(t, err)
+	last, err := source.Scenario(3)
+	require.NoError(t, err)
+	require.Equal(t, last.Name, generated.Name)
+
+	for _, list := range [][]string{
+		{"random:0"}, {"random:x"}, {t.TempDir()}, {filepath.Join(folder, "missing")}, {folder, folder},
+	} {
+		_, _, err := simulation.Scenarios(list, 1)
+		require.ErrorIs(t, err, simulation.ErrInput, "%s", list)
+	}
+	_, err = simulation.Scenario("haggle-1-0")
+	require.ErrorIs(t, err, simulation.ErrInput)
+}
