@@ -13,6 +13,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -78,6 +79,8 @@ func mapped(kind reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Pattern: "^" + base58 + "{64,88}$"}
 	case reflect.TypeFor[amount.Tokens]():
 		return &jsonschema.Schema{Ref: AmountFile}
+	case reflect.TypeFor[fixed.Number]():
+		return &jsonschema.Schema{Type: "string", Pattern: `^-?[0-9]+(\.[0-9]+)?$`}
 	case reflect.TypeFor[jsonview.List]():
 		return &jsonschema.Schema{Ref: EventFile}
 	}

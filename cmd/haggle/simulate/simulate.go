@@ -1,0 +1,185 @@
+// Package simulate has the command "haggle simulate".
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/simulation"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+)
+
+const help = `Plays one session of two strategies and prints every move with its reason. It needs no chain.
+
+--scenario is
+  random-SEED-NUMBER   a random scenario with one to four issues, with alternating offers
+  haggle-SEED-NUMBER   one with Haggle's own rules; the first party is the buyer
+  FOLDER               a domain and two profiles in GENIUS' XML or NegMAS' YAML or JSON
+
+Names, seed, rounds and repetition are those of "haggle tournament": a session of its table is the same here.
+
+Strategies: `
+
+// lineLength is the length up to which the list of strategies is wrapped.
+const lineLength = 100
+
+// Command returns "haggle simulate".
+func Command(s *session.Session) *cobra.Command {
+	var name string
+	plan := tournament.Plan{}
+	repetition := 0
+	cmd := &cobra.Command{
+		Use: "simulate FIRST SECOND", Short: "Play one session of two strategies, move by move",
+		Long: help + wrapped(simulation.StrategyNames()) + ".",
+		Example: `  haggle simulate linear negmas-boulware
+  haggle simulate micro hardliner --scenario random-1-3 --seed 7 --rounds 20`,
+		Args: command.Exactly(2), ValidArgs: simulation.StrategyNames(),
+	}
+	cmd.Flags().StringVar(&name, "scenario", "haggle-1-1", "a generated scenario by its name, or a folder")
+	cmd.Flags().Uint64Var(&plan.Seed, "seed", 1, "number from which the strategies' random numbers follow")
+	cmd.Flags().IntVar(&plan.Steps, "rounds", 100, "rounds of alternating offers; Haggle's scenarios have their own")
+	cmd.Flags().IntVar(&repetition, "repetition", 0, "number of the repetition in a tournament, from 0")
+	command.Documents(cmd, turnView{}, endView{})
+	cmd.RunE = s.Limited(func(_ context.Context, strategies []string) error {
+		if plan.Steps < 1 {
+			return exitcode.Usagef("--rounds must be positive")
+		}
+		scenario, err := simulation.Scenario(name)
+		if err != nil {
+			return exitcode.AsUsage(err, "haggle simulate --help")
+		}
+		if plan.Entrants, err = simulation.Entrants(strategies); err != nil {
+			return exitcode.AsUsage(err, "")
+		}
+		turns, end, err := plan.Trace(scenario, 0, 1, repetition)
+		if err != nil {
+			return err
+		}
+		return show(s, scenario, turns, &end, strategies)
+	})
+	return cmd
+}
+
+// wrapped joins names with commas in lines of limited length.
+func wrapped(names []string) string {
+	var text strings.Builder
+	length := len("Strategies: ")
+	for i, name := range names {
+		switch {
+		case i == 0:
+		case length+len(name) > lineLength:
+			text.WriteString(",\n")
+			length = 0
+		default:
+			text.WriteString(", ")
+		}
+		text.WriteString(name)
+		length += len(name) + 2
+	}
+	return text.String()
+}
+
+// turnView is a move. Decimal numbers are text.
+type turnView struct {
+	Turn int `json:"turn"`
+	// Party is first or second.
+	Party    string `json:"party"`
+	Strategy string `json:"strategy"`
+	// Move is offer, accept or end.
+	Move string `json:"move"`
+	// Outcome is the offer, or the accepted one.
+	Outcome string `json:"outcome,omitempty"`
+	// Utilities are the outcome's, for the first and the second party.
+	Utilities []fixed.Number `json:"utilities,omitempty"`
+	Reason    string         `json:"reason"`
+}
+
+// endView is the end of the session.
+type endView struct {
+	Scenario string `json:"scenario"`
+	// Ending is agreement, left or deadline.
+	Ending string `json:"ending"`
+	// Party is the one that accepted or ended the session.
+	Party     string `json:"party,omitempty"`
+	Agreement string `json:"agreement,omitempty"`
+	// Values are discounted utilities; with Haggle's rules decay and fee are subtracted.
+	Values [2]fixed.Number `json:"values"`
+	// Advantages are the gains over no agreement as parts of the greatest possible gains.
+	Advantages [2]fixed.Number `json:"advantages"`
+	// Settlement divides the escrow, in base units, with Haggle's rules.
+	Settlement *settlementView `json:"settlement,omitempty"`
+}
+
+type settlementView struct {
+	Escrow   uint64 `json:"escrow,string"`
+	Price    uint64 `json:"price,string"`
+	ToSeller uint64 `json:"to_seller,string"`
+	Fee      uint64 `json:"fee,string"`
+	Decay    uint64 `json:"decay,string"`
+	Refund   uint64 `json:"refund,string"`
+}
+
+func settlement(rules *onchain.Rules, s onchain.Settlement) *settlementView {
+	if rules == nil {
+		return nil
+	}
+	return &settlementView{rules.Escrow, s.Price, s.ToSeller, s.Fee, s.Decay, s.Refund}
+}
+
+func show(
+	s *session.Session, scenario *tournament.Scenario, turns []tournament.Turn, end *tournament.Session,
+	strategies []string,
+) error {
+	var rows [][]string
+	for _, turn := range turns {
+		v := turnView{
+			Turn: turn.Number, Party: simulation.Role(turn.By), Strategy: strategies[turn.By],
+			Move: turn.Move.String(), Outcome: turn.Text, Reason: turn.Reason,
+		}
+		row := []string{strconv.Itoa(v.Turn), v.Party, v.Move, v.Outcome, "", "", v.Reason}
+		if turn.Outcome != bargain.NoOutcome {
+			v.Utilities = turn.Utilities[:]
+			row[4], row[5] = decimals(turn.Utilities[0]), decimals(turn.Utilities[1])
+		}
+		rows = append(rows, row)
+		if s.JSON {
+			if err := s.Print(v); err != nil {
+				return err
+			}
+		}
+	}
+	v := endView{
+		Scenario: scenario.Name, Ending: end.Ending.String(), Party: simulation.Role(end.By),
+		Agreement: end.AgreementText, Values: end.Values, Advantages: end.Advantages,
+		Settlement: settlement(scenario.Rules, end.Settlement),
+	}
+	header := []string{"turn", "party", "move", "outcome", "first", "second", "reason"}
+	summary := format.Rows{
+		{"scenario", v.Scenario},
+		{"ending", simulation.Ending(end)},
+		{"agreement", v.Agreement},
+		{"values", decimals(v.Values[0]) + ", " + decimals(v.Values[1])},
+		{"advantages", decimals(v.Advantages[0]) + ", " + decimals(v.Advantages[1])},
+	}
+	if e := v.Settlement; e != nil {
+		summary = append(summary, [2]string{"escrow", fmt.Sprintf("%s = paid %s + fee %s + decay %s + refund %s",
+			report.Count(e.Escrow), report.Count(e.ToSeller), report.Count(e.Fee), report.Count(e.Decay),
+			report.Count(e.Refund))})
+	}
+	return s.Print(v, format.Table(header, rows), "", summary.String())
+}
+
+// decimals writes a number with three decimals.
+func decimals(n fixed.Number) string { return fmt.Sprintf("%.3f", n.Float()) }

@@ -1,0 +1,161 @@
+// Package tournament has the command "haggle tournament".
+package tournament
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/simulation"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+)
+
+const help = `Plays strategies against each other over many scenarios, in both roles, on all processors. It needs no chain.
+
+--scenarios is a list of
+  random:N   N random scenarios with one to four issues, with alternating offers
+  haggle:N   N random scenarios with Haggle's own rules: one price, decay, smallest offer and fee
+  FOLDER     a domain and two profiles in GENIUS' XML or NegMAS' YAML or JSON; or subfolders with these
+
+The folder of --out gets index.html, a page with scores, concession curves and agreements; the tables scores
+and sessions as CSV and Parquet; and plan.json. The same plan gives the same bytes for any number of workers.
+
+After Ctrl-C the folder has the results of the finished sessions, and the same command plays the rest.
+
+A score is the advantage: the gain over no agreement as a part of the greatest possible gain. Its confidence
+interval of 95 % is Student's, with the scenarios as independent observations.`
+
+// Command returns "haggle tournament".
+func Command(s *session.Session) *cobra.Command {
+	options := simulation.Options{}
+	cmd := &cobra.Command{
+		Use: "tournament", Short: "Play negotiation strategies against each other", Long: help,
+		Example: `  haggle tournament --out results
+  haggle tournament --strategies micro,linear,negmas-boulware --scenarios haggle:100 --seed 7 --out results
+  haggle tournament --scenarios random:50,scenarios/genius --rounds 50 --out results`,
+		Args: command.Exactly(0),
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&options.Strategies, "strategies", nil,
+		"strategies that take part (default: all; haggle simulate --help lists them)")
+	flags.StringSliceVar(&options.Scenarios, "scenarios", []string{"random:20", "haggle:20"},
+		"scenarios: random:N, haggle:N or a folder; can be repeated")
+	flags.Uint64Var(&options.Seed, "seed", 1, "number from which all random numbers follow")
+	flags.IntVar(&options.Rounds, "rounds", 100, "rounds of alternating offers; Haggle's scenarios have their own")
+	flags.IntVar(&options.Repetitions, "repetitions", 1, "sessions of each pair in each scenario and role")
+	flags.BoolVar(&options.SelfPlay, "self-play", false, "play each strategy against itself too")
+	flags.IntVar(&options.Workers, "workers", 0, "sessions at the same time (default: one for each processor)")
+	flags.StringVar(&options.Folder, "out", "", "folder for the results: a new one, or that of a stopped tournament")
+	_ = cmd.MarkFlagRequired("out")
+	_ = cmd.RegisterFlagCompletionFunc("strategies",
+		cobra.FixedCompletions(simulation.StrategyNames(), cobra.ShellCompDirectiveNoFileComp))
+	command.Documents(cmd, resultView{})
+	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
+		for flag, value := range map[string]int{
+			"--rounds": options.Rounds, "--repetitions": options.Repetitions, "--workers": options.Workers + 1,
+		} {
+			if value < 1 {
+				return exitcode.Usagef("%s must be positive", flag)
+			}
+		}
+		return run(ctx, s, options)
+	})
+	return cmd
+}
+
+func run(ctx context.Context, s *session.Session, options simulation.Options) error {
+	defer s.ShowProgress("playing the first sessions")()
+	options.Progress = func(sessions, of int) {
+		s.Stage(fmt.Sprintf("%s of %s sessions, %d %%", report.Count(sessions), report.Count(of), 100*sessions/of))
+	}
+	done, err := simulation.Run(ctx, options)
+	switch {
+	case errors.Is(err, simulation.ErrInput), errors.Is(err, simulation.ErrFolder), errors.Is(err, tournament.ErrPlan):
+		return exitcode.AsUsage(err, "haggle tournament --help")
+	case err != nil:
+		return err
+	}
+	v := view(options.Folder, done)
+	if err := s.Print(v, v.text()); err != nil || done.Complete {
+		return err
+	}
+	return &exitcode.Error{
+		Kind: exitcode.Interrupted,
+		Err: fmt.Errorf("interrupted after %s of %s sessions, which are kept",
+			report.Count(done.Sessions), report.Count(done.Of)),
+		Hint: "to continue: run the same command again",
+	}
+}
+
+type resultView struct {
+	// Page is the file with the page.
+	Page string `json:"page"`
+	// Sessions is the number of finished sessions, of which Continued were finished by an earlier run.
+	Sessions  int  `json:"sessions"`
+	Continued int  `json:"continued"`
+	Planned   int  `json:"planned"`
+	Complete  bool `json:"complete"`
+	// Scores has the best strategy first.
+	Scores []scoreView `json:"scores"`
+}
+
+// scoreView has decimal numbers as text.
+type scoreView struct {
+	Strategy string `json:"strategy"`
+	// Advantage is the gain over no agreement as a part of the greatest possible gain.
+	Advantage fixed.Number `json:"advantage"`
+	// Margin is half the width of the 95 % confidence interval. It is missing with fewer than two scenarios.
+	Margin *fixed.Number `json:"margin,omitempty"`
+	// Value is the mean discounted utility.
+	Value         fixed.Number `json:"value"`
+	AgreementRate fixed.Number `json:"agreement_rate"`
+	Sessions      int64        `json:"sessions"`
+	Scenarios     int64        `json:"scenarios"`
+}
+
+func view(folder string, done *simulation.Report) resultView {
+	v := resultView{
+		Page: filepath.Join(folder, simulation.PageFile), Sessions: done.Sessions, Continued: done.Continued,
+		Planned: done.Of, Complete: done.Complete,
+	}
+	for _, score := range done.Scores {
+		row := scoreView{
+			Strategy: score.Name, Advantage: score.Advantage, Value: score.Value,
+			AgreementRate: score.AgreementRate, Sessions: score.Sessions, Scenarios: score.Scenarios,
+		}
+		if score.HasMargin {
+			row.Margin = &score.Margin
+		}
+		v.Scores = append(v.Scores, row)
+	}
+	return v
+}
+
+func (v resultView) text() string {
+	var rows [][]string
+	for i, score := range v.Scores {
+		margin := ""
+		if score.Margin != nil {
+			margin = fmt.Sprintf("±%.3f", score.Margin.Float())
+		}
+		rows = append(rows, []string{
+			strconv.Itoa(i + 1), score.Strategy, fmt.Sprintf("%.3f", score.Advantage.Float()), margin,
+			fmt.Sprintf("%.1f %%", 100*score.AgreementRate.Float()), report.Count(score.Sessions),
+		})
+	}
+	return strings.Join([]string{
+		format.Table([]string{"rank", "strategy", "advantage", "(95 %)", "agreement", "sessions"}, rows),
+		fmt.Sprintf("%s sessions; the page is %s", report.Count(v.Sessions), v.Page),
+	}, "\n")
+}
