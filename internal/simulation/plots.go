@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"image/color"
 	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -27,15 +28,15 @@ const (
 // plots draws all pictures.
 func (p *page) plots(r *runner) error {
 	overTime := timePlot("Agreement over time, all strategies", "agreed sessions")
-	addLine(overTime, "", report.Orange, points(r.stats.TotalOverTime()))
+	addLine(overTime, report.Orange, points(r.stats.TotalOverTime()))
 	var err error
 	if p.OverTime, err = rendered(overTime); err != nil {
 		return err
 	}
 	for at, entrant := range r.plan.Entrants {
 		picture := timePlot(entrant.Name, "")
-		addLine(picture, "level of own offers", report.Blue, points(r.stats.Concession(at)))
-		addLine(picture, "agreed sessions", report.Orange, points(r.stats.AgreementOverTime(at)))
+		addLine(picture, report.Blue, points(r.stats.Concession(at)))
+		addLine(picture, report.Orange, points(r.stats.AgreementOverTime(at)))
 		html, err := rendered(picture)
 		if err != nil {
 			return err
@@ -66,7 +67,6 @@ func rendered(p *plot.Plot) (template.HTML, error) {
 func timePlot(title, y string) *plot.Plot {
 	p := report.NewPlot(title, "relative time", y)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	p.Legend.Top = true
 	return p
 }
 
@@ -77,8 +77,8 @@ func points(curve []tournament.Point) (xys plotter.XYs) {
 	return xys
 }
 
-// addLine adds a line, with its name if there is one. The limits of the axes stay.
-func addLine(p *plot.Plot, name string, paint color.Color, xys plotter.XYs) {
+// addLine adds a line. The limits of the axes stay.
+func addLine(p *plot.Plot, paint color.Color, xys plotter.XYs) {
 	if len(xys) == 0 {
 		return
 	}
@@ -88,12 +88,10 @@ func addLine(p *plot.Plot, name string, paint color.Color, xys plotter.XYs) {
 	}
 	line.Color, line.Width = paint, lineWidth
 	p.Add(line)
-	if name != "" {
-		p.Legend.Add(name, line)
-	}
 }
 
-func addPoints(p *plot.Plot, name string, paint color.Color, radius vg.Length, xys plotter.XYs) {
+// addPoints adds points whose radius depends on their number.
+func addPoints(p *plot.Plot, paint color.Color, xys plotter.XYs, radius func(at int) vg.Length) {
 	if len(xys) == 0 {
 		return
 	}
@@ -101,39 +99,43 @@ func addPoints(p *plot.Plot, name string, paint color.Color, radius vg.Length, x
 	if err != nil {
 		return // a point is not finite
 	}
-	scatter.GlyphStyle = draw.GlyphStyle{Color: paint, Radius: radius, Shape: draw.CircleGlyph{}}
+	scatter.GlyphStyleFunc = func(at int) draw.GlyphStyle {
+		return draw.GlyphStyle{Color: paint, Radius: radius(at), Shape: draw.CircleGlyph{}}
+	}
 	p.Add(scatter)
-	p.Legend.Add(name, scatter)
 }
 
-// outcomePlot shows a scenario's outcomes, its Pareto frontier and the agreements.
+// outcomePlot shows a scenario's outcomes, its Pareto frontier and the agreements. The area of an agreement's
+// point grows with the number of sessions.
 func outcomePlot(s *tournament.Scenario, played tournament.ScenarioPlot) *plot.Plot {
-	p := report.NewPlot(s.Name, "utility of the first party", "utility of the second party")
-	p.Y.Min = 0
 	of := func(o bargain.Outcome) plotter.XY {
 		return plotter.XY{X: s.Preferences[0].Of(o).Float(), Y: s.Preferences[1].Of(o).Float()}
 	}
-	size := s.Preferences[0].Domain().Size()
-	stride := (size-1)/maxDrawn + 1
+	domain := s.Preferences[0].Domain()
+	stride := (domain.Size()-1)/maxDrawn + 1
 	var outcomes, agreements plotter.XYs
-	for number := uint64(0); number < size; number += stride {
+	for number := uint64(0); ; number += stride {
 		outcomes = append(outcomes, of(bargain.Outcome(number)))
-		if number > size-1-min(stride, size-1) {
-			break // the next number could overflow
+		if domain.Size()-1-number < stride {
+			break
 		}
 	}
-	times := 0
+	total, most := 0, 1
+	var times []int
 	for _, outcome := range slices.Sorted(maps.Keys(played.Agreements)) {
-		agreements = append(agreements, of(outcome))
-		times += played.Agreements[outcome]
+		count := played.Agreements[outcome]
+		agreements, times = append(agreements, of(outcome)), append(times, count)
+		total, most = total+count, max(most, count)
 	}
-	if s.Preferences[0].Domain().Len() > 1 { // the outcomes of one price lie on the frontier
-		addPoints(p, "outcomes", report.Grey, 1, outcomes)
+	p := report.NewPlot(fmt.Sprintf("%s: %s agreements", s.Name, report.Count(total)),
+		"utility of the first party", "utility of the second party")
+	if domain.Len() > 1 { // the outcomes of one price lie on the frontier
+		addPoints(p, report.Grey, outcomes, func(int) vg.Length { return 1 })
 	}
-	addLine(p, "Pareto frontier", report.Green, frontier(outcomes))
-	addPoints(p, fmt.Sprintf("%d agreements", times), report.Orange, 2.5, agreements)
-	p.Legend.Top = false
-	p.Legend.Left = true
+	addLine(p, report.Green, frontier(outcomes))
+	addPoints(p, report.Orange, agreements, func(at int) vg.Length {
+		return 1.5 + vg.Length(4*math.Sqrt(float64(times[at])/float64(most)))
+	})
 	return p
 }
 

@@ -49,7 +49,8 @@ func Command(s *session.Session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&name, "scenario", "haggle-1-1", "a generated scenario by its name, or a folder")
 	cmd.Flags().Uint64Var(&plan.Seed, "seed", 1, "number from which the strategies' random numbers follow")
-	cmd.Flags().IntVar(&plan.Steps, "rounds", 100, "rounds of alternating offers; Haggle's scenarios have their own")
+	cmd.Flags().IntVar(&plan.Steps, "rounds", 100,
+		"rounds of alternating offers; Haggle's scenarios have their own")
 	cmd.Flags().IntVar(&repetition, "repetition", 0, "number of the repetition in a tournament, from 0")
 	command.Documents(cmd, turnView{}, endView{})
 	cmd.RunE = s.Limited(func(_ context.Context, strategies []string) error {
@@ -111,7 +112,7 @@ type endView struct {
 	Scenario string `json:"scenario"`
 	// Ending is agreement, left or deadline.
 	Ending string `json:"ending"`
-	// Party is the one that accepted or ended the session.
+	// Party accepted the last offer or ended the session.
 	Party     string `json:"party,omitempty"`
 	Agreement string `json:"agreement,omitempty"`
 	// Values are discounted utilities; with Haggle's rules decay and fee are subtracted.

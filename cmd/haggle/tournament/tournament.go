@@ -21,7 +21,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-const help = `Plays strategies against each other over many scenarios, in both roles, on all processors. It needs no chain.
+const help = `Plays strategies against each other over many scenarios, in both roles, on all processors. It needs
+no chain.
 
 --scenarios is a list of
   random:N   N random scenarios with one to four issues, with alternating offers
@@ -52,11 +53,13 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringSliceVar(&options.Scenarios, "scenarios", []string{"random:20", "haggle:20"},
 		"scenarios: random:N, haggle:N or a folder; can be repeated")
 	flags.Uint64Var(&options.Seed, "seed", 1, "number from which all random numbers follow")
-	flags.IntVar(&options.Rounds, "rounds", 100, "rounds of alternating offers; Haggle's scenarios have their own")
+	flags.IntVar(&options.Rounds, "rounds", 100,
+		"rounds of alternating offers; Haggle's scenarios have their own")
 	flags.IntVar(&options.Repetitions, "repetitions", 1, "sessions of each pair in each scenario and role")
 	flags.BoolVar(&options.SelfPlay, "self-play", false, "play each strategy against itself too")
 	flags.IntVar(&options.Workers, "workers", 0, "sessions at the same time (default: one for each processor)")
-	flags.StringVar(&options.Folder, "out", "", "folder for the results: a new one, or that of a stopped tournament")
+	flags.StringVar(&options.Folder, "out", "",
+		"folder for the results: a new one, or that of a stopped tournament")
 	_ = cmd.MarkFlagRequired("out")
 	_ = cmd.RegisterFlagCompletionFunc("strategies",
 		cobra.FixedCompletions(simulation.StrategyNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -81,7 +84,8 @@ func run(ctx context.Context, s *session.Session, options simulation.Options) er
 	}
 	done, err := simulation.Run(ctx, options)
 	switch {
-	case errors.Is(err, simulation.ErrInput), errors.Is(err, simulation.ErrFolder), errors.Is(err, tournament.ErrPlan):
+	case errors.Is(err, simulation.ErrInput), errors.Is(err, simulation.ErrFolder),
+		errors.Is(err, tournament.ErrPlan):
 		return exitcode.AsUsage(err, "haggle tournament --help")
 	case err != nil:
 		return err

@@ -43,8 +43,20 @@ type pair struct {
 	sessions, agreements int64
 }
 
-// plottedScenarios is the number of scenarios, the first ones, whose agreements are kept.
+// plottedScenarios is the number of scenarios, evenly spaced, whose agreements are kept.
 const plottedScenarios = 4
+
+// isPlotted reports whether the agreements of a scenario are kept.
+func (s *Stats) isPlotted(scenario int) bool {
+	count := s.plan.Scenarios.Len()
+	shown := min(count, plottedScenarios)
+	for at := range shown {
+		if scenario == at*count/shown {
+			return true
+		}
+	}
+	return false
+}
 
 // ScenarioPlot has the agreements of one scenario.
 type ScenarioPlot struct {
@@ -70,13 +82,17 @@ func (p *Plan) NewStats() *Stats {
 // Add adds the next block.
 func (s *Stats) Add(block *Block) {
 	scenario, first := s.plan.position(block.Number)
-	if first == 0 && scenario < plottedScenarios {
+	if first == 0 && s.isPlotted(scenario) {
 		s.plots = append(s.plots, ScenarioPlot{scenario, block.Scenario, map[bargain.Outcome]int{}})
+	}
+	var agreements map[bargain.Outcome]int
+	if last := len(s.plots) - 1; last >= 0 && s.plots[last].Scenario == scenario {
+		agreements = s.plots[last].Agreements
 	}
 	for i := range block.Sessions {
 		session := &block.Sessions[i]
-		if scenario < len(s.plots) && session.Ending == bargain.EndingAgreement {
-			s.plots[scenario].Agreements[session.Agreement]++
+		if agreements != nil && session.Ending == bargain.EndingAgreement {
+			agreements[session.Agreement]++
 		}
 		s.addSession(session)
 	}
@@ -243,5 +259,5 @@ func (s *Stats) Blocks() int { return s.blocks }
 // Sessions returns the number of sessions that have been added.
 func (s *Stats) Sessions() int { return s.sessions }
 
-// Plots returns the agreements of the first scenarios.
+// Plots returns the agreements of up to four scenarios, evenly spaced.
 func (s *Stats) Plots() []ScenarioPlot { return s.plots }
