@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,6 +45,11 @@ type Options struct {
 	SelfPlay    bool
 	// Workers is the number of goroutines. If zero, there is one for each processor.
 	Workers int
+	// Play plays the blocks from the number from on, as [tournament.Plan.Run] does, together with other
+	// processes that have the same id. If nil, this process plays alone.
+	Play func(
+		ctx context.Context, id string, plan *tournament.Plan, from int, each func(*tournament.Block) error,
+	) error
 	// Folder is where the results are written.
 	Folder string
 	// Progress is called after each block with the number of finished sessions. If nil, it is not called.
@@ -88,10 +95,15 @@ func Run(ctx context.Context, options Options) (report *Report, err error) {
 		// Another process that has opened the file does not get the lock: it tries only once.
 		err = errors.Join(err, os.Remove(lock.Path()), lock.Unlock())
 	}()
-	if err := claim(options.Folder, planned); err != nil {
+	content, err := json.MarshalIndent(planned, "", "  ")
+	if err != nil {
 		return nil, err
 	}
-	r := &runner{Options: options, plan: plan, stats: plan.NewStats()}
+	content = append(content, '\n')
+	if err := claim(options.Folder, content); err != nil {
+		return nil, err
+	}
+	r := &runner{Options: options, plan: plan, id: identify(content), stats: plan.NewStats()}
 	return r.run(ctx)
 }
 
@@ -116,12 +128,7 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 }
 
 // claim writes the plan into a new or empty folder, and refuses a folder with another plan or other files.
-func claim(folder string, p planned) error {
-	content, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return err
-	}
-	content = append(content, '\n')
+func claim(folder string, content []byte) error {
 	path := filepath.Join(folder, planFile)
 	switch existing, err := os.ReadFile(path); {
 	case err == nil && !bytes.Equal(existing, content):
@@ -143,10 +150,17 @@ func claim(folder string, p planned) error {
 	return renameio.WriteFile(path, content, 0o644, renameio.WithTempDir(folder))
 }
 
+// identify returns the id of a plan: 32 hexadecimal digits.
+func identify(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16])
+}
+
 // runner is one run of a tournament.
 type runner struct {
 	Options
 	plan     *tournament.Plan
+	id       string
 	stats    *tournament.Stats
 	sessions *table[sessionRow]
 }
@@ -168,7 +182,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	}
 	report := &Report{Continued: r.stats.Sessions(), Of: r.plan.Sessions()}
 	encoder := json.NewEncoder(file)
-	err = r.plan.Run(ctx, r.Workers, r.stats.Blocks(), func(block *tournament.Block) error {
+	err = r.play(ctx, func(block *tournament.Block) error {
 		if err := encoder.Encode(block); err != nil {
 			return err
 		}
@@ -185,6 +199,17 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 		return report, os.Remove(path)
 	}
 	return report, file.Sync()
+}
+
+func (r *runner) play(ctx context.Context, each func(*tournament.Block) error) error {
+	from := r.stats.Blocks()
+	switch {
+	case from == r.plan.Blocks():
+		return nil
+	case r.Play != nil:
+		return r.Play(ctx, r.id, r.plan, from, each)
+	}
+	return r.plan.Run(ctx, r.Workers, from, each)
 }
 
 // add counts a block.

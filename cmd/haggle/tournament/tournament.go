@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -17,12 +20,13 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/internal/simulation"
+	"github.com/haggle-protocol/haggle/internal/simulation/queue"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-const help = `Plays strategies against each other over many scenarios, in both roles, on all processors. It needs
-no chain.
+const help = `Plays strategies against each other over many scenarios, in both roles, on all processors.
+It needs no chain.
 
 --scenarios is a list of
   random:N   N random scenarios with one to four issues, with alternating offers
@@ -34,17 +38,23 @@ and sessions as CSV and Parquet; and plan.json. The same plan gives the same byt
 
 After Ctrl-C the folder has the results of the finished sessions, and the same command plays the rest.
 
+With --db several processes share the work through a PostgreSQL database, with jobs of River: run the same
+command on any number of machines, each with a folder of its own. Each folder gets the whole result. A job of
+a process that was killed is played again after five minutes. Put a password into PGPASSWORD or ~/.pgpass.
+
 A score is the advantage: the gain over no agreement as a part of the greatest possible gain. Its confidence
 interval of 95 % is Student's, with the scenarios as independent observations.`
 
 // Command returns "haggle tournament".
 func Command(s *session.Session) *cobra.Command {
 	options := simulation.Options{}
+	var database string
 	cmd := &cobra.Command{
 		Use: "tournament", Short: "Play negotiation strategies against each other", Long: help,
 		Example: `  haggle tournament --out results
   haggle tournament --strategies micro,linear,negmas-boulware --scenarios haggle:100 --seed 7 --out results
-  haggle tournament --scenarios random:50,scenarios/genius --rounds 50 --out results`,
+  haggle tournament --scenarios random:50,scenarios/genius --rounds 50 --out results
+  haggle tournament --scenarios random:10000 --db postgres://USER@HOST/NAME --out results`,
 		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
@@ -60,6 +70,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.IntVar(&options.Workers, "workers", 0, "sessions at the same time (default: one for each processor)")
 	flags.StringVar(&options.Folder, "out", "",
 		"folder for the results: a new one, or that of a stopped tournament")
+	flags.StringVar(&database, "db", "", "PostgreSQL database for several processes: postgres://USER@HOST/NAME")
 	_ = cmd.MarkFlagRequired("out")
 	_ = cmd.RegisterFlagCompletionFunc("strategies",
 		cobra.FixedCompletions(simulation.StrategyNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -72,9 +83,27 @@ func Command(s *session.Session) *cobra.Command {
 				return exitcode.Usagef("%s must be positive", flag)
 			}
 		}
+		if database != "" {
+			pool, err := pgxpool.New(ctx, database)
+			if err != nil {
+				return exitcode.Usagef("--db: %w", err)
+			}
+			defer pool.Close()
+			share(&options, pool, s.Logger(slog.LevelError))
+		}
 		return run(ctx, s, options)
 	})
 	return cmd
+}
+
+// share makes the processes of a database play the tournament together.
+func share(options *simulation.Options, pool *pgxpool.Pool, logger *slog.Logger) {
+	workers := options.Workers
+	options.Play = func(
+		ctx context.Context, id string, plan *tournament.Plan, from int, each func(*tournament.Block) error,
+	) error {
+		return queue.Config{Pool: pool, ID: id, Workers: workers, Logger: logger}.Play(ctx, plan, from, each)
+	}
 }
 
 func run(ctx context.Context, s *session.Session, options simulation.Options) error {
@@ -87,6 +116,10 @@ func run(ctx context.Context, s *session.Session, options simulation.Options) er
 	case errors.Is(err, simulation.ErrInput), errors.Is(err, simulation.ErrFolder),
 		errors.Is(err, tournament.ErrPlan):
 		return exitcode.AsUsage(err, "haggle tournament --help")
+	case errors.As(err, new(*pgconn.ConnectError)):
+		return &exitcode.Error{
+			Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server accepts connections",
+		}
 	case err != nil:
 		return err
 	}
