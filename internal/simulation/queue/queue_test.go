@@ -145,3 +145,21 @@ func TestAnErrorOfASessionEndsTheTournament(t *testing.T) {
 	err := config.Play(t.Context(), plan(invalid{}), 0, func(*tournament.Block) error { return nil })
 	require.ErrorContains(t, err, "there is no offer of another party to accept")
 }
+
+func TestAStoppedProcessContinues(t *testing.T) {
+	pool, _ := database(t)
+	config := queue.Config{Pool: pool, ID: "test", Workers: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var result bytes.Buffer
+	collect, count := collector(&result), 0
+	err := config.Play(ctx, plan(strategy.Linear()), 0, func(block *tournament.Block) error {
+		if count++; count == 5 {
+			cancel()
+		}
+		return collect(block)
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, config.Play(t.Context(), plan(strategy.Linear()), count, collect))
+	require.True(t, alone(t) == result.String())
+}
