@@ -42,6 +42,8 @@ type fakeChain struct {
 	failing bool
 	// processed makes the newest slot incomplete: its transactions are listed in reverse.
 	processed bool
+	// listed, if set, is called after each list of an address.
+	listed func()
 
 	sockets []*pubsub
 	number  uint64
@@ -212,7 +214,11 @@ func (c *fakeChain) CallForInto(ctx context.Context, out any, method string, par
 	}
 	c.lock.Lock()
 	answer, err := c.answer(method, params)
+	listed := c.listed
 	c.lock.Unlock()
+	if method == "getSignaturesForAddress" && listed != nil {
+		listed()
+	}
 	if err != nil {
 		return err
 	}

@@ -240,6 +240,49 @@ func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
 	})
 }
 
+// A transaction that mentions the agent is executed after the negotiation was listed and before the agent is.
+// An earlier one, which mentions only the negotiation, is delivered first.
+func TestTransactionsBetweenTwoListsAreInOrder(t *testing.T) {
+	for range 16 { // the order of the lists is random
+		withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
+			agent := solana.PublicKey{7}
+			subscription, err := client.WatchAgent(t.Context(), agent)
+			require.NoError(t, err)
+			created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
+			creation := chain.created(created)
+			source.send(creation, agent)
+			require.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, time.Second))
+
+			var executed []*chainTransaction
+			execute := func(round uint8, addresses ...solana.PublicKey) {
+				chain.next()
+				executed = append(executed, chain.execute(addresses, eventLogs(offerOf(round))))
+			}
+			execute(1, watchedNegotiation)
+			mention := chain.mention(agent)
+			chain.change(func() {
+				chain.listed = func() {
+					chain.change(func() { chain.listed = nil })
+					execute(2, watchedNegotiation)
+					execute(3, watchedNegotiation, agent)
+				}
+			})
+			source.send(executed[0], watchedNegotiation)
+			source.send(mention, agent)
+			delivered := collect(subscription, time.Second)
+			for _, e := range executed {
+				source.send(e, watchedNegotiation)
+			}
+			delivered = append(delivered, collect(subscription, time.Second)...)
+			var want []EventEnvelope
+			for i, e := range executed {
+				want = append(want, e.envelope(offerOf(uint8(i+1))))
+			}
+			assert.Equal(t, want, delivered)
+		})
+	}
+}
+
 // Two negotiations of an agent in one block: neither list shows their order.
 func TestOrderWithinASlotIsTheBlocks(t *testing.T) {
 	for name, first := range map[string]byte{"one": 50, "other": 51} {

@@ -21,6 +21,15 @@ type listing struct {
 	head    uint64
 	// all reports whether the list begins at cursor.complete instead of cursor.latest.
 	all bool
+	// until is the slot of the transaction for which the list was requested; zero if there was none.
+	until uint64
+}
+
+// reaches reports whether the list has every earlier transaction of its address that the node lists: it has
+// the transaction itself, or the node had reached its slot. A list that is requested again for a transaction
+// counts as one that does.
+func (l *listing) reaches(item *queued) bool {
+	return l.head >= item.Slot || l.until >= item.Slot || slices.Contains(item.lists, l)
 }
 
 // gather moves the cursors behind the handled transactions and lists the next ones. If there are none, it
@@ -88,9 +97,18 @@ func (w *watcher) putBack(due map[solana.PublicKey]bool) {
 
 // list adds the new transactions of an address to the backlog.
 func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) error {
+	return w.listUntil(ctx, address, all, 0)
+}
+
+// listUntil is list for a node that has reached a slot. It ignores a slot far ahead of the chain, which a node
+// may have returned by mistake.
+func (w *watcher) listUntil(ctx context.Context, address solana.PublicKey, all bool, until uint64) error {
 	head, err := w.feed.reached(ctx)
 	if err != nil {
 		return err
+	}
+	if until <= head+history.SettledSlots {
+		head = max(head, until)
 	}
 	at := w.cursors.at(address)
 	from := at.latest
@@ -104,7 +122,7 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) 
 	if err != nil {
 		return err
 	}
-	w.listed[address] = &listing{cursor: at, entries: entries, head: head, all: all}
+	w.listed[address] = &listing{cursor: at, entries: entries, head: head, all: all, until: until}
 	w.backlog.add(w.listed[address], w.feed.isUnrelated)
 	return nil
 }

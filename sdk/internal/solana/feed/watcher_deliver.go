@@ -31,7 +31,7 @@ func (w *watcher) handleNext(ctx context.Context) error {
 		}
 	}
 	events, truncated := w.feed.decode(details)
-	if added, err := w.listMentioned(ctx, events); added || err != nil {
+	if added, err := w.listMentioned(ctx, item, events); added || err != nil {
 		return err
 	}
 	w.backlog.items = w.backlog.items[1:]
@@ -48,18 +48,19 @@ func (w *watcher) handleNext(ctx context.Context) error {
 	return failed
 }
 
-// listMentioned lists accounts that a transaction has events of and that have not been listed, because an
-// earlier transaction of theirs may have to be delivered first.
-func (w *watcher) listMentioned(ctx context.Context, events []Event) (added bool, err error) {
+// listMentioned lists accounts that a transaction has events of, because an earlier transaction of theirs may
+// have to be delivered first. It skips accounts whose list reaches the transaction.
+func (w *watcher) listMentioned(ctx context.Context, item *queued, events []Event) (added bool, err error) {
 	if w.Wallet.IsZero() {
 		return false, nil
 	}
 	for _, event := range events {
 		account := event.Account
-		if account == w.Wallet || w.cursors.at(account) == nil || w.listed[account] != nil {
+		listed := w.listed[account]
+		if account == w.Wallet || w.cursors.at(account) == nil || listed != nil && listed.reaches(item) {
 			continue
 		}
-		if err := w.list(ctx, account, false); err != nil {
+		if err := w.listUntil(ctx, account, listed != nil && listed.all, item.Slot); err != nil {
 			return false, err
 		}
 		added = true
