@@ -7,8 +7,6 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
-
-	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
 // audit compares the chain, read over a clean connection, with the scripts.
@@ -23,6 +21,8 @@ type audit struct {
 	known map[solana.Signature]bool
 	// events counts the events on the chain, complete the listeners that have received all of them.
 	events, complete int
+	// repeated counts the repeated creations, secondEscrows the creations on the chain beyond the orders.
+	repeated, secondEscrows int
 }
 
 const findingsKept = 40
@@ -35,7 +35,7 @@ func (a *audit) find(format string, arguments ...any) {
 
 // everything makes all comparisons.
 func (a *audit) everything(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{a.moves, a.unrelated, a.balances, a.lamports, a.journals, a.deliveries} {
+	for _, step := range []func(context.Context) error{a.moves, a.unrelated, a.balances, a.lamports, a.repetitions, a.journals, a.deliveries} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (a *audit) lamports(ctx context.Context) error {
 // journals requires that the journals are readable and have no unfinished entry.
 func (a *audit) journals(ctx context.Context) error {
 	for host, wallets := range a.plan.Hosts {
-		book, err := journal.Open(a.plan.journalFile(host))
+		book, err := a.plan.openJournal(host)
 		if err != nil {
 			a.find("the journal of host %d: %v", host, err)
 			continue

@@ -17,8 +17,6 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal"
-	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -65,7 +63,7 @@ func beHost(planFile, number string) (err error) {
 }
 
 func (h *host) live(ctx context.Context) error {
-	book, err := journal.Open(h.journalFile(h.number))
+	book, err := h.openJournal(h.number)
 	if err != nil {
 		return err
 	}
@@ -116,6 +114,11 @@ func (h *host) run(ctx context.Context) error {
 		}
 		start(func(ctx context.Context) error { return h.order(ctx, number, key, logger) })
 	}
+	if partner, shared := h.partner(h.number); shared {
+		for _, number := range h.Hosts[partner] {
+			start(func(ctx context.Context) error { return h.recoverFor(ctx, number) })
+		}
+	}
 	running.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -129,43 +132,6 @@ func (h *host) decide(_ context.Context, turn agent.Turn) (agent.Decision, error
 		return nil, errors.New("the plan does not have this negotiation")
 	}
 	return script.decide(turn), nil
-}
-
-// order creates a buyer's negotiations, one after the other. For one that exists already, the repeated
-// request returns it.
-func (h *host) order(ctx context.Context, number int, key *wallet.Keypair, logger *slog.Logger) error {
-	for _, n := range h.of(number) {
-		if n.Buyer != number {
-			continue
-		}
-		for !h.create(ctx, n, key, logger) {
-			if err := pause(ctx, orderAgain); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// orderAgain is the pause after a failed attempt to create a negotiation.
-const orderAgain = 200 * time.Millisecond
-
-// create reports whether the negotiation exists or has existed.
-func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, logger *slog.Logger) bool {
-	request := n.Script.request(h.Mint, h.Wallets[n.Buyer], h.Wallets[n.Seller], h.Terms)
-	action, err := h.client.CreateNegotiation(request).Build(ctx)
-	if errors.Is(err, haggle.ErrSessionUsed) {
-		return true
-	}
-	if err == nil {
-		_, err = action.Do(ctx, key)
-		if transaction.OutcomeOf(err) == transaction.Confirmed {
-			logger.Info("done", "action", action.Name, "negotiation", n.Address)
-			return true
-		}
-	}
-	logger.Warn("not done", "action", "create_negotiation", "negotiation", n.Address, "error", err)
-	return false
 }
 
 // recoveryLimit is the time limit for resolving the transactions in flight at the end. It is longer than the

@@ -73,8 +73,9 @@ func (p *plan) keyFile(wallet int) string {
 	return filepath.Join(p.Folder, fmt.Sprintf("wallet-%d.json", wallet))
 }
 
-func (p *plan) journalFile(host int) string {
-	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.journal", host))
+// repetitionsFile returns the path of the creations that a wallet has repeated.
+func (p *plan) repetitionsFile(wallet int) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("repeated-by-%d.jsonl", wallet))
 }
 
 func (p *plan) logFile(host int) string {

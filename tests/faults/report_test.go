@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,15 @@ type results struct {
 	counts proxy.Counts
 	// log has the number of log messages of the processes by text.
 	log map[string]int
+	// elsewhere counts the transactions that another process than their sender's has resolved.
+	elsewhere int
 }
+
+// The messages that differ only in the node and its error, or in its lag, are counted together.
+var (
+	nodeError = regexp.MustCompile(`^node \S+: (\w+): .*$`)
+	lagOfNode = regexp.MustCompile(`behind by \d+ slots`)
+)
 
 func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
 	s := &results{audit: a, counts: counts, log: make(map[string]int)}
@@ -34,6 +43,11 @@ func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
 			if json.Unmarshal(line, &noted) != nil {
 				continue // truncated by a kill
 			}
+			if noted.Msg == resolvedElsewhere {
+				s.elsewhere++
+			}
+			noted.Msg = nodeError.ReplaceAllString(noted.Msg, "node: error of $1")
+			noted.Msg = lagOfNode.ReplaceAllString(noted.Msg, "behind by some slots")
 			switch {
 			case noted.Outcome != "":
 				s.log[noted.Msg+": "+noted.Outcome]++
@@ -52,9 +66,9 @@ func (s *results) page() string {
 	anytime, sending := s.workers.kills()
 	fmt.Fprintf(&page, `# Faults
 
-Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, each with a
-journal, in %s processes. Between them and a local chain (%s) are %d proxies that inject faults; one of
-them lags behind. Seed %d.
+Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, in %s
+processes, each with a journal; %s of them share it with another process. Between them and a local chain (%s)
+are %d proxies that inject faults; one of them lags behind. Seed %d.
 
 ## Injected faults
 
@@ -63,7 +77,7 @@ notifications. Processes were killed %d times with SIGKILL and restarted with th
 random moment, %d times between the arrival of their transaction on the chain and the response to them.
 
 `, "`make faults`", report.Count(s.scale.negotiations), report.Count(s.scale.buyers),
-		report.Count(s.scale.sellers), report.Count(s.scale.processes),
+		report.Count(s.scale.sellers), report.Count(s.scale.processes), report.Count(s.plan.sharing()),
 		s.net.Chain.Kind, proxies, s.scale.seed,
 		report.Count(s.counts.Requests), percent*s.counts.FaultyShare(), report.Count(s.counts.Connections),
 		report.Count(s.counts.Subscriptions),
@@ -94,6 +108,9 @@ random moment, %d times between the arrival of their transaction on the chain an
 		{"events", s.events},
 		{"listeners with exactly the events of the chain, in order", s.complete},
 		{"of these events delivered after a later one", s.listeners.late},
+		{"creations repeated, and answered with the first transaction from the journal", s.repeated},
+		{"second escrows", s.secondEscrows},
+		{"transactions resolved by another process", s.elsewhere},
 		{"unfinished entries in the journals", 0},
 		{"differences found", len(s.findings)},
 	} {

@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -28,6 +29,8 @@ type script struct {
 	Ending ending
 	Escrow uint64
 	Offers []offer
+	// Repetitions are the moments at which the buyer repeats the creation.
+	Repetitions []moment
 	// Fee is the protocol's part of the price. Swept is the fee and the decay.
 	ToSeller, Refund, Swept uint64
 }
@@ -48,9 +51,15 @@ const (
 type terms struct{ DecayBps, FeeBps uint64 }
 
 // scriptFor lets one of ten negotiations expire, a quarter of the others be rejected, and the rest settle
-// after two to six offers.
+// after two to six offers. Every creation is repeated after the closing, and many are at other moments, too.
 func scriptFor(number int, t terms) script {
-	s := script{Number: number, Escrow: baseEscrow + uint64(number), Ending: accepted}
+	s := script{Number: number, Escrow: baseEscrow + uint64(number), Ending: accepted, Repetitions: []moment{afterClosing}}
+	if number%2 == 0 {
+		s.Repetitions = append(s.Repetitions, atOnce)
+	}
+	if number%3 == 0 {
+		s.Repetitions = append(s.Repetitions, afterAnswer)
+	}
 	switch {
 	case number%10 == 9:
 		s.Ending, s.Refund = expired, s.Escrow
@@ -113,24 +122,32 @@ const (
 	deadline    = 12 * time.Hour
 )
 
-// request returns the creation of the negotiation. Its session follows from its number, so a restarted
-// process repeats the same request.
+// request returns the creation of the negotiation. Its key follows from its number, so a restarted process
+// repeats the same request.
 func (s *script) request(mint, buyer, seller solana.PublicKey, t terms) haggle.CreateRequest {
-	session, decay, window := s.session(), uint16(t.DecayBps), longWindow
+	decay, window := uint16(t.DecayBps), longWindow
 	if s.Ending == expired {
 		window = shortWindow
 	}
 	return haggle.CreateRequest{
-		Buyer: buyer, Seller: seller, Mint: mint, EscrowAmount: s.Escrow, ServiceHash: service, SessionID: &session,
+		Buyer: buyer, Seller: seller, Mint: mint, EscrowAmount: s.Escrow, ServiceHash: service, Key: s.key(),
 		DecayRateBps: &decay, ResponseWindow: window, Deadline: deadline,
 	}
 }
 
-func (s *script) session() uint64 { return haggle.SessionIDFor(fmt.Sprint("order ", s.Number)) }
+// key is the idempotency key of the creation.
+func (s *script) key() string { return fmt.Sprint("order ", s.Number) }
+
+// session is the session id that the SDK derives from the key.
+func (s *script) session() uint64 { return haggle.SessionIDFor(s.key()) }
+
+func isCreation(move string) bool { return strings.HasPrefix(move, creationMove) }
+
+const creationMove = "create "
 
 // moves returns the instructions that the chain has to execute, in this order.
 func (s *script) moves() []string {
-	moves := []string{fmt.Sprint("create ", s.Escrow), "accept the invitation"}
+	moves := []string{fmt.Sprint(creationMove, s.Escrow), "accept the invitation"}
 	for round, offer := range s.Offers {
 		moves = append(moves, fmt.Sprintf("offer %d after round %d", offer.Amount, round))
 	}
@@ -149,7 +166,7 @@ func (s *script) moves() []string {
 func moveOf(instruction protocol.AnyInstruction) string {
 	switch i := instruction.(type) {
 	case *protocol.CreateNegotiation:
-		return fmt.Sprint("create ", i.Params.EscrowAmount)
+		return fmt.Sprint(creationMove, i.Params.EscrowAmount)
 	case *protocol.AcceptInvitation:
 		return "accept the invitation"
 	case *protocol.SubmitOffer:

@@ -44,6 +44,9 @@ func survive(t *testing.T, s scale) {
 	ended := st.awaitTheEnd(ctx)
 	spare()
 	if ended == nil {
+		ended = st.awaitTheRepetitions(ctx)
+	}
+	if ended == nil {
 		st.awaitTheListeners(ctx)
 	} else {
 		cancel()
