@@ -3,7 +3,6 @@ module github.com/haggle-protocol/haggle
 go 1.26.0
 
 require (
-	github.com/gowebpki/jcs v1.0.2
 	filippo.io/age v1.3.2
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/dustin/go-humanize v1.1.0
@@ -13,6 +12,7 @@ require (
 	github.com/gofrs/flock v0.13.1
 	github.com/google/renameio/v2 v2.0.2
 	github.com/gorilla/websocket v1.5.3
+	github.com/gowebpki/jcs v1.0.2
 	github.com/invopop/jsonschema v0.14.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/near/borsh-go v0.3.1
