@@ -222,7 +222,8 @@ func (c Config) wait(ctx context.Context, client *river.Client[pgx.Tx]) error {
 	if err != nil {
 		return err
 	}
-	for _, job := range failed.Jobs {
+	if len(failed.Jobs) > 0 {
+		job := failed.Jobs[0]
 		if last := len(job.Errors) - 1; last >= 0 {
 			return fmt.Errorf("queue: job %d failed: %s", job.ID, job.Errors[last].Error)
 		}
