@@ -16,6 +16,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/solution"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
@@ -113,9 +115,14 @@ func outcomePlot(s *tournament.Scenario, played tournament.ScenarioPlot) *plot.P
 	}
 	domain := s.Preferences[0].Domain()
 	stride := (domain.Size()-1)/maxDrawn + 1
-	var outcomes, agreements plotter.XYs
+	var outcomes, agreements, frontier plotter.XYs
+	var points []solution.Point
 	for number := uint64(0); ; number += stride {
-		outcomes = append(outcomes, of(bargain.Outcome(number)))
+		o := bargain.Outcome(number)
+		outcomes = append(outcomes, of(o))
+		points = append(points, solution.Point{
+			Outcome: o, Utilities: [2]fixed.Number{s.Preferences[0].Of(o), s.Preferences[1].Of(o)},
+		})
 		if domain.Size()-1-number < stride {
 			break
 		}
@@ -132,29 +139,12 @@ func outcomePlot(s *tournament.Scenario, played tournament.ScenarioPlot) *plot.P
 	if domain.Len() > 1 { // the outcomes of one price lie on the frontier
 		addPoints(p, report.Grey, outcomes, func(int) vg.Length { return 1 })
 	}
-	addLine(p, report.Green, frontier(outcomes))
+	for _, point := range solution.NewFinite([2]fixed.Number{}, points).Frontier() {
+		frontier = append(frontier, of(point.Outcome))
+	}
+	addLine(p, report.Green, frontier)
 	addPoints(p, report.Orange, agreements, func(at int) vg.Length {
 		return 1.5 + vg.Length(4*math.Sqrt(float64(times[at])/float64(most)))
 	})
 	return p
-}
-
-// frontier returns the outcomes that no other one dominates, by the first utility.
-func frontier(outcomes plotter.XYs) (best plotter.XYs) {
-	sorted := slices.Clone(outcomes)
-	slices.SortFunc(sorted, func(a, b plotter.XY) int {
-		switch {
-		case a.X > b.X || a.X == b.X && a.Y > b.Y:
-			return -1
-		case a == b:
-			return 0
-		}
-		return 1
-	})
-	for _, outcome := range sorted {
-		if len(best) == 0 || outcome.Y > best[len(best)-1].Y {
-			best = append(best, outcome)
-		}
-	}
-	return best
 }
