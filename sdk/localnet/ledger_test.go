@@ -10,6 +10,9 @@ import (
 )
 
 func TestKeptLedger(t *testing.T) {
+	// Only a started validator keeps a ledger.
+	t.Setenv(EnvChain, "")
+	t.Setenv(EnvRPCURL, "")
 	folder := filepath.Join(t.TempDir(), "ledger")
 	options := Options{Ledger: folder, Progress: func(line string) { t.Log(line) }}
 	first, err := Start(t.Context(), options)
