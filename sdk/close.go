@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
@@ -100,7 +101,7 @@ func (c *Client) waitForCreationSecond(ctx context.Context, n *Snapshot) error {
 		if now > n.CreatedAt {
 			return nil
 		}
-		if err := wait.For(ctx, lastPoll); err != nil {
+		if err := wait.For(ctx, send.LastPoll); err != nil {
 			return opaque(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -36,10 +37,10 @@ func (c *Client) executedOrNil(
 	ctx context.Context, signature solana.Signature, wait bool,
 ) (*rpc.GetTransactionResult, error) {
 	if !wait {
-		return c.lookUp(ctx, signature)
+		return send.LookUp(ctx, c.rpc, signature, c.commitment)
 	}
-	details, err := c.executed(ctx, signature, detailsLimit)
-	if errors.Is(err, errNoDetails) {
+	details, err := send.Executed(ctx, c.rpc, signature, c.commitment, send.DetailsLimit)
+	if errors.Is(err, send.ErrNoDetails) {
 		return nil, nil
 	}
 	return details, err

@@ -7,6 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -33,7 +34,7 @@ func (c *Client) Listen(
 // [transaction.ErrDetailsUnavailable]. If the logs are cut off or of a later version, it returns an error
 // together with the events that it can read.
 func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]protocol.Event, error) {
-	details, err := c.executed(ctx, signature, detailsLimit)
+	details, err := send.Executed(ctx, c.rpc, signature, c.commitment, send.DetailsLimit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", transaction.ErrDetailsUnavailable, signature, err)
 	}

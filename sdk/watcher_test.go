@@ -15,6 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -217,7 +218,7 @@ func TestTransactionWithoutDetailsIsTruncated(t *testing.T) {
 			Truncated: true}, next.envelope(offerOf(2))}
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
-		assert.Equal(t, want, collect(subscription, 2*detailsLimit))
+		assert.Equal(t, want, collect(subscription, 2*send.DetailsLimit))
 		assert.Equal(t, want, historyOf(t, client, watchedNegotiation))
 	})
 }
