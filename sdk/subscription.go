@@ -2,8 +2,8 @@ package haggle
 
 import (
 	"context"
-	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 )
 
@@ -23,26 +23,9 @@ func (s *Subscription) Err() error { return s.feed.Err() }
 // removeEventListener.) Events that the listener has not received are lost. Calling it again does nothing.
 func (s *Subscription) Close() { s.feed.Close() }
 
-// Lag is the delay of a subscription behind the chain, as far as the client knows.
-type Lag struct {
-	// Slots is the number of slots between the oldest event that the listener has not received and the newest
-	// slot that the client knows; zero if there is no such event. A slot takes about 0.4 seconds.
-	Slots uint64
-	// Time is how long that event has waited, or how long the event source has been disconnected if that is
-	// longer.
-	Time time.Duration
-	// Held is the number of events that wait for the listener to receive them.
-	Held int
-	// Connected reports whether the event source is connected.
-	Connected bool
-	// Checked is the time of the last successful check for events that the source has missed; zero before the
-	// first one. The other fields do not include events that the source has missed since then.
-	Checked time.Time
-}
-
 // Lag returns the delay of the subscription. If Slots and Time are zero, the listener has received all events
 // that the client knows.
-func (s *Subscription) Lag() Lag { return Lag(s.feed.Lag()) }
+func (s *Subscription) Lag() events.Lag { return s.feed.Lag() }
 
 func (s *Subscription) deliver(ctx context.Context, delivery feed.Delivery) bool {
 	select {
