@@ -27,11 +27,18 @@ type results struct {
 	elsewhere int
 }
 
-// The messages that differ only in the node and its error, or in its lag, are counted together.
-var (
-	nodeError = regexp.MustCompile(`^node \S+: (\w+): .*$`)
-	lagOfNode = regexp.MustCompile(`behind by \d+ slots`)
-)
+// variableParts replace the parts of log messages that differ from one occurrence to the next (node, error, lag,
+// duration), so that such messages are counted together.
+var variableParts = []struct {
+	pattern     *regexp.Regexp
+	replacement string
+}{
+	{regexp.MustCompile(`^node \S+: (no answer yet)$`), "node: $1"},
+	{regexp.MustCompile(`^node \S+: (\w+): .*$`), "node: error of $1"},
+	{regexp.MustCompile(`^events: (?:.*: )??(get\w+): .*$`), "events: error of $1"},
+	{regexp.MustCompile(`behind by \d+ slots`), "behind by some slots"},
+	{regexp.MustCompile(`^(clock: the machine's is) \S+ (ahead|behind)`), "$1 $2"},
+}
 
 func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
 	s := &results{audit: a, counts: counts, log: make(map[string]int)}
@@ -46,8 +53,9 @@ func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
 			if noted.Msg == resolvedElsewhere {
 				s.elsewhere++
 			}
-			noted.Msg = nodeError.ReplaceAllString(noted.Msg, "node: error of $1")
-			noted.Msg = lagOfNode.ReplaceAllString(noted.Msg, "behind by some slots")
+			for _, part := range variableParts {
+				noted.Msg = part.pattern.ReplaceAllString(noted.Msg, part.replacement)
+			}
 			switch {
 			case noted.Outcome != "":
 				s.log[noted.Msg+": "+noted.Outcome]++
@@ -67,8 +75,8 @@ func (s *results) page() string {
 	fmt.Fprintf(&page, `# Faults
 
 Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, in %s
-processes, each with a journal; %s of them share it with another process. Between them and a local chain (%s)
-are %d proxies that inject faults; one of them lags behind. Seed %d.
+processes, each with a journal; %s of them share it with another process. Between them and a local
+chain (%s) are %d proxies that inject faults; one of them lags behind. Seed %d.
 
 ## Injected faults
 
