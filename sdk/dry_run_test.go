@@ -39,12 +39,12 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 			}, []byte{1})}}
 	before := map[solana.PublicKey]any{
 		me:        answerOf(solana.SystemProgramID, 1_000_000, nil),
-		tokens:    answerOf(solana.TokenProgramID, 2_039_280, tokenData(mint, owner, 100)),
-		untouched: answerOf(solana.TokenProgramID, 2_039_280, tokenData(mint, owner, 3)),
+		tokens:    answerOf(solana.TokenProgramID, token.AccountRent, tokenData(mint, owner, 100)),
+		untouched: answerOf(solana.TokenProgramID, token.AccountRent, tokenData(mint, owner, 3)),
 	}
 	after := map[solana.PublicKey]any{
 		me:        answerOf(solana.SystemProgramID, 900_000, nil),
-		tokens:    answerOf(solana.TokenProgramID, 2_039_280, tokenData(mint, owner, 40)),
+		tokens:    answerOf(solana.TokenProgramID, token.AccountRent, tokenData(mint, owner, 40)),
 		created:   answerOf(solana.TokenProgramID, 95_000, tokenData(mint, me, 60)),
 		untouched: before[untouched],
 	}

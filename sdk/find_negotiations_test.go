@@ -55,8 +55,8 @@ func (m *manyNegotiations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if i > 0 {
 			_ = out.WriteByte(',')
 		}
-		fmt.Fprintf(out, `{"account":{"data":["%s","base64"],"executable":false,"lamports":4454400,"owner":"%s","rentEpoch":18446744073709551615,"space":512},"pubkey":"%s"}`,
-			content, protocol.ProgramID, negotiationNumber(i))
+		fmt.Fprintf(out, `{"account":{"data":["%s","base64"],"executable":false,"lamports":%d,"owner":"%s","rentEpoch":18446744073709551615,"space":512},"pubkey":"%s"}`,
+			content, protocol.NegotiationRent, protocol.ProgramID, negotiationNumber(i))
 	}
 	fmt.Fprintf(out, `]},"id":%q}`, request.ID)
 	_ = out.Flush()

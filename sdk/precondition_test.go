@@ -215,7 +215,7 @@ func answerOf(owner solana.PublicKey, lamports uint64, data []byte) any {
 }
 
 func negotiationAnswer(n *Snapshot) any {
-	return answerOf(protocol.ProgramID, 4_454_400, n.Negotiation.AppendTo(nil))
+	return answerOf(protocol.ProgramID, protocol.NegotiationRent, n.Negotiation.AppendTo(nil))
 }
 
 func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {

@@ -347,7 +347,7 @@ func (c *scriptedChain) accounts(addresses []solana.PublicKey, upTo uint64) any 
 	for i, address := range addresses {
 		if state := states[address]; state != nil {
 			values[i] = document{
-				"lamports": 4_454_400, "owner": protocol.ProgramID, "executable": false, "rentEpoch": 0, "space": protocol.NegotiationSize,
+				"lamports": protocol.NegotiationRent, "owner": protocol.ProgramID, "executable": false, "rentEpoch": 0, "space": protocol.NegotiationSize,
 				"data": []string{base64.StdEncoding.EncodeToString(state.Encode()), "base64"},
 			}
 		}

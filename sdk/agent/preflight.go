@@ -76,7 +76,7 @@ func (c Config) wantedLamports() uint64 {
 	wanted := uint64(preflight.FeesLamports)
 	for mint, limits := range c.Mints {
 		if limits.MinPrice > 0 {
-			wanted += preflight.AccountLamports
+			wanted += token.AccountRent
 		}
 		if (mint == solana.WrappedSol || mint == token.WrappedSOL2022) && limits.MaxBond < ^uint64(0)-wanted {
 			wanted += limits.MaxBond

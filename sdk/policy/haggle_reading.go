@@ -84,7 +84,7 @@ func (r *reading) create(v *protocol.CreateNegotiation) error {
 	if arbiters := r.policy.config.Arbiters; protocol.MilestoneCount(v.Params.MilestoneBps) > 0 && arbiters != nil && !slices.Contains(arbiters, v.Params.Arbiter) {
 		return r.deny(RuleArbiter, v.Params.Arbiter, nil)
 	}
-	if err := r.spend(Spend{Amount: negotiationRent, Purpose: PurposeRent, Negotiation: v.Negotiation}); err != nil {
+	if err := r.spend(Spend{Amount: creationRent, Purpose: PurposeRent, Negotiation: v.Negotiation}); err != nil {
 		return err
 	}
 	return r.spend(Spend{Mint: v.TokenMint, Amount: v.Params.EscrowAmount, Purpose: PurposeEscrow, Negotiation: v.Negotiation, Counterparty: v.Seller})

@@ -20,11 +20,10 @@ import (
 const (
 	// signatureFee is the fee for each signature of a transaction.
 	signatureFee = 5_000
-	// negotiationRent is the rent of a negotiation's account of 512 bytes and of its vault of 165.
-	negotiationRent = 4_454_400 + 2_039_280
-	// tokenAccountRent is the rent of an associated token account of SPL Token. extendedAccountRent is the
-	// highest rent of one of Token-2022, with every extension that a mint can require of its accounts.
-	tokenAccountRent    = 2_039_280
+	// creationRent is the rent of a negotiation and of its vault.
+	creationRent = protocol.NegotiationRent + token.AccountRent
+	// extendedAccountRent is the highest rent of an associated token account of Token-2022, with every
+	// extension that a mint can require of its accounts.
 	extendedAccountRent = 2_248_080
 )
 
@@ -268,7 +267,7 @@ func (r *reading) createAssociated(s associatedCreation) error {
 	if err := r.allowMint(s.mint); err != nil {
 		return err
 	}
-	cost := Spend{Amount: tokenAccountRent, Purpose: PurposeRent}
+	cost := Spend{Amount: token.AccountRent, Purpose: PurposeRent}
 	if s.tokenProgram == solana.Token2022ProgramID {
 		cost.Amount = extendedAccountRent
 	}

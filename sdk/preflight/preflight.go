@@ -18,6 +18,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // Check is the subject of a result.
@@ -83,9 +85,7 @@ const (
 	// FeesLamports are the fees of twenty transactions.
 	FeesLamports = 20 * 5_000
 	// CreationLamports are the rent of a negotiation and its vault.
-	CreationLamports = 6_493_680
-	// AccountLamports are the rent of a token account.
-	AccountLamports = 2_039_280
+	CreationLamports = protocol.NegotiationRent + token.AccountRent
 )
 
 // maxSkew is the difference of the clocks that needs no warning. Validators agree on the chain's clock only

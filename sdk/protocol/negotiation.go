@@ -2,6 +2,9 @@ package protocol
 
 import "github.com/gagliardetto/solana-go"
 
+// NegotiationRent is the rent of a negotiation's account, in lamports. Its vault's is not included.
+const NegotiationRent = 4_454_400
+
 // DecodeVersioned decodes an account's data, and returns a [*DecodeError] with [ErrOutOfRange] for a layout
 // of another version than NegotiationVersion.
 func (v *Negotiation) DecodeVersioned(data []byte) error {
