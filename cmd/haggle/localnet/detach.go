@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
@@ -157,7 +159,7 @@ func stopLocalnet(ctx context.Context, s *session.Session, given string) error {
 			return context.Cause(ctx)
 		case <-time.After(pollInterval):
 		}
-		if running, err = isLocked(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if running, err = isLocked(path); err != nil {
 			return err
 		}
 	}
@@ -166,17 +168,13 @@ func stopLocalnet(ctx context.Context, s *session.Session, given string) error {
 
 // isLocked reports whether a process holds a folder's lock. A folder that does not exist is not locked.
 func isLocked(path string) (bool, error) {
-	folder, err := os.Open(path)
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	locked, err := lock.TryLock()
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	defer folder.Close()
-	err = syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return true, nil
-	}
-	return false, err
+	return !locked, lock.Unlock()
 }

@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
+
+	"github.com/gofrs/flock"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
@@ -23,9 +24,8 @@ type localnetFolder struct {
 	kept bool
 	// detached reports whether the process is in the background, so that its log stays.
 	detached bool
-	// lock is the open folder. It stays locked until the process ends, so that no other process takes the
-	// folder over.
-	lock *os.File
+	// lock locks the folder until the process ends, so that no other process takes it over.
+	lock *flock.Flock
 }
 
 // usualFolder returns the folder of a localnet that the next command has to find.
@@ -79,19 +79,17 @@ func findFolder(o options) (localnetFolder, error) {
 	return folder, nil
 }
 
-// lockFolder opens a folder and locks it. The kernel releases the lock when the process ends.
+// lockFolder locks a folder. The kernel releases the lock when the process ends.
 func lockFolder(path, given string, own bool) (localnetFolder, error) {
-	lock, err := os.Open(path)
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	locked, err := lock.TryLock()
 	if err != nil {
 		return localnetFolder{}, exitcode.Usagef("--dir: %w", err)
 	}
-	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = exitcode.Usagef("--dir: %s is used by another localnet: stop it (haggle localnet --stop --dir %s), or use another folder",
+	if !locked {
+		return localnetFolder{}, exitcode.Usagef(
+			"--dir: %s is used by another localnet: stop it (haggle localnet --stop --dir %s), or use another folder",
 			given, given)
-	}
-	if err != nil {
-		return localnetFolder{}, errors.Join(err, lock.Close())
 	}
 	return localnetFolder{path: path, own: own, lock: lock}, nil
 }

@@ -11,7 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/gofrs/flock"
 
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 )
@@ -38,18 +39,20 @@ func Announce(entry Entry) (withdraw func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
+	// The kernel releases the lock when the process ends, which shows that the entry is obsolete.
+	lock := flock.New(path)
+	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, err
 	}
-	// The kernel releases the lock when the process ends, which shows that the entry is obsolete.
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(err, file.Close())
+	if !locked {
+		return nil, fmt.Errorf("%s: locked by another process", path)
 	}
-	if _, err := file.Write(content); err != nil {
-		return nil, errors.Join(err, file.Close(), os.Remove(path))
+	withdraw = func() error { return errors.Join(os.Remove(path), lock.Unlock()) }
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return nil, errors.Join(err, withdraw())
 	}
-	return func() error { return errors.Join(os.Remove(path), file.Close()) }, nil
+	return withdraw, nil
 }
 
 // Running returns the running chains. It deletes the entries of ended processes.
@@ -73,16 +76,17 @@ func Running() []Entry {
 
 // read returns the entry in a file if its process is running.
 func read(path string) (entry Entry, ok bool) {
-	file, err := os.Open(path)
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	ended, err := lock.TryRLock()
 	if err != nil {
 		return entry, false
 	}
-	defer file.Close()
-	if syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
-		_ = os.Remove(path)
+	if ended {
+		_, _ = os.Remove(path), lock.Unlock()
 		return entry, false
 	}
-	return entry, json.NewDecoder(file).Decode(&entry) == nil
+	content, err := os.ReadFile(path)
+	return entry, err == nil && json.Unmarshal(content, &entry) == nil
 }
 
 // Hint names the running chains other than the one at an endpoint, and how to reach them. It is empty if
