@@ -11,8 +11,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
@@ -62,7 +62,7 @@ func (p *Party) ownJournal(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder, err := connection.JournalFolder()
+	folder, err := statefolder.Path(statefolder.Journals)
 	if err != nil {
 		return "", fmt.Errorf("where to keep the journal: %w", err)
 	}

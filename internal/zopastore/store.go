@@ -25,18 +25,6 @@ type Store struct {
 	Dir string
 }
 
-// DefaultDir returns the default folder: haggle/zopa below $XDG_STATE_HOME or ~/.local/state.
-func DefaultDir() (string, error) {
-	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
-		return filepath.Join(state, "haggle", "zopa"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for committed prices: %w", err)
-	}
-	return filepath.Join(home, ".local", "state", "haggle", "zopa"), nil
-}
-
 // prefix is the beginning of the names of an agent's files for a negotiation.
 func prefix(negotiation, agent solana.PublicKey) string {
 	return negotiation.String() + "-" + agent.String() + "-"

@@ -92,15 +92,3 @@ func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
 	err := Store{Dir: filepath.Join(file, "sealed")}.Keep(seal(t, solana.PublicKey{8}, buyer, 7))
 	require.ErrorContains(t, err, "store the committed price")
 }
-
-func TestDefaultDir(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", "/state")
-	dir, err := DefaultDir()
-	require.NoError(t, err)
-	require.Equal(t, filepath.FromSlash("/state/haggle/zopa"), dir)
-	t.Setenv("XDG_STATE_HOME", "relative")
-	t.Setenv("HOME", "/somewhere")
-	dir, err = DefaultDir()
-	require.NoError(t, err)
-	require.Equal(t, filepath.FromSlash("/somewhere/.local/state/haggle/zopa"), dir)
-}

@@ -2,10 +2,13 @@
 package zopa
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/internal/zopastore"
 )
 
@@ -39,6 +42,9 @@ func (f *storeFlag) store() (zopastore.Store, error) {
 	if f.dir != "" {
 		return zopastore.Store{Dir: f.dir}, nil
 	}
-	dir, err := zopastore.DefaultDir()
-	return zopastore.Store{Dir: dir}, err
+	dir, err := statefolder.Path(statefolder.Zopa)
+	if err != nil {
+		return zopastore.Store{}, fmt.Errorf("no folder for committed prices: %w", err)
+	}
+	return zopastore.Store{Dir: dir}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/journal/postgres"
@@ -37,19 +38,6 @@ func (f *Flags) RegisterJournal(set *pflag.FlagSet) {
 	set.StringVar(&f.JournalPath, "journal", "", "journal that recovers interrupted transactions: "+
 		"FILE, postgres://... or none "+
 		"(default: one for each cluster in ~/.local/state/haggle/journal, or below $XDG_STATE_HOME)")
-}
-
-// JournalFolder returns the folder of default journals: haggle/journal below $XDG_STATE_HOME or
-// ~/.local/state.
-func JournalFolder() (string, error) {
-	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
-		return filepath.Join(state, "haggle", "journal"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(home, ".local", "state", "haggle", "journal"), nil
 }
 
 // Acknowledge writes to the journal that the user has received the outcome of a transaction.
@@ -136,7 +124,7 @@ func (l *lazyJournal) defaultPath(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder, err := JournalFolder()
+	folder, err := statefolder.Path(statefolder.Journals)
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
 	}

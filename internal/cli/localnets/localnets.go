@@ -14,7 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
 
 // Entry is a running local chain.
@@ -27,7 +27,7 @@ type Entry struct {
 
 // Announce adds a chain to the list until the returned function is called or the process ends.
 func Announce(entry Entry) (withdraw func() error, err error) {
-	folder, err := listFolder()
+	folder, err := statefolder.Path(statefolder.Localnets)
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
 	}
@@ -57,7 +57,7 @@ func Announce(entry Entry) (withdraw func() error, err error) {
 
 // Running returns the running chains. It deletes the entries of ended processes.
 func Running() []Entry {
-	folder, err := listFolder()
+	folder, err := statefolder.Path(statefolder.Localnets)
 	if err != nil {
 		return nil
 	}
@@ -105,10 +105,4 @@ func Hint(endpoint string) string {
 			entry.URL, entry.URL, filepath.Join(entry.Folder, "buyer.yml")))
 	}
 	return strings.Join(lines, "\n  ")
-}
-
-// listFolder is next to the folder of the journals.
-func listFolder() (string, error) {
-	journals, err := connection.JournalFolder()
-	return filepath.Join(filepath.Dir(journals), "localnets"), err
 }

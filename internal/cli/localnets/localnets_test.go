@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
 
 func TestRunningChainsAreListed(t *testing.T) {
@@ -16,7 +18,7 @@ func TestRunningChainsAreListed(t *testing.T) {
 	entry := Entry{URL: "http://127.0.0.1:4000", Folder: "/tmp/net"}
 	withdraw, err := Announce(entry)
 	require.NoError(t, err)
-	folder, err := listFolder()
+	folder, err := statefolder.Path(statefolder.Localnets)
 	require.NoError(t, err)
 	// The process of this entry has ended.
 	obsolete := filepath.Join(folder, "1.json")

@@ -1,0 +1,32 @@
+// Package statefolder finds the folder of the commands' state: journals, committed prices and the list of
+// local chains.
+package statefolder
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// The folders below the state folder.
+const (
+	// Journals has the default journals.
+	Journals = "journal"
+	// Localnets has the list of running local chains.
+	Localnets = "localnets"
+	// Zopa has the committed prices.
+	Zopa = "zopa"
+)
+
+// Path returns a folder below the state folder, which is haggle in $XDG_STATE_HOME or in ~/.local/state. A
+// relative $XDG_STATE_HOME is ignored. The folder may not exist. Path returns an error if the user has no home
+// folder.
+func Path(name string) (string, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "haggle", name), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "state", "haggle", name), nil
+}
