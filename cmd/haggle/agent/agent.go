@@ -75,6 +75,8 @@ type agentCommand struct {
 	gate   *identity.Gate
 	prover *proving.Prover
 	client *haggle.Client
+	// wallet is the address of the opened wallet.
+	wallet solana.PublicKey
 	// proving are the proofs that are being written.
 	proving sync.WaitGroup
 }
@@ -129,7 +131,7 @@ func (a *agentCommand) run(ctx context.Context, arguments []string) (err error) 
 	if err != nil {
 		return err
 	}
-	a.client = client
+	a.client, a.wallet = client, key.PublicKey()
 	defer a.proving.Wait()
 	config, err := a.config(ctx, play.Player)
 	if err != nil {
@@ -246,10 +248,7 @@ func (a *agentCommand) prove(play *agent.Player) error {
 }
 
 // concerns reports whether the agent has its role in a negotiation.
-func (a *agentCommand) concerns(n *haggle.Snapshot) bool {
-	address, err := a.Connection.Address(context.Background())
-	return err == nil && n.Party(a.side) == address
-}
+func (a *agentCommand) concerns(n *haggle.Snapshot) bool { return n.Party(a.side) == a.wallet }
 
 // admit checks the counterparty and the terms before the agent takes part.
 func (a *agentCommand) admit(ctx context.Context, n *haggle.Snapshot) error {
