@@ -131,12 +131,7 @@ func (a *aspiration) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	return u >= a.target(a.table.At(state.Step, state.Time))
 }
 
-// Never accepts nothing.
-type Never struct{}
-
-// Acceptor implements [bargain.Acceptance].
-func (Never) Acceptor(bargain.Seat) bargain.Acceptor { return never{} }
-
+// never accepts nothing.
 type never struct{}
 
 func (never) Accepts(*bargain.State, bargain.Plan) bool { return false }
