@@ -9,7 +9,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -54,16 +53,4 @@ func ExampleSubscription_Lag() {
 		fmt.Println(envelope.Slot, envelope.Negotiation, envelope.Event.EventName())
 	}
 	log.Print(subscription.Err())
-}
-
-// A node without a WebSocket interface is polled every second.
-func ExampleNewPolling() {
-	client, err := haggle.NewClient(haggle.Config{
-		Endpoint: "https://api.devnet.solana.com",
-		Source:   events.NewPolling(time.Second),
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
 }
