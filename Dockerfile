@@ -20,6 +20,6 @@ RUN curl -sSfL "https://github.com/anza-xyz/agave/releases/download/v${AGAVE_VER
 COPY --from=build /out/ /usr/local/bin/
 RUN useradd --create-home haggle && install -d -o haggle /chain
 USER haggle
-WORKDIR /home/haggle
+WORKDIR /chain
 ENTRYPOINT ["haggle"]
 CMD ["--help"]
