@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // Build builds the machine from the checkout of the working directory and returns the path of its binary, for
@@ -53,7 +55,7 @@ func findSources() (*sources, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the sources of the machine: %w", err)
 	}
-	cache, err := cacheFolder()
+	cache, err := localnet.CacheFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +72,4 @@ func (s *sources) run(ctx context.Context, folder, name string, arguments ...str
 		return fmt.Errorf("%s: %w\n%s", name, errors.Join(err, ctx.Err()), stderr.String())
 	}
 	return nil
-}
-
-// cacheFolder returns the folder for build results outside of the repository, as in toolchain/steps.sh.
-func cacheFolder() (string, error) {
-	if folder := os.Getenv("HAGGLE_CACHE"); folder != "" {
-		return folder, nil
-	}
-	folder, err := os.UserCacheDir()
-	return filepath.Join(folder, "haggle"), err
 }
