@@ -31,16 +31,10 @@ func (c *change) storeMints(ctx context.Context, s statements) error {
 		}
 	}
 	for mint, decimals := range found {
-		var stored, used bool
-		err := s.row(ctx, `SELECT EXISTS (SELECT 1 FROM mints WHERE mint = $1), EXISTS (SELECT 1 FROM negotiations WHERE mint = $1)`,
-			mint).Scan(&stored, &used)
+		_, err := s.exec(ctx, `INSERT INTO mints (mint, decimals)
+			SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT) WHERE EXISTS (SELECT 1 FROM negotiations WHERE mint = $1)
+			ON CONFLICT (mint) DO NOTHING`, mint, int64(decimals))
 		if err != nil {
-			return err
-		}
-		if stored || !used {
-			continue
-		}
-		if _, err := s.exec(ctx, `INSERT INTO mints (mint, decimals) VALUES ($1, $2)`, mint, int64(decimals)); err != nil {
 			return err
 		}
 	}
