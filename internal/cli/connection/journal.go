@@ -101,6 +101,10 @@ func (l *lazyJournal) open(ctx context.Context) (haggle.Journal, error) {
 		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
 			Hint: "restore the file: it may have transactions on their way; or use a new one: --journal FILE"}
 	}
+	if errors.Is(err, journal.ErrVersion) {
+		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
+			Hint: "move the file away once it has no transactions on their way; or use a new one: --journal FILE"}
+	}
 	if err != nil {
 		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
 			Hint: "name another one with --journal FILE, or use --journal none"}

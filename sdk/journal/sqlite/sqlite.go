@@ -32,7 +32,8 @@ import (
 var schema string
 
 // Open opens the journal in a database, and creates the database if it is missing; its directory must exist.
-// It returns [journal.ErrDamaged] if the file is no such database.
+// It returns [journal.ErrDamaged] if the file is no such database, and [journal.ErrVersion] if the file has the
+// tables of another version.
 func Open(path string) (*journal.Database, error) { return open(path, 0, true) }
 
 func open(path string, lease time.Duration, renew bool) (*journal.Database, error) {
@@ -71,11 +72,25 @@ func prepare(db *sql.DB, path string) error {
 	if fit != "ok" {
 		return fmt.Errorf("%w: %s: %s", journal.ErrDamaged, path, fit)
 	}
-	if _, err := db.ExecContext(ctx, schema); err != nil {
+	// Earlier versions numbered their tables, which had other names.
+	var version int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("journal: %s: %w", path, err)
+	}
+	if version != 0 {
+		return fmt.Errorf("%w: %s has version %d of the tables: %s", journal.ErrVersion, path, version, versionAdvice)
+	}
+	// With other columns than the schema's an index cannot be created.
+	if _, err := db.ExecContext(ctx, schema); hasCode(err, sqlite3.SQLITE_ERROR) {
+		return fmt.Errorf("%w: %s: %w: %s", journal.ErrVersion, path, err, versionAdvice)
+	} else if err != nil {
 		return fmt.Errorf("journal: %s: %w", path, err)
 	}
 	return nil
 }
+
+// versionAdvice says how to continue with a journal of another version.
+const versionAdvice = "let that version find the outcomes of its transactions, then use a new file"
 
 // hasCode reports whether SQLite has failed with a code, or with one of the extended codes below it.
 func hasCode(err error, code int) bool {

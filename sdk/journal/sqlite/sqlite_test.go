@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,4 +86,29 @@ func TestFileThatIsNoDatabaseIsDamage(t *testing.T) {
 	_, err := sqlite.Open(path)
 	require.ErrorIs(t, err, journal.ErrDamaged)
 	require.ErrorContains(t, err, path)
+}
+
+// Its unfinished transactions could be sent twice if the file were taken for an empty journal.
+func TestFileOfAnEarlierVersionIsRefused(t *testing.T) {
+	for name, statements := range map[string]string{
+		"numbered tables": `CREATE TABLE journal (number INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE,
+			wallet TEXT NOT NULL, entry TEXT NOT NULL, outcome TEXT) STRICT; PRAGMA user_version = 3;`,
+		"a table with fewer columns": `CREATE TABLE haggle_journal (number INTEGER PRIMARY KEY,
+			signature TEXT NOT NULL UNIQUE, wallet TEXT NOT NULL, entry TEXT NOT NULL, outcome TEXT) STRICT;`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "journal.db")
+			db, err := sql.Open("sqlite", path)
+			require.NoError(t, err)
+			_, err = db.ExecContext(t.Context(), statements)
+			require.NoError(t, err)
+			require.NoError(t, db.Close())
+
+			_, err = sqlite.Open(path)
+			require.ErrorIs(t, err, journal.ErrVersion)
+			require.NotErrorIs(t, err, journal.ErrDamaged)
+			require.ErrorContains(t, err, path)
+			require.ErrorContains(t, err, "let that version find the outcomes of its transactions, then use a new file")
+		})
+	}
 }
