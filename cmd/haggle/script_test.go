@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
@@ -81,6 +82,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv("XDG_CACHE_HOME", cache)
 			}
 			env.Values[stageKey{}] = &fixture{}
+			env.Defer(func() { stopLocalnets(t, env.WorkDir) })
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -93,6 +95,22 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: hasFlag,
 	})
+}
+
+// stopLocalnets stops the localnets in the background that a failed script has left in its folder.
+func stopLocalnets(t *testing.T, work string) {
+	running, err := filepath.Glob(filepath.Join(work, "*", "localnet.pid"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, file := range running {
+		folder := filepath.Dir(file)
+		output, err := exec.Command("haggle", "localnet", "--stop", "--dir", folder).CombinedOutput()
+		var ended *exec.ExitError
+		if err != nil && !(errors.As(err, &ended) && ended.ExitCode() == int(exitcode.NotFound)) {
+			t.Errorf("stop the localnet in %s: %v\n%s", folder, err, output)
+		}
+	}
 }
 
 // buildChain builds the chain for the scripts, which have no home folder.
