@@ -1,0 +1,46 @@
+package terms
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+// Decimals is the number of decimals of a micro unit.
+const Decimals = 6
+
+// Decimal is a number of micro units. Its text is the exact amount of the currency: 1,800 is 0.0018.
+type Decimal uint64
+
+// ParseDecimal reads an amount of the currency, such as "0.0018". It has at most six digits after the point,
+// no sign and no exponent.
+func ParseDecimal(text string) (Decimal, error) {
+	parsed, err := amount.Parse(text)
+	if err != nil {
+		return 0, err
+	}
+	if parsed.InUnits() {
+		return 0, fmt.Errorf(`%q is not an amount of the currency; write it as "0.0018"`, text)
+	}
+	units, err := parsed.In(Decimals)
+	return Decimal(units), err
+}
+
+// String returns the amount without zeros at the end: "0.0018", "12".
+func (d Decimal) String() string {
+	text := amount.Tokens{Units: uint64(d), Decimals: Decimals}.Decimal()
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// MarshalJSON writes the amount as a JSON number with all its digits.
+func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalJSON reads the JSON number of MarshalJSON.
+func (d *Decimal) UnmarshalJSON(data []byte) (err error) {
+	parsed, err := ParseDecimal(string(data))
+	if err == nil {
+		*d = parsed
+	}
+	return err
+}
