@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Action is the publisher's answer.
+type Action string
+
+// The actions.
+const (
+	Accept  Action = "accept"
+	Counter Action = "counter"
+	Reject  Action = "reject"
+	// Approve is an agreement that waits for the publisher's approval.
+	Approve Action = "approve"
+	Timeout Action = "timeout"
+)
+
+// The reasons of answers. Clients receive them; they contain no number of the strategy. A counter offer can
+// have several, joined by "; ".
+const (
+	ReasonAccepted    = "Terms accepted"
+	ReasonApproval    = "Terms agreed, waiting for the publisher's approval"
+	ReasonFloor       = "Price below minimum threshold"
+	ReasonDealBreaker = "Not acceptable to the publisher: "
+	ReasonPurposes    = "Purposes not allowed"
+	ReasonTTL         = "Token lifetime outside the publisher's range"
+	ReasonRPS         = "Burst rate outside the publisher's range"
+	ReasonPrice       = "Price below the publisher's offer"
+	ReasonRounds      = "Maximum rounds reached without agreement"
+	ReasonInactive    = "No activity before the deadline"
+	ReasonNotApproved = "No approval before the deadline"
+	ReasonRefused     = "The publisher refused the agreement"
+)
+
+// Decision is the result of a rule.
+type Decision struct {
+	Action Action
+	// Terms are the accepted terms or the counter offer; nil for other actions.
+	Terms  *terms.Terms
+	Reason string
+	// Round is the number of the answered proposal, from 1; 0 if the decision does not answer a proposal.
+	Round uint32
+	// Tone and Analysis are for the publisher's record.
+	Tone     Tone
+	Analysis Analysis
+}
+
+// Answer is the part of a decision that the client receives.
+type Answer struct {
+	Action Action       `json:"action"`
+	Terms  *terms.Terms `json:"terms,omitempty"`
+	Reason string       `json:"reason"`
+}
+
+// Answer returns the part for the client.
+func (d Decision) Answer() Answer { return Answer{d.Action, d.Terms, d.Reason} }
+
+// Analysis is the reasoning of a decision. It contains hidden limits: it is for the publisher.
+type Analysis struct {
+	// Rule is the rule that decided.
+	Rule Rule `json:"rule"`
+	// Score is the score of the proposal, and GuardedScore the total with the target in place of the minimum,
+	// which is compared with the threshold for automatic acceptance.
+	Score        ScoreParts    `json:"score"`
+	GuardedScore terms.Decimal `json:"guarded_score"`
+	// Asked is the price asked in the round and AcceptFrom the lowest price accepted in it, in micro units.
+	Asked      uint64 `json:"asked_price_micro"`
+	AcceptFrom uint64 `json:"accept_from_micro"`
+	// DealBreaker is the deal breaker that rejected the proposal; empty without one.
+	DealBreaker string `json:"deal_breaker,omitempty"`
+}
+
+// Rule names a rule.
+type Rule string
+
+// The rules.
+const (
+	RuleFloor         Rule = "published_floor"
+	RuleDealBreaker   Rule = "deal_breaker"
+	RuleMaxRounds     Rule = "max_rounds"
+	RuleDeadline      Rule = "deadline"
+	RuleStanding      Rule = "standing_counter"
+	RuleThreshold     Rule = "auto_accept_threshold"
+	RuleConcession    Rule = "concession"
+	RuleRange         Rule = "range"
+	RuleClientAccepts Rule = "client_accepts"
+	RulePublisher     Rule = "publisher_decides"
+)
+
+// Respond answers a proposal at a time. The strategy must be valid. It returns [ErrFinal],
+// [ErrAwaitingApproval], or an error with [terms.ErrInvalid]; then the state does not change.
+func Respond(s *Strategy, state State, proposal terms.Terms, now time.Time) (Decision, error) {
+	if err := state.check(); err != nil {
+		return Decision{}, err
+	}
+	if err := proposal.Validate(); err != nil {
+		return Decision{}, err
+	}
+	if timeout, expired := Expire(s, state, now); expired {
+		return timeout, nil
+	}
+	if state.Round >= s.MaxRounds {
+		timeout := s.end(Timeout, ReasonRounds)
+		timeout.Analysis.Rule = RuleMaxRounds
+		return timeout, nil
+	}
+	decision := s.answer(state, proposal.Normal())
+	decision.Round, decision.Tone = state.Round+1, s.Style.parameters().tone
+	return decision, nil
+}
+
+func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
+	asking := s.asking(proposal.PrepaidFetches)
+	offer := s.within(proposal)
+	ask, accept := asking.prices(state.Round+1, offer)
+	analysis := Analysis{
+		Score: Score(s, proposal), GuardedScore: s.scoreFrom(asking.target, proposal).Total,
+		Asked: ask, AcceptFrom: accept,
+	}
+	if rejection, rejected := s.reject(proposal, &analysis); rejected {
+		return rejection
+	}
+	inside := proposal.Matches(offer)
+	switch standing := state.Counter; {
+	// The target is never below the minimum, so neither is an accepted price.
+	case !inside:
+		analysis.Rule = RuleRange
+	case proposal.Price < asking.target:
+		analysis.Rule = RuleConcession
+	case standing != nil && proposal.Matches(*standing) && proposal.Price >= standing.Price:
+		analysis.Rule = RuleStanding
+		return s.agree(proposal, analysis)
+	case analysis.GuardedScore >= s.AutoAcceptThreshold:
+		analysis.Rule = RuleThreshold
+		return s.agree(proposal, analysis)
+	default:
+		analysis.Rule = RuleConcession
+		if proposal.Price >= accept {
+			return s.agree(proposal, analysis)
+		}
+	}
+	offer.Price = min(max(ask, proposal.Price), s.MaxPrice)
+	return Decision{Action: Counter, Terms: &offer, Reason: reasons(proposal, offer), Analysis: analysis}
+}
+
+// reject applies the published floor and the deal breakers.
+func (s *Strategy) reject(proposal terms.Terms, analysis *Analysis) (Decision, bool) {
+	if proposal.Price < s.Floor() {
+		analysis.Rule = RuleFloor
+		return Decision{Action: Reject, Reason: ReasonFloor, Analysis: *analysis}, true
+	}
+	for _, breaker := range s.DealBreakers {
+		if breaker.breaks(proposal) {
+			analysis.Rule, analysis.DealBreaker = RuleDealBreaker, breaker.String()
+			reason := ReasonDealBreaker + string(breaker.Field)
+			return Decision{Action: Reject, Reason: reason, Analysis: *analysis}, true
+		}
+	}
+	return Decision{}, false
+}
+
+// agree accepts terms, or asks for the publisher's approval.
+func (s *Strategy) agree(agreed terms.Terms, analysis Analysis) Decision {
+	decision := Decision{Action: Accept, Terms: &agreed, Reason: ReasonAccepted, Analysis: analysis}
+	amount := agreed.Total()
+	if agreed.PrepaidFetches == 0 {
+		amount = agreed.Price
+	}
+	if s.ApprovalAbove != nil && amount > *s.ApprovalAbove {
+		decision.Action, decision.Reason = Approve, ReasonApproval
+	}
+	return decision
+}
+
+// end returns a decision without terms.
+func (s *Strategy) end(action Action, reason string) Decision {
+	return Decision{
+		Action: action, Reason: reason, Tone: s.Style.parameters().tone, Analysis: Analysis{Rule: RuleDeadline},
+	}
+}
+
+// reasons returns how a counter offer differs from the proposal.
+func reasons(proposal, offer terms.Terms) string {
+	var list []string
+	if !slices.Equal(proposal.Purposes, offer.Purposes) {
+		list = append(list, ReasonPurposes)
+	}
+	if proposal.TTLSeconds != offer.TTLSeconds {
+		list = append(list, ReasonTTL)
+	}
+	if proposal.BurstRPS != offer.BurstRPS {
+		list = append(list, ReasonRPS)
+	}
+	if proposal.Price < offer.Price {
+		list = append(list, ReasonPrice)
+	}
+	return strings.Join(list, "; ")
+}
+
+func common(list, allowed []terms.Purpose) []terms.Purpose {
+	var both []terms.Purpose
+	for _, purpose := range list {
+		if slices.Contains(allowed, purpose) {
+			both = append(both, purpose)
+		}
+	}
+	return both
+}
+
+// AcceptCounter answers a client that accepts the standing counter offer, also after the last round. It
+// returns [ErrNoCounter], [ErrFinal] or [ErrAwaitingApproval].
+func AcceptCounter(s *Strategy, state State, now time.Time) (Decision, error) {
+	if err := state.check(); err != nil {
+		return Decision{}, err
+	}
+	if state.Counter == nil {
+		return Decision{}, ErrNoCounter
+	}
+	if timeout, expired := Expire(s, state, now); expired {
+		return timeout, nil
+	}
+	agreed := state.Counter.Normal()
+	decision := s.agree(agreed, Analysis{
+		Rule: RuleClientAccepts, Score: Score(s, agreed), Asked: agreed.Price, AcceptFrom: agreed.Price,
+		GuardedScore: s.scoreFrom(s.target(s.preferredPrice(agreed.PrepaidFetches)), agreed).Total,
+	})
+	decision.Tone = s.Style.parameters().tone
+	return decision, nil
+}
+
+// Decide answers a publisher that approves or refuses the agreement that waits for it. After the deadline the
+// answer is a timeout. It returns [ErrFinal] or [ErrNoApproval].
+func Decide(s *Strategy, state State, approved bool, now time.Time) (Decision, error) {
+	switch {
+	case state.Status.IsFinal():
+		return Decision{}, ErrFinal
+	case state.Status != AwaitingApproval || state.Agreed == nil:
+		return Decision{}, fmt.Errorf("%w; its status is %s", ErrNoApproval, state.Status)
+	}
+	if timeout, expired := Expire(s, state, now); expired {
+		return timeout, nil
+	}
+	decision := s.end(Reject, ReasonRefused)
+	if approved {
+		agreed := state.Agreed.Normal()
+		decision.Action, decision.Reason, decision.Terms = Accept, ReasonAccepted, &agreed
+		decision.Analysis.Score = Score(s, agreed)
+	}
+	decision.Analysis.Rule = RulePublisher
+	return decision, nil
+}
