@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"fmt"
+	"sort"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// TestMinimaWithOneTargetGiveTheSameAnswers shows that the answers contain nothing of the minimum but the
+// target, whatever the other parts of the strategy are, and whatever clients propose.
+func TestMinimaWithOneTargetGiveTheSameAnswers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one := drawStrategy(t)
+		other := one
+		if one.Floor() == one.MinPrice {
+			t.Skip("a published minimum")
+		}
+		target := roundUp(one.MinPrice)
+		least := sort.Search(int(one.MinPrice), func(price int) bool { return roundUp(uint64(price)) == target })
+		other.MinPrice = anywhere(max(uint64(least), one.Floor()+1),
+			min(target, one.preferredPrice(terms.MaxFetches))).Draw(t, "other minimum")
+		for _, price := range append([]Tier{{Price: one.PreferredPrice}}, one.Tiers...) {
+			require.Equal(t, one.target(price.Price), other.target(price.Price))
+		}
+		if other.Validate() != nil {
+			t.Skip("a deal breaker rejects the other minimum")
+		}
+		require.Equal(t, one.Public(), other.Public())
+		for range 10 {
+			compareNegotiations(t, &one, &other)
+		}
+	})
+}
+
+// compareNegotiations plays random proposals against two strategies whose answers must be the same.
+func compareNegotiations(t *rapid.T, one, other *Strategy) {
+	states := [2]State{Start(noon), Start(noon)}
+	for range one.MaxRounds + 1 {
+		proposal := drawProposal(t, one)
+		var answers [2]Answer
+		for side, s := range [2]*Strategy{one, other} {
+			decision, err := Respond(s, states[side], proposal, noon)
+			require.NoError(t, err)
+			answers[side], states[side] = decision.Answer(), states[side].After(decision, noon)
+		}
+		require.Equal(t, answers[0], answers[1])
+		require.Equal(t, states[0], states[1])
+		if states[0].Status != Negotiating {
+			return
+		}
+	}
+}
+
+// attacker knows the rules and the whole strategy except for the minimum. It keeps the minima that are
+// consistent with all answers so far: no inference can do better.
+type attacker struct {
+	strategy   Strategy
+	candidates []uint64
+	states     map[uint64]State
+	now        time.Time
+}
+
+func newAttacker(s Strategy) *attacker {
+	a := &attacker{strategy: s, now: noon}
+	for minimum := s.Floor(); minimum <= s.preferredPrice(terms.MaxFetches); minimum++ {
+		a.candidates = append(a.candidates, minimum)
+	}
+	return a
+}
+
+// answer returns the answer and the next state if the minimum were a candidate.
+func (a *attacker) answer(minimum uint64, proposal terms.Terms) (Answer, State) {
+	s := a.strategy
+	s.MinPrice = minimum
+	decision, err := Respond(&s, a.states[minimum], proposal, a.now)
+	if err != nil {
+		panic(err)
+	}
+	return decision.Answer(), a.states[minimum].After(decision, a.now)
+}
+
+// split returns the size of the largest group of candidates with the same answer, which the attacker
+// wants to be small.
+func (a *attacker) split(proposal terms.Terms) int {
+	type observation struct {
+		action   Action
+		reason   string
+		price    uint64
+		ttl, rps uint32
+	}
+	groups, largest := map[observation]int{}, 0
+	for _, minimum := range a.candidates {
+		answer, _ := a.answer(minimum, proposal)
+		key := observation{action: answer.Action, reason: answer.Reason}
+		if answer.Terms != nil {
+			key.price, key.ttl, key.rps = answer.Terms.Price, answer.Terms.TTLSeconds, answer.Terms.BurstRPS
+		}
+		groups[key]++
+		largest = max(largest, groups[key])
+	}
+	return largest
+}
+
+// negotiate runs one negotiation with the real minimum, with at most max_rounds proposals, and returns the
+// width of the interval of the remaining candidates.
+func (a *attacker) negotiate(next func(round uint32) terms.Terms) uint64 {
+	a.now = a.now.Add(6 * time.Minute) // ten an hour
+	a.states = map[uint64]State{}
+	for _, minimum := range a.candidates {
+		a.states[minimum] = Start(a.now)
+	}
+	real := a.strategy.MinPrice
+	for round := range a.strategy.MaxRounds {
+		proposal := next(round + 1)
+		answer, _ := a.answer(real, proposal)
+		var consistent []uint64
+		for _, minimum := range a.candidates {
+			other, state := a.answer(minimum, proposal)
+			if other.Action != answer.Action || other.Reason != answer.Reason ||
+				(other.Terms == nil) != (answer.Terms == nil) ||
+				other.Terms != nil && !other.Terms.Equal(*answer.Terms) {
+				continue
+			}
+			a.states[minimum] = state
+			consistent = append(consistent, minimum)
+		}
+		a.candidates = consistent
+		if a.states[real].Status != Negotiating {
+			break
+		}
+	}
+	return a.candidates[len(a.candidates)-1] - a.candidates[0]
+}
+
+// lowball is the best single negotiation: proposals at the floor, for the highest volume, show the target.
+func (a *attacker) lowball(uint32) terms.Terms {
+	proposal := at(a.strategy.Floor())
+	proposal.PrepaidFetches = terms.MaxFetches
+	return proposal
+}
+
+// greedy returns the proposal that splits the candidates best, over a grid of prices and other terms.
+func (a *attacker) greedy(uint32) terms.Terms {
+	best, least := at(a.strategy.Floor()), len(a.candidates)+1
+	for price := a.strategy.Floor(); price <= a.strategy.MaxPrice; price += 29 {
+		for _, ttl := range []uint32{600, 450} {
+			for _, prepaid := range []uint64{0, 5000} {
+				proposal := at(price)
+				proposal.TTLSeconds, proposal.PrepaidFetches = ttl, prepaid
+				if largest := a.split(proposal); largest < least {
+					best, least = proposal, largest
+				}
+			}
+		}
+	}
+	return best
+}
+
+// bisect searches for the lowest accepted price among the candidates, with other terms that change.
+func (a *attacker) bisect(round uint32) terms.Terms {
+	proposal := at((a.candidates[0] + a.candidates[len(a.candidates)-1]) / 2)
+	proposal.TTLSeconds -= 100 * (round % 3)
+	return proposal
+}
+
+// TestTenNegotiationsTeachNoMoreThanOne plays the negotiations of an hour against all styles and compares the
+// attackers' intervals for the minimum with that of the best single negotiation.
+func TestTenNegotiationsTeachNoMoreThanOne(t *testing.T) {
+	const negotiations = 10
+	for _, style := range Styles() {
+		for _, minimum := range []uint64{130, 260} {
+			t.Run(fmt.Sprintf("%s %d", style, minimum), func(t *testing.T) {
+				s := NewStrategy()
+				s.Style, s.PublishedFloor = style, 100
+				s.MinPrice, s.PreferredPrice, s.MaxPrice = minimum, 320, 400
+				s.Tiers = []Tier{{From: 5000, Price: 300}}
+				s.MaxRounds = 4
+				require.NoError(t, s.Validate())
+
+				one := newAttacker(s)
+				afterOne := one.negotiate(one.lowball)
+				require.GreaterOrEqual(t, afterOne, uint64(29), "the steps of the list are wide")
+
+				methods := map[string]func(*attacker) func(uint32) terms.Terms{
+					"greedy":  func(a *attacker) func(uint32) terms.Terms { return a.greedy },
+					"bisect":  func(a *attacker) func(uint32) terms.Terms { return a.bisect },
+					"lowball": func(a *attacker) func(uint32) terms.Terms { return a.lowball },
+				}
+				for name, method := range methods {
+					a := newAttacker(s)
+					for range negotiations {
+						require.GreaterOrEqual(t, a.negotiate(method(a)), afterOne, name)
+					}
+				}
+				// An attacker that knows the target from one negotiation learns nothing in nine others.
+				for range negotiations - 1 {
+					require.Equal(t, afterOne, one.negotiate(one.greedy))
+				}
+				require.Contains(t, one.candidates, minimum)
+			})
+		}
+	}
+}
+
+func TestRoundingIsPublicAndMonotone(t *testing.T) {
+	for price, rounded := range map[uint64]uint64{
+		0: 0, 1: 1, 2: 2, 3: 3, 6: 7, 11: 13, 100: 100, 101: 125, 1000: 1000, 1001: 1250, 2600: 3150,
+		6301: 8000, 8001: 10_000, terms.MaxPrice: terms.MaxPrice,
+	} {
+		require.Equal(t, rounded, roundUp(price), "%d", price)
+	}
+	before := uint64(0)
+	for price := range uint64(200_000) {
+		rounded := roundUp(price)
+		require.GreaterOrEqual(t, rounded, max(price, before))
+		require.Equal(t, rounded, roundUp(rounded))
+		if price >= 100 {
+			require.LessOrEqual(t, rounded*100, price*128)
+		}
+		before = rounded
+	}
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// TestInvariantsOfNegotiations plays random proposals against random strategies.
+func TestInvariantsOfNegotiations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStrategy(t)
+		state, now := Start(noon), noon
+		for round := uint32(1); ; round++ {
+			now = now.Add(time.Duration(rapid.Uint32Range(0, s.TimeoutSeconds+1).Draw(t, "seconds")) * time.Second)
+			proposal := drawProposal(t, &s)
+			decision, err := Respond(&s, state, proposal, now)
+			require.NoError(t, err)
+			again, _ := Respond(&s, state, proposal, now)
+			require.Equal(t, decision, again, "deterministic")
+			checkDecision(t, &s, state, proposal, decision)
+			state = state.After(decision, now)
+			if decision.Action != Counter {
+				break
+			}
+			require.Equal(t, round, state.Round)
+			require.LessOrEqual(t, round, s.MaxRounds)
+			if rapid.Bool().Draw(t, "client accepts") {
+				agreed, err := AcceptCounter(&s, state, now)
+				require.NoError(t, err)
+				require.Contains(t, []Action{Accept, Approve}, agreed.Action)
+				require.True(t, agreed.Terms.Equal(*decision.Terms))
+				state = state.After(agreed, now)
+				break
+			}
+			if round < s.MaxRounds && rapid.Bool().Draw(t, "client proposes the counter offer") {
+				agreed, err := Respond(&s, state, *decision.Terms, now)
+				require.NoError(t, err)
+				require.Contains(t, []Action{Accept, Approve}, agreed.Action, "a counter offer binds")
+				state = state.After(agreed, now)
+				break
+			}
+		}
+		_, err := Respond(&s, state, at(1), now)
+		if state.Status == AwaitingApproval {
+			require.ErrorIs(t, err, ErrAwaitingApproval)
+		} else {
+			require.ErrorIs(t, err, ErrFinal)
+		}
+	})
+}
+
+func checkDecision(t *rapid.T, s *Strategy, state State, proposal terms.Terms, decision Decision) {
+	require.NotEmpty(t, decision.Reason)
+	require.NotEmpty(t, decision.Tone)
+	switch decision.Action {
+	case Accept, Approve:
+		require.True(t, decision.Terms.Equal(proposal), "there is no upper limit of the price")
+		require.GreaterOrEqual(t, proposal.Price, s.MinPrice)
+		require.True(t, isWithin(s, proposal))
+	case Counter:
+		require.GreaterOrEqual(t, decision.Terms.Price, max(s.Floor(), s.MinPrice))
+		require.LessOrEqual(t, decision.Terms.Price, s.MaxPrice)
+		require.NoError(t, decision.Terms.Validate())
+		require.True(t, isWithin(s, *decision.Terms))
+		require.Equal(t, proposal.PrepaidFetches, decision.Terms.PrepaidFetches)
+		require.False(t, decision.Terms.Equal(proposal))
+		for _, breaker := range s.DealBreakers {
+			require.False(t, breaker.breaks(*decision.Terms), "%s", breaker)
+		}
+	case Reject:
+		broken := slices.ContainsFunc(s.DealBreakers, func(d DealBreaker) bool { return d.breaks(proposal) })
+		require.True(t, proposal.Price < s.Floor() || broken)
+	case Timeout:
+		require.True(t, state.Round == s.MaxRounds || decision.Reason == ReasonInactive)
+	}
+}
+
+func isWithin(s *Strategy, t terms.Terms) bool {
+	refused := func(p terms.Purpose) bool { return !slices.Contains(s.AllowedPurposes, p) }
+	return t.TTLSeconds >= s.MinTTLSeconds && t.TTLSeconds <= s.MaxTTLSeconds &&
+		t.BurstRPS >= s.MinBurstRPS && t.BurstRPS <= s.MaxBurstRPS &&
+		!slices.ContainsFunc(t.Purposes, refused)
+}
+
+// TestConcessionIsMonotone shows that asked and acceptable prices never rise from round to round, for the
+// same other terms, and that they end at the target.
+func TestConcessionIsMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStrategy(t)
+		s.MaxRounds = rapid.Uint32Range(2, maxRounds).Draw(t, "rounds")
+		other := s.within(drawProposal(t, &s))
+		asking := s.asking(other.PrepaidFetches)
+		asked, accepted := s.MaxPrice, s.MaxPrice
+		for round := uint32(1); round <= s.MaxRounds; round++ {
+			ask, accept := asking.prices(round, other)
+			require.LessOrEqual(t, ask, asked)
+			require.LessOrEqual(t, accept, min(accepted, ask))
+			require.GreaterOrEqual(t, accept, asking.target)
+			asked, accepted = ask, accept
+		}
+		require.Equal(t, asking.target, asking.price(s.MaxRounds))
+		require.GreaterOrEqual(t, asking.target, s.MinPrice)
+	})
+}
+
+func TestScoreIsMonotoneInThePrice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStrategy(t)
+		lower := drawProposal(t, &s)
+		higher := lower
+		higher.Price = rapid.Uint64Range(lower.Price, terms.MaxPrice).Draw(t, "higher price")
+		one, other := Score(&s, lower), Score(&s, higher)
+		require.LessOrEqual(t, one.Total, other.Total)
+		require.LessOrEqual(t, other.Total, One)
+		require.Equal(t, one.Total, one.Price+one.TTL+one.RPS+one.Purposes)
+		guarded := s.scoreFrom(s.target(s.preferredPrice(lower.PrepaidFetches)), lower).Total
+		require.LessOrEqual(t, guarded, one.Total, "the guard never lifts a score")
+	})
+}
+
+func TestStrategiesSurviveJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStrategy(t)
+		s.ValidFrom = noon.Add(time.Duration(rapid.Int64Range(-1e9, 1e9).Draw(t, "from")))
+		s.Hours = []Hours{{From: 60, Until: minutesOfDay}}
+		text, err := json.Marshal(s)
+		require.NoError(t, err)
+		again, err := ParseStrategy(text)
+		require.NoError(t, err)
+		require.Equal(t, s, again)
+	})
+}
