@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// MaxBundle is the highest number of publishers in a bundle.
+const MaxBundle = 64
+
+// ErrBundle is in the chain of the errors of invalid bundles.
+var ErrBundle = errors.New("invalid bundle")
+
+// BundlePart is the decision of one publisher on the bundle's proposal.
+type BundlePart struct {
+	PublisherID int64
+	Decision    Decision
+}
+
+// BundleResult is the decision on a bundle.
+type BundleResult struct {
+	// Action is [Accept] if every required part is accepted. Otherwise it is the most distant action of the
+	// required parts from that: reject, timeout, counter, approve, in this order.
+	Action Action
+	// Agreed has the accepted terms of each required publisher, in the order of the parts, if Action is
+	// [Accept]: each becomes a licence. Otherwise it is empty, and no licence is issued.
+	Agreed []BundleAgreement
+	// Open are the publishers whose required parts are not accepted, in the order of the parts.
+	Open []int64
+}
+
+// BundleAgreement is the agreement of one publisher.
+type BundleAgreement struct {
+	PublisherID int64
+	Terms       terms.Terms
+}
+
+// Combine returns the decision on a bundle. If required is empty, all parts are required; otherwise the
+// listed publishers are, and the others get no licence. It returns an error with [ErrBundle] if there is no
+// part, or too many, if a publisher occurs twice, or if a listed publisher has no part.
+func Combine(parts []BundlePart, required []int64) (BundleResult, error) {
+	if len(parts) == 0 || len(parts) > MaxBundle {
+		return BundleResult{}, fmt.Errorf("%w: %d publishers; name 1 to %d", ErrBundle, len(parts), MaxBundle)
+	}
+	var publishers []int64
+	for _, part := range parts {
+		if slices.Contains(publishers, part.PublisherID) {
+			return BundleResult{}, fmt.Errorf("%w: publisher %d occurs twice", ErrBundle, part.PublisherID)
+		}
+		publishers = append(publishers, part.PublisherID)
+	}
+	for at, publisher := range required {
+		switch {
+		case !slices.Contains(publishers, publisher):
+			return BundleResult{}, fmt.Errorf("%w: publisher %d is not in the bundle", ErrBundle, publisher)
+		case slices.Contains(required[:at], publisher):
+			return BundleResult{}, fmt.Errorf("%w: publisher %d is listed twice", ErrBundle, publisher)
+		}
+	}
+	order := []Action{Reject, Timeout, Counter, Approve, Accept}
+	result := BundleResult{Action: Accept}
+	for _, part := range parts {
+		action := part.Decision.Action
+		switch {
+		case len(required) > 0 && !slices.Contains(required, part.PublisherID):
+			continue
+		case !slices.Contains(order, action) || action == Accept && part.Decision.Terms == nil:
+			return BundleResult{}, fmt.Errorf("%w: publisher %d has no decision", ErrBundle, part.PublisherID)
+		case action == Accept:
+			result.Agreed = append(result.Agreed, BundleAgreement{part.PublisherID, *part.Decision.Terms})
+		default:
+			result.Open = append(result.Open, part.PublisherID)
+		}
+		if slices.Index(order, action) < slices.Index(order, result.Action) {
+			result.Action = action
+		}
+	}
+	if result.Action != Accept {
+		result.Agreed = nil
+	}
+	return result, nil
+}
