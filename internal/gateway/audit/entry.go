@@ -1,0 +1,87 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// domain separates the hashes of entries from all other uses of SHA-256.
+const domain = "haggle/gateway/audit/entry/v1\x00"
+
+// Entry is an event in the history of a negotiation.
+type Entry struct {
+	// Negotiation is the id of the negotiation.
+	Negotiation string `json:"negotiation"`
+	// Sequence is the position in the negotiation's chain, from 1.
+	Sequence int64 `json:"sequence"`
+	// Time is in UTC.
+	Time time.Time `json:"time"`
+	// Kind names the event, such as "round".
+	Kind string `json:"kind"`
+	// Data describes the event.
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// Link is an entry as the database has it.
+type Link struct {
+	// Negotiation and Sequence identify the entry.
+	Negotiation string
+	Sequence    int64
+	// Text is the entry in canonical form. The hash covers these bytes.
+	Text string
+	// Hash is SHA-256 in lowercase hexadecimal digits.
+	Hash string
+}
+
+// Canonical returns the text of an entry: its fields in the order of Entry without spaces. Data keeps its bytes except
+// for spaces. (RFC 8785 would round integers above 2^53.)
+func Canonical(e Entry) (string, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	e.Time = e.Time.UTC()
+	if err := encoder.Encode(e); err != nil {
+		return "", fmt.Errorf("audit entry %d of negotiation %s: %w", e.Sequence, e.Negotiation, err)
+	}
+	return string(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
+}
+
+// Hash returns the hash of an entry. previous is the hash of the entry before it, empty for the first one.
+func Hash(previous, text string) string {
+	h := sha256.New()
+	h.Write([]byte(domain))
+	// Both hashes have a fixed length, so no two pairs give the same input.
+	var before [sha256.Size]byte
+	if decoded, err := hex.DecodeString(previous); err == nil {
+		copy(before[:], decoded)
+	}
+	h.Write(before[:])
+	h.Write([]byte(text))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Head is the state of a chain: the number of its entries and the hash of the last one.
+type Head struct {
+	Negotiation string `json:"negotiation"`
+	Length      int64  `json:"length"`
+	Hash        string `json:"head"`
+}
+
+// Append returns the links of further entries and the new head. It sets Negotiation and Sequence of each entry.
+func Append(head Head, entries ...Entry) ([]Link, Head, error) {
+	links := make([]Link, 0, len(entries))
+	for _, e := range entries {
+		e.Negotiation, e.Sequence = head.Negotiation, head.Length+1
+		text, err := Canonical(e)
+		if err != nil {
+			return nil, Head{}, err
+		}
+		head.Length, head.Hash = e.Sequence, Hash(head.Hash, text)
+		links = append(links, Link{Negotiation: e.Negotiation, Sequence: e.Sequence, Text: text, Hash: head.Hash})
+	}
+	return links, head, nil
+}

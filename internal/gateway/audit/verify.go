@@ -1,0 +1,232 @@
+package audit
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// A Source reads one state of the database.
+type Source interface {
+	// AuditSnapshot calls heads with the head that each negotiation records, and links with every link, ordered by
+	// negotiation and sequence. Both are of one state of the database.
+	AuditSnapshot(ctx context.Context, heads func(Head) error, links func(Link) error) error
+}
+
+// Problem is the kind of a finding.
+type Problem string
+
+// The problems.
+const (
+	// Changed: the text of an entry does not have the recorded hash, or names another entry.
+	Changed Problem = "changed"
+	// Missing: an entry before others is gone.
+	Missing Problem = "missing"
+	// Truncated: the last entries of a chain are gone.
+	Truncated Problem = "truncated"
+	// Deleted: a whole chain is gone.
+	Deleted Problem = "deleted"
+	// Rewritten: the entries agree with each other, but not with a checkpoint.
+	Rewritten Problem = "rewritten"
+	// Unrecorded: the chain and the head that the negotiation records differ.
+	Unrecorded Problem = "unrecorded"
+	// BadCheckpoint: a line of the checkpoint file is not valid or missing.
+	BadCheckpoint Problem = "bad checkpoint"
+)
+
+// Finding is a difference between the database and the checkpoints.
+type Finding struct {
+	Problem Problem `json:"problem"`
+	// Negotiation is empty for a finding in the checkpoint file.
+	Negotiation string `json:"negotiation,omitempty"`
+	// Entry is the sequence of the first entry that is wrong or missing. Entries before it are as written. For a
+	// rewritten chain the first wrong entry is at Entry or after it, up to Until.
+	Entry int64 `json:"entry,omitempty"`
+	Until int64 `json:"until,omitempty"`
+	// Detail describes the difference.
+	Detail string `json:"detail"`
+}
+
+func (f Finding) String() string {
+	if f.Negotiation == "" {
+		return f.Detail
+	}
+	return fmt.Sprintf("negotiation %s: entry %d %s: %s", f.Negotiation, f.Entry, f.Problem, f.Detail)
+}
+
+// Report is the result of Verify.
+type Report struct {
+	// Negotiations, Entries and Checkpoints are numbers of what was checked.
+	Negotiations int    `json:"negotiations"`
+	Entries      int64  `json:"entries"`
+	Checkpoints  uint64 `json:"checkpoints"`
+	// Uncovered is the number of entries after the last checkpoint of their chain. A change of them together with
+	// all hashes after it is not visible.
+	Uncovered int64 `json:"uncovered"`
+	// Findings are ordered by negotiation. It is empty if nothing is wrong.
+	Findings []Finding `json:"findings"`
+}
+
+// VerifyOptions are the inputs of Verify.
+type VerifyOptions struct {
+	// Path is the checkpoint file.
+	Path string
+	// Key is the public key of the checkpoints. The keys in the file are not trusted.
+	Key ed25519.PublicKey
+	// MinSequence is the sequence of a checkpoint that the caller knows to exist. Zero is none.
+	MinSequence uint64
+}
+
+// Verify checks the chains in a database against themselves and a checkpoint file. It returns an error if it cannot
+// read them; what it finds is in the report.
+func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report, error) {
+	opened, err := os.Open(options.Path)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint file: %w", err)
+	}
+	defer opened.Close()
+	v := &verification{recorded: map[string]Head{}, chains: map[string]bool{}, report: &Report{Findings: []Finding{}}}
+	// The file is read first: every head in it is older than the state of the database.
+	var invalid *CheckpointError
+	if v.file, _, err = read(opened, options.Key); errors.As(err, &invalid) {
+		v.found(Finding{Problem: BadCheckpoint, Detail: invalid.Error()})
+	} else if err != nil {
+		return nil, err
+	}
+	v.report.Checkpoints = v.file.last.Sequence
+	if invalid == nil && v.report.Checkpoints < options.MinSequence {
+		v.found(Finding{Problem: BadCheckpoint, Detail: fmt.Sprintf("checkpoint file: ends with checkpoint %d, but checkpoint %d exists",
+			v.report.Checkpoints, options.MinSequence)})
+	}
+	err = source.AuditSnapshot(ctx, func(head Head) error {
+		v.recorded[head.Negotiation] = head
+		return nil
+	}, v.link)
+	if err != nil {
+		return nil, err
+	}
+	v.end()
+	v.deleted()
+	slices.SortStableFunc(v.report.Findings, func(a, b Finding) int { return strings.Compare(a.Negotiation, b.Negotiation) })
+	return v.report, nil
+}
+
+type verification struct {
+	file     file
+	recorded map[string]Head
+	chains   map[string]bool
+	report   *Report
+	// head is the chain that is being read, and wrong reports that it has a finding.
+	head  Head
+	wrong bool
+	// confirmed is the length up to which a checkpoint confirms the chain.
+	confirmed int64
+}
+
+func (v *verification) found(f Finding) {
+	v.report.Findings = append(v.report.Findings, f)
+	v.wrong = true
+}
+
+// link checks the next entry. Only the first finding of a chain is reported: the others follow from it.
+func (v *verification) link(l Link) error {
+	if l.Negotiation != v.head.Negotiation {
+		v.end()
+		v.head, v.wrong, v.confirmed = Head{Negotiation: l.Negotiation}, false, 0
+		v.chains[l.Negotiation] = true
+		v.report.Negotiations++
+	}
+	v.report.Entries++
+	if v.wrong {
+		return nil
+	}
+	sequence := v.head.Length + 1
+	if l.Sequence != sequence {
+		v.found(Finding{Problem: Missing, Negotiation: l.Negotiation, Entry: sequence,
+			Detail: fmt.Sprintf("the next entry is %d", l.Sequence)})
+		return nil
+	}
+	if problem := misnamed(l); problem != "" {
+		v.found(Finding{Problem: Changed, Negotiation: l.Negotiation, Entry: sequence, Detail: problem})
+		return nil
+	}
+	if hash := Hash(v.head.Hash, l.Text); hash != l.Hash {
+		v.found(Finding{Problem: Changed, Negotiation: l.Negotiation, Entry: sequence,
+			Detail: fmt.Sprintf("hash is %s, recorded %s", hash, l.Hash)})
+		return nil
+	}
+	v.head.Length, v.head.Hash = sequence, l.Hash
+	for _, covered := range v.file.covered[l.Negotiation] {
+		if covered.Length != sequence {
+			continue
+		}
+		if covered.Hash != l.Hash {
+			v.found(Finding{Problem: Rewritten, Negotiation: l.Negotiation, Entry: v.confirmed + 1, Until: sequence,
+				Detail: fmt.Sprintf("head of %d entries is %s, in checkpoint %d %s", sequence, l.Hash, covered.checkpoint, covered.Hash)})
+			return nil
+		}
+		v.confirmed = sequence
+	}
+	return nil
+}
+
+// misnamed returns the problem of an entry whose text is of another entry.
+func misnamed(l Link) string {
+	var e Entry
+	if err := json.Unmarshal([]byte(l.Text), &e); err != nil {
+		return "invalid JSON: " + err.Error()
+	}
+	if e.Negotiation != l.Negotiation || e.Sequence != l.Sequence {
+		return fmt.Sprintf("the text is that of entry %d of negotiation %s", e.Sequence, e.Negotiation)
+	}
+	return ""
+}
+
+// end checks the end of the chain that has been read.
+func (v *verification) end() {
+	if v.head.Negotiation == "" {
+		return
+	}
+	v.report.Uncovered += v.head.Length - v.confirmed
+	if v.wrong {
+		return
+	}
+	name := v.head.Negotiation
+	if last, known := v.file.heads[name]; known && v.head.Length < last.Length {
+		v.found(Finding{Problem: Truncated, Negotiation: name, Entry: v.head.Length + 1, Until: last.Length,
+			Detail: fmt.Sprintf("the chain has %d entries, a checkpoint %d", v.head.Length, last.Length)})
+		return
+	}
+	switch recorded, known := v.recorded[name]; {
+	case !known:
+		v.found(Finding{Problem: Unrecorded, Negotiation: name, Entry: 1, Detail: "no negotiation has this chain"})
+	case recorded.Length > v.head.Length:
+		v.found(Finding{Problem: Truncated, Negotiation: name, Entry: v.head.Length + 1, Until: recorded.Length,
+			Detail: fmt.Sprintf("the chain has %d entries, the negotiation records %d", v.head.Length, recorded.Length)})
+	case recorded != v.head:
+		v.found(Finding{Problem: Unrecorded, Negotiation: name, Entry: min(recorded.Length, v.head.Length),
+			Detail: fmt.Sprintf("the negotiation records %d entries and head %s, the chain has %d and %s",
+				recorded.Length, recorded.Hash, v.head.Length, v.head.Hash)})
+	}
+}
+
+// deleted reports the chains of which nothing is left.
+func (v *verification) deleted() {
+	for name, head := range v.file.heads {
+		if !v.chains[name] {
+			v.found(Finding{Problem: Deleted, Negotiation: name, Entry: 1, Until: head.Length,
+				Detail: fmt.Sprintf("a checkpoint has %d entries", head.Length)})
+		}
+	}
+	for name, head := range v.recorded {
+		if _, covered := v.file.heads[name]; !covered && !v.chains[name] {
+			v.found(Finding{Problem: Deleted, Negotiation: name, Entry: 1, Until: head.Length,
+				Detail: fmt.Sprintf("the negotiation records %d entries", head.Length)})
+		}
+	}
+}
