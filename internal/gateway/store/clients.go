@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ClientKind is the way in which a client proves its identity.
+type ClientKind string
+
+// The kinds.
+const (
+	ClientAPIKey     ClientKind = "api_key"
+	ClientEd25519    ClientKind = "ed25519"
+	ClientWebBotAuth ClientKind = "web_bot_auth"
+	ClientAnonymous  ClientKind = "anonymous"
+)
+
+// Client opens negotiations.
+type Client struct {
+	// ID is set by the store.
+	ID   int64
+	Kind ClientKind
+	// Subject is unique among the clients of a kind: the identity that was verified.
+	Subject string
+	// Name is the name of the verified registration. It is empty for an anonymous client.
+	Name      string
+	CreatedAt time.Time
+}
+
+const clientColumns = `id, kind, subject, name, created_at`
+
+func scanClient(scan func(...any) error) (c Client, err error) {
+	err = scan(&c.ID, &c.Kind, &c.Subject, text(&c.Name), scanTime{&c.CreatedAt})
+	return c, err
+}
+
+// RegisterClient adds a client. It returns [ErrExists] if another one of the kind has the subject.
+func (s *Store) RegisterClient(ctx context.Context, c Client) (Client, error) {
+	return one(ctx, s.writer, fmt.Sprintf("client %s", c.Subject), scanClient, `INSERT INTO clients (kind, subject, name, created_at)
+		VALUES ($1, $2, $3, $4) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name), micro(s.now()))
+}
+
+// AnonymousClient returns the anonymous client with a subject. It adds one if there is none.
+func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, error) {
+	return one(ctx, s.writer, "anonymous client", scanClient, `INSERT INTO clients (kind, subject, created_at)
+		VALUES ('anonymous', $1, $2) ON CONFLICT (kind, subject) DO UPDATE SET subject = excluded.subject
+		RETURNING `+clientColumns, subject, micro(s.now()))
+}
+
+// Client returns a client, or [ErrNotFound].
+func (s *Store) Client(ctx context.Context, id int64) (Client, error) {
+	return one(ctx, s.reader, fmt.Sprintf("client %d", id), scanClient,
+		`SELECT `+clientColumns+` FROM clients WHERE id = $1`, id)
+}
+
+// ClientBySubject returns a client, or [ErrNotFound].
+func (s *Store) ClientBySubject(ctx context.Context, kind ClientKind, subject string) (Client, error) {
+	return one(ctx, s.reader, "client "+subject, scanClient,
+		`SELECT `+clientColumns+` FROM clients WHERE kind = $1 AND subject = $2`, string(kind), subject)
+}
+
+// Clients lists the clients, newest first.
+func (s *Store) Clients(ctx context.Context, page Page) (List[Client], error) {
+	return list(ctx, s, page, scanClient, func(c Client) Cursor { return numberedCursor(c.CreatedAt, c.ID) },
+		`SELECT `+clientColumns+` FROM clients`, nil)
+}
+
+// APIKey is a key of a publisher or of a client. The key itself is not stored.
+type APIKey struct {
+	// ID is set by the store.
+	ID string
+	// Hash is the SHA-256 of the key in lowercase hexadecimal digits. It is unique.
+	Hash   string
+	Name   string
+	Scopes []string
+	// Publisher or Client is the owner; the other one is zero.
+	Publisher, Client int64
+	CreatedAt         time.Time
+	// ExpiresAt is zero for a key that does not expire. RevokedAt is zero for a key that is not revoked.
+	ExpiresAt, RevokedAt time.Time
+}
+
+// Valid reports whether the key is neither expired nor revoked.
+func (k APIKey) Valid(now time.Time) bool {
+	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
+}
+
+const keyColumns = `id, hash, name, scopes, publisher_id, client_id, created_at, expires_at, revoked_at`
+
+func scanKey(scan func(...any) error) (k APIKey, err error) {
+	var scopes []byte
+	var publisher, client *int64
+	err = scan(&k.ID, &k.Hash, &k.Name, text(&scopes), &publisher, &client, scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt},
+		scanTime{&k.RevokedAt})
+	if err != nil {
+		return k, err
+	}
+	if publisher != nil {
+		k.Publisher = *publisher
+	}
+	if client != nil {
+		k.Client = *client
+	}
+	return k, json.Unmarshal(scopes, &k.Scopes)
+}
+
+func (s *Store) addKey(ctx context.Context, on querier, k APIKey) (APIKey, error) {
+	if k.Scopes == nil {
+		k.Scopes = []string{}
+	}
+	scopes, err := json.Marshal(k.Scopes)
+	if err != nil {
+		return k, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return k, err
+	}
+	return one(ctx, on, "API key", scanKey, `INSERT INTO api_keys (id, hash, name, scopes, publisher_id, client_id, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING `+keyColumns, id.String(), k.Hash, k.Name, string(scopes),
+		numberOrNull(k.Publisher), numberOrNull(k.Client), micro(s.now()), micro(k.ExpiresAt))
+}
+
+func numberOrNull(id int64) any {
+	if id == 0 {
+		return nil
+	}
+	return id
+}
+
+// CreateKey adds an API key.
+func (s *Store) CreateKey(ctx context.Context, k APIKey) (APIKey, error) {
+	return s.addKey(ctx, s.writer, k)
+}
+
+// KeyByHash returns an API key, or [ErrNotFound]. The key can be expired or revoked.
+func (s *Store) KeyByHash(ctx context.Context, hash string) (APIKey, error) {
+	return one(ctx, s.reader, "API key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
+}
+
+// RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no key has
+// the id.
+func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
+	return s.revokeKey(ctx, s.writer, id)
+}
+
+func (s *Store) revokeKey(ctx context.Context, on querier, id string) (APIKey, error) {
+	if err := checkID("API key", id); err != nil {
+		return APIKey{}, err
+	}
+	return one(ctx, on, "API key "+id, scanKey, `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1
+		RETURNING `+keyColumns, id, micro(s.now()))
+}
+
+// RotateKey revokes an API key and adds one with the same owner, name, scopes and end, in one transaction. It returns
+// [ErrNotFound] if no key has the id, or if the key is not valid.
+func (s *Store) RotateKey(ctx context.Context, id, newHash string) (added APIKey, err error) {
+	err = s.transact(ctx, func(t *transaction) error {
+		if err := checkID("API key", id); err != nil {
+			return err
+		}
+		old, err := one(ctx, t, "API key "+id, scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+t.lock("", "FOR UPDATE"), id)
+		if err != nil {
+			return err
+		}
+		if !old.Valid(s.now()) {
+			return fmt.Errorf("API key %s: expired or revoked: %w", id, ErrNotFound)
+		}
+		if _, err = s.revokeKey(ctx, t, id); err != nil {
+			return err
+		}
+		old.Hash = newHash
+		added, err = s.addKey(ctx, t, old)
+		return err
+	})
+	return added, err
+}
+
+// Keys lists the API keys of a publisher or of a client, newest first. The other one is zero.
+func (s *Store) Keys(ctx context.Context, publisher, client int64, page Page) (List[APIKey], error) {
+	owner := condition{"publisher_id = ", publisher}
+	if client != 0 {
+		owner = condition{"client_id = ", client}
+	}
+	return list(ctx, s, page, scanKey, func(k APIKey) Cursor { return Cursor{k.CreatedAt, k.ID} },
+		`SELECT `+keyColumns+` FROM api_keys`, where{owner})
+}
+
+// checkID returns [ErrNotFound] for an id that is not a UUID.
+func checkID(object, id string) error {
+	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+		return fmt.Errorf("%s %q: %w", object, id, ErrNotFound)
+	}
+	return nil
+}

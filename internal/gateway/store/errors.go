@@ -1,0 +1,67 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The errors that callers handle.
+var (
+	// ErrAddress means that the address is not one of a database.
+	ErrAddress = errors.New("gateway store: invalid database address: use sqlite:PATH or postgres://USER@HOST:PORT/DATABASE")
+	// ErrInProgress means that another transaction holds the lock. Nothing has changed; try again.
+	ErrInProgress = errors.New("negotiation in progress: try again")
+	// ErrNotFound means that no row has the id.
+	ErrNotFound = errors.New("not found")
+	// ErrKeyReused means that an idempotency key belongs to a request with another body.
+	ErrKeyReused = errors.New("idempotency key reused: send another key with another request")
+	// ErrExists means that a row with the same name exists already.
+	ErrExists = errors.New("exists already")
+	// ErrNoStrategy means that the publisher has no active strategy.
+	ErrNoStrategy = errors.New("publisher has no active strategy")
+	// ErrOfferChanged means that the offer is not the one that the caller accepts.
+	ErrOfferChanged = errors.New("offer changed: read the negotiation and decide again")
+	// ErrNewerSchema means that a newer version of haggle has migrated the database.
+	ErrNewerSchema = errors.New("a newer version of haggle has written the database: update haggle")
+)
+
+// StatusError means that the negotiation's status does not allow the operation.
+type StatusError struct {
+	Status Status
+	// Reason is the recorded reason for the status.
+	Reason string
+}
+
+func (e *StatusError) Error() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("negotiation is %s", e.Status)
+	}
+	return fmt.Sprintf("negotiation is %s: %s", e.Status, e.Reason)
+}
+
+// LimitError means that a limit of new negotiations is reached.
+type LimitError struct {
+	// Limit is the limit that is reached.
+	Limit LimitKind
+	// Maximum is the value of the limit.
+	Maximum int
+	// Publisher is the id of the publisher; zero for the limit of a client.
+	Publisher int64
+	// RetryAfter is the time until the limit allows a negotiation again, if no other changes. It is positive.
+	RetryAfter time.Duration
+}
+
+// LimitKind names a limit.
+type LimitKind string
+
+// The limits.
+const (
+	LimitClientHour LimitKind = "negotiations per client and hour"
+	LimitOpen       LimitKind = "open negotiations per publisher"
+	LimitAnonymous  LimitKind = "open negotiations of anonymous clients per publisher"
+)
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("limit reached: %d %s: try again in %s", e.Maximum, e.Limit, e.RetryAfter.Round(time.Second))
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Publisher is a site that licenses its content.
+type Publisher struct {
+	// ID is set by the store.
+	ID int64
+	// Hostname is unique.
+	Hostname string
+	Name     string
+	// Currency is the currency of all prices of the publisher, such as USD.
+	Currency string
+	// PublishedFloorMicro is the lowest price per fetch that the publisher tells everyone, in millionths of the
+	// currency. Nil if there is none.
+	PublishedFloorMicro *int64
+	// Active reports whether the publisher accepts new negotiations.
+	Active               bool
+	CreatedAt, UpdatedAt time.Time
+}
+
+const publisherColumns = `id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at`
+
+func scanPublisher(scan func(...any) error) (p Publisher, err error) {
+	err = scan(&p.ID, &p.Hostname, &p.Name, &p.Currency, &p.PublishedFloorMicro, &p.Active,
+		scanTime{&p.CreatedAt}, scanTime{&p.UpdatedAt})
+	return p, err
+}
+
+// CreatePublisher adds a publisher. It returns [ErrExists] if another one has the hostname.
+func (s *Store) CreatePublisher(ctx context.Context, p Publisher) (Publisher, error) {
+	now := s.now()
+	return one(ctx, s.writer, "publisher "+p.Hostname, scanPublisher, `INSERT INTO publishers
+		(hostname, name, currency, published_floor_micro, is_active, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING `+publisherColumns,
+		p.Hostname, p.Name, p.Currency, p.PublishedFloorMicro, p.Active, micro(now))
+}
+
+// UpdatePublisher replaces all but the id and the hostname. It returns [ErrNotFound] if no publisher has the id.
+func (s *Store) UpdatePublisher(ctx context.Context, p Publisher) (Publisher, error) {
+	return one(ctx, s.writer, fmt.Sprintf("publisher %d", p.ID), scanPublisher, `UPDATE publishers
+		SET name = $2, currency = $3, published_floor_micro = $4, is_active = $5, updated_at = $6
+		WHERE id = $1 RETURNING `+publisherColumns,
+		p.ID, p.Name, p.Currency, p.PublishedFloorMicro, p.Active, micro(s.now()))
+}
+
+// Publisher returns a publisher, or [ErrNotFound].
+func (s *Store) Publisher(ctx context.Context, id int64) (Publisher, error) {
+	return one(ctx, s.reader, fmt.Sprintf("publisher %d", id), scanPublisher,
+		`SELECT `+publisherColumns+` FROM publishers WHERE id = $1`, id)
+}
+
+// PublisherByHostname returns a publisher, or [ErrNotFound].
+func (s *Store) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
+	return one(ctx, s.reader, "publisher "+hostname, scanPublisher,
+		`SELECT `+publisherColumns+` FROM publishers WHERE hostname = $1`, hostname)
+}
+
+// Publishers lists the active publishers, newest first.
+func (s *Store) Publishers(ctx context.Context, page Page) (List[Publisher], error) {
+	return list(ctx, s, page, scanPublisher, func(p Publisher) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
+		`SELECT `+publisherColumns+` FROM publishers`, where{{"is_active", nil}})
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, statement string, arguments ...any) *sql.Row
+	QueryContext(ctx context.Context, statement string, arguments ...any) (*sql.Rows, error)
+}
+
+// one returns the only row of a statement. name is the object in the errors.
+func one[T any](ctx context.Context, on querier, name string, scan func(func(...any) error) (T, error),
+	statement string, arguments ...any,
+) (T, error) {
+	found, err := scan(on.QueryRowContext(ctx, statement, arguments...).Scan)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		err = fmt.Errorf("%s: %w", name, ErrNotFound)
+	case isDuplicate(err):
+		err = fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	return found, classify(err)
+}
+
+// many returns all rows of a statement.
+func many[T any](ctx context.Context, on querier, scan func(func(...any) error) (T, error), statement string,
+	arguments ...any,
+) (found []T, err error) {
+	rows, err := on.QueryContext(ctx, statement, arguments...)
+	if err != nil {
+		return nil, classify(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row, err := scan(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, row)
+	}
+	return found, classify(rows.Err())
+}

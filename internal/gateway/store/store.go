@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"modernc.org/sqlite"
+)
+
+// Dialect is the kind of a database.
+type Dialect string
+
+// The dialects.
+const (
+	SQLite   Dialect = "sqlite"
+	Postgres Dialect = "postgres"
+)
+
+// busyTimeout is the time to wait for another process that writes to the same SQLite file.
+const busyTimeout = 5 * time.Second
+
+// Config describes a store. Zero values are replaced by the defaults.
+type Config struct {
+	// Address is "sqlite:PATH" or "postgres://USER@HOST:PORT/DATABASE". No error quotes it.
+	Address string
+	// Connections is the largest number of open connections to PostgreSQL. If zero, 16 is used.
+	Connections int
+	// Limits are the limits of new negotiations.
+	Limits Limits
+	// Now returns the time. If nil, time.Now is used.
+	Now func() time.Time
+}
+
+// Limits are the limits of new negotiations. A zero limit is replaced by its default.
+type Limits struct {
+	// PerClientHour is the number of negotiations that a client opens in any hour. The default is 10.
+	PerClientHour int
+	// OpenPerPublisher is the number of negotiations of a publisher that are open at once. The default is 3.
+	OpenPerPublisher int
+	// AnonymousPerPublisher is the part of OpenPerPublisher that anonymous clients can hold. The default is
+	// OpenPerPublisher - 1. It must be less than OpenPerPublisher.
+	AnonymousPerPublisher int
+}
+
+func (l Limits) withDefaults() (Limits, error) {
+	if l.PerClientHour == 0 {
+		l.PerClientHour = 10
+	}
+	if l.OpenPerPublisher == 0 {
+		l.OpenPerPublisher = 3
+	}
+	if l.AnonymousPerPublisher == 0 {
+		l.AnonymousPerPublisher = l.OpenPerPublisher - 1
+	}
+	switch {
+	case l.PerClientHour < 0 || l.OpenPerPublisher < 0 || l.AnonymousPerPublisher < 0:
+		return l, errors.New("gateway store: a limit must not be negative")
+	case l.AnonymousPerPublisher >= l.OpenPerPublisher:
+		return l, errors.New("gateway store: the anonymous limit must be less than the open negotiations of a publisher")
+	}
+	return l, nil
+}
+
+// Store is an open database with the current schema. Its methods are safe for concurrent use.
+type Store struct {
+	// Dialect is the kind of the database.
+	Dialect Dialect
+	// Name describes the database without user, password and options.
+	Name string
+
+	// writer begins transactions that write. In SQLite it has one connection.
+	writer *sql.DB
+	// reader is the same as writer in PostgreSQL.
+	reader *sql.DB
+	limits Limits
+	clock  func() time.Time
+	// observe is called with each statement of a transaction, for the tests that count them. Nil is no call.
+	observe func(statement string)
+}
+
+// Open opens a database and migrates it to the current schema. A missing SQLite file is created. It returns
+// [ErrAddress] if the address has another form, and refuses a PostgreSQL server with synchronous_commit = off.
+func Open(ctx context.Context, config Config) (*Store, error) {
+	limits, err := config.Limits.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s, err := connect(config)
+	if err != nil {
+		return nil, err
+	}
+	s.limits, s.clock = limits, config.Now
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", s.Name, err), s.Close())
+	}
+	return s, nil
+}
+
+func connect(config Config) (*Store, error) {
+	scheme, rest, _ := strings.Cut(config.Address, ":")
+	switch scheme {
+	case "sqlite":
+		return connectSQLite(rest)
+	case "postgres", "postgresql":
+		return connectPostgres(config)
+	}
+	return nil, ErrAddress
+}
+
+func connectSQLite(path string) (*Store, error) {
+	path = strings.TrimPrefix(path, "//")
+	if path == "" {
+		return nil, ErrAddress
+	}
+	path = filepath.Clean(path) // the driver reads two leading slashes as the start of a host
+	open := func(immediate bool, connections int) (*sql.DB, error) {
+		options := url.Values{}
+		options.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
+		options.Add("_pragma", "journal_mode(WAL)")
+		options.Add("_pragma", "synchronous(FULL)")
+		options.Add("_pragma", "foreign_keys(1)")
+		if immediate {
+			// A transaction that begins with a read cannot write after another process has written.
+			options.Set("_txlock", "immediate")
+		} else {
+			options.Add("_pragma", "query_only(1)")
+		}
+		location := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options.Encode()}
+		db, err := sql.Open("sqlite", location.String())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		db.SetMaxOpenConns(connections)
+		db.SetMaxIdleConns(connections)
+		return db, nil
+	}
+	// SQLite has one writer, so a second connection would wait for the first one.
+	writer, err := open(true, 1)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := open(false, 4)
+	if err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	return &Store{Dialect: SQLite, Name: path, writer: writer, reader: reader}, nil
+}
+
+func connectPostgres(config Config) (*Store, error) {
+	parsed, err := pgx.ParseConfig(config.Address)
+	if err != nil {
+		return nil, ErrAddress // the error of pgx can quote the address
+	}
+	name := fmt.Sprintf("postgres database %s on %s:%d", parsed.Database, parsed.Host, parsed.Port)
+	if strings.HasPrefix(parsed.Host, "/") {
+		name = fmt.Sprintf("postgres database %s on the socket in %s", parsed.Database, parsed.Host)
+	}
+	connections := config.Connections
+	if connections == 0 {
+		connections = 16
+	}
+	db := stdlib.OpenDB(*parsed)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return &Store{Dialect: Postgres, Name: name, writer: db, reader: db}, nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	if s.Dialect == Postgres {
+		var commit string
+		if err := s.writer.QueryRowContext(ctx, "SHOW synchronous_commit").Scan(&commit); err != nil {
+			return err
+		}
+		if commit == "off" {
+			return errors.New("synchronous_commit is off: set it to on, or a crash can lose negotiations")
+		}
+	}
+	return s.migrate(ctx)
+}
+
+// Close closes the connections.
+func (s *Store) Close() error {
+	if s.reader == s.writer {
+		return s.writer.Close()
+	}
+	return errors.Join(s.reader.Close(), s.writer.Close())
+}
+
+// Ready returns an error if the database does not answer.
+func (s *Store) Ready(ctx context.Context) error { return s.reader.PingContext(ctx) }
+
+// now is the time in the precision of the database.
+func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Microsecond) }
+
+// The SQLSTATEs of PostgreSQL that the store handles.
+const (
+	lockNotAvailable     = "55P03"
+	deadlockDetected     = "40P01"
+	serializationFailure = "40001"
+	uniqueViolation      = "23505"
+)
+
+// sqliteBusy is SQLITE_BUSY; further bits of a code say why.
+const sqliteBusy = 5
+
+// classify replaces the errors of both drivers for a lock that another transaction holds by [ErrInProgress].
+func classify(err error) error {
+	var server *pgconn.PgError
+	var file *sqlite.Error
+	switch {
+	case errors.As(err, &server):
+		switch server.Code {
+		case lockNotAvailable, deadlockDetected, serializationFailure:
+			return ErrInProgress
+		}
+	case errors.As(err, &file) && file.Code()&0xff == sqliteBusy:
+		return ErrInProgress
+	}
+	return err
+}
+
+// isDuplicate reports whether the error is the violation of a unique constraint.
+func isDuplicate(err error) bool {
+	var server *pgconn.PgError
+	var file *sqlite.Error
+	switch {
+	case errors.As(err, &server):
+		return server.Code == uniqueViolation
+	case errors.As(err, &file):
+		// SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY
+		return file.Code() == 2067 || file.Code() == 1555
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Strategy is a version of a publisher's strategy. A version never changes, except that it can be active or not. At
+// most one version of a publisher is active.
+type Strategy struct {
+	// ID and Version are set by the store. Versions of a name count from 1.
+	ID        int64
+	Publisher int64
+	Name      string
+	Version   int
+	// Definition is the strategy in JSON. Its fields with the name of a column of negotiation_strategies are copied
+	// there.
+	Definition           json.RawMessage
+	Active               bool
+	CreatedAt, UpdatedAt time.Time
+}
+
+// definedColumns are the columns that repeat parts of a definition.
+var definedColumns = []string{
+	"negotiation_style", "min_price_per_fetch_micro", "preferred_price_per_fetch_micro", "max_price_per_fetch_micro",
+	"min_token_ttl_seconds", "preferred_token_ttl_seconds", "max_token_ttl_seconds", "min_burst_rps", "preferred_burst_rps",
+	"max_burst_rps", "allowed_purposes", "preferred_purposes", "deal_breakers", "max_rounds", "auto_accept_threshold",
+	"timeout_seconds", "llm_provider", "llm_model", "llm_temperature", "system_prompt",
+}
+
+// columns are the parts of a definition in the types of their columns.
+type columns struct {
+	Style          *string         `json:"negotiation_style"`
+	MinPrice       *int64          `json:"min_price_per_fetch_micro"`
+	PreferredPrice *int64          `json:"preferred_price_per_fetch_micro"`
+	MaxPrice       *int64          `json:"max_price_per_fetch_micro"`
+	MinTTL         *int64          `json:"min_token_ttl_seconds"`
+	PreferredTTL   *int64          `json:"preferred_token_ttl_seconds"`
+	MaxTTL         *int64          `json:"max_token_ttl_seconds"`
+	MinRPS         *int64          `json:"min_burst_rps"`
+	PreferredRPS   *int64          `json:"preferred_burst_rps"`
+	MaxRPS         *int64          `json:"max_burst_rps"`
+	Allowed        json.RawMessage `json:"allowed_purposes"`
+	Preferred      json.RawMessage `json:"preferred_purposes"`
+	DealBreakers   json.RawMessage `json:"deal_breakers"`
+	MaxRounds      *int64          `json:"max_rounds"`
+	Threshold      *float64        `json:"auto_accept_threshold"`
+	Timeout        *int64          `json:"timeout_seconds"`
+	Provider       *string         `json:"llm_provider"`
+	Model          *string         `json:"llm_model"`
+	Temperature    *float64        `json:"llm_temperature"`
+	Prompt         *string         `json:"system_prompt"`
+}
+
+func definedValues(definition json.RawMessage) ([]any, error) {
+	var c columns
+	if err := json.Unmarshal(definition, &c); err != nil {
+		return nil, fmt.Errorf("strategy definition: %w", err)
+	}
+	return []any{
+		c.Style, c.MinPrice, c.PreferredPrice, c.MaxPrice, c.MinTTL, c.PreferredTTL, c.MaxTTL, c.MinRPS, c.PreferredRPS,
+		c.MaxRPS, orNull(c.Allowed), orNull(c.Preferred), orNull(c.DealBreakers), c.MaxRounds, c.Threshold, c.Timeout,
+		c.Provider, c.Model, c.Temperature, c.Prompt,
+	}, nil
+}
+
+const strategyColumns = `id, publisher_id, strategy_name, version, definition, is_active, created_at, updated_at`
+
+func scanStrategy(scan func(...any) error) (v Strategy, err error) {
+	err = scan(&v.ID, &v.Publisher, &v.Name, &v.Version, text(&v.Definition), &v.Active, scanTime{&v.CreatedAt},
+		scanTime{&v.UpdatedAt})
+	return v, err
+}
+
+// AddStrategy adds the next version of a strategy: the first one if the publisher has none of the name. If it is
+// active, the publisher's other versions are deactivated. Negotiations continue with the version that they began with.
+// It returns [ErrNotFound] if there is no such publisher.
+func (s *Store) AddStrategy(ctx context.Context, v Strategy) (added Strategy, err error) {
+	values, err := definedValues(v.Definition)
+	if err != nil {
+		return added, err
+	}
+	now := s.now()
+	err = s.transact(ctx, func(t *transaction) error {
+		if err := t.lockPublisher(ctx, v.Publisher); err != nil {
+			return err
+		}
+		var version int
+		if err := t.row(ctx, `SELECT COALESCE(MAX(version), 0) + 1 FROM negotiation_strategies
+			WHERE publisher_id = $1 AND strategy_name = $2`, v.Publisher, v.Name).Scan(&version); err != nil {
+			return err
+		}
+		if v.Active {
+			if err := t.deactivate(ctx, v.Publisher, now); err != nil {
+				return err
+			}
+		}
+		names := "publisher_id, strategy_name, version, definition, is_active, created_at, updated_at"
+		for _, name := range definedColumns {
+			names += ", " + name
+		}
+		row := append([]any{v.Publisher, v.Name, version, string(v.Definition), v.Active, micro(now), micro(now)}, values...)
+		w := insert("negotiation_strategies", names, row)
+		added, err = one(ctx, t, "strategy "+v.Name, scanStrategy, w.statement+" RETURNING "+strategyColumns, w.arguments...)
+		return err
+	})
+	return added, err
+}
+
+// lockPublisher lets one transaction at a time change a publisher's strategies.
+func (t *transaction) lockPublisher(ctx context.Context, publisher int64) error {
+	_, err := one(ctx, t, fmt.Sprintf("publisher %d", publisher), scanID,
+		t.lock(`SELECT id FROM publishers WHERE id = $1`, "FOR NO KEY UPDATE"), publisher)
+	return err
+}
+
+func scanID(scan func(...any) error) (id int64, err error) {
+	err = scan(&id)
+	return id, err
+}
+
+func (t *transaction) deactivate(ctx context.Context, publisher int64, now time.Time) error {
+	return t.all(ctx, write{`UPDATE negotiation_strategies SET is_active = FALSE, updated_at = $2
+		WHERE publisher_id = $1 AND is_active`, []any{publisher, micro(now)}})
+}
+
+// ActivateStrategy makes a version the active one of its publisher. It returns [ErrNotFound] if the publisher has no
+// version with the id.
+func (s *Store) ActivateStrategy(ctx context.Context, publisher, id int64) (activated Strategy, err error) {
+	now := s.now()
+	err = s.transact(ctx, func(t *transaction) error {
+		if err := t.lockPublisher(ctx, publisher); err != nil {
+			return err
+		}
+		if err := t.deactivate(ctx, publisher, now); err != nil {
+			return err
+		}
+		activated, err = one(ctx, t, fmt.Sprintf("strategy %d", id), scanStrategy, `UPDATE negotiation_strategies
+			SET is_active = TRUE, updated_at = $3 WHERE publisher_id = $1 AND id = $2 RETURNING `+strategyColumns,
+			publisher, id, micro(now))
+		return err
+	})
+	return activated, err
+}
+
+// DeactivateStrategies leaves a publisher without an active strategy. New negotiations with it return [ErrNoStrategy].
+func (s *Store) DeactivateStrategies(ctx context.Context, publisher int64) error {
+	return s.transact(ctx, func(t *transaction) error {
+		if err := t.lockPublisher(ctx, publisher); err != nil {
+			return err
+		}
+		return t.deactivate(ctx, publisher, s.now())
+	})
+}
+
+// Strategy returns a version, or [ErrNotFound].
+func (s *Store) Strategy(ctx context.Context, id int64) (Strategy, error) {
+	return one(ctx, s.reader, fmt.Sprintf("strategy %d", id), scanStrategy,
+		`SELECT `+strategyColumns+` FROM negotiation_strategies WHERE id = $1`, id)
+}
+
+// ActiveStrategy returns the active version of a publisher, or [ErrNoStrategy].
+func (s *Store) ActiveStrategy(ctx context.Context, publisher int64) (Strategy, error) {
+	found, err := many(ctx, s.reader, scanStrategy,
+		`SELECT `+strategyColumns+` FROM negotiation_strategies WHERE publisher_id = $1 AND is_active`, publisher)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("publisher %d: %w", publisher, ErrNoStrategy)
+	}
+	if err != nil {
+		return Strategy{}, err
+	}
+	return found[0], nil
+}
+
+// Strategies lists the versions of a publisher, newest first.
+func (s *Store) Strategies(ctx context.Context, publisher int64, page Page) (List[Strategy], error) {
+	return list(ctx, s, page, scanStrategy, func(v Strategy) Cursor { return numberedCursor(v.CreatedAt, v.ID) },
+		`SELECT `+strategyColumns+` FROM negotiation_strategies`, where{{"publisher_id = ", publisher}})
+}

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// transaction is a transaction that writes.
+type transaction struct {
+	*sql.Tx
+	store *Store
+}
+
+// transact runs act in one transaction and commits it if act returns nil.
+func (s *Store) transact(ctx context.Context, act func(*transaction) error) error {
+	s.observed("BEGIN")
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return classify(err)
+	}
+	if err := act(&transaction{Tx: tx, store: s}); err != nil {
+		return classify(errors.Join(err, rollback(tx)))
+	}
+	s.observed("COMMIT")
+	return classify(tx.Commit())
+}
+
+// rollback ends a transaction. After the end of its context it has ended already.
+func rollback(tx *sql.Tx) error {
+	if err := tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
+		return err
+	}
+	return nil
+}
+
+// snapshot runs act in a transaction that reads one state of the database.
+func (s *Store) snapshot(ctx context.Context, act func(*sql.Tx) error) error {
+	options := &sql.TxOptions{ReadOnly: true}
+	if s.Dialect == Postgres {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	tx, err := s.reader.BeginTx(ctx, options)
+	if err != nil {
+		return classify(err)
+	}
+	return classify(errors.Join(act(tx), rollback(tx)))
+}
+
+func (s *Store) observed(statement string) {
+	if s.observe != nil {
+		s.observe(statement)
+	}
+}
+
+func (t *transaction) row(ctx context.Context, statement string, arguments ...any) *sql.Row {
+	t.store.observed(statement)
+	return t.QueryRowContext(ctx, statement, arguments...)
+}
+
+func (t *transaction) rows(ctx context.Context, statement string, arguments ...any) (*sql.Rows, error) {
+	t.store.observed(statement)
+	return t.QueryContext(ctx, statement, arguments...)
+}
+
+// lock appends the clause that locks rows. A SQLite transaction that writes has locked the whole file.
+func (t *transaction) lock(statement, clause string) string {
+	if t.store.Dialect == Postgres {
+		return statement + " " + clause
+	}
+	return statement
+}
+
+// write is a statement that changes rows and returns none.
+type write struct {
+	statement string
+	arguments []any
+}
+
+var placeholder = regexp.MustCompile(`\$\d+`)
+
+// all executes the writes. In PostgreSQL they are one statement and one round trip: all but the last become common
+// table expressions. So none of them must depend on the rows of another one, except by a foreign key, which is
+// checked at the end of the statement.
+func (t *transaction) all(ctx context.Context, writes ...write) error {
+	if t.store.Dialect == SQLite {
+		for _, w := range writes {
+			t.store.observed(w.statement)
+			if _, err := t.ExecContext(ctx, w.statement, w.arguments...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var text strings.Builder
+	var arguments []any
+	for i, w := range writes {
+		shifted := placeholder.ReplaceAllStringFunc(w.statement, func(found string) string {
+			number, _ := strconv.Atoi(found[1:]) // the expression admits digits only
+			return "$" + strconv.Itoa(number+len(arguments))
+		})
+		last := i == len(writes)-1
+		switch {
+		case last && i > 0:
+			text.WriteString(" " + shifted)
+		case last:
+			text.WriteString(shifted)
+		case i == 0:
+			text.WriteString("WITH w0 AS (" + shifted + ")")
+		default:
+			text.WriteString(", w" + strconv.Itoa(i) + " AS (" + shifted + ")")
+		}
+		arguments = append(arguments, w.arguments...)
+	}
+	t.store.observed(text.String())
+	_, err := t.ExecContext(ctx, text.String(), arguments...)
+	return err
+}
+
+// insert returns the statement that inserts rows of the same length.
+func insert(table, columns string, rows ...[]any) write {
+	var text strings.Builder
+	text.WriteString("INSERT INTO " + table + " (" + columns + ") VALUES ")
+	var arguments []any
+	for i, row := range rows {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString("(")
+		for j := range row {
+			if j > 0 {
+				text.WriteString(", ")
+			}
+			text.WriteString("$" + strconv.Itoa(len(arguments)+j+1))
+		}
+		text.WriteString(")")
+		arguments = append(arguments, row...)
+	}
+	return write{text.String(), arguments}
+}
+
+// micro returns a time as the database has it; nil for the zero time.
+func micro(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+// scanTime scans a time in microseconds. NULL is the zero time.
+type scanTime struct{ into *time.Time }
+
+func (s scanTime) Scan(value any) error {
+	var number sql.NullInt64
+	if err := number.Scan(value); err != nil {
+		return err
+	}
+	*s.into = time.Time{}
+	if number.Valid {
+		*s.into = time.UnixMicro(number.Int64).UTC()
+	}
+	return nil
+}
+
+// orNull returns nil for an empty text or document.
+func orNull[T ~string | ~[]byte](value T) any {
+	if len(value) == 0 {
+		return nil
+	}
+	return string(value)
+}
+
+// scanText scans a text or a document. NULL is empty.
+type scanText[T ~string | ~[]byte] struct{ into *T }
+
+func (s scanText[T]) Scan(value any) error {
+	var text sql.NullString
+	if err := text.Scan(value); err != nil {
+		return err
+	}
+	*s.into = T(text.String)
+	if !text.Valid {
+		var empty T
+		*s.into = empty
+	}
+	return nil
+}
+
+func text[T ~string | ~[]byte](into *T) scanText[T] { return scanText[T]{into} }
