@@ -1,0 +1,245 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+)
+
+// State is what a decision depends on. The transaction has locked the negotiation.
+type State struct {
+	Negotiation
+	// Definition is that of the strategy version with which the negotiation began.
+	Definition json.RawMessage
+	// Floor is the publisher's published floor; nil if there is none.
+	Floor *int64
+	// Now is the time of the transaction.
+	Now time.Time
+}
+
+// Decision is the change of a negotiation.
+type Decision struct {
+	// Rounds are recorded in their order. They belong to the next round if one of them is of the client, and
+	// otherwise to the current one.
+	Rounds []Round
+	// Status is the new status.
+	Status Status
+	// Reason explains a final status.
+	Reason string
+	// Terms is the new current offer, and OfferBy its author. If Terms is empty, the offer stays.
+	Terms   json.RawMessage
+	OfferBy Actor
+	// FinalTerms and AgreedPriceMicro are set if the status is accepted, and only then. The price is in millionths.
+	FinalTerms       json.RawMessage
+	AgreedPriceMicro *int64
+	// Deadline is required for a status that is not final, and lies after State.Now.
+	Deadline time.Time
+	// Context replaces the negotiation's context unless it is empty.
+	Context json.RawMessage
+	// Audit are entries beyond those that the store writes for each round.
+	Audit []AuditEvent
+}
+
+// AuditEvent is an entry of the audit log before the store gives it a place in the chain.
+type AuditEvent struct {
+	Kind string
+	Data json.RawMessage
+}
+
+// Outcome is the result of a decision over one or several negotiations.
+type Outcome struct {
+	// Decisions has one for each negotiation, in the order of the states.
+	Decisions []Decision
+	// Answer is stored with the idempotency key, and returned for a repetition of the request.
+	Answer json.RawMessage
+}
+
+// auditedRound is the data of an audit entry of kind "round".
+type auditedRound struct {
+	Round     int             `json:"round"`
+	Actor     Actor           `json:"actor"`
+	Action    string          `json:"action"`
+	Terms     json.RawMessage `json:"terms,omitempty"`
+	Reasoning string          `json:"reasoning,omitempty"`
+	LLMModel  string          `json:"llm_model,omitempty"`
+	LLMTokens int64           `json:"llm_tokens_used,omitempty"`
+	LLMMillis int64           `json:"llm_response_time_ms,omitempty"`
+	Analysis  json.RawMessage `json:"analysis,omitempty"`
+	Messages  []auditedText   `json:"messages,omitempty"`
+}
+
+type auditedText struct {
+	Sender Actor           `json:"sender"`
+	Type   string          `json:"type"`
+	Text   string          `json:"text"`
+	Data   json.RawMessage `json:"data,omitempty"`
+}
+
+// auditedStatus is the data of an audit entry of kind "status".
+type auditedStatus struct {
+	From       Status          `json:"from,omitempty"`
+	To         Status          `json:"to"`
+	Reason     string          `json:"reason,omitempty"`
+	FinalTerms json.RawMessage `json:"final_terms,omitempty"`
+	Price      *int64          `json:"agreed_price_micro,omitempty"`
+	Deadline   time.Time       `json:"deadline"`
+}
+
+// changes are the rows that a transaction adds.
+type changes struct {
+	rounds, messages, entries [][]any
+}
+
+const (
+	roundColumns = `id, negotiation_id, round_number, actor, action, proposed_terms, reasoning, llm_model, llm_tokens_used,
+		llm_response_time_ms, analysis, created_at`
+	messageColumns = `id, negotiation_id, round_id, sender, message_type, message, structured_data, created_at`
+	entryColumns   = `negotiation_id, sequence, entry, hash`
+)
+
+// writes returns the statements that insert the rows.
+func (c *changes) writes() (all []write) {
+	for _, table := range []struct {
+		name, columns string
+		rows          [][]any
+	}{
+		{"negotiation_rounds", roundColumns, c.rounds}, {"negotiation_messages", messageColumns, c.messages},
+		{"audit_entries", entryColumns, c.entries},
+	} {
+		if len(table.rows) > 0 {
+			all = append(all, insert(table.name, table.columns, table.rows...))
+		}
+	}
+	return all
+}
+
+// check returns an error for a decision that the state does not allow.
+func (d Decision) check(n *Negotiation, now time.Time) error {
+	switch {
+	case n.Status.Final():
+		return &StatusError{Status: n.Status, Reason: n.Reason}
+	case n.Status == StatusAwaitingApproval && !d.Status.Final():
+		return errors.New("decision: a negotiation that awaits approval ends with the next decision")
+	case n.Status != StatusInitiated && d.Status == StatusInitiated:
+		return errors.New("decision: only a new negotiation is initiated")
+	case (d.Status == StatusAccepted) != (len(d.FinalTerms) > 0 && d.AgreedPriceMicro != nil):
+		return errors.New("decision: final terms and price belong to status accepted")
+	case d.AgreedPriceMicro != nil && *d.AgreedPriceMicro < 0:
+		return fmt.Errorf("decision: agreed price %d micro must not be negative", *d.AgreedPriceMicro)
+	case !d.Status.Final() && !d.Deadline.After(now):
+		return errors.New("decision: the deadline of an open negotiation must be in the future")
+	case len(d.Terms) > 0 && d.OfferBy != ActorClient && d.OfferBy != ActorPublisher:
+		return fmt.Errorf("decision: offer by %q: must be of the client or the publisher", d.OfferBy)
+	}
+	return errors.Join(validJSON("terms", d.Terms), validJSON("context", d.Context))
+}
+
+// validJSON returns an error for a document that is neither JSON nor empty. SQLite stores any text.
+func validJSON(name string, document json.RawMessage) error {
+	if len(document) > 0 && !json.Valid(document) {
+		return fmt.Errorf("%s: invalid JSON", name)
+	}
+	return nil
+}
+
+// apply changes a negotiation and adds the rows of the change. before is the status before the decision, empty for a
+// new negotiation.
+func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time) error {
+	if err := d.check(n, now); err != nil {
+		return err
+	}
+	for _, r := range d.Rounds {
+		if r.Actor == ActorClient {
+			n.CurrentRound++
+			break
+		}
+	}
+	var events []audit.Entry
+	event := func(kind string, data any) error {
+		text, err := json.Marshal(data)
+		if err != nil {
+			return fmt.Errorf("audit entry %s: %w", kind, err)
+		}
+		events = append(events, audit.Entry{Time: now, Kind: kind, Data: text})
+		return nil
+	}
+	for _, r := range d.Rounds {
+		audited, err := c.round(n, r, now)
+		if err != nil {
+			return err
+		}
+		if err := event("round", audited); err != nil {
+			return err
+		}
+	}
+	for _, e := range d.Audit {
+		if err := event(e.Kind, e.Data); err != nil {
+			return err
+		}
+	}
+	n.Status, n.LastActivityAt, n.UpdatedAt, n.Deadline = d.Status, now, now, d.Deadline
+	if len(d.Terms) > 0 {
+		n.CurrentTerms, n.OfferBy = d.Terms, d.OfferBy
+	}
+	if len(d.Context) > 0 {
+		n.Context = d.Context
+	}
+	n.FinalTerms, n.AgreedPriceMicro, n.Reason = d.FinalTerms, d.AgreedPriceMicro, d.Reason
+	if d.Status.Final() {
+		n.CompletedAt, n.Deadline = now, now
+	}
+	if d.Status != before {
+		err := event("status", auditedStatus{
+			From: before, To: d.Status, Reason: d.Reason, FinalTerms: d.FinalTerms, Price: d.AgreedPriceMicro, Deadline: n.Deadline,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return c.chain(n, events...)
+}
+
+func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, error) {
+	audited := auditedRound{
+		Round: n.CurrentRound, Actor: r.Actor, Action: r.Action, Terms: r.Terms, Reasoning: r.Reasoning, LLMModel: r.LLMModel,
+		LLMTokens: r.LLMTokens, LLMMillis: r.LLMTime.Milliseconds(), Analysis: r.Analysis,
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return audited, err
+	}
+	c.rounds = append(c.rounds, []any{
+		id.String(), n.ID, n.CurrentRound, string(r.Actor), r.Action, orNull(r.Terms), r.Reasoning, orNull(r.LLMModel),
+		numberOrNull(r.LLMTokens), numberOrNull(r.LLMTime.Milliseconds()), orNull(r.Analysis), micro(now),
+	})
+	for _, m := range r.Messages {
+		message, err := uuid.NewV7()
+		if err != nil {
+			return audited, err
+		}
+		c.messages = append(c.messages, []any{
+			message.String(), n.ID, id.String(), string(m.Sender), m.Type, m.Text, orNull(m.Data), micro(now),
+		})
+		audited.Messages = append(audited.Messages, auditedText{m.Sender, m.Type, m.Text, m.Data})
+	}
+	return audited, nil
+}
+
+// chain adds entries to the negotiation's audit log.
+func (c *changes) chain(n *Negotiation, entries ...audit.Entry) error {
+	n.head.Negotiation = n.ID
+	links, head, err := audit.Append(n.head, entries...)
+	if err != nil {
+		return err
+	}
+	n.head = head
+	for _, link := range links {
+		c.entries = append(c.entries, []any{link.Negotiation, link.Sequence, link.Text, link.Hash})
+	}
+	return nil
+}

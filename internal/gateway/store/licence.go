@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Policy is a licence: the publisher's rule for a client.
+type Policy struct {
+	// ID is set by the store.
+	ID          int64
+	Publisher   int64
+	Client      int64
+	Negotiation string
+	Policy      json.RawMessage
+	CreatedAt   time.Time
+	// RevokedAt is zero for a licence that is valid.
+	RevokedAt time.Time
+}
+
+const policyColumns = `id, publisher_id, client_id, negotiation_id, policy_json, created_at, revoked_at`
+
+func scanPolicy(scan func(...any) error) (p Policy, err error) {
+	err = scan(&p.ID, &p.Publisher, &p.Client, &p.Negotiation, text(&p.Policy), scanTime{&p.CreatedAt}, scanTime{&p.RevokedAt})
+	return p, err
+}
+
+// GenerateLicence writes the licence of an accepted negotiation and links both. build returns the policy. created is
+// false if the negotiation has a licence already, which is then returned without calling build. It returns a
+// [StatusError] if the negotiation is not accepted, [ErrNotFound] and [ErrInProgress].
+func (s *Store) GenerateLicence(ctx context.Context, negotiation string, build func(State) (json.RawMessage, error),
+) (p Policy, created bool, err error) {
+	if err := checkID("negotiation", negotiation); err != nil {
+		return p, false, err
+	}
+	err = s.transact(ctx, func(t *transaction) error {
+		states, _, err := t.lockNegotiations(ctx, RoundRequest{Negotiations: []string{negotiation}})
+		if err != nil {
+			return err
+		}
+		state := states[0]
+		switch {
+		case state.Status != StatusAccepted:
+			return &StatusError{Status: state.Status, Reason: state.Reason}
+		case state.Policy != 0:
+			p, err = one(ctx, t, fmt.Sprintf("licence %d", state.Policy), scanPolicy,
+				`SELECT `+policyColumns+` FROM policies WHERE id = $1`, state.Policy)
+			return err
+		}
+		document, err := build(state)
+		if err != nil {
+			return err
+		}
+		added := insert("policies", "publisher_id, client_id, negotiation_id, policy_json, created_at",
+			[]any{state.Publisher, state.Client, state.ID, string(document), micro(state.Now)})
+		p, err = one(ctx, t, "licence of negotiation "+negotiation, scanPolicy,
+			added.statement+" RETURNING "+policyColumns, added.arguments...)
+		if err != nil {
+			return err
+		}
+		created = true
+		return t.record(ctx, state, "licence", map[string]any{"policy_id": p.ID, "policy": document}, func(n *Negotiation) {
+			n.Policy = p.ID
+		})
+	})
+	if err != nil {
+		return Policy{}, false, err
+	}
+	return p, created, nil
+}
+
+// record changes a locked negotiation without a round, and adds an audit entry.
+func (t *transaction) record(ctx context.Context, state State, kind string, data any, change func(*Negotiation)) error {
+	entry, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	n := state.Negotiation
+	var c changes
+	if err := c.chain(&n, auditEntry(state.Now, kind, entry)); err != nil {
+		return err
+	}
+	n.UpdatedAt = state.Now
+	change(&n)
+	return t.all(ctx, append(c.writes(), n.update())...)
+}
+
+// RevokeLicence revokes the licence of a negotiation. A licence that is revoked already keeps its time. It returns
+// [ErrNotFound] if the negotiation has no licence of the publisher.
+func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation, reason string) (p Policy, err error) {
+	if err := checkID("negotiation", negotiation); err != nil {
+		return p, err
+	}
+	err = s.transact(ctx, func(t *transaction) error {
+		states, _, err := t.lockNegotiations(ctx, RoundRequest{Negotiations: []string{negotiation}})
+		if err != nil {
+			return err
+		}
+		p, err = one(ctx, t, "licence of negotiation "+negotiation, scanPolicy,
+			`SELECT `+policyColumns+` FROM policies WHERE negotiation_id = $1 AND publisher_id = $2`, negotiation, publisher)
+		if err != nil || !p.RevokedAt.IsZero() {
+			return err
+		}
+		p, err = one(ctx, t, "licence of negotiation "+negotiation, scanPolicy,
+			`UPDATE policies SET revoked_at = $2 WHERE id = $1 RETURNING `+policyColumns, p.ID, micro(states[0].Now))
+		if err != nil {
+			return err
+		}
+		return t.record(ctx, states[0], "licence_revoked", map[string]any{"policy_id": p.ID, "reason": reason}, func(*Negotiation) {})
+	})
+	return p, err
+}
+
+// Policy returns a licence, or [ErrNotFound].
+func (s *Store) Policy(ctx context.Context, id int64) (Policy, error) {
+	return one(ctx, s.reader, fmt.Sprintf("licence %d", id), scanPolicy,
+		`SELECT `+policyColumns+` FROM policies WHERE id = $1`, id)
+}
+
+// Policies lists the licences of a publisher, of a client or of both, newest first. Zero selects all.
+func (s *Store) Policies(ctx context.Context, publisher, client int64, page Page) (List[Policy], error) {
+	var conditions where
+	if publisher != 0 {
+		conditions = append(conditions, condition{"publisher_id = ", publisher})
+	}
+	if client != 0 {
+		conditions = append(conditions, condition{"client_id = ", client})
+	}
+	return list(ctx, s, page, scanPolicy, func(p Policy) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
+		`SELECT `+policyColumns+` FROM policies`, conditions)
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// The reasons of timeouts.
+const (
+	reasonInactive    = "No activity before the deadline"
+	reasonNotApproved = "No approval before the deadline"
+)
+
+func timeoutReason(before Status) string {
+	if before == StatusAwaitingApproval {
+		return reasonNotApproved
+	}
+	return reasonInactive
+}
+
+// expire ends locked negotiations as timeout.
+func (t *transaction) expire(ctx context.Context, late []State) error {
+	if len(late) == 0 {
+		return nil
+	}
+	var c changes
+	var updates []write
+	for _, state := range late {
+		n, before := state.Negotiation, state.Status
+		reason := timeoutReason(before)
+		activity := n.LastActivityAt
+		if err := c.apply(&n, Decision{
+			Status: StatusTimeout, Reason: reason, Rounds: []Round{{Actor: ActorSystem, Action: "timeout", Reasoning: reason}},
+		}, before, state.Now); err != nil {
+			return err
+		}
+		n.LastActivityAt = activity // a timeout is not an activity
+		updates = append(updates, n.update())
+	}
+	return t.all(ctx, append(c.writes(), updates...)...)
+}
+
+// MaxSweep is the largest number of negotiations that one transaction ends.
+const MaxSweep = 200
+
+// Sweep ends at most limit negotiations that have passed their deadline, in one transaction. It skips those that
+// another transaction has locked. It returns their number; if that is limit, there can be more.
+func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
+	if limit < 1 || limit > MaxSweep {
+		return 0, fmt.Errorf("sweep: limit %d must be 1 to %d", limit, MaxSweep)
+	}
+	now := s.now()
+	err = s.transact(ctx, func(t *transaction) error {
+		rows, err := many(ctx, t, scanNegotiation, t.lock(`SELECT `+negotiationColumns+` FROM negotiations
+			WHERE `+open+` AND deadline_at <= $1 ORDER BY deadline_at LIMIT $2`, "FOR UPDATE SKIP LOCKED"), micro(now), limit)
+		if err != nil {
+			return err
+		}
+		late := make([]State, len(rows))
+		for i, n := range rows {
+			late[i] = State{Negotiation: n, Now: now}
+			if now.Before(n.UpdatedAt) {
+				late[i].Now = n.UpdatedAt
+			}
+		}
+		ended = len(rows)
+		return t.expire(ctx, late)
+	})
+	return ended, err
+}
