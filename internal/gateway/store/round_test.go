@@ -1,0 +1,260 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A negotiation goes through its states, and every row of it is in the database.
+func TestANegotiationEndsWithALicence(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		n := f.negotiate(t)
+		require.Equal(t, StatusNegotiating, n.Status)
+		require.Equal(t, 1, n.CurrentRound)
+		require.Equal(t, "Company acme", n.ClientName)
+		f.pass(time.Minute)
+		result, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
+			require.JSONEq(t, definition, string(states[0].Definition))
+			require.JSONEq(t, `{"seen": 1}`, string(states[0].Context))
+			require.Equal(t, ActorPublisher, states[0].OfferBy)
+			return counter(states)
+		})
+		require.NoError(t, err)
+		require.JSONEq(t, `{"round": 2}`, string(result.Answer))
+		_, _, err = f.GenerateLicence(t.Context(), n.ID, nil)
+		require.EqualError(t, err, "negotiation is negotiating")
+
+		accept := AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 2}}}
+		_, err = f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, at1800, nil)
+		require.ErrorIs(t, err, ErrOfferChanged)
+		_, err = f.Accept(t.Context(), AcceptRequest{Client: n.Client + 1, Offers: accept.Offers}, at1800, nil)
+		require.ErrorIs(t, err, ErrNotFound)
+		_, err = f.Accept(t.Context(), accept, at1800, nil)
+		require.NoError(t, err)
+		_, err = f.Accept(t.Context(), accept, at1800, nil)
+		require.EqualError(t, err, "negotiation is accepted")
+
+		stored, err := f.Negotiation(t.Context(), n.ID)
+		require.NoError(t, err)
+		require.JSONEq(t, price, string(stored.FinalTerms))
+		require.EqualValues(t, 1800, *stored.AgreedPriceMicro)
+		require.Equal(t, start.Add(time.Minute), stored.CompletedAt)
+		require.Equal(t, start, stored.InitiatedAt)
+
+		build := func(s State) (json.RawMessage, error) { return s.FinalTerms, nil }
+		licence, created, err := f.GenerateLicence(t.Context(), n.ID, build)
+		require.NoError(t, err)
+		require.True(t, created)
+		again, created, err := f.GenerateLicence(t.Context(), n.ID, build)
+		require.NoError(t, err)
+		require.False(t, created)
+		require.Equal(t, licence, again)
+		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM policies`))
+		stored, err = f.Negotiation(t.Context(), n.ID)
+		require.NoError(t, err)
+		require.Equal(t, licence.ID, stored.Policy)
+		_, err = f.RevokeLicence(t.Context(), n.Publisher+1, n.ID, "other publisher")
+		require.ErrorIs(t, err, ErrNotFound)
+		revoked, err := f.RevokeLicence(t.Context(), n.Publisher, n.ID, "not paid")
+		require.NoError(t, err)
+		require.Equal(t, start.Add(time.Minute), revoked.RevokedAt)
+
+		rounds, err := f.Rounds(t.Context(), n.ID)
+		require.NoError(t, err)
+		var actions []string
+		for _, r := range rounds {
+			actions = append(actions, string(r.Actor)+" "+r.Action)
+		}
+		require.Equal(t, []string{"client propose", "publisher counter", "client propose", "publisher counter", "client accept"}, actions)
+		require.Equal(t, 3*time.Second, rounds[1].LLMTime)
+		require.EqualValues(t, 245, rounds[1].LLMTokens)
+		messages, err := f.Messages(t.Context(), n.ID, Page{})
+		require.NoError(t, err)
+		require.Len(t, messages.Items, 2)
+		require.Equal(t, rounds[3].ID, messages.Items[0].Round)
+
+		entries, err := f.AuditEntries(t.Context(), n.ID, 0, 100)
+		require.NoError(t, err)
+		var kinds []string
+		for _, e := range entries {
+			var entry struct{ Kind string }
+			require.NoError(t, json.Unmarshal([]byte(e.Text), &entry))
+			kinds = append(kinds, entry.Kind)
+		}
+		require.Equal(t, "round round status round round round status licence licence_revoked", strings.Join(kinds, " "))
+		require.Contains(t, entries[1].Text, `"score":0.7`)
+		require.Contains(t, entries[1].Text, `Closer.`)
+	})
+}
+
+// An error of the decision, or one that breaks a rule, changes nothing.
+func TestARefusedDecisionChangesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		n := f.negotiate(t)
+		later := n.Deadline
+		agreed := int64(-1)
+		for problem, d := range map[string]Decision{
+			"belong to status accepted":              {Status: StatusAccepted},
+			"only a new negotiation":                 {Status: StatusInitiated, Deadline: later},
+			"must be in the future":                  {Status: StatusNegotiating, Deadline: start},
+			"must not be negative":                   {Status: StatusAccepted, FinalTerms: json.RawMessage(`{}`), AgreedPriceMicro: &agreed},
+			`offer by "": must be of the client`:     {Status: StatusNegotiating, Deadline: later, Terms: json.RawMessage(`{}`)},
+			"audit entry round: json: error calling": {Status: StatusRejected, Rounds: []Round{{Actor: ActorClient, Terms: json.RawMessage(`{`)}}},
+		} {
+			_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func([]State) (Outcome, error) {
+				return Outcome{Decisions: []Decision{d}}, nil
+			})
+			require.ErrorContains(t, err, problem)
+		}
+		broken := errors.New("broken")
+		_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func([]State) (Outcome, error) { return Outcome{}, broken })
+		require.ErrorIs(t, err, broken)
+		for _, id := range []string{"", "x", strings.ToUpper(n.ID), "00000000-0000-7000-8000-000000000000"} {
+			_, err = f.Round(t.Context(), RoundRequest{Negotiations: []string{id}}, counter)
+			require.ErrorIs(t, err, ErrNotFound)
+		}
+		stored, err := f.Negotiation(t.Context(), n.ID)
+		require.NoError(t, err)
+		n.InitialProposal, stored.InitialProposal = nil, nil
+		n.Context, stored.Context, n.CurrentTerms, stored.CurrentTerms = nil, nil, nil, nil
+		require.Equal(t, n, stored)
+	})
+}
+
+// A repeated request gets the stored answer, byte for byte, even after the negotiation has ended.
+func TestARepeatedRequestGetsTheStoredAnswer(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		never := func([]State) (Outcome, error) { return Outcome{}, errors.New("decided again") }
+		create := f.creation(f.publisher)
+		create.Key = &Key{"acme", "k1", "body"}
+		first, err := f.CreateNegotiations(t.Context(), create, counter)
+		require.NoError(t, err)
+		again, err := f.CreateNegotiations(t.Context(), create, never)
+		require.NoError(t, err)
+		require.True(t, again.Replayed)
+		require.Equal(t, string(first.Answer), string(again.Answer))
+		create.Key = &Key{"acme", "k1", "other body"}
+		_, err = f.CreateNegotiations(t.Context(), create, never)
+		require.ErrorIs(t, err, ErrKeyReused)
+		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiations`))
+
+		id := first.Negotiations[0].ID
+		round := RoundRequest{[]string{id}, &Key{"acme", "k2", "body"}}
+		end := func(states []State) (Outcome, error) {
+			o, err := reject(states)
+			o.Answer = json.RawMessage(`{ "b":1,  "a":2}`)
+			return o, err
+		}
+		_, err = f.Round(t.Context(), round, end)
+		require.NoError(t, err)
+		again, err = f.Round(t.Context(), round, never)
+		require.NoError(t, err)
+		require.True(t, again.Replayed)
+		require.Equal(t, `{ "b":1,  "a":2}`, string(again.Answer))
+		_, err = f.Round(t.Context(), RoundRequest{[]string{id}, &Key{"acme", "k2", "other"}}, never)
+		require.ErrorIs(t, err, ErrKeyReused)
+		// Keys of another owner are independent.
+		_, err = f.Round(t.Context(), RoundRequest{[]string{id}, &Key{"other", "k2", "other"}}, never)
+		require.EqualError(t, err, "negotiation is rejected: Price below minimum threshold")
+
+		deleted, err := f.DeleteKeys(t.Context(), start.Add(time.Second), 1)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, deleted)
+	})
+}
+
+// A rule-based round needs few round trips, because each of them adds to the time for which its row is locked.
+func TestARoundHasFewStatements(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		n := f.negotiate(t)
+		var statements []string
+		f.observe = func(statement string) { statements = append(statements, statement) }
+		round := RoundRequest{[]string{n.ID}, &Key{"acme", "k", "body"}}
+		_, err := f.Round(t.Context(), round, counter)
+		require.NoError(t, err)
+		// BEGIN, the lock, the writes and COMMIT. SQLite has no round trips.
+		want := map[Dialect]int{Postgres: 4, SQLite: 8}[f.Dialect]
+		require.Len(t, statements, want, "%s", strings.Join(statements, "\n"))
+		statements = nil
+		_, err = f.CreateNegotiations(t.Context(), f.creation(f.publisher), counter)
+		require.NoError(t, err)
+		// BEGIN, client, publishers, limits, writes and COMMIT.
+		want = map[Dialect]int{Postgres: 6, SQLite: 9}[f.Dialect]
+		require.Len(t, statements, want, "%s", strings.Join(statements, "\n"))
+	})
+}
+
+// Terms above a threshold wait for the publisher, and not for the deadline of the negotiation.
+func TestAnApprovalEndsANegotiation(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		wait := func(s State) (Terms, error) { return Terms{ApprovalDeadline: s.Now.Add(48 * time.Hour)}, nil }
+		agreed := func(State) (int64, error) { return 1800, nil }
+		var ids []string
+		for range 3 {
+			n := f.negotiate(t)
+			ids = append(ids, n.ID)
+			result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, wait, nil)
+			require.NoError(t, err)
+			require.Equal(t, StatusAwaitingApproval, result.Negotiations[0].Status)
+		}
+		f.pass(24 * time.Hour)
+		ended, err := f.Sweep(t.Context(), 10)
+		require.NoError(t, err)
+		require.Zero(t, ended)
+		_, err = f.Round(t.Context(), RoundRequest{Negotiations: ids[:1]}, counter)
+		require.EqualError(t, err, "negotiation is awaiting_approval")
+		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID + 1, Approved: true}, agreed)
+		require.ErrorIs(t, err, ErrNotFound)
+
+		result, err := f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID, Approved: true}, agreed)
+		require.NoError(t, err)
+		require.Equal(t, StatusAccepted, result.Negotiations[0].Status)
+		require.JSONEq(t, price, string(result.Negotiations[0].FinalTerms))
+		result, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID, Reason: "Too much traffic"}, agreed)
+		require.NoError(t, err)
+		require.Equal(t, StatusRejected, result.Negotiations[0].Status)
+		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID, Approved: true}, agreed)
+		require.EqualError(t, err, "negotiation is rejected: Too much traffic")
+
+		f.pass(24 * time.Hour)
+		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[2], Publisher: f.publisher.ID, Approved: true}, agreed)
+		require.EqualError(t, err, "negotiation is timeout: No approval before the deadline")
+	})
+}
+
+// Negotiations end after their deadline, in batches, and before the sweep a late round ends its negotiation itself.
+func TestNegotiationsEndAfterTheirDeadline(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		var ids []string
+		for range 3 {
+			ids = append(ids, f.negotiate(t).ID)
+		}
+		f.pass(time.Hour - time.Microsecond)
+		_, err := f.Round(t.Context(), RoundRequest{Negotiations: ids[2:]}, counter)
+		require.NoError(t, err)
+		f.pass(time.Microsecond)
+		_, err = f.Round(t.Context(), RoundRequest{Negotiations: ids[:1]}, counter)
+		require.EqualError(t, err, "negotiation is timeout: No activity before the deadline")
+		for _, want := range []int{1, 0} {
+			ended, err := f.Sweep(t.Context(), 1)
+			require.NoError(t, err)
+			require.Equal(t, want, ended)
+		}
+		for i, want := range []Status{StatusTimeout, StatusTimeout, StatusNegotiating} {
+			n, err := f.Negotiation(t.Context(), ids[i])
+			require.NoError(t, err)
+			require.Equal(t, want, n.Status)
+			if want == StatusTimeout {
+				require.Equal(t, start, n.LastActivityAt)
+				require.Equal(t, f.now(), n.CompletedAt)
+			}
+		}
+		_, err = f.Sweep(t.Context(), 0)
+		require.EqualError(t, err, "sweep: limit 0 must be 1 to 200")
+	})
+}
