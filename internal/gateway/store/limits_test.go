@@ -1,0 +1,252 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// create opens a negotiation of a client and returns the limit that forbids it.
+func create(t require.TestingT, f *fixture, s *Store, client Client, publishers ...Publisher) *LimitError {
+	c := f.creation(publishers...)
+	c.Client = client.ID
+	for {
+		_, err := s.CreateNegotiations(f.context(), c, counter)
+		var limit *LimitError
+		switch {
+		case errors.As(err, &limit):
+			return limit
+		case errors.Is(err, ErrInProgress):
+			continue
+		}
+		require.NoError(t, err)
+		return nil
+	}
+}
+
+// A publisher has three open negotiations, and anonymous clients never hold all of them.
+func TestAnonymousClientsCannotHoldAPublisher(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		var anonymous []Client
+		for i := range 3 {
+			c, err := f.AnonymousClient(t.Context(), fmt.Sprintf("192.0.2.%d", i))
+			require.NoError(t, err)
+			again, err := f.AnonymousClient(t.Context(), c.Subject)
+			require.NoError(t, err)
+			require.Equal(t, c, again)
+			anonymous = append(anonymous, c)
+		}
+		require.Nil(t, create(t, f, f.Store, anonymous[0], f.publisher))
+		f.pass(time.Minute)
+		require.Nil(t, create(t, f, f.Store, anonymous[1], f.publisher))
+		require.Equal(t, &LimitError{LimitAnonymous, 2, f.publisher.ID, 59 * time.Minute}, create(t, f, f.Store, anonymous[2], f.publisher))
+		require.Nil(t, create(t, f, f.Store, f.client, f.publisher))
+		limit := create(t, f, f.Store, f.client, f.publisher)
+		require.Equal(t, &LimitError{LimitOpen, 3, f.publisher.ID, 59 * time.Minute}, limit)
+		require.EqualError(t, limit, "limit reached: 3 open negotiations per publisher: try again in 59m0s")
+		// After the deadline a negotiation holds no place, before a sweep too.
+		f.pass(limit.RetryAfter)
+		require.Nil(t, create(t, f, f.Store, anonymous[2], f.publisher))
+		_, err := Open(t.Context(), Config{Address: f.address, Limits: Limits{OpenPerPublisher: 2, AnonymousPerPublisher: 2}})
+		require.ErrorContains(t, err, "the anonymous limit must be less")
+	})
+}
+
+// A client opens ten negotiations in any hour, and each negotiation of a bundle counts.
+func TestAClientOpensTenNegotiationsAnHour(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		var publishers []Publisher
+		for i := range 11 {
+			publishers = append(publishers, f.addPublisher(t, fmt.Sprintf("site-%d.local", i)))
+		}
+		require.Nil(t, create(t, f, f.Store, f.client, publishers[0]))
+		f.pass(time.Minute)
+		require.Nil(t, create(t, f, f.Store, f.client, publishers[1:9]...))
+		require.Equal(t, LimitClientHour, create(t, f, f.Store, f.client, publishers[9:]...).Limit)
+		require.Nil(t, create(t, f, f.Store, f.client, publishers[9]))
+		require.Equal(t, &LimitError{LimitClientHour, 10, 0, 59 * time.Minute}, create(t, f, f.Store, f.client, publishers[10]))
+		require.Nil(t, create(t, f, f.Store, f.addClient(t, "other"), publishers[10]))
+		f.pass(59 * time.Minute)
+		require.Nil(t, create(t, f, f.Store, f.client, publishers[10]))
+	})
+}
+
+// The limits hold for 50 requests at once, over two stores with their own connections.
+func TestTheLimitsHoldUnderConcurrency(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		other := f.open(t, Limits{})
+		var anonymous []Client
+		for i := range 5 {
+			c, err := f.AnonymousClient(t.Context(), fmt.Sprintf("192.0.2.%d", i))
+			require.NoError(t, err)
+			anonymous = append(anonymous, c)
+		}
+		var publishers []Publisher
+		for i := range 26 {
+			publishers = append(publishers, f.addPublisher(t, fmt.Sprintf("site-%d.local", i)))
+		}
+		var group sync.WaitGroup
+		for i := range 50 {
+			group.Go(func() {
+				s := []*Store{f.Store, other}[i%2]
+				if i < 25 {
+					create(assertAll{t}, f, s, anonymous[i%5], f.publisher)
+					return
+				}
+				// Bundles over the same publishers in different orders do not wait for each other.
+				create(assertAll{t}, f, s, f.client, publishers[i-25], publishers[50-i])
+			})
+		}
+		group.Wait()
+		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE publisher_id = $1`, f.publisher.ID))
+		require.EqualValues(t, 10, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE client_id = $1`, f.client.ID))
+		require.LessOrEqual(t, count(t, f.reader,
+			`SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM negotiations GROUP BY publisher_id) AS counts`), int64(3))
+	})
+}
+
+// assertAll fails a test from another goroutine.
+type assertAll struct{ t *testing.T }
+
+func (a assertAll) Errorf(format string, arguments ...any) {
+	assert.Fail(a.t, fmt.Sprintf(format, arguments...))
+}
+func (a assertAll) FailNow() { panic("see the failure above") }
+
+// Of concurrent rounds with the same expected state, one is executed; the others get the next state or
+// ErrInProgress.
+func TestOneOfConcurrentRoundsWins(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		other := f.open(t, Limits{})
+		n := f.negotiate(t)
+		moved := errors.New("moved on")
+		const rounds = 10
+		for round := 1; round <= rounds; round++ {
+			var group sync.WaitGroup
+			results := make(chan error, 8)
+			for i := range 8 {
+				group.Go(func() {
+					s := []*Store{f.Store, other}[i%2]
+					_, err := s.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
+						if states[0].CurrentRound != round {
+							return Outcome{}, moved
+						}
+						return counter(states)
+					})
+					results <- err
+				})
+			}
+			group.Wait()
+			won := 0
+			for range 8 {
+				switch err := <-results; {
+				case err == nil:
+					won++
+				case !errors.Is(err, moved):
+					require.ErrorIs(t, err, ErrInProgress)
+				}
+			}
+			require.Equal(t, 1, won)
+		}
+		stored, err := f.Negotiation(t.Context(), n.ID)
+		require.NoError(t, err)
+		require.Equal(t, rounds+1, stored.CurrentRound)
+		require.EqualValues(t, 2*(rounds+1), count(t, f.reader, `SELECT COUNT(*) FROM negotiation_rounds`))
+	})
+}
+
+// While a transaction has a negotiation, another store gets ErrInProgress at once in PostgreSQL, and in SQLite after
+// its wait for the file.
+func TestALockedNegotiationIsInProgress(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		n := f.negotiate(t)
+		other := f.open(t, Limits{})
+		_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
+			_, err := other.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, counter)
+			require.ErrorIs(t, err, ErrInProgress)
+			_, _, err = other.GenerateLicence(t.Context(), n.ID, nil)
+			require.ErrorIs(t, err, ErrInProgress)
+			if f.Dialect == Postgres {
+				ended, err := other.Sweep(t.Context(), 1)
+				require.NoError(t, err)
+				require.Zero(t, ended)
+			}
+			// Readers never wait.
+			_, err = other.Negotiation(t.Context(), n.ID)
+			require.NoError(t, err)
+			return counter(states)
+		})
+		require.NoError(t, err)
+	})
+}
+
+// Of concurrent requests with one idempotency key, one is executed.
+func TestOneOfConcurrentRepetitionsIsExecuted(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		other := f.open(t, Limits{})
+		n, second := f.negotiate(t), f.negotiate(t)
+		var group sync.WaitGroup
+		results := make(chan Result, 16)
+		for i := range 16 {
+			group.Go(func() {
+				s := []*Store{f.Store, other}[i%2]
+				// The key is the same for both negotiations, so that the row lock does not order the transactions.
+				id := []string{n.ID, second.ID}[i/2%2]
+				for {
+					result, err := s.Round(t.Context(), RoundRequest{[]string{id}, &Key{"acme", "k", "body"}}, func(states []State) (Outcome, error) {
+						o, err := counter(states)
+						o.Answer = json.RawMessage(fmt.Sprintf(`{"by":%d}`, i))
+						return o, err
+					})
+					if errors.Is(err, ErrInProgress) {
+						continue
+					}
+					assert.NoError(t, err)
+					results <- result
+					return
+				}
+			})
+		}
+		group.Wait()
+		answers, executed := map[string]bool{}, 0
+		for range 16 {
+			result := <-results
+			answers[string(result.Answer)] = true
+			if !result.Replayed {
+				executed++
+			}
+		}
+		require.Equal(t, 1, executed)
+		require.Len(t, answers, 1)
+		require.EqualValues(t, 3, count(t, f.reader, `SELECT SUM(current_round) FROM negotiations`))
+	})
+}
+
+// A bundle is accepted as a whole: one offer that has changed leaves all as they were.
+func TestABundleIsAcceptedAsAWhole(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		c := f.creation(f.publisher, f.addPublisher(t, "site-b.local"))
+		c.Bundle = json.RawMessage(`{"acceptance": "all"}`)
+		result, err := f.CreateNegotiations(t.Context(), c, counter)
+		require.NoError(t, err)
+		a, b := result.Negotiations[0], result.Negotiations[1]
+		require.Equal(t, a.Bundle, b.Bundle)
+		found, err := f.Negotiations(t.Context(), Filter{Bundle: a.Bundle}, Page{})
+		require.NoError(t, err)
+		require.Len(t, found.Items, 2)
+		_, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID, Offers: []Offer{{a.ID, 1}, {b.ID, 2}}}, at1800, nil)
+		require.ErrorIs(t, err, ErrOfferChanged)
+		require.Zero(t, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))
+		answered := func(d []Decision) (json.RawMessage, error) { return json.Marshal(len(d)) }
+		result, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID, Offers: []Offer{{a.ID, 1}, {b.ID, 1}}}, at1800, answered)
+		require.NoError(t, err)
+		require.Equal(t, "2", string(result.Answer))
+		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))
+	})
+}

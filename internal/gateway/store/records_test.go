@@ -1,0 +1,296 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func (f *fixture) context() context.Context { return context.Background() }
+
+// A change of a strategy is a version, and a negotiation keeps the version with which it began.
+func TestStrategiesAreVersions(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		n := f.negotiate(t)
+		second, err := f.AddStrategy(t.Context(), Strategy{
+			Publisher: f.publisher.ID, Name: "default", Definition: json.RawMessage(`{"max_rounds": 3}`), Active: true,
+		})
+		require.NoError(t, err)
+		require.Equal(t, 2, second.Version)
+		draft, err := f.AddStrategy(t.Context(), Strategy{Publisher: f.publisher.ID, Name: "draft", Definition: json.RawMessage(`{}`)})
+		require.NoError(t, err)
+		require.Equal(t, 1, draft.Version)
+		active, err := f.ActiveStrategy(t.Context(), f.publisher.ID)
+		require.NoError(t, err)
+		require.Equal(t, second, active)
+		_, err = f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
+			require.Equal(t, definition, string(states[0].Definition))
+			return counter(states)
+		})
+		require.NoError(t, err)
+
+		f.pass(time.Second)
+		activated, err := f.ActivateStrategy(t.Context(), f.publisher.ID, f.strategy.ID)
+		require.NoError(t, err)
+		require.True(t, activated.Active)
+		require.Equal(t, definition, string(activated.Definition))
+		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_strategies WHERE is_active`))
+		_, err = f.ActivateStrategy(t.Context(), f.publisher.ID, 99)
+		require.ErrorIs(t, err, ErrNotFound)
+		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_strategies WHERE is_active`))
+		require.NoError(t, f.DeactivateStrategies(t.Context(), f.publisher.ID))
+		_, err = f.ActiveStrategy(t.Context(), f.publisher.ID)
+		require.ErrorIs(t, err, ErrNoStrategy)
+		_, err = f.CreateNegotiations(t.Context(), f.creation(f.publisher), counter)
+		require.ErrorIs(t, err, ErrNoStrategy)
+		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: 99, Definition: json.RawMessage(`{}`)})
+		require.ErrorIs(t, err, ErrNotFound)
+		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: f.publisher.ID, Definition: json.RawMessage(`{"max_rounds": "x"}`)})
+		require.ErrorContains(t, err, "strategy definition: json: cannot unmarshal string")
+		versions, err := f.Strategies(t.Context(), f.publisher.ID, Page{})
+		require.NoError(t, err)
+		require.Len(t, versions.Items, 3)
+	})
+}
+
+// Each part of a definition is in its column.
+func TestADefinitionFillsEveryColumn(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		var parts map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal([]byte(definition), &parts))
+		for _, column := range definedColumns {
+			var value string
+			require.NoError(t, f.reader.QueryRow(`SELECT CAST(`+column+` AS TEXT) FROM negotiation_strategies`).Scan(&value), column)
+			want := strings.Trim(string(parts[column]), `"`)
+			if strings.HasPrefix(want, "[") {
+				require.JSONEq(t, want, value)
+				continue
+			}
+			require.Equal(t, want, value, column)
+		}
+	})
+}
+
+// History cannot be changed by a mistake: the database refuses it.
+func TestHistoryIsImmutable(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.negotiate(t)
+		statements := []string{
+			`UPDATE negotiation_strategies SET min_price_per_fetch_micro = 1`,
+			`UPDATE negotiation_strategies SET definition = '{}'`,
+			`INSERT INTO audit_entries SELECT * FROM audit_entries`,
+		}
+		for _, table := range partsOf(f.Dialect).AppendOnly {
+			statements = append(statements, `DELETE FROM `+table, `UPDATE `+table+` SET negotiation_id = negotiation_id`)
+		}
+		if f.Dialect == Postgres {
+			statements = append(statements, `TRUNCATE audit_entries`)
+		} else {
+			statements = append(statements, `REPLACE INTO audit_entries SELECT * FROM audit_entries`)
+		}
+		for _, statement := range statements {
+			_, err := f.writer.Exec(statement)
+			require.Error(t, err, statement)
+			if !strings.HasPrefix(statement, "INSERT") {
+				require.ErrorContains(t, err, "rows never change", statement)
+			}
+		}
+	})
+}
+
+func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		end := start.Add(time.Hour)
+		key, err := f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Scopes: []string{"read"}, Publisher: f.publisher.ID, ExpiresAt: end})
+		require.NoError(t, err)
+		_, err = f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Publisher: f.publisher.ID})
+		require.ErrorIs(t, err, ErrExists)
+		_, err = f.CreateKey(t.Context(), APIKey{Hash: "h9", Name: "of nobody"})
+		require.Error(t, err)
+		found, err := f.KeyByHash(t.Context(), "h1")
+		require.NoError(t, err)
+		require.Equal(t, key, found)
+		require.True(t, found.Valid(end.Add(-1)))
+		require.False(t, found.Valid(end))
+
+		f.pass(time.Minute)
+		rotated, err := f.RotateKey(t.Context(), key.ID, "h2")
+		require.NoError(t, err)
+		require.NotEqual(t, key.ID, rotated.ID)
+		require.Equal(t, []any{"ci", []string{"read"}, f.publisher.ID, end}, []any{rotated.Name, rotated.Scopes, rotated.Publisher, rotated.ExpiresAt})
+		old, err := f.KeyByHash(t.Context(), "h1")
+		require.NoError(t, err)
+		require.False(t, old.Valid(f.now()))
+		_, err = f.RotateKey(t.Context(), key.ID, "h3")
+		require.ErrorIs(t, err, ErrNotFound)
+		_, err = f.RevokeKey(t.Context(), "nonsense")
+		require.ErrorIs(t, err, ErrNotFound)
+		f.pass(time.Minute)
+		again, err := f.RevokeKey(t.Context(), key.ID)
+		require.NoError(t, err)
+		require.Equal(t, start.Add(time.Minute), again.RevokedAt)
+		keys, err := f.Keys(t.Context(), f.publisher.ID, 0, Page{})
+		require.NoError(t, err)
+		require.Len(t, keys.Items, 2)
+		keys, err = f.Keys(t.Context(), 0, f.client.ID, Page{})
+		require.NoError(t, err)
+		require.Empty(t, keys.Items)
+	})
+}
+
+func TestPublishersAndClientsAreUnique(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		_, err := f.CreatePublisher(t.Context(), f.publisher)
+		require.ErrorIs(t, err, ErrExists)
+		_, err = f.RegisterClient(t.Context(), f.client)
+		require.ErrorIs(t, err, ErrExists)
+		_, err = f.RegisterClient(t.Context(), Client{Kind: ClientAnonymous, Subject: "x", Name: "OpenAI"})
+		require.Error(t, err, "an anonymous client has no name")
+		floor := int64(900)
+		p := f.publisher
+		p.PublishedFloorMicro, p.Active = &floor, false
+		p, err = f.UpdatePublisher(t.Context(), p)
+		require.NoError(t, err)
+		found, err := f.PublisherByHostname(t.Context(), "site-a.local")
+		require.NoError(t, err)
+		require.Equal(t, p, found)
+		_, err = f.CreateNegotiations(t.Context(), f.creation(p), counter)
+		require.ErrorIs(t, err, ErrNotFound)
+		client, err := f.ClientBySubject(t.Context(), ClientAPIKey, "acme")
+		require.NoError(t, err)
+		require.Equal(t, f.client, client)
+		_, err = f.Client(t.Context(), 99)
+		require.ErrorIs(t, err, ErrNotFound)
+		_, err = f.UpdatePublisher(t.Context(), Publisher{ID: 99})
+		require.ErrorIs(t, err, ErrNotFound)
+	})
+}
+
+// Pages cover a list once, whatever is added meanwhile.
+func TestPagesCoverAListOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		var want []string
+		for i := range 7 {
+			p := f.addPublisher(t, fmt.Sprintf("site-%d.local", i))
+			result, err := f.CreateNegotiations(t.Context(), f.creation(p), counter)
+			require.NoError(t, err)
+			want = append(want, result.Negotiations[0].ID)
+			if i%3 == 0 {
+				f.pass(time.Second) // some have the same time
+			}
+		}
+		var found []string
+		page := Page{Size: 2}
+		for {
+			got, err := f.Negotiations(t.Context(), Filter{Client: f.client.ID, Status: StatusNegotiating}, page)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(got.Items), 2)
+			for _, n := range got.Items {
+				found = append(found, n.ID)
+			}
+			if page.After = got.Next; got.Next == "" {
+				break
+			}
+			if len(found) == 2 {
+				f.negotiate(t)
+			}
+		}
+		slices.Reverse(found)
+		require.Equal(t, want, found)
+		got, err := f.Negotiations(t.Context(), Filter{Publisher: f.publisher.ID}, Page{})
+		require.NoError(t, err)
+		require.Len(t, got.Items, 1)
+		for _, cursor := range []string{"!", "e30", "WzEsIng nXQ", "WzEsIngiXQ", "WzEsIngiLDNd"} {
+			_, err = f.Negotiations(t.Context(), Filter{}, Page{After: cursor})
+			require.ErrorIs(t, err, ErrCursor, cursor)
+		}
+		_, err = f.Negotiations(t.Context(), Filter{}, Page{Size: -1})
+		require.ErrorContains(t, err, "page size -1")
+		sites, err := f.Publishers(t.Context(), Page{Size: 3})
+		require.NoError(t, err)
+		sites, err = f.Publishers(t.Context(), Page{Size: MaxPage + 1, After: sites.Next})
+		require.NoError(t, err)
+		require.Len(t, sites.Items, 5)
+		require.Empty(t, sites.Next)
+	})
+}
+
+func TestAnalyticsCountsDaysAndStates(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.accepted(t)
+		n := f.negotiate(t)
+		f.pass(30 * time.Second)
+		_, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}},
+			func(State) (Terms, error) { return Terms{PriceMicro: 1801}, nil }, nil)
+		require.NoError(t, err)
+		f.pass(24 * time.Hour)
+		_, err = f.CreateNegotiations(t.Context(), f.creation(f.publisher), reject)
+		require.NoError(t, err)
+		f.negotiate(t)
+		_, err = f.CreateNegotiations(t.Context(), f.creation(f.addPublisher(t, "other.local")), counter)
+		require.NoError(t, err)
+		day := start.Truncate(24 * time.Hour)
+		days, err := f.Analytics(t.Context(), f.publisher.ID, day, day.AddDate(0, 0, 2))
+		require.NoError(t, err)
+		require.Equal(t, []Day{
+			{day, StatusAccepted, 2, 2, 15, 1800.5},
+			{day.AddDate(0, 0, 1), StatusNegotiating, 1, 1, 0, 0},
+			{day.AddDate(0, 0, 1), StatusRejected, 1, 1, 0, 0},
+		}, days)
+		days, err = f.Analytics(t.Context(), 0, day.AddDate(0, 0, 1), day.AddDate(0, 0, 2))
+		require.NoError(t, err)
+		require.EqualValues(t, 2, days[0].Count)
+		_, err = f.Analytics(t.Context(), 0, day, day)
+		require.ErrorContains(t, err, "the period must be positive")
+		_, err = f.Analytics(t.Context(), 0, day, day.AddDate(2, 0, 0))
+		require.ErrorContains(t, err, "at most 366 days")
+	})
+}
+
+// Several processes that start on an empty database find one schema, and a newer one is refused.
+func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
+	for dialect, address := range map[Dialect]string{
+		SQLite: "sqlite:" + filepath.Join(t.TempDir(), "a b%20?#.db"), Postgres: server.Create(t),
+	} {
+		t.Run(string(dialect), func(t *testing.T) {
+			var group sync.WaitGroup
+			for range 4 {
+				group.Go(func() {
+					s, err := Open(t.Context(), Config{Address: address})
+					if assert.NoError(t, err) {
+						assert.NoError(t, s.Ready(t.Context()))
+						assert.NoError(t, s.Close())
+					}
+				})
+			}
+			group.Wait()
+			s, err := Open(t.Context(), Config{Address: address})
+			require.NoError(t, err)
+			defer s.Close()
+			_, err = s.writer.Exec(`UPDATE ` + versionTable + ` SET version_id = 99 WHERE version_id > 0`)
+			require.NoError(t, err)
+			_, err = Open(t.Context(), Config{Address: address})
+			require.ErrorIs(t, err, ErrNewerSchema)
+		})
+	}
+}
+
+func TestAnInvalidAddressIsNotQuoted(t *testing.T) {
+	for _, address := range []string{"", "sqlite:", "mysql://u:secret@h/d", "postgres://u:secret@h:port/d"} {
+		_, err := Open(t.Context(), Config{Address: address})
+		require.ErrorIs(t, err, ErrAddress)
+		require.NotContains(t, err.Error(), "secret")
+	}
+	_, err := Open(t.Context(), Config{Address: strings.Replace(server.Create(t), "sslmode", "options=-csynchronous_commit%3Doff&sslmode", 1)})
+	require.ErrorContains(t, err, "synchronous_commit is off")
+	require.NotContains(t, err.Error(), "not-printed")
+}
