@@ -21,13 +21,15 @@ func requireFinding(t *testing.T, g *gateway, problem audit.Problem, negotiation
 	found := report.Findings[0]
 	require.NotEmpty(t, found.Detail)
 	found.Detail = ""
-	require.Equal(t, audit.Finding{Problem: problem, Negotiation: negotiation, Entry: entry, Until: until}, found)
+	require.Equal(t, audit.Finding{Problem: problem, Negotiation: negotiation, Entry: entry, Until: until},
+		found)
 }
 
 // An untouched database has no finding, and the report says which entries no checkpoint covers.
 func TestAnUntouchedHistoryIsValid(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
-		require.Equal(t, &audit.Report{Negotiations: 3, Entries: 15, Checkpoints: 1, Uncovered: 2, Findings: []audit.Finding{}}, g.verify(t))
+		require.Equal(t, &audit.Report{Negotiations: 3, Entries: 15, Checkpoints: 1, Uncovered: 2,
+			Findings: []audit.Finding{}}, g.verify(t))
 		second := g.checkpoint(t)
 		require.Len(t, second.Heads, 1, "only the changed chain")
 		require.Equal(t, 3, second.Count)
@@ -37,13 +39,15 @@ func TestAnUntouchedHistoryIsValid(t *testing.T) {
 		require.Nil(t, g.checkpoint(t))
 		g.round(t, g.ids[0])
 		require.Len(t, g.checkpoint(t).Heads, 1)
-		require.Equal(t, &audit.Report{Negotiations: 3, Entries: 17, Checkpoints: 3, Findings: []audit.Finding{}}, g.verify(t))
+		require.Equal(t, &audit.Report{Negotiations: 3, Entries: 17, Checkpoints: 3, Findings: []audit.Finding{}},
+			g.verify(t))
 	})
 }
 
 func TestAChangedEntryIsFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
-		g.attack(t, `UPDATE audit_entries SET entry = REPLACE(entry, '1500', '1501')`+where(g.ids[1], 4)+` AND sequence <= 4`)
+		g.attack(t, `UPDATE audit_entries SET entry = REPLACE(entry, '1500', '1501')`+where(g.ids[1],
+			4)+` AND sequence <= 4`)
 		requireFinding(t, g, audit.Changed, g.ids[1], 4, 0)
 	})
 }
@@ -51,7 +55,8 @@ func TestAChangedEntryIsFound(t *testing.T) {
 // The text and hash of an entry of another negotiation do not pass as an entry of this one.
 func TestAnEntryOfAnotherNegotiationIsFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
-		g.attack(t, `UPDATE audit_entries SET entry = (SELECT entry FROM audit_entries`+where(g.ids[0], 1)+` AND sequence = 1)`+
+		g.attack(t, `UPDATE audit_entries SET entry = (SELECT entry FROM audit_entries`+where(g.ids[0],
+			1)+` AND sequence = 1)`+
 			where(g.ids[1], 1)+` AND sequence = 1`)
 		requireFinding(t, g, audit.Changed, g.ids[1], 1, 0)
 	})
@@ -68,7 +73,8 @@ func TestAMissingEntryIsFound(t *testing.T) {
 func TestATruncatedChainIsFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
 		g.attack(t, `DELETE FROM audit_entries`+where(g.ids[0], 4),
-			`UPDATE negotiations SET audit_length = 3, audit_head = (SELECT hash FROM audit_entries`+where(g.ids[0], 3)+`) WHERE id = '`+g.ids[0]+`'`)
+			`UPDATE negotiations SET audit_length = 3, audit_head = (SELECT hash FROM audit_entries`+where(g.ids[0],
+				3)+`) WHERE id = '`+g.ids[0]+`'`)
 		requireFinding(t, g, audit.Truncated, g.ids[0], 4, 5)
 		// Nor does the gateway sign it.
 		g.reopen(t)
@@ -90,7 +96,8 @@ func TestADeletedNegotiationIsFound(t *testing.T) {
 		g.attack(t, `DELETE FROM audit_entries`+where(g.ids[1], 1))
 		requireFinding(t, g, audit.Deleted, g.ids[1], 1, 5)
 		for _, statement := range []string{
-			`DELETE FROM negotiation_rounds WHERE negotiation_id = '` + g.ids[1] + `'`, `DELETE FROM negotiations WHERE id = '` + g.ids[1] + `'`,
+			`DELETE FROM negotiation_rounds WHERE negotiation_id = '` + g.ids[1] + `'`,
+			`DELETE FROM negotiations WHERE id = '` + g.ids[1] + `'`,
 		} {
 			if g.Dialect == "postgres" {
 				_, err := g.attacker.Exec(`ALTER TABLE negotiation_rounds DISABLE TRIGGER ALL`)
@@ -165,16 +172,19 @@ func TestAChangedCheckpointFileIsFound(t *testing.T) {
 		foreign, err := os.ReadFile(forged)
 		require.NoError(t, err)
 		for problem, content := range map[string][]byte{
-			"line 1: heads do not have the signed digest": bytes.Replace(whole, []byte(`"length":5`), []byte(`"length":4`), 1),
-			"line 1: invalid signature":                   bytes.Replace(whole, []byte(`"count":3`), []byte(`"count":2`), 1),
-			"line 1: sequence is 2, want 1":               bytes.Join(lines[1:], nil),
-			"line 2: sequence is 3, want 2":               bytes.Join([][]byte{lines[0], lines[2]}, nil),
-			"line 1: signed with another key":             foreign,
-			"line 1: invalid JSON":                        append([]byte("x"), whole...),
-			"ends with checkpoint 2, but checkpoint 3":    bytes.Join(lines[:2], nil),
+			"line 1: heads do not have the signed digest": bytes.Replace(whole, []byte(`"length":5`),
+				[]byte(`"length":4`), 1),
+			"line 1: invalid signature": bytes.Replace(whole, []byte(`"count":3`),
+				[]byte(`"count":2`), 1),
+			"line 1: sequence is 2, want 1":            bytes.Join(lines[1:], nil),
+			"line 2: sequence is 3, want 2":            bytes.Join([][]byte{lines[0], lines[2]}, nil),
+			"line 1: signed with another key":          foreign,
+			"line 1: invalid JSON":                     append([]byte("x"), whole...),
+			"ends with checkpoint 2, but checkpoint 3": bytes.Join(lines[:2], nil),
 		} {
 			require.NoError(t, os.WriteFile(g.path, content, 0o600))
-			report, err := audit.Verify(t.Context(), g, audit.VerifyOptions{Path: g.path, Key: g.public, MinSequence: 3})
+			report, err := audit.Verify(t.Context(), g,
+				audit.VerifyOptions{Path: g.path, Key: g.public, MinSequence: 3})
 			require.NoError(t, err)
 			require.NotEmpty(t, report.Findings, problem)
 			require.Equal(t, audit.BadCheckpoint, report.Findings[0].Problem)

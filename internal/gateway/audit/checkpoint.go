@@ -26,8 +26,8 @@ const (
 	headsDomain      = "haggle/gateway/audit/heads/v1\x00"
 )
 
-// overlap is subtracted from the time of the last checkpoint when the changed chains are listed: a transaction gets
-// its time before it is committed. It is far longer than any transaction.
+// overlap is subtracted from the time of the last checkpoint when the changed chains are listed: a
+// transaction gets its time before it is committed. It is far longer than any transaction.
 const overlap = 15 * time.Minute
 
 // Checkpoint is one line of the file: the chains that have changed since the line before it.
@@ -102,8 +102,9 @@ func (e *CheckpointError) Error() string {
 	return fmt.Sprintf("checkpoint file: line %d: %s", e.Line, e.Problem)
 }
 
-// read reads checkpoints and checks each line against the key and the line before it. It returns what is valid, and a
-// [CheckpointError] for the first line that is not. complete is the length of the lines that end with a newline.
+// read reads checkpoints and checks each line against the key and the line before it. It returns the valid
+// lines, and a [CheckpointError] for the first line that is not. complete is the length of the lines that end
+// with a newline.
 func read(r io.Reader, key ed25519.PublicKey) (f file, complete int64, err error) {
 	f.heads, f.covered = map[string]Head{}, map[string][]coveredHead{}
 	lines := bufio.NewReader(r)
@@ -166,8 +167,8 @@ func (f *file) add(line []byte, key ed25519.PublicKey) string {
 // ErrLocked means that another process writes to the checkpoint file.
 var ErrLocked = errors.New("checkpoint file: another process writes to it")
 
-// Checkpointer appends checkpoints to a file. One process at a time has a file open. It is not safe for concurrent
-// use.
+// Checkpointer appends checkpoints to a file. One process at a time has a file open. It is not safe for
+// concurrent use.
 type Checkpointer struct {
 	key  ed25519.PrivateKey
 	file *os.File
@@ -179,9 +180,9 @@ type Checkpointer struct {
 	broken error
 }
 
-// OpenCheckpointer opens or creates a checkpoint file. It removes an incomplete last line, which a killed process has
-// left. It returns [ErrLocked] if another process has the file open, and a [CheckpointError] if the key has not signed
-// every line.
+// OpenCheckpointer opens or creates a checkpoint file. It removes an incomplete last line, which a killed
+// process has left. It returns [ErrLocked] if another process has the file open, and a [CheckpointError] if
+// the key has not signed every line.
 func OpenCheckpointer(path string, key ed25519.PrivateKey) (_ *Checkpointer, err error) {
 	c := &Checkpointer{key: key, lock: flock.New(path + ".lock")}
 	locked, err := c.lock.TryLock()
@@ -237,9 +238,9 @@ type HeadSource interface {
 	ChangedHeads(ctx context.Context, since time.Time, each func(Head) error) error
 }
 
-// Write appends a checkpoint with the changed chains and returns it after it is on disk. If no chain has changed, it
-// writes nothing and returns nil. A chain that is shorter than before, or of the same length with another head, is
-// an error that names the negotiation, and nothing is signed.
+// Write appends a checkpoint with the changed chains and returns it after it is on disk. If no chain has
+// changed, it writes nothing and returns nil. A chain that is shorter than before, or of the same length with
+// another head, is an error that names the negotiation, and nothing is signed.
 func (c *Checkpointer) Write(ctx context.Context, source HeadSource, now time.Time) (*Checkpoint, error) {
 	if c.broken != nil {
 		return nil, c.broken
@@ -250,8 +251,9 @@ func (c *Checkpointer) Write(ctx context.Context, source HeadSource, now time.Ti
 		switch {
 		case known && head == before:
 		case known && head.Length <= before.Length:
-			return fmt.Errorf("audit: negotiation %s: checkpoint not signed: the chain has %d entries and head %s, but had %d and "+
-				"head %s: run haggle audit verify", head.Negotiation, head.Length, head.Hash, before.Length, before.Hash)
+			return fmt.Errorf("audit: negotiation %s: checkpoint not signed: the chain has %d entries and head %s, "+
+				"but had %d and head %s: run haggle audit verify",
+				head.Negotiation, head.Length, head.Hash, before.Length, before.Hash)
 		default:
 			changed = append(changed, head)
 		}

@@ -37,8 +37,8 @@ type Link struct {
 	Hash string
 }
 
-// Canonical returns the text of an entry: its fields in the order of Entry without spaces. Data keeps its bytes except
-// for spaces. (RFC 8785 would round integers above 2^53.)
+// Canonical returns the text of an entry: its fields in the order of Entry without spaces. Data keeps its
+// bytes except for spaces. (RFC 8785 would round integers above 2^53.)
 func Canonical(e Entry) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -71,7 +71,8 @@ type Head struct {
 	Hash        string `json:"head"`
 }
 
-// Append returns the links of further entries and the new head. It sets Negotiation and Sequence of each entry.
+// Append returns the links of further entries and the new head. It sets Negotiation and Sequence of each
+// entry.
 func Append(head Head, entries ...Entry) ([]Link, Head, error) {
 	links := make([]Link, 0, len(entries))
 	for _, e := range entries {

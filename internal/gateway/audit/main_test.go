@@ -33,8 +33,8 @@ type gateway struct {
 	checkpoints *audit.Checkpointer
 }
 
-// onBoth runs a test on a gateway with three negotiations of two rounds each. A checkpoint covers both rounds of the
-// first two, and the first round of the third.
+// onBoth runs a test on a gateway with three negotiations of two rounds each. A checkpoint covers both rounds
+// of the first two, and the first round of the third.
 func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 	t.Helper()
 	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
@@ -61,11 +61,14 @@ func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 
 func (g *gateway) fill(t *testing.T) {
 	t.Helper()
-	p, err := g.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A", Currency: "USD", Active: true})
+	p, err := g.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
+		Currency: "USD", Active: true})
 	require.NoError(t, err)
-	_, err = g.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s", Definition: json.RawMessage(`{}`), Active: true})
+	_, err = g.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
+		Definition: json.RawMessage(`{}`), Active: true})
 	require.NoError(t, err)
-	c, err := g.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme", Name: "Acme"})
+	c, err := g.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
+		Name: "Acme"})
 	require.NoError(t, err)
 	for range 3 {
 		result, err := g.CreateNegotiations(t.Context(), store.Creation{
@@ -108,7 +111,8 @@ func counter(states []store.State) (store.Outcome, error) {
 	return store.Outcome{Decisions: []store.Decision{{
 		Rounds: []store.Round{
 			{Actor: store.ActorClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
-			{Actor: store.ActorPublisher, Action: "counter", Terms: json.RawMessage(`{"price_per_fetch_micro": 9007199254740993}`)},
+			{Actor: store.ActorPublisher, Action: "counter",
+				Terms: json.RawMessage(`{"price_per_fetch_micro": 9007199254740993}`)},
 		},
 		Status: store.StatusNegotiating, Deadline: states[0].Now.Add(time.Hour),
 	}}}, nil
@@ -130,10 +134,12 @@ func (g *gateway) verify(t *testing.T) *audit.Report {
 // attack executes statements after it has dropped the triggers and the keys that protect the history.
 func (g *gateway) attack(t *testing.T, statements ...string) {
 	t.Helper()
-	all := []string{`ALTER TABLE audit_entries DISABLE TRIGGER ALL`, `ALTER TABLE negotiations DISABLE TRIGGER ALL`}
+	all := []string{`ALTER TABLE audit_entries DISABLE TRIGGER ALL`,
+		`ALTER TABLE negotiations DISABLE TRIGGER ALL`}
 	if g.Dialect == store.SQLite {
 		all = []string{
-			`DROP TRIGGER audit_entries_not_updated`, `DROP TRIGGER audit_entries_not_deleted`, `DROP TRIGGER audit_entries_not_replaced`,
+			`DROP TRIGGER audit_entries_not_updated`, `DROP TRIGGER audit_entries_not_deleted`,
+			`DROP TRIGGER audit_entries_not_replaced`,
 		}
 	}
 	for _, statement := range append(all, statements...) {
@@ -147,7 +153,8 @@ func where(id string, from int) string {
 	return fmt.Sprintf(` WHERE negotiation_id = '%s' AND sequence >= %d`, id, from)
 }
 
-// rewrite replaces a word in the entries of a negotiation and computes all hashes again, in the negotiation too.
+// rewrite replaces a word in the entries of a negotiation and computes all hashes again, in the negotiation
+// too.
 func (g *gateway) rewrite(t *testing.T, id string, from int64) {
 	t.Helper()
 	links, err := g.AuditEntries(t.Context(), id, 0, 100)
@@ -159,7 +166,8 @@ func (g *gateway) rewrite(t *testing.T, id string, from int64) {
 			l.Text = strings.ReplaceAll(l.Text, "counter", "accept")
 			l.Text = strings.ReplaceAll(l.Text, "propose", "demand")
 			l.Hash = audit.Hash(previous, l.Text)
-			_, err = g.attacker.Exec(`UPDATE audit_entries SET entry = $1, hash = $2 WHERE negotiation_id = $3 AND sequence = $4`,
+			_, err = g.attacker.Exec(`UPDATE audit_entries SET entry = $1, hash = $2 WHERE negotiation_id = $3 AND
+				sequence = $4`,
 				l.Text, l.Hash, id, l.Sequence)
 			require.NoError(t, err)
 		}

@@ -13,8 +13,8 @@ import (
 
 // A Source reads one state of the database.
 type Source interface {
-	// AuditSnapshot calls heads with the head that each negotiation records, and links with every link, ordered by
-	// negotiation and sequence. Both are of one state of the database.
+	// AuditSnapshot calls heads with the head that each negotiation records, and links with every link, ordered
+	// by negotiation and sequence. Both are of one state of the database.
 	AuditSnapshot(ctx context.Context, heads func(Head) error, links func(Link) error) error
 }
 
@@ -61,12 +61,12 @@ func (f Finding) String() string {
 
 // Report is the result of Verify.
 type Report struct {
-	// Negotiations, Entries and Checkpoints are numbers of what was checked.
+	// Negotiations, Entries and Checkpoints are the numbers of objects that were checked.
 	Negotiations int    `json:"negotiations"`
 	Entries      int64  `json:"entries"`
 	Checkpoints  uint64 `json:"checkpoints"`
-	// Uncovered is the number of entries after the last checkpoint of their chain. A change of them together with
-	// all hashes after it is not visible.
+	// Uncovered is the number of entries after the last checkpoint of their chain. A change of them together
+	// with all hashes after it is not visible.
 	Uncovered int64 `json:"uncovered"`
 	// Findings are ordered by negotiation. It is empty if nothing is wrong.
 	Findings []Finding `json:"findings"`
@@ -82,15 +82,16 @@ type VerifyOptions struct {
 	MinSequence uint64
 }
 
-// Verify checks the chains in a database against themselves and a checkpoint file. It returns an error if it cannot
-// read them; what it finds is in the report.
+// Verify checks the chains in a database against themselves and a checkpoint file. It returns an error if it
+// cannot read them. The report has the findings.
 func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report, error) {
 	opened, err := os.Open(options.Path)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint file: %w", err)
 	}
 	defer opened.Close()
-	v := &verification{recorded: map[string]Head{}, chains: map[string]bool{}, report: &Report{Findings: []Finding{}}}
+	v := &verification{recorded: map[string]Head{}, chains: map[string]bool{},
+		report: &Report{Findings: []Finding{}}}
 	// The file is read first: every head in it is older than the state of the database.
 	var invalid *CheckpointError
 	if v.file, _, err = read(opened, options.Key); errors.As(err, &invalid) {
@@ -100,7 +101,8 @@ func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report,
 	}
 	v.report.Checkpoints = v.file.last.Sequence
 	if invalid == nil && v.report.Checkpoints < options.MinSequence {
-		v.found(Finding{Problem: BadCheckpoint, Detail: fmt.Sprintf("checkpoint file: ends with checkpoint %d, but checkpoint %d exists",
+		v.found(Finding{Problem: BadCheckpoint, Detail: fmt.Sprintf(
+			"checkpoint file: ends with checkpoint %d, but checkpoint %d exists",
 			v.report.Checkpoints, options.MinSequence)})
 	}
 	err = source.AuditSnapshot(ctx, func(head Head) error {
@@ -112,7 +114,10 @@ func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report,
 	}
 	v.end()
 	v.deleted()
-	slices.SortStableFunc(v.report.Findings, func(a, b Finding) int { return strings.Compare(a.Negotiation, b.Negotiation) })
+	slices.SortStableFunc(v.report.Findings, func(a,
+		b Finding) int {
+		return strings.Compare(a.Negotiation, b.Negotiation)
+	})
 	return v.report, nil
 }
 
@@ -167,7 +172,8 @@ func (v *verification) link(l Link) error {
 		}
 		if covered.Hash != l.Hash {
 			v.found(Finding{Problem: Rewritten, Negotiation: l.Negotiation, Entry: v.confirmed + 1, Until: sequence,
-				Detail: fmt.Sprintf("head of %d entries is %s, in checkpoint %d %s", sequence, l.Hash, covered.checkpoint, covered.Hash)})
+				Detail: fmt.Sprintf("head of %d entries is %s, in checkpoint %d %s", sequence, l.Hash,
+					covered.checkpoint, covered.Hash)})
 			return nil
 		}
 		v.confirmed = sequence
@@ -207,7 +213,8 @@ func (v *verification) end() {
 		v.found(Finding{Problem: Unrecorded, Negotiation: name, Entry: 1, Detail: "no negotiation has this chain"})
 	case recorded.Length > v.head.Length:
 		v.found(Finding{Problem: Truncated, Negotiation: name, Entry: v.head.Length + 1, Until: recorded.Length,
-			Detail: fmt.Sprintf("the chain has %d entries, the negotiation records %d", v.head.Length, recorded.Length)})
+			Detail: fmt.Sprintf("the chain has %d entries, the negotiation records %d", v.head.Length,
+				recorded.Length)})
 	case recorded != v.head:
 		v.found(Finding{Problem: Unrecorded, Negotiation: name, Entry: min(recorded.Length, v.head.Length),
 			Detail: fmt.Sprintf("the negotiation records %d entries and head %s, the chain has %d and %s",

@@ -26,15 +26,16 @@ type AcceptRequest struct {
 type Terms struct {
 	// PriceMicro is the price per fetch in millionths of the publisher's currency.
 	PriceMicro int64
-	// ApprovalDeadline is the time until which the publisher can approve the terms. If zero, no approval is needed.
+	// ApprovalDeadline is the time until which the publisher can approve the terms. If zero, no approval is
+	// needed.
 	ApprovalDeadline time.Time
 }
 
-// Accept accepts the publisher's current offers for a client. read returns the terms of each; answer returns the answer
-// that is stored with the key, and can be nil. The new status is accepted or awaiting_approval.
+// Accept accepts the publisher's current offers for a client. read returns the terms of each; answer returns
+// the answer that is stored with the key, and can be nil. The new status is accepted or awaiting_approval.
 //
-// It returns [ErrOfferChanged] if an offer is not the current one or not of the publisher, [ErrNotFound] if the
-// negotiation is of another client, and the errors of [Store.Round].
+// It returns [ErrOfferChanged] if an offer is not the current one or not of the publisher, [ErrNotFound] if
+// the negotiation is of another client, and the errors of [Store.Round].
 func (s *Store) Accept(ctx context.Context, request AcceptRequest, read func(State) (Terms, error),
 	answer func([]Decision) (json.RawMessage, error),
 ) (Result, error) {
@@ -55,7 +56,8 @@ func (s *Store) Accept(ctx context.Context, request AcceptRequest, read func(Sta
 				return outcome, err
 			}
 			decision := Decision{
-				Rounds: []Round{{Actor: ActorClient, Action: "accept", Terms: state.CurrentTerms}}, Status: StatusAccepted,
+				Rounds:     []Round{{Actor: ActorClient, Action: "accept", Terms: state.CurrentTerms}},
+				Status:     StatusAccepted,
 				FinalTerms: state.CurrentTerms, AgreedPriceMicro: &terms.PriceMicro,
 			}
 			if !terms.ApprovalDeadline.IsZero() {
@@ -81,28 +83,30 @@ type Approval struct {
 	Key    *Key
 }
 
-// Approve ends a negotiation that awaits approval as accepted, with its current terms, or as rejected. price returns
-// the price per fetch of the terms in millionths. It returns [ErrNotFound] if the negotiation is of another publisher,
-// and the errors of [Store.Round].
+// Approve ends a negotiation that awaits approval as accepted, with its current terms, or as rejected. price
+// returns the price per fetch of the terms in millionths. It returns [ErrNotFound] if the negotiation is of
+// another publisher, and the errors of [Store.Round].
 func (s *Store) Approve(ctx context.Context, a Approval, price func(State) (int64, error)) (Result, error) {
-	return s.change(ctx, RoundRequest{[]string{a.Negotiation}, a.Key}, true, func(states []State) (Outcome, error) {
-		state := states[0]
-		if state.Publisher != a.Publisher {
-			return Outcome{}, fmt.Errorf("negotiation %s: %w", state.ID, ErrNotFound)
-		}
-		decision := Decision{
-			Status: StatusRejected, Reason: a.Reason,
-			Rounds: []Round{{Actor: ActorPublisher, Action: "refuse_approval", Reasoning: a.Reason}},
-		}
-		if a.Approved {
-			agreed, err := price(state)
-			if err != nil {
-				return Outcome{}, err
+	return s.change(ctx, RoundRequest{[]string{a.Negotiation}, a.Key}, true,
+		func(states []State) (Outcome, error) {
+			state := states[0]
+			if state.Publisher != a.Publisher {
+				return Outcome{}, fmt.Errorf("negotiation %s: %w", state.ID, ErrNotFound)
 			}
-			decision.Status, decision.FinalTerms, decision.AgreedPriceMicro = StatusAccepted, state.CurrentTerms, &agreed
-			decision.Rounds[0].Action, decision.Rounds[0].Terms = "approve", state.CurrentTerms
-		}
-		answer, err := json.Marshal(map[string]Status{"status": decision.Status})
-		return Outcome{Decisions: []Decision{decision}, Answer: answer}, err
-	})
+			decision := Decision{
+				Status: StatusRejected, Reason: a.Reason,
+				Rounds: []Round{{Actor: ActorPublisher, Action: "refuse_approval", Reasoning: a.Reason}},
+			}
+			if a.Approved {
+				agreed, err := price(state)
+				if err != nil {
+					return Outcome{}, err
+				}
+				decision.Status, decision.FinalTerms, decision.AgreedPriceMicro = StatusAccepted, state.CurrentTerms,
+					&agreed
+				decision.Rounds[0].Action, decision.Rounds[0].Terms = "approve", state.CurrentTerms
+			}
+			answer, err := json.Marshal(map[string]Status{"status": decision.Status})
+			return Outcome{Decisions: []Decision{decision}, Answer: answer}, err
+		})
 }

@@ -16,23 +16,25 @@ type Day struct {
 	AverageRounds float64
 	// AverageSeconds is the mean time from the start to the end; zero for a status that is not final.
 	AverageSeconds float64
-	// AveragePriceMicro is the mean of the agreed prices per fetch, in millionths of the publisher's currency; zero
-	// unless the status is accepted. It is rounded to 53 bits.
+	// AveragePriceMicro is the mean of the agreed prices per fetch, in millionths of the publisher's currency;
+	// zero unless the status is accepted. It is rounded to 53 bits.
 	AveragePriceMicro float64
 }
 
 // MaxDays is the longest period of Analytics.
 const MaxDays = 366
 
-// Analytics returns the figures of a publisher's negotiations that began from one time until before another one,
-// ordered by day and status. Days and statuses without negotiations are left out. Publisher 0 is all publishers, whose
-// average prices are meaningful only if they have one currency. The period is at most [MaxDays].
+// Analytics returns the figures of a publisher's negotiations that began from one time until before another
+// one, ordered by day and status. Days and statuses without negotiations are left out. Publisher 0 is all
+// publishers, whose average prices are meaningful only if they have one currency. The period is at most
+// [MaxDays].
 func (s *Store) Analytics(ctx context.Context, publisher int64, from, until time.Time) ([]Day, error) {
 	if !from.Before(until) || until.Sub(from) > MaxDays*24*time.Hour {
 		return nil, fmt.Errorf("analytics: the period must be positive and at most %d days", MaxDays)
 	}
 	const day = int64(24 * time.Hour / time.Microsecond)
-	statement := `SELECT created_at / 86400000000, status, COUNT(*), CAST(AVG(current_round) AS DOUBLE PRECISION),
+	statement := `SELECT created_at / 86400000000, status, COUNT(*), CAST(AVG(current_round) AS DOUBLE
+		PRECISION),
 		CAST(COALESCE(AVG(completed_at - initiated_at), 0) AS DOUBLE PRECISION),
 		CAST(COALESCE(AVG(agreed_price_micro), 0) AS DOUBLE PRECISION)
 		FROM negotiations WHERE created_at >= $1 AND created_at < $2`

@@ -32,13 +32,15 @@ func scanHead(scan func(...any) error) (h audit.Head, err error) {
 }
 
 // AuditSnapshot implements [audit.Source].
-func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error, links func(audit.Link) error) error {
+func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
+	links func(audit.Link) error) error {
 	return s.snapshot(ctx, func(tx *sql.Tx) error {
 		err := each(ctx, tx, scanHead, heads, `SELECT id, audit_length, audit_head FROM negotiations`)
 		if err != nil {
 			return err
 		}
-		return each(ctx, tx, scanLink, links, `SELECT `+linkColumns+` FROM audit_entries ORDER BY negotiation_id, sequence`)
+		return each(ctx, tx, scanLink, links, `SELECT `+linkColumns+` FROM audit_entries ORDER BY negotiation_id,
+			sequence`)
 	})
 }
 
@@ -47,18 +49,21 @@ func (s *Store) ChangedHeads(ctx context.Context, since time.Time, act func(audi
 	if since.IsZero() {
 		return each(ctx, s.reader, scanHead, act, `SELECT id, audit_length, audit_head FROM negotiations`)
 	}
-	return each(ctx, s.reader, scanHead, act, `SELECT id, audit_length, audit_head FROM negotiations WHERE updated_at >= $1`,
+	return each(ctx, s.reader, scanHead, act,
+		`SELECT id, audit_length, audit_head FROM negotiations WHERE updated_at >= $1`,
 		micro(since))
 }
 
-// AuditEntries returns entries of a negotiation in their order: at most limit of them after the entry with a sequence,
-// from 0 for the first.
-func (s *Store) AuditEntries(ctx context.Context, negotiation string, after int64, limit int) ([]audit.Link, error) {
+// AuditEntries returns entries of a negotiation in their order: at most limit of them after the entry with a
+// sequence, from 0 for the first.
+func (s *Store) AuditEntries(ctx context.Context, negotiation string, after int64, limit int) ([]audit.Link,
+	error) {
 	if err := checkID("negotiation", negotiation); err != nil {
 		return nil, err
 	}
 	return many(ctx, s.reader, scanLink, `SELECT `+linkColumns+` FROM audit_entries
-		WHERE negotiation_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, negotiation, after, min(max(limit, 1), MaxPage))
+		WHERE negotiation_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, negotiation, after,
+		min(max(limit, 1), MaxPage))
 }
 
 // each calls act for every row of a statement without keeping them.

@@ -41,8 +41,10 @@ func scanClient(scan func(...any) error) (c Client, err error) {
 
 // RegisterClient adds a client. It returns [ErrExists] if another one of the kind has the subject.
 func (s *Store) RegisterClient(ctx context.Context, c Client) (Client, error) {
-	return one(ctx, s.writer, fmt.Sprintf("client %s", c.Subject), scanClient, `INSERT INTO clients (kind, subject, name, created_at)
-		VALUES ($1, $2, $3, $4) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name), micro(s.now()))
+	return one(ctx, s.writer, fmt.Sprintf("client %s", c.Subject), scanClient,
+		`INSERT INTO clients (kind, subject, name, created_at)
+		VALUES ($1, $2, $3, $4) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
+		micro(s.now()))
 }
 
 // AnonymousClient returns the anonymous client with a subject. It adds one if there is none.
@@ -95,7 +97,8 @@ const keyColumns = `id, hash, name, scopes, publisher_id, client_id, created_at,
 func scanKey(scan func(...any) error) (k APIKey, err error) {
 	var scopes []byte
 	var publisher, client *int64
-	err = scan(&k.ID, &k.Hash, &k.Name, text(&scopes), &publisher, &client, scanTime{&k.CreatedAt}, scanTime{&k.ExpiresAt},
+	err = scan(&k.ID, &k.Hash, &k.Name, text(&scopes), &publisher, &client, scanTime{&k.CreatedAt},
+		scanTime{&k.ExpiresAt},
 		scanTime{&k.RevokedAt})
 	if err != nil {
 		return k, err
@@ -121,7 +124,8 @@ func (s *Store) addKey(ctx context.Context, on querier, k APIKey) (APIKey, error
 	if err != nil {
 		return k, err
 	}
-	return one(ctx, on, "API key", scanKey, `INSERT INTO api_keys (id, hash, name, scopes, publisher_id, client_id, created_at, expires_at)
+	return one(ctx, on, "API key", scanKey, `INSERT INTO api_keys (id, hash, name, scopes, publisher_id,
+		client_id, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING `+keyColumns, id.String(), k.Hash, k.Name, string(scopes),
 		numberOrNull(k.Publisher), numberOrNull(k.Client), micro(s.now()), micro(k.ExpiresAt))
 }
@@ -143,8 +147,8 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (APIKey, error) {
 	return one(ctx, s.reader, "API key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
 }
 
-// RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no key has
-// the id.
+// RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no
+// key has the id.
 func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	return s.revokeKey(ctx, s.writer, id)
 }
@@ -153,18 +157,20 @@ func (s *Store) revokeKey(ctx context.Context, on querier, id string) (APIKey, e
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	return one(ctx, on, "API key "+id, scanKey, `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1
+	return one(ctx, on, "API key "+id, scanKey,
+		`UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1
 		RETURNING `+keyColumns, id, micro(s.now()))
 }
 
-// RotateKey revokes an API key and adds one with the same owner, name, scopes and end, in one transaction. It returns
-// [ErrNotFound] if no key has the id, or if the key is not valid.
+// RotateKey revokes an API key and adds one with the same owner, name, scopes and end, in one transaction. It
+// returns [ErrNotFound] if no key has the id, or if the key is not valid.
 func (s *Store) RotateKey(ctx context.Context, id, newHash string) (added APIKey, err error) {
 	err = s.transact(ctx, func(t *transaction) error {
 		if err := checkID("API key", id); err != nil {
 			return err
 		}
-		old, err := one(ctx, t, "API key "+id, scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+t.lock("", "FOR UPDATE"), id)
+		old, err := one(ctx, t, "API key "+id, scanKey,
+			`SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+t.lock("", "FOR UPDATE"), id)
 		if err != nil {
 			return err
 		}

@@ -31,13 +31,13 @@ type Creation struct {
 	Key      *Key
 }
 
-// CreateNegotiations opens negotiations with the active strategies of their publishers, lets decide answer the first
-// proposals, and writes everything in one transaction. decide gets states with status initiated; the proposal is the
-// current offer, and each decision records the client's round. The limits are checked in the transaction, which locks
-// the client and the publishers. A bundle counts each of its negotiations.
+// CreateNegotiations opens negotiations with the active strategies of their publishers, lets decide answer
+// the first proposals, and writes everything in one transaction. decide gets states with status initiated;
+// the proposal is the current offer, and each decision records the client's round. The limits are checked in
+// the transaction, which locks the client and the publishers. A bundle counts each of its negotiations.
 //
-// It returns a [LimitError] if a limit is reached, [ErrNoStrategy], [ErrNotFound] for a client or an active publisher
-// that does not exist, [ErrKeyReused], and [ErrInProgress] if the database is busy.
+// It returns a [LimitError] if a limit is reached, [ErrNoStrategy], [ErrNotFound] for a client or an active
+// publisher that does not exist, [ErrKeyReused], and [ErrInProgress] if the database is busy.
 func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decide) (Result, error) {
 	if len(c.Proposals) == 0 {
 		return Result{}, errors.New("create negotiations: no proposal given")
@@ -62,7 +62,9 @@ func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decid
 
 // create is the transaction of CreateNegotiations. Every such transaction locks the client first and then the
 // publishers by their ids, so that two never wait for each other.
-func (t *transaction) create(ctx context.Context, c Creation, publishers []int64, decide Decide, result *Result) error {
+func (t *transaction) create(
+	ctx context.Context, c Creation, publishers []int64, decide Decide, result *Result,
+) error {
 	client, err := one(ctx, t, fmt.Sprintf("client %d", c.Client), scanClient,
 		t.observedLock(`SELECT `+clientColumns+` FROM clients WHERE id = $1`, "FOR NO KEY UPDATE"), c.Client)
 	if err != nil {
@@ -99,7 +101,8 @@ func (t *transaction) create(ctx context.Context, c Creation, publishers []int64
 		return err
 	}
 	if len(outcome.Decisions) != len(states) {
-		return fmt.Errorf("create negotiations: %d decisions for %d negotiations", len(outcome.Decisions), len(states))
+		return fmt.Errorf("create negotiations: %d decisions for %d negotiations", len(outcome.Decisions),
+			len(states))
 	}
 	var added changes
 	var rows [][]any
@@ -139,8 +142,11 @@ func anyOf(ids []int64) (values []any) {
 	return values
 }
 
-// newStates locks the publishers and returns the states of the new negotiations in the order of the proposals.
-func (t *transaction) newStates(ctx context.Context, c Creation, client Client, publishers []int64) ([]State, error) {
+// newStates locks the publishers and returns the states of the new negotiations in the order of the
+// proposals.
+func (t *transaction) newStates(
+	ctx context.Context, c Creation, client Client, publishers []int64,
+) ([]State, error) {
 	type known struct {
 		id         int64
 		floor      *int64
@@ -154,7 +160,8 @@ func (t *transaction) newStates(ctx context.Context, c Creation, client Client, 
 		return k, err
 	}, t.observedLock(`SELECT p.id, p.published_floor_micro, v.id, v.definition FROM publishers p
 		LEFT JOIN negotiation_strategies v ON v.publisher_id = p.id AND v.is_active
-		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id`, "FOR NO KEY UPDATE OF p"), anyOf(publishers)...)
+		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id`, "FOR NO KEY UPDATE OF p"),
+		anyOf(publishers)...)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +184,8 @@ func (t *transaction) newStates(ctx context.Context, c Creation, client Client, 
 			Negotiation: Negotiation{
 				ID: id.String(), Publisher: p.Publisher, Client: client.ID, ClientName: client.Name,
 				Anonymous: client.Kind == ClientAnonymous, Strategy: found[i].strategy, Status: StatusInitiated,
-				InitialProposal: p.Terms, CurrentTerms: p.Terms, OfferBy: ActorClient, InitiatedBy: ActorClient, InitiatedAt: now,
-				LastActivityAt: now, Deadline: c.Deadline, CreatedAt: now, UpdatedAt: now,
+				InitialProposal: p.Terms, CurrentTerms: p.Terms, OfferBy: ActorClient, InitiatedBy: ActorClient,
+				InitiatedAt: now, LastActivityAt: now, Deadline: c.Deadline, CreatedAt: now, UpdatedAt: now,
 			},
 			Definition: found[i].definition, Floor: found[i].floor, Now: now,
 		})
@@ -186,9 +193,11 @@ func (t *transaction) newStates(ctx context.Context, c Creation, client Client, 
 	return states, nil
 }
 
-// checkLimits returns a [LimitError] if a limit does not allow the negotiations. A negotiation that has passed its
-// deadline is not open, whether it was swept or not.
-func (t *transaction) checkLimits(ctx context.Context, client Client, publishers []int64, now time.Time) error {
+// checkLimits returns a [LimitError] if a limit does not allow the negotiations. A negotiation that has
+// passed its deadline is not open, whether it was swept or not.
+func (t *transaction) checkLimits(
+	ctx context.Context, client Client, publishers []int64, now time.Time,
+) error {
 	limits := t.store.limits
 	hourAgo := now.Add(-time.Hour)
 	arguments := append([]any{client.ID, micro(hourAgo), micro(now)}, anyOf(publishers)...)
@@ -201,7 +210,8 @@ func (t *transaction) checkLimits(ctx context.Context, client Client, publishers
 	used, err := many(ctx, t, func(scan func(...any) error) (u usage, err error) {
 		err = scan(&u.publisher, &u.all, &u.anonymous, scanTime{&u.first}, scanTime{&u.firstAnony})
 		return u, err
-	}, t.observedLock(`SELECT 0, COUNT(*), 0, MIN(created_at), NULL FROM negotiations WHERE client_id = $1 AND created_at > $2
+	}, t.observedLock(`SELECT 0, COUNT(*), 0, MIN(created_at), NULL FROM negotiations WHERE client_id = $1 AND
+		created_at > $2
 		UNION ALL
 		SELECT publisher_id, COUNT(*), COUNT(CASE WHEN anonymous THEN 1 END), MIN(deadline_at),
 			MIN(CASE WHEN anonymous THEN deadline_at END)
@@ -223,7 +233,8 @@ func (t *transaction) checkLimits(ctx context.Context, client Client, publishers
 		case u.all >= limits.OpenPerPublisher:
 			return &LimitError{LimitOpen, limits.OpenPerPublisher, u.publisher, positive(u.first.Sub(now))}
 		case client.Kind == ClientAnonymous && u.anonymous >= limits.AnonymousPerPublisher:
-			return &LimitError{LimitAnonymous, limits.AnonymousPerPublisher, u.publisher, positive(u.firstAnony.Sub(now))}
+			return &LimitError{LimitAnonymous, limits.AnonymousPerPublisher, u.publisher,
+				positive(u.firstAnony.Sub(now))}
 		}
 	}
 	return nil

@@ -34,7 +34,8 @@ type Decision struct {
 	// Terms is the new current offer, and OfferBy its author. If Terms is empty, the offer stays.
 	Terms   json.RawMessage
 	OfferBy Actor
-	// FinalTerms and AgreedPriceMicro are set if the status is accepted, and only then. The price is in millionths.
+	// FinalTerms and AgreedPriceMicro are set if the status is accepted, and only then. The price is in
+	// millionths.
 	FinalTerms       json.RawMessage
 	AgreedPriceMicro *int64
 	// Deadline is required for a status that is not final, and lies after State.Now.
@@ -96,7 +97,8 @@ type changes struct {
 }
 
 const (
-	roundColumns = `id, negotiation_id, round_number, actor, action, proposed_terms, reasoning, llm_model, llm_tokens_used,
+	roundColumns = `id, negotiation_id, round_number, actor, action, proposed_terms, reasoning, llm_model,
+		llm_tokens_used,
 		llm_response_time_ms, analysis, created_at`
 	messageColumns = `id, negotiation_id, round_id, sender, message_type, message, structured_data, created_at`
 	entryColumns   = `negotiation_id, sequence, entry, hash`
@@ -147,8 +149,8 @@ func validJSON(name string, document json.RawMessage) error {
 	return nil
 }
 
-// apply changes a negotiation and adds the rows of the change. before is the status before the decision, empty for a
-// new negotiation.
+// apply changes a negotiation and adds the rows of the change. before is the status before the decision,
+// empty for a new negotiation.
 func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time) error {
 	if err := d.check(n, now); err != nil {
 		return err
@@ -195,7 +197,8 @@ func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time
 	}
 	if d.Status != before {
 		err := event("status", auditedStatus{
-			From: before, To: d.Status, Reason: d.Reason, FinalTerms: d.FinalTerms, Price: d.AgreedPriceMicro, Deadline: n.Deadline,
+			From: before, To: d.Status, Reason: d.Reason, FinalTerms: d.FinalTerms, Price: d.AgreedPriceMicro,
+			Deadline: n.Deadline,
 		})
 		if err != nil {
 			return err
@@ -206,7 +209,8 @@ func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time
 
 func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, error) {
 	audited := auditedRound{
-		Round: n.CurrentRound, Actor: r.Actor, Action: r.Action, Terms: r.Terms, Reasoning: r.Reasoning, LLMModel: r.LLMModel,
+		Round: n.CurrentRound, Actor: r.Actor, Action: r.Action, Terms: r.Terms, Reasoning: r.Reasoning,
+		LLMModel:  r.LLMModel,
 		LLMTokens: r.LLMTokens, LLMMillis: r.LLMTime.Milliseconds(), Analysis: r.Analysis,
 	}
 	id, err := uuid.NewV7()
@@ -214,7 +218,8 @@ func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, e
 		return audited, err
 	}
 	c.rounds = append(c.rounds, []any{
-		id.String(), n.ID, n.CurrentRound, string(r.Actor), r.Action, orNull(r.Terms), r.Reasoning, orNull(r.LLMModel),
+		id.String(), n.ID, n.CurrentRound, string(r.Actor), r.Action, orNull(r.Terms), r.Reasoning,
+		orNull(r.LLMModel),
 		numberOrNull(r.LLMTokens), numberOrNull(r.LLMTime.Milliseconds()), orNull(r.Analysis), micro(now),
 	})
 	for _, m := range r.Messages {

@@ -1,10 +1,11 @@
-// Package store keeps the gateway's data in PostgreSQL or SQLite: publishers and their strategies, clients and their
-// keys, negotiations, licence policies and the audit log.
+// Package store keeps the gateway's data in PostgreSQL or SQLite: publishers and their strategies, clients
+// and their keys, negotiations, licence policies and the audit log.
 //
-// Each operation is one transaction. An operation on a negotiation locks its row. If another transaction has the
-// lock, the operation returns [ErrInProgress] and changes nothing. Terms, strategies and analyses are JSON that the
-// store does not interpret, except that it copies the parts of a strategy with a column.
+// Each operation is one transaction. An operation on a negotiation locks its row. If another transaction has
+// the lock, the operation returns [ErrInProgress] and changes nothing. Terms, strategies and analyses are
+// JSON that the store does not interpret, except that it copies the parts of a strategy with a column.
 //
-// The transactions use one set of SQL. The dialects differ in column types, triggers and the indexes over JSON
-// (migrations), in row locks, and in the number of statements: PostgreSQL executes the writes of a transaction as one.
+// The transactions use one set of SQL. The dialects differ in column types, triggers and the indexes over
+// JSON (migrations), in row locks, and in the number of statements: PostgreSQL executes the writes of a
+// transaction as one.
 package store

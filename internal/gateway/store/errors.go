@@ -9,7 +9,8 @@ import (
 // The errors that callers handle.
 var (
 	// ErrAddress means that the address is not one of a database.
-	ErrAddress = errors.New("gateway store: invalid database address: use sqlite:PATH or postgres://USER@HOST:PORT/DATABASE")
+	ErrAddress = errors.New("gateway store: invalid database address: " +
+		"use sqlite:PATH or postgres://USER@HOST:PORT/DATABASE")
 	// ErrInProgress means that another transaction holds the lock. Nothing has changed; try again.
 	ErrInProgress = errors.New("negotiation in progress: try again")
 	// ErrNotFound means that no row has the id.
@@ -20,7 +21,7 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrNoStrategy means that the publisher has no active strategy.
 	ErrNoStrategy = errors.New("publisher has no active strategy")
-	// ErrOfferChanged means that the offer is not the one that the caller accepts.
+	// ErrOfferChanged means that the current offer is another one than the caller accepts.
 	ErrOfferChanged = errors.New("offer changed: read the negotiation and decide again")
 	// ErrNewerSchema means that a newer version of haggle has migrated the database.
 	ErrNewerSchema = errors.New("a newer version of haggle has written the database: update haggle")
@@ -63,5 +64,6 @@ const (
 )
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("limit reached: %d %s: try again in %s", e.Maximum, e.Limit, e.RetryAfter.Round(time.Second))
+	return fmt.Sprintf("limit reached: %d %s: try again in %s", e.Maximum, e.Limit,
+		e.RetryAfter.Round(time.Second))
 }

@@ -22,8 +22,8 @@ import (
 // childVariable has the address of the database, the client and the publishers of a process that is killed.
 const childVariable = "HAGGLE_TEST_GATEWAY_STORE"
 
-// child opens negotiations, plays rounds and accepts until it is killed. It writes a line for each transaction that is
-// committed: the idempotency key and the negotiation.
+// child opens negotiations, plays rounds and accepts until it is killed. It writes a line for each
+// transaction that is committed: the idempotency key and the negotiation.
 func child() int {
 	var work struct {
 		Address    string
@@ -41,7 +41,8 @@ func child() int {
 
 func workForever(address string, client int64, publishers []int64, run int) error {
 	ctx := context.Background()
-	s, err := Open(ctx, Config{Address: address, Limits: Limits{PerClientHour: 1_000_000, OpenPerPublisher: 1_000_000}})
+	s, err := Open(ctx, Config{Address: address,
+		Limits: Limits{PerClientHour: 1_000_000, OpenPerPublisher: 1_000_000}})
 	if err != nil {
 		return err
 	}
@@ -64,10 +65,12 @@ func workForever(address string, client int64, publishers []int64, run int) erro
 }
 
 // deal is a whole negotiation: two rounds, the acceptance and the licence.
-func (s *Store) deal(ctx context.Context, client, publisher int64, name string, committed func(key, id string)) error {
+func (s *Store) deal(ctx context.Context, client, publisher int64, name string,
+	committed func(key, id string)) error {
 	key := func(step string) *Key { return &Key{Owner: "child", Key: name + "-" + step, BodyHash: "body"} }
 	result, err := s.CreateNegotiations(ctx, Creation{
-		Client: client, Proposals: []Proposal{{publisher, json.RawMessage(`{}`)}}, Deadline: s.now().Add(time.Hour), Key: key("open"),
+		Client: client, Proposals: []Proposal{{publisher, json.RawMessage(`{}`)}},
+		Deadline: s.now().Add(time.Hour), Key: key("open"),
 	}, counter)
 	if err != nil {
 		return err
@@ -82,7 +85,10 @@ func (s *Store) deal(ctx context.Context, client, publisher int64, name string, 
 		return err
 	}
 	committed(name+"-accept", id)
-	_, _, err = s.GenerateLicence(ctx, id, func(State) (json.RawMessage, error) { return json.RawMessage(`{}`), nil })
+	_, _, err = s.GenerateLicence(ctx, id, func(State) (json.RawMessage, error) {
+		return json.RawMessage(`{}`),
+			nil
+	})
 	return err
 }
 
@@ -102,7 +108,8 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 		}
 		require.Greater(t, len(confirmed), 30)
 		for key, id := range confirmed {
-			require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM idempotency_keys WHERE idempotency_key = $1`, key))
+			require.EqualValues(t, 1, count(t, f.reader,
+				`SELECT COUNT(*) FROM idempotency_keys WHERE idempotency_key = $1`, key))
 			n, err := f.Negotiation(t.Context(), id)
 			require.NoError(t, err)
 			rounds := map[string]int{"open": 1, "round": 2, "accept": 3}[key[strings.LastIndex(key, "-")+1:]]
@@ -118,8 +125,10 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 		require.Equal(t, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_rounds WHERE action = 'counter'`),
 			count(t, f.reader, `SELECT COUNT(*) FROM negotiation_messages`))
 		require.Equal(t, count(t, f.reader, `SELECT COUNT(*) FROM policies`),
-			count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE generated_policy_id IS NOT NULL AND status = 'accepted'`))
-		require.Equal(t, count(t, f.reader, `SELECT COUNT(*) FROM audit_entries`), count(t, f.reader, `SELECT SUM(audit_length) FROM negotiations`))
+			count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE generated_policy_id IS NOT NULL AND status =
+				'accepted'`))
+		require.Equal(t, count(t, f.reader, `SELECT COUNT(*) FROM audit_entries`),
+			count(t, f.reader, `SELECT SUM(audit_length) FROM negotiations`))
 		public, private, err := ed25519.GenerateKey(nil)
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "checkpoints")
@@ -135,10 +144,11 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-// killed runs a child until it has confirmed some transactions, kills it, and returns what it has confirmed.
+// killed runs a child until it has confirmed some transactions, kills it, and returns the confirmed ones.
 func killed(t *testing.T, address string, client int64, publishers []int64, run int) map[string]string {
 	t.Helper()
-	work, err := json.Marshal(map[string]any{"Address": address, "Client": client, "Publishers": publishers, "Run": run})
+	work, err := json.Marshal(map[string]any{"Address": address, "Client": client, "Publishers": publishers,
+		"Run": run})
 	require.NoError(t, err)
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), childVariable+"="+string(work))

@@ -23,14 +23,16 @@ type Policy struct {
 const policyColumns = `id, publisher_id, client_id, negotiation_id, policy_json, created_at, revoked_at`
 
 func scanPolicy(scan func(...any) error) (p Policy, err error) {
-	err = scan(&p.ID, &p.Publisher, &p.Client, &p.Negotiation, text(&p.Policy), scanTime{&p.CreatedAt}, scanTime{&p.RevokedAt})
+	err = scan(&p.ID, &p.Publisher, &p.Client, &p.Negotiation, text(&p.Policy), scanTime{&p.CreatedAt},
+		scanTime{&p.RevokedAt})
 	return p, err
 }
 
-// GenerateLicence writes the licence of an accepted negotiation and links both. build returns the policy. created is
-// false if the negotiation has a licence already, which is then returned without calling build. It returns a
-// [StatusError] if the negotiation is not accepted, [ErrNotFound] and [ErrInProgress].
-func (s *Store) GenerateLicence(ctx context.Context, negotiation string, build func(State) (json.RawMessage, error),
+// GenerateLicence writes the licence of an accepted negotiation and links both. build returns the policy.
+// created is false if the negotiation has a licence already, which is then returned without calling build. It
+// returns a [StatusError] if the negotiation is not accepted, [ErrNotFound] and [ErrInProgress].
+func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
+	build func(State) (json.RawMessage, error),
 ) (p Policy, created bool, err error) {
 	if err := checkID("negotiation", negotiation); err != nil {
 		return p, false, err
@@ -61,9 +63,10 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string, build f
 			return err
 		}
 		created = true
-		return t.record(ctx, state, "licence", map[string]any{"policy_id": p.ID, "policy": document}, func(n *Negotiation) {
-			n.Policy = p.ID
-		})
+		return t.record(ctx, state, "licence", map[string]any{"policy_id": p.ID, "policy": document},
+			func(n *Negotiation) {
+				n.Policy = p.ID
+			})
 	})
 	if err != nil {
 		return Policy{}, false, err
@@ -72,7 +75,8 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string, build f
 }
 
 // record changes a locked negotiation without a round, and adds an audit entry.
-func (t *transaction) record(ctx context.Context, state State, kind string, data any, change func(*Negotiation)) error {
+func (t *transaction) record(ctx context.Context, state State, kind string, data any,
+	change func(*Negotiation)) error {
 	entry, err := json.Marshal(data)
 	if err != nil {
 		return err
@@ -87,9 +91,10 @@ func (t *transaction) record(ctx context.Context, state State, kind string, data
 	return t.all(ctx, append(c.writes(), n.update())...)
 }
 
-// RevokeLicence revokes the licence of a negotiation. A licence that is revoked already keeps its time. It returns
-// [ErrNotFound] if the negotiation has no licence of the publisher.
-func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation, reason string) (p Policy, err error) {
+// RevokeLicence revokes the licence of a negotiation. A licence that is revoked already keeps its time. It
+// returns [ErrNotFound] if the negotiation has no licence of the publisher.
+func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation, reason string) (p Policy,
+	err error) {
 	if err := checkID("negotiation", negotiation); err != nil {
 		return p, err
 	}
@@ -99,7 +104,8 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 			return err
 		}
 		p, err = one(ctx, t, "licence of negotiation "+negotiation, scanPolicy,
-			`SELECT `+policyColumns+` FROM policies WHERE negotiation_id = $1 AND publisher_id = $2`, negotiation, publisher)
+			`SELECT `+policyColumns+` FROM policies WHERE negotiation_id = $1 AND publisher_id = $2`, negotiation,
+			publisher)
 		if err != nil || !p.RevokedAt.IsZero() {
 			return err
 		}
@@ -108,7 +114,8 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 		if err != nil {
 			return err
 		}
-		return t.record(ctx, states[0], "licence_revoked", map[string]any{"policy_id": p.ID, "reason": reason}, func(*Negotiation) {})
+		return t.record(ctx, states[0], "licence_revoked", map[string]any{"policy_id": p.ID, "reason": reason},
+			func(*Negotiation) {})
 	})
 	return p, err
 }

@@ -45,7 +45,8 @@ func TestAnonymousClientsCannotHoldAPublisher(t *testing.T) {
 		require.Nil(t, create(t, f, f.Store, anonymous[0], f.publisher))
 		f.pass(time.Minute)
 		require.Nil(t, create(t, f, f.Store, anonymous[1], f.publisher))
-		require.Equal(t, &LimitError{LimitAnonymous, 2, f.publisher.ID, 59 * time.Minute}, create(t, f, f.Store, anonymous[2], f.publisher))
+		require.Equal(t, &LimitError{LimitAnonymous, 2, f.publisher.ID, 59 * time.Minute},
+			create(t, f, f.Store, anonymous[2], f.publisher))
 		require.Nil(t, create(t, f, f.Store, f.client, f.publisher))
 		limit := create(t, f, f.Store, f.client, f.publisher)
 		require.Equal(t, &LimitError{LimitOpen, 3, f.publisher.ID, 59 * time.Minute}, limit)
@@ -53,7 +54,8 @@ func TestAnonymousClientsCannotHoldAPublisher(t *testing.T) {
 		// After the deadline a negotiation holds no place, before a sweep too.
 		f.pass(limit.RetryAfter)
 		require.Nil(t, create(t, f, f.Store, anonymous[2], f.publisher))
-		_, err := Open(t.Context(), Config{Address: f.address, Limits: Limits{OpenPerPublisher: 2, AnonymousPerPublisher: 2}})
+		_, err := Open(t.Context(), Config{Address: f.address,
+			Limits: Limits{OpenPerPublisher: 2, AnonymousPerPublisher: 2}})
 		require.ErrorContains(t, err, "the anonymous limit must be less")
 	})
 }
@@ -70,7 +72,8 @@ func TestAClientOpensTenNegotiationsAnHour(t *testing.T) {
 		require.Nil(t, create(t, f, f.Store, f.client, publishers[1:9]...))
 		require.Equal(t, LimitClientHour, create(t, f, f.Store, f.client, publishers[9:]...).Limit)
 		require.Nil(t, create(t, f, f.Store, f.client, publishers[9]))
-		require.Equal(t, &LimitError{LimitClientHour, 10, 0, 59 * time.Minute}, create(t, f, f.Store, f.client, publishers[10]))
+		require.Equal(t, &LimitError{LimitClientHour, 10, 0, 59 * time.Minute},
+			create(t, f, f.Store, f.client, publishers[10]))
 		require.Nil(t, create(t, f, f.Store, f.addClient(t, "other"), publishers[10]))
 		f.pass(59 * time.Minute)
 		require.Nil(t, create(t, f, f.Store, f.client, publishers[10]))
@@ -104,8 +107,10 @@ func TestTheLimitsHoldUnderConcurrency(t *testing.T) {
 			})
 		}
 		group.Wait()
-		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE publisher_id = $1`, f.publisher.ID))
-		require.EqualValues(t, 10, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE client_id = $1`, f.client.ID))
+		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE publisher_id = $1`,
+			f.publisher.ID))
+		require.EqualValues(t, 10, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE client_id = $1`,
+			f.client.ID))
 		require.LessOrEqual(t, count(t, f.reader,
 			`SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM negotiations GROUP BY publisher_id) AS counts`), int64(3))
 	})
@@ -133,12 +138,13 @@ func TestOneOfConcurrentRoundsWins(t *testing.T) {
 			for i := range 8 {
 				group.Go(func() {
 					s := []*Store{f.Store, other}[i%2]
-					_, err := s.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
-						if states[0].CurrentRound != round {
-							return Outcome{}, moved
-						}
-						return counter(states)
-					})
+					_, err := s.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}},
+						func(states []State) (Outcome, error) {
+							if states[0].CurrentRound != round {
+								return Outcome{}, moved
+							}
+							return counter(states)
+						})
 					results <- err
 				})
 			}
@@ -161,27 +167,28 @@ func TestOneOfConcurrentRoundsWins(t *testing.T) {
 	})
 }
 
-// While a transaction has a negotiation, another store gets ErrInProgress at once in PostgreSQL, and in SQLite after
-// its wait for the file.
+// While a transaction has a negotiation, another store gets ErrInProgress at once in PostgreSQL, and in
+// SQLite after its wait for the file.
 func TestALockedNegotiationIsInProgress(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
 		other := f.open(t, Limits{})
-		_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
-			_, err := other.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, counter)
-			require.ErrorIs(t, err, ErrInProgress)
-			_, _, err = other.GenerateLicence(t.Context(), n.ID, nil)
-			require.ErrorIs(t, err, ErrInProgress)
-			if f.Dialect == Postgres {
-				ended, err := other.Sweep(t.Context(), 1)
+		_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}},
+			func(states []State) (Outcome, error) {
+				_, err := other.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, counter)
+				require.ErrorIs(t, err, ErrInProgress)
+				_, _, err = other.GenerateLicence(t.Context(), n.ID, nil)
+				require.ErrorIs(t, err, ErrInProgress)
+				if f.Dialect == Postgres {
+					ended, err := other.Sweep(t.Context(), 1)
+					require.NoError(t, err)
+					require.Zero(t, ended)
+				}
+				// Readers never wait.
+				_, err = other.Negotiation(t.Context(), n.ID)
 				require.NoError(t, err)
-				require.Zero(t, ended)
-			}
-			// Readers never wait.
-			_, err = other.Negotiation(t.Context(), n.ID)
-			require.NoError(t, err)
-			return counter(states)
-		})
+				return counter(states)
+			})
 		require.NoError(t, err)
 	})
 }
@@ -199,11 +206,12 @@ func TestOneOfConcurrentRepetitionsIsExecuted(t *testing.T) {
 				// The key is the same for both negotiations, so that the row lock does not order the transactions.
 				id := []string{n.ID, second.ID}[i/2%2]
 				for {
-					result, err := s.Round(t.Context(), RoundRequest{[]string{id}, &Key{"acme", "k", "body"}}, func(states []State) (Outcome, error) {
-						o, err := counter(states)
-						o.Answer = json.RawMessage(fmt.Sprintf(`{"by":%d}`, i))
-						return o, err
-					})
+					result, err := s.Round(t.Context(), RoundRequest{[]string{id}, &Key{"acme", "k", "body"}},
+						func(states []State) (Outcome, error) {
+							o, err := counter(states)
+							o.Answer = json.RawMessage(fmt.Sprintf(`{"by":%d}`, i))
+							return o, err
+						})
 					if errors.Is(err, ErrInProgress) {
 						continue
 					}
@@ -240,11 +248,13 @@ func TestABundleIsAcceptedAsAWhole(t *testing.T) {
 		found, err := f.Negotiations(t.Context(), Filter{Bundle: a.Bundle}, Page{})
 		require.NoError(t, err)
 		require.Len(t, found.Items, 2)
-		_, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID, Offers: []Offer{{a.ID, 1}, {b.ID, 2}}}, at1800, nil)
+		_, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID, Offers: []Offer{{a.ID, 1}, {b.ID, 2}}},
+			at1800, nil)
 		require.ErrorIs(t, err, ErrOfferChanged)
 		require.Zero(t, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))
 		answered := func(d []Decision) (json.RawMessage, error) { return json.Marshal(len(d)) }
-		result, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID, Offers: []Offer{{a.ID, 1}, {b.ID, 1}}}, at1800, answered)
+		result, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID,
+			Offers: []Offer{{a.ID, 1}, {b.ID, 1}}}, at1800, answered)
 		require.NoError(t, err)
 		require.Equal(t, "2", string(result.Answer))
 		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))

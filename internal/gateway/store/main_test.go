@@ -53,12 +53,16 @@ type fixture struct {
 var start = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
 // definition is a strategy with every column.
-const definition = `{"negotiation_style":"balanced","min_price_per_fetch_micro":1000,"preferred_price_per_fetch_micro":2000,` +
-	`"max_price_per_fetch_micro":5000,"min_token_ttl_seconds":60,"preferred_token_ttl_seconds":600,"max_token_ttl_seconds":3600,` +
-	`"min_burst_rps":1,"preferred_burst_rps":10,"max_burst_rps":100,"allowed_purposes":["inference","search"],` +
-	`"preferred_purposes":["inference"],"deal_breakers":[{"field":"price_per_fetch_micro","operator":"<","value":500}],` +
-	`"max_rounds":10,"auto_accept_threshold":0.9,"timeout_seconds":3600,"llm_provider":"openai","llm_model":"gpt-4",` +
-	`"llm_temperature":0.2,"system_prompt":"Be brief.","tiers":[{"from_fetches":9007199254740993,"price_micro":7}]}`
+const definition = `{"negotiation_style":"balanced","min_price_per_fetch_micro":1000,` +
+	`"preferred_price_per_fetch_micro":2000,"max_price_per_fetch_micro":5000,` +
+	`"min_token_ttl_seconds":60,"preferred_token_ttl_seconds":600,` +
+	`"max_token_ttl_seconds":3600,"min_burst_rps":1,"preferred_burst_rps":10,` +
+	`"max_burst_rps":100,"allowed_purposes":["inference","search"],` +
+	`"preferred_purposes":["inference"],` +
+	`"deal_breakers":[{"field":"price_per_fetch_micro","operator":"<","value":500}],` +
+	`"max_rounds":10,"auto_accept_threshold":0.9,"timeout_seconds":3600,"llm_provider":"openai",` +
+	`"llm_model":"gpt-4","llm_temperature":0.2,"system_prompt":"Be brief.",` +
+	`"tiers":[{"from_fetches":9007199254740993,"price_micro":7}]}`
 
 const price = `{"price_per_fetch_micro": 1800}`
 
@@ -86,7 +90,8 @@ func (f *fixture) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
 func (f *fixture) addPublisher(t *testing.T, hostname string) Publisher {
 	t.Helper()
-	p, err := f.CreatePublisher(t.Context(), Publisher{Hostname: hostname, Name: "Site", Currency: "USD", Active: true})
+	p, err := f.CreatePublisher(t.Context(), Publisher{Hostname: hostname, Name: "Site", Currency: "USD",
+		Active: true})
 	require.NoError(t, err)
 	f.strategy, err = f.AddStrategy(t.Context(), Strategy{
 		Publisher: p.ID, Name: "default", Definition: json.RawMessage(definition), Active: true,
@@ -97,7 +102,8 @@ func (f *fixture) addPublisher(t *testing.T, hostname string) Publisher {
 
 func (f *fixture) addClient(t *testing.T, subject string) Client {
 	t.Helper()
-	c, err := f.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: subject, Name: "Company " + subject})
+	c, err := f.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: subject,
+		Name: "Company " + subject})
 	require.NoError(t, err)
 	return c
 }
@@ -109,9 +115,11 @@ func counter(states []State) (o Outcome, err error) {
 			Rounds: []Round{
 				{Actor: ActorClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
 				{
-					Actor: ActorPublisher, Action: "counter", Terms: json.RawMessage(price), Reasoning: "close", LLMModel: "m",
+					Actor: ActorPublisher, Action: "counter", Terms: json.RawMessage(price), Reasoning: "close",
+					LLMModel:  "m",
 					LLMTokens: 245, LLMTime: 3 * time.Second, Analysis: json.RawMessage(`{"score": 0.7}`),
-					Messages: []Message{{Sender: ActorPublisher, Type: "reason", Text: "Closer.", Data: json.RawMessage(`{"tone": "friendly"}`)}},
+					Messages: []Message{{Sender: ActorPublisher, Type: "reason", Text: "Closer.",
+						Data: json.RawMessage(`{"tone": "friendly"}`)}},
 				},
 			},
 			Status: StatusNegotiating, Terms: json.RawMessage(price), OfferBy: ActorPublisher,
@@ -136,7 +144,8 @@ func reject(states []State) (o Outcome, err error) {
 func (f *fixture) creation(publishers ...Publisher) Creation {
 	c := Creation{Client: f.client.ID, Deadline: f.now().Add(time.Hour)}
 	for _, p := range publishers {
-		c.Proposals = append(c.Proposals, Proposal{Publisher: p.ID, Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)})
+		c.Proposals = append(c.Proposals, Proposal{Publisher: p.ID,
+			Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)})
 	}
 	return c
 }
@@ -154,7 +163,8 @@ func (f *fixture) negotiate(t *testing.T) Negotiation {
 func (f *fixture) accepted(t *testing.T) Negotiation {
 	t.Helper()
 	n := f.negotiate(t)
-	result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, at1800, nil)
+	result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, at1800,
+		nil)
 	require.NoError(t, err)
 	return result.Negotiations[0]
 }

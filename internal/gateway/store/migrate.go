@@ -23,8 +23,9 @@ var migrations embed.FS
 
 const versionTable = "gateway_schema_version"
 
-// migrationTries is the number of attempts to create a SQLite file's tables. SQLite has no lock for it: if several
-// processes start on a new file, one creates the tables, and the others fail and find them the next time.
+// migrationTries is the number of attempts to create a SQLite file's tables. SQLite has no lock for it: if
+// several processes start on a new file, one creates the tables, and the others fail and find them the next
+// time.
 const migrationTries = 8
 
 // dialectParts are the values of a migration's template.
@@ -38,8 +39,9 @@ type dialectParts struct {
 func partsOf(dialect Dialect) dialectParts {
 	parts := dialectParts{
 		ID: "INTEGER PRIMARY KEY AUTOINCREMENT", UUID: "TEXT", JSON: "TEXT",
-		AppendOnly:      []string{"audit_entries", "negotiation_rounds", "negotiation_messages"},
-		StrategyColumns: "id, publisher_id, strategy_name, version, definition, created_at, " + strings.Join(definedColumns, ", "),
+		AppendOnly: []string{"audit_entries", "negotiation_rounds", "negotiation_messages"},
+		StrategyColumns: "id, publisher_id, strategy_name, version, definition, created_at, " +
+			strings.Join(definedColumns, ", "),
 	}
 	if dialect == Postgres {
 		parts.Postgres = true

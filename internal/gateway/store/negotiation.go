@@ -81,9 +81,12 @@ type Negotiation struct {
 }
 
 var negotiationNames = []string{
-	"id", "publisher_id", "client_id", "client_name", "anonymous", "bundle_id", "strategy_id", "status", "reason",
-	"current_round", "initial_proposal", "current_terms", "current_offer_by", "final_terms", "agreed_price_micro",
-	"generated_policy_id", "initiated_by", "initiated_at", "completed_at", "last_activity_at", "deadline_at", "context",
+	"id", "publisher_id", "client_id", "client_name", "anonymous", "bundle_id", "strategy_id", "status",
+	"reason",
+	"current_round", "initial_proposal", "current_terms", "current_offer_by", "final_terms",
+	"agreed_price_micro",
+	"generated_policy_id", "initiated_by", "initiated_at", "completed_at", "last_activity_at", "deadline_at",
+	"context",
 	"audit_length", "audit_head", "created_at", "updated_at",
 }
 
@@ -94,31 +97,41 @@ var (
 
 func (n *Negotiation) targets(policy *nullID) []any {
 	return []any{
-		&n.ID, &n.Publisher, &n.Client, text(&n.ClientName), &n.Anonymous, text(&n.Bundle), &n.Strategy, &n.Status, &n.Reason,
-		&n.CurrentRound, text(&n.InitialProposal), text(&n.CurrentTerms), text(&n.OfferBy), text(&n.FinalTerms), &n.AgreedPriceMicro,
+		&n.ID, &n.Publisher, &n.Client, text(&n.ClientName), &n.Anonymous, text(&n.Bundle), &n.Strategy, &n.Status,
+		&n.Reason,
+		&n.CurrentRound, text(&n.InitialProposal), text(&n.CurrentTerms), text(&n.OfferBy), text(&n.FinalTerms),
+		&n.AgreedPriceMicro,
 		policy, &n.InitiatedBy, scanTime{&n.InitiatedAt}, scanTime{&n.CompletedAt}, scanTime{&n.LastActivityAt},
-		scanTime{&n.Deadline}, text(&n.Context), &n.head.Length, &n.head.Hash, scanTime{&n.CreatedAt}, scanTime{&n.UpdatedAt},
+		scanTime{&n.Deadline}, text(&n.Context), &n.head.Length, &n.head.Hash, scanTime{&n.CreatedAt},
+		scanTime{&n.UpdatedAt},
 	}
 }
 
 // row returns the values in the order of negotiationNames.
 func (n *Negotiation) row() []any {
 	return []any{
-		n.ID, n.Publisher, n.Client, orNull(n.ClientName), n.Anonymous, orNull(n.Bundle), n.Strategy, string(n.Status), n.Reason,
+		n.ID, n.Publisher, n.Client, orNull(n.ClientName), n.Anonymous, orNull(n.Bundle), n.Strategy,
+		string(n.Status), n.Reason,
 		n.CurrentRound, string(n.InitialProposal), orNull(n.CurrentTerms), orNull(n.OfferBy), orNull(n.FinalTerms),
-		n.AgreedPriceMicro, numberOrNull(n.Policy), string(n.InitiatedBy), micro(n.InitiatedAt), micro(n.CompletedAt),
-		micro(n.LastActivityAt), micro(n.Deadline), orNull(n.Context), n.head.Length, n.head.Hash, micro(n.CreatedAt),
+		n.AgreedPriceMicro, numberOrNull(n.Policy), string(n.InitiatedBy), micro(n.InitiatedAt),
+		micro(n.CompletedAt),
+		micro(n.LastActivityAt), micro(n.Deadline), orNull(n.Context), n.head.Length, n.head.Hash,
+		micro(n.CreatedAt),
 		micro(n.UpdatedAt),
 	}
 }
 
 // update returns the statement that writes what a decision can change.
 func (n *Negotiation) update() write {
-	return write{`UPDATE negotiations SET status = $2, reason = $3, current_round = $4, current_terms = $5, current_offer_by = $6,
-		final_terms = $7, agreed_price_micro = $8, completed_at = $9, last_activity_at = $10, deadline_at = $11, context = $12,
+	return write{`UPDATE negotiations SET status = $2, reason = $3, current_round = $4, current_terms = $5,
+		current_offer_by = $6,
+		final_terms = $7, agreed_price_micro = $8, completed_at = $9, last_activity_at = $10, deadline_at = $11,
+		context = $12,
 		audit_length = $13, audit_head = $14, updated_at = $15, generated_policy_id = $16 WHERE id = $1`, []any{
-		n.ID, string(n.Status), n.Reason, n.CurrentRound, orNull(n.CurrentTerms), orNull(n.OfferBy), orNull(n.FinalTerms),
-		n.AgreedPriceMicro, micro(n.CompletedAt), micro(n.LastActivityAt), micro(n.Deadline), orNull(n.Context), n.head.Length,
+		n.ID, string(n.Status), n.Reason, n.CurrentRound, orNull(n.CurrentTerms), orNull(n.OfferBy),
+		orNull(n.FinalTerms),
+		n.AgreedPriceMicro, micro(n.CompletedAt), micro(n.LastActivityAt), micro(n.Deadline), orNull(n.Context),
+		n.head.Length,
 		n.head.Hash, micro(n.UpdatedAt), numberOrNull(n.Policy),
 	}}
 }
@@ -215,20 +228,23 @@ type Message struct {
 	CreatedAt time.Time
 }
 
-// Rounds returns the rounds of a negotiation in their order, without messages. It returns an empty list for an id
-// that does not exist.
+// Rounds returns the rounds of a negotiation in their order, without messages. It returns an empty list for
+// an id that does not exist.
 func (s *Store) Rounds(ctx context.Context, negotiation string) ([]Round, error) {
 	if err := checkID("negotiation", negotiation); err != nil {
 		return nil, err
 	}
 	return many(ctx, s.reader, func(scan func(...any) error) (r Round, err error) {
 		var tokens, elapsed nullID
-		err = scan(&r.ID, &r.Number, &r.Actor, &r.Action, text(&r.Terms), &r.Reasoning, text(&r.LLMModel), &tokens, &elapsed,
+		err = scan(&r.ID, &r.Number, &r.Actor, &r.Action, text(&r.Terms), &r.Reasoning, text(&r.LLMModel), &tokens,
+			&elapsed,
 			text(&r.Analysis), scanTime{&r.CreatedAt})
 		r.LLMTokens, r.LLMTime = int64(tokens), time.Duration(elapsed)*time.Millisecond
 		return r, err
-	}, `SELECT id, round_number, actor, action, proposed_terms, reasoning, llm_model, llm_tokens_used, llm_response_time_ms,
-		analysis, created_at FROM negotiation_rounds WHERE negotiation_id = $1 ORDER BY round_number, id`, negotiation)
+	}, `SELECT id, round_number, actor, action, proposed_terms, reasoning, llm_model, llm_tokens_used,
+		llm_response_time_ms,
+		analysis, created_at FROM negotiation_rounds WHERE negotiation_id = $1 ORDER BY round_number, id`,
+		negotiation)
 }
 
 // Messages lists the messages of a negotiation, newest first.

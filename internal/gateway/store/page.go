@@ -22,7 +22,8 @@ var ErrCursor = errors.New("invalid cursor: use the one of the page before it")
 
 // Page selects a part of a list.
 type Page struct {
-	// Size is the largest number of rows, 1 to [MaxPage]. If zero, [DefaultPage] is used; more is reduced to MaxPage.
+	// Size is the largest number of rows, 1 to [MaxPage]. If zero, [DefaultPage] is used; more is reduced to
+	// MaxPage.
 	Size int
 	// After is the cursor of the page before it, and empty for the first page.
 	After string
@@ -72,8 +73,10 @@ type condition struct {
 
 type where []condition
 
-// list returns a page of rows in the order of their creation, newest first. The ids of a table are numbers or UUIDs.
-func list[T any](ctx context.Context, s *Store, page Page, scan func(func(...any) error) (T, error), position func(T) Cursor,
+// list returns a page of rows in the order of their creation, newest first. The ids of a table are numbers or
+// UUIDs.
+func list[T any](ctx context.Context, s *Store, page Page, scan func(func(...any) error) (T, error),
+	position func(T) Cursor,
 	statement string, conditions where,
 ) (found List[T], err error) {
 	size := page.Size

@@ -25,7 +25,8 @@ type Publisher struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
-const publisherColumns = `id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at`
+const publisherColumns = `id, hostname, name, currency, published_floor_micro, is_active, created_at,
+	updated_at`
 
 func scanPublisher(scan func(...any) error) (p Publisher, err error) {
 	err = scan(&p.ID, &p.Hostname, &p.Name, &p.Currency, &p.PublishedFloorMicro, &p.Active,
@@ -42,7 +43,8 @@ func (s *Store) CreatePublisher(ctx context.Context, p Publisher) (Publisher, er
 		p.Hostname, p.Name, p.Currency, p.PublishedFloorMicro, p.Active, micro(now))
 }
 
-// UpdatePublisher replaces all but the id and the hostname. It returns [ErrNotFound] if no publisher has the id.
+// UpdatePublisher replaces all but the id and the hostname. It returns [ErrNotFound] if no publisher has the
+// id.
 func (s *Store) UpdatePublisher(ctx context.Context, p Publisher) (Publisher, error) {
 	return one(ctx, s.writer, fmt.Sprintf("publisher %d", p.ID), scanPublisher, `UPDATE publishers
 		SET name = $2, currency = $3, published_floor_micro = $4, is_active = $5, updated_at = $6
@@ -64,7 +66,10 @@ func (s *Store) PublisherByHostname(ctx context.Context, hostname string) (Publi
 
 // Publishers lists the active publishers, newest first.
 func (s *Store) Publishers(ctx context.Context, page Page) (List[Publisher], error) {
-	return list(ctx, s, page, scanPublisher, func(p Publisher) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
+	return list(ctx, s, page, scanPublisher, func(p Publisher) Cursor {
+		return numberedCursor(p.CreatedAt,
+			p.ID)
+	},
 		`SELECT `+publisherColumns+` FROM publishers`, where{{"is_active", nil}})
 }
 

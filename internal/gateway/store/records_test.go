@@ -26,16 +26,18 @@ func TestStrategiesAreVersions(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, 2, second.Version)
-		draft, err := f.AddStrategy(t.Context(), Strategy{Publisher: f.publisher.ID, Name: "draft", Definition: json.RawMessage(`{}`)})
+		draft, err := f.AddStrategy(t.Context(),
+			Strategy{Publisher: f.publisher.ID, Name: "draft", Definition: json.RawMessage(`{}`)})
 		require.NoError(t, err)
 		require.Equal(t, 1, draft.Version)
 		active, err := f.ActiveStrategy(t.Context(), f.publisher.ID)
 		require.NoError(t, err)
 		require.Equal(t, second, active)
-		_, err = f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
-			require.Equal(t, definition, string(states[0].Definition))
-			return counter(states)
-		})
+		_, err = f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}},
+			func(states []State) (Outcome, error) {
+				require.Equal(t, definition, string(states[0].Definition))
+				return counter(states)
+			})
 		require.NoError(t, err)
 
 		f.pass(time.Second)
@@ -54,7 +56,8 @@ func TestStrategiesAreVersions(t *testing.T) {
 		require.ErrorIs(t, err, ErrNoStrategy)
 		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: 99, Definition: json.RawMessage(`{}`)})
 		require.ErrorIs(t, err, ErrNotFound)
-		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: f.publisher.ID, Definition: json.RawMessage(`{"max_rounds": "x"}`)})
+		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: f.publisher.ID,
+			Definition: json.RawMessage(`{"max_rounds": "x"}`)})
 		require.ErrorContains(t, err, "strategy definition: json: cannot unmarshal string")
 		versions, err := f.Strategies(t.Context(), f.publisher.ID, Page{})
 		require.NoError(t, err)
@@ -69,7 +72,8 @@ func TestADefinitionFillsEveryColumn(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(definition), &parts))
 		for _, column := range definedColumns {
 			var value string
-			require.NoError(t, f.reader.QueryRow(`SELECT CAST(`+column+` AS TEXT) FROM negotiation_strategies`).Scan(&value), column)
+			require.NoError(t, f.reader.QueryRow(`SELECT CAST(`+column+` AS TEXT) FROM
+				negotiation_strategies`).Scan(&value), column)
 			want := strings.Trim(string(parts[column]), `"`)
 			if strings.HasPrefix(want, "[") {
 				require.JSONEq(t, want, value)
@@ -90,7 +94,8 @@ func TestHistoryIsImmutable(t *testing.T) {
 			`INSERT INTO audit_entries SELECT * FROM audit_entries`,
 		}
 		for _, table := range partsOf(f.Dialect).AppendOnly {
-			statements = append(statements, `DELETE FROM `+table, `UPDATE `+table+` SET negotiation_id = negotiation_id`)
+			statements = append(statements, `DELETE FROM `+table,
+				`UPDATE `+table+` SET negotiation_id = negotiation_id`)
 		}
 		if f.Dialect == Postgres {
 			statements = append(statements, `TRUNCATE audit_entries`)
@@ -110,7 +115,8 @@ func TestHistoryIsImmutable(t *testing.T) {
 func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		end := start.Add(time.Hour)
-		key, err := f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Scopes: []string{"read"}, Publisher: f.publisher.ID, ExpiresAt: end})
+		key, err := f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Scopes: []string{"read"},
+			Publisher: f.publisher.ID, ExpiresAt: end})
 		require.NoError(t, err)
 		_, err = f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Publisher: f.publisher.ID})
 		require.ErrorIs(t, err, ErrExists)
@@ -126,7 +132,8 @@ func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 		rotated, err := f.RotateKey(t.Context(), key.ID, "h2")
 		require.NoError(t, err)
 		require.NotEqual(t, key.ID, rotated.ID)
-		require.Equal(t, []any{"ci", []string{"read"}, f.publisher.ID, end}, []any{rotated.Name, rotated.Scopes, rotated.Publisher, rotated.ExpiresAt})
+		require.Equal(t, []any{"ci", []string{"read"}, f.publisher.ID, end},
+			[]any{rotated.Name, rotated.Scopes, rotated.Publisher, rotated.ExpiresAt})
 		old, err := f.KeyByHash(t.Context(), "h1")
 		require.NoError(t, err)
 		require.False(t, old.Valid(f.now()))
@@ -175,7 +182,7 @@ func TestPublishersAndClientsAreUnique(t *testing.T) {
 	})
 }
 
-// Pages cover a list once, whatever is added meanwhile.
+// Pages cover a list once, also if rows are added meanwhile.
 func TestPagesCoverAListOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var want []string
@@ -290,7 +297,8 @@ func TestAnInvalidAddressIsNotQuoted(t *testing.T) {
 		require.ErrorIs(t, err, ErrAddress)
 		require.NotContains(t, err.Error(), "secret")
 	}
-	_, err := Open(t.Context(), Config{Address: strings.Replace(server.Create(t), "sslmode", "options=-csynchronous_commit%3Doff&sslmode", 1)})
+	_, err := Open(t.Context(), Config{Address: strings.Replace(server.Create(t), "sslmode",
+		"options=-csynchronous_commit%3Doff&sslmode", 1)})
 	require.ErrorContains(t, err, "synchronous_commit is off")
 	require.NotContains(t, err.Error(), "not-printed")
 }

@@ -46,17 +46,19 @@ type Decide func(states []State) (Outcome, error)
 // errKeyTaken means that a transaction with the same key has been committed after this one looked for it.
 var errKeyTaken = errors.New("idempotency key taken")
 
-// Round locks negotiations, lets decide decide on them, and writes the rounds, messages, audit entries, new states
-// and the answer, in one transaction. A repetition of a request with the same key returns the stored answer.
+// Round locks negotiations, lets decide decide on them, and writes the rounds, messages, audit entries, new
+// states and the answer, in one transaction. A repetition of a request with the same key returns the stored
+// answer.
 //
-// It returns [ErrInProgress] if another transaction has locked one of them, [ErrNotFound] if one does not exist,
-// [ErrKeyReused] for a key of a request with another body, and a [StatusError] if one is final, awaits approval, or has
-// passed its deadline; in the last case it ends as timeout first.
+// It returns [ErrInProgress] if another transaction has locked one of them, [ErrNotFound] if one does not
+// exist, [ErrKeyReused] for a key of a request with another body, and a [StatusError] if one is final, awaits
+// approval, or has passed its deadline; in the last case it ends as timeout first.
 func (s *Store) Round(ctx context.Context, request RoundRequest, decide Decide) (Result, error) {
 	return s.change(ctx, request, false, decide)
 }
 
-func (s *Store) change(ctx context.Context, request RoundRequest, approval bool, decide Decide) (Result, error) {
+func (s *Store) change(ctx context.Context, request RoundRequest, approval bool, decide Decide) (Result,
+	error) {
 	if len(request.Negotiations) == 0 {
 		return Result{}, errors.New("round: no negotiation given")
 	}
@@ -73,9 +75,10 @@ func (s *Store) change(ctx context.Context, request RoundRequest, approval bool,
 	})
 }
 
-// keyed runs a transaction that can store an idempotency key. A transaction that finds the key taken is repeated, and
-// then returns the stored answer. A refusal is returned after the transaction is committed.
-func (s *Store) keyed(ctx context.Context, act func(*transaction, *Result) (refusal, err error)) (Result, error) {
+// keyed runs a transaction that can store an idempotency key. A transaction that finds the key taken is
+// repeated, and then returns the stored answer. A refusal is returned after the transaction is committed.
+func (s *Store) keyed(ctx context.Context, act func(*transaction, *Result) (refusal, err error)) (Result,
+	error) {
 	for attempt := 1; ; attempt++ {
 		var result Result
 		var refusal error
@@ -98,7 +101,8 @@ func (s *Store) keyed(ctx context.Context, act func(*transaction, *Result) (refu
 }
 
 // decided is the transaction of a round.
-func (t *transaction) decided(ctx context.Context, request RoundRequest, approval bool, decide Decide, result *Result,
+func (t *transaction) decided(ctx context.Context, request RoundRequest, approval bool, decide Decide,
+	result *Result,
 ) (refusal, err error) {
 	states, stored, err := t.lockNegotiations(ctx, request)
 	if err != nil {
@@ -107,7 +111,7 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 	if stored != nil {
 		return nil, stored.replay(request.Key, result)
 	}
-	if refusal, late := refused(states, approval); refusal != nil {
+	if late, refusal := refused(states, approval); refusal != nil {
 		if request.Key != nil {
 			found, err := t.replayed(ctx, request.Key, result)
 			if err != nil || found {
@@ -154,9 +158,9 @@ func (t *transaction) finish(ctx context.Context, writes []write) error {
 	return err
 }
 
-// refused returns the error for negotiations that are final, or that wait for something else, and those that have
-// passed their deadline.
-func refused(states []State, approval bool) (refusal error, late []State) {
+// refused returns the error for negotiations that are final, or that wait for something else, and those that
+// have passed their deadline.
+func refused(states []State, approval bool) (late []State, refusal error) {
 	for _, state := range states {
 		waits := state.Status == StatusAwaitingApproval
 		switch {
@@ -169,11 +173,13 @@ func refused(states []State, approval bool) (refusal error, late []State) {
 			}
 		}
 	}
-	return refusal, late
+	return late, refusal
 }
 
-// lockNegotiations locks and reads negotiations. stored is the answer to an earlier request with the same key.
-func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest) (states []State, stored *answer, err error) {
+// lockNegotiations locks and reads negotiations. stored is the answer to an earlier request with the same
+// key.
+func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest) (states []State,
+	stored *answer, err error) {
 	arguments := []any{"", ""}
 	if request.Key != nil {
 		arguments = []any{request.Key.Owner, request.Key.Key}
@@ -183,8 +189,10 @@ func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest
 		arguments = append(arguments, id)
 		numbers = append(numbers, "$"+strconv.Itoa(len(arguments)))
 	}
-	rows, err := t.rows(ctx, t.lock(`SELECT `+lockedColumns+`, v.definition, p.published_floor_micro, k.body_hash, k.answer
-		FROM negotiations n JOIN negotiation_strategies v ON v.id = n.strategy_id JOIN publishers p ON p.id = n.publisher_id
+	rows, err := t.rows(ctx, t.lock(`SELECT `+lockedColumns+`, v.definition, p.published_floor_micro,
+		k.body_hash, k.answer
+		FROM negotiations n JOIN negotiation_strategies v ON v.id = n.strategy_id JOIN publishers p ON p.id =
+		n.publisher_id
 		LEFT JOIN idempotency_keys k ON k.owner = $1 AND k.idempotency_key = $2
 		WHERE n.id IN (`+strings.Join(numbers, ", ")+`)`, "FOR UPDATE OF n NOWAIT"), arguments...)
 	if err != nil {

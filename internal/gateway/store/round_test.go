@@ -18,12 +18,13 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 		require.Equal(t, 1, n.CurrentRound)
 		require.Equal(t, "Company acme", n.ClientName)
 		f.pass(time.Minute)
-		result, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func(states []State) (Outcome, error) {
-			require.JSONEq(t, definition, string(states[0].Definition))
-			require.JSONEq(t, `{"seen": 1}`, string(states[0].Context))
-			require.Equal(t, ActorPublisher, states[0].OfferBy)
-			return counter(states)
-		})
+		result, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}},
+			func(states []State) (Outcome, error) {
+				require.JSONEq(t, definition, string(states[0].Definition))
+				require.JSONEq(t, `{"seen": 1}`, string(states[0].Context))
+				require.Equal(t, ActorPublisher, states[0].OfferBy)
+				return counter(states)
+			})
 		require.NoError(t, err)
 		require.JSONEq(t, `{"round": 2}`, string(result.Answer))
 		_, _, err = f.GenerateLicence(t.Context(), n.ID, nil)
@@ -70,7 +71,8 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 		for _, r := range rounds {
 			actions = append(actions, string(r.Actor)+" "+r.Action)
 		}
-		require.Equal(t, []string{"client propose", "publisher counter", "client propose", "publisher counter", "client accept"}, actions)
+		require.Equal(t, []string{"client propose", "publisher counter", "client propose", "publisher counter",
+			"client accept"}, actions)
 		require.Equal(t, 3*time.Second, rounds[1].LLMTime)
 		require.EqualValues(t, 245, rounds[1].LLMTokens)
 		messages, err := f.Messages(t.Context(), n.ID, Page{})
@@ -86,7 +88,8 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(e.Text), &entry))
 			kinds = append(kinds, entry.Kind)
 		}
-		require.Equal(t, "round round status round round round status licence licence_revoked", strings.Join(kinds, " "))
+		require.Equal(t, "round round status round round round status licence licence_revoked",
+			strings.Join(kinds, " "))
 		require.Contains(t, entries[1].Text, `"score":0.7`)
 		require.Contains(t, entries[1].Text, `Closer.`)
 	})
@@ -99,12 +102,15 @@ func TestARefusedDecisionChangesNothing(t *testing.T) {
 		later := n.Deadline
 		agreed := int64(-1)
 		for problem, d := range map[string]Decision{
-			"belong to status accepted":              {Status: StatusAccepted},
-			"only a new negotiation":                 {Status: StatusInitiated, Deadline: later},
-			"must be in the future":                  {Status: StatusNegotiating, Deadline: start},
-			"must not be negative":                   {Status: StatusAccepted, FinalTerms: json.RawMessage(`{}`), AgreedPriceMicro: &agreed},
-			`offer by "": must be of the client`:     {Status: StatusNegotiating, Deadline: later, Terms: json.RawMessage(`{}`)},
-			"audit entry round: json: error calling": {Status: StatusRejected, Rounds: []Round{{Actor: ActorClient, Terms: json.RawMessage(`{`)}}},
+			"belong to status accepted": {Status: StatusAccepted},
+			"only a new negotiation":    {Status: StatusInitiated, Deadline: later},
+			"must be in the future":     {Status: StatusNegotiating, Deadline: start},
+			"must not be negative": {Status: StatusAccepted, FinalTerms: json.RawMessage(`{}`),
+				AgreedPriceMicro: &agreed},
+			`offer by "": must be of the client`: {Status: StatusNegotiating, Deadline: later,
+				Terms: json.RawMessage(`{}`)},
+			"audit entry round: json: error calling": {Status: StatusRejected,
+				Rounds: []Round{{Actor: ActorClient, Terms: json.RawMessage(`{`)}}},
 		} {
 			_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func([]State) (Outcome, error) {
 				return Outcome{Decisions: []Decision{d}}, nil
@@ -112,7 +118,8 @@ func TestARefusedDecisionChangesNothing(t *testing.T) {
 			require.ErrorContains(t, err, problem)
 		}
 		broken := errors.New("broken")
-		_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func([]State) (Outcome, error) { return Outcome{}, broken })
+		_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}},
+			func([]State) (Outcome, error) { return Outcome{}, broken })
 		require.ErrorIs(t, err, broken)
 		for _, id := range []string{"", "x", strings.ToUpper(n.ID), "00000000-0000-7000-8000-000000000000"} {
 			_, err = f.Round(t.Context(), RoundRequest{Negotiations: []string{id}}, counter)
@@ -168,7 +175,8 @@ func TestARepeatedRequestGetsTheStoredAnswer(t *testing.T) {
 	})
 }
 
-// A rule-based round needs few round trips, because each of them adds to the time for which its row is locked.
+// A rule-based round needs few round trips, because each of them adds to the time for which its row is
+// locked.
 func TestARoundHasFewStatements(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
@@ -198,7 +206,8 @@ func TestAnApprovalEndsANegotiation(t *testing.T) {
 		for range 3 {
 			n := f.negotiate(t)
 			ids = append(ids, n.ID)
-			result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, wait, nil)
+			result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, wait,
+				nil)
 			require.NoError(t, err)
 			require.Equal(t, StatusAwaitingApproval, result.Negotiations[0].Status)
 		}
@@ -208,26 +217,32 @@ func TestAnApprovalEndsANegotiation(t *testing.T) {
 		require.Zero(t, ended)
 		_, err = f.Round(t.Context(), RoundRequest{Negotiations: ids[:1]}, counter)
 		require.EqualError(t, err, "negotiation is awaiting_approval")
-		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID + 1, Approved: true}, agreed)
+		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID + 1,
+			Approved: true}, agreed)
 		require.ErrorIs(t, err, ErrNotFound)
 
-		result, err := f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID, Approved: true}, agreed)
+		result, err := f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID,
+			Approved: true}, agreed)
 		require.NoError(t, err)
 		require.Equal(t, StatusAccepted, result.Negotiations[0].Status)
 		require.JSONEq(t, price, string(result.Negotiations[0].FinalTerms))
-		result, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID, Reason: "Too much traffic"}, agreed)
+		result, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID,
+			Reason: "Too much traffic"}, agreed)
 		require.NoError(t, err)
 		require.Equal(t, StatusRejected, result.Negotiations[0].Status)
-		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID, Approved: true}, agreed)
+		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID, Approved: true},
+			agreed)
 		require.EqualError(t, err, "negotiation is rejected: Too much traffic")
 
 		f.pass(24 * time.Hour)
-		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[2], Publisher: f.publisher.ID, Approved: true}, agreed)
+		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[2], Publisher: f.publisher.ID, Approved: true},
+			agreed)
 		require.EqualError(t, err, "negotiation is timeout: No approval before the deadline")
 	})
 }
 
-// Negotiations end after their deadline, in batches, and before the sweep a late round ends its negotiation itself.
+// Negotiations end after their deadline, in batches, and before the sweep a late round ends its negotiation
+// itself.
 func TestNegotiationsEndAfterTheirDeadline(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var ids []string

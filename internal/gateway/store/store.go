@@ -65,7 +65,7 @@ func (l Limits) withDefaults() (Limits, error) {
 	case l.PerClientHour < 0 || l.OpenPerPublisher < 0 || l.AnonymousPerPublisher < 0:
 		return l, errors.New("gateway store: a limit must not be negative")
 	case l.AnonymousPerPublisher >= l.OpenPerPublisher:
-		return l, errors.New("gateway store: the anonymous limit must be less than the open negotiations of a publisher")
+		return l, errors.New("gateway store: the anonymous limit must be less than the limit of open negotiations")
 	}
 	return l, nil
 }
@@ -88,7 +88,8 @@ type Store struct {
 }
 
 // Open opens a database and migrates it to the current schema. A missing SQLite file is created. It returns
-// [ErrAddress] if the address has another form, and refuses a PostgreSQL server with synchronous_commit = off.
+// [ErrAddress] if the address has another form, and refuses a PostgreSQL server with synchronous_commit =
+// off.
 func Open(ctx context.Context, config Config) (*Store, error) {
 	limits, err := config.Limits.withDefaults()
 	if err != nil {
@@ -137,7 +138,8 @@ func connectSQLite(path string) (*Store, error) {
 		} else {
 			options.Add("_pragma", "query_only(1)")
 		}
-		location := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: options.Encode()}
+		location := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(),
+			RawQuery: options.Encode()}
 		db, err := sql.Open("sqlite", location.String())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)

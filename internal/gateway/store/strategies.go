@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Strategy is a version of a publisher's strategy. A version never changes, except that it can be active or not. At
-// most one version of a publisher is active.
+// Strategy is a version of a publisher's strategy. A version never changes, except that it can be active or
+// not. At most one version of a publisher is active.
 type Strategy struct {
 	// ID and Version are set by the store. Versions of a name count from 1.
 	ID        int64
 	Publisher int64
 	Name      string
 	Version   int
-	// Definition is the strategy in JSON. Its fields with the name of a column of negotiation_strategies are copied
-	// there.
+	// Definition is the strategy in JSON. Its fields with the name of a column of negotiation_strategies are
+	// copied there.
 	Definition           json.RawMessage
 	Active               bool
 	CreatedAt, UpdatedAt time.Time
@@ -24,9 +24,12 @@ type Strategy struct {
 
 // definedColumns are the columns that repeat parts of a definition.
 var definedColumns = []string{
-	"negotiation_style", "min_price_per_fetch_micro", "preferred_price_per_fetch_micro", "max_price_per_fetch_micro",
-	"min_token_ttl_seconds", "preferred_token_ttl_seconds", "max_token_ttl_seconds", "min_burst_rps", "preferred_burst_rps",
-	"max_burst_rps", "allowed_purposes", "preferred_purposes", "deal_breakers", "max_rounds", "auto_accept_threshold",
+	"negotiation_style", "min_price_per_fetch_micro", "preferred_price_per_fetch_micro",
+	"max_price_per_fetch_micro",
+	"min_token_ttl_seconds", "preferred_token_ttl_seconds", "max_token_ttl_seconds", "min_burst_rps",
+	"preferred_burst_rps",
+	"max_burst_rps", "allowed_purposes", "preferred_purposes", "deal_breakers", "max_rounds",
+	"auto_accept_threshold",
 	"timeout_seconds", "llm_provider", "llm_model", "llm_temperature", "system_prompt",
 }
 
@@ -60,13 +63,16 @@ func definedValues(definition json.RawMessage) ([]any, error) {
 		return nil, fmt.Errorf("strategy definition: %w", err)
 	}
 	return []any{
-		c.Style, c.MinPrice, c.PreferredPrice, c.MaxPrice, c.MinTTL, c.PreferredTTL, c.MaxTTL, c.MinRPS, c.PreferredRPS,
-		c.MaxRPS, orNull(c.Allowed), orNull(c.Preferred), orNull(c.DealBreakers), c.MaxRounds, c.Threshold, c.Timeout,
+		c.Style, c.MinPrice, c.PreferredPrice, c.MaxPrice, c.MinTTL, c.PreferredTTL, c.MaxTTL, c.MinRPS,
+		c.PreferredRPS,
+		c.MaxRPS, orNull(c.Allowed), orNull(c.Preferred), orNull(c.DealBreakers), c.MaxRounds, c.Threshold,
+		c.Timeout,
 		c.Provider, c.Model, c.Temperature, c.Prompt,
 	}, nil
 }
 
-const strategyColumns = `id, publisher_id, strategy_name, version, definition, is_active, created_at, updated_at`
+const strategyColumns = `id, publisher_id, strategy_name, version, definition, is_active, created_at,
+	updated_at`
 
 func scanStrategy(scan func(...any) error) (v Strategy, err error) {
 	err = scan(&v.ID, &v.Publisher, &v.Name, &v.Version, text(&v.Definition), &v.Active, scanTime{&v.CreatedAt},
@@ -74,9 +80,9 @@ func scanStrategy(scan func(...any) error) (v Strategy, err error) {
 	return v, err
 }
 
-// AddStrategy adds the next version of a strategy: the first one if the publisher has none of the name. If it is
-// active, the publisher's other versions are deactivated. Negotiations continue with the version that they began with.
-// It returns [ErrNotFound] if there is no such publisher.
+// AddStrategy adds the next version of a strategy: the first one if the publisher has none of the name. If it
+// is active, the publisher's other versions are deactivated. Negotiations continue with the version that they
+// began with. It returns [ErrNotFound] if there is no such publisher.
 func (s *Store) AddStrategy(ctx context.Context, v Strategy) (added Strategy, err error) {
 	values, err := definedValues(v.Definition)
 	if err != nil {
@@ -101,9 +107,11 @@ func (s *Store) AddStrategy(ctx context.Context, v Strategy) (added Strategy, er
 		for _, name := range definedColumns {
 			names += ", " + name
 		}
-		row := append([]any{v.Publisher, v.Name, version, string(v.Definition), v.Active, micro(now), micro(now)}, values...)
+		row := append([]any{v.Publisher, v.Name, version, string(v.Definition), v.Active, micro(now), micro(now)},
+			values...)
 		w := insert("negotiation_strategies", names, row)
-		added, err = one(ctx, t, "strategy "+v.Name, scanStrategy, w.statement+" RETURNING "+strategyColumns, w.arguments...)
+		added, err = one(ctx, t, "strategy "+v.Name, scanStrategy, w.statement+" RETURNING "+strategyColumns,
+			w.arguments...)
 		return err
 	})
 	return added, err
@@ -126,8 +134,8 @@ func (t *transaction) deactivate(ctx context.Context, publisher int64, now time.
 		WHERE publisher_id = $1 AND is_active`, []any{publisher, micro(now)}})
 }
 
-// ActivateStrategy makes a version the active one of its publisher. It returns [ErrNotFound] if the publisher has no
-// version with the id.
+// ActivateStrategy makes a version the active one of its publisher. It returns [ErrNotFound] if the publisher
+// has no version with the id.
 func (s *Store) ActivateStrategy(ctx context.Context, publisher, id int64) (activated Strategy, err error) {
 	now := s.now()
 	err = s.transact(ctx, func(t *transaction) error {
@@ -145,7 +153,8 @@ func (s *Store) ActivateStrategy(ctx context.Context, publisher, id int64) (acti
 	return activated, err
 }
 
-// DeactivateStrategies leaves a publisher without an active strategy. New negotiations with it return [ErrNoStrategy].
+// DeactivateStrategies leaves a publisher without an active strategy. New negotiations with it return
+// [ErrNoStrategy].
 func (s *Store) DeactivateStrategies(ctx context.Context, publisher int64) error {
 	return s.transact(ctx, func(t *transaction) error {
 		if err := t.lockPublisher(ctx, publisher); err != nil {

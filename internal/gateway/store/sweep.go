@@ -30,7 +30,8 @@ func (t *transaction) expire(ctx context.Context, late []State) error {
 		reason := timeoutReason(before)
 		activity := n.LastActivityAt
 		if err := c.apply(&n, Decision{
-			Status: StatusTimeout, Reason: reason, Rounds: []Round{{Actor: ActorSystem, Action: "timeout", Reasoning: reason}},
+			Status: StatusTimeout, Reason: reason, Rounds: []Round{{Actor: ActorSystem, Action: "timeout",
+				Reasoning: reason}},
 		}, before, state.Now); err != nil {
 			return err
 		}
@@ -43,8 +44,8 @@ func (t *transaction) expire(ctx context.Context, late []State) error {
 // MaxSweep is the largest number of negotiations that one transaction ends.
 const MaxSweep = 200
 
-// Sweep ends at most limit negotiations that have passed their deadline, in one transaction. It skips those that
-// another transaction has locked. It returns their number; if that is limit, there can be more.
+// Sweep ends at most limit negotiations that have passed their deadline, in one transaction. It skips those
+// that another transaction has locked. It returns their number; if that is limit, there can be more.
 func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
 	if limit < 1 || limit > MaxSweep {
 		return 0, fmt.Errorf("sweep: limit %d must be 1 to %d", limit, MaxSweep)
@@ -52,7 +53,8 @@ func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
 	now := s.now()
 	err = s.transact(ctx, func(t *transaction) error {
 		rows, err := many(ctx, t, scanNegotiation, t.lock(`SELECT `+negotiationColumns+` FROM negotiations
-			WHERE `+open+` AND deadline_at <= $1 ORDER BY deadline_at LIMIT $2`, "FOR UPDATE SKIP LOCKED"), micro(now), limit)
+			WHERE `+open+` AND deadline_at <= $1 ORDER BY deadline_at LIMIT $2`, "FOR UPDATE SKIP LOCKED"),
+			micro(now), limit)
 		if err != nil {
 			return err
 		}

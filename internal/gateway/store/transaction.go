@@ -83,9 +83,9 @@ type write struct {
 
 var placeholder = regexp.MustCompile(`\$\d+`)
 
-// all executes the writes. In PostgreSQL they are one statement and one round trip: all but the last become common
-// table expressions. So none of them must depend on the rows of another one, except by a foreign key, which is
-// checked at the end of the statement.
+// all executes the writes. In PostgreSQL they are one statement and one round trip: all but the last become
+// common table expressions. So none of them must depend on the rows of another one, except by a foreign key,
+// which is checked at the end of the statement.
 func (t *transaction) all(ctx context.Context, writes ...write) error {
 	if t.store.Dialect == SQLite {
 		for _, w := range writes {

@@ -1,5 +1,6 @@
--- A template of both dialects: .ID is the type of numbered keys, .UUID and .JSON are column types, and .Postgres is
--- true for PostgreSQL. Times are microseconds since 1970 in UTC. Hashes are lowercase hexadecimal digits.
+-- A template of both dialects: .ID is the type of numbered keys, .UUID and .JSON are column types, and
+-- .Postgres is true for PostgreSQL. Times are microseconds since 1970 in UTC. Hashes are lowercase
+-- hexadecimal digits.
 
 CREATE TABLE publishers (
     id                          {{.ID}},
@@ -12,11 +13,12 @@ CREATE TABLE publishers (
     updated_at                  BIGINT NOT NULL
 );
 
--- One row for each identity that opens negotiations. subject is the identity's name in its kind, such as the id of a
--- key. Only a verified registration has a name.
+-- One row for each identity that opens negotiations. subject is the identity's name in its kind, such as the
+-- id of a key. Only a verified registration has a name.
 CREATE TABLE clients (
     id                          {{.ID}},
-    kind                        TEXT NOT NULL CHECK (kind IN ('api_key', 'ed25519', 'web_bot_auth', 'anonymous')),
+    kind                        TEXT NOT NULL CHECK
+        (kind IN ('api_key', 'ed25519', 'web_bot_auth', 'anonymous')),
     subject                     TEXT NOT NULL,
     name                        TEXT CHECK (name IS NULL OR kind <> 'anonymous'),
     created_at                  BIGINT NOT NULL,
@@ -38,7 +40,8 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_publisher ON api_keys (publisher_id);
 CREATE INDEX api_keys_client ON api_keys (client_id);
 
--- A change of a strategy is a further version. definition has the whole strategy; the columns repeat parts of it.
+-- A change of a strategy is a further version. definition has the whole strategy; the columns repeat parts of
+-- it.
 CREATE TABLE negotiation_strategies (
     id                              {{.ID}},
     publisher_id                    BIGINT NOT NULL REFERENCES publishers (id),
@@ -190,20 +193,25 @@ CREATE TABLE audit_entries (
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE EXCEPTION '%: rows never change', TG_TABLE_NAME; END $$;
 {{range .AppendOnly}}
-CREATE TRIGGER {{.}}_append_only BEFORE UPDATE OR DELETE ON {{.}} FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER {{.}}_never_emptied BEFORE TRUNCATE ON {{.}} FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-{{end}}
-CREATE TRIGGER negotiation_strategies_versioned BEFORE UPDATE OF {{.StrategyColumns}} ON negotiation_strategies
+CREATE TRIGGER {{.}}_append_only BEFORE UPDATE OR DELETE ON {{.}}
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER {{.}}_never_emptied BEFORE TRUNCATE ON {{.}}
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+{{end}}
+CREATE TRIGGER negotiation_strategies_versioned BEFORE UPDATE OF {{.StrategyColumns}}
+    ON negotiation_strategies FOR EACH ROW EXECUTE FUNCTION refuse_change();
 {{else}}
 {{range .AppendOnly}}
-CREATE TRIGGER {{.}}_not_updated BEFORE UPDATE ON {{.}} BEGIN SELECT RAISE(ABORT, '{{.}}: rows never change'); END;
-CREATE TRIGGER {{.}}_not_deleted BEFORE DELETE ON {{.}} BEGIN SELECT RAISE(ABORT, '{{.}}: rows never change'); END;
+CREATE TRIGGER {{.}}_not_updated BEFORE UPDATE ON {{.}}
+    BEGIN SELECT RAISE(ABORT, '{{.}}: rows never change'); END;
+CREATE TRIGGER {{.}}_not_deleted BEFORE DELETE ON {{.}}
+    BEGIN SELECT RAISE(ABORT, '{{.}}: rows never change'); END;
 {{end}}
 -- INSERT OR REPLACE does not call the trigger of DELETE.
 CREATE TRIGGER audit_entries_not_replaced BEFORE INSERT ON audit_entries
-    WHEN EXISTS (SELECT 1 FROM audit_entries WHERE negotiation_id = NEW.negotiation_id AND sequence = NEW.sequence)
+    WHEN EXISTS (SELECT 1 FROM audit_entries
+        WHERE negotiation_id = NEW.negotiation_id AND sequence = NEW.sequence)
     BEGIN SELECT RAISE(ABORT, 'audit_entries: rows never change'); END;
-CREATE TRIGGER negotiation_strategies_versioned BEFORE UPDATE OF {{.StrategyColumns}} ON negotiation_strategies
-    BEGIN SELECT RAISE(ABORT, 'negotiation_strategies: rows never change'); END;
+CREATE TRIGGER negotiation_strategies_versioned BEFORE UPDATE OF {{.StrategyColumns}}
+    ON negotiation_strategies BEGIN SELECT RAISE(ABORT, 'negotiation_strategies: rows never change'); END;
 {{end}}
