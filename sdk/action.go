@@ -118,12 +118,15 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	if err != nil {
 		return nil, beforeSending(err)
 	}
-	signing := Signing{LastValidBlockHeight: draft.valid.LastHeight, Slot: draft.valid.Since,
-		SealedPrice: a.sealed}
-	if err := send.Sign(WithSigning(ctx, signing), draft.transaction, signers); err != nil {
+	if err := send.Sign(WithSigning(ctx, a.signing(draft.valid)), draft.transaction, signers); err != nil {
 		return nil, beforeSending(err)
 	}
 	return a.client.send(ctx, draft)
+}
+
+// signing returns the context of a signature.
+func (a *Action) signing(valid *send.Validity) Signing {
+	return Signing{LastValidBlockHeight: valid.LastHeight, Slot: valid.Since, SealedPrice: a.sealed}
 }
 
 // idempotencyKey returns the key under which the action is executed once.

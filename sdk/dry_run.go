@@ -26,6 +26,10 @@ type DryRun struct {
 	Logs []string
 	// Events are the program's events, in their order.
 	Events []protocol.Event
+	// Transaction is the unsigned transaction that was simulated, and Signing its context for a signer, so that
+	// a policy can check it: see Policy.Check of package policy.
+	Transaction *solana.Transaction
+	Signing     Signing
 	// Changes are the accounts whose balances would change, in the order in which the transaction names them.
 	Changes []transaction.BalanceChange
 }
@@ -66,7 +70,8 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 			len(written))
 	}
 	limit := a.unitLimit(*result.UnitsConsumed, result.Logs)
-	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}
+	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs, Transaction: tx,
+		Signing: a.signing(&found.valid)}
 	run.PriorityFee = priorityFee(cappedUnitPrice(found.price, limit, found.maxPriorityFee), limit)
 	run.Fee = lamportsPerSignature*uint64(tx.Message.Header.NumRequiredSignatures) + run.PriorityFee
 	if run.Events, err = protocol.ParseLogs(result.Logs); err != nil {

@@ -27,10 +27,12 @@ type Request struct {
 // ErrApprovalTimeout is the cause of a denial when approval was not given in time.
 var ErrApprovalTimeout = errors.New("haggle: approval was not given in time")
 
-// approve requests approval if the message needs it and the limits allow the message. A counted message, an
-// intent that was approved for as much, and a reveal of a committed price need none.
-func (p *Policy) approve(ctx context.Context, read *reading) error {
+// required returns the request for approval if the message needs it and the limits allow the message;
+// otherwise nil. A counted message, an intent that was approved for as much, and a reveal of a committed
+// price need none.
+func (p *Policy) required(read *reading) (*Request, error) {
 	p.lock.Lock()
+	defer p.lock.Unlock()
 	approved := p.usage.Messages[read.digest] != nil || p.usage.owes(&p.config, read)
 	var err error
 	if !approved {
@@ -38,13 +40,20 @@ func (p *Policy) approve(ctx context.Context, read *reading) error {
 		err = named(p.usage.check(&p.config, p.today(), read.intent, spends, read.fees), read.names)
 		approved = p.isApproved(read)
 	}
-	p.lock.Unlock()
 	if err != nil || approved {
-		return err
+		return nil, err
 	}
-	request := &Request{
+	return &Request{
 		Wallet: p.wallet, Message: read.digest, Instructions: slices.Clone(read.names),
 		Spends: slices.Concat(read.spends, read.fees), Prices: slices.Clone(read.prices),
+	}, nil
+}
+
+// approve requests approval if the message needs it.
+func (p *Policy) approve(ctx context.Context, read *reading) error {
+	request, err := p.required(read)
+	if request == nil || err != nil {
+		return err
 	}
 	if err := p.ask(ctx, request); err != nil {
 		return general(RuleApproval, err)

@@ -294,22 +294,11 @@ func (p *Policy) SignMessage(ctx context.Context, message []byte) (solana.Signat
 }
 
 func (p *Policy) sign(ctx context.Context, message []byte) (solana.Signature, error) {
-	if err := p.stopped(); err != nil {
-		return solana.Signature{}, err
-	}
-	if err := p.refresh(ctx); err != nil {
-		return solana.Signature{}, err
-	}
-	read, err := p.read(ctx, message)
+	read, err := p.examine(ctx, message)
 	if err != nil {
 		return solana.Signature{}, err
 	}
-	read.signing = p.signing(ctx)
-	err = p.admit(ctx, read)
-	if isUsed(err) && p.reconcileBriefly(ctx) > 0 {
-		err = p.admit(ctx, read)
-	}
-	if err != nil {
+	if err := p.withOutcomes(ctx, func() error { return p.admit(ctx, read) }); err != nil {
 		return solana.Signature{}, err
 	}
 	signature, err := p.signCounted(ctx, message)

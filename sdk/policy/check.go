@@ -1,0 +1,56 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+)
+
+// Check reports whether SignMessage would sign a transaction's message now. It signs nothing, counts
+// nothing and does not call Config.Approve: if SignMessage would, it returns the request. It returns a
+// *Denial for a message that is not allowed. The context has the same [haggle.Signing] as for
+// SignMessage: see [haggle.DryRun].
+func (p *Policy) Check(ctx context.Context, message []byte) (approval *Request, err error) {
+	read, err := p.examine(ctx, bytes.Clone(message))
+	if err != nil {
+		return nil, err
+	}
+	err = p.withOutcomes(ctx, func() error {
+		if approval, err = p.required(read); err != nil {
+			return err
+		}
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		_, err = p.counted(read)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return approval, nil
+}
+
+// examine reads a message, unless the policy is stopped.
+func (p *Policy) examine(ctx context.Context, message []byte) (*reading, error) {
+	if err := p.stopped(); err != nil {
+		return nil, err
+	}
+	if err := p.refresh(ctx); err != nil {
+		return nil, err
+	}
+	read, err := p.read(ctx, message)
+	if err != nil {
+		return nil, err
+	}
+	read.signing = p.signing(ctx)
+	return read, nil
+}
+
+// withOutcomes repeats a check that fails because of earlier transactions if some of them have been given
+// back.
+func (p *Policy) withOutcomes(ctx context.Context, check func() error) error {
+	err := check()
+	if isUsed(err) && p.reconcileBriefly(ctx) > 0 {
+		err = check()
+	}
+	return err
+}
