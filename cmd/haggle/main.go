@@ -56,5 +56,5 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 	if err != nil && !s.Started {
 		err = exitcode.AsUsage(err, cmd.CommandPath()+" --help")
 	}
-	return exitcode.Report(stderr, "haggle", explain(s, err), s.JSON || slices.Contains(arguments, "--json"))
+	return exitcode.Report(stderr, "haggle", exitcode.WithAmounts(explain(s, err), s.AmountOf), s.JSON || slices.Contains(arguments, "--json"))
 }

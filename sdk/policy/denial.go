@@ -82,14 +82,28 @@ type Denial struct {
 }
 
 func (d *Denial) Error() string {
+	unit := "lamports"
+	if !d.Mint.IsZero() {
+		unit = "base units of " + d.Mint.String()
+	}
+	return d.text(fmt.Sprintf("%d requested, %d used, limit %d %s", d.Requested, d.Used, d.Limit, unit))
+}
+
+// Text returns the text of Error with amounts that a function writes, for example with decimals and
+// symbol. It gets base units of Mint, or lamports.
+func (d *Denial) Text(amount func(units uint64) string) string {
+	text := fmt.Sprintf("%s requested, %s used, limit %s", amount(d.Requested), amount(d.Used), amount(d.Limit))
+	if !d.Mint.IsZero() {
+		text += " of mint " + d.Mint.String()
+	}
+	return d.text(text)
+}
+
+func (d *Denial) text(amounts string) string {
 	var text strings.Builder
 	text.WriteString(ErrDenied.Error() + ": " + d.problem())
 	if d.Limit != 0 || d.Used != 0 || d.Requested != 0 {
-		unit := "lamports"
-		if !d.Mint.IsZero() {
-			unit = "base units of " + d.Mint.String()
-		}
-		fmt.Fprintf(&text, ": %d requested, %d used, limit %d %s", d.Requested, d.Used, d.Limit, unit)
+		text.WriteString(": " + amounts)
 	}
 	if d.Cause != nil {
 		fmt.Fprintf(&text, ": %v", d.Cause)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,8 +21,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/mint"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 const policyHelp = `A policy limits what a wallet signs. With --policy FILE every transaction is decoded before it is signed: what
@@ -71,11 +72,27 @@ func (l limitView) String() string {
 }
 
 // text writes the limit for people.
-func (l limitView) text(address solana.PublicKey) string {
+func (l limitView) text(address solana.PublicKey, amount amounts) string {
 	if uint64(l) == policy.Unlimited {
 		return "unlimited"
 	}
-	return mint.Offline(address, uint64(l))
+	return amount(address, uint64(l))
+}
+
+// amounts writes base units of a mint, or lamports without one.
+type amounts func(mint solana.PublicKey, units uint64) string
+
+// readMints reads mints for their decimals and symbols if the command line names a cluster. Amounts of a mint
+// that cannot be read are in base units.
+func readMints(ctx context.Context, s *session.Session, mints iter.Seq[solana.PublicKey]) amounts {
+	if s.Connection.URL != "" || s.Connection.ConfigPath != "" {
+		for mint := range mints {
+			if _, known := token.WellKnownDecimals(mint); !known && !mint.IsZero() {
+				_, _ = s.Mint(ctx, mint)
+			}
+		}
+	}
+	return s.AmountOf
 }
 
 type limitsView struct {
@@ -123,18 +140,19 @@ func newPolicyCheckCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check FILE", Short: "Check a policy file and print what it allows",
 		Long: `Reads a policy as --policy does, and prints its limits. A missing money limit, an unknown or repeated key
-and an unknown instruction are errors.`,
+and an unknown instruction are errors. With --url or --config, amounts of a mint are tokens; otherwise those
+of most mints are base units.`,
 		Example: "  haggle policy check policy.json",
 		Args:    command.Exactly(1),
 	}
 	command.Documents(cmd, policyView{})
-	cmd.RunE = s.Limited(func(_ context.Context, arguments []string) error {
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		config, err := connection.ReadPolicy(arguments[0])
 		if err != nil {
 			return err
 		}
 		v := viewPolicy(config)
-		return s.Print(v, v.text())
+		return s.Print(v, v.text(readMints(ctx, s, maps.Keys(config.Tokens))))
 	})
 	return cmd
 }
@@ -174,10 +192,10 @@ func viewLimits(mint solana.PublicKey, limits policy.Limits) limitsView {
 	}
 }
 
-func (v policyView) text() string {
+func (v policyView) text(amount amounts) string {
 	var parts []string
 	for _, limits := range v.Limits {
-		parts = append(parts, limits.text())
+		parts = append(parts, limits.text(amount))
 	}
 	stop := ""
 	if v.StopFile != "" {
@@ -199,20 +217,20 @@ func (v policyView) text() string {
 	return strings.Join(parts, "\n")
 }
 
-func (v limitsView) text() string {
+func (v limitsView) text(amount amounts) string {
 	title := "SOL"
 	if !v.Mint.IsZero() {
 		title = "mint " + v.Mint.String()
 	}
 	rows := format.Rows{
-		{"per transaction", v.PerTransaction.text(v.Mint)},
-		{"per negotiation", v.PerNegotiation.text(v.Mint)},
-		{"per counterparty", v.PerCounterparty.text(v.Mint)},
-		{"per day", v.PerDay.text(v.Mint)},
-		{"asks above", v.ApproveAbove.text(v.Mint)},
+		{"per transaction", v.PerTransaction.text(v.Mint, amount)},
+		{"per negotiation", v.PerNegotiation.text(v.Mint, amount)},
+		{"per counterparty", v.PerCounterparty.text(v.Mint, amount)},
+		{"per day", v.PerDay.text(v.Mint, amount)},
+		{"asks above", v.ApproveAbove.text(v.Mint, amount)},
 	}
 	if v.MaxPrice != nil && v.MinPrice != nil {
-		rows = append(rows, [2]string{"highest price", v.MaxPrice.text(v.Mint)}, [2]string{"lowest price", v.MinPrice.text(v.Mint)})
+		rows = append(rows, [2]string{"highest price", v.MaxPrice.text(v.Mint, amount)}, [2]string{"lowest price", v.MinPrice.text(v.Mint, amount)})
 	}
 	return title + "\n" + rows.String()
 }
@@ -288,7 +306,7 @@ func policyUsage(ctx context.Context, s *session.Session) error {
 		}
 	}
 	v := viewUsage(totals, config)
-	return s.Print(v, v.text())
+	return s.Print(v, v.text(readMints(ctx, s, v.mints())))
 }
 
 func viewUsage(totals policy.Totals, config *policy.Config) usageView {
@@ -327,7 +345,18 @@ func viewUsage(totals policy.Totals, config *policy.Config) usageView {
 	return v
 }
 
-func (v usageView) text() string {
+// mints yields the mints of the usage.
+func (v usageView) mints() iter.Seq[solana.PublicKey] {
+	return func(yield func(solana.PublicKey) bool) {
+		for _, used := range slices.Concat(v.Today, v.Negotiations, v.Counterparties) {
+			if !yield(used.Mint) {
+				return
+			}
+		}
+	}
+}
+
+func (v usageView) text(amount amounts) string {
 	if v.Wallet.IsZero() {
 		return "nothing was used"
 	}
@@ -339,24 +368,24 @@ func (v usageView) text() string {
 		open = fmt.Sprintf("%d open transactions", v.Open)
 	}
 	lines := []string{fmt.Sprintf("wallet %s, %s", v.Wallet, open), "on " + v.Day + " (UTC)"}
-	lines = append(lines, usedText(v.Today)...)
+	lines = append(lines, usedText(v.Today, amount)...)
 	lines = append(lines, "on negotiations")
-	lines = append(lines, usedText(v.Negotiations)...)
+	lines = append(lines, usedText(v.Negotiations, amount)...)
 	lines = append(lines, "with counterparties")
-	return strings.Join(append(lines, usedText(v.Counterparties)...), "\n")
+	return strings.Join(append(lines, usedText(v.Counterparties, amount)...), "\n")
 }
 
-func usedText(used []usedView) (lines []string) {
+func usedText(used []usedView, amount amounts) (lines []string) {
 	if len(used) == 0 {
 		return []string{"  nothing"}
 	}
 	for _, u := range used {
-		line := "  " + mint.Offline(u.Mint, u.amount)
+		line := "  " + amount(u.Mint, u.amount)
 		if !u.Mint.IsZero() {
 			line += " of mint " + u.Mint.String()
 		}
 		if u.Limit != nil {
-			line += " (limit " + u.Limit.text(u.Mint) + ")"
+			line += " (limit " + u.Limit.text(u.Mint, amount) + ")"
 		}
 		switch {
 		case !u.Negotiation.IsZero():

@@ -51,6 +51,9 @@ type Flags struct {
 	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil
 	// is no call.
 	Prompting func() (done func())
+	// AmountOf writes base units of a mint, or lamports without one, in questions. Nil writes well-known mints
+	// with decimals and symbol.
+	AmountOf func(mint solana.PublicKey, units uint64) string
 
 	client    *haggle.Client
 	exporters *telemetry.Exporters

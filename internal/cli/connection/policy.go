@@ -137,7 +137,11 @@ func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 		return errNoTerminal
 	}
 	defer f.prompting()()
-	return terminal.approve(ctx, request)
+	amount := f.AmountOf
+	if amount == nil {
+		amount = mint.Offline
+	}
+	return terminal.approve(ctx, requestText(request, amount))
 }
 
 // terminal is the terminal of the process.
@@ -155,7 +159,7 @@ func newPrompter(in io.Reader, out io.Writer) *prompter {
 	return &prompter{in: in, out: out, asking: make(chan struct{}, 1)}
 }
 
-func (d *prompter) approve(ctx context.Context, request *policy.Request) error {
+func (d *prompter) approve(ctx context.Context, request string) error {
 	select {
 	case d.asking <- struct{}{}:
 		defer func() { <-d.asking }()
@@ -164,7 +168,7 @@ func (d *prompter) approve(ctx context.Context, request *policy.Request) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "the policy requires approval:\n%s\nsign it? [y/n] ", requestText(request))
+	fmt.Fprintf(d.out, "the policy requires approval:\n%s\nsign it? [y/n] ", request)
 	answer, err := prompt.Line(ctx, d.in)
 	switch {
 	case ctx.Err() != nil:
@@ -175,26 +179,26 @@ func (d *prompter) approve(ctx context.Context, request *policy.Request) error {
 	return nil
 }
 
-func requestText(request *policy.Request) string {
+// requestText writes each amount with the whole address of its mint, which the person who approves has to
+// compare.
+func requestText(request *policy.Request, amount func(mint solana.PublicKey, units uint64) string) string {
+	ofMint := func(mint solana.PublicKey, units uint64) string {
+		text := amount(mint, units)
+		if !mint.IsZero() {
+			text += " of mint " + mint.String()
+		}
+		return text
+	}
 	lines := []string{"  " + strings.Join(request.Instructions, ", ")}
 	for _, spend := range request.Spends {
-		line := fmt.Sprintf("  pays   %s (%s)", amountText(spend.Mint, spend.Amount), spend.Purpose)
+		line := fmt.Sprintf("  pays   %s (%s)", ofMint(spend.Mint, spend.Amount), spend.Purpose)
 		if !spend.Counterparty.IsZero() {
 			line += " with " + spend.Counterparty.String()
 		}
 		lines = append(lines, line)
 	}
 	for _, price := range request.Prices {
-		lines = append(lines, fmt.Sprintf("  price  %s with %s", amountText(price.Mint, price.Amount), price.Counterparty))
+		lines = append(lines, fmt.Sprintf("  price  %s with %s", ofMint(price.Mint, price.Amount), price.Counterparty))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// amountText writes an amount with the whole address of its mint, which the person who approves has to compare.
-func amountText(address solana.PublicKey, units uint64) string {
-	text := mint.Offline(address, units)
-	if !address.IsZero() {
-		text += " of mint " + address.String()
-	}
-	return text
 }

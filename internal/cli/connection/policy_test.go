@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/mint"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -28,7 +29,9 @@ func TestApprovalIsForTheDisplayedPrompt(t *testing.T) {
 		prompter := newPrompter(in, asked)
 		ask := func(ctx context.Context, instruction string) <-chan error {
 			answered := make(chan error, 1)
-			go func() { answered <- prompter.approve(ctx, &policy.Request{Instructions: []string{instruction}}) }()
+			go func() {
+				answered <- prompter.approve(ctx, requestText(&policy.Request{Instructions: []string{instruction}}, mint.Offline))
+			}()
 			synctest.Wait()
 			return answered
 		}

@@ -293,8 +293,8 @@ func describe(err error) description {
 	case errors.As(err, &journal) && journal.Outcome == transaction.NotSent:
 		reported.Message = fmt.Sprintf("%v: nothing was sent", journal.Err)
 	case errors.As(err, &denied):
-		// The error's prefix, the signer, adds nothing to the denial.
-		reported.Message, reported.Hint, reported.Denial = denied.Error(), denialHint(denied), viewDenial(denied)
+		reported.Message, reported.Hint = denialMessage(err, denied), denialHint(denied)
+		reported.Denial = viewDenial(denied)
 	case errors.As(err, &refusal):
 		reported.Message, reported.Hint = refusal.Error(), refusalHint(refusal)
 		if kind == Denied {

@@ -51,6 +51,7 @@ func (s *Session) Disconnect() { _ = s.Connection.Close() }
 
 // ClientAndKey returns the client and the wallet, which enforces the policy of --policy before it signs.
 func (s *Session) ClientAndKey(ctx context.Context) (*haggle.Client, haggle.Signer, error) {
+	s.Connection.AmountOf = s.AmountOf
 	key, err := s.Connection.Signer(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -102,6 +103,15 @@ func (s *Session) Mint(ctx context.Context, address solana.PublicKey) (mint.Mint
 	}
 	s.mints[address] = read
 	return read, nil
+}
+
+// AmountOf writes base units of a mint, or lamports without one: as tokens if this invocation has read
+// the mint or it is well known. It sends no request.
+func (s *Session) AmountOf(address solana.PublicKey, units uint64) string {
+	if known, is := s.mints[address]; is {
+		return known.Tokens(units).String()
+	}
+	return mint.Offline(address, units)
 }
 
 // TokensOf returns a function that writes base units of a mint as tokens.
