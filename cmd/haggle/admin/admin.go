@@ -17,9 +17,11 @@ and the terms of their creation; a pause stops only new ones.`
 
 // Command returns "haggle admin".
 func Command(s *session.Session) *cobra.Command {
-	return command.Group("admin", "Change the protocol's configuration (its authority)", adminHelp,
+	group := command.Group("admin", "Change the protocol's configuration (its authority)", adminHelp,
 		newUpdateConfigCommand(s), newPauseCommand(s, true), newPauseCommand(s, false),
 		newProposeAuthorityCommand(s), newAcceptAuthorityCommand(s))
+	onchain.RegisterDryRun(s, group.PersistentFlags())
+	return group
 }
 
 // administer carries out an action on the configuration.

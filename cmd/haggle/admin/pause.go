@@ -23,7 +23,7 @@ func newPauseCommand(s *session.Session, paused bool) *cobra.Command {
 		cmd.Use, cmd.Short, cmd.Long = "resume", "Allow the creation of negotiations again", "Allows the creation of negotiations again."
 		cmd.Example, effect = "  haggle admin resume", "resumed: negotiations can be created"
 	}
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		return sdkadmin.SetPaused(client, sdkadmin.SetPausedRequest{Authority: key.PublicKey(), Paused: paused})
 	}, func() string { return effect })

@@ -28,7 +28,7 @@ locks no one out.`,
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "withdraw the proposal")
 	cmd.MarkFlagsOneRequired("authority", "withdraw")
 	cmd.MarkFlagsMutuallyExclusive("authority", "withdraw")
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		if !withdraw && successor.Key().IsZero() {
 			return nil, exitcode.Usagef("--authority must not be zero; to withdraw a proposal: --withdraw")

@@ -34,7 +34,7 @@ that are closed afterwards.`,
 	flags.Uint16Var(&decay, "decay-bps", 0, "default decay per round, in basis points, 0 to 1000")
 	flags.Var(&window, "window", "default response window, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", 0, "default number of offers, 1 to 20")
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		request := sdkadmin.UpdateConfigRequest{
 			Authority: key.PublicKey(), Treasury: treasury.Key(), ResponseWindow: time.Duration(window), MaxRounds: rounds,

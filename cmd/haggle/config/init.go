@@ -36,7 +36,8 @@ func newConfigInitCommand(s *session.Session) *cobra.Command {
 	flags.Uint16Var(&decay, "decay-bps", decay, "default decay per round, in basis points, 0 to 1000")
 	flags.Var(&window, "window", "default response window, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", rounds, "default number of offers, 1 to 20")
-	command.Documents(cmd, onchain.View{})
+	onchain.RegisterDryRun(s, flags)
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
 		client, key, err := s.ClientAndKey(ctx)
 		if err != nil {

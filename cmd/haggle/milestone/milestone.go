@@ -31,9 +31,11 @@ After the last decision the seller gets its bond back, less the buyer's refunded
 
 // Command returns "haggle milestone".
 func Command(s *session.Session) *cobra.Command {
-	return command.Group("milestone", "Claim, release, dispute and settle milestones", milestoneHelp,
+	group := command.Group("milestone", "Claim, release, dispute and settle milestones", milestoneHelp,
 		newClaimMilestoneCommand(s), newReleaseCommand(s), newDisputeCommand(s), newResolveCommand(s), newSettleCommand(s),
 		newSettleDeadlineCommand(s))
+	onchain.RegisterDryRun(s, group.PersistentFlags())
+	return group
 }
 
 // evidenceFlag is the evidence for a claim or a dispute. Only its hash goes on chain.
@@ -67,7 +69,7 @@ func newIndexCommand(s *session.Session, name, short, long, example string,
 		Use: name + " NEGOTIATION INDEX", Short: short, Long: long, Example: example,
 		Args: command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		index, err := parseIndex(arguments[1])
 		if err != nil {

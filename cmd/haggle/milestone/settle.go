@@ -53,7 +53,7 @@ func newSettleCommand(s *session.Session) *cobra.Command {
 	flags.Var(&f.nonce, "nonce", "nonce account of the preparing party; the transaction then stays valid for --valid-for")
 	flags.StringVar(&f.complete, "complete", "", "sign and send this transaction (base64) of the other party")
 	command.Required(cmd, "seller-bps")
-	command.Documents(cmd, agreementView{}, onchain.View{})
+	command.Documents(cmd, agreementView{}, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return f.run(ctx, s, arguments[0]) })
 	return cmd
 }
@@ -63,6 +63,9 @@ func (f *agreementFlags) run(ctx context.Context, s *session.Session, written st
 		if uint64(share) > protocol.BpsDenominator {
 			return exitcode.Usagef("--%s %d: must be 0 to %d", flag, share, protocol.BpsDenominator)
 		}
+	}
+	if s.DryRun && f.complete != "" {
+		return exitcode.Usagef("--dry-run and --complete exclude each other: leave out --complete to simulate the same shares")
 	}
 	if f.validFor <= 0 {
 		return exitcode.Usagef("--valid-for must be positive")
@@ -108,6 +111,9 @@ func (f *agreementFlags) prepare(ctx context.Context, t onchain.Step) error {
 	}
 	if nonce := f.nonce.Key(); !nonce.IsZero() {
 		action = action.With(haggle.WithNonce(nonce))
+	}
+	if t.Session.DryRun {
+		return onchain.DryRun(ctx, t.Session, t.Client, action, t.Key)
 	}
 	transaction, err := action.Transaction(ctx)
 	if err != nil {

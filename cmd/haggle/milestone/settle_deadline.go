@@ -25,7 +25,7 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 		Example: "  haggle milestone settle-deadline NEGOTIATION",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() && t.Snapshot.Time < t.Snapshot.SettleDueAt() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
@@ -35,7 +36,6 @@ func Command(s *session.Session) *cobra.Command {
 		newCreateCommand(s), newAcceptInvitationCommand(s), newOfferCommand(s), newAcceptOfferCommand(s), newRejectCommand(s), newExpireCommand(s),
 		newCloseCommand(s), newClaimPayoutCommand(s), newShowCommand(s), newListCommand(s), newWatchCommand(s))
 	group.Aliases = []string{"n"}
-	group.PersistentFlags().BoolVar(&s.DryRun, "dry-run", false,
-		"simulate the action and print its effects; sign and send nothing, and check no policy")
+	onchain.RegisterDryRun(s, group.PersistentFlags())
 	return group
 }

@@ -26,7 +26,7 @@ Repeated with the same price, the command sends the same hash.`,
 		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	kept.register(cmd)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		return commit(ctx, s, arguments[0], arguments[1], &kept)
 	})
@@ -59,8 +59,10 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
-	if err := store.Keep(sealedPrice); err != nil {
-		return err
+	if !s.DryRun {
+		if err := store.Keep(sealedPrice); err != nil {
+			return err
+		}
 	}
 	return t.Do(ctx, action, func(*haggle.Receipt) string {
 		return "price committed; it is stored until it is revealed, in " + store.Path(sealedPrice)

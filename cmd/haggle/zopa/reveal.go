@@ -27,7 +27,7 @@ then decides whether a zone of agreement exists.`,
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	kept.register(cmd)
-	command.Documents(cmd, onchain.View{})
+	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0], &kept) })
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/internal/zopastore"
@@ -28,7 +29,9 @@ price is revealed. The price cannot be revealed without them: use the same machi
 
 // Command returns "haggle zopa".
 func Command(s *session.Session) *cobra.Command {
-	return command.Group("zopa", "Compare hidden reservation prices before the first offer", zopaHelp, newCommitCommand(s), newRevealCommand(s))
+	group := command.Group("zopa", "Compare hidden reservation prices before the first offer", zopaHelp, newCommitCommand(s), newRevealCommand(s))
+	onchain.RegisterDryRun(s, group.PersistentFlags())
+	return group
 }
 
 // storeFlag is the folder with the committed prices.

@@ -3,12 +3,16 @@ package onchain
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/pflag"
 
 	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -19,7 +23,9 @@ type DryRunView struct {
 	Negotiation  solana.PublicKey `json:"negotiation"`
 	ComputeUnits uint64           `json:"compute_units"`
 	FeeLamports  uint64           `json:"fee_lamports"`
-	Events       []jsonview.List  `json:"events"`
+	// Policy is "allowed", "approval required", or "none" without --policy.
+	Policy string          `json:"policy"`
+	Events []jsonview.List `json:"events"`
 	// Changes are the accounts whose balances would change.
 	Changes []changeView `json:"changes"`
 }
@@ -33,27 +39,40 @@ type changeView struct {
 	BaseUnits int64             `json:"base_units,omitempty,string"`
 }
 
-// dryRun simulates an action and prints its effects. It returns session.ErrDryRun if the action would
-// succeed, so that the command ends without a receipt.
-func dryRun(ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action) error {
+// RegisterDryRun adds --dry-run to a set, for commands whose actions [Do] carries out.
+func RegisterDryRun(s *session.Session, set *pflag.FlagSet) {
+	set.BoolVar(&s.DryRun, "dry-run", false,
+		"simulate the action, check the policy, and print the effects; sign and send nothing")
+}
+
+// DryRun simulates an action, checks it against the policy of the wallet, and prints its effects. It
+// returns session.ErrDryRun if the action would succeed, so that the command ends without a receipt.
+func DryRun(
+	ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer,
+) error {
 	s.Stage("simulating " + action.Name)
 	run, err := action.Simulate(ctx)
 	if err != nil {
 		return explain(ctx, s, client, action.Negotiation, err)
 	}
+	verdict, err := checkPolicy(ctx, key, run)
+	if err != nil {
+		return transaction.WithOutcome(err, transaction.NotSent)
+	}
 	v := DryRunView{
 		DryRun: true, Action: action.Name, Negotiation: action.Negotiation, ComputeUnits: run.ComputeUnits,
-		FeeLamports: run.Fee, Events: []jsonview.List{}, Changes: []changeView{},
+		FeeLamports: run.Fee, Policy: verdict, Events: []jsonview.List{}, Changes: []changeView{},
 	}
 	for _, event := range run.Events {
 		v.Events = append(v.Events, EventFields(event))
 	}
 	lines := []string{fmt.Sprintf("dry run: %s would succeed; nothing was signed or sent", action.Name),
-		fmt.Sprintf("  fee %d lamports, %d compute units", run.Fee, run.ComputeUnits)}
+		"  " + policyText[verdict],
+		fmt.Sprintf("  fee %s, %d compute units", amount.SOL(run.Fee), run.ComputeUnits)}
 	for i := range run.Changes {
 		change := viewChange(&run.Changes[i])
 		v.Changes = append(v.Changes, change)
-		lines = append(lines, "  "+change.text())
+		lines = append(lines, "  "+change.text(ctx, s))
 	}
 	if err := s.Print(v, lines...); err != nil {
 		return err
@@ -69,9 +88,60 @@ func viewChange(change *transaction.BalanceChange) changeView {
 	return v
 }
 
-func (v changeView) text() string {
-	if v.Mint == nil {
-		return fmt.Sprintf("%s: %+d lamports", v.Account, v.Lamports)
+// text has the changes that are not zero.
+func (v changeView) text(ctx context.Context, s *session.Session) string {
+	var parts []string
+	if v.Mint != nil && v.BaseUnits != 0 {
+		// The amount of a mint that cannot be read is in base units.
+		_, _ = s.Mint(ctx, *v.Mint)
+		parts = append(parts, signed(v.BaseUnits, func(units uint64) string {
+			return s.AmountOf(*v.Mint, units) + " of mint " + v.Mint.String()
+		}))
 	}
-	return fmt.Sprintf("%s of %s: %+d lamports, %+d base units of %s", v.Account, v.Owner, v.Lamports, v.BaseUnits, v.Mint)
+	if v.Lamports != 0 {
+		parts = append(parts, signed(v.Lamports, func(lamports uint64) string { return amount.SOL(lamports).String() }))
+	}
+	text := v.Account.String()
+	if v.Owner != nil {
+		text += " of " + v.Owner.String()
+	}
+	return text + ": " + strings.Join(parts, ", ")
+}
+
+// signed writes a change with its sign.
+func signed(change int64, text func(uint64) string) string {
+	if change < 0 {
+		return "-" + text(-uint64(change))
+	}
+	return "+" + text(uint64(change))
+}
+
+// The verdicts of a policy on an action.
+const (
+	noPolicy      = "none"
+	allowed       = "allowed"
+	needsApproval = "approval required"
+)
+
+var policyText = map[string]string{
+	noPolicy:      "no policy is set (--policy)",
+	allowed:       "the policy allows it",
+	needsApproval: "the policy asks for approval before it signs",
+}
+
+// checkPolicy returns the verdict of the wallet's policy, or its denial.
+func checkPolicy(ctx context.Context, key haggle.Signer, run *haggle.DryRun) (verdict string, err error) {
+	governed, ok := key.(*policy.Policy)
+	if !ok {
+		return noPolicy, nil
+	}
+	message, err := run.Transaction.Message.MarshalBinary()
+	if err != nil {
+		return "", err
+	}
+	approval, err := governed.Check(haggle.WithSigning(ctx, run.Signing), message)
+	if approval != nil {
+		return needsApproval, err
+	}
+	return allowed, err
 }

@@ -56,7 +56,7 @@ func Do(
 		fmt.Fprintln(s.Stderr, "warning:", warning)
 	}
 	if s.DryRun {
-		return nil, dryRun(ctx, s, client, action)
+		return nil, DryRun(ctx, s, client, action, key)
 	}
 	s.Stage("waiting for the confirmation of " + action.Name)
 	sent, err := action.Do(ctx, key)
