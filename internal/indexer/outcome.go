@@ -34,6 +34,9 @@ type outcome struct {
 	acceptedBy     *solana.PublicKey
 	acceptedAmount uint64
 	acceptedRound  uint8
+	// buyerPrice and sellerPrice are the reservation prices, nil until they are revealed. nashPrice is their
+	// midpoint, which is the price of the Nash solution for linear utilities; nil without a zone.
+	buyerPrice, sellerPrice, nashPrice *uint64
 
 	settled *uint64
 	net     *big.Int
@@ -99,6 +102,8 @@ func (o *outcome) add(item pastEvent) error {
 		o.bond.held, o.bond.amount = event.Bond > 0, &event.Bond
 	case *protocol.OfferSubmitted:
 		o.offer(event)
+	case *protocol.ZopaRevealed:
+		o.reveal(event)
 	case *protocol.OfferAccepted:
 		o.accept(event)
 	case *protocol.MilestoneReleased:
@@ -214,6 +219,20 @@ func (o *outcome) offer(event *protocol.OfferSubmitted) {
 	}
 	if o.created != nil {
 		o.decay = difference(o.created.EscrowAmount, event.EffectiveEscrow)
+	}
+}
+
+// reveal sets a reservation price, unless the seller is unknown. The second reveal has the midpoint.
+func (o *outcome) reveal(event *protocol.ZopaRevealed) {
+	switch {
+	case o.seller == nil:
+	case event.Agent == *o.seller:
+		o.sellerPrice = &event.Price
+	default:
+		o.buyerPrice = &event.Price
+	}
+	if event.Midpoint > 0 {
+		o.nashPrice = &event.Midpoint
 	}
 }
 
@@ -351,7 +370,21 @@ func (o *outcome) columns() ([]column, error) {
 		columns = append(columns, column{"accepted_amount", decimal(&o.acceptedAmount)},
 			column{"accepted_round", int64(o.acceptedRound)}, column{"accepted_by", o.acceptedBy.String()})
 	}
-	return columns, nil
+	return append(columns, o.prices()...), nil
+}
+
+// prices returns the columns of the revealed reservation prices.
+func (o *outcome) prices() (columns []column) {
+	if o.buyerPrice != nil {
+		columns = append(columns, column{"buyer_price", decimal(o.buyerPrice)})
+	}
+	if o.sellerPrice != nil {
+		columns = append(columns, column{"seller_price", decimal(o.sellerPrice)})
+	}
+	if o.nashPrice != nil {
+		columns = append(columns, column{"nash_price", decimal(o.nashPrice)})
+	}
+	return columns
 }
 
 // terms returns the columns that are known from the creation.

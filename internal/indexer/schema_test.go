@@ -68,10 +68,12 @@ func TestReleasedMigrationsDoNotChange(t *testing.T) {
 		"postgres/00002_incomplete.sql": "5cadc53066017ed7",
 		"postgres/00003_rebuilt.sql":    "67b79e3b1030b06f",
 		"postgres/00004_mints.sql":      "07f0a0abee08bacb",
+		"postgres/00005_prices.sql":     "1edfd957cbb9108c",
 		"sqlite/00001_index.sql":        "5f3b79d3652f2000",
 		"sqlite/00002_incomplete.sql":   "121c298029a69453",
 		"sqlite/00003_rebuilt.sql":      "4963f90e3cb232e2",
 		"sqlite/00004_mints.sql":        "1b71ff91b4bb6487",
+		"sqlite/00005_prices.sql":       "2334eec9c88b04d0",
 	}
 	for file, expected := range released {
 		text, err := fs.ReadFile(migrations, "migrations/"+file)

@@ -65,6 +65,7 @@ var Tables = []Table{
 		{"milestone_count", integer}, {"review_hours", integer}, {"swept", amount},
 		{"created_at", integer}, {"ended_at", integer}, {"duration_seconds", integer}, {"closed_at", integer},
 		{"created_slot", integer}, {"ended_slot", integer}, {"closed_slot", integer}, {"complete", flag},
+		{"buyer_price", amount}, {"seller_price", amount}, {"nash_price", amount},
 	}},
 	{Name: "events", order: "slot, position, event_index", columns: []exportedColumn{
 		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"instruction_index", integer}, {"signature", text},

@@ -39,6 +39,9 @@ type zopaView struct {
 	Next        string         `json:"next,omitempty"`
 	BuyerPrice  *amount.Tokens `json:"buyer_price,omitempty"`
 	SellerPrice *amount.Tokens `json:"seller_price,omitempty"`
+	// NashPrice is the price of the Nash solution for linear utilities: the midpoint of both prices, rounded
+	// down. It is missing until both are revealed, and if the buyer's is below the seller's.
+	NashPrice *amount.Tokens `json:"nash_price,omitempty"`
 }
 
 func viewZopa(n *haggle.Snapshot, tokens func(uint64) amount.Tokens) *zopaView {
@@ -54,6 +57,11 @@ func viewZopa(n *haggle.Snapshot, tokens func(uint64) amount.Tokens) *zopaView {
 	}
 	if n.SellerPrice > 0 {
 		v.SellerPrice = new(tokens(n.SellerPrice))
+	}
+	if v.BuyerPrice != nil && v.SellerPrice != nil {
+		if nash, ok := protocol.NashBenchmark(n.BuyerPrice, n.SellerPrice); ok {
+			v.NashPrice = new(tokens(nash))
+		}
 	}
 	return v
 }
@@ -71,6 +79,9 @@ func (z *zopaView) text() string {
 	}
 	if z.SellerPrice != nil {
 		parts = append(parts, "seller "+z.SellerPrice.String())
+	}
+	if z.NashPrice != nil {
+		parts = append(parts, "Nash price "+z.NashPrice.String())
 	}
 	return strings.Join(parts, ", ")
 }
