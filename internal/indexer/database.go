@@ -102,7 +102,17 @@ func Open(ctx context.Context, address string) (*Database, error) {
 // [ErrNotIndexed] if the database holds no index, [ErrOldSchema] if an older version of haggle wrote it last,
 // and [ErrOtherSchema] if an incompatible version created it.
 func OpenExisting(ctx context.Context, address string) (*Database, error) {
-	database, err := connect(address, false)
+	return openExisting(ctx, address, false)
+}
+
+// OpenForDeclarations opens a database for [Database.Declare]. It neither creates nor migrates it, and returns
+// the same errors as [OpenExisting].
+func OpenForDeclarations(ctx context.Context, address string) (*Database, error) {
+	return openExisting(ctx, address, true)
+}
+
+func openExisting(ctx context.Context, address string, writes bool) (*Database, error) {
+	database, err := connect(address, writes)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ type derivedColumn struct {
 // times are the columns with times, in Unix seconds, and the derived columns.
 var times = map[string]string{
 	"timestamp": "time", "created_at": "created_time", "ended_at": "ended_time", "closed_at": "closed_time",
+	"declared_at": "declared_time", "received_at": "received_time",
 }
 
 // hasMint reports whether the rows have amounts of a mint.

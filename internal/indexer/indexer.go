@@ -45,7 +45,10 @@ type Config struct {
 	RequestsPerSecond float64
 	// Once makes Run return when it has indexed everything that was on the chain at its start.
 	Once bool
-	// Logger logs failed polls and forks. If nil, nothing is logged.
+	// Declarations is a folder with files of signed declarations, named *.json or *.jsonl. Run reads the new
+	// and changed ones at its start and every 5 s, logs a refused file and continues. If empty, none is read.
+	Declarations string
+	// Logger logs failed polls, forks and files of declarations. If nil, nothing is logged.
 	Logger *slog.Logger
 	// Report is called after each database transaction, unless it is nil.
 	Report func(Report)
@@ -69,6 +72,7 @@ type Indexer struct {
 	progress *progress
 	report   Report
 	written  time.Time
+	folder   *declarationFolder
 }
 
 // New returns an indexer. It sends no requests before Run.
@@ -94,7 +98,11 @@ func New(database *Database, config Config) (*Indexer, error) {
 		client = rpc.NewWithCustomRPCClient(limited{client,
 			rate.NewLimiter(rate.Limit(config.RequestsPerSecond), max(1, int(config.RequestsPerSecond)))})
 	}
-	return &Indexer{database: database, config: config, node: &node{client, config.Commitment}}, nil
+	x := &Indexer{database: database, config: config, node: &node{client, config.Commitment}}
+	if config.Declarations != "" {
+		x.folder = &declarationFolder{path: config.Declarations, database: database, logger: config.Logger}
+	}
+	return x, nil
 }
 
 // Run indexes until the context ends, or with Config.Once until it has indexed everything. It retries after
@@ -151,6 +159,9 @@ func (x *Indexer) poll(ctx context.Context) error {
 		if err := x.begin(ctx); err != nil {
 			return err
 		}
+	}
+	if err := x.folder.read(ctx); err != nil {
+		return permanently(err)
 	}
 	for {
 		if x.progress.backlog != nil {

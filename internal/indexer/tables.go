@@ -72,6 +72,14 @@ var Tables = []Table{
 		{"name", text}, {"negotiation", text}, {"life", integer}, {"timestamp", integer}, {"fields", object},
 		{"rebuilt", flag},
 	}},
+	{Name: "declarations", order: "agent, declared_at", columns: []exportedColumn{
+		{"agent", text}, {"declared_at", integer}, {"strategy", text}, {"model", text}, {"prompt_hash", text},
+		{"signature", text}, {"received_at", integer},
+	}},
+	{Name: "declared", order: "negotiation, life, side", columns: []exportedColumn{
+		{"negotiation", text}, {"life", integer}, {"side", text}, {"agent", text}, {"strategy", text},
+		{"model", text}, {"prompt_hash", text}, {"declared_at", integer}, {"received_at", integer}, {"late", flag},
+	}},
 	{Name: "totals", order: "t.mint", columns: []exportedColumn{
 		{"mint", text}, {"negotiations", integer}, {"open", integer}, {"in_milestones", integer}, {"settled", integer},
 		{"rejected", integer}, {"expired", integer}, {"closed", integer}, {"incomplete", integer}, {"offers", integer},
