@@ -31,7 +31,8 @@ const (
 func Command(s *session.Session) *cobra.Command {
 	i := &indexCommand{Session: s}
 	group := command.Group("index", "Keep all events and outcomes in a SQL database", indexHelp,
-		newIndexRunCommand(i), newIndexStatusCommand(i), newIndexExportCommand(i))
+		newIndexRunCommand(i), newIndexStatusCommand(i), newIndexExportCommand(i),
+		newIndexDeclareCommand(i))
 	group.PersistentFlags().StringVar(&i.address, "db", "",
 		"database: sqlite:PATH or postgres://HOST/NAME (default: "+indexDatabaseVariable+", otherwise "+indexDatabaseDefault+")")
 	return group
@@ -43,8 +44,11 @@ type indexCommand struct {
 	address string
 }
 
-func (i *indexCommand) databaseAddress() string {
-	return cmp.Or(i.address, os.Getenv(indexDatabaseVariable), indexDatabaseDefault)
+func (i *indexCommand) databaseAddress() string { return Address(i.address) }
+
+// Address returns the address of the index: that of --db, otherwise the variable's, otherwise the default.
+func Address(flag string) string {
+	return cmp.Or(flag, os.Getenv(indexDatabaseVariable), indexDatabaseDefault)
 }
 
 // Failure adds exit code and hint to an error of the index.
@@ -66,6 +70,8 @@ func Failure(err error) error {
 		return &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "run one indexer per database; the database is consistent"}
 	case errors.Is(err, indexer.ErrOtherChain):
 		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "set another --url, or another --db for this chain"}
+	case errors.Is(err, indexer.ErrDeclaration):
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "nothing was added: remove it, or have its agent sign it"}
 	case errors.Is(err, indexer.ErrHistoryGone):
 		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "use an endpoint with a longer history (an archive node): --url"}
 	}

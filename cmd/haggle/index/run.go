@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,11 @@ after the history. It can be stopped or killed at any time: the next run continu
 missing or there twice.
 
 With --commitment confirmed (the default) a fork can replace the rows of the last 13 seconds or so. With
-finalized it cannot.`
+finalized it cannot.
+
+With --declarations it also adds the signed declarations in the files of a folder that are named *.json or
+*.jsonl: at the start, and every 5 seconds the new and changed ones. Move a file into the folder when it is
+complete. A refused file is reported and stops nothing. (haggle index declare --help)`
 
 const (
 	defaultIndexRate = 50
@@ -31,6 +36,7 @@ const (
 
 func newIndexRunCommand(i *indexCommand) *cobra.Command {
 	var once bool
+	var declarations string
 	poll := duration.Flag(time.Second)
 	rate := float64(defaultIndexRate)
 	cmd := &cobra.Command{
@@ -43,6 +49,7 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 	cmd.Flags().BoolVar(&once, "once", false, "index the history and stop")
 	cmd.Flags().Var(&poll, "poll", "pause between two polls of the chain")
 	cmd.Flags().Float64Var(&rate, "rate", rate, "maximum requests per second to the endpoint (0: no limit)")
+	cmd.Flags().StringVar(&declarations, "declarations", "", "folder with files of signed declarations")
 	command.Documents(cmd, indexStatusView{})
 	cmd.RunE = i.Unlimited(func(ctx context.Context, _ []string) error {
 		if poll <= 0 {
@@ -51,9 +58,28 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 		if rate < 0 {
 			return exitcode.Usagef("--rate must not be negative: %v", rate)
 		}
-		return i.run(ctx, indexer.Config{Once: once, Poll: time.Duration(poll), RequestsPerSecond: rate})
+		if err := checkFolder(declarations); err != nil {
+			return err
+		}
+		return i.run(ctx, indexer.Config{
+			Once: once, Poll: time.Duration(poll), RequestsPerSecond: rate, Declarations: declarations,
+		})
 	})
 	return cmd
+}
+
+func checkFolder(path string) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return exitcode.Usagef("--declarations: %w", err)
+	}
+	if !info.IsDir() {
+		return exitcode.Usagef("--declarations: %s is not a folder: haggle index declare %s adds a file", path, path)
+	}
+	return nil
 }
 
 func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {

@@ -25,5 +25,6 @@ To limit the transactions that a wallet signs: haggle policy --help`
 
 // Command returns "haggle wallet".
 func Command(s *session.Session) *cobra.Command {
-	return command.Group("wallet", "Create wallets; the values of --keypair", walletHelp, newWalletNewCommand(s))
+	return command.Group("wallet", "Create wallets; the values of --keypair", walletHelp, newWalletNewCommand(s),
+		newWalletDeclareCommand(s))
 }
