@@ -42,3 +42,92 @@ func (d *Database) Events(
 	}
 	return events, complete, err
 }
+
+// RecordedNegotiation has the events of a negotiation and the declarations of its parties.
+type RecordedNegotiation struct {
+	Events []protocol.Event
+	// Complete is false if events are missing.
+	Complete bool
+	// Buyer and Seller are the declarations that hold for the negotiation; nil if there is none.
+	Buyer, Seller *DeclaredParty
+}
+
+// DeclaredParty is a row of the view declared.
+type DeclaredParty struct {
+	Strategy, Model, PromptHash string
+	// Late reports that the database got the declaration after the negotiation was created.
+	Late bool
+}
+
+// Negotiations calls act for every negotiation of one snapshot, in no particular order. Memory is needed for
+// one negotiation at a time.
+func (d *Database) Negotiations(ctx context.Context, act func(*RecordedNegotiation) error) error {
+	var current *RecordedNegotiation
+	var address string
+	var number int64
+	finish := func() error {
+		if current == nil {
+			return nil
+		}
+		return act(current)
+	}
+	err := d.read(ctx, func(s statements) error {
+		// The declarations come with the first event only.
+		err := s.each(ctx, func(scan func(...any) error) error {
+			var at life
+			var complete bool
+			var data []byte
+			var buyer, seller scannedParty
+			err := scan(&at.address, &at.number, &complete, &data,
+				&buyer.strategy, &buyer.model, &buyer.prompt, &buyer.late,
+				&seller.strategy, &seller.model, &seller.prompt, &seller.late)
+			if err != nil {
+				return err
+			}
+			if current == nil || at.address != address || at.number != number {
+				if err := finish(); err != nil {
+					return err
+				}
+				current, address, number = &RecordedNegotiation{Complete: complete}, at.address, at.number
+			}
+			if buyer.strategy != nil {
+				current.Buyer = buyer.party()
+			}
+			if seller.strategy != nil {
+				current.Seller = seller.party()
+			}
+			if data == nil {
+				return nil
+			}
+			event, err := protocol.DecodeEvent(data)
+			current.Events = append(current.Events, event)
+			return err
+		}, `SELECT e.negotiation, e.life, n.complete, e.data,
+				b.strategy, b.model, b.prompt_hash, b.late, s.strategy, s.model, s.prompt_hash, s.late
+			FROM events e
+			JOIN negotiations n ON n.negotiation = e.negotiation AND n.life = e.life
+			LEFT JOIN declared b ON e.name = 'NegotiationCreated' AND b.side = 'Buyer'
+				AND b.negotiation = e.negotiation AND b.life = e.life
+			LEFT JOIN declared s ON e.name = 'NegotiationCreated' AND s.side = 'Seller'
+				AND s.negotiation = e.negotiation AND s.life = e.life
+			ORDER BY e.negotiation, e.life, e.slot, e.position, e.event_index`)
+		if err != nil {
+			return err
+		}
+		return finish()
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Name, err)
+	}
+	return nil
+}
+
+// scannedParty is a row of the view declared; nil if there is none.
+type scannedParty struct {
+	strategy, model, prompt *string
+	late                    *bool
+}
+
+func (p scannedParty) party() *DeclaredParty {
+	return &DeclaredParty{Strategy: *p.strategy, Model: *p.model, PromptHash: *p.prompt, Late: *p.late}
+}

@@ -25,6 +25,9 @@ type Negotiation struct {
 	// Ending is "settled", "rejected", "expired" or "agreed", for a price that is being paid by milestones. It
 	// is empty while the negotiation is open.
 	Ending string
+	// EndedAt is the time at which the bargaining ended, in Unix seconds: that of the agreement, the rejection
+	// or the expiry. It is 0 before.
+	EndedAt int64
 	// BuyerPrice and SellerPrice are the reservation prices; nil until they are revealed.
 	BuyerPrice, SellerPrice *uint64
 }
@@ -52,13 +55,13 @@ func (n *Negotiation) add(event protocol.Event) {
 			n.SellerPrice = &price
 		}
 	case *protocol.OfferAccepted:
-		n.Agreed, n.Price, n.Ending = true, e.Amount, "agreed"
+		n.Agreed, n.Price, n.Ending, n.EndedAt = true, e.Amount, "agreed", e.Timestamp
 	case *protocol.NegotiationSettled:
 		n.Ending = "settled"
 	case *protocol.NegotiationRejected:
-		n.Ending = "rejected"
+		n.Ending, n.EndedAt = "rejected", e.Timestamp
 	case *protocol.NegotiationExpired:
-		n.Ending = "expired"
+		n.Ending, n.EndedAt = "expired", e.Timestamp
 	}
 }
 
