@@ -35,26 +35,49 @@ and --seller-cost, the least amount that the seller must get after the fee. docs
 figures.
 
 --declarations names a file with signed declarations of agents, as JSON. The latest one of each side before
-the creation is printed beside the fits: its strategy, model and prompt hash.`
+the creation is printed beside the fits: its strategy, model and prompt hash.
+
+With --by it compares groups of agents over all negotiations of an index: those that declared the same
+strategy, model or prompt (haggle index declare --help), as buyers and as sellers. Shares and means have
+confidence intervals of 95 %, with the negotiations as independent observations. Negotiations that are open
+count in "negotiations" only.`
 
 // Command returns "haggle analyze".
 func Command(s *session.Session) *cobra.Command {
 	a := &analyzer{Session: s}
 	cmd := &cobra.Command{
-		Use: "analyze NEGOTIATION", Short: "Analyse the offers of a negotiation", Long: analyzeHelp,
+		Use: "analyze [NEGOTIATION]", Short: "Analyse a negotiation's offers, or compare groups of agents",
+		Long: analyzeHelp,
 		Example: `  haggle analyze NEGOTIATION
   haggle analyze NEGOTIATION --buyer-value 4 --seller-cost 2.5
-  haggle analyze NEGOTIATION --db sqlite:haggle.db --json | jq .seller.fits`,
-		Args: command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+  haggle analyze NEGOTIATION --db sqlite:haggle.db --json | jq .seller.fits
+  haggle analyze --by strategy --db sqlite:haggle.db
+  haggle analyze --by model --csv models.csv`,
+		Args: command.Between(0, 1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().StringVar(&a.database, "db", "",
-		"index to read: sqlite:PATH or postgres://HOST/NAME (default: the chain)")
+		"index to read: sqlite:PATH or postgres://HOST/NAME (default: the chain; with --by the index of haggle index)")
+	cmd.Flags().StringVar(&a.by, "by", "", "compare groups of agents: strategy, model or prompt")
+	cmd.Flags().StringVar(&a.csv, "csv", "", "with --by: file for the groups as CSV; - for stdout")
 	cmd.Flags().StringVar(&a.declarations, "declarations", "", "file with declarations of agents, as JSON")
 	cmd.Flags().Var(&a.value, "buyer-value", "value of the service to the buyer")
 	cmd.Flags().Var(&a.cost, "seller-cost", "cost of the service to the seller")
 	cmd.MarkFlagsRequiredTogether("buyer-value", "seller-cost")
-	command.Documents(cmd, view{})
+	_ = cmd.RegisterFlagCompletionFunc("by",
+		cobra.FixedCompletions(characteristicNames, cobra.ShellCompDirectiveNoFileComp))
+	command.Documents(cmd, view{}, groupsView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+		switch by := cmd.Flags().Changed("by"); {
+		case by && (len(arguments) > 0 || a.declarations != "" || cmd.Flags().Changed("buyer-value")):
+			return exitcode.Usagef("--by compares all negotiations of an index: leave out NEGOTIATION, " +
+				"--declarations, --buyer-value and --seller-cost")
+		case by:
+			return a.compare(ctx)
+		case a.csv != "":
+			return exitcode.Usagef("--csv needs --by")
+		case len(arguments) == 0:
+			return exitcode.Usagef("NEGOTIATION not set: name one, or compare groups with --by")
+		}
 		address, err := connection.ParseAddress(arguments[0])
 		if err != nil {
 			return exitcode.Usagef("NEGOTIATION: %w", err)
@@ -69,6 +92,7 @@ type analyzer struct {
 	*session.Session
 	database     string
 	declarations string
+	by, csv      string
 	value, cost  amount.Text
 	assumed      bool
 }
