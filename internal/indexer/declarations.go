@@ -127,7 +127,7 @@ func checkDeclaration(declaration *identity.Declaration, now time.Time) error {
 	return nil
 }
 
-// storeDeclaration returns false if the database keeps what it has.
+// storeDeclaration returns false if the database keeps its row.
 func storeDeclaration(
 	ctx context.Context, s statements, declaration *identity.Declaration, now time.Time,
 ) (added bool, err error) {
