@@ -21,8 +21,8 @@ type Terms struct {
 	Quantity uint32
 	// StrategyHash commits to a strategy. It is shown in hexadecimal only.
 	StrategyHash [32]byte
-	// BenchmarkPrice is a price for comparison in base units of the mint: for research, that of the Nash
-	// bargaining solution, see [NashBenchmark].
+	// BenchmarkPrice is a price for comparison in base units of the mint, from public information only, such
+	// as a list price. The Nash price of the true reservation prices reveals them to the other party.
 	BenchmarkPrice uint64
 }
 
@@ -124,7 +124,8 @@ func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {
 // for utilities that are linear in the price, and disagreement points of zero for both sides. That is the
 // middle, floor((most + least) / 2), which is also the midpoint of the program's sealed comparison. Without a
 // zone, where the buyer's highest price is below the seller's lowest, there is no such price, and ok is
-// false.
+// false. Publish it only after both parties have revealed their prices: who knows its own price and the middle
+// knows the other one.
 func NashBenchmark(most, least uint64) (price uint64, ok bool) {
 	if most < least {
 		return 0, false

@@ -32,7 +32,7 @@ func (t *termsFlags) register(cmd *cobra.Command) {
 	flags.DurationVar(&t.sla, "sla", 0, `terms: time to answer, in milliseconds on chain ("250ms", "2s")`)
 	flags.Uint32Var(&t.quantity, "quantity", 0, "terms: number of units")
 	flags.StringVar(&t.strategy, "strategy-hash", "", "terms: commitment to a strategy, 32 bytes in hex")
-	flags.Var(&t.benchmark, "benchmark-price", "terms: reference price")
+	flags.Var(&t.benchmark, "benchmark-price", "terms: reference price, from public information only")
 	flags.StringVar(&t.document, "terms-document", "",
 		"replaces the other terms: a document, of which only the SHA-256 goes on chain (a file, or the hash in hex)")
 }
