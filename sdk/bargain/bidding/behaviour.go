@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
 // The behaviour-dependent tactics below imitate the other party issue by issue. They work on amounts: the
@@ -187,46 +186,4 @@ func (r *randomImitator) Next(state *bargain.State) bargain.Outcome {
 		}
 	}
 	return r.rational(next)
-}
-
-// NaiveTitForTat is NegMAS' naive tit-for-tat: it takes its own utility of the last offer received, relative
-// to its whole range, as the other party's concession, and concedes as much: its target is 1 - u(y) -
-// Kindness. In its first turn it does not concede, in the second and the third it concedes to its second best
-// outcome.
-//
-// Source: NegMAS 0.16, NaiveTitForTatNegotiator with must_concede.
-type NaiveTitForTat struct{ Kindness fixed.Number }
-
-// Bidder implements [bargain.Bidding].
-func (n NaiveTitForTat) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
-	if _, _, ok := seat.Preferences.Range(); !ok {
-		return none{}
-	}
-	return &naive{NaiveTitForTat: n, preferences: seat.Preferences, self: seat.Self}
-}
-
-type naive struct {
-	NaiveTitForTat
-	preferences *bargain.Preferences
-	self        int
-}
-
-func (*naive) Sent(bargain.Outcome) {}
-
-func (n *naive) Next(state *bargain.State) bargain.Outcome {
-	inverse, p := n.preferences.Inverse(), n.preferences
-	best, worst := p.Of(inverse.Best()), p.Of(inverse.Worst())
-	least, _, _ := p.Range()
-	received, ok := state.Others(n.self, 0)
-	target := best
-	switch {
-	case state.Step == 0:
-	case state.Step < 3:
-		if second := inverse.AtMost(best - 1); second != bargain.NoOutcome {
-			target = p.Of(second)
-		}
-	case ok:
-		target = best - (p.Of(received.Outcome) - worst) - n.Kindness.Mul(best-worst)
-	}
-	return inverse.AtLeast(target.Clamp(least, best))
 }

@@ -67,16 +67,6 @@ func TestTitForTat(t *testing.T) {
 	require.Equal(t, bargain.Outcome(0), bidding.Relative{}.Bidder(buyer(t, 0), nil).Next(state()))
 }
 
-// TestNaiveTitForTat has NegMAS' rule: u(100) = .5, so the target is .5.
-func TestNaiveTitForTat(t *testing.T) {
-	naive := bidding.NaiveTitForTat{}.Bidder(buyer(t, 0), nil)
-	require.Equal(t, bargain.Outcome(0), naive.Next(state()))
-	require.Equal(t, bargain.Outcome(1), naive.Next(state(0, 150)), "the smallest concession")
-	require.Equal(t, bargain.Outcome(100), naive.Next(state(0, 150, 1, 150, 1, 100)))
-	kind := bidding.NaiveTitForTat{Kindness: fixed.One / 10}.Bidder(buyer(t, 0), nil)
-	require.Equal(t, bargain.Outcome(120), kind.Next(state(0, 150, 1, 150, 1, 100)))
-}
-
 func TestResourcesRunOut(t *testing.T) {
 	r := bidding.ResourceDependent{}.Bidder(buyer(t, 0), nil)
 	// Of ten steps nine are left: 200 e^-9 = .02; at the last one none is left.
@@ -183,5 +173,35 @@ func TestWastingOffersTheIrrationalOutcomesFirst(t *testing.T) {
 		default:
 			require.Equal(t, bargain.Outcome(min(n-198, 2)), o)
 		}
+	}
+}
+
+// TestWastingFollowsTheNumbersOfOutcomes has a seller: NegMAS' order is not that of utility there.
+func TestWastingFollowsTheNumbersOfOutcomes(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 4, 1))
+	require.NoError(t, err)
+	u, err := utility.PriceLine(domain, true)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, u, fixed.One/4*3) // the prices 3 and 4 are rational
+	require.NoError(t, err)
+	w := bidding.Wasting{}.Bidder(bargain.Seat{Preferences: p, Parties: 2, Steps: 10}, nil)
+	for _, want := range []bargain.Outcome{2, 1, 0, 4, 3, 3} {
+		require.Equal(t, want, w.Next(state()))
+		w.Sent(want)
+	}
+}
+
+// TestWastingBeginsWithTheWorstOfManyOutcomes has more outcomes than a search of them all in one turn allows.
+func TestWastingBeginsWithTheWorstOfManyOutcomes(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 1<<63, 1))
+	require.NoError(t, err)
+	u, err := utility.PriceLine(domain, true)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, u, fixed.One/2)
+	require.NoError(t, err)
+	w := bidding.Wasting{}.Bidder(bargain.Seat{Preferences: p, Parties: 2, Steps: 10}, nil)
+	for _, want := range []bargain.Outcome{0, 1, 2} {
+		require.Equal(t, want, w.Next(state()))
+		w.Sent(want)
 	}
 }

@@ -141,40 +141,66 @@ func (c *conceding) Sent(o bargain.Outcome) {
 	}
 }
 
-// Wasting first offers the outcomes below the reservation value, the worst first, and then does as
-// [Conceding]. It is the bidding of NegMAS' WAB, WAN and WAR, and the only one that offers below the
-// reservation value: a party that can accept such an offer gains by it.
+// Wasting first offers the outcomes below the reservation value, and then does as [Conceding]. It is the
+// bidding of NegMAS' WAB, WAN and WAR, and the only one that offers below the reservation value: a party that
+// can accept such an offer gains by it.
 //
-// Source: Mohammad: Generalized Bargaining Protocols (2023); NegMAS, WAROfferingPolicy.
+// As in NegMAS, the order of the first offers is that of falling numbers of the outcomes, not of utility. In
+// domains with more than 2^20 outcomes, which NegMAS does not enumerate, the worst one is first.
+//
+// Source: Mohammad: Generalized Bargaining Protocols (2023); NegMAS 0.16, WAROfferingPolicy.
 type Wasting struct{}
+
+// maxWasted is the number of outcomes up to which the order is that of their numbers.
+const maxWasted = 1 << 20
 
 // Bidder implements [bargain.Bidding].
 func (Wasting) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
-	w := &wasting{conceding: newConceding(seat), worst: seat.Preferences.Inverse().Ascend()}
-	w.wasted = w.worst.Next()
+	w := &wasting{conceding: newConceding(seat)}
+	if size := seat.Preferences.Domain().Size(); size <= maxWasted {
+		w.left = size
+	} else {
+		w.worst = seat.Preferences.Inverse().Ascend()
+	}
+	w.advance()
 	return w
 }
 
 type wasting struct {
 	*conceding
-	worst  bargain.Cursor
+	// left is the number of outcomes that wasted has not passed yet. In large domains worst has them.
+	left  uint64
+	worst bargain.Cursor
+	// wasted is the next outcome below the reservation value, or NoOutcome.
 	wasted bargain.Outcome
 }
 
-func (w *wasting) wastes() bool {
-	return w.wasted != bargain.NoOutcome && !w.preferences.IsRational(w.wasted)
+func (w *wasting) advance() {
+	if w.worst != nil {
+		if w.wasted = w.worst.Next(); w.wasted != bargain.NoOutcome && w.preferences.IsRational(w.wasted) {
+			w.wasted = bargain.NoOutcome
+		}
+		return
+	}
+	for w.left > 0 {
+		w.left--
+		if w.wasted = bargain.Outcome(w.left); !w.preferences.IsRational(w.wasted) {
+			return
+		}
+	}
+	w.wasted = bargain.NoOutcome
 }
 
 func (w *wasting) Next(state *bargain.State) bargain.Outcome {
-	if w.wastes() {
+	if w.wasted != bargain.NoOutcome {
 		return w.wasted
 	}
 	return w.conceding.Next(state)
 }
 
 func (w *wasting) Sent(o bargain.Outcome) {
-	if w.wastes() {
-		w.wasted = w.worst.Next()
+	if w.wasted != bargain.NoOutcome {
+		w.advance()
 		return
 	}
 	w.conceding.Sent(o)

@@ -47,8 +47,14 @@ func FaratinExponential(k, e fixed.Number) bargain.BOA {
 
 // Aspiration is NegMAS' time-based negotiator with the aspiration 1 - t^exponent for offers and acceptance,
 // and its tolerance 0.0001.
-func Aspiration(exponent fixed.Number) bargain.BOA {
-	const tolerance = fixed.One / 10_000
+func Aspiration(exponent fixed.Number) bargain.BOA { return aspiration(exponent, fixed.One/10_000) }
+
+// NegmasAspiration is NegMAS' AspirationNegotiator. It is [Aspiration] with the tolerance 0.001.
+func NegmasAspiration(exponent fixed.Number) bargain.BOA {
+	return aspiration(exponent, fixed.One/1_000)
+}
+
+func aspiration(exponent, tolerance fixed.Number) bargain.BOA {
 	c := curve.Aspiration{Max: fixed.One, Exponent: exponent}
 	return bargain.BOA{
 		Bidding:    bidding.TimeDependent{Curve: c, Tolerance: tolerance},
@@ -112,10 +118,9 @@ func TitForTat() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Relative{}, Acceptance: acceptance.Next{}}
 }
 
-// NegmasTitForTat is NegMAS' NaiveTitForTatNegotiator: see [bidding.NaiveTitForTat]. It accepts an offer
-// that is at least as good as its next one.
+// NegmasTitForTat is NegMAS' NaiveTitForTatNegotiator: see [bidding.NaiveTitForTat].
 func NegmasTitForTat() bargain.BOA {
-	return bargain.BOA{Bidding: bidding.NaiveTitForTat{}, Acceptance: acceptance.Next{}}
+	return bargain.BOA{Bidding: bidding.NaiveTitForTat{}, Acceptance: bidding.NaiveTitForTat{}}
 }
 
 // NiceTitForTat is Baarslag's agent with the HardHeaded model and ACcombi.

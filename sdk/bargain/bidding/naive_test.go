@@ -1,0 +1,67 @@
+package bidding_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+// TestNaiveTitForTat has NegMAS' rule: u(100) = .5, so the target is .5.
+func TestNaiveTitForTat(t *testing.T) {
+	naive := bidding.NaiveTitForTat{}.Bidder(buyer(t, 0), nil)
+	require.Equal(t, bargain.Outcome(0), naive.Next(state()))
+	require.Equal(t, bargain.Outcome(1), naive.Next(state(0, 150)), "the smallest concession")
+	require.Equal(t, bargain.Outcome(100), naive.Next(state(0, 150, 1, 150, 1, 100)))
+	kind := bidding.NaiveTitForTat{Kindness: fixed.One / 10}.Bidder(buyer(t, 0), nil)
+	require.Equal(t, bargain.Outcome(120), kind.Next(state(0, 150, 1, 150, 1, 100)))
+}
+
+// TestNaiveTitForTatMeasuresFromTheReservationValue has the reservation value .5, the price 100: the level of
+// the price 80 is .2, that of 50 is .5.
+func TestNaiveTitForTatMeasuresFromTheReservationValue(t *testing.T) {
+	seat := buyer(t, fixed.One/2)
+	naive := bidding.NaiveTitForTat{}.Bidder(seat, nil)
+	require.Equal(t, bargain.Outcome(40), naive.Next(state(0, 150, 1, 150, 1, 80)))
+	require.Equal(t, bargain.Outcome(0), naive.Next(state(0, 150, 1, 150, 1, 120)), "no concession")
+	kind := bidding.NaiveTitForTat{Kindness: fixed.One}.Bidder(seat, nil)
+	require.Equal(t, bargain.Outcome(100), kind.Next(state(0, 150, 1, 150, 1, 120)), "not below .5")
+
+	accepts := func(offer bargain.Outcome, kindness fixed.Number) bool {
+		s := state(0, 150, 1, 150, 1, offer)
+		return bidding.NaiveTitForTat{Kindness: kindness}.Acceptor(seat).Accepts(s, nil)
+	}
+	require.True(t, accepts(50, 0))
+	require.False(t, accepts(51, 0))
+	require.True(t, accepts(60, fixed.One/5), "2 * .4 + .2 = 1")
+	require.False(t, accepts(101, fixed.One), "below the reservation value")
+}
+
+// TestNaiveTitForTatConcedesTheNextDifference has the utilities 1, .9, .7, .4, .35, .2, .15, .05, 0: the
+// differences of neighbours are .1 and .3 for the decisions of the second step, .15 and .1 for the third.
+func TestNaiveTitForTatConcedesTheNextDifference(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Integer("issue", 0, 8))
+	require.NoError(t, err)
+	var table utility.Table
+	for _, percent := range []int64{100, 90, 70, 40, 35, 20, 15, 5, 0} {
+		table = append(table, fixed.Ratio(percent, 100))
+	}
+	u, err := utility.NewAdditive(domain, 0, nil, table)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, u, 0)
+	require.NoError(t, err)
+	seat := bargain.Seat{Preferences: p, Parties: 2, Steps: 10}
+	naive, acceptor := bidding.NaiveTitForTat{}.Bidder(seat, nil), bidding.NaiveTitForTat{}.Acceptor(seat)
+
+	first := state(1)
+	require.False(t, acceptor.Accepts(first, nil), "first step: only the best outcome")
+	require.True(t, acceptor.Accepts(state(0, 1), nil), "second step: at least 1 - .1")
+	require.False(t, acceptor.Accepts(state(0, 2), nil))
+	require.Equal(t, bargain.Outcome(2), naive.Next(state(0, 8)), "second step: at least 1 - .3")
+	require.False(t, acceptor.Accepts(state(0, 8, 0, 2), nil), "third step: at least 1 - .15")
+	require.Equal(t, bargain.Outcome(1), naive.Next(state(0, 8, 0, 8)), "third step: at least 1 - .1")
+}
