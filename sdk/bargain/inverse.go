@@ -80,3 +80,37 @@ func search(n uint64, is func(uint64) bool) uint64 {
 	}
 	return low
 }
+
+// searchNear returns what search returns. It needs the fewer steps the closer near is to the result.
+func searchNear(n, near uint64, is func(uint64) bool) uint64 {
+	low, high := uint64(0), n
+	if near >= n {
+		near = n - 1
+	}
+	if is(near) {
+		high = near
+		for step := uint64(1); low < high; step *= 2 {
+			if step > high-low {
+				break
+			}
+			if !is(high - step) {
+				low = high - step + 1
+				break
+			}
+			high -= step
+		}
+	} else {
+		low = near + 1
+		for step := uint64(0); low < high; step = 2*step + 1 {
+			if step >= high-low {
+				break
+			}
+			if is(low + step) {
+				high = low + step
+				break
+			}
+			low += step + 1
+		}
+	}
+	return low + search(high-low, func(at uint64) bool { return is(low + at) })
+}

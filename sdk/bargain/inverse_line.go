@@ -1,43 +1,74 @@
 package bargain
 
-import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+import (
+	"math/bits"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
 
 // line is the inverse of a utility that never falls, or never rises, with the outcome's number. It needs no
-// memory: each query is a binary search.
+// memory: each query is a search that starts where the outcome would be on a straight line.
 type line struct {
 	size    uint64
 	utility Utility
 	rising  bool
+	// least and most are the limits of the utility.
+	least, most fixed.Number
 }
 
 func newLine(size uint64, utility Utility, rising bool) *line {
-	return &line{size: size, utility: utility, rising: rising}
+	l := &line{size: size, utility: utility, rising: rising}
+	l.least, l.most = utility.Of(0), utility.Of(Outcome(size-1))
+	if !rising {
+		l.least, l.most = l.most, l.least
+	}
+	return l
+}
+
+// guess returns the number of the outcome with a utility if all are on a straight line.
+func (l *line) guess(u fixed.Number) uint64 {
+	var at uint64
+	switch {
+	case u >= l.most:
+		at = l.size - 1
+	case u > l.least:
+		high, low := bits.Mul64(uint64(u-l.least), l.size-1)
+		at, _ = bits.Div64(high, low, uint64(l.most-l.least))
+	}
+	if !l.rising {
+		return l.size - 1 - at
+	}
+	return at
 }
 
 // above returns the first number of a rising line whose utility is at least u, and of a falling line the
-// first whose utility is less than u.
-func (l *line) above(u fixed.Number) uint64 {
-	return search(l.size, func(n uint64) bool { return (l.utility.Of(Outcome(n)) >= u) == l.rising })
+// first whose utility is less than u. The search starts near a number.
+func (l *line) above(u fixed.Number, near uint64) uint64 {
+	return searchNear(l.size, near, func(n uint64) bool { return (l.utility.Of(Outcome(n)) >= u) == l.rising })
 }
 
 // beyond returns the first number of a rising line whose utility is more than u, and of a falling line the
-// first whose utility is at most u.
-func (l *line) beyond(u fixed.Number) uint64 {
-	return search(l.size, func(n uint64) bool { return (l.utility.Of(Outcome(n)) > u) == l.rising })
+// first whose utility is at most u. The search starts near a number.
+func (l *line) beyond(u fixed.Number, near uint64) uint64 {
+	return searchNear(l.size, near, func(n uint64) bool { return (l.utility.Of(Outcome(n)) > u) == l.rising })
 }
 
 // group returns the first number and the number after the last one with the utility of an outcome.
 func (l *line) group(o Outcome) (first, end uint64) {
 	u := l.utility.Of(o)
 	if l.rising {
-		return l.above(u), l.beyond(u)
+		return l.above(u, uint64(o)), l.beyond(u, uint64(o))
 	}
-	return l.beyond(u), l.above(u)
+	return l.beyond(u, uint64(o)), l.above(u, uint64(o))
 }
 
+// first returns the first number with the utility of an outcome.
 func (l *line) first(o Outcome) Outcome {
-	first, _ := l.group(o)
-	return Outcome(first)
+	u := l.utility.Of(o)
+	if l.rising {
+		return Outcome(l.above(u, uint64(o)))
+	}
+	return Outcome(l.beyond(u, uint64(o)))
 }
 
 func (l *line) Best() Outcome {
@@ -55,7 +86,7 @@ func (l *line) Worst() Outcome {
 }
 
 func (l *line) AtLeast(target fixed.Number) Outcome {
-	at := l.above(target)
+	at := l.above(target, l.guess(target))
 	switch {
 	case l.rising && at < l.size:
 		return Outcome(at)
@@ -66,7 +97,7 @@ func (l *line) AtLeast(target fixed.Number) Outcome {
 }
 
 func (l *line) AtMost(target fixed.Number) Outcome {
-	at := l.beyond(target)
+	at := l.beyond(target, l.guess(target))
 	switch {
 	case l.rising && at > 0:
 		return l.first(Outcome(at - 1))
@@ -77,7 +108,7 @@ func (l *line) AtMost(target fixed.Number) Outcome {
 }
 
 func (l *line) Within(low, high fixed.Number, random *Random) Outcome {
-	first, end := l.above(low), l.beyond(high)
+	first, end := l.above(low, l.guess(low)), l.beyond(high, l.guess(high))
 	if !l.rising {
 		first, end = end, first
 	}
