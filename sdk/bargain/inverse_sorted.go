@@ -1,7 +1,6 @@
 package bargain
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -15,11 +14,30 @@ type sorted struct {
 }
 
 func newSorted(domain *Domain, utility Utility) *sorted {
-	outcomes := make([]Outcome, domain.Size())
-	for i := range outcomes {
-		outcomes[i] = Outcome(i)
+	list := make([]ranked, domain.Size())
+	additive, ok := utility.(Additive)
+	if !ok {
+		for i := range list {
+			list[i] = ranked{utility.Of(Outcome(i)), Outcome(i)}
+		}
+		return sortRanked(list, true)
 	}
-	return sortOutcomes(outcomes, utility, true)
+	// The sums of the first issues become those of one issue more, from the last one on to keep the earlier.
+	done := 1
+	for at := range domain.Len() {
+		count := int(domain.Issue(at).Count)
+		for i := done - 1; i >= 0; i-- {
+			sum := list[i].utility
+			for index := count - 1; index >= 0; index-- {
+				list[i*count+index].utility = sum + additive.Part(at, uint64(index))
+			}
+		}
+		done *= count
+	}
+	for i := range list {
+		list[i].outcome = Outcome(i)
+	}
+	return sortRanked(list, true)
 }
 
 // ranked is an outcome with its utility.
@@ -33,17 +51,92 @@ func sortOutcomes(outcomes []Outcome, utility Utility, exact bool) *sorted {
 	for i, o := range outcomes {
 		list[i] = ranked{utility.Of(o), o}
 	}
-	slices.SortFunc(list, func(a, b ranked) int {
-		if a.utility != b.utility {
-			return cmp.Compare(b.utility, a.utility)
-		}
-		return cmp.Compare(a.outcome, b.outcome)
-	})
-	s := &sorted{utilities: make([]fixed.Number, len(list)), outcomes: outcomes, exact: exact}
+	return sortRanked(list, exact)
+}
+
+func sortRanked(list []ranked, exact bool) *sorted {
+	list = spread(list)
+	s := &sorted{
+		utilities: make([]fixed.Number, len(list)), outcomes: make([]Outcome, len(list)), exact: exact,
+	}
 	for i, r := range list {
 		s.utilities[i], s.outcomes[i] = r.utility, r.outcome
 	}
 	return s
+}
+
+// precedes orders outcomes by falling utility, equal ones by their number.
+func (r ranked) precedes(other ranked) bool {
+	if r.utility != other.utility {
+		return r.utility > other.utility
+	}
+	return r.outcome < other.outcome
+}
+
+func compareRanked(a, b ranked) int {
+	switch {
+	case a == b:
+		return 0
+	case a.precedes(b):
+		return -1
+	}
+	return 1
+}
+
+// few is the number of elements up to which a sort by insertion is the fastest.
+const few = 12
+
+// spread returns a list in its order. It distributes the elements over as many buckets of equal width, so that
+// it needs a time in proportion to their number unless most of them are close together.
+func spread(list []ranked) []ranked {
+	if len(list) <= few {
+		insert(list)
+		return list
+	}
+	least, most := list[0].utility, list[0].utility
+	for i := range list {
+		least, most = min(least, list[i].utility), max(most, list[i].utility)
+	}
+	// The bucket is the distance from the highest utility in parts of 2^shift.
+	shift := 0
+	for uint64(most-least)>>shift >= 2*uint64(len(list)) {
+		shift++
+	}
+	ends := make([]uint32, uint64(most-least)>>shift+1)
+	for i := range list {
+		ends[uint64(most-list[i].utility)>>shift]++
+	}
+	start := uint32(0)
+	for bucket, count := range ends {
+		ends[bucket] = start
+		start += count
+	}
+	out := make([]ranked, len(list))
+	for i := range list {
+		bucket := uint64(most-list[i].utility) >> shift
+		out[ends[bucket]] = list[i]
+		ends[bucket]++
+	}
+	for first, bucket := 0, 0; bucket < len(ends); bucket++ {
+		end := int(ends[bucket])
+		switch size := end - first; {
+		case size > few:
+			slices.SortFunc(out[first:end], compareRanked)
+		case size > 1:
+			insert(out[first:end])
+		}
+		first = end
+	}
+	return out
+}
+
+// insert sorts a short list.
+func insert(list []ranked) {
+	for i := 1; i < len(list); i++ {
+		for at := i; at > 0 && list[at].precedes(list[at-1]); at-- {
+			list[at], list[at-1] = list[at-1], list[at]
+		}
+	}
 }
 
 // below returns the first rank whose utility is less than u.
