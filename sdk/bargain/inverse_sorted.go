@@ -173,8 +173,11 @@ func (s *sorted) Worst() Outcome { return s.AtLeast(s.utilities[len(s.utilities)
 
 func (s *sorted) AtLeast(target fixed.Number) Outcome {
 	rank := s.below(target)
-	if rank == 0 {
+	switch {
+	case rank == 0:
 		return NoOutcome
+	case rank == 1 || s.utilities[rank-2] != s.utilities[rank-1]:
+		return s.outcomes[rank-1] // the only one with its utility
 	}
 	return s.outcomes[s.upTo(s.utilities[rank-1])]
 }
