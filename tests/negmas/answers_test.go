@@ -1,0 +1,115 @@
+package negmas
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+func recorded(t *testing.T) *Recorded {
+	r, err := ReadRecorded("testdata/answers.json")
+	require.NoError(t, err)
+	return r
+}
+
+// TestEngineAnswersAsNegmas requires the agreement, the step and the utilities of every recorded session. A
+// session with random offers has several answers in NegMAS: the engine must give one of them, and no agreement
+// below a reservation value.
+func TestEngineAnswersAsNegmas(t *testing.T) {
+	sessions := recorded(t).Sessions
+	for _, setting := range Settings() {
+		t.Run(setting.Name, func(t *testing.T) {
+			both, err := setting.Read("testdata")
+			require.NoError(t, err)
+			for _, session := range sessions {
+				if session.Scenario != setting.Name {
+					continue
+				}
+				play := func(seed uint64) Answer {
+					answer, err := Play(Find(session.First), Find(session.Second), both, setting.Steps, seed)
+					require.NoError(t, err, "%v", session.Session)
+					return answer
+				}
+				if !session.IsRandom() {
+					require.Len(t, session.Answers, 1, "%v", session.Session)
+					answer := play(1)
+					require.True(t, session.Answers[0].Equals(answer), "%v: NegMAS %v, engine %v",
+						session.Session, session.Answers[0], answer)
+					continue
+				}
+				found := 0
+				for seed := range uint64(20) {
+					answer := play(seed)
+					require.LessOrEqual(t, answer.Step, setting.Steps)
+					for side, p := range both {
+						// Only the strategies that offer below their reservation value can end there.
+						wastes := []string{session.First, session.Second}[side][0] == 'W'
+						require.True(t, wastes || answer.Utilities[side] >= p.Reservation().Float(), "%v: %v",
+							session.Session, answer)
+					}
+					if slices.ContainsFunc(session.Answers, answer.Equals) {
+						found++
+					}
+				}
+				require.Positive(t, found, "%v: NegMAS %v", session.Session, session.Answers)
+			}
+		})
+	}
+}
+
+// TestAnswersAreThoseOfTheScenarios requires answers for every session, from the files that are here.
+func TestAnswersAreThoseOfTheScenarios(t *testing.T) {
+	r := recorded(t)
+	require.Equal(t, "0.16.0", r.Version)
+	var sessions []Session
+	for _, session := range r.Sessions {
+		sessions = append(sessions, session.Session)
+	}
+	require.Equal(t, Sessions(), sessions, "run make negmas")
+	for _, setting := range Settings() {
+		hash, err := setting.Hash("testdata")
+		require.NoError(t, err)
+		require.Equal(t, r.Scenarios[setting.Name], hash, "%s: run make negmas", setting.Name)
+	}
+}
+
+func TestScenarioFilesAreUpToDate(t *testing.T) {
+	folder := t.TempDir()
+	for _, setting := range Settings() {
+		require.NoError(t, setting.Write(folder))
+		old, fresh := setting.Files("testdata"), setting.Files(folder)
+		for i := range fresh {
+			want, err := os.ReadFile(fresh[i])
+			require.NoError(t, err)
+			got, err := os.ReadFile(old[i])
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got), "%s: run make negmas", old[i])
+		}
+	}
+}
+
+// TestNoUtilitiesAreEqual shows that no answer depends on how numpy sorts equal numbers.
+func TestNoUtilitiesAreEqual(t *testing.T) {
+	for _, setting := range Settings() {
+		both, err := setting.Read("testdata")
+		require.NoError(t, err)
+		for _, p := range both {
+			require.GreaterOrEqual(t, LeastGap(p), fixed.One/20_000, setting.Name)
+		}
+	}
+}
+
+func TestAnswersDifferByAgreementStepAndUtility(t *testing.T) {
+	answer := Answer{Agreement: []string{"50"}, Step: 7, Utilities: [2]float64{.5, .5}}
+	require.True(t, answer.Equals(Answer{[]string{"50"}, 7, [2]float64{.5, .5 + 1e-12}}))
+	for _, other := range []Answer{
+		{nil, 7, answer.Utilities}, {answer.Agreement, 8, answer.Utilities},
+		{answer.Agreement, 7, [2]float64{.5, .5001}},
+	} {
+		require.False(t, answer.Equals(other), "%v", other)
+	}
+}

@@ -1,0 +1,67 @@
+package negmas
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Recorded are NegMAS' answers.
+type Recorded struct {
+	// About says how the file was made.
+	About string `json:"about"`
+	// Version and Python are the versions of NegMAS and of Python.
+	Version string `json:"version"`
+	Python  string `json:"python"`
+	// Seeds is the number of runs, each with another seed, of a session with random offers.
+	Seeds int `json:"seeds"`
+	// Scenarios has the SHA-256 of each scenario's files.
+	Scenarios map[string]string `json:"scenarios"`
+	Sessions  []RecordedSession `json:"sessions"`
+}
+
+// RecordedSession is a session with the different answers of its runs.
+type RecordedSession struct {
+	Session
+	Answers []Answer `json:"answers"`
+}
+
+// ReadRecorded reads recorded answers.
+func ReadRecorded(path string) (*Recorded, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	recorded := new(Recorded)
+	if err := json.Unmarshal(data, recorded); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return recorded, nil
+}
+
+// Write writes recorded answers, one session in a line.
+func (r *Recorded) Write(path string) error {
+	head := *r
+	head.Sessions = nil
+	text, err := json.MarshalIndent(head, "", "  ")
+	if err != nil {
+		return err
+	}
+	out := bytes.NewBuffer(bytes.TrimSuffix(text, []byte("null\n}")))
+	out.WriteString("[\n")
+	for i, session := range r.Sessions {
+		line, err := json.Marshal(session)
+		if err != nil {
+			return err
+		}
+		out.WriteString("    ")
+		out.Write(line)
+		if i < len(r.Sessions)-1 {
+			out.WriteByte(',')
+		}
+		out.WriteByte('\n')
+	}
+	out.WriteString("  ]\n}\n")
+	return os.WriteFile(path, out.Bytes(), 0o644)
+}

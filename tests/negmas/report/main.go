@@ -1,0 +1,106 @@
+// Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' answers for the
+// tests, and writes docs/NEGMAS.md. `make negmas` calls it.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/haggle-protocol/haggle/tests/negmas"
+)
+
+func main() {
+	python := flag.String("python", "python3", "the Python that has NegMAS")
+	folder := flag.String("folder", "tests/negmas", "the folder of compare.py and testdata")
+	out := flag.String("out", "docs/NEGMAS.md", "file for the page")
+	flag.Parse()
+	if err := compare(*python, *folder, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "negmas:", err)
+		os.Exit(1)
+	}
+}
+
+// measured returns the sessions whose time is measured.
+func measured() []negmas.Session {
+	var sessions []negmas.Session
+	for _, setting := range negmas.Settings() {
+		for _, known := range negmas.Strategies() {
+			sessions = append(sessions, negmas.Session{
+				Scenario: setting.Name, First: known.Name, Second: known.Name,
+			})
+		}
+		for _, pair := range [][2]string{
+			{"TB boulware", "TB conceder"}, {"TB linear", "MiCRO"}, {"TFT", "TB boulware"}, {"CAB", "aspiration 4"},
+		} {
+			sessions = append(sessions, negmas.Session{Scenario: setting.Name, First: pair[0], Second: pair[1]})
+		}
+	}
+	return sessions
+}
+
+func compare(python, folder, out string) error {
+	runtime.GOMAXPROCS(1)
+	fmt.Fprintln(os.Stderr, "==> the answers of NegMAS")
+	recorded, err := record(python, folder)
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(folder, "testdata")
+	all, err := play(recorded, data)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "==> the time of NegMAS")
+	theirs, err := run(python, folder, measured(), func(negmas.Session) int { return 0 })
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "==> the time of the engine")
+	var rows []*row
+	for _, session := range theirs.Sessions {
+		rows = append(rows, &row{
+			session: session.RecordedSession,
+			theirs:  speed{whole: seconds(session.Whole), run: seconds(session.Run)},
+		})
+	}
+	if err := measure(rows, data); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		for i := range recorded.Sessions {
+			if recorded.Sessions[i].Session == r.session.Session {
+				r.session, r.engine, r.isEqual = recorded.Sessions[i], all.answers[i], all.equal[i]
+			}
+		}
+	}
+	text, err := page(recorded, all, rows, measureCurves())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, []byte(text), 0o644)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// measure measures the sessions of the engine.
+func measure(rows []*row, data string) error {
+	for _, setting := range negmas.Settings() {
+		v, err := valuesOf(setting, data)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.session.Scenario != setting.Name {
+				continue
+			}
+			if r.ours, err = v.measure(r.session.Session); err != nil {
+				return fmt.Errorf("%v: %w", r.session.Session, err)
+			}
+		}
+	}
+	return nil
+}

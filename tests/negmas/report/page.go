@@ -1,0 +1,196 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/tests/negmas"
+)
+
+//go:embed page.md.tmpl
+var pageText string
+
+// row is a measured session of both libraries.
+type row struct {
+	session negmas.RecordedSession
+	engine  negmas.Answer
+	isEqual bool
+	theirs  speed
+	ours    speed
+}
+
+func (r *row) whole() float64 { return float64(r.theirs.whole) / float64(r.ours.whole) }
+
+func (r *row) run() float64 { return float64(r.theirs.run) / float64(r.ours.run) }
+
+// played are the engine's results of all recorded sessions, in their order.
+type played struct {
+	answers []negmas.Answer
+	equal   []bool
+}
+
+// play runs all sessions of the engine. Of a session with random offers it takes the first result that NegMAS
+// has too.
+func play(recorded *negmas.Recorded, data string) (*played, error) {
+	preferences := map[string][2]*bargain.Preferences{}
+	steps := map[string]int{}
+	for _, setting := range negmas.Settings() {
+		both, err := setting.Read(data)
+		if err != nil {
+			return nil, err
+		}
+		preferences[setting.Name], steps[setting.Name] = both, setting.Steps
+	}
+	p := new(played)
+	for _, session := range recorded.Sessions {
+		tries := 1
+		if session.IsRandom() {
+			tries = recorded.Seeds
+		}
+		var answer negmas.Answer
+		equal := false
+		for seed := 0; seed < tries && !equal; seed++ {
+			var err error
+			answer, err = negmas.Play(negmas.Find(session.First), negmas.Find(session.Second),
+				preferences[session.Scenario], steps[session.Scenario], uint64(seed))
+			if err != nil {
+				return nil, err
+			}
+			equal = slices.ContainsFunc(session.Answers, answer.Equals)
+		}
+		p.answers, p.equal = append(p.answers, answer), append(p.equal, equal)
+	}
+	return p, nil
+}
+
+// page returns the text of docs/NEGMAS.md.
+func page(recorded *negmas.Recorded, all *played, rows []*row, curves string) (string, error) {
+	whole, run := ratios(rows, (*row).whole), ratios(rows, (*row).run)
+	equal := 0
+	for _, is := range all.equal {
+		if is {
+			equal++
+		}
+	}
+	values := map[string]any{
+		"machine": report.Machine(), "python": recorded.Python, "version": recorded.Version,
+		"equal": report.Count(equal), "all": report.Count(len(all.equal)), "scenarios": len(negmas.Settings()),
+		"summary": summary(recorded, all, rows), "timed": len(rows), "measurements": measurements,
+		"shortest": shortest.String(), "curves": curves, "seeds": recorded.Seeds, "sessions": sessions(rows),
+		"wholeRange": span(whole), "wholeMedian": times(middle(whole)), "wholeOver": over(whole),
+		"runRange": span(run), "runMedian": times(middle(run)), "runOver": over(run),
+	}
+	tmpl, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	err = tmpl.Execute(&text, values)
+	return text.String(), err
+}
+
+func summary(recorded *negmas.Recorded, all *played, rows []*row) string {
+	table := report.NewTable("scenario", "steps", "sessions", "same result", "agreements",
+		"times as fast, with construction", "median", "without", "median")
+	for _, setting := range negmas.Settings() {
+		sessions, equal, agreements := 0, 0, 0
+		for i, session := range recorded.Sessions {
+			if session.Scenario != setting.Name {
+				continue
+			}
+			sessions++
+			if all.equal[i] {
+				equal++
+			}
+			if all.answers[i].Agreement != nil {
+				agreements++
+			}
+		}
+		var own []*row
+		for _, r := range rows {
+			if r.session.Scenario == setting.Name {
+				own = append(own, r)
+			}
+		}
+		whole, run := ratios(own, (*row).whole), ratios(own, (*row).run)
+		table.Row(fmt.Sprintf("%s: %s", setting.Name, setting.About), report.Count(setting.Steps),
+			report.Count(sessions), report.Count(equal), report.Count(agreements),
+			span(whole), times(middle(whole)), span(run), times(middle(run)))
+	}
+	return table.String()
+}
+
+func sessions(rows []*row) string {
+	table := report.NewTable("scenario, strategies", "agreement", "steps", "utilities", "same",
+		"NegMAS ms", "engine µs", "times", "NegMAS ms, without", "engine µs", "times")
+	for _, r := range rows {
+		theirs := r.session.Answers[0]
+		same := "yes"
+		switch {
+		case !r.isEqual:
+			same = "no"
+		case len(r.session.Answers) > 1:
+			theirs, same = r.engine, fmt.Sprintf("one of %d", len(r.session.Answers))
+		}
+		cell := func(of func(negmas.Answer) string) string {
+			if r.isEqual {
+				return of(theirs)
+			}
+			return of(theirs) + "; engine: " + of(r.engine)
+		}
+		table.Row(fmt.Sprintf("%s: %s, %s", r.session.Scenario, r.session.First, r.session.Second),
+			cell(agreement), cell(func(a negmas.Answer) string { return report.Count(a.Step) }),
+			cell(func(a negmas.Answer) string { return fmt.Sprintf("%.4g, %.4g", a.Utilities[0], a.Utilities[1]) }),
+			same, milliseconds(r.theirs.whole), microseconds(r.ours.whole), times(r.whole()),
+			milliseconds(r.theirs.run), microseconds(r.ours.run), times(r.run()))
+	}
+	return table.String()
+}
+
+func agreement(a negmas.Answer) string {
+	if a.Agreement == nil {
+		return "none"
+	}
+	return strings.Join(a.Agreement, " ")
+}
+
+func ratios(rows []*row, of func(*row) float64) []float64 {
+	var list []float64
+	for _, r := range rows {
+		list = append(list, of(r))
+	}
+	slices.Sort(list)
+	return list
+}
+
+func middle(sorted []float64) float64 { return sorted[len(sorted)/2] }
+
+func span(sorted []float64) string { return times(sorted[0]) + " to " + times(sorted[len(sorted)-1]) }
+
+func over(sorted []float64) (count int) {
+	for _, ratio := range sorted {
+		if ratio >= 1000 {
+			count++
+		}
+	}
+	return count
+}
+
+// times returns a ratio with two digits, rounded down.
+func times(ratio float64) string {
+	n, unit := int64(ratio), int64(1)
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return report.Count(n / unit * unit)
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1e3) }
+
+func microseconds(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1e6) }

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+	"github.com/haggle-protocol/haggle/tests/negmas"
+)
+
+// values is a scenario as values in memory, from which each session makes its own objects.
+type values struct {
+	steps        int
+	issues       []bargain.Issue
+	parts        [2][]utility.Values
+	reservations [2]fixed.Number
+}
+
+func valuesOf(setting negmas.Setting, root string) (*values, error) {
+	both, err := setting.Read(root)
+	if err != nil {
+		return nil, err
+	}
+	v := &values{steps: setting.Steps}
+	domain := both[0].Domain()
+	for at := range domain.Len() {
+		v.issues = append(v.issues, *domain.Issue(at))
+	}
+	for side, p := range both {
+		u, ok := p.Utility().(*utility.Additive)
+		if !ok {
+			return nil, fmt.Errorf("scenario %s: not additive", setting.Name)
+		}
+		for at := range domain.Len() {
+			v.parts[side] = append(v.parts[side], u.Values(at))
+		}
+		v.reservations[side] = p.Reservation()
+	}
+	return v, nil
+}
+
+// build returns new preferences, without tables of earlier sessions.
+func (v *values) build() (both [2]*bargain.Preferences, err error) {
+	domain, err := bargain.NewDomain(v.issues...)
+	if err != nil {
+		return both, err
+	}
+	for side := range both {
+		u, err := utility.NewAdditive(domain, 0, nil, v.parts[side]...)
+		if err != nil {
+			return both, err
+		}
+		if both[side], err = bargain.NewPreferences(domain, u, v.reservations[side]); err != nil {
+			return both, err
+		}
+	}
+	return both, nil
+}
+
+// speed has the medians of five measurements of the time of a session.
+type speed struct {
+	// whole is with construction, run without.
+	whole, run time.Duration
+}
+
+// measure measures a session of the engine.
+func (v *values) measure(session negmas.Session) (s speed, err error) {
+	first, second := negmas.Find(session.First), negmas.Find(session.Second)
+	protocol := mechanism.Alternating{Steps: v.steps}
+	keep := func(e error) {
+		if e != nil {
+			err = e
+		}
+	}
+	s.whole = median(func() {
+		both, e := v.build()
+		keep(e)
+		_, e = protocol.Run(1, mechanism.Party{Strategy: first, Preferences: both[0]},
+			mechanism.Party{Strategy: second, Preferences: both[1]})
+		keep(e)
+	})
+	both, e := v.build()
+	keep(e)
+	if err != nil {
+		return s, err
+	}
+	kept := new(mechanism.Session)
+	parties := []mechanism.Party{
+		{Strategy: first, Preferences: both[0]}, {Strategy: second, Preferences: both[1]},
+	}
+	s.run = median(func() {
+		_, e := kept.Run(protocol, 1, parties...)
+		keep(e)
+	})
+	return s, err
+}
+
+// measurements is the number of measurements whose median counts; shortest is how long each one lasts at
+// least. It has as many sessions as fit in.
+const measurements, shortest = 5, 3 * time.Millisecond
+
+func median(session func()) time.Duration {
+	count, lasted := 1, time.Duration(0)
+	for ; ; count *= 2 {
+		if lasted = repeat(session, count); lasted >= shortest {
+			break
+		}
+	}
+	list := make([]time.Duration, measurements)
+	for i := range list {
+		list[i] = repeat(session, count) / time.Duration(count)
+	}
+	slices.Sort(list)
+	return list[measurements/2]
+}
+
+func repeat(session func(), count int) time.Duration {
+	start := processorTime()
+	for range count {
+		session()
+	}
+	return processorTime() - start
+}
+
+// processorTime returns the processor time that this process has used, all threads together.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err) // it has no reason to fail
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// fresh is a curve without a table: the number makes it differ from all others.
+type fresh struct {
+	curve.Curve
+	number int
+}
+
+// measureCurves returns a table of what the tables of the curves cost. It fills the cache of tables, so it is
+// the last measurement.
+func measureCurves() string {
+	curves := []struct {
+		name string
+		curve.Curve
+	}{
+		{"1 - t^4", curve.NegmasBoulware}, {"1 - t", curve.NegmasLinear}, {"1 - t^0.25", curve.NegmasConceder},
+	}
+	table := report.NewTable("curve", "60 steps, µs", "100 steps, µs", "300 steps, µs")
+	number := 0
+	for _, known := range curves {
+		cells := []string{known.name}
+		for _, steps := range []int{60, 100, 300} {
+			cells = append(cells, microseconds(median(func() {
+				number++
+				curve.Tabulate(fresh{known.Curve, number}, steps)
+			})))
+		}
+		table.Row(cells...)
+	}
+	return table.String()
+}

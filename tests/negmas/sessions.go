@@ -1,0 +1,129 @@
+package negmas
+
+import (
+	"math"
+	"slices"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+)
+
+// Strategy is a strategy that both libraries have. compare.py knows it by the same name.
+type Strategy struct {
+	Name     string
+	Strategy bargain.BOA
+	// Random reports that it makes random offers.
+	Random bool
+}
+
+// Strategies returns NegMAS' own strategies.
+func Strategies() []Strategy {
+	return []Strategy{
+		{Name: "TB boulware", Strategy: strategy.NegmasBoulware()},
+		{Name: "TB linear", Strategy: strategy.NegmasLinear()},
+		{Name: "TB conceder", Strategy: strategy.NegmasConceder()},
+		{Name: "aspiration 4", Strategy: strategy.NegmasAspiration(4 * fixed.One)},
+		{Name: "aspiration 1", Strategy: strategy.NegmasAspiration(fixed.One)},
+		{Name: "aspiration 0.25", Strategy: strategy.NegmasAspiration(fixed.One / 4)},
+		{Name: "TFT", Strategy: strategy.NegmasTitForTat()},
+		{Name: "MiCRO", Strategy: strategy.MiCRO(), Random: true},
+		{Name: "CAB", Strategy: strategy.CAB()},
+		{Name: "CAN", Strategy: strategy.CAN()},
+		{Name: "CAR", Strategy: strategy.CAR()},
+		{Name: "WAB", Strategy: strategy.WAB()},
+		{Name: "WAN", Strategy: strategy.WAN()},
+		{Name: "WAR", Strategy: strategy.WAR()},
+	}
+}
+
+// Session is a session of two strategies: the first one makes the first offer.
+type Session struct {
+	Scenario string `json:"scenario"`
+	First    string `json:"first"`
+	Second   string `json:"second"`
+}
+
+// IsRandom reports whether a strategy of the session makes random offers.
+func (s Session) IsRandom() bool {
+	return slices.ContainsFunc(Strategies(), func(known Strategy) bool {
+		return known.Random && (known.Name == s.First || known.Name == s.Second)
+	})
+}
+
+// Sessions returns every strategy against every other in every scenario.
+func Sessions() []Session {
+	var sessions []Session
+	for _, setting := range Settings() {
+		for _, first := range Strategies() {
+			for _, second := range Strategies() {
+				sessions = append(sessions, Session{setting.Name, first.Name, second.Name})
+			}
+		}
+	}
+	return sessions
+}
+
+// Answer is the result of a session.
+type Answer struct {
+	// Agreement has the value of each issue; it is nil without an agreement.
+	Agreement []string `json:"agreement"`
+	// Step is the number of steps that began.
+	Step int `json:"step"`
+	// Utilities are those of the first and the second party; without an agreement their reservation values.
+	Utilities [2]float64 `json:"utilities"`
+}
+
+// tolerance is how far two utilities can be apart. NegMAS adds up floats, whose error in sums of a few
+// numbers up to 1 is about 1e-16 each; the engine's numbers have 12 decimals.
+const tolerance = 1e-9
+
+// Equals reports whether two answers have the same agreement, step and utilities.
+func (a Answer) Equals(b Answer) bool {
+	for side := range a.Utilities {
+		if math.Abs(a.Utilities[side]-b.Utilities[side]) > tolerance {
+			return false
+		}
+	}
+	return a.Step == b.Step && slices.Equal(a.Agreement, b.Agreement)
+}
+
+// Play runs a session of the engine.
+func Play(
+	first, second bargain.Strategy, both [2]*bargain.Preferences, steps int, seed uint64,
+) (Answer, error) {
+	result, err := mechanism.Alternating{Steps: steps}.Run(seed,
+		mechanism.Party{Strategy: first, Preferences: both[0]},
+		mechanism.Party{Strategy: second, Preferences: both[1]})
+	if err != nil {
+		return Answer{}, err
+	}
+	if result.Err != nil {
+		return Answer{}, result.Err
+	}
+	answer := Answer{Step: result.Step}
+	if result.Ending != bargain.EndingDeadline {
+		answer.Step++ // NegMAS counts the step in which the session ends
+	}
+	for side, p := range both {
+		answer.Utilities[side] = p.Of(result.Agreement).Float()
+	}
+	if result.Agreement != bargain.NoOutcome {
+		domain := both[0].Domain()
+		for at := range domain.Len() {
+			answer.Agreement = append(answer.Agreement, domain.Issue(at).Text(domain.Value(result.Agreement, at)))
+		}
+	}
+	return answer, nil
+}
+
+// Find returns the strategy with a name.
+func Find(name string) bargain.BOA {
+	for _, known := range Strategies() {
+		if known.Name == name {
+			return known.Strategy
+		}
+	}
+	return bargain.BOA{}
+}
