@@ -1,8 +1,9 @@
 """Runs sessions with NegMAS and writes their results as JSON.
 
 It reads a plan from standard input: scenarios (files and a number of steps) and sessions (a scenario, two
-strategies, and a number of runs with different seeds, or 0 to measure the time). The results go to the file that the only argument names. The Go program of this folder writes the
-plan and reads the results; NegMAS runs in this process only.
+strategies, and a number of runs with different seeds, or 0 to measure the time). The results go to the file
+that the only argument names. The Go program of this folder writes the plan and reads the results; NegMAS runs
+in this process only.
 """
 
 import json
@@ -23,7 +24,7 @@ from negmas import (
 from negmas.preferences.value_fun import TableFun
 from negmas.sao import negotiators as sao
 
-# A repetition of an offer is no reason to print; a real problem raises an exception.
+# Warnings of libraries are not results; a real problem raises an exception.
 warnings.filterwarnings("ignore")
 
 STRATEGIES = {
@@ -141,7 +142,8 @@ def main():
             shown = time.monotonic()
             print(f"negmas: {number + 1} of {len(plan['sessions'])} sessions", file=sys.stderr, flush=True)
     with open(sys.argv[1], "w", encoding="utf-8") as file:
-        json.dump({"version": negmas.__version__, "python": sys.version.split()[0], "sessions": results}, file)
+        python = sys.version.split()[0]
+        json.dump({"version": negmas.__version__, "python": python, "sessions": results}, file)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Package negmas compares the bargaining engine with NegMAS 0.16, the Python library of automated negotiation.
+// Package negmas compares the bargaining engine with NegMAS 0.16, a Python library of automated negotiation.
 // Both read the same scenario files, run the same strategies under the same deadline, and must come to the
 // same agreements in the same step, with the same utilities.
 //

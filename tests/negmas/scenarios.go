@@ -127,7 +127,8 @@ func integers(at int) bool { return at%2 == 1 }
 
 // drawn returns parties over issues with these numbers of values. If isInteger is nil, all have names.
 func drawn(
-	counts []int, isInteger func(at int) bool, reservations [2]int64, values func(side int) ([]utility.Values, error),
+	counts []int, isInteger func(at int) bool, reservations [2]int64,
+	values func(side int) ([]utility.Values, error),
 ) func() ([2]*bargain.Preferences, error) {
 	return func() (both [2]*bargain.Preferences, err error) {
 		issues := make([]bargain.Issue, len(counts))

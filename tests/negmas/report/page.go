@@ -82,7 +82,7 @@ func page(recorded *negmas.Recorded, all *played, rows []*row, curves string) (s
 		"machine": report.Machine(), "python": recorded.Python, "version": recorded.Version,
 		"equal": report.Count(equal), "all": report.Count(len(all.equal)), "scenarios": len(negmas.Settings()),
 		"summary": summary(recorded, all, rows), "timed": len(rows), "measurements": measurements,
-		"shortest": shortest.String(), "curves": curves, "seeds": recorded.Seeds, "sessions": sessions(rows),
+		"shortest": fmt.Sprintf("%d ms", shortest.Milliseconds()), "curves": curves, "seeds": recorded.Seeds, "sessions": sessions(rows),
 		"wholeRange": span(whole), "wholeMedian": times(middle(whole)), "wholeOver": over(whole),
 		"runRange": span(run), "runMedian": times(middle(run)), "runOver": over(run),
 	}
