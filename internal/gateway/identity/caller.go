@@ -1,0 +1,99 @@
+package identity
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// Kind is the class of a caller.
+type Kind string
+
+// The kinds.
+const (
+	Anonymous Kind = "anonymous"
+	Client    Kind = "client"
+	Publisher Kind = "publisher"
+)
+
+// Method is the way in which a caller has proved its identity.
+type Method string
+
+// The methods. An anonymous caller has none.
+const (
+	ByAPIKey     Method = "api_key"
+	ByEd25519    Method = "ed25519"
+	ByWebBotAuth Method = "web_bot_auth"
+)
+
+// Caller is the verified identity of the sender of a request.
+type Caller struct {
+	Kind Kind
+	// ID is the ID of the client or the publisher. It is 0 for an anonymous caller.
+	ID int64
+	// Name is the name of the registration. It is empty for an anonymous caller.
+	Name string
+	// Scopes are the permissions.
+	Scopes []Scope
+	// Method is empty for an anonymous caller.
+	Method Method
+	// KeyID is the ID of the API key, or the key ID of the signature. It is not secret.
+	KeyID string
+	// Address is the prefix of the caller's address. It is the zero prefix over stdio.
+	Address netip.Prefix
+}
+
+// Has reports whether the caller has a scope.
+func (c Caller) Has(scope Scope) bool { return slices.Contains(c.Scopes, scope) }
+
+// Require returns an [*Error] with the status 403 if the caller lacks a scope.
+func (c Caller) Require(scope Scope) error {
+	if c.Has(scope) {
+		return nil
+	}
+	if c.Kind == Anonymous || c.Kind == "" {
+		return denied("the caller is anonymous; send credentials with the scope %s", scope)
+	}
+	return denied("the credentials lack the scope %s; use an API key that has it", scope)
+}
+
+// RequireAll returns an [*Error] with the status 403 if the caller lacks one of the scopes. A caller that
+// creates an API key must have every scope of the new key.
+func (c Caller) RequireAll(scopes []Scope) error {
+	for _, scope := range scopes {
+		if err := c.Require(scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LimitKey returns the name under which limits count the caller, such as "client:7" or
+// "anonymous:203.0.113.0/24".
+func (c Caller) LimitKey() string {
+	if c.Kind == Client || c.Kind == Publisher {
+		return string(c.Kind) + ":" + strconv.FormatInt(c.ID, 10)
+	}
+	if !c.Address.IsValid() {
+		return string(Anonymous) + ":local"
+	}
+	return string(Anonymous) + ":" + c.Address.String()
+}
+
+func anonymous(address netip.Prefix) Caller {
+	return Caller{Kind: Anonymous, Scopes: ScopesOf(Anonymous), Address: address}
+}
+
+type contextKey struct{}
+
+// NewContext returns a context with a caller.
+func NewContext(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, contextKey{}, c)
+}
+
+// FromContext returns the caller of a request, and reports whether the context has one.
+func FromContext(ctx context.Context) (Caller, bool) {
+	c, ok := ctx.Value(contextKey{}).(Caller)
+	return c, ok
+}

@@ -1,0 +1,70 @@
+package identity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Scope is a permission of a caller. It is always about the caller's own publisher or client.
+type Scope string
+
+// The scopes.
+const (
+	// Negotiate permits to open negotiations and to continue and query them.
+	Negotiate Scope = "negotiate"
+	// NegotiationsRead permits to list and read all negotiations of the publisher or client.
+	NegotiationsRead Scope = "negotiations:read"
+	LicencesRead     Scope = "licences:read"
+	LicencesWrite    Scope = "licences:write"
+	StrategiesRead   Scope = "strategies:read"
+	StrategiesWrite  Scope = "strategies:write"
+	// ApprovalsWrite permits to approve and refuse negotiations that await approval.
+	ApprovalsWrite Scope = "approvals:write"
+	AnalyticsRead  Scope = "analytics:read"
+	AuditRead      Scope = "audit:read"
+	// KeysWrite permits to create, rotate and revoke API keys with at most the scopes of the caller.
+	KeysWrite Scope = "keys:write"
+)
+
+// scopes has the scopes of each kind of caller.
+var scopes = map[Kind][]Scope{
+	Anonymous: {Negotiate},
+	Client:    {Negotiate, NegotiationsRead, LicencesRead, KeysWrite},
+	Publisher: {
+		NegotiationsRead, LicencesRead, LicencesWrite, StrategiesRead, StrategiesWrite, ApprovalsWrite,
+		AnalyticsRead, AuditRead, KeysWrite,
+	},
+}
+
+// ScopesOf returns all scopes that a caller of a kind can have. A client with a signature has all of them.
+func ScopesOf(kind Kind) []Scope { return slices.Clone(scopes[kind]) }
+
+// ParseScopes returns the scopes for an API key of a kind of owner, sorted and without repetitions. It
+// returns an error if there are none, or if one is unknown or not for that kind.
+func ParseScopes(kind Kind, names []string) ([]Scope, error) {
+	if kind != Client && kind != Publisher {
+		return nil, fmt.Errorf("API key: kind %q cannot own keys; use %s or %s", kind, Client, Publisher)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("scopes: empty; use one or more of %s", join(scopes[kind]))
+	}
+	var parsed []Scope
+	for _, name := range names {
+		if !slices.Contains(scopes[kind], Scope(name)) {
+			return nil, fmt.Errorf("scope %q: not a scope of a %s; use one of %s", name, kind,
+				join(scopes[kind]))
+		}
+		parsed = append(parsed, Scope(name))
+	}
+	slices.Sort(parsed)
+	return slices.Compact(parsed), nil
+}
+
+func join(list []Scope) string {
+	names := make([]string, len(list))
+	for i, scope := range list {
+		names[i] = string(scope)
+	}
+	return strings.Join(names, ", ")
+}
