@@ -1,0 +1,45 @@
+package identity
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// ErrUnknown is the error of a [Registry] that has no such key. Any other error makes the status 503.
+var ErrUnknown = errors.New("identity: unknown key")
+
+// Registry finds API keys and clients. It returns [ErrUnknown] for keys that it does not have.
+type Registry interface {
+	// KeyByHash returns the API key with a hash, also if it is expired or revoked.
+	KeyByHash(ctx context.Context, hash string) (KeyRecord, error)
+	// ClientByPublicKey returns the client that signs with a key and the tag "haggle".
+	ClientByPublicKey(ctx context.Context, key ed25519.PublicKey) (Registration, error)
+	// ClientByAgent returns the client of Web Bot Auth that is registered with both a Signature-Agent, as
+	// [NormalizeAgent] returns it, and a key with a JWK thumbprint.
+	ClientByAgent(ctx context.Context, agent, thumbprint string) (Registration, error)
+}
+
+// Registration is a client that signs its requests.
+type Registration struct {
+	// ID is the ID of the client.
+	ID int64
+	// Name is the verified name.
+	Name string
+	// PublicKey verifies the signatures.
+	PublicKey ed25519.PublicKey
+}
+
+// NormalizeAgent returns the origin of a Signature-Agent of the type "directory" in the form
+// https://host[:port], by which origins are compared. It returns an error for anything else.
+func NormalizeAgent(agent string) (string, error) {
+	parsed, err := url.Parse(agent)
+	if err != nil || !strings.EqualFold(parsed.Scheme, "https") || parsed.Host == "" || parsed.User != nil ||
+		strings.Trim(parsed.Path, "/") != "" || len(parsed.Path) > 1 || strings.ContainsAny(agent, "?#") {
+		return "", fmt.Errorf("agent %q: not an origin; use the form https://agent.example", agent)
+	}
+	return "https://" + strings.TrimSuffix(strings.ToLower(parsed.Host), ":443"), nil
+}
