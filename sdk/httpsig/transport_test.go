@@ -19,7 +19,9 @@ import (
 )
 
 // received returns the request that a server receives, with its body, for a request through a transport.
-func received(t *testing.T, r *http.Request, client func(origin string) http.RoundTripper) (got *http.Request, body string) {
+func received(
+	t *testing.T, r *http.Request, client func(origin string) http.RoundTripper,
+) (got *http.Request, body string) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		bytes, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
@@ -34,7 +36,8 @@ func received(t *testing.T, r *http.Request, client func(origin string) http.Rou
 }
 
 func newRequest(t *testing.T, body string) *http.Request {
-	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://gateway/v1/negotiations?dry_run", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://gateway/v1/negotiations?dry_run",
+		strings.NewReader(body))
 	require.NoError(t, err)
 	r.Header.Set("Idempotency-Key", "0f")
 	return r
@@ -59,7 +62,8 @@ func TestTransportSignsTheRequestThatTheServerReceives(t *testing.T) {
 		assert.Equal(t, c.keyID, s.KeyID)
 		assert.Equal(t, time.Minute, s.Expires.Sub(s.Created))
 		assert.GreaterOrEqual(t, len(s.Nonce), 43)
-		for _, name := range []string{"@method", "@authority", "@path", "@query", "content-digest", "idempotency-key"} {
+		covered := []string{"@method", "@authority", "@path", "@query", "content-digest", "idempotency-key"}
+		for _, name := range covered {
 			assert.True(t, s.Covers(name), name)
 		}
 		assert.Empty(t, original.Header.Get("Signature"), "the caller's request is unchanged")
@@ -71,7 +75,9 @@ func TestTransportNeverRepeatsANonce(t *testing.T) {
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for range 3 {
-		r, _ := received(t, newRequest(t, ""), func(string) http.RoundTripper { return &httpsig.Transport{Key: private} })
+		r, _ := received(t, newRequest(t, ""), func(string) http.RoundTripper {
+			return &httpsig.Transport{Key: private}
+		})
 		seen[parsed(t, r).Nonce] = true
 	}
 	assert.Len(t, seen, 3)

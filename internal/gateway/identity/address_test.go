@@ -19,21 +19,21 @@ func TestAnonymousCallersAreCountedByTheirNetwork(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		"IPv4":                       {nil, "203.0.113.9:1", nil, "203.0.113.0/24"},
-		"IPv6":                       {nil, "[2001:db8:1:2ff::1]:1", nil, "2001:db8:1:200::/56"},
-		"IPv4 in IPv6":               {nil, "[::ffff:203.0.113.9]:1", nil, "203.0.113.0/24"},
-		"zone":                       {nil, "[fe80::1%eth0]:1", nil, "fe80::/56"},
-		"no proxy trusted":           {nil, "10.0.0.1:1", []string{"203.0.113.9"}, "10.0.0.0/24"},
-		"peer is not a proxy":        {private, "198.51.100.1:1", []string{"203.0.113.9"}, "198.51.100.0/24"},
-		"one proxy":                  {private, "10.0.0.1:1", []string{"203.0.113.9"}, "203.0.113.0/24"},
-		"forged first entry":         {private, "10.0.0.1:1", []string{"192.0.2.1, 203.0.113.9"}, "203.0.113.0/24"},
-		"forged first line":          {private, "10.0.0.1:1", []string{"192.0.2.1", "203.0.113.9"}, "203.0.113.0/24"},
-		"two proxies":                {private, "10.0.0.1:1", []string{"192.0.2.1, 203.0.113.9, fd00::2"}, "203.0.113.0/24"},
-		"forged address of a proxy":  {private, "10.0.0.1:1", []string{"10.9.9.9, 203.0.113.9"}, "203.0.113.0/24"},
-		"only proxies":               {private, "10.0.0.1:1", []string{"10.1.1.1"}, "10.1.1.0/24"},
-		"malformed entry":            {private, "10.0.0.1:1", []string{"203.0.113.9, unknown"}, "10.0.0.0/24"},
-		"no entry":                   {private, "10.0.0.1:1", nil, "10.0.0.0/24"},
-		"IPv6 caller behind a proxy": {private, "[fd00::1]:1", []string{" 2001:db8::1 "}, "2001:db8::/56"},
+		"IPv4":              {nil, "203.0.113.9:1", nil, "203.0.113.0/24"},
+		"IPv6":              {nil, "[2001:db8:1:2ff::1]:1", nil, "2001:db8:1:200::/56"},
+		"IPv4 in IPv6":      {nil, "[::ffff:203.0.113.9]:1", nil, "203.0.113.0/24"},
+		"zone":              {nil, "[fe80::1%eth0]:1", nil, "fe80::/56"},
+		"no proxy trusted":  {nil, "10.0.0.1:1", []string{"203.0.113.9"}, "10.0.0.0/24"},
+		"peer is no proxy":  {private, "198.51.100.1:1", []string{"203.0.113.9"}, "198.51.100.0/24"},
+		"one proxy":         {private, "10.0.0.1:1", []string{"203.0.113.9"}, "203.0.113.0/24"},
+		"forged entry":      {private, "10.0.0.1:1", []string{"192.0.2.1, 203.0.113.9"}, "203.0.113.0/24"},
+		"forged line":       {private, "10.0.0.1:1", []string{"192.0.2.1", "203.0.113.9"}, "203.0.113.0/24"},
+		"two proxies":       {private, "10.0.0.1:1", []string{"1.1.1.1, 203.0.113.9, fd00::2"}, "203.0.113.0/24"},
+		"forged proxy":      {private, "10.0.0.1:1", []string{"10.9.9.9, 203.0.113.9"}, "203.0.113.0/24"},
+		"only proxies":      {private, "10.0.0.1:1", []string{"10.1.1.1"}, "10.1.1.0/24"},
+		"malformed entry":   {private, "10.0.0.1:1", []string{"203.0.113.9, unknown"}, "10.0.0.0/24"},
+		"no entry":          {private, "10.0.0.1:1", nil, "10.0.0.0/24"},
+		"IPv6 behind proxy": {private, "[fd00::1]:1", []string{" 2001:db8::1 "}, "2001:db8::/56"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			authenticator, err := identity.New(identity.Config{Registry: &registry{}, TrustedProxies: c.proxies})

@@ -112,17 +112,18 @@ func TestRotate(t *testing.T) {
 }
 
 func TestParseScopes(t *testing.T) {
-	parsed, err := identity.ParseScopes(identity.Publisher, []string{"strategies:write", "audit:read", "audit:read"})
+	parsed, err := identity.ParseScopes(identity.Publisher,
+		[]string{"strategies:write", "audit:read", "audit:read"})
 	require.NoError(t, err)
 	assert.Equal(t, []identity.Scope{identity.AuditRead, identity.StrategiesWrite}, parsed)
 	for want, c := range map[string]struct {
 		kind  identity.Kind
 		names []string
 	}{
-		`scope "audit:read": not a scope of a client; use one of negotiate,`: {identity.Client, []string{"negotiate", "audit:read"}},
-		`scope "*": not a scope of a publisher`:                              {identity.Publisher, []string{"*"}},
-		"scopes: empty; use one or more of":                                  {identity.Publisher, nil},
-		`kind "anonymous" cannot own keys; use client or publisher`:          {identity.Anonymous, []string{"negotiate"}},
+		`scope "audit:read": not a scope of a client; use`: {identity.Client, []string{"negotiate", "audit:read"}},
+		`scope "*": not a scope of a publisher`:            {identity.Publisher, []string{"*"}},
+		"scopes: empty; use one or more of":                {identity.Publisher, nil},
+		`kind "anonymous" cannot own keys; use client or`:  {identity.Anonymous, []string{"negotiate"}},
 	} {
 		_, err := identity.ParseScopes(c.kind, c.names)
 		assert.ErrorContains(t, err, want)

@@ -101,7 +101,8 @@ func newGateway(t *testing.T, change func(c *identity.Config)) *gateway {
 }
 
 func (g *gateway) request(t *testing.T, method, body string) *http.Request {
-	r, err := http.NewRequestWithContext(t.Context(), method, g.URL+"/v1/negotiations?a=b", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, g.URL+"/v1/negotiations?a=b",
+		strings.NewReader(body))
 	require.NoError(t, err)
 	return r
 }

@@ -25,7 +25,9 @@ func TestARegistryWithTheWrongRowIdentifiesNoCaller(t *testing.T) {
 	g.registry.clients[agent+" "+httpsig.Thumbprint(otherPublic)] = registered
 	otherKey, noOwner := identity.NewAPIKey(), identity.NewAPIKey()
 	g.registry.keys[otherKey.Hash()] = g.registry.keys[g.key.Hash()]
-	g.registry.keys[noOwner.Hash()] = identity.KeyRecord{ID: "k2", Hash: noOwner.Hash(), Kind: identity.Anonymous}
+	g.registry.keys[noOwner.Hash()] = identity.KeyRecord{
+		ID: "k2", Hash: noOwner.Hash(), Kind: identity.Anonymous,
+	}
 
 	// The registered client signs with the key ID of the other key, so the signature itself is right.
 	params := full(g)

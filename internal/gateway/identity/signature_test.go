@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,8 @@ func TestAChangedRequestIsRejected(t *testing.T) {
 // TestAFieldThatIsAddedToASignedRequest shows that fields with an effect must be signed.
 func TestAFieldThatIsAddedToASignedRequest(t *testing.T) {
 	g := newGateway(t, nil)
-	for _, transport := range g.transports(change(func(r *http.Request) { r.Header.Set("Idempotency-Key", "1") })) {
+	add := change(func(r *http.Request) { r.Header.Set("Idempotency-Key", "1") })
+	for _, transport := range g.transports(add) {
 		problem := g.rejected(t, g.request(t, "POST", "x"), transport, 401, "signature-coverage")
 		assert.Equal(t, `signature: does not cover "idempotency-key"; sign it too`, problem.Detail)
 	}
@@ -170,10 +172,11 @@ func TestUnknownKeysAreRejected(t *testing.T) {
 	_, other, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	g.rejected(t, g.request(t, "POST", "x"), &httpsig.Transport{Key: other}, 401, "signature-key-unknown")
-	g.rejected(t, g.request(t, "POST", "x"), &httpsig.Transport{Key: other, Agent: agent}, 401, "signature-key-unknown")
-	// The key is registered with another agent: keys are found by the pair.
-	g.rejected(t, g.request(t, "POST", "x"), &httpsig.Transport{Key: g.private, Agent: "https://other.example"}, 401,
+	g.rejected(t, g.request(t, "POST", "x"), &httpsig.Transport{Key: other, Agent: agent}, 401,
 		"signature-key-unknown")
+	// The key is registered with another agent: keys are found by the pair.
+	otherAgent := &httpsig.Transport{Key: g.private, Agent: "https://other.example"}
+	g.rejected(t, g.request(t, "POST", "x"), otherAgent, 401, "signature-key-unknown")
 }
 
 // TestASignatureWithTheKeyIDOfAnother shows that the key ID is not a proof.
@@ -205,26 +208,27 @@ func full(g *gateway) httpsig.Params {
 }
 
 func TestRequiredParameters(t *testing.T) {
+	const coverage = "signature-coverage"
 	for name, c := range map[string]struct {
 		change func(p *httpsig.Params)
 		code   string
 	}{
-		"complete":       {func(*httpsig.Params) {}, ""},
-		"target URI":     {func(p *httpsig.Params) { p.Components = components("@method", "@target-uri") }, ""},
-		"no method":      {func(p *httpsig.Params) { p.Components = components("@target-uri") }, "signature-coverage"},
-		"no query":       {func(p *httpsig.Params) { p.Components = p.Components[:3] }, "signature-coverage"},
-		"no authority":   {func(p *httpsig.Params) { p.Components = components("@method", "@path", "@query") }, "signature-coverage"},
-		"no components":  {func(p *httpsig.Params) { p.Components = nil }, "signature-coverage"},
-		"no nonce":       {func(p *httpsig.Params) { p.Nonce = "" }, "signature-nonce"},
-		"long nonce":     {func(p *httpsig.Params) { p.Nonce = strings.Repeat("a", 257) }, "signature-nonce"},
-		"no creation":    {func(p *httpsig.Params) { p.Created = time.Time{} }, "signature-times"},
-		"no expiry":      {func(p *httpsig.Params) { p.Expires = time.Time{} }, "signature-times"},
-		"reversed times": {func(p *httpsig.Params) { p.Expires = p.Created.Add(-time.Second) }, "signature-times"},
-		"huge expiry":    {func(p *httpsig.Params) { p.Expires = time.Unix(999_999_999_999_999, 0) }, "signature-times"},
-		"no key ID":      {func(p *httpsig.Params) { p.KeyID = "" }, "signature-key-id"},
-		"algorithm":      {func(p *httpsig.Params) { p.Algorithm = "rsa-pss-sha512" }, "signature-invalid"},
-		"thumbprint":     {func(p *httpsig.Params) { p.Tag = httpsig.TagWebBotAuth; p.KeyID = "x" }, "signature-key-id"},
-		"no agent":       {func(p *httpsig.Params) { p.Tag = httpsig.TagWebBotAuth }, "signature-agent"},
+		"complete":   {func(*httpsig.Params) {}, ""},
+		"target URI": {func(p *httpsig.Params) { p.Components = components("@method", "@target-uri") }, ""},
+		"no method":  {func(p *httpsig.Params) { p.Components = components("@target-uri") }, coverage},
+		"no query":   {func(p *httpsig.Params) { p.Components = p.Components[:3] }, coverage},
+		"no host":    {func(p *httpsig.Params) { p.Components = slices.Delete(p.Components, 1, 2) }, coverage},
+		"no parts":   {func(p *httpsig.Params) { p.Components = nil }, coverage},
+		"no nonce":   {func(p *httpsig.Params) { p.Nonce = "" }, "signature-nonce"},
+		"long nonce": {func(p *httpsig.Params) { p.Nonce = strings.Repeat("a", 257) }, "signature-nonce"},
+		"no start":   {func(p *httpsig.Params) { p.Created = time.Time{} }, "signature-times"},
+		"no expiry":  {func(p *httpsig.Params) { p.Expires = time.Time{} }, "signature-times"},
+		"reverse":    {func(p *httpsig.Params) { p.Expires = p.Created.Add(-time.Second) }, "signature-times"},
+		"far expiry": {func(p *httpsig.Params) { p.Expires = time.Unix(999999999999999, 0) }, "signature-times"},
+		"no key ID":  {func(p *httpsig.Params) { p.KeyID = "" }, "signature-key-id"},
+		"algorithm":  {func(p *httpsig.Params) { p.Algorithm = "rsa-pss-sha512" }, "signature-invalid"},
+		"thumbprint": {func(p *httpsig.Params) { p.Tag, p.KeyID = httpsig.TagWebBotAuth, "x" }, "signature-key-id"},
+		"no agent":   {func(p *httpsig.Params) { p.Tag = httpsig.TagWebBotAuth }, "signature-agent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGateway(t, nil)
