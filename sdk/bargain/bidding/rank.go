@@ -48,16 +48,22 @@ func (*random) Sent(bargain.Outcome) {}
 
 // MiCRO offers the outcomes in the order of falling utility. It makes a new offer only if it has made no more
 // different offers than it has received; otherwise it repeats a random one of its own. It has no parameters
-// and needs neither time nor a model. It allocates memory in a round.
+// and needs neither time nor a model. It allocates memory in a round only after more than 1,024 different
+// offers, or without a limit of steps.
 //
 // Source: de Jonge: An Analysis of the Linear Bilateral ANAC Domains Using the MiCRO Benchmark Strategy
 // (2022); the repeated offer as in NegMAS' MiCROOfferingPolicy.
 type MiCRO struct{}
 
+// maxPlanned bounds the number of offers for which MiCRO reserves memory.
+const maxPlanned = 1024
+
 // Bidder implements [bargain.Bidding].
 func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
+	different := int(min(uint64(seat.Steps), seat.Preferences.Domain().Size(), maxPlanned))
 	m := &micro{
-		seat: seat, cursor: seat.Preferences.Inverse().Descend(), received: map[bargain.Outcome]struct{}{},
+		seat: seat, cursor: seat.Preferences.Inverse().Descend(), sent: make([]bargain.Outcome, 0, different),
+		received: make(map[bargain.Outcome]struct{}, different),
 	}
 	m.advance()
 	return m

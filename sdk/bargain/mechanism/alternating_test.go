@@ -129,35 +129,3 @@ type scripted bargain.Action
 func (s scripted) Start(bargain.Seat) bargain.Negotiator { return s }
 
 func (s scripted) Respond(*bargain.State) bargain.Action { return bargain.Action(s) }
-
-func BenchmarkSessions(b *testing.B) {
-	buyer, seller := prices(b, 0, 0)
-	session := new(mechanism.Session)
-	parties := []mechanism.Party{
-		{Strategy: strategy.NegmasBoulware(), Preferences: buyer},
-		{Strategy: strategy.NegmasBoulware(), Preferences: seller},
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := session.Run(mechanism.Alternating{Steps: 100}, 1, parties...); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// TestARoundAllocatesNothing compares short and long sessions of strategies by time.
-func TestARoundAllocatesNothing(t *testing.T) {
-	buyer, seller := prices(t, 0, 0)
-	session := new(mechanism.Session)
-	allocations := func(steps int) float64 {
-		run := func() {
-			_, err := session.Run(mechanism.Alternating{Steps: steps}, 1,
-				mechanism.Party{Strategy: strategy.NegmasBoulware(), Preferences: buyer},
-				mechanism.Party{Strategy: strategy.Hardliner(), Preferences: seller})
-			require.NoError(t, err)
-		}
-		run()
-		return testing.AllocsPerRun(10, run)
-	}
-	require.Equal(t, allocations(10), allocations(1000))
-}

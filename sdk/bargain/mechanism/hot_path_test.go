@@ -1,0 +1,149 @@
+package mechanism_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/acceptance"
+	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
+	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+// opposed returns the preferences of two parties over price and days, without an outcome that suits both.
+func opposed(t testing.TB) (list [2]*bargain.Preferences) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1), bargain.Integer("days", 1, 20))
+	require.NoError(t, err)
+	for self := range list {
+		price := utility.Line{Last: fixed.One, Count: domain.Issue(0).Count}
+		days := utility.Line{Last: fixed.One, Count: domain.Issue(1).Count}
+		if self == 1 {
+			price.First, price.Last, days.First, days.Last = price.Last, price.First, days.Last, days.First
+		}
+		u, err := utility.NewAdditive(domain, 0, []fixed.Number{fixed.One / 2, fixed.One / 2}, price, days)
+		require.NoError(t, err)
+		list[self], err = bargain.NewPreferences(domain, u, fixed.One/5*3)
+		require.NoError(t, err)
+	}
+	return list
+}
+
+// leaving is a strategy that ends the session at a step.
+type leaving struct {
+	bargain.Strategy
+	at int
+}
+
+func (l leaving) Start(seat bargain.Seat) bargain.Negotiator {
+	return leavingNegotiator{l.Strategy.Start(seat), l.at}
+}
+
+type leavingNegotiator struct {
+	bargain.Negotiator
+	at int
+}
+
+func (l leavingNegotiator) Respond(state *bargain.State) bargain.Action {
+	if state.Step == l.at {
+		return bargain.End("")
+	}
+	return l.Negotiator.Respond(state)
+}
+
+// TestARoundAllocatesNothing has each named strategy bargain with a party that accepts nothing, and leaves in
+// the second or in the last of 100 steps: both sessions allocate the same.
+func TestARoundAllocatesNothing(t *testing.T) {
+	const steps = 100
+	sides := opposed(t)
+	opponent := bargain.BOA{Bidding: bidding.Random{}, Acceptance: acceptance.Const{Utility: fixed.Max}}
+	for name, named := range strategy.Named() {
+		t.Run(name, func(t *testing.T) {
+			for self := range 2 {
+				allocations := func(leaves int) float64 {
+					parties := make([]mechanism.Party, 2)
+					parties[self] = mechanism.Party{Strategy: named, Preferences: sides[self]}
+					parties[1-self] = mechanism.Party{
+						Strategy: leaving{opponent, leaves}, Preferences: sides[1-self],
+					}
+					session := new(mechanism.Session)
+					return testing.AllocsPerRun(3, func() {
+						result, err := session.Run(mechanism.Alternating{Steps: steps}, 1, parties...)
+						if err != nil || result.Ending != bargain.EndingLeft || result.Step != leaves {
+							t.Fatalf("%s at step %d, not %d: %v", result.Ending, result.Step, leaves, err)
+						}
+					})
+				}
+				require.Equal(t, allocations(1), allocations(steps-1))
+			}
+		})
+	}
+}
+
+// longSession has two time-dependent strategies that bargain for 100 steps and do not agree.
+func longSession(t testing.TB) (mechanism.Alternating, []mechanism.Party) {
+	sides := opposed(t)
+	return mechanism.Alternating{Steps: 100}, []mechanism.Party{
+		{Strategy: strategy.NegmasBoulware(), Preferences: sides[0]},
+		{Strategy: strategy.NegmasConceder(), Preferences: sides[1]},
+	}
+}
+
+func TestTheMeasuredSessionHasAllItsSteps(t *testing.T) {
+	protocol, parties := longSession(t)
+	result, err := protocol.Run(1, parties...)
+	require.NoError(t, err)
+	require.Equal(t, bargain.EndingDeadline, result.Ending)
+	require.Len(t, result.History, 200)
+}
+
+// BenchmarkNegotiation measures 100 steps of two time-dependent strategies, 200 offers: with the tables of
+// earlier sessions and the memory of the session before, and as a single session with memory of its own.
+func BenchmarkNegotiation(b *testing.B) {
+	protocol, parties := longSession(b)
+	b.Run("100_steps", func(b *testing.B) {
+		session := new(mechanism.Session)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := session.Run(protocol, 1, parties...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("100_steps,_new_memory", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := protocol.Run(1, parties...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkTables measures what the first session of a strategy and a deadline costs more: the levels of a
+// curve, which all preferences share, and a party's offers and targets.
+func BenchmarkTables(b *testing.B) {
+	sides := opposed(b)
+	b.Run("levels_of_a_curve", func(b *testing.B) {
+		for exponent := fixed.Number(1); b.Loop(); exponent++ { // another curve each time
+			curve.Tabulate(curve.Aspiration{Max: fixed.One, Exponent: 4*fixed.One + exponent}, 100)
+		}
+	})
+	b.Run("offers_and_targets", func(b *testing.B) {
+		named := strategy.NegmasBoulware()
+		for b.Loop() {
+			b.StopTimer()
+			p, err := bargain.NewPreferences(sides[0].Domain(), sides[0].Utility(), sides[0].Reservation())
+			if err != nil {
+				b.Fatal(err)
+			}
+			p.Inverse()
+			b.StartTimer()
+			named.Start(bargain.Seat{Preferences: p, Parties: 2, Steps: 100, Random: bargain.NewRandom(1, 0)})
+		}
+	})
+}
