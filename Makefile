@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor verify deploy cu \
-    cross snapshot bench negmas load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
+    cross snapshot bench bench-engine negmas load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
     postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -96,11 +96,14 @@ cu: program ## measure the compute units of every instruction: program/CU.md, an
 	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --workspace compute
 	@go generate ./sdk/protocol
 
-bench: program chains ## measure the SDK: codecs, actions beyond their requests, subscriptions: docs/BENCHMARKS.md
+bench: program chains ## measure the SDK: codecs, actions beyond their requests, subscriptions, sessions: docs/BENCHMARKS.md
 	@go run ./internal/benchreport && cat docs/BENCHMARKS.md
 
 negmas: ## run NegMAS and the bargaining engine side by side: docs/NEGMAS.md, and the answers for the tests
 	@python=$$(toolchain/negmas) && go run ./tests/negmas/report --python "$$python"
+
+bench-engine: ## measure the bargaining engine, and replace its section of docs/BENCHMARKS.md
+	@go run ./internal/benchreport -engine
 
 load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)
 	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./tests/load/loadtest

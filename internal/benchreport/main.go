@@ -17,8 +17,13 @@ import (
 
 func main() {
 	out := flag.String("out", "docs/BENCHMARKS.md", "file for the page")
+	only := flag.Bool("engine", false, "measure only the bargaining engine, and replace its section of the page")
 	flag.Parse()
-	if err := run(*out); err != nil {
+	write := run
+	if *only {
+		write = runEngine
+	}
+	if err := write(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "benchreport:", err)
 		os.Exit(1)
 	}
@@ -42,6 +47,12 @@ var measurements = []measurement{
 	{benchmarks: "Action", pkg: "./tests/overhead", length: "500ms", count: "3"},
 	{benchmarks: "Subscriptions", pkg: "./tests/overhead", length: "15x", count: "1",
 		environment: []string{"HAGGLE_CHAIN=validator"}},
+	engineMeasurement,
+}
+
+// engineMeasurement needs no chain.
+var engineMeasurement = measurement{
+	benchmarks: engineSessions + "|" + engineTables, pkg: "./sdk/bargain/mechanism", length: "100ms", count: "7",
 }
 
 // arguments returns the arguments of the go command. overlay is the path of anchor-go's overlay.
@@ -70,24 +81,53 @@ func run(out string) error {
 	}
 	r := &benchmarks{machine: report.Machine()}
 	for _, m := range measurements {
-		command := exec.Command("go", m.arguments(overlay)...)
-		command.Env = append(os.Environ(), m.environment...)
-		command.Stderr = os.Stderr
-		words := append(slices.Clone(m.environment), "go")
-		shown := strings.Join(append(words, m.arguments("overlay.json")...), " ")
-		fmt.Fprintln(os.Stderr, "==>", shown)
-		output, err := command.Output()
-		if err != nil {
-			return fmt.Errorf("%s: %w\n%s", command, err, output)
+		if err := r.measure(m, overlay); err != nil {
+			return err
 		}
-		if err := r.read(bytes.NewReader(output)); err != nil {
-			return fmt.Errorf("%s: %w", command, err)
-		}
-		r.commands = append(r.commands, shown)
 	}
 	page, err := r.page()
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(out, []byte(page), 0o644)
+}
+
+// runEngine measures the bargaining engine, and replaces its section of a page.
+func runEngine(out string) error {
+	page, err := os.ReadFile(out)
+	if err != nil {
+		return err
+	}
+	r := &benchmarks{machine: report.Machine()}
+	if err := r.measure(engineMeasurement, ""); err != nil {
+		return err
+	}
+	section, err := r.sessions()
+	if err != nil {
+		return err
+	}
+	replaced, err := replaceSection(string(page), section)
+	if err != nil {
+		return fmt.Errorf("%s: %w", out, err)
+	}
+	return os.WriteFile(out, []byte(replaced), 0o644)
+}
+
+// measure runs a measurement and reads its output.
+func (r *benchmarks) measure(m measurement, overlay string) error {
+	command := exec.Command("go", m.arguments(overlay)...)
+	command.Env = append(os.Environ(), m.environment...)
+	command.Stderr = os.Stderr
+	words := append(slices.Clone(m.environment), "go")
+	shown := strings.Join(append(words, m.arguments("overlay.json")...), " ")
+	fmt.Fprintln(os.Stderr, "==>", shown)
+	output, err := command.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", command, err, output)
+	}
+	if err := r.read(bytes.NewReader(output)); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	r.commands = append(r.commands, shown)
+	return nil
 }

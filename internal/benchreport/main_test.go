@@ -22,6 +22,10 @@ BenchmarkCall/requests_alone-2                       	    2000	      6000 ns/op	
 BenchmarkAction/plain-2                              	    2000	    250000 ns/op	 6.000 requests/op	     600 B/op	       5 allocs/op
 BenchmarkAction/requests_alone-2                     	    2000	    100000 ns/op	 6.000 requests/op	     500 B/op	       4 allocs/op
 BenchmarkSubscriptions/10000-2                       	      15	 120558654 ns/op	      7396 B/subscription	       199.0 ms/reconnect
+BenchmarkNegotiation/100_steps-2                      	   54716	      4430 ns/op	     768 B/op	      10 allocs/op
+BenchmarkNegotiation/100_steps-2                      	   54716	      4530 ns/op	     768 B/op	      10 allocs/op
+BenchmarkNegotiation/100_steps-2                      	   54716	      9830 ns/op	     768 B/op	      10 allocs/op
+BenchmarkTables/levels_of_a_curve-2                   	   54716	     64300 ns/op	     768 B/op	      10 allocs/op
 PASS
 `
 
@@ -37,9 +41,21 @@ func TestThePageComparesWhatWasMeasured(t *testing.T) {
 		"| one node | 7.0 | 1 | 5 | 600 |\n", "| plain | 250.0 | 150 | 5 | 600 |\n",
 		"| requests alone | 100.0 | – | 4 | 500 |\n",
 		"| 10000 | 121 | 7396 | 199 |\n",
+		"| 100 steps | 4.5 | 23 | 10 | 768 |\n", "| levels of a curve | 64.3 |\n", "Medians of 3 runs (, A processor).",
 	} {
 		require.Contains(t, page, row)
 	}
+}
+
+func TestOneSectionIsReplaced(t *testing.T) {
+	const section = "## A session of the bargaining engine\n"
+	for _, after := range []string{"", "\n## Later\n\ntext\n"} {
+		page, err := replaceSection("# Page\n\n## Earlier\n\n"+section+"\nold\n"+after, section+"\nnew\n")
+		require.NoError(t, err)
+		require.Equal(t, "# Page\n\n## Earlier\n\n"+section+"\nnew\n"+after, page)
+	}
+	_, err := replaceSection("# Page\n", section)
+	require.ErrorContains(t, err, "the page has no section")
 }
 
 // anchor-go's client is generated and measured without adding files to the repository.

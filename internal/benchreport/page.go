@@ -18,6 +18,7 @@ var pageText string
 func (r *benchmarks) page() (string, error) {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"comparison": r.comparison, "beyondRequests": r.beyondRequests, "subscriptions": r.subscriptions,
+		"sessions": r.sessions,
 	}).Parse(pageText)
 	if err != nil {
 		return "", err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,9 +23,14 @@ type result struct {
 	group, name string
 	// values are the measured values by unit, such as ns/op.
 	values map[string]float64
+	// runs are the times of all runs, in ns/op.
+	runs []float64
 }
 
 func (r *result) ns() float64 { return r.values["ns/op"] }
+
+// median returns the middle one of all runs' times, in ns/op: of an even number the lower one.
+func (r *result) median() float64 { return slices.Sorted(slices.Values(r.runs))[(len(r.runs)-1)/2] }
 
 // read parses the output of `go test -bench`.
 func (r *benchmarks) read(output io.Reader) error {
@@ -60,7 +66,7 @@ func (r *benchmarks) add(fields []string) error {
 	if !ok || len(fields)%2 != 0 {
 		return errors.New("unknown benchmark line")
 	}
-	added := &result{group, name, make(map[string]float64)}
+	added := &result{group: group, name: name, values: make(map[string]float64)}
 	for i := 2; i < len(fields); i += 2 {
 		value, err := strconv.ParseFloat(fields[i], 64)
 		if err != nil {
@@ -71,10 +77,12 @@ func (r *benchmarks) add(fields []string) error {
 	known := r.find(group, name)
 	switch {
 	case known == nil:
+		known = added
 		r.results = append(r.results, added)
 	case added.ns() < known.ns():
 		known.values = added.values
 	}
+	known.runs = append(known.runs, added.ns())
 	return nil
 }
 
