@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor verify deploy cu \
-    cross snapshot bench bench-engine negmas load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
+    cross portable snapshot bench bench-engine negmas load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
     postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -26,9 +26,10 @@ help: ## show this
 demo: ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages postgresql lint cross test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages postgresql lint cross portable test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
-nightly: differential fuzz faults mutants ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: export ALL := 1
+nightly: differential fuzz faults mutants portable ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
@@ -142,6 +143,10 @@ cross: ## compile the commands and the SDK for the platforms of a release
 	    echo "==> go build for $$platform"; \
 	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build ./cmd/... ./sdk/...; \
 	done
+
+portable: prerequisites ## the bargaining engine's offers are the same on amd64, GOAMD64=v3 and arm64 (qemu); with ALL=1 its tests, too
+	@echo "==> the same offers on every processor"
+	@toolchain/portable $(if $(ALL),all)
 
 snapshot: ## build the files of a release without publishing them: dist/ (needs goreleaser)
 	@command -v goreleaser >/dev/null || { echo "install goreleaser: https://goreleaser.com/install"; exit 1; }

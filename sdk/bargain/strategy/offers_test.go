@@ -4,25 +4,32 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"maps"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/acceptance"
+	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
+	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
-	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
+	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// preferences returns those of two parties over price, colour and days, with opposed but not equal weights.
-func preferences(t *testing.T) (list []*bargain.Preferences) {
+// deal is a scenario over price, colour and days, with opposed but not equal weights.
+func deal(t *testing.T) *tournament.Scenario {
 	domain, err := bargain.NewDomain(bargain.Price("price", 1_000, 9_000, 7),
 		bargain.Categorical("colour", "red", "green", "blue"), bargain.Integer("days", -3, 8))
 	require.NoError(t, err)
-	for self := range 2 {
+	s := &tournament.Scenario{Name: "deal"}
+	for self := range s.Preferences {
 		price := utility.Line{Last: fixed.One, Count: domain.Issue(0).Count}
 		days := utility.Line{First: fixed.One, Count: 12}
 		colour := utility.Table{fixed.One / 3, fixed.One, 0}
@@ -33,40 +40,90 @@ func preferences(t *testing.T) (list []*bargain.Preferences) {
 		}
 		u, err := utility.NewAdditive(domain, 0, weights, price, colour, days)
 		require.NoError(t, err)
-		p, err := bargain.NewPreferences(domain, u, fixed.One/10*3)
+		s.Preferences[self], err = bargain.NewPreferences(domain, u, fixed.One/10*3)
 		require.NoError(t, err)
-		list = append(list, p)
 	}
+	return s
+}
+
+// entrants are all named strategies, and compositions with the other curves, tactics, conditions and models.
+func entrants() (list []tournament.Entrant) {
+	strategies := strategy.Named()
+	const tenth = fixed.One / 10
+	picks := func(model bargain.Modeling) bargain.BOA {
+		return bargain.BOA{
+			Bidding:    bidding.TimeDependent{Curve: curve.GeniusBoulware, Pick: bidding.PickModel},
+			Acceptance: acceptance.Combi{Expectation: acceptance.ExpectAvg}, Modeling: model,
+		}
+	}
+	strategies["(smith)"], strategies["(bayesian)"] = picks(opponent.Smith{}), picks(opponent.Bayesian{})
+	strategies["(nash frequency)"] = picks(opponent.NashFrequency{})
+	strategies["(exp aspiration)"] = strategy.TimeDependent(
+		curve.ExpAspiration{Max: fixed.One, Exponent: fixed.One / 8})
+	for name, b := range map[string]bargain.Bidding{
+		"(averaged)":        bidding.Averaged{Window: 3},
+		"(random absolute)": bidding.RandomAbsolute{Most: 3},
+		"(steps)":           bidding.ResourceDependent{K: tenth, Unit: 10 * fixed.One},
+		"(patience)":        bidding.ResourceDependent{K: tenth, Resource: bidding.ResourcePatience, Pick: bidding.PickRandom},
+		"(mixture)": bidding.Mixture{
+			{Bidding: bidding.TimeDependent{Curve: curve.GeniusLinear}, Weight: 2},
+			{Bidding: bidding.Relative{}, Weight: 1},
+		},
+	} {
+		strategies[name] = bargain.BOA{
+			Bidding: b, Acceptance: acceptance.Any{First: acceptance.Next{}, Second: acceptance.Time{From: 9 * tenth}},
+		}
+	}
+	for name, s := range strategies {
+		list = append(list, tournament.Entrant{Name: name, Strategy: s})
+	}
+	slices.SortFunc(list, func(a, b tournament.Entrant) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// TestOffersAreTheSameOnEveryMachine has a digest of all offers and endings of all named strategies against
-// each other. It must be the same on amd64, with GOAMD64=v3, and on arm64. A change of it means that recorded
-// strategies can no longer be replayed.
+// offersFile has the digest of TestOffersAreTheSameOnEveryMachine.
+const offersFile = "testdata/offers.sha256"
+
+// TestOffersAreTheSameOnEveryMachine has a digest of all moves, utilities and scores of all strategies against
+// each other. Each machine compares it with the same file; "make portable" runs the test on amd64, with
+// GOAMD64=v3, and on arm64. A change of it means that recorded strategies can no longer be replayed.
 func TestOffersAreTheSameOnEveryMachine(t *testing.T) {
-	named := strategy.Named()
-	names := slices.Sorted(maps.Keys(named))
+	plan := tournament.Plan{
+		Entrants: entrants(), Steps: 40, Repetitions: 2, SelfPlay: true,
+		Scenarios: tournament.Join{
+			tournament.List{deal(t)}, tournament.Random{Seed: 1, Count: 3}, tournament.Haggle{Seed: 1, Count: 2},
+		},
+	}
 	digest := sha256.New()
-	agreements := 0
-	sides := preferences(t)
-	for _, first := range names {
-		for _, second := range names {
-			result, err := mechanism.Alternating{Steps: 40}.Run(11,
-				mechanism.Party{Strategy: named[first], Preferences: sides[0]},
-				mechanism.Party{Strategy: named[second], Preferences: sides[1]})
-			require.NoError(t, err)
-			require.NotEqual(t, bargain.EndingInvalid, result.Ending, "%s, %s: %v", first, second, result.Err)
-			for _, offer := range result.History {
-				_ = binary.Write(digest, binary.LittleEndian, uint64(offer.Outcome))
-			}
-			_ = binary.Write(digest, binary.LittleEndian, []int64{
-				int64(result.Ending), int64(result.Step), int64(result.By),
-			})
-			if result.Ending == bargain.EndingAgreement {
-				agreements++
+	sessions, offers, agreements := 0, 0, 0
+	for at := range plan.Scenarios.Len() {
+		s, err := plan.Scenarios.Scenario(at)
+		require.NoError(t, err)
+		for first := range plan.Entrants {
+			for second := range plan.Entrants {
+				for repetition := range plan.Repetitions {
+					turns, session, err := plan.Trace(s, first, second, repetition)
+					require.NoError(t, err)
+					for _, turn := range turns {
+						_ = binary.Write(digest, binary.LittleEndian, []int64{
+							int64(turn.By), int64(turn.Move), int64(turn.Outcome),
+							int64(turn.Utilities[0]), int64(turn.Utilities[1]),
+						})
+					}
+					_ = binary.Write(digest, binary.LittleEndian, session.Values)
+					_ = binary.Write(digest, binary.LittleEndian, session.Advantages)
+					_ = binary.Write(digest, binary.LittleEndian, session.Settlement)
+					sessions, offers = sessions+1, offers+session.Offers
+					if session.Ending == bargain.EndingAgreement {
+						agreements++
+					}
+				}
 			}
 		}
 	}
-	t.Logf("%d of %d sessions ended with an agreement", agreements, len(names)*len(names))
-	require.Equal(t, "8f6a989a29942848957798ebee079ad447806d2b682caecc968be3b07ddfcf7d", hex.EncodeToString(digest.Sum(nil)))
+	got := hex.EncodeToString(digest.Sum(nil))
+	fmt.Printf("%s  %d offers of %d sessions, %d agreements\n", got, offers, sessions, agreements)
+	want, err := os.ReadFile(offersFile)
+	require.NoError(t, err)
+	require.Equal(t, strings.TrimSpace(string(want)), got)
 }
