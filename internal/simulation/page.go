@@ -37,7 +37,7 @@ type page struct {
 type pageScore struct {
 	Rank                                 int
 	Name, Advantage, Margin, Value, Rate string
-	Sessions                             string
+	Nash, Pareto, Sessions               string
 	HasMargin                            bool
 	Left, Middle, Width                  float64
 }
@@ -55,6 +55,14 @@ type pageCell struct {
 
 // decimals writes a number with three decimals.
 func decimals(n fixed.Number) string { return fmt.Sprintf("%.3f", n.Float()) }
+
+// orDash writes a number that can be missing.
+func orDash(n *fixed.Number) string {
+	if n == nil {
+		return "–"
+	}
+	return decimals(*n)
+}
 
 func percent(n fixed.Number) string { return fmt.Sprintf("%.1f %%", 100*n.Float()) }
 
@@ -101,6 +109,7 @@ func (p *page) scores(done *Report) {
 		p.Scores = append(p.Scores, pageScore{
 			Rank: i + 1, Name: s.Name, Advantage: decimals(s.Advantage), Margin: decimals(s.Margin),
 			HasMargin: s.HasMargin, Value: decimals(s.Value), Rate: percent(s.AgreementRate),
+			Nash: orDash(s.NashDistance), Pareto: orDash(s.ParetoDistance),
 			Sessions: report.Count(s.Sessions), Left: left, Middle: position(s.Advantage),
 			Width: position(s.Advantage+s.Margin) - left,
 		})

@@ -138,6 +138,8 @@ func TestTablesHaveTheSameRows(t *testing.T) {
 			require.Len(t, row, len(record))
 			for i, column := range records[0] {
 				switch value := row[column].(type) {
+				case nil:
+					require.Empty(t, record[i], column)
 				case float64:
 					number, err := strconv.ParseFloat(record[i], 64)
 					require.NoError(t, err)

@@ -16,39 +16,51 @@ import (
 
 // sessionRow is a row of the table of sessions in Parquet. CSV has the same columns, with all digits.
 type sessionRow struct {
-	Scenario        string  `parquet:"scenario,dict"`
-	First           string  `parquet:"first,dict"`
-	Second          string  `parquet:"second,dict"`
-	Repetition      int64   `parquet:"repetition"`
-	Seed            uint64  `parquet:"seed"`
-	Ending          string  `parquet:"ending,dict"`
-	EndedBy         string  `parquet:"ended_by,dict"`
-	Step            int64   `parquet:"step"`
-	Offers          int64   `parquet:"offers"`
-	Time            float64 `parquet:"time"`
-	Agreement       string  `parquet:"agreement"`
-	UtilityFirst    float64 `parquet:"utility_first"`
-	UtilitySecond   float64 `parquet:"utility_second"`
-	ValueFirst      float64 `parquet:"value_first"`
-	ValueSecond     float64 `parquet:"value_second"`
-	AdvantageFirst  float64 `parquet:"advantage_first"`
-	AdvantageSecond float64 `parquet:"advantage_second"`
-	Price           uint64  `parquet:"price"`
-	Fee             uint64  `parquet:"fee"`
-	Decay           uint64  `parquet:"decay"`
+	Scenario        string   `parquet:"scenario,dict"`
+	First           string   `parquet:"first,dict"`
+	Second          string   `parquet:"second,dict"`
+	Repetition      int64    `parquet:"repetition"`
+	Seed            uint64   `parquet:"seed"`
+	Ending          string   `parquet:"ending,dict"`
+	EndedBy         string   `parquet:"ended_by,dict"`
+	Step            int64    `parquet:"step"`
+	Offers          int64    `parquet:"offers"`
+	Time            float64  `parquet:"time"`
+	Agreement       string   `parquet:"agreement"`
+	UtilityFirst    float64  `parquet:"utility_first"`
+	UtilitySecond   float64  `parquet:"utility_second"`
+	ValueFirst      float64  `parquet:"value_first"`
+	ValueSecond     float64  `parquet:"value_second"`
+	AdvantageFirst  float64  `parquet:"advantage_first"`
+	AdvantageSecond float64  `parquet:"advantage_second"`
+	NashDistance    *float64 `parquet:"nash_distance,optional"`
+	ParetoDistance  *float64 `parquet:"pareto_distance,optional"`
+	Price           uint64   `parquet:"price"`
+	Fee             uint64   `parquet:"fee"`
+	Decay           uint64   `parquet:"decay"`
 }
 
 // scoreRow is a row of the table of scores in Parquet.
 type scoreRow struct {
-	Rank          int64    `parquet:"rank"`
-	Strategy      string   `parquet:"strategy"`
-	Advantage     float64  `parquet:"advantage"`
-	Margin        *float64 `parquet:"margin,optional"`
-	Value         float64  `parquet:"value"`
-	AgreementRate float64  `parquet:"agreement_rate"`
-	Sessions      int64    `parquet:"sessions"`
-	Agreements    int64    `parquet:"agreements"`
-	Scenarios     int64    `parquet:"scenarios"`
+	Rank           int64    `parquet:"rank"`
+	Strategy       string   `parquet:"strategy"`
+	Advantage      float64  `parquet:"advantage"`
+	Margin         *float64 `parquet:"margin,optional"`
+	Value          float64  `parquet:"value"`
+	AgreementRate  float64  `parquet:"agreement_rate"`
+	Sessions       int64    `parquet:"sessions"`
+	Agreements     int64    `parquet:"agreements"`
+	Scenarios      int64    `parquet:"scenarios"`
+	NashDistance   *float64 `parquet:"nash_distance,optional"`
+	ParetoDistance *float64 `parquet:"pareto_distance,optional"`
+}
+
+// optional returns a number that can be missing for Parquet, and for CSV: empty then.
+func optional(n *fixed.Number) (value *float64, text string) {
+	if n == nil {
+		return nil, ""
+	}
+	return new(n.Float()), n.String()
 }
 
 // table writes a table as CSV and as Parquet. Both files appear when they are complete.
@@ -140,6 +152,9 @@ func writeBlock(t *table[sessionRow], plan *tournament.Plan, block *tournament.B
 		for _, pair := range [][2]fixed.Number{s.Utilities, s.Values, s.Advantages} {
 			record = append(record, pair[0].String(), pair[1].String())
 		}
+		nash, nashText := optional(s.NashDistance)
+		pareto, paretoText := optional(s.ParetoDistance)
+		record = append(record, nashText, paretoText)
 		for _, amount := range []uint64{s.Settlement.Price, s.Settlement.Fee, s.Settlement.Decay} {
 			record = append(record, strconv.FormatUint(amount, 10))
 		}
@@ -150,6 +165,7 @@ func writeBlock(t *table[sessionRow], plan *tournament.Plan, block *tournament.B
 			UtilityFirst: s.Utilities[0].Float(), UtilitySecond: s.Utilities[1].Float(),
 			ValueFirst: s.Values[0].Float(), ValueSecond: s.Values[1].Float(),
 			AdvantageFirst: s.Advantages[0].Float(), AdvantageSecond: s.Advantages[1].Float(),
+			NashDistance: nash, ParetoDistance: pareto,
 			Price: s.Settlement.Price, Fee: s.Settlement.Fee, Decay: s.Settlement.Decay,
 		})
 		if err != nil {
@@ -172,6 +188,9 @@ func writeScores(folder string, scores []tournament.Score) error {
 			AgreementRate: s.AgreementRate.Float(), Sessions: s.Sessions, Agreements: s.Agreements,
 			Scenarios: s.Scenarios,
 		}
+		var nash, pareto string
+		row.NashDistance, nash = optional(s.NashDistance)
+		row.ParetoDistance, pareto = optional(s.ParetoDistance)
 		margin := ""
 		if s.HasMargin {
 			float := s.Margin.Float()
@@ -179,7 +198,7 @@ func writeScores(folder string, scores []tournament.Score) error {
 		}
 		record := []string{strconv.Itoa(i + 1), s.Name, s.Advantage.String(), margin, s.Value.String(),
 			s.AgreementRate.String(), strconv.FormatInt(s.Sessions, 10), strconv.FormatInt(s.Agreements, 10),
-			strconv.FormatInt(s.Scenarios, 10)}
+			strconv.FormatInt(s.Scenarios, 10), nash, pareto}
 		if err := t.write(record, row); err != nil {
 			return err
 		}

@@ -17,8 +17,8 @@ type Distances struct {
 // Distances measures an agreement; for no agreement, pass the reservation values.
 func (p *Problem) Distances(utilities [2]fixed.Number) Distances {
 	d := Distances{
-		Pareto: nearest(p.frontier, utilities), Nash: nearest(p.Nash(), utilities),
-		Kalai: nearest(p.Kalai(), utilities), KalaiSmorodinsky: nearest(p.KalaiSmorodinsky(), utilities),
+		Pareto: Nearest(p.frontier, utilities), Nash: Nearest(p.Nash(), utilities),
+		Kalai: Nearest(p.Kalai(), utilities), KalaiSmorodinsky: Nearest(p.KalaiSmorodinsky(), utilities),
 		Welfare: fixed.Max,
 	}
 	if welfare := p.Welfare(); len(welfare) > 0 {
@@ -77,7 +77,9 @@ func (p *Problem) Opposition() fixed.Number {
 	return least
 }
 
-func nearest(points []Point, utilities [2]fixed.Number) fixed.Number {
+// Nearest returns the Euclidean distance of utilities to the nearest of some points, rounded down; [fixed.Max]
+// without points.
+func Nearest(points []Point, utilities [2]fixed.Number) fixed.Number {
 	least := fixed.Max
 	for _, point := range points {
 		least = min(least, distance(point.Utilities, utilities))

@@ -46,6 +46,11 @@ type Session struct {
 	Values [2]fixed.Number `json:"values"`
 	// Advantages are the scores: see [Advantage].
 	Advantages [2]fixed.Number `json:"advantages"`
+	// NashDistance and ParetoDistance are the Euclidean distances of the agreement's undiscounted utilities to
+	// the Nash bargaining solution and to the Pareto frontier. They are nil without an agreement, or if the
+	// domain is too large. NashDistance is also nil if no outcome suits both parties.
+	NashDistance   *fixed.Number `json:"nash_distance,omitempty"`
+	ParetoDistance *fixed.Number `json:"pareto_distance,omitempty"`
 	// Settlement divides the escrow, with Haggle's rules.
 	Settlement onchain.Settlement `json:"settlement"`
 }
@@ -186,6 +191,7 @@ func (s *Scenario) session(result *bargain.Result, settlement onchain.Settlement
 	for role, preferences := range s.Preferences {
 		session.Advantages[role] = Advantage(preferences, session.Values[role])
 	}
+	s.measure(&session)
 	return session
 }
 

@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -17,6 +18,9 @@ type Scenario struct {
 	Rules *onchain.Rules
 	// Opening is for Haggle's rules: see [onchain.Player].
 	Opening [2]fixed.Number
+
+	solving sync.Once
+	solved  solutions
 }
 
 // Source is a list of scenarios that are made when they are needed. Several goroutines can use it.

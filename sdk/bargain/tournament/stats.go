@@ -28,9 +28,31 @@ type entrantStats struct {
 	// means and squares are sums over the scenarios of the mean advantage and its square.
 	means, squares big.Int
 	scenarios      int64
+	nash, pareto   distances
 	curve          Curve
 	// agreed counts agreements by time.
 	agreed [Buckets]int64
+}
+
+// distances are a sum of distances of agreements.
+type distances struct {
+	sum   big.Int
+	count int64
+}
+
+func (d *distances) add(distance *fixed.Number) {
+	if distance != nil {
+		d.sum.Add(&d.sum, big.NewInt(int64(*distance)))
+		d.count++
+	}
+}
+
+// mean returns nil without a distance.
+func (d *distances) mean() *fixed.Number {
+	if d.count == 0 {
+		return nil
+	}
+	return new(mean(&d.sum, d.count))
 }
 
 type scenarioSum struct {
@@ -117,6 +139,8 @@ func (s *Stats) addSession(session *Session) {
 		entrant.sessions++
 		entrant.agreements += agreed
 		entrant.utility.Add(&entrant.utility, big.NewInt(int64(session.Values[role])))
+		entrant.nash.add(session.NashDistance)
+		entrant.pareto.add(session.ParetoDistance)
 		entrant.agreed[bucket(session.Time)] += agreed
 		s.scenario[at].advantage.Add(&s.scenario[at].advantage, advantage)
 		s.scenario[at].sessions++
@@ -161,9 +185,12 @@ type Score struct {
 	// Value is the mean discounted utility of all sessions.
 	Value fixed.Number
 	// AgreementRate is the part of its sessions with an agreement.
-	AgreementRate        fixed.Number
-	Sessions, Agreements int64
-	Scenarios            int64
+	AgreementRate fixed.Number
+	// NashDistance and ParetoDistance are the means over its agreements that have them: see [Session]. They
+	// are nil without such an agreement.
+	NashDistance, ParetoDistance *fixed.Number
+	Sessions, Agreements         int64
+	Scenarios                    int64
 }
 
 // Scores returns the scores, the best first, and equal ones by their names.
@@ -179,6 +206,7 @@ func (s *Stats) Scores() []Score {
 			Name: s.plan.Entrants[at].Name, Advantage: mean(&e.means, e.scenarios),
 			Value: mean(&e.utility, e.sessions), Sessions: e.sessions, Agreements: e.agreements,
 			AgreementRate: fixed.Ratio(e.agreements, max(e.sessions, 1)), Scenarios: e.scenarios,
+			NashDistance: e.nash.mean(), ParetoDistance: e.pareto.mean(),
 		}
 		scores[at].Margin, scores[at].HasMargin = margin(&e.means, &e.squares, e.scenarios)
 	}

@@ -258,3 +258,89 @@ func TestATraceIsTheSessionOfTheTournament(t *testing.T) {
 		return nil
 	}))
 }
+
+// TestAgreementsAreMeasured compares the distances with those of a search over all outcomes.
+func TestAgreementsAreMeasured(t *testing.T) {
+	plan := &tournament.Plan{
+		Entrants: entrants("micro", "car", "linear", "hardliner"), Seed: 5, Steps: 20,
+		Scenarios: tournament.Random{Seed: 3, Count: 4},
+	}
+	stats := plan.NewStats()
+	sum, count := fixed.Number(0), fixed.Number(0)
+	for number := range plan.Blocks() {
+		block, err := plan.Play(number)
+		require.NoError(t, err)
+		stats.Add(block)
+		s, err := plan.Scenarios.Scenario(number / len(plan.Entrants))
+		require.NoError(t, err)
+		for _, session := range block.Sessions {
+			if session.Ending != bargain.EndingAgreement {
+				require.Nil(t, session.NashDistance)
+				require.Nil(t, session.ParetoDistance)
+				continue
+			}
+			nash, pareto := distances(s, session.Utilities)
+			require.InDelta(t, nash, session.NashDistance.Float(), 1e-9)
+			require.InDelta(t, pareto, session.ParetoDistance.Float(), 1e-9)
+			if plan.Entrants[session.Strategies[0]].Name == "car" || plan.Entrants[session.Strategies[1]].Name == "car" {
+				sum, count = sum+*session.NashDistance, count+1
+			}
+		}
+	}
+	require.Positive(t, count)
+	for _, score := range stats.Scores() {
+		if score.Name == "car" {
+			require.Equal(t, sum/count, *score.NashDistance)
+		}
+	}
+}
+
+// distances returns the distances of utilities to the Nash solution and to the frontier, with floats.
+func distances(s *tournament.Scenario, utilities [2]fixed.Number) (nash, pareto float64) {
+	var points [][2]float64
+	for o := range bargain.Outcome(s.Preferences[0].Domain().Size()) {
+		points = append(points, [2]float64{s.Preferences[0].Of(o).Float(), s.Preferences[1].Of(o).Float()})
+	}
+	away := func(p [2]float64) float64 {
+		return math.Hypot(p[0]-utilities[0].Float(), p[1]-utilities[1].Float())
+	}
+	most, pareto := -1.0, math.Inf(1)
+	for _, p := range points {
+		gains := [2]float64{p[0] - s.Preferences[0].Reservation().Float(), p[1] - s.Preferences[1].Reservation().Float()}
+		if product := gains[0] * gains[1]; gains[0] >= 0 && gains[1] >= 0 && product > most {
+			most, nash = product, away(p)
+		}
+		if !slices.ContainsFunc(points, func(q [2]float64) bool {
+			return q[0] >= p[0] && q[1] >= p[1] && q != p
+		}) {
+			pareto = min(pareto, away(p))
+		}
+	}
+	return nash, pareto
+}
+
+// TestPricesAreMeasuredFromTheMiddleOfTheZone has domains that are too large for a search.
+func TestPricesAreMeasuredFromTheMiddleOfTheZone(t *testing.T) {
+	plan := &tournament.Plan{
+		Entrants: entrants("linear", "genius-conceder"), Seed: 5, Scenarios: tournament.Haggle{Seed: 3, Count: 12},
+	}
+	agreements := 0
+	for number := range plan.Blocks() {
+		block, err := plan.Play(number)
+		require.NoError(t, err)
+		s, err := plan.Scenarios.Scenario(number / len(plan.Entrants))
+		require.NoError(t, err)
+		// The buyer's utility of a price is 1 less its share of the escrow, the seller's is the share.
+		middle := (1 - s.Preferences[0].Reservation().Float() + s.Preferences[1].Reservation().Float()) / 2
+		for _, session := range block.Sessions {
+			if session.Ending != bargain.EndingAgreement {
+				continue
+			}
+			agreements++
+			away := session.Utilities[1].Float() - middle
+			require.InDelta(t, math.Abs(away)*math.Sqrt2, session.NashDistance.Float(), 1e-4)
+			require.Zero(t, *session.ParetoDistance)
+		}
+	}
+	require.Positive(t, agreements)
+}

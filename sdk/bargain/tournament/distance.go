@@ -1,0 +1,77 @@
+package tournament
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/solution"
+)
+
+// solutions are what the agreements of a scenario are measured by.
+type solutions struct {
+	// nash are the outcomes of the Nash bargaining solution. It is empty if no outcome suits both parties.
+	nash []solution.Point
+	// problem is nil if the frontier is not known. If every outcome is efficient, it is not needed.
+	problem   *solution.Problem
+	efficient bool
+}
+
+// solve returns the solutions, which it computes once. They are empty if the domain is too large: see
+// [solution.New].
+func (s *Scenario) solve() *solutions {
+	s.solving.Do(func() {
+		switch problem, err := solution.New(s.Preferences[0], s.Preferences[1]); {
+		case err == nil:
+			s.solved = solutions{nash: problem.Nash(), problem: problem}
+		case s.Rules != nil:
+			s.solved = solutions{nash: s.nashPrices(), efficient: true}
+		}
+	})
+	return &s.solved
+}
+
+// nashPrices returns the Nash bargaining solution of Haggle's rules: what one party loses in the price the
+// other one gains, so that it is the middle of the prices that suit both. A price that is better for one party
+// is worse for the other, so that every price is efficient.
+func (s *Scenario) nashPrices() []solution.Point {
+	lowest, highest := bargain.NoOutcome, bargain.NoOutcome
+	for role, bound := range []*bargain.Outcome{&highest, &lowest} {
+		p := s.Preferences[role]
+		if least, _, ok := p.Range(); ok {
+			*bound = p.Inverse().AtLeast(least)
+		}
+	}
+	if lowest == bargain.NoOutcome || highest == bargain.NoOutcome || lowest > highest {
+		return nil
+	}
+	// The utilities are rounded, so that the product can be highest beside the middle.
+	middle := lowest + (highest-lowest)/2
+	var around []solution.Point
+	for o := max(lowest+2, middle) - 2; o <= min(highest, middle+2); o++ {
+		around = append(around, s.point(o))
+	}
+	reservation := [2]fixed.Number{s.Preferences[0].Reservation(), s.Preferences[1].Reservation()}
+	return solution.NewFinite(reservation, around).Nash()
+}
+
+func (s *Scenario) point(o bargain.Outcome) solution.Point {
+	return solution.Point{
+		Outcome: o, Utilities: [2]fixed.Number{s.Preferences[0].Of(o), s.Preferences[1].Of(o)},
+	}
+}
+
+// measure sets the distances of a session's agreement.
+func (s *Scenario) measure(session *Session) {
+	if session.Agreement == bargain.NoOutcome {
+		return
+	}
+	solved := s.solve()
+	if len(solved.nash) > 0 {
+		session.NashDistance = new(solution.Nearest(solved.nash, session.Utilities))
+	}
+	switch {
+	case solved.efficient || solved.problem != nil && solved.problem.IsEfficient(session.Utilities):
+		session.ParetoDistance = new(fixed.Number)
+	case solved.problem != nil:
+		session.ParetoDistance = new(solution.Nearest(solved.problem.Frontier(), session.Utilities))
+	}
+}
