@@ -18,7 +18,7 @@ import (
 var (
 	// ErrChain: terms, offers or last move on chain are others than in the proof.
 	ErrChain = errors.New("the proof differs from the chain")
-	// ErrUnpublished: the agent's first offer on chain does not carry the commitment.
+	// ErrUnpublished: the agent has made no offer that could carry the commitment.
 	ErrUnpublished = errors.New("the commitment is not on chain")
 )
 
@@ -83,8 +83,8 @@ func (c *course) add(envelope haggle.EventEnvelope) {
 	}
 }
 
-// Compare compares a proof with the chain. It returns ErrChain, or ErrUnpublished if the first offer of the
-// proof's side does not carry the commitment; without an offer there is none that could.
+// Compare compares a valid proof with the chain, metadata included. It returns ErrChain, or ErrUnpublished for a
+// side without an offer: then only who received the commitment before the side's move knows that it is as old.
 func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	negotiation := solana.PublicKey(p.Terms.Negotiation)
 	courses, err := read(ctx, client, negotiation)
@@ -96,6 +96,9 @@ func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 		return fmt.Errorf("%w: no negotiation %s was created at %d", ErrChain, negotiation, p.Terms.CreatedAt)
 	}
 	c := courses[at]
+	if err := c.readMetadata(ctx, client); err != nil {
+		return err
+	}
 	switch {
 	case c.terms != p.Terms:
 		return fmt.Errorf("%w: the terms on chain are %+v", ErrChain, c.terms)
@@ -104,36 +107,40 @@ func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	case (c.last == nil) != (p.Last == nil) || c.last != nil && *c.last != *p.Last:
 		return fmt.Errorf("%w: the last move", ErrChain)
 	}
-	first := 0
-	if p.Side == proof.Seller {
-		first = 1
-	}
-	if first >= len(c.signatures) {
+	if first := map[proof.Side]int{proof.Seller: 1}[p.Side]; first >= len(c.offers) {
 		return fmt.Errorf("%w: the %s made no offer", ErrUnpublished, p.Side)
 	}
-	published, err := strategyHash(ctx, client, c.signatures[first], negotiation, uint8(first))
-	if err == nil && published != p.Commitment {
-		err = fmt.Errorf("%w: the first offer of the %s has another strategy hash", ErrUnpublished, p.Side)
-	}
-	return err
+	return nil
 }
 
-// strategyHash returns the strategy hash of an offer, which only its transaction has.
-func strategyHash(
+// readMetadata adds the offers' metadata, which only their transactions have.
+func (c *course) readMetadata(ctx context.Context, client *haggle.Client) error {
+	for round := range c.offers {
+		metadata, err := metadataOf(ctx, client, c.signatures[round], solana.PublicKey(c.terms.Negotiation), uint8(round))
+		if err != nil {
+			return err
+		}
+		c.offers[round].Metadata = metadata
+	}
+	return nil
+}
+
+// metadataOf returns the metadata of an offer from its transaction.
+func metadataOf(
 	ctx context.Context, client *haggle.Client, signature solana.Signature, negotiation solana.PublicKey,
 	round uint8,
-) (hash proof.Hash, err error) {
+) (metadata proof.Metadata, err error) {
 	newest := uint64(0)
 	found, err := client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
 		MaxSupportedTransactionVersion: &newest,
 	})
 	if err != nil {
-		return hash, err
+		return metadata, err
 	}
 	transaction, err := found.Transaction.GetTransaction()
 	if err != nil {
-		return hash, err
+		return metadata, err
 	}
 	for _, compiled := range transaction.Message.Instructions {
 		program, err := transaction.Message.Program(compiled.ProgramIDIndex)
@@ -149,11 +156,7 @@ func strategyHash(
 		if err != nil || !is || offer.Negotiation != negotiation || offer.ExpectedRound != round {
 			continue
 		}
-		metadata, err := protocol.DecodeMetadata(offer.Metadata)
-		if err != nil || metadata.Terms == nil {
-			return hash, err
-		}
-		return proof.Hash(metadata.Terms.StrategyHash), nil
+		return offer.Metadata, nil
 	}
-	return hash, fmt.Errorf("transaction %s: it has no offer on %s", signature, negotiation)
+	return metadata, fmt.Errorf("transaction %s: it has no offer on %s", signature, negotiation)
 }

@@ -25,8 +25,12 @@ type Prover struct {
 	Folder string
 	// Side is the agent's side.
 	Side proof.Side
-	// Strategy is what the agent commits to.
+	// Strategy is what the agent commits to, if Model is nil.
 	Strategy proof.Strategy
+	// Model is the language model that the agent commits to instead, because its moves cannot be replayed.
+	Model *proof.Model
+	// Committed is called with each new commitment, before it is published. If nil, it is not called.
+	Committed func(negotiation solana.PublicKey, commitment proof.Hash)
 
 	lock sync.Mutex
 }
@@ -44,17 +48,20 @@ func (p *Prover) Commit(n *haggle.Snapshot) ([32]byte, error) {
 	path := p.Path(n.Address, n.CreatedAt)
 	known, err := readProof(path)
 	if err == nil {
-		if *known.Reveal.Strategy != p.Strategy || known.Side != p.Side {
-			return [32]byte{}, fmt.Errorf("%s: the agent is committed to another strategy there", path)
+		reveal := p.reveal()
+		reveal.Nonce = known.Reveal.Nonce
+		commitment, err := proof.Commit(termsOf(n), p.Side, reveal)
+		if err == nil && commitment != known.Commitment {
+			err = fmt.Errorf("%s: the agent is committed to another strategy or model there", path)
 		}
-		return known.Commitment, nil
+		return commitment, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return [32]byte{}, err
 	}
 	made := &proof.Proof{
 		Version: proof.Version, Terms: termsOf(n), Side: p.Side, Offers: []proof.Offer{},
-		Reveal: proof.Reveal{Strategy: new(p.Strategy)},
+		Reveal: p.reveal(),
 	}
 	if _, err := rand.Read(made.Reveal.Nonce[:]); err != nil {
 		return [32]byte{}, err
@@ -62,7 +69,21 @@ func (p *Prover) Commit(n *haggle.Snapshot) ([32]byte, error) {
 	if made.Commitment, err = proof.Commit(made.Terms, made.Side, made.Reveal); err != nil {
 		return [32]byte{}, err
 	}
-	return made.Commitment, write(path, made)
+	if err := write(path, made); err != nil {
+		return [32]byte{}, err
+	}
+	if p.Committed != nil {
+		p.Committed(n.Address, made.Commitment)
+	}
+	return made.Commitment, nil
+}
+
+// reveal returns what the agent commits to, without a nonce.
+func (p *Prover) reveal() proof.Reveal {
+	if p.Model != nil {
+		return proof.Reveal{Model: p.Model}
+	}
+	return proof.Reveal{Strategy: new(p.Strategy)}
 }
 
 // Finish adds the offers and the last move on chain to the proof of a negotiation that has ended, and verifies
@@ -83,6 +104,9 @@ func (p *Prover) Finish(ctx context.Context, client *haggle.Client, negotiation 
 	if err != nil {
 		return "", err
 	}
+	if err := latest.readMetadata(ctx, client); err != nil {
+		return path, err
+	}
 	made.Offers, made.Last = latest.offers, latest.last
 	if _, err := made.Verify(); err != nil {
 		return path, err
@@ -99,9 +123,6 @@ func readProof(path string) (*proof.Proof, error) {
 	p, err := proof.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if p.Reveal.Strategy == nil {
-		return nil, fmt.Errorf("%s: it has no strategy", path)
 	}
 	return p, nil
 }

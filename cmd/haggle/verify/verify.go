@@ -22,9 +22,12 @@ const verifyHelp = `Verifies that an agent bargained by the strategy that it had
 and replays each of the agent's offers, and its acceptance or rejection. "haggle agent --proof" writes the
 file.
 
-The file is self-contained, so that no node is needed. With --url the command also compares terms, offers and
-last move with the chain, and requires that the agent's first offer carries the commitment. With
---commitment it compares the commitment with the one that you received before the negotiation.
+The file is self-contained, so that no node is needed. With --url the command also compares terms, offers with
+their metadata, and last move with the chain. With --commitment it compares the commitment with the one that
+you received before the agent's first move.
+
+The agent's first offer carries the commitment. If the agent accepted or rejected without an offer, the chain
+has no commitment, and --url requires --commitment.
 
 A language model's moves cannot be replayed: its proof shows only the model and the hash of the prompt that
 it had committed to. The exit code is 0 for a valid proof, otherwise 3.`
@@ -43,8 +46,11 @@ type verified struct {
 	Replayed bool `json:"replayed"`
 	Offers   int  `json:"offers"`
 	Ended    bool `json:"ended"`
-	// OnChain reports that the proof is equal to the chain, and that the commitment is on chain.
+	// OnChain reports that the proof is equal to the chain.
 	OnChain bool `json:"on_chain"`
+	// Published reports that the first offer of the side carries the commitment. It is false if the side made
+	// no offer.
+	Published bool `json:"published"`
 }
 
 // Command returns "haggle verify".
@@ -87,10 +93,12 @@ func Command(s *session.Session) *cobra.Command {
 				return err
 			}
 			err = proving.Compare(ctx, client, p)
-			if errors.Is(err, proving.ErrChain) || errors.Is(err, proving.ErrUnpublished) {
+			switch {
+			case errors.Is(err, proving.ErrUnpublished) && commitment == "":
+				return refused(fmt.Errorf("%w: pass the commitment that you received before its move with --commitment", err))
+			case errors.Is(err, proving.ErrChain):
 				return refused(err)
-			}
-			if err != nil {
+			case err != nil && !errors.Is(err, proving.ErrUnpublished):
 				return err
 			}
 		}
@@ -98,6 +106,7 @@ func Command(s *session.Session) *cobra.Command {
 			Negotiation: solana.PublicKey(p.Terms.Negotiation), Side: p.Side,
 			Commitment: hex.EncodeToString(p.Commitment[:]), Strategy: p.Reveal.Strategy,
 			Replayed: result.Replayed, Offers: result.Offers, Ended: result.Ended, OnChain: onChain,
+			Published: result.Published,
 		}
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
@@ -122,8 +131,11 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 		lines = append(lines, fmt.Sprintf(
 			"valid: the %s had committed to the model %q; its moves cannot be replayed", p.Side, p.Reveal.Model.Name))
 	}
-	if onChain {
+	switch {
+	case onChain && result.Published:
 		return append(lines, "the chain has the same negotiation, and the commitment in the first offer")
+	case onChain:
+		return append(lines, "the chain has the same negotiation; the commitment is the one that you passed")
 	}
 	return append(lines, "not compared with the chain: see --url")
 }

@@ -24,9 +24,9 @@
 // The JSON is, without line breaks,
 //
 //	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
-//	"version":"haggle-proof-v1"}
+//	"version":"haggle-proof-v2"}
 //
-// or {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v1"}.
+// or {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v2"}.
 //
 // Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
 // bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the
@@ -36,6 +36,13 @@
 //
 // A strategy's move follows from the terms, the offers, and the revealed strategy alone. Time is the number
 // of the round, never a clock. Verify replays each of the agent's offers, and its acceptance or rejection.
+//
+// Offers have their metadata. Those of a strategy carry the commitment and nothing else. A strategy bargains
+// about the price alone: it refuses an offer with terms beside the price, and answers it with another one.
+//
+// A side that accepts or rejects without an offer of its own has no place on chain for its commitment. Its
+// move is replayed all the same, and [Result.Published] is false: the proof is worth what the commitment is,
+// which the other side must have received before the move.
 //
 // Verify does not check that terms and offers are those on chain, nor when the commitment was published:
 // "haggle verify --url" does. A player with a language model commits to the model and the hash of its prompt.

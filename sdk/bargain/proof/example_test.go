@@ -24,8 +24,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	finished := proof.Proof{
-		Version: proof.Version, Terms: terms, Side: proof.Buyer, Offers: []proof.Offer{{Amount: 2_000_000}},
-		Last: &proof.Last{By: proof.Seller, Move: "accept"}, Commitment: commitment, Reveal: reveal,
+		Version: proof.Version, Terms: terms, Side: proof.Buyer,
+		Offers: []proof.Offer{{Amount: 2_000_000, Metadata: commitment.Metadata()}},
+		Last:   &proof.Last{By: proof.Seller, Move: "accept"}, Commitment: commitment, Reveal: reveal,
 	}
 	result, err := finished.Verify()
 	fmt.Println(result.Replayed, result.Offers, err)

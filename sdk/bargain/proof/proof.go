@@ -16,7 +16,7 @@ import (
 
 // Version is the version of the format and of the strategies. A change of any named strategy's offers changes
 // it.
-const Version = "haggle-proof-v1"
+const Version = "haggle-proof-v2"
 
 // domain separates commitments from all other hashes.
 const domain = "haggle-strategy-v1"
@@ -31,7 +31,9 @@ var (
 	ErrCommitment = errors.New("proof: reveal does not match the commitment")
 	// ErrStrategy: the revealed strategy is unknown or incomplete.
 	ErrStrategy = errors.New("proof: invalid strategy")
-	// ErrReplay: the strategy makes another move than the recorded one.
+	// ErrMetadata: the side's first offer does not carry the commitment.
+	ErrMetadata = errors.New("proof: offer without the commitment")
+	// ErrReplay: the strategy makes another move than the recorded one, or an offer with other metadata.
 	ErrReplay = errors.New("proof: recorded move is not the strategy's")
 )
 
@@ -69,6 +71,24 @@ func (h *Hash) UnmarshalText(text []byte) error {
 		return fmt.Errorf("hash has %d characters, not 64", len(text))
 	}
 	_, err := hex.Decode(h[:], text)
+	return err
+}
+
+// Metadata returns the metadata of an offer that carries the commitment, and no terms beside the price.
+func (h Hash) Metadata() Metadata { return Metadata(onchain.CommitmentMetadata(h)) }
+
+// Metadata is the metadata of an offer, in JSON as lower-case hexadecimal.
+type Metadata onchain.Metadata
+
+// MarshalText writes hexadecimal.
+func (m Metadata) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(m[:])), nil }
+
+// UnmarshalText reads hexadecimal.
+func (m *Metadata) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(m)) {
+		return fmt.Errorf("metadata has %d characters, not %d", len(text), hex.EncodedLen(len(m)))
+	}
+	_, err := hex.Decode(m[:], text)
 	return err
 }
 

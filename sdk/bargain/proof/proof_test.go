@@ -56,9 +56,20 @@ func played(t testing.TB, side proof.Side, name, other string) *proof.Proof {
 	if result.Ending == bargain.EndingAgreement {
 		p.Last.Move = "accept"
 	}
+	commit(t, p)
+	return p
+}
+
+// commit sets the commitment of a proof to its reveal, in its offers, too.
+func commit(t testing.TB, p *proof.Proof) {
+	var err error
 	p.Commitment, err = proof.Commit(p.Terms, p.Side, p.Reveal)
 	require.NoError(t, err)
-	return p
+	for i := range p.Offers {
+		if (i%2 == 0) == (p.Side == proof.Buyer) {
+			p.Offers[i].Metadata = p.Commitment.Metadata()
+		}
+	}
 }
 
 // TestEveryStrategyIsProved replays all named strategies on both sides, through the file format.
@@ -96,7 +107,7 @@ func TestTheCommitmentIsFixed(t *testing.T) {
 	require.NoError(t, err)
 	text, err := commitment.MarshalText()
 	require.NoError(t, err)
-	require.Equal(t, "a6a49b9c17455dc088c58b05a08583bdc642e45d4a187d8d69d3ed08a0cf97aa", string(text))
+	require.Equal(t, "3593a199c6db278f6d2cacb46f6d9abda2def693f63c6974ae2fd98359518eca", string(text))
 }
 
 func TestTamperedProofsFail(t *testing.T) {
@@ -144,6 +155,14 @@ func TestTamperedProofsFail(t *testing.T) {
 			proof.ErrTerms, impossible + "4 offers in 3 rounds"},
 		"escrow": {func(p *proof.Proof) { p.Terms.Escrow = 1_000_000 }, proof.ErrTerms,
 			impossible + "offer 1 is 2000000, not 98000 to 980000"},
+		"no commitment in the offer": {func(p *proof.Proof) { p.Offers[0].Metadata = proof.Metadata{} },
+			proof.ErrMetadata, "proof: offer without the commitment: offer 1"},
+		"another commitment in the offer": {func(p *proof.Proof) { p.Offers[0].Metadata[20]++ },
+			proof.ErrMetadata, "proof: offer without the commitment: offer 1"},
+		"terms beside the price": {func(p *proof.Proof) { p.Offers[2].Metadata[1] = 1 }, proof.ErrReplay,
+			replay + "offer 3 has other metadata than the commitment"},
+		"accepted terms beside the price": {func(p *proof.Proof) { p.Offers[3].Metadata = withTier },
+			proof.ErrReplay, replay + "the last move is accept, the strategy's is offer (bidding strategy)"},
 		"no nonce": {func(p *proof.Proof) { p.Reveal.Nonce = proof.Hash{} },
 			proof.ErrStrategy, "proof: invalid strategy: the nonce is zero"},
 		"nothing revealed": {func(p *proof.Proof) { p.Reveal.Strategy = nil }, proof.ErrStrategy,
@@ -163,25 +182,57 @@ func TestTamperedProofsFail(t *testing.T) {
 	}
 }
 
+// withTier is metadata with a term beside the price: a quality tier.
+var withTier = proof.Metadata{1, 1}
+
+// TestRefusedTermsAreReplayed has a buyer that answers an acceptable price with another offer, because the
+// seller's offer has terms beside it.
+func TestRefusedTermsAreReplayed(t *testing.T) {
+	p := played(t, proof.Buyer, "linear", "linear")
+	p.Offers = []proof.Offer{{Amount: 2_000_000}, {Amount: 2_000_000, Metadata: withTier}, {Amount: 2_750_000}}
+	p.Last = nil
+	commit(t, p)
+	result, err := p.Verify()
+	require.NoError(t, err)
+	require.Equal(t, proof.Result{Replayed: true, Offers: 2, Published: true}, result)
+	p.Offers[1].Metadata = proof.Metadata{}
+	_, err = p.Verify()
+	require.ErrorIs(t, err, proof.ErrReplay, "without the terms the strategy accepts")
+}
+
+// TestAPlayerWithoutAnOfferIsProved has a seller that only accepts, or only rejects.
+func TestAPlayerWithoutAnOfferIsProved(t *testing.T) {
+	for price, move := range map[uint64]string{3_400_000: "accept", 600_000: "reject"} {
+		p := played(t, proof.Seller, "linear", "linear")
+		p.Offers, p.Last = []proof.Offer{{Amount: price}}, &proof.Last{By: proof.Seller, Move: move}
+		if p.Reveal.Strategy.Opening = 3_400_000; move == "reject" {
+			p.Terms.MaxRounds = 1
+		}
+		commit(t, p)
+		result, err := p.Verify()
+		require.NoError(t, err, move)
+		require.Equal(t, proof.Result{Replayed: true, Ended: true}, result, move)
+		p.Last.Move = map[string]string{"accept": "reject", "reject": "accept"}[move]
+		_, err = p.Verify()
+		require.ErrorIs(t, err, proof.ErrReplay, move)
+	}
+}
+
 func TestUnknownStrategiesAreNotReplayed(t *testing.T) {
 	p := played(t, proof.Buyer, "linear", "linear")
 	p.Reveal.Strategy.Name = "bluff"
-	var err error
-	p.Commitment, err = proof.Commit(p.Terms, p.Side, p.Reveal)
-	require.NoError(t, err)
-	_, err = p.Verify()
+	commit(t, p)
+	_, err := p.Verify()
 	require.EqualError(t, err, `proof: invalid strategy: no strategy is named "bluff"`)
 }
 
 func TestAModelIsCommittedToButNotReplayed(t *testing.T) {
 	p := played(t, proof.Buyer, "linear", "linear")
 	p.Reveal = proof.Reveal{Model: &proof.Model{Name: "model-1", Prompt: proof.Hash{4}}, Nonce: proof.Hash{5}}
-	var err error
-	p.Commitment, err = proof.Commit(p.Terms, p.Side, p.Reveal)
-	require.NoError(t, err)
+	commit(t, p)
 	result, err := p.Verify()
 	require.NoError(t, err)
-	require.Equal(t, proof.Result{}, result)
+	require.Equal(t, proof.Result{Published: true}, result)
 	p.Reveal.Model.Prompt[0]++
 	_, err = p.Verify()
 	require.ErrorIs(t, err, proof.ErrCommitment)
@@ -195,7 +246,7 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 		"unknown field":  {`"side":`, `"price": 1, "side":`, `unknown field "price"`},
 		"repeated field": {`"side": "buyer"`, `"side": "seller", "side": "buyer"`, "side"},
 		"other case":     {`"side":`, `"Side":`, "a field is missing, or a value has another form"},
-		"other version":  {"proof-v1", "proof-v2", `version "haggle-proof-v2", not "haggle-proof-v1"`},
+		"other version":  {"proof-v2", "proof-v3", `version "haggle-proof-v3", not "haggle-proof-v2"`},
 		"number as text": {`"max_rounds": 6`, `"max_rounds": "6"`, "max_rounds"},
 		"leading zero":   {`"escrow": "5000000"`, `"escrow": "05000000"`, "another form"},
 		"negative":       {`"escrow": "5000000"`, `"escrow": "-5"`, "escrow"},
@@ -223,7 +274,7 @@ func FuzzRead(f *testing.F) {
 		require.NoError(f, played(f, proof.Seller, name, "linear").Write(&file))
 		f.Add(file.Bytes())
 	}
-	f.Add([]byte(`{"version":"haggle-proof-v1"}`))
+	f.Add([]byte(`{"version":"haggle-proof-v2"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := proof.Read(bytes.NewReader(text))
 		if err != nil {

@@ -20,6 +20,8 @@ const MaxSize = 1 << 16
 type Offer struct {
 	// Amount is the price in base units of the mint.
 	Amount uint64 `json:"amount,string"`
+	// Metadata are its 64 bytes of metadata. If zero, the offer has none.
+	Metadata Metadata `json:"metadata,omitzero"`
 }
 
 // Last is the move after the last offer. If the negotiation has expired, there is none.
@@ -93,10 +95,13 @@ type Result struct {
 	// been replayed, too.
 	Offers int
 	Ended  bool
+	// Published reports that the side's first offer carries the commitment. A side without an offer has
+	// nowhere to publish it: the other side must have received the commitment before the move.
+	Published bool
 }
 
 // Verify checks that the reveal is what the side had committed to, and replays the side's moves. It returns
-// [ErrTerms], [ErrCommitment], [ErrStrategy] or [ErrReplay] with the details.
+// [ErrTerms], [ErrCommitment], [ErrMetadata], [ErrStrategy] or [ErrReplay] with the details.
 func (p *Proof) Verify() (Result, error) {
 	side, err := p.Side.offerSide()
 	if err != nil {
@@ -112,10 +117,29 @@ func (p *Proof) Verify() (Result, error) {
 	if commitment != p.Commitment {
 		return Result{}, ErrCommitment
 	}
-	if p.Reveal.Strategy == nil {
-		return Result{}, nil
+	published, err := p.published(side)
+	if err != nil {
+		return Result{}, err
 	}
-	return p.replay(side)
+	result := Result{}
+	if p.Reveal.Strategy != nil {
+		result, err = p.replay(side)
+	}
+	result.Published = published && err == nil
+	return result, err
+}
+
+// published reports whether the side has made an offer. It returns ErrMetadata if its first one does not carry
+// the commitment.
+func (p *Proof) published(side onchain.Side) (bool, error) {
+	first := int(side) // the buyer opens
+	if first >= len(p.Offers) {
+		return false, nil
+	}
+	if carried, ok := onchain.Metadata(p.Offers[first].Metadata).Commitment(); !ok || p.Commitment != carried {
+		return false, fmt.Errorf("%w: offer %d", ErrMetadata, first+1)
+	}
+	return true, nil
 }
 
 // check returns ErrTerms if the rules do not allow the terms, the offers or the last move.
@@ -157,9 +181,11 @@ func (p *Proof) replay(side onchain.Side) (Result, error) {
 	result := Result{Replayed: true}
 	n := p.Terms.rules().Negotiation()
 	offers := []onchain.Offer{}
+	carried := p.Commitment.Metadata()
 	for i, offer := range p.Offers {
 		by := n.Turn()
 		if by == side {
+			player.Refuse = p.refuses(i)
 			action := player.Respond(n, side, offers, p.Reveal.Strategy.Seed)
 			if action.Move != bargain.MoveOffer {
 				return Result{}, fmt.Errorf("%w: offer %d is %d, the strategy's move is %s (%s)",
@@ -170,6 +196,9 @@ func (p *Proof) replay(side onchain.Side) (Result, error) {
 				return Result{}, fmt.Errorf("%w: offer %d is %d, the strategy's is %d",
 					ErrReplay, i+1, offer.Amount, amount)
 			}
+			if offer.Metadata != carried {
+				return Result{}, fmt.Errorf("%w: offer %d has other metadata than the commitment", ErrReplay, i+1)
+			}
 			result.Offers++
 		}
 		onchain.Apply(n, by, offer.Amount, 0)
@@ -178,6 +207,7 @@ func (p *Proof) replay(side onchain.Side) (Result, error) {
 	if p.Last == nil || p.Last.By != p.Side || n.Turn() != side {
 		return result, nil
 	}
+	player.Refuse = p.refuses(len(p.Offers))
 	want := map[string]bargain.Move{"accept": bargain.MoveAccept, "reject": bargain.MoveEnd}[p.Last.Move]
 	if action := player.Respond(n, side, offers, p.Reveal.Strategy.Seed); action.Move != want {
 		return Result{}, fmt.Errorf("%w: the last move is %s, the strategy's is %s (%s)",
@@ -185,6 +215,12 @@ func (p *Proof) replay(side onchain.Side) (Result, error) {
 	}
 	result.Ended = true
 	return result, nil
+}
+
+// refuses reports whether the offer before a turn has terms beside its price, which no strategy accepts. Turn
+// is the number of offers before it.
+func (p *Proof) refuses(turn int) bool {
+	return turn > 0 && !onchain.Metadata(p.Offers[turn-1].Metadata).IsPriceOnly()
 }
 
 // player returns the player of the revealed strategy.

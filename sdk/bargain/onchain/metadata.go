@@ -1,0 +1,23 @@
+package onchain
+
+import "github.com/haggle-protocol/haggle/sdk/protocol"
+
+// Metadata is what an offer carries beside its price: 64 bytes.
+type Metadata [protocol.MaxMetadataLen]byte
+
+// CommitmentMetadata returns the metadata of an offer that carries a commitment, and no terms beside the price.
+func CommitmentMetadata(commitment [32]byte) Metadata {
+	return protocol.Terms{StrategyHash: commitment}.Metadata()
+}
+
+// Commitment returns the commitment of an offer. It returns false if the offer carries none.
+func (m Metadata) Commitment() (commitment [32]byte, ok bool) {
+	decoded, err := protocol.DecodeMetadata(m)
+	if err != nil || decoded.Terms == nil {
+		return commitment, false
+	}
+	return decoded.Terms.StrategyHash, decoded.Terms.StrategyHash != commitment
+}
+
+// IsPriceOnly reports whether an offer has no terms beside its price. A commitment is none.
+func (m Metadata) IsPriceOnly() bool { return protocol.IsPriceOnly(m) }
