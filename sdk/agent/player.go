@@ -30,7 +30,8 @@ type Player struct {
 	// not accepted, and the strategy answers it with another one.
 	Suits func(*haggle.Snapshot) bool
 	// Commit returns the commitment to the strategy, which each offer carries as its strategy hash: see package
-	// proof. It must return the same for the same negotiation, also after a restart. If nil, offers carry none.
+	// proof. It is called before every move, and must return the same for the same negotiation, also after a
+	// restart. If nil, offers carry none.
 	Commit func(negotiation *haggle.Snapshot) ([32]byte, error)
 	// Name is the strategy's name in records.
 	Name string
@@ -45,6 +46,12 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 	if err != nil {
 		return nil, err
 	}
+	var terms *protocol.Terms
+	if p.Commit != nil {
+		if terms, err = commitTo(p.Commit, turn.Negotiation); err != nil {
+			return nil, err
+		}
+	}
 	decision, price := Decision(Reject{}), uint64(0)
 	switch action.Move {
 	case bargain.MoveAccept:
@@ -55,15 +62,7 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 			return nil, err
 		}
 		price = domain.Issue(0).Amount(uint64(action.Outcome))
-		offer := Offer{Amount: price}
-		if p.Commit != nil {
-			commitment, err := p.Commit(turn.Negotiation)
-			if err != nil {
-				return nil, fmt.Errorf("agent: commit to the strategy: %w", err)
-			}
-			offer.Terms = &protocol.Terms{StrategyHash: commitment}
-		}
-		decision = offer
+		decision = Offer{Amount: price, Terms: terms}
 	}
 	if p.Decided != nil {
 		if err := p.Decided(p.record(turn, action, price)); err != nil {
