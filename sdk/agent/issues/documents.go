@@ -1,0 +1,56 @@
+package issues
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
+)
+
+// Documents is a channel for small files. Its content is not trusted: a player checks each document against
+// the hash on chain.
+type Documents interface {
+	// Put stores a text under a name of up to 128 letters, digits and the characters "-.".
+	Put(ctx context.Context, name string, text []byte) error
+	// Get returns a text; nil if there is none with this name.
+	Get(ctx context.Context, name string) ([]byte, error)
+}
+
+// Folder is a channel in a folder, with one file for each text.
+type Folder struct{ Path string }
+
+// Put implements [Documents]. The file appears when it is complete.
+func (f Folder) Put(_ context.Context, name string, text []byte) error {
+	if err := os.MkdirAll(f.Path, 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(filepath.Join(f.Path, name), text, 0o644, renameio.WithTempDir(f.Path))
+}
+
+// Get implements [Documents]. Of a file that is too large for a document it returns the beginning.
+func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
+	file, err := os.Open(filepath.Join(f.Path, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, terms.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	return text, nil
+}
+
+// documentName returns the name of the document with a hash.
+func documentName(hash [32]byte) string { return hex.EncodeToString(hash[:]) + ".json" }

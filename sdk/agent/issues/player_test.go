@@ -1,0 +1,180 @@
+package issues_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/agent/issues"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// table is a negotiation with a buyer that plays a strategy, and a seller that the test plays.
+type table struct {
+	t       *testing.T
+	player  *issues.Player
+	turn    agent.Turn
+	moves   []issues.Move
+	channel issues.Folder
+}
+
+func newTable(t *testing.T, played bargain.Strategy) *table {
+	domain, err := bargain.NewDomain(bargain.Price("price", 1_000_000, 4_000_000, 10_000), bargain.Integer("days", 1, 30))
+	require.NoError(t, err)
+	u, err := utility.NewAdditive(domain, 0, []fixed.Number{fixed.One / 2, fixed.One / 2},
+		utility.Line{First: fixed.One, Count: domain.Issue(0).Count}, utility.Line{First: fixed.One, Count: 30})
+	require.NoError(t, err)
+	preferences, err := bargain.NewPreferences(domain, u, fixed.One/5)
+	require.NoError(t, err)
+	table := &table{t: t, channel: issues.Folder{Path: t.TempDir()}}
+	table.player = &issues.Player{
+		Strategy: played, Preferences: preferences, Documents: table.channel, Memory: issues.Folder{Path: t.TempDir()},
+		Decided: func(_ agent.Turn, move issues.Move) error {
+			table.moves = append(table.moves, move)
+			return nil
+		},
+	}
+	n := &haggle.Snapshot{}
+	n.Status, n.EscrowAmount, n.EffectiveEscrow = protocol.NegotiationStatusProposed, 5_000_000, 5_000_000
+	n.MaxRounds, n.MinOfferBps, n.GlobalDeadline, n.TurnDeadline = 6, 1_000, 3_600, 3_600
+	n.Buyer[0], n.Seller[0] = 1, 2
+	table.turn = agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer}
+	return table
+}
+
+// decide returns the buyer's decision, and carries out an offer.
+func (s *table) decide() agent.Decision {
+	s.t.Helper()
+	decision, err := s.player.Decide(s.t.Context(), s.turn)
+	require.NoError(s.t, err)
+	if offer, is := decision.(agent.Offer); is {
+		s.offer(protocol.OfferSideBuyer, offer.Amount, *offer.Document)
+	}
+	return decision
+}
+
+// offer makes an offer on chain.
+func (s *table) offer(side protocol.OfferSide, amount uint64, hash protocol.TermsDocument) {
+	n := s.turn.Negotiation
+	n.CurrentRound++
+	n.CurrentOfferAmount, n.OfferSide, n.Metadata = amount, side, hash.Metadata()
+	n.CurrentOfferBy = n.Party(side)
+	n.Status = protocol.NegotiationStatusProposed
+	if side == protocol.OfferSideSeller {
+		n.Status = protocol.NegotiationStatusCountered
+	}
+	n.LastOfferAt = s.turn.Now
+	s.turn.History = append(s.turn.History, agent.PastOffer{Round: n.CurrentRound, Side: side, Amount: amount})
+}
+
+// document returns an outcome's document and hash.
+func (s *table) document(price, days uint64) (text []byte, hash protocol.TermsDocument) {
+	s.t.Helper()
+	domain := s.player.Preferences.Domain()
+	text, sum, err := terms.Write(domain, domain.Outcome((price-1_000_000)/10_000, days-1))
+	require.NoError(s.t, err)
+	return text, sum
+}
+
+func TestAnOfferHasItsDocument(t *testing.T) {
+	s := newTable(t, strategy.NegmasLinear())
+	offer, is := s.decide().(agent.Offer)
+	require.True(t, is)
+	text, err := s.channel.Get(t.Context(), s.file(*offer.Document))
+	require.NoError(t, err)
+	o, err := terms.Check(s.player.Preferences.Domain(), text, *offer.Document, offer.Amount)
+	require.NoError(t, err)
+	require.Equal(t, s.moves[0].Outcome, o)
+	require.Equal(t, offer.Amount, s.moves[0].Price)
+}
+
+func (s *table) file(hash protocol.TermsDocument) string {
+	return hex.EncodeToString(hash[:]) + ".json"
+}
+
+// TestOnlyCheckedDocumentsAreAccepted offers the buyer a price that it accepts, with a document, without one,
+// and with others.
+func TestOnlyCheckedDocumentsAreAccepted(t *testing.T) {
+	for name, test := range map[string]struct {
+		put     func(s *table, text []byte, file string)
+		amount  uint64
+		refused error
+	}{
+		"its document": {func(s *table, text []byte, file string) {
+			require.NoError(s.t, s.channel.Put(s.t.Context(), file, text))
+		}, 1_000_000, nil},
+		"no document": {func(*table, []byte, string) {}, 1_000_000, issues.ErrNoDocument},
+		"another document": {func(s *table, _ []byte, file string) {
+			other, _ := s.document(1_000_000, 3)
+			require.NoError(s.t, s.channel.Put(s.t.Context(), file, other))
+		}, 1_000_000, terms.ErrHash},
+		"another price": {func(s *table, text []byte, file string) {
+			require.NoError(s.t, s.channel.Put(s.t.Context(), file, text))
+		}, 1_010_000, terms.ErrPrice},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTable(t, strategy.CAR())
+			s.decide()
+			text, hash := s.document(1_000_000, 2)
+			require.Equal(t, sha256.Sum256(text), [32]byte(hash))
+			test.put(s, text, s.file(hash))
+			s.offer(protocol.OfferSideSeller, test.amount, hash)
+			if test.refused == nil {
+				require.Equal(t, agent.Accept{}, s.decide())
+				require.Equal(t, [32]byte(hash), s.moves[1].Document)
+				return
+			}
+			if name == "no document" {
+				require.Equal(t, agent.Wait{Until: 1}, s.decide(), "it can still arrive")
+				s.turn.Now = 60
+			}
+			_, offers := s.decide().(agent.Offer)
+			require.True(t, offers, "the offer is answered with another one")
+			require.ErrorIs(t, s.moves[1].Refused, test.refused)
+		})
+	}
+	s := newTable(t, strategy.CAR())
+	s.decide()
+	s.offer(protocol.OfferSideSeller, 1_000_000, protocol.TermsDocument{})
+	s.turn.Negotiation.Metadata = [protocol.MaxMetadataLen]byte{}
+	s.decide()
+	require.ErrorIs(t, s.moves[1].Refused, issues.ErrNoHash, "a price alone is not the deal")
+}
+
+// TestAPlayerContinuesAfterARestart plays two rounds, and replaces the player by a new one with its memory.
+func TestAPlayerContinuesAfterARestart(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		s := newTable(t, strategy.TitForTat())
+		for _, price := range []uint64{4_000_000, 3_900_000} {
+			s.decide()
+			text, hash := s.document(price, 30)
+			require.NoError(t, s.channel.Put(t.Context(), s.file(hash), text))
+			s.offer(protocol.OfferSideSeller, price, hash)
+		}
+		if restarts {
+			s.player = new(*s.player)
+		}
+		s.decide()
+		require.Equal(t, "price=1020000, days=1", s.moves[2].Text, "it imitates the seller's concession")
+	}
+}
+
+func TestPricesStayInTheRangeOfTheProgram(t *testing.T) {
+	s := newTable(t, strategy.NegmasLinear())
+	s.turn.Negotiation.MinOfferBps = 5_000
+	offer, is := s.decide().(agent.Offer)
+	require.True(t, is)
+	require.Equal(t, uint64(2_500_000), offer.Amount)
+	s = newTable(t, strategy.NegmasLinear())
+	s.turn.Negotiation.MinOfferBps = 9_000
+	require.Equal(t, agent.Reject{}, s.decide(), "no price of the domain is in the range")
+}
