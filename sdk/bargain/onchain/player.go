@@ -91,42 +91,22 @@ type Offer struct {
 func (p *Player) Respond(
 	n *protocol.Negotiation, side protocol.OfferSide, offers []Offer, seed uint64,
 ) bargain.Action {
-	steps := ownOffers(n.MaxRounds, side)
-	negotiator := p.Strategy.Start(bargain.Seat{
-		Preferences: p.Preferences, Self: int(side), Parties: 2, Steps: steps,
-		Random: bargain.NewRandom(seed, uint64(side)), Opening: p.Opening,
-	})
+	c := p.start(n, side, seed)
 	replay := RulesOf(n).Negotiation()
-	history := make([]bargain.Offer, 0, len(offers))
-	state := bargain.State{Steps: steps, Offer: bargain.NoOutcome, By: -1}
 	for round := 0; ; round++ {
-		if replay.Turn() == side || round == len(offers) {
-			state.Step = min(round/2, max(steps-1, 0))
-			state.Time = ownTime(round/2, steps)
-			least, most := replay.OfferRange()
-			state.Least, state.Most = p.outcome(least, true), p.outcome(most, false)
-			state.Last = replay.RoundsLeft() < 2
-			state.History = history
-			switch {
-			case round < len(offers):
-			case p.Refuse:
-				state.Offer, state.By = bargain.NoOutcome, -1
-			case n.HasMidpoint():
-				state.Offer = p.outcome(n.CurrentOfferAmount, side == protocol.OfferSideBuyer)
+		switch {
+		case round == len(offers):
+			if p.Refuse {
+				c.state.Offer, c.state.By = bargain.NoOutcome, -1
+			} else if n.HasMidpoint() {
+				c.state.Offer = p.outcome(n.CurrentOfferAmount, side == protocol.OfferSideBuyer)
 			}
-			action := negotiator.Respond(&state)
-			if round == len(offers) {
-				return p.allowed(action, &state, replay.RoundsLeft())
-			}
+			return c.respond(replay, round)
+		case replay.Turn() == side:
+			c.respond(replay, round)
 		}
-		offer := offers[round]
-		// A price between two ticks counts as the tick that is worse for this side.
-		outcome := p.outcome(offer.Amount, side == protocol.OfferSideBuyer)
-		history = append(history, bargain.Offer{
-			By: int(offer.Side), Step: round / 2, Time: ownTime(round/2, steps), Outcome: outcome,
-		})
-		state.Offer, state.By = outcome, int(offer.Side)
-		Apply(replay, offer.Side, offer.Amount, 0)
+		c.observe(round, offers[round])
+		Apply(replay, offers[round].Side, offers[round].Amount, 0)
 	}
 }
 

@@ -135,7 +135,11 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 		}
 	}
 	n := r.Negotiation()
-	var offers []Offer
+	courses := [2]*course{}
+	for side, player := range players {
+		courses[side] = player.start(n, protocol.OfferSide(side), seed)
+	}
+	offers := make([]Offer, 0, r.MaxRounds)
 	now := int64(0)
 	for {
 		side := n.Turn()
@@ -143,7 +147,13 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 		if n.IsOverdue(now) {
 			return result(n, offers, bargain.EndingDeadline, -1, now), nil
 		}
-		action := players[side].Respond(n, side, offers, seed)
+		action := bargain.Action{}
+		if players[side].Refuse {
+			// The strategy does not see the standing offer, but sees it among the earlier ones later on.
+			action = players[side].Respond(n, side, offers, seed)
+		} else {
+			action = courses[side].respond(n, len(offers))
+		}
 		if observe := players[side].Observe; observe != nil {
 			observe(action)
 		}
@@ -153,7 +163,11 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 		case action.Move == bargain.MoveOffer:
 			amount := players[side].Preferences.Domain().Issue(0).Amount(uint64(action.Outcome))
 			Apply(n, side, amount, now)
-			offers = append(offers, Offer{Side: side, Amount: amount})
+			offer := Offer{Side: side, Amount: amount}
+			for _, course := range courses {
+				course.observe(len(offers), offer)
+			}
+			offers = append(offers, offer)
 		default:
 			return result(n, offers, bargain.EndingLeft, int(side), now), nil
 		}
@@ -195,6 +209,7 @@ func result(n *protocol.Negotiation, offers []Offer, ending bargain.Ending, by i
 		Settlement: Settle(n, ending == bargain.EndingAgreement), Rounds: n.CurrentRound, Seconds: now,
 	}
 	tick := n.EscrowAmount/maxPrices + 1
+	result.History = make([]bargain.Offer, 0, len(offers))
 	for round, offer := range offers {
 		result.History = append(result.History, bargain.Offer{
 			By: int(offer.Side), Step: round, Time: roundTime(round, int(n.MaxRounds)),

@@ -1,0 +1,92 @@
+package onchain_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// opponents returns a buyer that plays a strategy and a seller that plays another one.
+func opponents(t *testing.T, rules onchain.Rules, bought, sold bargain.Strategy) (players [2]onchain.Player) {
+	for side, s := range []bargain.Strategy{bought, sold} {
+		prices := [2][2]uint64{{1_000_000, 3_500_000}, {4_500_000, 3_000_000}}[side]
+		var err error
+		players[side], err = rules.Player(s, protocol.OfferSide(side), prices[0], prices[1])
+		require.NoError(t, err)
+	}
+	return players
+}
+
+var tenRounds = onchain.Rules{
+	Escrow: 5_000_000, MaxRounds: 10, DecayRateBps: 150, MinOfferBps: 1_000, FeeBps: 50, ResponseWindow: 300,
+	Deadline: 3_600,
+}
+
+// TestASimulationMakesTheMovesOfRespond plays all strategies against each other by Run, and each move again by
+// Respond, which starts the strategy anew, as an agent does on chain.
+func TestASimulationMakesTheMovesOfRespond(t *testing.T) {
+	turns := 0
+	for bought, buyer := range strategy.Named() {
+		for sold, seller := range strategy.Named() {
+			players := opponents(t, tenRounds, buyer, seller)
+			var moves []bargain.Action
+			for side := range players {
+				players[side].Observe = func(a bargain.Action) { moves = append(moves, a) }
+			}
+			_, err := tenRounds.Run(7, players[0], players[1])
+			require.NoError(t, err)
+			n, offers := tenRounds.Negotiation(), []onchain.Offer(nil)
+			for round, move := range moves {
+				side := n.Turn()
+				require.Equal(t, move, players[side].Respond(n, side, offers, 7), "%s, %s: round %d", bought, sold, round)
+				turns++
+				if move.Move == bargain.MoveOffer {
+					onchain.Apply(n, side, uint64(move.Outcome), 0)
+					offers = append(offers, onchain.Offer{Side: side, Amount: uint64(move.Outcome)})
+				}
+			}
+		}
+	}
+	require.Greater(t, turns, 1_000)
+}
+
+// TestARoundAllocatesNothing compares sessions that a party ends before its first and after its last offer.
+func TestARoundAllocatesNothing(t *testing.T) {
+	allocations := func(rounds int) float64 {
+		players := opponents(t, tenRounds, strategy.Linear(), leaving{strategy.Hardliner(), rounds})
+		return testing.AllocsPerRun(5, func() {
+			result, err := tenRounds.Run(7, players[0], players[1])
+			if err != nil || int(result.Rounds) != rounds {
+				t.Fatalf("%d rounds, not %d: %v", result.Rounds, rounds, err)
+			}
+		})
+	}
+	require.Equal(t, allocations(1), allocations(9))
+}
+
+// leaving is a strategy that ends the session after a number of offers of both sides.
+type leaving struct {
+	bargain.Strategy
+	after int
+}
+
+func (l leaving) Start(seat bargain.Seat) bargain.Negotiator {
+	return leavingNegotiator{l.Strategy.Start(seat), l.after}
+}
+
+type leavingNegotiator struct {
+	bargain.Negotiator
+	after int
+}
+
+func (l leavingNegotiator) Respond(state *bargain.State) bargain.Action {
+	if len(state.History) >= l.after {
+		return bargain.End("")
+	}
+	return l.Negotiator.Respond(state)
+}
