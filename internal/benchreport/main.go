@@ -52,7 +52,7 @@ var measurements = []measurement{
 
 // engineMeasurement needs no chain.
 var engineMeasurement = measurement{
-	benchmarks: engineSessions + "|" + engineTables, pkg: "./sdk/bargain/mechanism", length: "100ms", count: "7",
+	benchmarks: engineSessions + "|" + engineTables, pkg: "./sdk/bargain/mechanism", length: "2ms", count: "61",
 }
 
 // arguments returns the arguments of the go command. overlay is the path of anchor-go's overlay.
