@@ -17,6 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/progress"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/internal/simulation"
@@ -43,7 +44,8 @@ command on any number of machines, each with a folder of its own. Each folder ge
 a process that was killed is played again after five minutes. Put a password into PGPASSWORD or ~/.pgpass.
 
 A score is the advantage: the gain over no agreement as a part of the greatest possible gain. Its confidence
-interval of 95 % is Student's, with the scenarios as independent observations.`
+interval of 95 % is Student's, with the scenarios as independent observations. The Nash distance of an
+agreement is the Euclidean distance of both parties' utilities to the Nash bargaining solution.`
 
 // Command returns "haggle tournament".
 func Command(s *session.Session) *cobra.Command {
@@ -107,11 +109,7 @@ func share(options *simulation.Options, pool *pgxpool.Pool, logger *slog.Logger)
 }
 
 func run(ctx context.Context, s *session.Session, options simulation.Options) error {
-	defer s.ShowProgress("playing the first sessions")()
-	options.Progress = func(sessions, of int) {
-		s.Stage(fmt.Sprintf("%s of %s sessions, %d %%", report.Count(sessions), report.Count(of), 100*sessions/of))
-	}
-	done, err := simulation.Run(ctx, options)
+	done, err := play(ctx, s, options)
 	switch {
 	case errors.Is(err, simulation.ErrInput), errors.Is(err, simulation.ErrFolder),
 		errors.Is(err, tournament.ErrPlan):
@@ -133,6 +131,21 @@ func run(ctx context.Context, s *session.Session, options simulation.Options) er
 			report.Count(done.Sessions), report.Count(done.Of)),
 		Hint: "to continue: run the same command again",
 	}
+}
+
+// play runs the tournament with a bar on a terminal, and otherwise with a line now and then.
+func play(ctx context.Context, s *session.Session, options simulation.Options) (*simulation.Report, error) {
+	if !s.JSON && progress.IsTerminal(s.Stderr) {
+		bar := progress.NewBar(s.Stderr, "sessions")
+		defer bar.Stop()
+		options.Progress = bar.Set
+		return simulation.Run(ctx, options)
+	}
+	defer s.ShowProgress("playing the first sessions")()
+	options.Progress = func(sessions, of int) {
+		s.Stage(fmt.Sprintf("%s of %s sessions, %d %%", report.Count(sessions), report.Count(of), 100*sessions/of))
+	}
+	return simulation.Run(ctx, options)
 }
 
 type resultView struct {
@@ -157,8 +170,12 @@ type scoreView struct {
 	// Value is the mean discounted utility.
 	Value         fixed.Number `json:"value"`
 	AgreementRate fixed.Number `json:"agreement_rate"`
-	Sessions      int64        `json:"sessions"`
-	Scenarios     int64        `json:"scenarios"`
+	// NashDistance and ParetoDistance are means over the agreements, in undiscounted utilities of both parties.
+	// They are missing without an agreement that can be measured.
+	NashDistance   *fixed.Number `json:"nash_distance,omitempty"`
+	ParetoDistance *fixed.Number `json:"pareto_distance,omitempty"`
+	Sessions       int64         `json:"sessions"`
+	Scenarios      int64         `json:"scenarios"`
 }
 
 func view(folder string, done *simulation.Report) resultView {
@@ -170,6 +187,7 @@ func view(folder string, done *simulation.Report) resultView {
 		row := scoreView{
 			Strategy: score.Name, Advantage: score.Advantage, Value: score.Value,
 			AgreementRate: score.AgreementRate, Sessions: score.Sessions, Scenarios: score.Scenarios,
+			NashDistance: score.NashDistance, ParetoDistance: score.ParetoDistance,
 		}
 		if score.HasMargin {
 			row.Margin = &score.Margin
@@ -186,13 +204,18 @@ func (v resultView) text() string {
 		if score.Margin != nil {
 			margin = fmt.Sprintf("±%.3f", score.Margin.Float())
 		}
+		nash := ""
+		if score.NashDistance != nil {
+			nash = fmt.Sprintf("%.3f", score.NashDistance.Float())
+		}
 		rows = append(rows, []string{
 			strconv.Itoa(i + 1), score.Strategy, fmt.Sprintf("%.3f", score.Advantage.Float()), margin,
-			fmt.Sprintf("%.1f %%", 100*score.AgreementRate.Float()), report.Count(score.Sessions),
+			fmt.Sprintf("%.1f %%", 100*score.AgreementRate.Float()), nash, report.Count(score.Sessions),
 		})
 	}
+	columns := []string{"rank", "strategy", "advantage", "(95 %)", "agreement", "Nash distance", "sessions"}
 	return strings.Join([]string{
-		format.Table([]string{"rank", "strategy", "advantage", "(95 %)", "agreement", "sessions"}, rows),
+		format.Table(columns, rows),
 		fmt.Sprintf("%s sessions; the page is %s", report.Count(v.Sessions), v.Page),
 	}, "\n")
 }
