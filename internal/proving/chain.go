@@ -83,8 +83,8 @@ func (c *course) add(envelope haggle.EventEnvelope) {
 	}
 }
 
-// Compare compares a valid proof with the chain, metadata included. It returns ErrChain, or ErrUnpublished for a
-// side without an offer: then only who received the commitment before the side's move knows that it is as old.
+// Compare compares a valid proof with the chain, metadata included. It returns ErrChain, or ErrUnpublished for
+// a side without an offer: the chain cannot show then that the commitment is older than the side's move.
 func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	negotiation := solana.PublicKey(p.Terms.Negotiation)
 	courses, err := read(ctx, client, negotiation)
@@ -116,7 +116,8 @@ func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 // readMetadata adds the offers' metadata, which only their transactions have.
 func (c *course) readMetadata(ctx context.Context, client *haggle.Client) error {
 	for round := range c.offers {
-		metadata, err := metadataOf(ctx, client, c.signatures[round], solana.PublicKey(c.terms.Negotiation), uint8(round))
+		metadata, err := metadataOf(ctx, client, c.signatures[round], solana.PublicKey(c.terms.Negotiation),
+			uint8(round))
 		if err != nil {
 			return err
 		}

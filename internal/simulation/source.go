@@ -194,6 +194,36 @@ func ReadScenario(folder string) (*tournament.Scenario, string, error) {
 	return s, "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// ReadProfile reads a domain and one party's profile in GENIUS' XML or NegMAS' YAML or JSON.
+func ReadProfile(domainPath, profilePath string) (*bargain.Preferences, error) {
+	domain, err := readFile(domainPath)
+	if err != nil {
+		return nil, err
+	}
+	read, err := domain.domain()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInput, domainPath, err)
+	}
+	profile, err := readFile(profilePath)
+	if err != nil {
+		return nil, err
+	}
+	preferences, err := profile.preferences(read)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInput, profilePath, err)
+	}
+	return preferences, nil
+}
+
+func readFile(path string) (*file, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	genius := strings.EqualFold(filepath.Ext(path), ".xml")
+	return &file{name: filepath.Base(path), content: content, genius: genius}, nil
+}
+
 type file struct {
 	name    string
 	content []byte
@@ -209,25 +239,30 @@ func (f *file) isProfile() bool {
 	return err != nil
 }
 
+// domain reads the file as a domain.
+func (f *file) domain() (*bargain.Domain, error) {
+	if f.genius {
+		return scenario.ReadGeniusDomain(f.content, scenario.Options{})
+	}
+	return scenario.ReadNegmasDomain(f.content, scenario.Options{})
+}
+
+// preferences reads the file as a profile.
+func (f *file) preferences(domain *bargain.Domain) (*bargain.Preferences, error) {
+	if f.genius {
+		return scenario.ReadGeniusProfile(domain, f.content)
+	}
+	return scenario.ReadNegmasProfile(domain, f.content)
+}
+
 // readScenario reads the domain and both profiles.
 func readScenario(s *tournament.Scenario, domain *file, profiles []*file) error {
-	var read *bargain.Domain
-	var err error
-	if domain.genius {
-		read, err = scenario.ReadGeniusDomain(domain.content, scenario.Options{})
-	} else {
-		read, err = scenario.ReadNegmasDomain(domain.content, scenario.Options{})
-	}
+	read, err := domain.domain()
 	if err != nil {
 		return fmt.Errorf("%s: %w", domain.name, err)
 	}
 	for role, profile := range profiles {
-		if profile.genius {
-			s.Preferences[role], err = scenario.ReadGeniusProfile(read, profile.content)
-		} else {
-			s.Preferences[role], err = scenario.ReadNegmasProfile(read, profile.content)
-		}
-		if err != nil {
+		if s.Preferences[role], err = profile.preferences(read); err != nil {
 			return fmt.Errorf("%s: %w", profile.name, err)
 		}
 	}

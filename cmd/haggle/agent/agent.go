@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
@@ -22,7 +21,6 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -45,17 +43,29 @@ after a restart and in a simulation. Each is printed with its reason. --record a
 line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
 time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
 
-With --proof the agent commits to strategy, prices and seed: each offer carries the commitment as its strategy
-hash. At the end it writes a proof for each negotiation in which it made an offer, with which anyone can
-replay its moves (haggle verify). The file reveals the reservation price: publish it, or keep it. It exists
-from the first offer on, and a restarted agent needs it.
+With --proof the agent commits to strategy, prices and seed before its first move: it prints the commitment,
+and each offer carries it as its strategy hash. At the end it writes a proof for each negotiation in which it
+made a move, with which anyone can replay its moves (haggle verify). The file reveals the reservation price:
+publish it, or keep it. It exists from the first move on, and a restarted agent needs it. An agent that
+accepts or rejects without an offer has published no commitment: give the printed one to the other side.
+
+With --model and --prompt the commitment is to a language model and to the SHA-256 of its prompt instead: for
+an agent whose strategy and prices a model has chosen. Its proof shows both, and cannot be replayed.
+
+With --domain and --profile the agent bargains about several issues: a domain and its own preferences in
+GENIUS' XML or NegMAS' YAML or JSON. --price-issue is an integer issue, whose values are tokens. An offer on
+chain has the price and the SHA-256 of a document with all issues. The documents travel through the folder of
+--documents, which both sides share; an offer whose document is missing or has another hash is not accepted.
+The profile's reservation value decides instead of --opening and --reservation, before the fee.
 
 With NEGOTIATION or --one the exit code is 0 with a deal and 8 without one.`
 
 const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
       --opening 4.5 --reservation 3 --min-price 3
   haggle agent NEGOTIATION --role buyer --strategy micro --mint ADDRESS --opening 2 --reservation 3.5 \
-      --max-price 3.5 --record decisions.jsonl`
+      --max-price 3.5 --record decisions.jsonl
+  haggle agent NEGOTIATION --role buyer --strategy negmas-linear --mint ADDRESS --max-price 14 \
+      --domain domain.yml --profile buyer.yml --documents shared`
 
 // agentCommand has the flags of haggle agent.
 type agentCommand struct {
@@ -65,9 +75,10 @@ type agentCommand struct {
 	opening, reservation, minPrice, maxPrice amount.Text
 	services                                 []string
 	one                                      bool
-	proofs                                   string
+	proofs, model, prompt                    string
 	trust                                    connection.TrustFlags
 	play                                     player.Flags
+	issues                                   issueFlags
 
 	log    *exampleagent.Log
 	side   protocol.OfferSide
@@ -101,10 +112,22 @@ func Command(s *session.Session) *cobra.Command {
 		"description of a service that a seller sells; can be repeated")
 	flags.BoolVar(&a.one, "one", false, "end with the first negotiation in which the agent takes part")
 	flags.StringVar(&a.proofs, "proof", "", "folder for proofs of the strategy; the offers carry the commitment")
-	command.Required(cmd, "role", "mint", "opening", "reservation")
+	flags.StringVar(&a.model, "model", "",
+		"with --proof: language model that chose strategy and prices, committed to in their place")
+	flags.StringVar(&a.prompt, "prompt", "",
+		"with --model: file with the model's prompt; only its SHA-256 is revealed")
+	cmd.MarkFlagsRequiredTogether("model", "prompt")
+	flags.StringVar(&a.issues.domain, "domain", "", "file with the domain of several issues")
+	flags.StringVar(&a.issues.profile, "profile", "", "with --domain: file with the agent's preferences")
+	flags.StringVar(&a.issues.price, "price-issue", "price", "with --domain: name of the issue that is the price")
+	flags.StringVar(&a.issues.documents, "documents", "", "with --domain: folder that both sides share")
+	flags.StringVar(&a.issues.memory, "memory", "", "with --domain: private folder with the outcomes so far"+
+		" (default: ~/.local/state/haggle/issues, or below $XDG_STATE_HOME)")
+	command.Required(cmd, "role", "mint")
 	_ = cmd.RegisterFlagCompletionFunc("role",
 		cobra.FixedCompletions([]string{"buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
-	command.Documents(cmd, exampleagent.Action{}, exampleagent.Note{}, agent.Record{}, ended{})
+	command.Documents(cmd, exampleagent.Action{}, exampleagent.Note{}, agent.Record{}, committed{}, issueMove{},
+		ended{})
 	cmd.RunE = s.Unlimited(a.run)
 	return cmd
 }
@@ -133,7 +156,7 @@ func (a *agentCommand) run(ctx context.Context, arguments []string) (err error) 
 	}
 	a.client, a.wallet = client, key.PublicKey()
 	defer a.proving.Wait()
-	config, err := a.config(ctx, play.Player)
+	config, err := a.config(ctx, play)
 	if err != nil {
 		return err
 	}
@@ -175,12 +198,18 @@ func (a *agentCommand) checkRole() error {
 	default:
 		return exitcode.Usagef("--role: %q is neither buyer nor seller", a.role)
 	}
+	if a.model != "" && a.proofs == "" {
+		return exitcode.Usagef("--model: requires --proof")
+	}
+	if err := a.checkIssues(); err != nil {
+		return err
+	}
 	a.log = &exampleagent.Log{Agent: a.role, Out: a.Stdout, JSON: a.JSON}
 	return nil
 }
 
 // config returns the configuration of the runtime. It reads the mint, which the prices depend on.
-func (a *agentCommand) config(ctx context.Context, play agent.Player) (config agent.Config, err error) {
+func (a *agentCommand) config(ctx context.Context, play *player.Player) (config agent.Config, err error) {
 	if a.tokens, err = a.TokensOf(ctx, a.mint.Key()); err != nil {
 		return config, err
 	}
@@ -206,6 +235,7 @@ func (a *agentCommand) config(ctx context.Context, play agent.Player) (config ag
 	switch {
 	case bound == 0:
 		return config, exitcode.Usagef("--min-price and --max-price must be positive")
+	case a.issues.set():
 	case a.side == protocol.OfferSideBuyer && (play.Opening > play.Reservation || play.Reservation > bound):
 		return config, exitcode.Usagef(
 			"--opening must not exceed --reservation, and --reservation must not exceed --max-price")
@@ -215,7 +245,7 @@ func (a *agentCommand) config(ctx context.Context, play agent.Player) (config ag
 	}
 	play.Hurry, play.Suits = exampleagent.Hurry, hasNoTerms
 	if a.proofs != "" {
-		if err := a.prove(&play); err != nil {
+		if err := a.prove(&play.Player); err != nil {
 			return config, err
 		}
 	}
@@ -223,6 +253,13 @@ func (a *agentCommand) config(ctx context.Context, play agent.Player) (config ag
 		Decide: play.Decide, Mints: map[solana.PublicKey]agent.Limits{a.mint.Key(): limits},
 		Concerns: a.concerns, Admit: a.admit, Acted: a.acted, Ended: a.ended, Failed: a.failed,
 		Logger: a.Logger(slog.LevelWarn),
+	}
+	if a.issues.set() {
+		several, err := a.issuePlayer(play)
+		if err != nil {
+			return config, err
+		}
+		config.Decide = several.Decide
 	}
 	for _, service := range a.services {
 		config.Services = append(config.Services, protocol.ServiceHash(service))
@@ -232,20 +269,6 @@ func (a *agentCommand) config(ctx context.Context, play agent.Player) (config ag
 
 // hasNoTerms reports whether a negotiation's offer is about the price alone.
 func hasNoTerms(n *haggle.Snapshot) bool { return protocol.IsPriceOnly(n.Metadata) }
-
-// prove makes a player commit to its strategy.
-func (a *agentCommand) prove(play *agent.Player) error {
-	if err := os.MkdirAll(a.proofs, 0o700); err != nil {
-		return fmt.Errorf("--proof: %w", err)
-	}
-	a.prover = &proving.Prover{Folder: a.proofs, Side: proof.Side(a.role), Strategy: proof.Strategy{
-		Name: play.Name, Opening: play.Opening, Reservation: play.Reservation, Seed: play.Seed,
-	}}
-	play.Commit = a.prover.Commit
-	// A move that depends on the clock cannot be replayed.
-	play.Hurry = 0
-	return nil
-}
 
 // concerns reports whether the agent has its role in a negotiation.
 func (a *agentCommand) concerns(n *haggle.Snapshot) bool { return n.Party(a.side) == a.wallet }

@@ -1,19 +1,14 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
-
-// proofTimeout limits the time to read a negotiation's history.
-const proofTimeout = time.Minute
 
 // ended is the end of a negotiation in the output.
 type ended struct {
@@ -61,19 +56,6 @@ func (a *agentCommand) ended(result agent.Result) {
 		line += fmt.Sprintf(" for %s, of which %s is the fee", a.tokens(result.Price), a.tokens(result.Fee))
 	}
 	a.log.Note("%s", line)
-}
-
-// finish writes the proof of a negotiation that has ended.
-func (a *agentCommand) finish(negotiation solana.PublicKey) {
-	ctx, cancel := context.WithTimeout(context.Background(), proofTimeout)
-	defer cancel()
-	path, err := a.prover.Finish(ctx, a.client, negotiation)
-	switch {
-	case err != nil:
-		a.log.Note("%s: no proof: %v", negotiation, err)
-	case path != "":
-		a.log.Note("proof: %s", path)
-	}
 }
 
 // failed prints declined negotiations. The logger has the other errors.

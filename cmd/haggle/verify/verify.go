@@ -95,7 +95,8 @@ func Command(s *session.Session) *cobra.Command {
 			err = proving.Compare(ctx, client, p)
 			switch {
 			case errors.Is(err, proving.ErrUnpublished) && commitment == "":
-				return refused(fmt.Errorf("%w: pass the commitment that you received before its move with --commitment", err))
+				return refused(fmt.Errorf(
+					"%w: pass the commitment that you received before its move with --commitment", err))
 			case errors.Is(err, proving.ErrChain):
 				return refused(err)
 			case err != nil && !errors.Is(err, proving.ErrUnpublished):

@@ -70,16 +70,22 @@ func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
 	return p, nil
 }
 
-// write appends a record in one call, so that several negotiations and processes can share the file.
+// write appends a record.
 func (p *Player) write(record agent.Record) error {
-	if p.file == nil {
-		return nil
-	}
 	line, err := json.Marshal(record)
 	if err != nil {
 		return err
 	}
-	_, err = p.file.Write(append(line, '\n'))
+	return p.Record(line)
+}
+
+// Record appends a line to the record, if there is one, in one call, so that several negotiations and
+// processes can share the file.
+func (p *Player) Record(line []byte) error {
+	if p.file == nil {
+		return nil
+	}
+	_, err := p.file.Write(append(line, '\n'))
 	return err
 }
 

@@ -25,14 +25,23 @@ type Documents interface {
 }
 
 // Folder is a channel in a folder, with one file for each text.
-type Folder struct{ Path string }
+type Folder struct {
+	// Path is the folder. Put creates it.
+	Path string
+	// Private makes files that only their owner can read.
+	Private bool
+}
 
 // Put implements [Documents]. The file appears when it is complete.
 func (f Folder) Put(_ context.Context, name string, text []byte) error {
-	if err := os.MkdirAll(f.Path, 0o755); err != nil {
+	folder, file := fs.FileMode(0o755), fs.FileMode(0o644)
+	if f.Private {
+		folder, file = 0o700, 0o600
+	}
+	if err := os.MkdirAll(f.Path, folder); err != nil {
 		return err
 	}
-	return renameio.WriteFile(filepath.Join(f.Path, name), text, 0o644, renameio.WithTempDir(f.Path))
+	return renameio.WriteFile(filepath.Join(f.Path, name), text, file, renameio.WithTempDir(f.Path))
 }
 
 // Get implements [Documents]. Of a file that is too large for a document it returns the beginning.

@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
+	"github.com/haggle-protocol/haggle/internal/simulation"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/agent/issues"
+	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
+)
+
+// issueFlags are the flags of an agent that bargains about several issues.
+type issueFlags struct {
+	domain, profile, price, documents, memory string
+}
+
+func (f *issueFlags) set() bool { return f.domain != "" }
+
+// issueMove is a move about several issues in the output, before it is carried out.
+type issueMove struct {
+	Negotiation solana.PublicKey `json:"negotiation"`
+	Side        string           `json:"side"`
+	Strategy    string           `json:"strategy"`
+	// Round is the number of offers so far.
+	Round uint8 `json:"round"`
+	// Move is "offer", "accept" or "end".
+	Move string `json:"move"`
+	// Outcome, Price and Document belong to the offered or accepted outcome: its text, its price in base units
+	// and the SHA-256 of its document in hex. They are empty for "end".
+	Outcome  string `json:"outcome"`
+	Price    uint64 `json:"price,string"`
+	Document string `json:"document"`
+	Reason   string `json:"reason"`
+	// Refused says why the standing offer could not be accepted, if it could not.
+	Refused string `json:"refused,omitempty"`
+}
+
+// checkIssues checks the flags that depend on --domain.
+func (a *agentCommand) checkIssues() error {
+	priced := !a.opening.IsZero() || !a.reservation.IsZero()
+	switch {
+	case !a.issues.set() && (a.issues.profile != "" || a.issues.documents != ""):
+		return exitcode.Usagef("--profile and --documents: require --domain")
+	case !a.issues.set() && (a.opening.IsZero() || a.reservation.IsZero()):
+		return exitcode.Usagef("requires --opening and --reservation, or --domain")
+	case a.issues.set() && (a.issues.profile == "" || a.issues.documents == ""):
+		return exitcode.Usagef("--domain: requires --profile and --documents")
+	case a.issues.set() && (priced || a.proofs != ""):
+		return exitcode.Usagef("--domain: has neither --opening, --reservation nor --proof")
+	}
+	return nil
+}
+
+// issuePlayer returns the player of --domain and --profile. One value of the price's issue is a token.
+func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) {
+	profile, err := simulation.ReadProfile(a.issues.domain, a.issues.profile)
+	if err != nil {
+		return nil, exitcode.AsUsage(err, "haggle agent --help")
+	}
+	unit := uint64(1)
+	for range a.tokens(0).Decimals {
+		unit *= 10
+	}
+	preferences, err := terms.Priced(profile, a.issues.price, unit)
+	if err != nil {
+		return nil, exitcode.Usagef("--price-issue: %w", err)
+	}
+	memory := a.issues.memory
+	if memory == "" {
+		if memory, err = defaultMemory(); err != nil {
+			return nil, fmt.Errorf("--memory: %w", err)
+		}
+	}
+	return &issues.Player{
+		Strategy: play.Strategy, Preferences: preferences, Seed: play.Seed,
+		Documents: issues.Folder{Path: a.issues.documents}, Memory: issues.Folder{Path: memory, Private: true},
+		Decided: func(turn agent.Turn, move issues.Move) error { return a.moved(play, turn, move) },
+	}, nil
+}
+
+// defaultMemory returns haggle/issues below $XDG_STATE_HOME or ~/.local/state.
+func defaultMemory() (string, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "haggle", "issues"), nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "state", "haggle", "issues"), err
+}
+
+// moved prints and records a move about several issues.
+func (a *agentCommand) moved(play *player.Player, turn agent.Turn, move issues.Move) error {
+	document := issueMove{
+		Negotiation: turn.Negotiation.Address, Side: strings.ToLower(turn.Side.String()), Strategy: play.Name,
+		Round: turn.Negotiation.CurrentRound, Move: move.Move.String(), Outcome: move.Text, Price: move.Price,
+		Reason: move.Reason,
+	}
+	if move.Text != "" {
+		document.Document = hex.EncodeToString(move.Document[:])
+	}
+	refused := ""
+	if move.Refused != nil {
+		document.Refused = move.Refused.Error()
+		refused = "; refused: " + document.Refused
+	}
+	line, err := json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		a.log.Document(document)
+	} else {
+		a.log.Note("%s round %d: %s %s (%s%s)", document.Negotiation, document.Round, document.Move, move.Text,
+			move.Reason, refused)
+	}
+	return play.Record(line)
+}

@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/proving"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
+)
+
+// proofTimeout limits the time to read a negotiation's history.
+const proofTimeout = time.Minute
+
+// committed is a commitment in the output, before the agent's first move.
+type committed struct {
+	Negotiation solana.PublicKey `json:"negotiation"`
+	// Commitment is in hex: see "haggle verify --commitment".
+	Commitment string `json:"commitment"`
+}
+
+// prove makes a player commit to its strategy, or to the model that chose it.
+func (a *agentCommand) prove(play *agent.Player) error {
+	if err := os.MkdirAll(a.proofs, 0o700); err != nil {
+		return fmt.Errorf("--proof: %w", err)
+	}
+	a.prover = &proving.Prover{
+		Folder: a.proofs, Side: proof.Side(a.role), Committed: a.committed, Strategy: proof.Strategy{
+			Name: play.Name, Opening: play.Opening, Reservation: play.Reservation, Seed: play.Seed,
+		},
+	}
+	if a.model != "" {
+		prompt, err := os.ReadFile(a.prompt)
+		if err != nil {
+			return fmt.Errorf("--prompt: %w", err)
+		}
+		a.prover.Model = &proof.Model{Name: a.model, Prompt: sha256.Sum256(prompt)}
+	}
+	play.Commit = a.prover.Commit
+	// A move that depends on the clock cannot be replayed.
+	play.Hurry = 0
+	return nil
+}
+
+func (a *agentCommand) committed(negotiation solana.PublicKey, commitment proof.Hash) {
+	text := hex.EncodeToString(commitment[:])
+	if a.JSON {
+		a.log.Document(committed{Negotiation: negotiation, Commitment: text})
+		return
+	}
+	a.log.Note("%s commitment: %s", negotiation, text)
+}
+
+// finish writes the proof of a negotiation that has ended.
+func (a *agentCommand) finish(negotiation solana.PublicKey) {
+	ctx, cancel := context.WithTimeout(context.Background(), proofTimeout)
+	defer cancel()
+	path, err := a.prover.Finish(ctx, a.client, negotiation)
+	switch {
+	case err != nil:
+		a.log.Note("%s: no proof: %v", negotiation, err)
+	case path != "":
+		a.log.Note("proof: %s", path)
+	}
+}
