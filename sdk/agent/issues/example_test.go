@@ -19,7 +19,8 @@ func ExampleFolder() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(path)
-	domain, err := bargain.NewDomain(bargain.Price("price", 1_000_000, 4_000_000, 10_000), bargain.Integer("days", 1, 30))
+	domain, err := bargain.NewDomain(
+		bargain.Price("price", 1_000_000, 4_000_000, 10_000), bargain.Integer("days", 1, 30))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -130,8 +130,8 @@ func (p *Player) decision(
 	return agent.Offer{Amount: move.Price, Document: new(protocol.TermsDocument(hash))}, nil
 }
 
-// standing returns the outcome of the offer that the player can accept. It returns ErrNoHash, ErrNoDocument, or
-// an error of [terms.Check].
+// standing returns the outcome of the offer that the player can accept. It returns ErrNoHash, ErrNoDocument,
+// or an error of [terms.Check].
 func (p *Player) standing(ctx context.Context, turn agent.Turn) (bargain.Outcome, error) {
 	metadata, err := protocol.DecodeMetadata(turn.Negotiation.Metadata)
 	if err != nil || metadata.Document == nil {
@@ -190,8 +190,8 @@ func (p *Player) respond(turn agent.Turn, rounds memory, standing bargain.Outcom
 	}
 }
 
-// inRange returns an outcome with its price moved into the range of the next offer; NoOutcome if that is below
-// the reservation value, or no price of the domain lies in the range.
+// inRange returns an outcome with its price moved into the range of the next offer; NoOutcome if that is
+// below the reservation value, or no price of the domain lies in the range.
 func (p *Player) inRange(turn agent.Turn, o bargain.Outcome) (bargain.Outcome, error) {
 	domain := p.Preferences.Domain()
 	amount, err := terms.Price(domain, o)

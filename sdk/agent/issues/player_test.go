@@ -28,7 +28,8 @@ type table struct {
 }
 
 func newTable(t *testing.T, played bargain.Strategy) *table {
-	domain, err := bargain.NewDomain(bargain.Price("price", 1_000_000, 4_000_000, 10_000), bargain.Integer("days", 1, 30))
+	domain, err := bargain.NewDomain(
+		bargain.Price("price", 1_000_000, 4_000_000, 10_000), bargain.Integer("days", 1, 30))
 	require.NoError(t, err)
 	u, err := utility.NewAdditive(domain, 0, []fixed.Number{fixed.One / 2, fixed.One / 2},
 		utility.Line{First: fixed.One, Count: domain.Issue(0).Count}, utility.Line{First: fixed.One, Count: 30})
@@ -37,7 +38,8 @@ func newTable(t *testing.T, played bargain.Strategy) *table {
 	require.NoError(t, err)
 	table := &table{t: t, channel: issues.Folder{Path: t.TempDir()}}
 	table.player = &issues.Player{
-		Strategy: played, Preferences: preferences, Documents: table.channel, Memory: issues.Folder{Path: t.TempDir()},
+		Strategy: played, Preferences: preferences, Documents: table.channel,
+		Memory: issues.Folder{Path: t.TempDir(), Private: true},
 		Decided: func(_ agent.Turn, move issues.Move) error {
 			table.moves = append(table.moves, move)
 			return nil
