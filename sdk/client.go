@@ -187,7 +187,7 @@ func NewClient(config Config) (*Client, error) {
 	if err := telemetry.watch(client.pool); err != nil {
 		return nil, err
 	}
-	client.rpc = rpc.NewWithCustomRPCClient(nodes{client.pool})
+	client.rpc = rpc.NewWithCustomRPCClient(nodes{pool: client.pool})
 	client.closing, client.close = context.WithCancel(context.Background())
 	client.sender = send.New(send.Options{
 		RPC: client.rpc, Pool: client.pool, Node: clientOfNode, Commitment: client.commitment,
@@ -215,7 +215,8 @@ func (c *Client) start(run func()) bool {
 	return true
 }
 
-// RPC returns the client's JSON-RPC client, for requests that do not concern Haggle.
+// RPC returns the client's JSON-RPC client, for requests that do not concern Haggle. It sends single requests
+// only: a batch, or a request with a callback, is an error.
 func (c *Client) RPC() *rpc.Client { return c.rpc }
 
 // Close ends the client's subscriptions and releases its idle connections. Calling it again does nothing.

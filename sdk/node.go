@@ -26,6 +26,7 @@ func malformed(text string, values ...any) error {
 
 // nodes is the JSON-RPC client that sends its requests through the pool and returns errors of this package.
 type nodes struct {
+	oneByOne
 	pool *rpcpool.Pool
 }
 
@@ -34,17 +35,22 @@ func (n nodes) CallForInto(ctx context.Context, out any, method string, params [
 	return nodeError(method, n.pool.Call(ctx, out, method, params))
 }
 
-// CallWithCallback sends a request to one node and passes the answer to the callback.
-func (n nodes) CallWithCallback(
-	ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error,
+// errOneByOne is the error of a batch and of a request with a callback: the pool could not check the answers.
+var errOneByOne = errors.New("haggle: batches and callbacks are not supported: send single requests")
+
+// oneByOne has the methods of a JSON-RPC client that are not supported.
+type oneByOne struct{}
+
+// CallWithCallback returns an error.
+func (oneByOne) CallWithCallback(
+	context.Context, string, []any, func(*http.Request, *http.Response) error,
 ) error {
-	return nodeError(method, n.pool.Callback(ctx, method, params, callback))
+	return errOneByOne
 }
 
-// CallBatch sends several requests at once to one node.
-func (n nodes) CallBatch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
-	responses, err := n.pool.Batch(ctx, requests)
-	return responses, nodeError("batch", err)
+// CallBatch returns an error.
+func (oneByOne) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+	return nil, errOneByOne
 }
 
 // Close releases the pool's connections.
@@ -59,31 +65,18 @@ func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) 
 
 // clientOfNode returns the client of one of several nodes.
 func clientOfNode(single rpcpool.Single) *rpc.Client {
-	return rpc.NewWithCustomRPCClient(singleNode{single})
+	return rpc.NewWithCustomRPCClient(singleNode{single: single})
 }
 
 // singleNode is the JSON-RPC client of one of several nodes. It serves read requests only.
 type singleNode struct {
+	oneByOne
 	single rpcpool.Single
 }
 
 // CallForInto sends a request and decodes its result.
 func (n singleNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	return nodeError(method, n.single.Call(ctx, out, method, params))
-}
-
-var errOnlyReads = errors.New("haggle: a single node serves read requests only")
-
-// CallWithCallback is not used.
-func (singleNode) CallWithCallback(
-	context.Context, string, []any, func(*http.Request, *http.Response) error,
-) error {
-	return errOnlyReads
-}
-
-// CallBatch is not used.
-func (singleNode) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
-	return nil, errOnlyReads
 }
 
 // nodeError adds the method to an error of the pool. A closed pool is a closed client.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // busyAttempts is the number of requests to a node that is always too busy.
@@ -47,14 +49,14 @@ func (c *Client) useNodes(played ...jsonrpc.RPCClient) {
 		return
 	}
 	c.pool = scriptedPool(played...)
-	c.rpc = rpc.NewWithCustomRPCClient(nodes{c.pool})
+	c.rpc = rpc.NewWithCustomRPCClient(nodes{pool: c.pool})
 }
 
 func (n oneNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
-	return nodes{n.pool()}.CallForInto(ctx, out, method, params)
+	return nodes{pool: n.pool()}.CallForInto(ctx, out, method, params)
 }
 
-func (n oneNode) Close() error { return nodes{n.pool()}.Close() }
+func (n oneNode) Close() error { return nodes{pool: n.pool()}.Close() }
 
 // scriptedPool returns a pool of scripted nodes, named one, two and so on.
 func scriptedPool(clients ...jsonrpc.RPCClient) *rpcpool.Pool {
@@ -75,19 +77,15 @@ func (s scriptedTransport) Call(
 	ctx context.Context, method string, params []any,
 ) (result json.RawMessage, err error) {
 	err = s.client.CallForInto(ctx, &result, method, params)
+	var answered *jsonrpc.RPCError
+	var status *jsonrpc.HTTPError
+	switch {
+	case errors.As(err, &answered):
+		err = &node.Error{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
+	case errors.As(err, &status):
+		err = &node.Error{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
+	}
 	return result, err
-}
-
-func (s scriptedTransport) Callback(
-	ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error,
-) error {
-	return s.client.CallWithCallback(ctx, method, params, callback)
-}
-
-func (s scriptedTransport) Batch(
-	ctx context.Context, requests jsonrpc.RPCRequests,
-) (jsonrpc.RPCResponses, error) {
-	return s.client.CallBatch(ctx, requests)
 }
 
 func (s scriptedTransport) Stream(ctx context.Context, method string, params []any) (*rpcpool.Stream, error) {

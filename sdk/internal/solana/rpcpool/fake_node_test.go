@@ -60,14 +60,27 @@ func (p *fakeNode) Call(ctx context.Context, method string, params []any) (json.
 	}
 	if p.fail != nil {
 		if err := p.fail(method, call); err != nil {
-			return nil, err
+			return nil, refusalIn(err)
 		}
 	}
 	result := p.result(method, params)
 	if refused, ok := result.(*jsonrpc.RPCError); ok {
-		return nil, refused
+		return nil, refusalIn(refused)
 	}
 	return json.Marshal(result)
+}
+
+// refusalIn returns a node's answer in the form in which the HTTP transport returns it.
+func refusalIn(err error) error {
+	var answered *jsonrpc.RPCError
+	var status *jsonrpc.HTTPError
+	switch {
+	case errors.As(err, &answered):
+		return &node.Error{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
+	case errors.As(err, &status):
+		return &node.Error{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
+	}
+	return err
 }
 
 func (p *fakeNode) result(method string, params []any) any {
@@ -97,14 +110,6 @@ func (p *fakeNode) result(method string, params []any) any {
 		return "taken"
 	}
 	return nil
-}
-
-func (p *fakeNode) Callback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
-	return errors.New("not played")
-}
-
-func (p *fakeNode) Batch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
-	return jsonrpc.RPCResponses{{}}, nil
 }
 
 func (p *fakeNode) Stream(ctx context.Context, method string, params []any) (*Stream, error) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -47,21 +46,11 @@ func knowsTransaction(r *node.Error) bool {
 	return data != nil && data["err"] == "AlreadyProcessed" || strings.Contains(r.Message, "already been processed")
 }
 
-// refusalOf returns the refusal in an error of the JSON-RPC client, or nil.
+// refusalOf returns the refusal in an error of a transport, or nil.
 func refusalOf(err error) *node.Error {
 	var refusal *node.Error
-	if errors.As(err, &refusal) {
-		return refusal
-	}
-	var answered *jsonrpc.RPCError
-	if errors.As(err, &answered) {
-		return &node.Error{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
-	}
-	var status *jsonrpc.HTTPError
-	if errors.As(err, &status) {
-		return &node.Error{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
-	}
-	return nil
+	errors.As(err, &refusal)
+	return refusal
 }
 
 // errSlow is the error of a request that exceeds the pool's time limit before the caller's.

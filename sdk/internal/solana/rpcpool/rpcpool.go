@@ -9,12 +9,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"golang.org/x/time/rate"
 )
 
@@ -124,47 +122,4 @@ func (p *Pool) call(ctx context.Context, request *request) error {
 		return p.broadcast(ctx, request)
 	}
 	return p.retry(ctx, request)
-}
-
-// Callback sends a request to the first healthy endpoint, and leaves its answer to the callback.
-func (p *Pool) Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
-	return p.passOn(ctx, method, func(ctx context.Context, transport Transport) error {
-		return transport.Callback(ctx, method, params, callback)
-	})
-}
-
-// Batch sends several requests at once to the first healthy endpoint.
-func (p *Pool) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
-	var responses jsonrpc.RPCResponses
-	err := p.passOn(ctx, "batch", func(ctx context.Context, transport Transport) (err error) {
-		responses, err = transport.Batch(ctx, requests)
-		return err
-	})
-	return responses, err
-}
-
-// passOn calls do with the first healthy endpoint. It does not repeat do, whose effect is unknown here.
-func (p *Pool) passOn(ctx context.Context, method string, do func(context.Context, Transport) error) error {
-	request := newRequest(method, nil, nil)
-	var e *endpoint
-	for e == nil {
-		if err := p.awaitEndpoint(ctx, request, nil); err != nil {
-			return err
-		}
-		if never, banned := p.allBanned(); banned {
-			return p.failed([]Failure{never})
-		}
-		e = p.next(request, nil)
-	}
-	err := p.admit(ctx, e, new(stopwatch))
-	if err == nil {
-		err = e.await(ctx)
-	}
-	if err == nil {
-		err = do(ctx, e.transport)
-	}
-	if err != nil {
-		return p.failed([]Failure{e.failure(err)})
-	}
-	return nil
 }

@@ -23,13 +23,9 @@ import (
 
 // Transport sends requests to one endpoint. Its errors contain no URL, because URLs contain keys.
 type Transport interface {
-	// Call sends one request and returns its result, which may be null. It returns a [*node.Error], or an error
-	// of the JSON-RPC client, if the answer is an error.
+	// Call sends one request and returns its result, which may be null. It returns a [*node.Error] if the
+	// answer is an error.
 	Call(ctx context.Context, method string, params []any) (json.RawMessage, error)
-	// Callback sends one request and leaves its answer to the callback.
-	Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error
-	// Batch sends several requests at once.
-	Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error)
 	// Stream sends one request and returns the response unread.
 	Stream(ctx context.Context, method string, params []any) (*Stream, error)
 	CloseIdleConnections()
@@ -92,7 +88,16 @@ type message struct {
 
 func (t *httpTransport) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
 	asked := t.message(method, params)
-	response, body, err := t.exchange(ctx, asked)
+	request, err := t.request(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	response, err := t.client.Do(request)
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	defer response.Body.Close()
+	body, err := t.read(response)
 	if err != nil {
 		return nil, err
 	}
@@ -104,31 +109,7 @@ func (t *httpTransport) message(method string, params []any) message {
 	return message{Version: "2.0", ID: strconv.FormatUint(t.lastID.Add(1), 36), Method: method, Params: params}
 }
 
-// exchange sends a request and reads the whole answer.
-func (t *httpTransport) exchange(ctx context.Context, content any) (*http.Response, []byte, error) {
-	_, response, err := t.do(ctx, content)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
-	body, err := t.read(response)
-	return response, body, err
-}
-
-// do sends a request. The caller closes the answer's body.
-func (t *httpTransport) do(ctx context.Context, content any) (*http.Request, *http.Response, error) {
-	request, err := t.request(ctx, content)
-	if err != nil {
-		return nil, nil, err
-	}
-	response, err := t.client.Do(request)
-	if err != nil {
-		return nil, nil, withoutAddress(err)
-	}
-	return request, response, nil
-}
-
-func (t *httpTransport) request(ctx context.Context, content any) (*http.Request, error) {
+func (t *httpTransport) request(ctx context.Context, content message) (*http.Request, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request: %w", err)
@@ -247,38 +228,6 @@ func withoutAddress(err error) error {
 		err = located.Err
 	}
 	return err
-}
-
-func (t *httpTransport) Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
-	request, response, err := t.do(ctx, t.message(method, params))
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	return callback(request, response)
-}
-
-func (t *httpTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
-	if len(requests) == 0 {
-		return nil, errors.New("empty request list")
-	}
-	for i, request := range requests {
-		request.ID, request.JSONRPC = i, "2.0"
-	}
-	response, body, err := t.exchange(ctx, requests)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		return nil, statusRefusal(response)
-	}
-	var responses jsonrpc.RPCResponses
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	if err := decoder.Decode(&responses); err != nil {
-		return nil, malformedError{fmt.Errorf("the node returns content other than a JSON-RPC batch (%s): %w", contentType(response), err)}
-	}
-	return responses, refuseCompressed(body)
 }
 
 func (t *httpTransport) CloseIdleConnections() { t.client.CloseIdleConnections() }

@@ -3,7 +3,6 @@ package rpcpool
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -209,28 +208,4 @@ func TestLookupErrorHidesTheURL(t *testing.T) {
 	transport := NewHTTP("https://user:sekrit@rpc.example/sekrit?key=sekrit", client)
 	_, err := transport.Call(t.Context(), "getSlot", nil)
 	require.EqualError(t, err, "dial: lookup rpc.example: no such host")
-	require.Error(t, transport.Callback(t.Context(), "getSlot", nil, nil))
-	_, err = transport.Batch(t.Context(), jsonrpc.RPCRequests{{Method: "getSlot"}})
-	require.Error(t, err)
-	assert.NotContains(t, err.Error(), "sekrit")
-}
-
-func TestBatch(t *testing.T) {
-	server := httptest.NewServer(answer(200, `[{"id":0,"result":7},{"id":1,"error":{"code":-32601,"message":"no"}}]`))
-	defer server.Close()
-	pool := New(Options{Nodes: []Node{{Host: "a", Transport: NewHTTP(server.URL, server.Client())}}})
-	defer pool.Close()
-	responses, err := pool.Batch(t.Context(), jsonrpc.RPCRequests{{Method: "getSlot"}, {Method: "nonsense"}})
-	require.NoError(t, err)
-	require.Len(t, responses, 2)
-	assert.Equal(t, "7", string(responses[0].Result))
-	assert.Equal(t, -32601, responses[1].Error.Code)
-	var status int
-	require.NoError(t, pool.Callback(t.Context(), "getSlot", nil, func(_ *http.Request, response *http.Response) error {
-		status = response.StatusCode
-		return nil
-	}))
-	assert.Equal(t, 200, status)
-	refused := errors.New("not like that")
-	require.ErrorIs(t, pool.Callback(t.Context(), "getSlot", nil, func(*http.Request, *http.Response) error { return refused }), refused)
 }
