@@ -23,8 +23,7 @@ type Error struct {
 	Status int
 	// RetryAfter is the time without requests that the node requires; zero if it requires none.
 	RetryAfter time.Duration
-	// Repeated reports whether the same request was sent before, to this node or another, with an unknown
-	// outcome.
+	// Repeated reports whether the same request was sent to this node or another with an unknown outcome.
 	Repeated bool
 	// Err is the JSON-RPC client's error.
 	Err error

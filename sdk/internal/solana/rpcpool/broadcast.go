@@ -1,15 +1,10 @@
 package rpcpool
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"reflect"
-	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // broadcastTo is the number of endpoints that get a transaction at once.
@@ -32,9 +27,6 @@ func (p *Pool) broadcast(ctx context.Context, r *request) error {
 		}
 		targets := p.targets(r)
 		if len(targets) == 0 {
-			if never, banned := p.allBanned(); banned {
-				return p.failed([]Failure{never})
-			}
 			round--
 			continue
 		}
@@ -42,10 +34,7 @@ func (p *Pool) broadcast(ctx context.Context, r *request) error {
 		failures = nil
 		busy := true
 		for range targets {
-			ended, ok := <-outcomes
-			if !ok {
-				break
-			}
+			ended := <-outcomes
 			if ended.err == nil {
 				r.deliver(ended.decoded)
 				return nil
@@ -54,7 +43,7 @@ func (p *Pool) broadcast(ctx context.Context, r *request) error {
 			busy = busy && refusal != nil && refusal.IsBusy()
 			failures = append(failures, ended.endpoint.failure(ended.err))
 		}
-		failures = worstFirst(failures, round > 1)
+		failures = markUncertain(failures, round > 1)
 		if ctx.Err() != nil {
 			return p.interrupted(ctx, failures)
 		}
@@ -81,75 +70,35 @@ func (p *Pool) targets(r *request) []*endpoint {
 }
 
 // sendTo sends to all targets. Requests that are unanswered when the first target accepts continue in the
-// background.
+// background, until the context or the pool ends.
 func (p *Pool) sendTo(ctx context.Context, r *request, targets []*endpoint) <-chan outcome {
 	outcomes := make(chan outcome, len(targets))
-	if len(targets) == 1 {
-		decoded, err := p.attempt(ctx, r, targets[0], false)
-		outcomes <- outcome{targets[0], decoded, err}
-		return outcomes
-	}
-	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	var taken atomic.Bool
-	leave := context.AfterFunc(ctx, func() {
-		if !taken.Load() {
-			cancel(context.Cause(ctx))
+	started := p.start(func() {
+		limited, cancel := context.WithCancelCause(ctx)
+		defer context.AfterFunc(p.closing, func() { cancel(ErrClosed) })()
+		var sending sync.WaitGroup
+		for _, e := range targets {
+			sending.Go(func() {
+				decoded, err := p.attempt(limited, r, e, false)
+				outcomes <- outcome{e, decoded, err}
+			})
 		}
+		sending.Wait()
+		cancel(nil)
 	})
-	end := context.AfterFunc(p.closing, func() { cancel(ErrClosed) })
-	left := new(atomic.Int64)
-	left.Store(int64(len(targets)))
-	for _, e := range targets {
-		send := func() {
-			ended := outcome{endpoint: e}
-			ended.decoded, ended.err = p.attempt(detached, r, e, false)
-			if ended.err == nil {
-				taken.Store(true)
-			}
-			outcomes <- ended
-			if left.Add(-1) == 0 {
-				leave()
-				end()
-				cancel(nil)
-			}
-		}
-		if !p.start(send) {
-			outcomes <- outcome{endpoint: e, decoded: reflect.Value{}, err: ErrClosed}
-			if left.Add(-1) == 0 {
-				leave()
-				end()
-				cancel(nil)
-			}
+	if !started {
+		for _, e := range targets {
+			outcomes <- outcome{endpoint: e, err: ErrClosed}
 		}
 	}
 	return outcomes
 }
 
-// worstFirst sorts the answers to a transaction: first endpoints that may have forwarded it, then those that
-// already know it, then those that have not forwarded it. If any endpoint may have forwarded it, every
-// refusal is marked as repeated.
-func worstFirst(failures []Failure, repeated bool) []Failure {
+// markUncertain marks every refusal as repeated if any endpoint may have forwarded the transaction.
+func markUncertain(failures []Failure, repeated bool) []Failure {
 	for _, failure := range failures {
 		refusal := refusalOf(failure.Err)
-		repeated = repeated || !isRefusedBeforeSending(failure.Err) && (refusal == nil || !isCertain(refusal))
+		repeated = repeated || refusal == nil || !isCertain(refusal)
 	}
-	failures = marked(failures, repeated)
-	slices.SortStableFunc(failures, func(a, b Failure) int { return cmp.Compare(certainty(a.Err), certainty(b.Err)) })
-	return failures
-}
-
-// isRefusedBeforeSending reports whether the pool failed before it sent the request to the endpoint.
-func isRefusedBeforeSending(err error) bool {
-	return errors.Is(err, node.ErrOtherCluster) || errors.Is(err, ErrClosed)
-}
-
-func certainty(err error) int {
-	refusal := refusalOf(err)
-	switch {
-	case refusal == nil || !MeansNotForwarded(refusal) || refusal.IsBusy():
-		return 0
-	case knowsTransaction(refusal):
-		return 1
-	}
-	return 2
+	return marked(failures, repeated)
 }

@@ -66,6 +66,8 @@ func TestNotForwardedIsReportedOnlyIfAllNodesGuaranteeIt(t *testing.T) {
 		"one is busy":                        {[]error{tooLarge, tooMany}, false},
 		"a gateway is":                       {[]error{gateway, tooLarge}, false},
 		"one has failed itself":              {[]error{tooLarge, tooLarge, nodeError}, false},
+		"one has the transaction":            {[]error{tooLarge, known}, false},
+		"the only one has the transaction":   {[]error{known}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +80,7 @@ func TestNotForwardedIsReportedOnlyIfAllNodesGuaranteeIt(t *testing.T) {
 				require.Error(t, err)
 				var first *node.Error
 				require.ErrorAs(t, err, &first)
-				assert.Equal(t, c.certain, isCertain(first), "%v", err)
+				assert.Equal(t, c.certain, !first.Repeated, "%v", err)
 				for _, each := range players {
 					assert.Equal(t, 1, each.called("sendTransaction"))
 				}
@@ -110,16 +112,6 @@ func TestRefusalAfterARepetitionIsNotCertain(t *testing.T) {
 			assert.Equal(t, 2, all[0].called("sendTransaction"))
 		})
 	}
-}
-
-func TestRefusalOfAKnownTransactionIsReportedFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := &fakeNode{fail: failing(tooLarge, "sendTransaction")}, &fakeNode{fail: failing(known, "sendTransaction"), latency: time.Second}
-		err := send(t.Context(), newFakePool(t, nil, one, two))
-		var refusal *node.Error
-		require.ErrorAs(t, err, &refusal)
-		assert.True(t, knowsTransaction(refusal))
-	})
 }
 
 func TestBusyNodesAreSentTheTransactionAgain(t *testing.T) {

@@ -2,7 +2,6 @@ package rpcpool
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,18 +101,11 @@ func firstSignature(transaction gjson.Result) string {
 
 // signatureOf returns the first signature of a transaction in base64.
 func signatureOf(encoded string) (signature solana.Signature, ok bool) {
-	// The number of signatures, one byte because it is below 128, and the first signature.
-	const needed = 1 + 64
-	characters := base64.StdEncoding.EncodedLen(needed)
-	if len(encoded) < characters {
+	tx, err := solana.TransactionFromBase64(encoded)
+	if err != nil || len(tx.Signatures) == 0 {
 		return signature, false
 	}
-	decoded, err := base64.StdEncoding.DecodeString(encoded[:characters])
-	if err != nil || len(decoded) < needed || decoded[0] == 0 || decoded[0] > 127 {
-		return signature, false
-	}
-	copy(signature[:], decoded[1:])
-	return signature, true
+	return tx.Signatures[0], true
 }
 
 // happenedAt returns the newest slot mentioned in an answer that does not show its own slot, or 0.

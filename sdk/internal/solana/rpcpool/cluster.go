@@ -58,9 +58,9 @@ func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 	}
 	if genesis != p.cluster.genesis {
 		err := fmt.Errorf("%w: its genesis hash is %s instead of %s", node.ErrOtherCluster, genesis, p.cluster.genesis)
-		if e.ban(err) {
-			p.logger.Error("a node is of another cluster and gets no more requests", "node", e.host, "genesis", genesis, "expected", p.cluster.genesis)
-		}
+		e.ban(err)
+		p.logger.Error("a node is of another cluster and gets no more requests",
+			"node", e.host, "genesis", genesis, "expected", p.cluster.genesis)
 		return err
 	}
 	e.admitted.Store(true)

@@ -49,9 +49,6 @@ const (
 	// The rest doubles after each failure in a row and varies by half.
 	firstRest = 250 * time.Millisecond
 	longRest  = 30 * time.Second
-	// An endpoint that is behind rests for about the time that it needs to catch up.
-	slotTime       = 400 * time.Millisecond
-	longBehindRest = 15 * time.Second
 	// warnAfter is the number of failures in a row after which a warning is logged.
 	warnAfter = 3
 )
@@ -62,13 +59,11 @@ func (e *endpoint) isBanned() error {
 	return e.banned
 }
 
-// ban excludes an endpoint from all requests. It returns false if it was banned before.
-func (e *endpoint) ban(err error) bool {
+// ban excludes an endpoint from all requests.
+func (e *endpoint) ban(err error) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	first := e.banned == nil
 	e.banned = err
-	return first
 }
 
 // forget drops the endpoint's observed slots and its ban.
@@ -194,7 +189,7 @@ func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 		return false
 	}
 	e.failures++
-	e.restUntil = now.Add(e.rest(err))
+	e.restUntil = now.Add(e.rest())
 	return e.failures == warnAfter
 }
 
@@ -204,19 +199,14 @@ func isTheEndpointsFault(r *node.Error) bool {
 	case node.BlockNotAvailable, node.BlockStatusNotAvailable, node.MinContextSlotNotReached:
 		return false
 	}
-	return r.IsBusy() && r.Code != node.InvalidParams || r.Code == internalError || r.Code > 0
+	return r.IsBusy() || r.Code == internalError || r.Code > 0
 }
 
 // rest returns the time without requests after the present number of failures in a row.
-func (e *endpoint) rest(err error) time.Duration {
+func (e *endpoint) rest() time.Duration {
 	rest := longRest
 	if doublings := e.failures - 1; doublings < 10 {
 		rest = min(firstRest<<doublings, longRest)
-	}
-	var behind *behindError
-	if errors.As(err, &behind) {
-		missing := time.Duration(min(behind.seen-behind.slot, uint64(longBehindRest/slotTime)))
-		rest = max(rest, missing*slotTime)
 	}
 	return rest/2 + rand.N(rest)
 }
@@ -255,27 +245,21 @@ func (e *endpoint) health(now time.Time) node.Health {
 		}
 	}
 	for _, of := range e.latencies {
-		if took, ok := of.slowest(); ok {
-			health.Latency = max(health.Latency, took)
-		}
+		health.Latency = max(health.Latency, of.slowest())
 	}
 	return health
 }
 
-// latencyOf returns the 95th percentile of the recent latencies of a method; false if there are fewer than
-// fewAnswers.
+// latencyOf returns the 95th percentile of the recent latencies of a method; false if there are none.
 func (e *endpoint) latencyOf(method string) (time.Duration, bool) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	of := e.latencies[method]
-	if of == nil || of.count < fewAnswers {
+	if of == nil {
 		return 0, false
 	}
-	return of.slowest()
+	return of.slowest(), true
 }
-
-// fewAnswers is the smallest number of latencies that gives a percentile.
-const fewAnswers = 8
 
 // latencies are the latencies of the latest answers.
 type latencies struct {
@@ -289,12 +273,9 @@ func (l *latencies) add(took time.Duration) {
 }
 
 // slowest returns the 95th percentile.
-func (l *latencies) slowest() (time.Duration, bool) {
+func (l *latencies) slowest() time.Duration {
 	n := min(l.count, len(l.took))
-	if n == 0 {
-		return 0, false
-	}
 	sorted := l.took
 	slices.Sort(sorted[:n])
-	return sorted[(n*19-1)/20], true
+	return sorted[(n*19-1)/20]
 }

@@ -82,25 +82,14 @@ const (
 	unknownHedgeDelay = 500 * time.Millisecond
 )
 
-// mayHedge reports whether another healthy endpoint exists for a request that may be hedged.
+// mayHedge reports whether another endpoint exists for a request that may be hedged.
 func (p *Pool) mayHedge(r *request, tried []*endpoint) bool {
-	return r.kind == read && p.hedgeAfter >= 0 && p.healthySpare(r, tried) != nil
-}
-
-func (p *Pool) healthySpare(r *request, tried []*endpoint) *endpoint {
-	second := p.next(r, tried)
-	if second == nil {
-		return nil
-	}
-	if fitness, _ := second.fitness(r, time.Now()); fitness != healthy {
-		return nil
-	}
-	return second
+	return r.kind == read && p.hedgeAfter >= 0 && p.next(r, tried) != nil
 }
 
 // hedgeAt returns the second endpoint for a hedge and takes it from the budget, or nil.
 func (p *Pool) hedgeAt(r *request, tried []*endpoint) *endpoint {
-	second := p.healthySpare(r, tried)
+	second := p.next(r, tried)
 	if second == nil || !p.hedges.take() {
 		return nil
 	}

@@ -155,6 +155,23 @@ func TestCommitmentLevelsHaveTheirOwnFloors(t *testing.T) {
 	})
 }
 
+// Nodes return statuses as of their newest block, which is finalized 32 slots later.
+func TestStatusDoesNotRaiseTheFloorOfFinalizedReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := &fakeNode{slot: 68, answer: func(method string, _ []any) any {
+			if method == "getSignatureStatuses" {
+				return object{"context": object{"slot": 100}, "value": []any{nil}}
+			}
+			return nil
+		}}
+		pool := newFakePool(t, nil, one)
+		require.NoError(t, pool.Call(t.Context(), new(any), "getSignatureStatuses", []any{[]string{"signature"}}))
+		var answer struct{ Value uint64 }
+		require.NoError(t, pool.Call(t.Context(), &answer, "getBalance", []any{"address", rpc.M{"commitment": rpc.CommitmentFinalized}}))
+		require.EqualValues(t, 68, answer.Value)
+	})
+}
+
 func TestAnswerWithoutSlotIsMalformed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := &fakeNode{slot: 100}
@@ -200,6 +217,20 @@ func TestFloorIsLoweredIfAllNodesAreFarBehindIt(t *testing.T) {
 		one.reach(1_002)
 		for range 3 {
 			_, err = balance(t.Context(), alone)
+			require.ErrorIs(t, err, node.ErrBehind)
+		}
+	})
+}
+
+func TestFloorStaysIfAllNodesAreALittleBehindIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := &fakeNode{slot: 200}, &fakeNode{slot: 200}
+		pool := newFakePool(t, nil, one, two)
+		requireBalance(t, pool, 200)
+		one.reach(200 - floorTolerance)
+		two.reach(200 - floorTolerance)
+		for range 2 {
+			_, err := balance(t.Context(), pool)
 			require.ErrorIs(t, err, node.ErrBehind)
 		}
 	})

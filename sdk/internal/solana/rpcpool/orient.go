@@ -36,21 +36,16 @@ func (p *Pool) Orient(ctx context.Context, commitment rpc.CommitmentType) {
 }
 
 func (p *Pool) requestSlots(commitment rpc.CommitmentType) {
-	var asking sync.WaitGroup
-	for _, e := range p.endpoints {
-		asking.Add(1)
-		started := p.start(func() {
-			defer asking.Done()
-			// The answer's slot is recorded, and so is a failure.
-			_, _ = p.attempt(p.closing, newRequest("getSlot", []any{rpc.M{"commitment": commitment}}, nil), e, false)
-		})
-		if !started {
-			asking.Done()
-		}
-	}
 	end := sync.OnceFunc(func() { close(p.orientation.ended) })
 	limit := time.AfterFunc(orientLimit, end)
 	p.start(func() {
+		var asking sync.WaitGroup
+		for _, e := range p.endpoints {
+			asking.Go(func() {
+				// The answer's slot is recorded, and so is a failure.
+				_, _ = p.attempt(p.closing, newRequest("getSlot", []any{rpc.M{"commitment": commitment}}, nil), e, false)
+			})
+		}
 		asking.Wait()
 		limit.Stop()
 		end()

@@ -37,13 +37,11 @@ func MeansNotForwarded(r *node.Error) bool {
 }
 
 // isCertain reports whether a refusal of sendTransaction guarantees that the endpoint has not forwarded the
-// transaction.
-func isCertain(r *node.Error) bool { return MeansNotForwarded(r) && !r.IsBusy() && !r.Repeated }
-
-// knowsTransaction reports whether a node refuses a transaction because it already has it.
-func knowsTransaction(r *node.Error) bool {
+// transaction. An endpoint that already has it proves that another one did.
+func isCertain(r *node.Error) bool {
 	data, _ := r.Data.(map[string]any)
-	return data != nil && data["err"] == "AlreadyProcessed" || strings.Contains(r.Message, "already been processed")
+	known := data["err"] == "AlreadyProcessed" || strings.Contains(r.Message, "already been processed")
+	return MeansNotForwarded(r) && !r.IsBusy() && !known
 }
 
 // refusalOf returns the refusal in an error of a transport, or nil.
@@ -96,15 +94,15 @@ func (f Failures) Unwrap() []error {
 
 // failed returns the error of a request that failed everywhere, including the reasons of banned endpoints.
 func (p *Pool) failed(failures []Failure) error {
-	if len(p.endpoints) == 1 && len(failures) > 0 {
-		return failures[len(failures)-1].Err
-	}
 	all := slices.Clone(failures)
 	for _, e := range p.endpoints {
 		is := func(failure Failure) bool { return failure.index == e.index }
 		if err := e.isBanned(); err != nil && !slices.ContainsFunc(failures, is) {
 			all = append(all, e.failure(err))
 		}
+	}
+	if len(p.endpoints) == 1 {
+		return all[len(all)-1].Err
 	}
 	return Failures(all)
 }

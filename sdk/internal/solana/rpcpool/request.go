@@ -26,7 +26,7 @@ func kindOf(method string) kind {
 	switch {
 	case method == "sendTransaction":
 		return broadcast
-	case strings.HasPrefix(method, "get"), method == "isBlockhashValid", method == "minimumLedgerSlot", method == "simulateTransaction":
+	case strings.HasPrefix(method, "get"), method == "isBlockhashValid", method == "simulateTransaction":
 		return read
 	}
 	return once

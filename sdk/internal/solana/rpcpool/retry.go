@@ -32,7 +32,7 @@ const (
 func (r *request) rounds(err error) int {
 	refusal := refusalOf(err)
 	switch {
-	case errors.Is(err, node.ErrOtherCluster), errors.Is(err, ErrClosed):
+	case errors.Is(err, ErrClosed):
 		return 1
 	case refusal != nil && refusal.IsBusy():
 		return BusyRounds
@@ -71,15 +71,13 @@ func (p *Pool) retry(ctx context.Context, r *request) error {
 	if r.kind == read {
 		p.hedges.earn()
 	}
-	// done are the endpoints whose refusal, in final, no repetition changes.
-	var done []*endpoint
-	var final, failures []Failure
+	var failures []Failure
 	for round := 1; ; round++ {
 		if err := p.awaitEndpoint(ctx, r, failures); err != nil {
 			return err
 		}
-		tried := slices.Clone(done)
-		failures = slices.Clone(final)
+		var tried []*endpoint
+		failures = nil
 		most := 1
 		for {
 			asked := len(tried)
@@ -94,23 +92,15 @@ func (p *Pool) retry(ctx context.Context, r *request) error {
 			if len(tried) == asked {
 				break
 			}
-			for i, failure := range failed {
-				rounds := r.rounds(failure.Err)
-				if rounds == 1 {
-					done = append(done, tried[asked+i])
-					final = append(final, failure)
-				}
-				most = max(most, rounds)
-				failures = append(failures, failure)
+			for _, failure := range failed {
+				most = max(most, r.rounds(failure.Err))
 			}
+			failures = append(failures, failed...)
 			if r.kind == once && most == 1 {
 				return p.failed(failures)
 			}
 		}
 		if len(failures) == 0 {
-			if never, banned := p.allBanned(); banned {
-				return p.failed([]Failure{never})
-			}
 			// Another request has just received a Retry-After from the last available endpoint.
 			round--
 			continue
@@ -156,7 +146,7 @@ func (p *Pool) next(r *request, tried []*endpoint) *endpoint {
 	return best
 }
 
-// awaitEndpoint waits while every endpoint is within its Retry-After.
+// awaitEndpoint waits while every endpoint is within its Retry-After. It returns an error if all are banned.
 func (p *Pool) awaitEndpoint(ctx context.Context, r *request, before []Failure) error {
 	now := time.Now()
 	var earliest time.Time
@@ -170,24 +160,12 @@ func (p *Pool) awaitEndpoint(ctx context.Context, r *request, before []Failure) 
 		}
 	}
 	if earliest.IsZero() {
-		return nil
+		return p.failed(nil)
 	}
 	if wait.For(ctx, earliest.Sub(now)) != nil {
 		return p.interrupted(ctx, before)
 	}
 	return nil
-}
-
-// allBanned reports whether every endpoint is banned, with the reason of the last one.
-func (p *Pool) allBanned() (never Failure, banned bool) {
-	for _, e := range p.endpoints {
-		err := e.isBanned()
-		if err == nil {
-			return Failure{}, false
-		}
-		never = e.failure(err)
-	}
-	return never, true
 }
 
 // outcome is the result of one attempt.

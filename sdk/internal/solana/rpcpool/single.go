@@ -1,9 +1,6 @@
 package rpcpool
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // Single is one endpoint of a pool, for requests whose answers have to be consistent.
 type Single struct {
@@ -37,8 +34,6 @@ func (p *Pool) Each(method string, do func(Single) (next bool)) {
 	}
 }
 
-var errNotARead = errors.New("a single node serves read requests only")
-
 // Call sends one read request to the endpoint and decodes its result into out, which does not change if there
 // is an error. It returns [node.ErrBehind] for an answer that is behind those of other endpoints, unless
 // HoweverOld allows it.
@@ -56,9 +51,6 @@ func (s Single) Call(ctx context.Context, out any, method string, params []any) 
 func (s Single) call(ctx context.Context, request *request) error {
 	if request.outErr != nil {
 		return request.outErr
-	}
-	if request.kind != read {
-		return errNotARead
 	}
 	if !s.anyAge {
 		request.floor = s.pool.slots.floor(request.level)

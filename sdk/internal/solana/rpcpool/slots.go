@@ -69,8 +69,8 @@ func (e *behindError) Unwrap() []error {
 // address usually differ.
 func (e *behindError) wentBack() bool { return e.most > e.slot+floorTolerance }
 
-// floorTolerance is a number of slots, about a minute. If all endpoints are within it of each other, and more
-// than it behind the newest observed slot, the observed slot was wrong: it does not exist on the chain.
+// floorTolerance is a number of slots, about a minute. If all endpoints are more than it behind the newest
+// observed slot, the observed slot was wrong: it does not exist on the chain.
 const floorTolerance = 150
 
 // lowerFloor reduces the observed slot if all of several endpoints are far behind it.
@@ -84,15 +84,15 @@ func (p *Pool) lowerFloor(request *request, failures []Failure) {
 	if asked < 2 || len(failures) != asked {
 		return
 	}
-	least, most := ^uint64(0), uint64(0)
+	var most uint64
 	for _, failure := range failures {
 		var behind *behindError
 		if !errors.As(failure.Err, &behind) {
 			return
 		}
-		least, most = min(least, behind.slot), max(most, behind.slot)
+		most = max(most, behind.slot)
 	}
-	if most-least <= floorTolerance && most+floorTolerance < request.floor {
+	if most+floorTolerance < request.floor {
 		p.logger.Warn("all nodes are far behind an observed slot; dropping it", "slot", request.floor, "newest", most)
 		p.slots.lower(request.level, most)
 	}

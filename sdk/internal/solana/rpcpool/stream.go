@@ -93,9 +93,6 @@ func (p *Pool) Values(ctx context.Context, method string, params []any, each Eac
 			rounds = max(rounds, r.rounds(err))
 		}
 		if len(failures) == 0 {
-			if never, banned := p.allBanned(); banned {
-				return p.failed([]Failure{never})
-			}
 			round--
 			continue
 		}
@@ -156,9 +153,6 @@ func (v *valueReader) run(ctx context.Context) error {
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = context.Cause(limited)
 	}
-	if !v.shown {
-		v.stopWatch()
-	}
 	blamed := err
 	if v.rejected != nil {
 		blamed = nil
@@ -174,14 +168,6 @@ func (v *valueReader) run(ctx context.Context) error {
 		v.endpoint.failed(v.request, blamed, time.Now())
 	}
 	return err
-}
-
-// stopWatch adds the time since the request was sent. The wait for the client's own rate limit does not
-// count.
-func (v *valueReader) stopWatch() {
-	if !v.sent.IsZero() {
-		v.watch.took += time.Since(v.sent)
-	}
 }
 
 func (v *valueReader) read(ctx context.Context, cancel context.CancelCauseFunc) error {
@@ -268,7 +254,7 @@ func (v *valueReader) result(key string) error {
 			return malformedError{fmt.Errorf("%w: the answer has no slot", errOther)}
 		}
 		v.slot, v.shown = *context.Slot, true
-		v.stopWatch()
+		v.watch.took += time.Since(v.sent)
 		return v.pool.acceptSlot(v.endpoint, v.request.level, v.slot, min(v.request.floor, v.pool.slots.floor(v.request.level)))
 	case "value":
 		if !v.shown {

@@ -196,14 +196,9 @@ const retryAfterMost = 30 * time.Second
 // retryAfter returns an answer's Retry-After, which is in seconds or a date.
 func retryAfter(response *http.Response, now time.Time) time.Duration {
 	value := strings.TrimSpace(response.Header.Get("Retry-After"))
-	if value == "" {
-		return 0
-	}
-	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+	// A number that is too large is returned as the largest one.
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(retryAfterMost/time.Second))) * time.Second
-	}
-	if errors.Is(parseError(value), strconv.ErrRange) {
-		return retryAfterMost
 	}
 	until, err := http.ParseTime(value)
 	if err != nil {
@@ -214,11 +209,6 @@ func retryAfter(response *http.Response, now time.Time) time.Duration {
 		now = its
 	}
 	return min(max(until.Sub(now), 0), retryAfterMost)
-}
-
-func parseError(number string) error {
-	_, err := strconv.ParseUint(number, 10, 64)
-	return err
 }
 
 // withoutAddress removes the request's URL from an error.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -70,22 +68,16 @@ func (p *Pending) broadcast(ctx context.Context) error {
 }
 
 // refusal returns the error of a first broadcast if certainly no node has forwarded the transaction. It
-// returns nil if a node may have forwarded it or already knows it, if the request was repeated, and for every
-// answer that a server between the client and the node can have given.
+// returns nil if the pool has marked the refusal as repeated, because a node may have forwarded the
+// transaction.
 func (p *Pending) refusal(err error) error {
 	var answered *node.Error
-	if !errors.As(err, &answered) || answered.Repeated || answered.IsBusy() || !rpcpool.MeansNotForwarded(answered) {
+	if !errors.As(err, &answered) || answered.Repeated {
 		return nil
 	}
 	data, _ := answered.Data.(map[string]any)
-	if data == nil || data["err"] == nil {
-		if strings.Contains(answered.Message, "already been processed") {
-			return nil
-		}
+	if data["err"] == nil {
 		return err
-	}
-	if data["err"] == "AlreadyProcessed" {
-		return nil
 	}
 	var logs []string
 	lines, _ := data["logs"].([]any)
