@@ -38,15 +38,9 @@ type Config struct {
 	// rpc.CommitmentProcessed is refused, because a processed block can be dropped.
 	Commitment rpc.CommitmentType
 	// MaxPriorityFee is the most that a transaction pays to be executed earlier, in lamports, on top of 5,000
-	// lamports per signature. Up to that, the client pays the recent fees of the transaction's accounts. If
-	// zero, it pays none.
+	// lamports per signature. Up to that, the client pays the fee that was enough in three quarters of the recent
+	// blocks for the transaction's accounts. If zero, it pays none.
 	MaxPriorityFee uint64
-	// PriorityFeePercentile selects among the recent fees of the accounts that a transaction writes: 1 to
-	// 100. If zero, 75 is used: the fee that was enough in three quarters of the recent blocks.
-	PriorityFeePercentile int
-	// ComputeMarginPercent is the compute that a transaction may consume beyond its simulation, in percent.
-	// If zero, 10 is used.
-	ComputeMarginPercent int
 	// Journal records each transaction before it is sent, so that its outcome can be found after a crash: see
 	// [Client.Recover]. If nil, nothing is recorded.
 	Journal Journal
@@ -97,8 +91,6 @@ type Client struct {
 	wsFallbacks    []string
 	commitment     rpc.CommitmentType
 	maxPriorityFee uint64
-	feePercentile  int
-	computeMargin  uint64
 	mints          mintCache
 	// inFlight has the journal; nil if there is none.
 	inFlight *inFlight
@@ -144,14 +136,6 @@ func NewClient(config Config) (*Client, error) {
 		return nil, fmt.Errorf("haggle: commitment %q: use %q or %q", config.Commitment,
 			rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
 	}
-	percentile, err := feePercentile(config.PriorityFeePercentile)
-	if err != nil {
-		return nil, err
-	}
-	margin, err := computeMargin(config.ComputeMarginPercent)
-	if err != nil {
-		return nil, err
-	}
 	if !(config.RequestsPerSecond >= 0) || math.IsInf(config.RequestsPerSecond, 0) {
 		return nil, fmt.Errorf("haggle: RequestsPerSecond must be zero or positive: %v",
 			config.RequestsPerSecond)
@@ -176,8 +160,6 @@ func NewClient(config Config) (*Client, error) {
 		wsFallbacks:    wsFallbacks,
 		commitment:     config.Commitment,
 		maxPriorityFee: config.MaxPriorityFee,
-		feePercentile:  percentile,
-		computeMargin:  margin,
 		inFlight:       newInFlight(config.Journal),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,

@@ -1,10 +1,8 @@
 package haggle
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -52,45 +50,29 @@ func (b computeBudget) instructions() []solana.Instruction {
 }
 
 const (
-	// defaultComputeMargin is in percent.
-	defaultComputeMargin = 10
-	// defaultFeePercentile is the fee that was enough in three quarters of the recent blocks.
-	defaultFeePercentile = 75
+	// computeMargin is the compute that a transaction may consume beyond its simulation, in percent.
+	computeMargin = 10
+	// feePercentile selects the fee that was enough in three quarters of the recent blocks.
+	feePercentile = 75
 )
-
-// computeMargin returns the configured margin or the default, in percent. It bounds the margin, because the
-// largest compute limit is maxUnitLimit in any case.
-func computeMargin(configured int) (uint64, error) {
-	if configured < 0 {
-		return 0, fmt.Errorf("haggle: ComputeMarginPercent must not be negative: %d", configured)
-	}
-	return min(uint64(cmp.Or(configured, defaultComputeMargin)), 100*maxUnitLimit), nil
-}
-
-func feePercentile(configured int) (int, error) {
-	if configured < 0 || configured > 100 {
-		return 0, fmt.Errorf("haggle: PriorityFeePercentile must be 1 to 100: %d", configured)
-	}
-	return cmp.Or(configured, defaultFeePercentile), nil
-}
 
 // unitLimit returns the compute limit of a transaction after its simulation. It covers the worst case of the
 // action's own instruction, which can occur if the state or a token account changes between the simulation
-// and the execution, and the simulated units of the other instructions. The client's margin comes on top.
+// and the execution, and the simulated units of the other instructions. A margin comes on top.
 func (a *Action) unitLimit(consumed uint64, logs []string) uint32 {
 	worst, err := a.worstUnits()
 	if err != nil {
 		return maxUnitLimit // if no address is found, the simulation has failed as well
 	}
-	return limitFor(consumed, ownUnits(logs), worst, a.client.computeMargin)
+	return limitFor(consumed, ownUnits(logs), worst)
 }
 
 // limitFor adds up a compute limit. It bounds the numbers first, because a node can return any.
-func limitFor(consumed, own, worst, margin uint64) uint32 {
+func limitFor(consumed, own, worst uint64) uint32 {
 	consumed, worst = min(consumed, maxUnitLimit), min(worst, maxUnitLimit)
 	own = min(own, consumed)
 	needed := consumed - own + max(own, worst)
-	return uint32(min(needed+needed*margin/100+unitReserve, maxUnitLimit))
+	return uint32(min(needed+needed*computeMargin/100+unitReserve, maxUnitLimit))
 }
 
 // worstUnits returns the worst case of the action's own instruction; zero if it is another program's. The
@@ -163,8 +145,8 @@ func ownUnits(logs []string) (units uint64) {
 	return units
 }
 
-// unitPrice returns the client's percentile of the prices that transactions which write the same accounts
-// have recently paid, in millionths of a lamport per compute unit.
+// unitPrice returns a percentile of the prices that transactions which write the same accounts have recently
+// paid, in millionths of a lamport per compute unit.
 func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instruction) (uint64, error) {
 	recent, err := c.rpc.GetRecentPrioritizationFees(ctx, writtenAccounts(instructions))
 	if err != nil {
@@ -174,7 +156,7 @@ func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instructio
 	for i, fee := range recent {
 		prices[i] = fee.PrioritizationFee
 	}
-	return percentile(prices, c.feePercentile), nil
+	return percentile(prices, feePercentile), nil
 }
 
 // percentile returns the least of the values that is at least as large as the given percentage of them; zero
@@ -205,9 +187,6 @@ func writtenAccounts(instructions []solana.Instruction) solana.PublicKeySlice {
 // cappedUnitPrice lowers a price so that all units of the limit together cost no more than the cap, in
 // lamports. The chain rounds the fee up to a whole lamport; this rounds the price down.
 func cappedUnitPrice(price uint64, limit uint32, lamports uint64) uint64 {
-	if limit == 0 {
-		return 0
-	}
 	high, low := bits.Mul64(lamports, microLamports)
 	if high >= uint64(limit) {
 		return price

@@ -45,7 +45,7 @@ func TestUnitLimitHasAMarginAndAnEnd(t *testing.T) {
 		{math.MaxUint64, 0, math.MaxUint64, 1_400_000},
 		{16_769_767_339_735_956_014, 0, 0, 1_400_000}, // times 1.1 is 2^64 - 1
 	} {
-		assert.EqualValues(t, c.want, limitFor(c.consumed, c.own, c.worst, defaultComputeMargin), "%+v", c)
+		assert.EqualValues(t, c.want, limitFor(c.consumed, c.own, c.worst), "%+v", c)
 	}
 }
 

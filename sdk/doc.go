@@ -47,10 +47,10 @@
 // # Sending
 //
 // A transaction is simulated first. Its compute limit covers the worst case of its instruction and the
-// simulated units of the others with a margin ([Config].ComputeMarginPercent). Its priority fee is a
-// percentile of the recent fees for the accounts that it writes, up to a cap ([Config].PriorityFeePercentile,
-// [Config].MaxPriorityFee). [Action.With] changes the commitment or the cap of one action, or uses a durable
-// nonce. [Action.Simulate] returns costs and changes, and signs nothing.
+// simulated units of the others, and a margin of 10 percent. Its priority fee is the 75th percentile of the
+// recent fees for the accounts that it writes, up to a cap ([Config].MaxPriorityFee). [Action.With] changes
+// the commitment or the cap of one action, or uses a durable nonce. [Action.Simulate] returns costs and
+// changes, and signs nothing.
 //
 // # Several nodes
 //

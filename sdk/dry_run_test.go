@@ -120,24 +120,6 @@ func TestPercentileOfRecentFees(t *testing.T) {
 	assert.Zero(t, percentile(nil, 75))
 }
 
-func TestSendingIsConfigurable(t *testing.T) {
-	for _, config := range []Config{{PriorityFeePercentile: -1}, {PriorityFeePercentile: 101},
-		{ComputeMarginPercent: -1}} {
-		config.Endpoint = "http://localhost"
-		_, err := NewClient(config)
-		require.Error(t, err)
-	}
-	client, err := NewClient(Config{Endpoint: "http://localhost", PriorityFeePercentile: 50,
-		ComputeMarginPercent: 1 << 40})
-	require.NoError(t, err)
-	assert.Equal(t, 50, client.feePercentile)
-	assert.EqualValues(t, maxUnitLimit, limitFor(10_000, 0, 0, client.computeMargin))
-	client, err = NewClient(Config{Endpoint: "http://localhost"})
-	require.NoError(t, err)
-	assert.Equal(t, 75, client.feePercentile)
-	assert.EqualValues(t, 11_300, limitFor(10_000, 0, 0, client.computeMargin))
-}
-
 func TestCommitmentOfOneActionIsItsOwn(t *testing.T) {
 	levels := []string{"processed", "confirmed", "finalized"}
 	a := newAgent(t, map[string]func(int) (any, error){

@@ -183,9 +183,7 @@ func (r *reading) agree(negotiation solana.PublicKey, createdAt int64, amount ui
 	switch r.policy.wallet {
 	case engagement.Buyer:
 		price.Side, price.Counterparty = protocol.OfferSideBuyer, engagement.Seller
-		if deal := (Deal{Negotiation: negotiation, CreatedAt: createdAt}); createdAt != 0 && !slices.Contains(r.deals, deal) {
-			r.deals = append(r.deals, deal)
-		}
+		r.deals = append(r.deals, Deal{Negotiation: negotiation, CreatedAt: createdAt})
 	case engagement.Seller:
 		price.Side, price.Counterparty = protocol.OfferSideSeller, engagement.Buyer
 	default:
@@ -229,8 +227,7 @@ func (r *reading) isOwed(decoded step) bool {
 	}
 	r.policy.lock.Lock()
 	defer r.policy.lock.Unlock()
-	commitment := r.policy.usage.Commitments[commitmentOf(reveal)]
-	return commitment != nil && commitment.Negotiation == reveal.Negotiation
+	return r.policy.usage.Commitments[commitmentOf(reveal)] != nil
 }
 
 // now returns the policy's time, in Unix seconds.

@@ -14,8 +14,6 @@ import (
 const (
 	// packetSize is the greatest size of a transaction with its signatures, in bytes.
 	packetSize = 1232
-	// mostAccounts is the greatest number of accounts of a message: an index is one byte.
-	mostAccounts = 256
 	// versionMark is set in the first byte of a message that has a version; the rest of the byte is the
 	// version.
 	versionMark = 0x80
@@ -48,15 +46,7 @@ func checkMessage(m *solana.Message) error {
 		int(m.Header.NumReadonlyUnsignedAccounts) > keys-signers {
 		return fmt.Errorf("header does not match %d accounts", keys)
 	}
-	for _, lookup := range m.AddressTableLookups {
-		if len(lookup.WritableIndexes)+len(lookup.ReadonlyIndexes) == 0 {
-			return fmt.Errorf("table %s: no address is used", lookup.AccountKey)
-		}
-	}
 	total := keys + m.NumLookups()
-	if total > mostAccounts {
-		return fmt.Errorf("too many accounts: %d, at most %d are allowed", total, mostAccounts)
-	}
 	for i, instruction := range m.Instructions {
 		if instruction.ProgramIDIndex == 0 || int(instruction.ProgramIDIndex) >= keys {
 			return fmt.Errorf("instruction %d: program index %d is not one of the message's own accounts", i, instruction.ProgramIDIndex)

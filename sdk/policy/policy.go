@@ -263,7 +263,8 @@ func (p *Policy) load(ctx context.Context) error {
 	for _, known := range p.usage.Messages {
 		known.mayBeSigned = true // the process may have ended in between
 	}
-	return p.tidy(ctx)
+	p.tidy(ctx)
+	return nil
 }
 
 // PublicKey returns the wallet's address.
@@ -351,9 +352,7 @@ func (n notSigned) Unwrap() error { return n.error }
 func (p *Policy) count(ctx context.Context, read *reading) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if err := p.tidy(ctx); err != nil {
-		return err
-	}
+	p.tidy(ctx)
 	if err := p.appendLocked(ctx, func() (*Record, error) { return p.counted(read) }); err != nil {
 		return err
 	}

@@ -14,16 +14,14 @@ const (
 
 // tidy prunes usage and replaces the store's records by a snapshot, if either is due. If the store cannot
 // replace its records, it keeps them.
-func (p *Policy) tidy(ctx context.Context) error {
+func (p *Policy) tidy(ctx context.Context) {
 	now := p.config.Now()
-	if now.Unix()-p.pruned >= pruneEvery || now.Unix() < p.pruned {
+	if now.Unix()-p.pruned >= pruneEvery {
 		p.pruned = now.Unix()
-		if err := p.usage.prune(now); err != nil {
-			return err
-		}
+		p.usage.prune(now)
 	}
 	if p.appended < compactAfter {
-		return nil
+		return
 	}
 	p.appended = 0
 	state, err := p.usage.clone()
@@ -34,5 +32,4 @@ func (p *Policy) tidy(ctx context.Context) error {
 	if err != nil && !errors.Is(err, ErrBehind) {
 		p.config.Logger.WarnContext(ctx, "usage not compacted", "wallet", p.wallet, "reason", err)
 	}
-	return nil
 }

@@ -37,10 +37,7 @@ func (c *Config) Stopped() error {
 			return general(RuleStopped, errors.New(reason))
 		}
 	}
-	if c.StopFile == "" {
-		return nil
-	}
-	_, err := os.Lstat(c.StopFile)
+	_, err := os.Lstat(c.StopFile) // no file has the empty path
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

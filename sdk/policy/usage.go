@@ -47,12 +47,7 @@ const (
 
 // dayOf returns the UTC day of a time, in days since 1 January 1970.
 func dayOf(now time.Time) int64 {
-	seconds := now.Unix()
-	day := seconds / secondsPerDay
-	if seconds%secondsPerDay < 0 {
-		day--
-	}
-	return day
+	return now.Unix() / secondsPerDay
 }
 
 // Scope is a mint, or lamports, and the negotiation or counterparty of a spend. Its text is both addresses.
@@ -146,7 +141,7 @@ func (u *Snapshot) apply(record Record) error {
 		if known == nil {
 			return fmt.Errorf("message %s is settled but not counted", record.Message)
 		}
-		return u.settle(known, record.Outcome)
+		u.settle(known, record.Outcome)
 	case RecordSnapshot:
 		if record.Snapshot == nil {
 			return errors.New("snapshot record without a snapshot")
@@ -216,16 +211,12 @@ func (u *Snapshot) add(spend Spend) {
 	}
 }
 
-var errLessThanNothing = errors.New("records return more than was used")
-
 // settle removes a message whose outcome is final, and gives back the money that it did not spend.
-func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) error {
+func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) {
 	delete(u.Messages, known.Message)
 	if outcome != transaction.Confirmed && outcome != transaction.Failed {
 		for _, fee := range known.Fees {
-			if err := u.subtract(known.Day, fee); err != nil {
-				return err
-			}
+			u.subtract(known.Day, fee)
 		}
 		for _, hash := range known.Reveals {
 			if commitment := u.Commitments[hash]; commitment != nil {
@@ -236,7 +227,7 @@ func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) error
 	}
 	counted := u.Intents[known.Intent]
 	if counted == nil {
-		return nil // another message of the intent was executed
+		return // another message of the intent was executed
 	}
 	counted.Open--
 	if outcome == transaction.Confirmed {
@@ -249,16 +240,14 @@ func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) error
 				other.Intent = Digest{}
 			}
 		}
-		return nil
+		return
 	}
 	if counted.Open > 0 {
-		return nil
+		return
 	}
 	delete(u.Intents, known.Intent)
 	for _, spend := range counted.Spends {
-		if err := u.subtract(counted.Day, spend); err != nil {
-			return err
-		}
+		u.subtract(counted.Day, spend)
 	}
 	for address, engagements := range u.Engagements {
 		kept := slices.DeleteFunc(engagements, func(e Engagement) bool { return e.Intent == known.Intent })
@@ -271,43 +260,31 @@ func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) error
 			delete(u.Commitments, hash)
 		}
 	}
-	return nil
 }
 
-func (u *Snapshot) subtract(day int64, spend Spend) error {
-	lower := func(amounts map[Scope]uint64, account solana.PublicKey) error {
+// subtract gives back a spend, which is part of the sums.
+func (u *Snapshot) subtract(day int64, spend Spend) {
+	lower := func(amounts map[Scope]uint64, account solana.PublicKey) {
 		key := Scope{spend.Mint, account}
 		if account.IsZero() {
-			return nil
-		}
-		if amounts[key] < spend.Amount {
-			return errLessThanNothing
+			return
 		}
 		if amounts[key] -= spend.Amount; amounts[key] == 0 {
 			delete(amounts, key)
 		}
-		return nil
 	}
-	if err := errors.Join(lower(u.Negotiations, spend.Negotiation), lower(u.Counterparties, spend.Counterparty)); err != nil {
-		return err
+	lower(u.Negotiations, spend.Negotiation)
+	lower(u.Counterparties, spend.Counterparty)
+	if day == u.Day { // the sums of earlier days are dropped
+		u.Today[spend.Mint] -= spend.Amount
 	}
-	if day != u.Day {
-		return nil // the sum of that day is dropped
-	}
-	if u.Today[spend.Mint] < spend.Amount {
-		return errLessThanNothing
-	}
-	u.Today[spend.Mint] -= spend.Amount
-	return nil
 }
 
 // prune removes the usage that no limit depends on any more.
-func (u *Snapshot) prune(now time.Time) error {
+func (u *Snapshot) prune(now time.Time) {
 	for _, known := range u.Messages {
 		if known.attempts == 0 && now.Sub(time.Unix(known.Time, 0)) > openLife {
-			if err := u.settle(known, transaction.Confirmed); err != nil {
-				return err
-			}
+			u.settle(known, transaction.Confirmed)
 		}
 	}
 	for digest, approval := range u.Approvals {
@@ -332,7 +309,6 @@ func (u *Snapshot) prune(now time.Time) error {
 			delete(u.Commitments, hash)
 		}
 	}
-	return nil
 }
 
 // usedOn returns the amount spent on a day: zero on a day after the latest.
