@@ -156,6 +156,13 @@ func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 	} {
 		require.ErrorIs(t, review(with(extra), seller), ErrAgreement, name)
 	}
+	bare, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{}).Build(t.Context())
+	require.NoError(t, err)
+	bare.Instructions = bare.Instructions[len(bare.Instructions)-1:]
+	tx, err := bare.Transaction(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, review(tx, seller))
+	require.ErrorContains(t, review(tx, tx.Message.AccountKeys[0]), "the fee payer is not the other party")
 	damaged := s.prepare(t, nil)
 	damaged.Message.Instructions[len(damaged.Message.Instructions)-1].Accounts[2] = 200
 	require.ErrorIs(t, review(damaged, seller), ErrAgreement)

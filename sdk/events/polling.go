@@ -3,7 +3,6 @@ package events
 import (
 	"cmp"
 	"context"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -42,9 +41,6 @@ func NewPolling(every time.Duration) Source {
 
 // Open starts polling.
 func (p polling) Open(ctx context.Context, options Options) (Stream, error) {
-	if options.RPC == nil || options.Notify == nil {
-		return nil, errors.New("polling: RPC or Notify not set")
-	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stream := &pollStream{
 		options: options, every: p.every, cancel: cancel, done: make(chan struct{}), seed: maphash.MakeSeed(),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	systemprogram "github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -285,6 +286,36 @@ func nonceIn(t *testing.T, secret []byte) [32]byte {
 	nonce, err := hex.DecodeString(document.Nonce)
 	require.NoError(t, err)
 	return [32]byte(nonce)
+}
+
+// The amounts of a negotiation count until it is certainly over: a milestone can be decided long after the
+// bargaining, and a transaction with a durable nonce can be executed years after its signature.
+func TestUsageOfANegotiationIsKeptUntilItIsOver(t *testing.T) {
+	const day = 24 * time.Hour
+	s := newStage(t, allowing(policy.AdvanceNonce))
+	milestones := s.creation(friend, 1, 1_000_000)
+	milestones.Params.MilestoneBps = [8]uint16{5_000, 5_000}
+	milestones.Params.MilestoneDeadline = s.now.Add(30 * day).Unix()
+	nonce := systemprogram.NewAdvanceNonceAccountInstruction(thief, solana.SysVarRecentBlockHashesPubkey, s.wallet()).Build()
+	for _, message := range [][]byte{
+		s.message(s.build(milestones)), s.message(nonce, s.create(friend, 2, 2_000_000)), s.message(s.create(friend, 3, 3_000_000)),
+	} {
+		require.NoError(t, s.signMessage(message))
+		s.policy.ObserveOutcome(t.Context(), message, transaction.Confirmed)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		used  [3]uint64
+	}{
+		{day, [3]uint64{1_000_000, 2_000_000, 3_000_000}}, {40 * day, [3]uint64{1_000_000, 2_000_000, 0}},
+		{20 * day, [3]uint64{0, 2_000_000, 0}}, {700 * day, [3]uint64{}},
+	} {
+		s.now = s.now.Add(c.after)
+		s.restart()
+		for i, used := range c.used {
+			require.Equal(t, used, s.policy.UsedOn(s.negotiation(s.wallet(), friend, uint64(i+1)), mint), "session %d at %s", i+1, s.now)
+		}
+	}
 }
 
 // Usage does not grow with the number of signatures: settled messages, and usage that no limit depends on any

@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 const (
@@ -226,7 +227,7 @@ func (f *Feed) run() {
 		if time.Since(began) > lastReconnect {
 			pause.Reset()
 		}
-		f.waitToReopen(ctx, pause.NextBackOff())
+		_ = wait.For(ctx, pause.NextBackOff())
 	}
 }
 
@@ -248,31 +249,6 @@ func (f *Feed) stopIfIdle() bool {
 	f.streaming = false
 	clear(f.abandoned)
 	return true
-}
-
-// waitToReopen waits before the stream is opened again. It returns early if a new subscriber waits for its
-// addresses.
-func (f *Feed) waitToReopen(ctx context.Context, pause time.Duration) {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-			return
-		case <-f.wake:
-			f.lock.Lock()
-			wanted := len(f.topics) == 0
-			for _, at := range f.topics {
-				wanted = wanted || len(at.waiting) > 0
-			}
-			f.lock.Unlock()
-			if wanted {
-				return
-			}
-		}
-	}
 }
 
 // disconnected records that there is no stream. If the reason is an error, it is reported to the subscribers

@@ -114,9 +114,6 @@ func (w *watcher) follow(address solana.PublicKey, from position) error {
 
 // unfollow stops watching a closed account.
 func (w *watcher) unfollow(address solana.PublicKey) {
-	if w.cursors.at(address) == nil {
-		return
-	}
 	w.feed.detach(w, address)
 	w.cursors.remove(address)
 	w.lock.Lock()

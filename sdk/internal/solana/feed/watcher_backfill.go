@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -116,9 +115,6 @@ func (w *watcher) listUntil(ctx context.Context, address solana.PublicKey, all b
 		from = at.complete
 	}
 	entries, err := w.feed.since(ctx, address, from, head)
-	if errors.Is(err, ErrTooLong) && address == w.Wallet {
-		return w.skipUnrelated(ctx, head)
-	}
 	if err != nil {
 		return err
 	}
@@ -141,18 +137,6 @@ func (w *watcher) order(ctx context.Context) error {
 	}
 	w.postponed = true
 	w.putBack(again)
-	return nil
-}
-
-// skipUnrelated moves the cursor behind transactions that mention the wallet and are too many to be its own. A
-// list of its accounts replaces them, and the listener receives a truncated delivery.
-func (w *watcher) skipUnrelated(ctx context.Context, head uint64) error {
-	newest, err := w.feed.endOf(ctx, w.Wallet, head)
-	if err != nil {
-		return err
-	}
-	w.cursors.at(w.Wallet).complete = newest
-	w.deliverTruncated(newest.signature, newest.slot)
 	return nil
 }
 
