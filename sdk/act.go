@@ -136,9 +136,6 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 		return nil, err
 	}
 	payer := cmp.Or(a.Payer, built.payer)
-	if payer.IsZero() {
-		return nil, fmt.Errorf("haggle: %s: fee payer not set", a.Name)
-	}
 	instruction, err := built.instruction.Instruction()
 	if err != nil {
 		return nil, err

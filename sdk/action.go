@@ -251,7 +251,7 @@ func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResul
 	if err != nil {
 		return nil, 0, err
 	}
-	if answer == nil || answer.Value == nil {
+	if answer.Value == nil {
 		return nil, 0, malformed("node returned no blockhash")
 	}
 	return answer.Value, answer.Context.Slot, nil
@@ -314,7 +314,7 @@ func (c *Client) simulate(
 	if err != nil {
 		return nil, err
 	}
-	if answer == nil || answer.Value == nil {
+	if answer.Value == nil {
 		return nil, malformed("node returned no simulation result")
 	}
 	return answer.Value, nil

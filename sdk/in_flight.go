@@ -77,12 +77,12 @@ func (f *inFlight) end(
 	return failure
 }
 
-// add adds a flight and returns true if neither its signature nor its key is in flight yet.
+// add adds a flight and returns true if its key is not in flight yet.
 func (f *inFlight) add(signature solana.Signature, added *flight) bool {
 	f.flightsLock.Lock()
 	defer f.flightsLock.Unlock()
-	for other, known := range f.flights {
-		if other == signature || !added.key.IsZero() && known.key == added.key {
+	for _, known := range f.flights {
+		if known.key == added.key {
 			return false
 		}
 	}

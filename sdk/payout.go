@@ -104,9 +104,6 @@ func (c *Client) otherAccount(
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
-	if answer == nil {
-		return solana.PublicKey{}, malformed("node returned no list of accounts")
-	}
 	for _, keyed := range answer.Value {
 		if keyed == nil || keyed.Account.Data == nil {
 			continue

@@ -190,9 +190,6 @@ func (a *Action) current(ctx context.Context) (*Snapshot, error) {
 
 // check reads the negotiation and returns an error if the precondition is not met.
 func (a *Action) check(ctx context.Context) error {
-	if a.precondition.isZero() {
-		return nil
-	}
 	now, err := a.current(ctx)
 	if err != nil || a.precondition.isMet(now) {
 		return err
@@ -205,9 +202,6 @@ func (a *Action) check(ctx context.Context) error {
 
 // isDone reports whether a negotiation, or the absence of one, shows that the action has taken effect.
 func (a *Action) isDone(now *Snapshot) bool {
-	if a.act == nil {
-		return false
-	}
 	if now == nil {
 		_, closes := a.act.(*closeNegotiation)
 		return closes

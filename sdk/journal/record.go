@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"time"
@@ -24,9 +23,6 @@ const (
 	// the content's checksum.
 	headSize = 8
 	tailSize = 4
-	// contentMost is the largest accepted content, in bytes. An entry takes far less: its transaction has at
-	// most 1,232 bytes.
-	contentMost = 1 << 20
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -73,9 +69,6 @@ func appendRecord(dst []byte, r record) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	if len(content) > contentMost {
-		return dst, fmt.Errorf("a record of %d bytes", len(content))
-	}
 	return append(dst, framed(content)...), nil
 }
 
@@ -105,9 +98,6 @@ func nextRecord(rest []byte) (r record, size int, err error) {
 		return r, 0, errors.New("the length's checksum is wrong")
 	}
 	length := int(binary.LittleEndian.Uint32(rest))
-	if length > contentMost {
-		return r, 0, fmt.Errorf("a record of %d bytes", length)
-	}
 	size = headSize + length + tailSize
 	if len(rest) < size {
 		return r, 0, errTorn
