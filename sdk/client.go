@@ -38,8 +38,8 @@ type Config struct {
 	// rpc.CommitmentProcessed is refused, because a processed block can be dropped.
 	Commitment rpc.CommitmentType
 	// MaxPriorityFee is the most that a transaction pays to be executed earlier, in lamports, on top of 5,000
-	// lamports per signature. Up to that, the client pays the fee that was enough in three quarters of the recent
-	// blocks for the transaction's accounts. If zero, it pays none.
+	// lamports per signature. Up to that, the client pays the fee that was enough in three quarters of the
+	// recent blocks for the transaction's accounts. If zero, it pays none.
 	MaxPriorityFee uint64
 	// Journal records each transaction before it is sent, so that its outcome can be found after a crash: see
 	// [Client.Recover]. If nil, nothing is recorded.

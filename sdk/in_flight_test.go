@@ -11,8 +11,8 @@ import (
 func TestTwoCallsDoNotSendTheSameAction(t *testing.T) {
 	f := newInFlight(newMemoryJournal())
 	entry := func(signature byte, key byte) JournalEntry {
-		return JournalEntry{Wallet: solana.PublicKey{1}, Signature: solana.Signature{signature}, Key: solana.Hash{key},
-			Transaction: []byte{1}}
+		return JournalEntry{Wallet: solana.PublicKey{1}, Signature: solana.Signature{signature},
+			Key: solana.Hash{key}, Transaction: []byte{1}}
 	}
 	require.NoError(t, f.begin(t.Context(), entry(1, 7)))
 	require.ErrorIs(t, f.begin(t.Context(), entry(2, 7)), ErrInJournal)

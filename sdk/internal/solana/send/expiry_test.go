@@ -30,7 +30,8 @@ func TestExpiryNeedsAStatusThatIsNoOlderThanTheHeight(t *testing.T) {
 			"getSignatureStatuses":   `{"context":{"slot":` + slot + `},"value":[null]}`,
 			"getFirstAvailableBlock": `0`,
 		}})
-		pending := (&Sender{}).Pending(Pending{Signature: solana.Signature{1}, Valid: Validity{LastHeight: 899, Since: 700}})
+		pending := (&Sender{}).Pending(Pending{Signature: solana.Signature{1},
+			Valid: Validity{LastHeight: 899, Since: 700}})
 		got, _, err := pending.expiryAt(t.Context(), node)
 		require.NoError(t, err)
 		require.Equal(t, want, got, "status of slot %s", slot)
