@@ -11,11 +11,16 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // transcript passes a client's requests on to a node and records the answers. After replay it returns the
 // same answers to the same requests at once.
 type transcript struct {
+	// waited is the time that the client has waited before it requested the status of a sent transaction, in
+	// replays. sent is when the transaction was sent.
+	waited    time.Duration
+	sent      time.Time
 	lock      sync.Mutex
 	replaying bool
 	// exchanges are in the order of the requests.
@@ -117,6 +122,12 @@ func (t *transcript) again(request *http.Request, asked call) (*http.Response, e
 		}
 		if skip == 0 {
 			t.replayed[key]++
+			switch asked.Method {
+			case "sendTransaction":
+				t.sent = time.Now()
+			case "getSignatureStatuses":
+				t.waited += time.Since(t.sent)
+			}
 			return answerTo(request, asked, noted.result), nil
 		}
 		skip--
