@@ -170,7 +170,7 @@ func (a *Authenticator) byKey(ctx context.Context, text string) (Caller, error) 
 		// A database can compare text without regard to case or trailing spaces.
 		err = fmt.Errorf("API key %s: registry returned a key with another hash", record.ID)
 		return Caller{}, unavailable(err)
-	case record.Kind != Client && record.Kind != Publisher:
+	case record.Kind != Client && record.Kind != Publisher && record.Kind != Administrator:
 		err = fmt.Errorf("API key %s: kind %q cannot own keys", record.ID, record.Kind)
 		return Caller{}, unavailable(err)
 	}

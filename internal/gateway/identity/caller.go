@@ -15,6 +15,8 @@ const (
 	Anonymous Kind = "anonymous"
 	Client    Kind = "client"
 	Publisher Kind = "publisher"
+	// Administrator is an operator of the gateway. It has no ID.
+	Administrator Kind = "administrator"
 )
 
 // Method is the way in which a caller has proved its identity.
@@ -72,8 +74,11 @@ func (c Caller) RequireAll(scopes []Scope) error {
 // LimitKey returns the name under which limits count the caller, such as "client:7" or
 // "anonymous:203.0.113.0/24".
 func (c Caller) LimitKey() string {
-	if c.Kind == Client || c.Kind == Publisher {
+	switch c.Kind {
+	case Client, Publisher:
 		return string(c.Kind) + ":" + strconv.FormatInt(c.ID, 10)
+	case Administrator:
+		return string(c.Kind) + ":" + c.KeyID
 	}
 	if !c.Address.IsValid() {
 		return string(Anonymous) + ":local"

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Scope is a permission of a caller. It is always about the caller's own publisher or client.
+// Scope is a permission of a caller. It is about the caller's own publisher or client, unless the caller is
+// an administrator.
 type Scope string
 
 // The scopes.
@@ -25,6 +26,8 @@ const (
 	AuditRead      Scope = "audit:read"
 	// KeysWrite permits to create, rotate and revoke API keys with at most the scopes of the caller.
 	KeysWrite Scope = "keys:write"
+	// Administer permits to register publishers and clients, and to act for every publisher.
+	Administer Scope = "administer"
 )
 
 // scopes has the scopes of each kind of caller.
@@ -34,6 +37,10 @@ var scopes = map[Kind][]Scope{
 	Publisher: {
 		NegotiationsRead, LicencesRead, LicencesWrite, StrategiesRead, StrategiesWrite, ApprovalsWrite,
 		AnalyticsRead, AuditRead, KeysWrite,
+	},
+	Administrator: {
+		NegotiationsRead, LicencesRead, LicencesWrite, StrategiesRead, StrategiesWrite, ApprovalsWrite,
+		AnalyticsRead, AuditRead, KeysWrite, Administer,
 	},
 }
 

@@ -28,23 +28,25 @@ type Client struct {
 	// Subject is unique among the clients of a kind: the identity that was verified.
 	Subject string
 	// Name is the name of the verified registration. It is empty for an anonymous client.
-	Name      string
+	Name string
+	// PublicKey is the Ed25519 key in base64url of a client that signs its requests; otherwise it is empty.
+	PublicKey string
 	CreatedAt time.Time
 }
 
-const clientColumns = `id, kind, subject, name, created_at`
+const clientColumns = `id, kind, subject, name, public_key, created_at`
 
 func scanClient(scan func(...any) error) (c Client, err error) {
-	err = scan(&c.ID, &c.Kind, &c.Subject, text(&c.Name), scanTime{&c.CreatedAt})
+	err = scan(&c.ID, &c.Kind, &c.Subject, text(&c.Name), text(&c.PublicKey), scanTime{&c.CreatedAt})
 	return c, err
 }
 
 // RegisterClient adds a client. It returns [ErrExists] if another one of the kind has the subject.
 func (s *Store) RegisterClient(ctx context.Context, c Client) (Client, error) {
 	return one(ctx, s.writer, fmt.Sprintf("client %s", c.Subject), scanClient,
-		`INSERT INTO clients (kind, subject, name, created_at)
-		VALUES ($1, $2, $3, $4) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
-		micro(s.now()))
+		`INSERT INTO clients (kind, subject, name, public_key, created_at)
+		VALUES ($1, $2, $3, $4, $5) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
+		orNull(c.PublicKey), micro(s.now()))
 }
 
 // AnonymousClient returns the anonymous client with a subject. It adds one if there is none.
@@ -145,6 +147,14 @@ func (s *Store) CreateKey(ctx context.Context, k APIKey) (APIKey, error) {
 // KeyByHash returns an API key, or [ErrNotFound]. The key can be expired or revoked.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (APIKey, error) {
 	return one(ctx, s.reader, "API key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
+}
+
+// Key returns an API key, or [ErrNotFound]. The key can be expired or revoked.
+func (s *Store) Key(ctx context.Context, id string) (APIKey, error) {
+	if err := checkID("API key", id); err != nil {
+		return APIKey{}, err
+	}
+	return one(ctx, s.reader, "API key "+id, scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`, id)
 }
 
 // RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no

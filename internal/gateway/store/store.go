@@ -203,6 +203,9 @@ func (s *Store) Close() error {
 // Ready returns an error if the database does not answer.
 func (s *Store) Ready(ctx context.Context) error { return s.reader.PingContext(ctx) }
 
+// Now returns the time of the store's clock in UTC, in microseconds.
+func (s *Store) Now() time.Time { return s.now() }
+
 // now is the time in the precision of the database.
 func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Microsecond) }
 
