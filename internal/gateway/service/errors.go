@@ -1,0 +1,148 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Kind is the class of an error.
+type Kind string
+
+// The kinds.
+const (
+	// NotFound: the object does not exist, or is of another publisher or client.
+	NotFound Kind = "not_found"
+	// Forbidden: the caller lacks the permission.
+	Forbidden Kind = "forbidden"
+	// Conflict: the state of the object does not allow the operation.
+	Conflict Kind = "conflict"
+	// Limit: too many negotiations; try again after [Error.RetryAfter].
+	Limit Kind = "limit"
+	// Invalid: the request is wrong in [Error.Field].
+	Invalid Kind = "invalid"
+)
+
+// The codes of conflicts and limits. Other errors have the kind as the code.
+const (
+	CodeInProgress    = "negotiation-in-progress"
+	CodeStatus        = "negotiation-status"
+	CodeOfferChanged  = "offer-changed"
+	CodeExists        = "exists"
+	CodeClosed        = "publisher-closed"
+	CodeNeedsApproval = "needs-approval"
+	CodeUnnamed       = "unnamed-client"
+	CodeKeyReused     = "idempotency-key-reused"
+	CodeLimitClient   = "limit-client-hour"
+	CodeLimitOpen     = "limit-publisher-open"
+)
+
+// InProgress is the detail of the error with [CodeInProgress].
+const InProgress = "Negotiation in progress"
+
+// Error is an error that the caller causes or can handle. Its text has no secrets.
+type Error struct {
+	Kind Kind
+	// Code names the problem, such as "offer-changed".
+	Code string
+	// Detail is the explanation for a person.
+	Detail string
+	// Field is the path of the invalid field of the request; empty if it is unknown.
+	Field string
+	// RetryAfter is the time after which the same request can succeed; zero if that is unknown.
+	RetryAfter time.Duration
+
+	cause error
+}
+
+// Error returns the detail.
+func (e *Error) Error() string { return e.Detail }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+func invalid(field, format string, arguments ...any) *Error {
+	detail := fmt.Sprintf(format, arguments...)
+	return &Error{Kind: Invalid, Code: string(Invalid), Field: field, Detail: field + ": " + detail}
+}
+
+func forbidden(code, format string, arguments ...any) *Error {
+	return &Error{Kind: Forbidden, Code: code, Detail: fmt.Sprintf(format, arguments...)}
+}
+
+func conflict(code, format string, arguments ...any) *Error {
+	return &Error{Kind: Conflict, Code: code, Detail: fmt.Sprintf(format, arguments...)}
+}
+
+func notFound(object string, id any) *Error {
+	return &Error{Kind: NotFound, Code: string(NotFound), Detail: fmt.Sprintf("%s %v: not found", object, id)}
+}
+
+// fieldOf matches the path of a field in the errors of strategies, terms and JSON.
+var fieldOf = regexp.MustCompile(`^invalid \w+: (?:invalid \w+: )?([a-z0-9_.\[\]]+): `)
+
+// problem returns the [*Error] of an error, or the error itself if the caller cannot handle it.
+func problem(err error) error {
+	var known *Error
+	var status *store.StatusError
+	var limit *store.LimitError
+	var identified *identity.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.As(err, &identified):
+		return &Error{Kind: Forbidden, Code: identified.Code, Detail: identified.Detail, cause: err}
+	case errors.As(err, &status):
+		return &Error{Kind: Conflict, Code: CodeStatus, Detail: err.Error(), cause: err}
+	case errors.As(err, &limit):
+		code := CodeLimitOpen
+		if limit.Limit == store.LimitClientHour {
+			code = CodeLimitClient
+		}
+		return &Error{Kind: Limit, Code: code, Detail: err.Error(), RetryAfter: limit.RetryAfter, cause: err}
+	}
+	for _, e := range []struct {
+		is         error
+		kind       Kind
+		code       string
+		field      string
+		retryAfter time.Duration
+	}{
+		{store.ErrInProgress, Conflict, CodeInProgress, "", time.Second},
+		{store.ErrNotFound, NotFound, string(NotFound), "", 0},
+		{store.ErrExists, Conflict, CodeExists, "", 0},
+		{store.ErrNoStrategy, Conflict, CodeClosed, "", 0},
+		{store.ErrOfferChanged, Conflict, CodeOfferChanged, "", 0},
+		{store.ErrKeyReused, Invalid, CodeKeyReused, "idempotency_key", 0},
+		{store.ErrCursor, Invalid, string(Invalid), "cursor", 0},
+		{engine.ErrNoCounter, Conflict, CodeOfferChanged, "", 0},
+		{engine.ErrFinal, Conflict, CodeStatus, "", 0},
+		{engine.ErrAwaitingApproval, Conflict, CodeStatus, "", 0},
+		{engine.ErrBundle, Invalid, string(Invalid), "required", 0},
+		{engine.ErrStrategy, Invalid, string(Invalid), "", 0},
+		{terms.ErrInvalid, Invalid, string(Invalid), "", 0},
+		{strictjson.ErrInvalid, Invalid, string(Invalid), "", 0},
+	} {
+		if !errors.Is(err, e.is) {
+			continue
+		}
+		found := &Error{
+			Kind: e.kind, Code: e.code, Field: e.field, Detail: err.Error(), RetryAfter: e.retryAfter, cause: err,
+		}
+		if e.is == store.ErrInProgress {
+			found.Detail = InProgress
+		}
+		if match := fieldOf.FindStringSubmatch(found.Detail); match != nil && found.Kind == Invalid {
+			found.Field = match[1]
+		}
+		return found
+	}
+	return err
+}

@@ -1,0 +1,263 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Negotiation is what both sides know of a negotiation.
+type Negotiation struct {
+	ID          string `json:"id"`
+	PublisherID int64  `json:"publisher_id"`
+	// Publisher is the hostname.
+	Publisher string `json:"publisher_hostname"`
+	// ClientName is the verified name of the client; empty for an anonymous one.
+	ClientName string `json:"client_name,omitempty"`
+	// BundleID is the bundle of the negotiation; empty without one.
+	BundleID string        `json:"bundle_id,omitempty"`
+	Status   engine.Status `json:"status"`
+	// Reason is the reason of a final status.
+	Reason string `json:"reason,omitempty"`
+	// Round counts the client's proposals and acceptances.
+	Round int `json:"current_round"`
+	// Currency is the currency of all prices.
+	Currency string `json:"currency"`
+	// OfferBy is the author of CurrentTerms, the newest offer: client or publisher.
+	OfferBy      store.Actor  `json:"current_offer_by"`
+	CurrentTerms *terms.Terms `json:"current_terms,omitempty"`
+	// FinalTerms are the agreed terms of an accepted negotiation.
+	FinalTerms *terms.Terms `json:"final_terms,omitempty"`
+	// LicenceID is the id of the licence; 0 if none has been generated.
+	LicenceID      int64     `json:"policy_id,omitempty"`
+	InitiatedAt    time.Time `json:"initiated_at"`
+	LastActivityAt time.Time `json:"last_activity_at"`
+	// DeadlineAt is the time at which an open negotiation ends as timeout.
+	DeadlineAt time.Time `json:"deadline_at"`
+	// CompletedAt is zero for an open negotiation.
+	CompletedAt time.Time `json:"completed_at,omitzero"`
+}
+
+// Details are a negotiation and its history.
+type Details struct {
+	Negotiation
+	InitialProposal *terms.Terms `json:"initial_proposal,omitempty"`
+	Rounds          []Round      `json:"rounds"`
+	// StrategyID and Figures are for the publisher. Figures are those of an accepted negotiation.
+	StrategyID int64           `json:"strategy_id,omitempty"`
+	Figures    *engine.Figures `json:"figures,omitempty"`
+}
+
+// Round is an entry of the history.
+type Round struct {
+	Number int          `json:"round_number"`
+	Actor  store.Actor  `json:"actor"`
+	Action string       `json:"action"`
+	Terms  *terms.Terms `json:"proposed_terms,omitempty"`
+	Reason string       `json:"reasoning,omitempty"`
+	// Analysis is for the publisher: clients never receive it.
+	Analysis  *RecordedAnalysis `json:"analysis,omitempty"`
+	CreatedAt time.Time         `json:"created_at"`
+}
+
+// RecordedAnalysis is the reasoning of the publisher's answer.
+type RecordedAnalysis struct {
+	engine.Analysis
+	Tone engine.Tone `json:"tone"`
+}
+
+func parsed(text json.RawMessage) (*terms.Terms, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	t, err := terms.Parse(text)
+	return &t, err
+}
+
+// strategy returns the rules of a strategy version. They never change.
+func (s *Service) strategy(ctx context.Context, id int64) (*engine.Strategy, error) {
+	return s.strategies.get(id, func() (*engine.Strategy, error) {
+		v, err := s.store.Strategy(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return rulesOf(v.Definition)
+	})
+}
+
+func rulesOf(definition json.RawMessage) (*engine.Strategy, error) {
+	rules, err := engine.ParseStrategy(definition)
+	if err != nil {
+		return nil, fmt.Errorf("stored strategy: %s", err) // not an error of the caller
+	}
+	rules.IsActive = true // the column of the database decides
+	return &rules, nil
+}
+
+// view returns what both sides know.
+func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, error) {
+	rules, err := s.strategy(ctx, n.Strategy)
+	if err != nil {
+		return Negotiation{}, err
+	}
+	hostname, err := s.hostname(ctx, n.Publisher)
+	if err != nil {
+		return Negotiation{}, err
+	}
+	return viewOf(n, hostname, rules.Currency)
+}
+
+func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error) {
+	current, err := parsed(n.CurrentTerms)
+	final, err2 := parsed(n.FinalTerms)
+	return Negotiation{
+		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
+		Status: engine.Status(n.Status), Reason: n.Reason, Round: n.CurrentRound, Currency: currency,
+		OfferBy: n.OfferBy, CurrentTerms: current, FinalTerms: final, LicenceID: n.Policy,
+		InitiatedAt: n.InitiatedAt, LastActivityAt: n.LastActivityAt, DeadlineAt: n.Deadline,
+		CompletedAt: n.CompletedAt,
+	}, errors.Join(err, err2)
+}
+
+// readable returns a negotiation that a caller can read: its publisher, its client or an administrator.
+func (s *Service) readable(
+	ctx context.Context, caller identity.Caller, id string,
+) (store.Negotiation, error) {
+	n, err := s.store.Negotiation(ctx, id)
+	if err != nil {
+		return n, err
+	}
+	switch {
+	case caller.Kind == identity.Publisher || administers(caller):
+		if err := caller.Require(identity.NegotiationsRead); err != nil {
+			return n, err
+		}
+		if administers(caller) || caller.ID == n.Publisher {
+			return n, nil
+		}
+	default:
+		client, err := s.clientOf(ctx, caller, false)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return n, err
+		}
+		if err == nil && client == n.Client {
+			return n, nil
+		}
+	}
+	return n, notFound("negotiation", id)
+}
+
+// Status returns a negotiation and its history. Clients, anonymous ones too, read their own negotiations,
+// publishers theirs.
+func (s *Service) Status(ctx context.Context, caller identity.Caller, id string) (Details, error) {
+	d, err := s.details(ctx, caller, id)
+	return d, problem(err)
+}
+
+func (s *Service) details(ctx context.Context, caller identity.Caller, id string) (d Details, err error) {
+	n, err := s.readable(ctx, caller, id)
+	if err != nil {
+		return d, err
+	}
+	if d.Negotiation, err = s.view(ctx, n); err != nil {
+		return d, err
+	}
+	if d.InitialProposal, err = parsed(n.InitialProposal); err != nil {
+		return d, err
+	}
+	rounds, err := s.store.Rounds(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	private := caller.Kind == identity.Publisher || administers(caller)
+	d.Rounds = make([]Round, 0, len(rounds))
+	var proposals []terms.Terms
+	for _, r := range rounds {
+		round := Round{
+			Number: r.Number, Actor: r.Actor, Action: r.Action, Reason: r.Reasoning, CreatedAt: r.CreatedAt,
+		}
+		if round.Terms, err = parsed(r.Terms); err != nil {
+			return d, err
+		}
+		if r.Actor == store.ActorClient && round.Terms != nil {
+			proposals = append(proposals, *round.Terms)
+		}
+		if private && len(r.Analysis) > 0 {
+			round.Analysis = new(RecordedAnalysis)
+			if err := json.Unmarshal(r.Analysis, round.Analysis); err != nil {
+				return d, fmt.Errorf("negotiation %s: analysis: %w", id, err)
+			}
+		}
+		d.Rounds = append(d.Rounds, round)
+	}
+	if !private {
+		return d, nil
+	}
+	d.StrategyID = n.Strategy
+	if d.FinalTerms != nil && len(proposals) > 0 {
+		rules, err := s.strategy(ctx, n.Strategy)
+		if err != nil {
+			return d, err
+		}
+		figures, err := engine.Measure(rules, proposals, *d.FinalTerms)
+		if err != nil {
+			return d, err
+		}
+		d.Figures = &figures
+	}
+	return d, nil
+}
+
+// Filter selects negotiations. A zero field selects all.
+type Filter struct {
+	// Publisher is the id of a publisher. A publisher lists its own only.
+	Publisher int64
+	Status    engine.Status
+	BundleID  string
+}
+
+// Negotiations lists the negotiations of the caller: those of a publisher, those of a client, or all.
+func (s *Service) Negotiations(
+	ctx context.Context, caller identity.Caller, filter Filter, page Page,
+) (List[Negotiation], error) {
+	var none List[Negotiation]
+	if err := caller.Require(identity.NegotiationsRead); err != nil {
+		return none, problem(err)
+	}
+	selected := store.Filter{
+		Publisher: filter.Publisher, Status: store.Status(filter.Status), Bundle: filter.BundleID,
+	}
+	if caller.Kind == identity.Client {
+		selected.Client = caller.ID
+	} else {
+		publisher, err := publisherOf(caller, identity.NegotiationsRead, filter.Publisher)
+		if err != nil {
+			return none, err
+		}
+		selected.Publisher = publisher
+	}
+	at, err := page.stored()
+	if err != nil {
+		return none, err
+	}
+	found, err := s.store.Negotiations(ctx, selected, at)
+	if err != nil {
+		return none, problem(err)
+	}
+	list := List[Negotiation]{Items: make([]Negotiation, 0, len(found.Items)), Next: found.Next}
+	for _, n := range found.Items {
+		v, err := s.view(ctx, n)
+		if err != nil {
+			return none, problem(err)
+		}
+		list.Items = append(list.Items, v)
+	}
+	return list, nil
+}

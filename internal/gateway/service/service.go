@@ -1,0 +1,179 @@
+package service
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// Config configures a [Service].
+type Config struct {
+	// Store is the database. Its limits of negotiations are those of the service.
+	Store *store.Store
+}
+
+// Service has the use cases. Its methods are safe for concurrent use.
+type Service struct {
+	store      *store.Store
+	strategies cache[*engine.Strategy]
+	hostnames  cache[string]
+}
+
+// New returns a Service.
+func New(c Config) (*Service, error) {
+	if c.Store == nil {
+		return nil, errors.New("service: store not set; set Config.Store")
+	}
+	return &Service{store: c.Store}, nil
+}
+
+// Ready returns an error if the database does not answer.
+func (s *Service) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
+
+// Page selects a part of a list. Size is 1 to 200; if zero, 50 is used. Cursor is [List.Next] of the page
+// before it; the first page has none.
+type Page struct {
+	Size   int
+	Cursor string
+}
+
+func (p Page) stored() (store.Page, error) {
+	if p.Size < 0 || p.Size > store.MaxPage {
+		return store.Page{}, invalid("limit", "%d is not from 1 to %d", p.Size, store.MaxPage)
+	}
+	return store.Page{Size: p.Size, After: p.Cursor}, nil
+}
+
+// List is a page of a list, newest first.
+type List[T any] struct {
+	Items []T `json:"items"`
+	// Next is the cursor of the next page. It is empty for the last one.
+	Next string `json:"next_cursor,omitempty"`
+}
+
+// listed converts a page of the store.
+func listed[F, T any](from store.List[F], convert func(F) T) List[T] {
+	to := List[T]{Items: make([]T, 0, len(from.Items)), Next: from.Next}
+	for _, item := range from.Items {
+		to.Items = append(to.Items, convert(item))
+	}
+	return to
+}
+
+// maxCached is the number of objects that a cache keeps.
+const maxCached = 10_000
+
+// cache keeps objects that never change.
+type cache[T any] struct {
+	mutex sync.Mutex
+	known map[int64]T
+}
+
+// get returns an object, which read returns if it is not in the cache.
+func (c *cache[T]) get(id int64, read func() (T, error)) (T, error) {
+	c.mutex.Lock()
+	found, ok := c.known[id]
+	c.mutex.Unlock()
+	if ok {
+		return found, nil
+	}
+	found, err := read()
+	if err != nil {
+		return found, err
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.known == nil || len(c.known) >= maxCached {
+		c.known = map[int64]T{}
+	}
+	c.known[id] = found
+	return found, nil
+}
+
+// hostname returns the name of a publisher.
+func (s *Service) hostname(ctx context.Context, publisher int64) (string, error) {
+	return s.hostnames.get(publisher, func() (string, error) {
+		p, err := s.store.Publisher(ctx, publisher)
+		return p.Hostname, err
+	})
+}
+
+// administers reports whether the caller acts for every publisher and client.
+func administers(caller identity.Caller) bool { return caller.Has(identity.Administer) }
+
+// publisherOf returns the publisher that a caller with a scope acts for. asked is its id; a publisher can
+// leave it 0.
+func publisherOf(caller identity.Caller, scope identity.Scope, asked int64) (int64, error) {
+	if err := caller.Require(scope); err != nil {
+		return 0, problem(err)
+	}
+	switch {
+	case administers(caller):
+		return asked, nil
+	case caller.Kind != identity.Publisher:
+		return 0, forbidden("scope-missing", "the caller is not a publisher; use a publisher's API key")
+	case asked != 0 && asked != caller.ID:
+		return 0, notFound("publisher", asked)
+	}
+	return caller.ID, nil
+}
+
+// owner is publisherOf for operations that need one publisher.
+func owner(caller identity.Caller, scope identity.Scope, asked int64) (int64, error) {
+	id, err := publisherOf(caller, scope, asked)
+	if err == nil && id == 0 {
+		err = invalid("publisher_id", "missing; an administrator names the publisher")
+	}
+	return id, err
+}
+
+// clientOf returns the client that a caller is. An anonymous caller gets one for its address prefix if add is
+// set, and otherwise [store.ErrNotFound] if there is none.
+func (s *Service) clientOf(ctx context.Context, caller identity.Caller, add bool) (id int64, err error) {
+	if err := caller.Require(identity.Negotiate); err != nil {
+		return 0, problem(err)
+	}
+	var c store.Client
+	switch {
+	case caller.Kind == identity.Client:
+		return caller.ID, nil
+	case caller.Kind != identity.Anonymous:
+		return 0, forbidden("scope-missing", "the caller is not a client; use a client's API key")
+	case add:
+		c, err = s.store.AnonymousClient(ctx, caller.LimitKey())
+	default:
+		c, err = s.store.ClientBySubject(ctx, store.ClientAnonymous, caller.LimitKey())
+	}
+	return c.ID, err
+}
+
+// maxKey is the length of the longest idempotency key in bytes.
+const maxKey = 255
+
+// idempotency returns the key of a request for the store; nil without one. body is the request.
+func idempotency(owner, key, operation string, body any) (*store.Key, error) {
+	if key == "" {
+		return nil, nil
+	}
+	if len(key) > maxKey {
+		return nil, invalid("idempotency_key", "%d bytes; use at most %d", len(key), maxKey)
+	}
+	for _, char := range []byte(key) {
+		if char < ' ' || char > '~' {
+			return nil, invalid("idempotency_key", "has a character that is not printable ASCII")
+		}
+	}
+	text, err := json.Marshal([]any{operation, body})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	return &store.Key{Owner: owner, Key: key, BodyHash: hex.EncodeToString(sum[:])}, nil
+}
