@@ -1,0 +1,176 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Licence is what a deal becomes: the rule that the publisher's server enforces for the client.
+type Licence struct {
+	ID            int64         `json:"policy_id"`
+	PublisherID   int64         `json:"publisher_id"`
+	ClientID      int64         `json:"client_id"`
+	NegotiationID string        `json:"negotiation_id"`
+	Policy        terms.License `json:"policy_json"`
+	CreatedAt     time.Time     `json:"created_at"`
+	// RevokedAt is zero for a licence that is valid.
+	RevokedAt time.Time `json:"revoked_at,omitzero"`
+}
+
+func licenceView(p store.Policy) (Licence, error) {
+	document, err := terms.ParseLicense(p.Policy)
+	if err != nil {
+		return Licence{}, fmt.Errorf("stored licence %d: %s", p.ID, err) // not an error of the caller
+	}
+	return Licence{
+		ID: p.ID, PublisherID: p.Publisher, ClientID: p.Client, NegotiationID: p.Negotiation, Policy: document,
+		CreatedAt: p.CreatedAt, RevokedAt: p.RevokedAt,
+	}, nil
+}
+
+// GenerateLicence writes the licence of an accepted negotiation. The publisher can with the scope
+// licences:write, and the client with licences:read, because the licence follows from the agreement. A
+// repetition returns the same licence with created false. It returns Conflict if the negotiation is not
+// accepted, and for an anonymous client: a licence has the client's verified name.
+func (s *Service) GenerateLicence(
+	ctx context.Context, caller identity.Caller, negotiation string,
+) (licence Licence, created bool, err error) {
+	licence, created, err = s.generateLicence(ctx, caller, negotiation)
+	return licence, created, problem(err)
+}
+
+func (s *Service) generateLicence(
+	ctx context.Context, caller identity.Caller, negotiation string,
+) (licence Licence, created bool, err error) {
+	scope := identity.LicencesWrite
+	if caller.Kind == identity.Client {
+		scope = identity.LicencesRead
+	}
+	if err := caller.Require(scope); err != nil {
+		return licence, false, err
+	}
+	n, err := s.store.Negotiation(ctx, negotiation)
+	if err != nil {
+		return licence, false, err
+	}
+	if !concerns(caller, n.Publisher, n.Client) {
+		return licence, false, notFound("negotiation", negotiation)
+	}
+	hostname, err := s.hostname(ctx, n.Publisher)
+	if err != nil {
+		return licence, false, err
+	}
+	build := func(state store.State) (json.RawMessage, error) {
+		if state.Anonymous || state.ClientName == "" {
+			return nil, conflict(CodeUnnamed,
+				"negotiation %s: the client is anonymous; a licence has the name of a registered client", state.ID)
+		}
+		agreed, err := terms.Parse(state.FinalTerms)
+		if err != nil {
+			return nil, fmt.Errorf("stored terms: %s", err)
+		}
+		rules, err := s.rules(state)
+		if err != nil {
+			return nil, err
+		}
+		until := state.CompletedAt.Add(time.Duration(rules.LicenseSeconds) * time.Second)
+		document, err := terms.NewLicense(hostname, state.ClientName, agreed, until)
+		if err != nil {
+			return nil, err
+		}
+		return document.Text()
+	}
+	p, created, err := s.store.GenerateLicence(ctx, negotiation, build)
+	if err != nil {
+		return licence, false, err
+	}
+	licence, err = licenceView(p)
+	return licence, created, err
+}
+
+// concerns reports whether the caller is the publisher, the client or an administrator.
+func concerns(caller identity.Caller, publisher, client int64) bool {
+	switch caller.Kind {
+	case identity.Publisher:
+		return caller.ID == publisher
+	case identity.Client:
+		return caller.ID == client
+	}
+	return administers(caller)
+}
+
+// Licence returns a licence to its holder or its publisher. It needs the scope licences:read.
+func (s *Service) Licence(ctx context.Context, caller identity.Caller, id int64) (Licence, error) {
+	if err := caller.Require(identity.LicencesRead); err != nil {
+		return Licence{}, problem(err)
+	}
+	p, err := s.store.Policy(ctx, id)
+	if err != nil {
+		return Licence{}, problem(err)
+	}
+	if !concerns(caller, p.Publisher, p.Client) {
+		return Licence{}, notFound("licence", id)
+	}
+	return licenceView(p)
+}
+
+// Licences lists the licences of the caller, newest first. It needs the scope licences:read.
+func (s *Service) Licences(ctx context.Context, caller identity.Caller, page Page) (List[Licence], error) {
+	var none List[Licence]
+	if err := caller.Require(identity.LicencesRead); err != nil {
+		return none, problem(err)
+	}
+	at, err := page.stored()
+	if err != nil {
+		return none, err
+	}
+	var publisher, client int64
+	switch caller.Kind {
+	case identity.Publisher:
+		publisher = caller.ID
+	case identity.Client:
+		client = caller.ID
+	}
+	found, err := s.store.Policies(ctx, publisher, client, at)
+	if err != nil {
+		return none, problem(err)
+	}
+	list := List[Licence]{Items: make([]Licence, 0, len(found.Items)), Next: found.Next}
+	for _, p := range found.Items {
+		v, err := licenceView(p)
+		if err != nil {
+			return none, err
+		}
+		list.Items = append(list.Items, v)
+	}
+	return list, nil
+}
+
+// RevokeLicence revokes a licence for its publisher, with the scope licences:write. reason is recorded.
+func (s *Service) RevokeLicence(
+	ctx context.Context, caller identity.Caller, id int64, reason string,
+) (Licence, error) {
+	if err := caller.Require(identity.LicencesWrite); err != nil {
+		return Licence{}, problem(err)
+	}
+	if err := terms.CheckName(reason); err != nil {
+		return Licence{}, invalid("reason", "%s", err)
+	}
+	p, err := s.store.Policy(ctx, id)
+	if err != nil {
+		return Licence{}, problem(err)
+	}
+	if !concerns(caller, p.Publisher, 0) {
+		return Licence{}, notFound("licence", id)
+	}
+	if p, err = s.store.RevokeLicence(ctx, p.Publisher, p.Negotiation, reason); err != nil {
+		return Licence{}, problem(err)
+	}
+	return licenceView(p)
+}

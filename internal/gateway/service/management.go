@@ -1,0 +1,174 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Approvals lists the negotiations that wait for the publisher's approval. It needs the scope
+// negotiations:read.
+func (s *Service) Approvals(
+	ctx context.Context, caller identity.Caller, publisher int64, page Page,
+) (List[Negotiation], error) {
+	publisher, err := publisherOf(caller, identity.NegotiationsRead, publisher)
+	if err != nil {
+		return List[Negotiation]{}, err
+	}
+	return s.Negotiations(ctx, caller, Filter{Publisher: publisher, Status: engine.AwaitingApproval}, page)
+}
+
+// ApprovalRequest is the publisher's decision on an agreement.
+type ApprovalRequest struct {
+	Negotiation    string `json:"negotiation_id"`
+	Approved       bool   `json:"approved"`
+	IdempotencyKey string `json:"-"`
+}
+
+// Approve accepts or refuses an agreement that waits for it. It needs the scope approvals:write. It returns
+// Conflict if the negotiation does not wait for an approval.
+func (s *Service) Approve(
+	ctx context.Context, caller identity.Caller, r ApprovalRequest,
+) (Negotiation, error) {
+	n, err := s.approve(ctx, caller, r)
+	return n, problem(err)
+}
+
+func (s *Service) approve(
+	ctx context.Context, caller identity.Caller, r ApprovalRequest,
+) (Negotiation, error) {
+	publisher, err := publisherOf(caller, identity.ApprovalsWrite, 0)
+	if err != nil {
+		return Negotiation{}, err
+	}
+	n, err := s.store.Negotiation(ctx, r.Negotiation)
+	if err != nil {
+		return Negotiation{}, err
+	}
+	if publisher != 0 && publisher != n.Publisher {
+		return Negotiation{}, notFound("negotiation", r.Negotiation)
+	}
+	key, err := idempotency(caller.LimitKey(), r.IdempotencyKey, "approve", r)
+	if err != nil {
+		return Negotiation{}, err
+	}
+	reason := engine.ReasonRefused
+	if r.Approved {
+		reason = engine.ReasonAccepted
+	}
+	approval := store.Approval{
+		Negotiation: r.Negotiation, Publisher: n.Publisher, Approved: r.Approved, Reason: reason, Key: key,
+	}
+	if _, err := s.store.Approve(ctx, approval, func(state store.State) (int64, error) {
+		agreed, err := terms.Parse(state.CurrentTerms)
+		return int64(agreed.Price), err
+	}); err != nil {
+		return Negotiation{}, err
+	}
+	if n, err = s.store.Negotiation(ctx, r.Negotiation); err != nil {
+		return Negotiation{}, err
+	}
+	return s.view(ctx, n)
+}
+
+// Analytics are the figures of a publisher's negotiations.
+type Analytics struct {
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+	// Total is the number of negotiations that began in the period, and Accepted those that are accepted.
+	Total    int64 `json:"total_negotiations"`
+	Accepted int64 `json:"accepted"`
+	// AcceptanceRate is Accepted divided by the negotiations that have ended; 0 if none has.
+	AcceptanceRate float64 `json:"acceptance_rate"`
+	Days           []Day   `json:"days"`
+}
+
+// Day has the figures of the negotiations that began on a day in UTC and have one status.
+type Day struct {
+	Start  time.Time     `json:"date"`
+	Status engine.Status `json:"status"`
+	Count  int64         `json:"count"`
+	Rounds float64       `json:"average_rounds"`
+	// Seconds is the mean time to the end, and PriceMicro the mean agreed price per fetch in micro units.
+	Seconds    float64 `json:"average_seconds"`
+	PriceMicro float64 `json:"average_price_micro"`
+}
+
+// Analytics returns the figures of the negotiations that began from one time until before another one, at
+// most [store.MaxDays]. Zero times are the 30 days until now. It needs the scope analytics:read; for an
+// administrator, publisher 0 is all publishers.
+func (s *Service) Analytics(
+	ctx context.Context, caller identity.Caller, publisher int64, from, until time.Time,
+) (Analytics, error) {
+	publisher, err := publisherOf(caller, identity.AnalyticsRead, publisher)
+	if err != nil {
+		return Analytics{}, err
+	}
+	if until.IsZero() {
+		until = s.store.Now()
+	}
+	if from.IsZero() {
+		from = until.Add(-30 * 24 * time.Hour)
+	}
+	if !from.Before(until) || until.Sub(from) > store.MaxDays*24*time.Hour {
+		return Analytics{}, invalid("from", "the period must be positive and at most %d days", store.MaxDays)
+	}
+	rows, err := s.store.Analytics(ctx, publisher, from, until)
+	if err != nil {
+		return Analytics{}, problem(err)
+	}
+	a := Analytics{From: from, Until: until, Days: make([]Day, 0, len(rows))}
+	var ended int64
+	for _, row := range rows {
+		a.Total += row.Count
+		if row.Status.Final() {
+			ended += row.Count
+		}
+		if row.Status == store.StatusAccepted {
+			a.Accepted += row.Count
+		}
+		a.Days = append(a.Days, Day{
+			row.Start, engine.Status(row.Status), row.Count, row.AverageRounds, row.AverageSeconds,
+			row.AveragePriceMicro,
+		})
+	}
+	if ended > 0 {
+		a.AcceptanceRate = float64(a.Accepted) / float64(ended)
+	}
+	return a, nil
+}
+
+// AuditEntry is an entry of a negotiation's audit log. Entry is the text whose hash is chained.
+type AuditEntry struct {
+	Sequence int64  `json:"sequence"`
+	Entry    string `json:"entry"`
+	Hash     string `json:"hash"`
+}
+
+// AuditLog returns entries of a negotiation in their order: at most limit of them, up to [store.MaxPage],
+// after the entry with a sequence, from 0 for the first. It needs the scope audit:read.
+func (s *Service) AuditLog(
+	ctx context.Context, caller identity.Caller, negotiation string, after int64, limit int,
+) ([]AuditEntry, error) {
+	publisher, err := publisherOf(caller, identity.AuditRead, 0)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.store.Negotiation(ctx, negotiation)
+	if err != nil {
+		return nil, problem(err)
+	}
+	if publisher != 0 && publisher != n.Publisher {
+		return nil, notFound("negotiation", negotiation)
+	}
+	links, err := s.store.AuditEntries(ctx, negotiation, after, limit)
+	entries := make([]AuditEntry, 0, len(links))
+	for _, link := range links {
+		entries = append(entries, AuditEntry{link.Sequence, link.Text, link.Hash})
+	}
+	return entries, problem(err)
+}

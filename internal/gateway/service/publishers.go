@@ -1,0 +1,162 @@
+package service
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Publisher is a site that licenses its content. All of it is public.
+type Publisher struct {
+	ID int64 `json:"id"`
+	// Hostname is in lower case. It never changes.
+	Hostname string `json:"hostname"`
+	Name     string `json:"name"`
+	Currency string `json:"currency"`
+	// FloorMicro is the lowest price that any strategy of the publisher accepts, in micro units; 0 for none.
+	FloorMicro int64     `json:"published_floor_micro"`
+	Active     bool      `json:"is_active"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+func publisherView(p store.Publisher) Publisher {
+	v := Publisher{
+		ID: p.ID, Hostname: p.Hostname, Name: p.Name, Currency: p.Currency, Active: p.Active,
+		CreatedAt: p.CreatedAt,
+	}
+	if p.PublishedFloorMicro != nil {
+		v.FloorMicro = *p.PublishedFloorMicro
+	}
+	return v
+}
+
+// Publishers lists the publishers that accept negotiations. Every caller can.
+func (s *Service) Publishers(ctx context.Context, page Page) (List[Publisher], error) {
+	at, err := page.stored()
+	if err != nil {
+		return List[Publisher]{}, err
+	}
+	found, err := s.store.Publishers(ctx, at)
+	return listed(found, publisherView), problem(err)
+}
+
+// Publisher returns a publisher. Every caller can.
+func (s *Service) Publisher(ctx context.Context, id int64) (Publisher, error) {
+	p, err := s.store.Publisher(ctx, id)
+	return publisherView(p), problem(err)
+}
+
+// PublisherByHostname returns a publisher. Every caller can.
+func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
+	p, err := s.store.PublisherByHostname(ctx, hostname)
+	return publisherView(p), problem(err)
+}
+
+// PublicStrategy returns the public facts of a publisher's active strategy. Every caller can. It returns
+// Conflict if the publisher has none.
+func (s *Service) PublicStrategy(ctx context.Context, hostname string) (engine.PublicFacts, error) {
+	p, err := s.store.PublisherByHostname(ctx, hostname)
+	if err != nil {
+		return engine.PublicFacts{}, problem(err)
+	}
+	active, err := s.store.ActiveStrategy(ctx, p.ID)
+	if err != nil {
+		return engine.PublicFacts{}, problem(err)
+	}
+	rules, err := s.strategy(ctx, active.ID)
+	if err != nil {
+		return engine.PublicFacts{}, err
+	}
+	return raised(rules, p.PublishedFloorMicro).Public(), nil
+}
+
+var (
+	hostnamePattern = regexp.MustCompile(
+		`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	currencyPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]{2,11}$`)
+)
+
+func (p Publisher) check() error {
+	if err := terms.CheckName(p.Name); err != nil {
+		return invalid("name", "%s", err)
+	}
+	switch {
+	case len(p.Hostname) > terms.MaxName || !hostnamePattern.MatchString(p.Hostname):
+		return invalid("hostname", "%.253q is not a host name in lower case, such as site.example", p.Hostname)
+	case !currencyPattern.MatchString(p.Currency):
+		return invalid("currency", "%.40q is not 3 to 12 capital letters and digits", p.Currency)
+	case p.FloorMicro < 0 || p.FloorMicro > terms.MaxPrice:
+		return invalid("published_floor_micro", "%d is not from 0 to %d", p.FloorMicro, terms.MaxPrice)
+	}
+	return nil
+}
+
+func (p Publisher) stored() store.Publisher {
+	row := store.Publisher{
+		ID: p.ID, Hostname: p.Hostname, Name: p.Name, Currency: p.Currency, Active: p.Active,
+	}
+	if p.FloorMicro > 0 {
+		row.PublishedFloorMicro = &p.FloorMicro
+	}
+	return row
+}
+
+// CreatePublisher registers a publisher. Only administrators can. It returns Conflict for a known hostname.
+func (s *Service) CreatePublisher(
+	ctx context.Context, caller identity.Caller, p Publisher,
+) (Publisher, error) {
+	if err := caller.Require(identity.Administer); err != nil {
+		return Publisher{}, problem(err)
+	}
+	if err := p.check(); err != nil {
+		return Publisher{}, err
+	}
+	added, err := s.store.CreatePublisher(ctx, p.stored())
+	return publisherView(added), problem(err)
+}
+
+// PublisherChange are the parts of a publisher that change; nil leaves one as it is.
+type PublisherChange struct {
+	Name       *string `json:"name,omitempty"`
+	FloorMicro *int64  `json:"published_floor_micro,omitempty"`
+	Active     *bool   `json:"is_active,omitempty"`
+}
+
+// UpdatePublisher changes a publisher. Its own key with the scope strategies:write can change the floor and
+// the activity; only administrators change the name, because clients see it. The currency never changes,
+// because it is that of all strategies and agreements.
+func (s *Service) UpdatePublisher(
+	ctx context.Context, caller identity.Caller, id int64, c PublisherChange,
+) (Publisher, error) {
+	id, err := owner(caller, identity.StrategiesWrite, id)
+	if err == nil && c.Name != nil {
+		err = problem(caller.Require(identity.Administer))
+	}
+	if err != nil {
+		return Publisher{}, err
+	}
+	row, err := s.store.Publisher(ctx, id)
+	if err != nil {
+		return Publisher{}, problem(err)
+	}
+	p := publisherView(row)
+	if c.Name != nil {
+		p.Name = *c.Name
+	}
+	if c.FloorMicro != nil {
+		p.FloorMicro = *c.FloorMicro
+	}
+	if c.Active != nil {
+		p.Active = *c.Active
+	}
+	if err := p.check(); err != nil {
+		return Publisher{}, err
+	}
+	updated, err := s.store.UpdatePublisher(ctx, p.stored())
+	return publisherView(updated), problem(err)
+}

@@ -1,0 +1,292 @@
+package service
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+	"github.com/haggle-protocol/haggle/sdk/httpsig"
+)
+
+// Client is a registered client.
+type Client struct {
+	ID   int64            `json:"id"`
+	Kind store.ClientKind `json:"kind"`
+	// Name is the verified name, which licences have. It is empty for an anonymous client.
+	Name string `json:"client_name,omitempty"`
+	// PublicKey is the Ed25519 key in base64url of a client that signs its requests.
+	PublicKey string `json:"public_key,omitempty"`
+	// Agent is the origin of a client of Web Bot Auth, such as https://agent.example.
+	Agent     string    `json:"signature_agent,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func clientView(c store.Client) Client {
+	v := Client{ID: c.ID, Kind: c.Kind, Name: c.Name, PublicKey: c.PublicKey, CreatedAt: c.CreatedAt}
+	if c.Kind == store.ClientWebBotAuth {
+		v.Agent = c.Subject[:len(c.Subject)-thumbprintLength-1]
+	}
+	return v
+}
+
+// thumbprintLength is the length of a SHA-256 in base64url.
+const thumbprintLength = (sha256.Size*8 + 5) / 6
+
+// RegisterClient registers a client under a name that the administrator has verified. The kind follows from
+// the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
+// keys, which CreateKey makes. Only administrators can. It returns Conflict if the name, the key, or the pair
+// of agent and key is registered already.
+func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c Client) (Client, error) {
+	if err := caller.Require(identity.Administer); err != nil {
+		return Client{}, problem(err)
+	}
+	if err := terms.CheckName(c.Name); err != nil {
+		return Client{}, invalid("client_name", "%s", err)
+	}
+	row := store.Client{Kind: store.ClientAPIKey, Subject: c.Name, Name: c.Name, PublicKey: c.PublicKey}
+	if c.PublicKey != "" {
+		key, err := publicKey(c.PublicKey)
+		if err != nil {
+			return Client{}, err
+		}
+		row.Kind, row.Subject = store.ClientEd25519, c.PublicKey
+		if c.Agent != "" {
+			agent, err := identity.NormalizeAgent(c.Agent)
+			if err != nil {
+				return Client{}, invalid("signature_agent", "%s", err)
+			}
+			row.Kind, row.Subject = store.ClientWebBotAuth, agent+" "+httpsig.Thumbprint(key)
+		}
+	} else if c.Agent != "" {
+		return Client{}, invalid("public_key", "missing; a client of Web Bot Auth has one")
+	}
+	added, err := s.store.RegisterClient(ctx, row)
+	if err != nil {
+		return Client{}, problem(err)
+	}
+	return clientView(added), nil
+}
+
+func publicKey(text string) (ed25519.PublicKey, error) {
+	key, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, invalid("public_key", "not an Ed25519 key: 43 characters of base64url")
+	}
+	return key, nil
+}
+
+// Clients lists the clients, also the anonymous ones. Only administrators can.
+func (s *Service) Clients(ctx context.Context, caller identity.Caller, page Page) (List[Client], error) {
+	if err := caller.Require(identity.Administer); err != nil {
+		return List[Client]{}, problem(err)
+	}
+	at, err := page.stored()
+	if err != nil {
+		return List[Client]{}, err
+	}
+	found, err := s.store.Clients(ctx, at)
+	return listed(found, clientView), problem(err)
+}
+
+// Client returns a client to itself and to administrators.
+func (s *Service) Client(ctx context.Context, caller identity.Caller, id int64) (Client, error) {
+	if !administers(caller) && (caller.Kind != identity.Client || caller.ID != id) {
+		return Client{}, notFound("client", id)
+	}
+	c, err := s.store.Client(ctx, id)
+	if err != nil {
+		return Client{}, problem(err)
+	}
+	return clientView(c), nil
+}
+
+// Key is an API key of a publisher or of a client, without its text.
+type Key struct {
+	ID          string           `json:"id"`
+	Name        string           `json:"name"`
+	Scopes      []identity.Scope `json:"scopes"`
+	PublisherID int64            `json:"publisher_id,omitempty"`
+	ClientID    int64            `json:"client_id,omitempty"`
+	CreatedAt   time.Time        `json:"created_at"`
+	// ExpiresAt and RevokedAt are zero for a key that does not expire, or is not revoked.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	RevokedAt time.Time `json:"revoked_at,omitzero"`
+}
+
+func keyView(k store.APIKey) Key {
+	v := Key{
+		ID: k.ID, Name: k.Name, PublisherID: k.Publisher, ClientID: k.Client, CreatedAt: k.CreatedAt,
+		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, Scopes: []identity.Scope{},
+	}
+	for _, scope := range k.Scopes {
+		v.Scopes = append(v.Scopes, identity.Scope(scope))
+	}
+	return v
+}
+
+// KeyRequest asks for an API key.
+type KeyRequest struct {
+	// PublisherID or ClientID is the owner. If both are 0, it is the caller.
+	PublisherID int64 `json:"publisher_id,omitempty"`
+	ClientID    int64 `json:"client_id,omitempty"`
+	// Name helps the owner to tell keys apart.
+	Name string `json:"name"`
+	// Scopes are at most those of the caller. If empty, all that the owner can have.
+	Scopes []string `json:"scopes,omitempty"`
+	// ExpiresAt is zero for a key that does not expire.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+}
+
+// keyOwnerOf returns the kind of the owner, after it checks that the caller manages its keys.
+func keyOwnerOf(caller identity.Caller, publisher, client int64) (identity.Kind, error) {
+	if err := caller.Require(identity.KeysWrite); err != nil {
+		return "", err
+	}
+	kind, id := identity.Publisher, publisher
+	if client != 0 {
+		kind, id = identity.Client, client
+	}
+	switch {
+	case (publisher == 0) == (client == 0):
+		return "", invalid("publisher_id", "set either publisher_id or client_id")
+	case !administers(caller) && (caller.Kind != kind || caller.ID != id):
+		return "", notFound(string(kind), id)
+	}
+	return kind, nil
+}
+
+// ownerOrSelf replaces an owner that is not set by the caller.
+func ownerOrSelf(caller identity.Caller, publisher, client int64) (int64, int64) {
+	if publisher == 0 && client == 0 {
+		switch caller.Kind {
+		case identity.Publisher:
+			publisher = caller.ID
+		case identity.Client:
+			client = caller.ID
+		}
+	}
+	return publisher, client
+}
+
+// CreateKey adds an API key. The result has its text, which is never shown again. It needs the scope
+// keys:write.
+func (s *Service) CreateKey(
+	ctx context.Context, caller identity.Caller, r KeyRequest,
+) (identity.APIKey, Key, error) {
+	text, key, err := s.createKey(ctx, caller, r)
+	return text, key, problem(err)
+}
+
+func (s *Service) createKey(
+	ctx context.Context, caller identity.Caller, r KeyRequest,
+) (text identity.APIKey, key Key, err error) {
+	publisher, client := ownerOrSelf(caller, r.PublisherID, r.ClientID)
+	kind, err := keyOwnerOf(caller, publisher, client)
+	if err != nil {
+		return text, key, err
+	}
+	if err := terms.CheckName(r.Name); err != nil {
+		return text, key, invalid("name", "%s", err)
+	}
+	scopes := identity.ScopesOf(kind)
+	if len(r.Scopes) > 0 {
+		if scopes, err = identity.ParseScopes(kind, r.Scopes); err != nil {
+			return text, key, invalid("scopes", "%s", err)
+		}
+	}
+	if !administers(caller) {
+		if err := caller.RequireAll(scopes); err != nil {
+			return text, key, err
+		}
+	}
+	if !r.ExpiresAt.IsZero() && !r.ExpiresAt.After(s.store.Now()) {
+		return text, key, invalid("expires_at", "in the past; choose a later time")
+	}
+	if kind == identity.Client {
+		owner, err := s.store.Client(ctx, client)
+		if err != nil {
+			return text, key, err
+		}
+		if owner.Kind != store.ClientAPIKey {
+			return text, key, conflict("client-kind",
+				"client %d: its kind is %s; only clients of kind %s have API keys", client, owner.Kind,
+				store.ClientAPIKey)
+		}
+	} else if _, err := s.store.Publisher(ctx, publisher); err != nil {
+		return text, key, err
+	}
+	text = identity.NewAPIKey()
+	row := store.APIKey{
+		Hash: text.Hash(), Name: r.Name, Publisher: publisher, Client: client, ExpiresAt: r.ExpiresAt.UTC(),
+	}
+	for _, scope := range scopes {
+		row.Scopes = append(row.Scopes, string(scope))
+	}
+	added, err := s.store.CreateKey(ctx, row)
+	return text, keyView(added), err
+}
+
+// Keys lists the API keys of a publisher or of a client; if both ids are 0, those of the caller. It needs the
+// scope keys:write.
+func (s *Service) Keys(
+	ctx context.Context, caller identity.Caller, publisher, client int64, page Page,
+) (List[Key], error) {
+	publisher, client = ownerOrSelf(caller, publisher, client)
+	if _, err := keyOwnerOf(caller, publisher, client); err != nil {
+		return List[Key]{}, problem(err)
+	}
+	at, err := page.stored()
+	if err != nil {
+		return List[Key]{}, err
+	}
+	found, err := s.store.Keys(ctx, publisher, client, at)
+	return listed(found, keyView), problem(err)
+}
+
+// ownKey returns an API key that the caller manages.
+func (s *Service) ownKey(ctx context.Context, caller identity.Caller, id string) (store.APIKey, error) {
+	if err := caller.Require(identity.KeysWrite); err != nil {
+		return store.APIKey{}, err
+	}
+	k, err := s.store.Key(ctx, id)
+	if err != nil {
+		return k, err
+	}
+	if _, err := keyOwnerOf(caller, k.Publisher, k.Client); err != nil {
+		return k, notFound("API key", id)
+	}
+	return k, nil
+}
+
+// RotateKey revokes an API key and adds one with the same owner, name, scopes and end. The caller needs all
+// scopes of the key and keys:write.
+func (s *Service) RotateKey(
+	ctx context.Context, caller identity.Caller, id string,
+) (text identity.APIKey, key Key, err error) {
+	old, err := s.ownKey(ctx, caller, id)
+	if err != nil {
+		return text, key, problem(err)
+	}
+	if !administers(caller) {
+		if err := caller.RequireAll(keyView(old).Scopes); err != nil {
+			return text, key, problem(err)
+		}
+	}
+	text = identity.NewAPIKey()
+	added, err := s.store.RotateKey(ctx, id, text.Hash())
+	return text, keyView(added), problem(err)
+}
+
+// RevokeKey revokes an API key. It needs the scope keys:write.
+func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id string) (Key, error) {
+	if _, err := s.ownKey(ctx, caller, id); err != nil {
+		return Key{}, problem(err)
+	}
+	revoked, err := s.store.RevokeKey(ctx, id)
+	return keyView(revoked), problem(err)
+}

@@ -1,0 +1,81 @@
+package service
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// Registry is the [identity.Registry] of a database.
+type Registry struct{ Store *store.Store }
+
+var _ identity.Registry = Registry{}
+
+// KeyByHash implements [identity.Registry].
+func (r Registry) KeyByHash(ctx context.Context, hash string) (identity.KeyRecord, error) {
+	k, err := r.Store.KeyByHash(ctx, hash)
+	if errors.Is(err, store.ErrNotFound) {
+		return r.administrator(ctx, hash)
+	}
+	if err != nil {
+		return identity.KeyRecord{}, err
+	}
+	record := identity.KeyRecord{
+		ID: k.ID, Hash: k.Hash, Scopes: keyView(k).Scopes, Expires: k.ExpiresAt, Revoked: k.RevokedAt,
+	}
+	if k.Client != 0 {
+		c, err := r.Store.Client(ctx, k.Client)
+		record.Kind, record.Owner, record.OwnerName = identity.Client, k.Client, c.Name
+		return record, err
+	}
+	p, err := r.Store.Publisher(ctx, k.Publisher)
+	record.Kind, record.Owner, record.OwnerName = identity.Publisher, k.Publisher, p.Name
+	return record, err
+}
+
+func (r Registry) administrator(ctx context.Context, hash string) (identity.KeyRecord, error) {
+	k, err := r.Store.AdministratorKeyByHash(ctx, hash)
+	if errors.Is(err, store.ErrNotFound) {
+		err = identity.ErrUnknown
+	}
+	return identity.KeyRecord{
+		ID: k.ID, Hash: k.Hash, Kind: identity.Administrator, OwnerName: "administrator",
+		Scopes: identity.ScopesOf(identity.Administrator), Revoked: k.RevokedAt,
+	}, err
+}
+
+// ClientByPublicKey implements [identity.Registry].
+func (r Registry) ClientByPublicKey(
+	ctx context.Context, key ed25519.PublicKey,
+) (identity.Registration, error) {
+	return r.signing(ctx, store.ClientEd25519, base64.RawURLEncoding.EncodeToString(key))
+}
+
+// ClientByAgent implements [identity.Registry].
+func (r Registry) ClientByAgent(
+	ctx context.Context, agent, thumbprint string,
+) (identity.Registration, error) {
+	return r.signing(ctx, store.ClientWebBotAuth, agent+" "+thumbprint)
+}
+
+func (r Registry) signing(
+	ctx context.Context, kind store.ClientKind, subject string,
+) (identity.Registration, error) {
+	c, err := r.Store.ClientBySubject(ctx, kind, subject)
+	if errors.Is(err, store.ErrNotFound) {
+		return identity.Registration{}, identity.ErrUnknown
+	}
+	if err != nil {
+		return identity.Registration{}, err
+	}
+	key, err := publicKey(c.PublicKey)
+	if err != nil {
+		return identity.Registration{}, fmt.Errorf("client %d: %w", c.ID, err)
+	}
+	return identity.Registration{ID: c.ID, Name: c.Name, PublicKey: key}, nil
+}

@@ -1,0 +1,225 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Strategy is a version of a publisher's strategy, with its hidden limits: it is for the publisher.
+type Strategy struct {
+	ID int64 `json:"id"`
+	engine.Strategy
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func strategyView(v store.Strategy) (Strategy, error) {
+	rules, err := rulesOf(v.Definition)
+	if err != nil {
+		return Strategy{}, err
+	}
+	rules.PublisherID, rules.Name, rules.Version = v.Publisher, v.Name, uint32(v.Version)
+	rules.IsActive = v.Active
+	return Strategy{ID: v.ID, Strategy: *rules, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt}, nil
+}
+
+// CreateStrategy adds the next version of the strategy with a name. definition is a JSON object as
+// [engine.ParseStrategy] reads it; version is set by the gateway, and the currency is the publisher's. An
+// active version replaces the active one of the publisher. Negotiations continue with the version that they
+// began with. It needs the scope strategies:write.
+func (s *Service) CreateStrategy(
+	ctx context.Context, caller identity.Caller, definition []byte,
+) (Strategy, error) {
+	v, err := s.createStrategy(ctx, caller, definition)
+	return v, problem(err)
+}
+
+func (s *Service) createStrategy(
+	ctx context.Context, caller identity.Caller, definition []byte,
+) (Strategy, error) {
+	if err := caller.Require(identity.StrategiesWrite); err != nil {
+		return Strategy{}, err
+	}
+	// The strict reader refuses duplicate keys, so that the fields below are those of the strategy.
+	given := engine.NewStrategy()
+	given.Currency = ""
+	err := strictjson.Decode(definition, engine.MaxStrategySize, &given, "min_price_per_fetch_micro",
+		"preferred_price_per_fetch_micro", "max_price_per_fetch_micro")
+	if err != nil {
+		return Strategy{}, err
+	}
+	if given.PublisherID, err = owner(caller, identity.StrategiesWrite, given.PublisherID); err != nil {
+		return Strategy{}, err
+	}
+	return s.addStrategy(ctx, given)
+}
+
+// addStrategy validates and adds a version.
+func (s *Service) addStrategy(ctx context.Context, given engine.Strategy) (Strategy, error) {
+	publisher, err := s.store.Publisher(ctx, given.PublisherID)
+	if err != nil {
+		return Strategy{}, err
+	}
+	switch given.Currency {
+	case "":
+		given.Currency = publisher.Currency
+	case publisher.Currency:
+	default:
+		return Strategy{}, invalid("currency", "%.40q is not the publisher's currency, %s", given.Currency,
+			publisher.Currency)
+	}
+	given.Version = 1 // the store counts the versions
+	given.ValidFrom, given.ValidUntil = given.ValidFrom.UTC(), given.ValidUntil.UTC()
+	if err := given.Validate(); err != nil {
+		return Strategy{}, err
+	}
+	if floor := publisher.PublishedFloorMicro; floor != nil && given.MinPrice < uint64(*floor) {
+		return Strategy{}, invalid("min_price_per_fetch_micro",
+			"%d is below the publisher's published floor of %d", given.MinPrice, *floor)
+	}
+	active := given.IsActive
+	given.IsActive = true
+	text, err := json.Marshal(given)
+	if err != nil {
+		return Strategy{}, err
+	}
+	added, err := s.store.AddStrategy(ctx, store.Strategy{
+		Publisher: given.PublisherID, Name: given.Name, Definition: text, Active: active,
+	})
+	if err != nil {
+		return Strategy{}, err
+	}
+	return strategyView(added)
+}
+
+// Strategy returns a version. It needs the scope strategies:read.
+func (s *Service) Strategy(ctx context.Context, caller identity.Caller, id int64) (Strategy, error) {
+	v, err := s.ownStrategy(ctx, caller, identity.StrategiesRead, id)
+	if err != nil {
+		return Strategy{}, problem(err)
+	}
+	return strategyView(v)
+}
+
+func (s *Service) ownStrategy(
+	ctx context.Context, caller identity.Caller, scope identity.Scope, id int64,
+) (store.Strategy, error) {
+	publisher, err := publisherOf(caller, scope, 0)
+	if err != nil {
+		return store.Strategy{}, err
+	}
+	v, err := s.store.Strategy(ctx, id)
+	if err == nil && publisher != 0 && publisher != v.Publisher {
+		err = notFound("strategy", id)
+	}
+	return v, err
+}
+
+// Strategies lists all versions of a publisher, newest first. It needs the scope strategies:read.
+func (s *Service) Strategies(
+	ctx context.Context, caller identity.Caller, publisher int64, page Page,
+) (List[Strategy], error) {
+	var none List[Strategy]
+	publisher, err := owner(caller, identity.StrategiesRead, publisher)
+	if err != nil {
+		return none, err
+	}
+	at, err := page.stored()
+	if err != nil {
+		return none, err
+	}
+	found, err := s.store.Strategies(ctx, publisher, at)
+	if err != nil {
+		return none, problem(err)
+	}
+	list := List[Strategy]{Items: make([]Strategy, 0, len(found.Items)), Next: found.Next}
+	for _, v := range found.Items {
+		view, err := strategyView(v)
+		if err != nil {
+			return none, err
+		}
+		list.Items = append(list.Items, view)
+	}
+	return list, nil
+}
+
+// UpdateStrategy adds a version with the changed fields of another version, which stays as it is. change is a
+// JSON object; publisher_id, strategy_name and version cannot change. A change of is_active alone adds no
+// version: it activates this one, or leaves the publisher without an active strategy. It needs the scope
+// strategies:write.
+func (s *Service) UpdateStrategy(
+	ctx context.Context, caller identity.Caller, id int64, change []byte,
+) (Strategy, error) {
+	v, err := s.updateStrategy(ctx, caller, id, change)
+	return v, problem(err)
+}
+
+func (s *Service) updateStrategy(
+	ctx context.Context, caller identity.Caller, id int64, change []byte,
+) (Strategy, error) {
+	v, err := s.ownStrategy(ctx, caller, identity.StrategiesWrite, id)
+	if err != nil {
+		return Strategy{}, err
+	}
+	old, err := strategyView(v)
+	if err != nil {
+		return Strategy{}, err
+	}
+	before, err := json.Marshal(old.Strategy)
+	if err != nil {
+		return Strategy{}, err
+	}
+	given := old.Strategy
+	// Lists of the change replace those of the version: the decoder must not reuse their elements.
+	given.AllowedPurposes, given.PreferredPurposes = clone(given.AllowedPurposes), clone(given.PreferredPurposes)
+	given.DealBreakers, given.Tiers = clone(given.DealBreakers), clone(given.Tiers)
+	given.Hours = clone(given.Hours)
+	if err := strictjson.Decode(change, engine.MaxStrategySize, &given); err != nil {
+		return Strategy{}, err
+	}
+	switch {
+	case given.PublisherID != v.Publisher:
+		return Strategy{}, invalid("publisher_id", "cannot change; create a strategy of the other publisher")
+	case given.Name != v.Name:
+		return Strategy{}, invalid("strategy_name", "cannot change; create a strategy with the other name")
+	case given.Version != uint32(v.Version):
+		return Strategy{}, invalid("version", "cannot change; the gateway counts the versions")
+	}
+	active := given.IsActive
+	given.IsActive = old.IsActive
+	after, err := json.Marshal(given)
+	if err != nil {
+		return Strategy{}, err
+	}
+	if given.IsActive = active; !bytes.Equal(before, after) {
+		return s.addStrategy(ctx, given)
+	}
+	switch {
+	case active == v.Active:
+		return old, nil
+	case active:
+		if v, err = s.store.ActivateStrategy(ctx, v.Publisher, id); err != nil {
+			return Strategy{}, err
+		}
+	default:
+		if err := s.store.DeactivateStrategies(ctx, v.Publisher); err != nil {
+			return Strategy{}, err
+		}
+		if v, err = s.store.Strategy(ctx, id); err != nil {
+			return Strategy{}, err
+		}
+	}
+	return strategyView(v)
+}
+
+func clone[T terms.Purpose | engine.DealBreaker | engine.Tier | engine.Hours](list []T) []T {
+	return append([]T{}, list...)
+}
