@@ -107,16 +107,18 @@ func (a *answered) recorded() (d store.Decision, err error) {
 	if a.decision.Terms != nil {
 		offered = a.decision.Terms.Canonical()
 	}
-	actor := store.ActorPublisher
-	if a.decision.Action == engine.Timeout {
+	actor, verb := store.ActorPublisher, string(a.decision.Action)
+	switch a.decision.Action {
+	case engine.Timeout:
 		actor = store.ActorSystem
+	case engine.Approve:
+		verb = "await_approval" // approve is the publisher's later decision in the same round
 	}
 	d = store.Decision{
 		Rounds: []store.Round{
 			{Actor: store.ActorClient, Action: a.action, Terms: proposed},
 			{
-				Actor: actor, Action: string(a.decision.Action), Terms: offered, Reasoning: a.decision.Reason,
-				Analysis: analysis,
+				Actor: actor, Action: verb, Terms: offered, Reasoning: a.decision.Reason, Analysis: analysis,
 			},
 		},
 		Status: store.Status(after.Status), Terms: proposed, OfferBy: store.ActorClient,

@@ -1,0 +1,258 @@
+package service_test
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+func TestAChangeOfAStrategyIsANewVersion(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		n := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0]
+		list, err := f.Strategies(ctx, f.siteA, 0, service.Page{})
+		require.NoError(t, err)
+		first := list.Items[0]
+		second, err := f.UpdateStrategy(ctx, f.siteA, first.ID,
+			[]byte(`{"preferred_price_per_fetch_micro": 3000, "allowed_purposes": ["inference", "search"]}`))
+		require.NoError(t, err)
+		require.EqualValues(t, 2, second.Version)
+		require.EqualValues(t, 3000, second.PreferredPrice)
+		require.EqualValues(t, 1000, second.MinPrice, "other fields stay")
+		require.True(t, second.IsActive)
+		first, err = f.Strategy(ctx, f.siteA, first.ID)
+		require.NoError(t, err)
+		require.False(t, first.IsActive)
+		require.EqualValues(t, 2000, first.PreferredPrice)
+		counter := service.CounterRequest{Negotiation: n.Negotiation.ID, Terms: at(1500)}
+		answer, err := f.Counter(ctx, f.openAI, counter)
+		require.NoError(t, err)
+		require.Less(t, answer.Terms.Price, n.Terms.Price, "the negotiation keeps its version")
+		facts, err := f.PublicStrategy(ctx, "site-a.local")
+		require.NoError(t, err)
+		require.Equal(t, []terms.Purpose{terms.Inference, terms.Search}, facts.Purposes)
+
+		activated, err := f.UpdateStrategy(ctx, f.siteA, first.ID, []byte(`{"is_active": true}`))
+		require.NoError(t, err)
+		require.Equal(t, first.ID, activated.ID)
+		_, err = f.UpdateStrategy(ctx, f.siteA, first.ID, []byte(`{"is_active": false}`))
+		require.NoError(t, err)
+		_, err = f.PublicStrategy(ctx, "site-a.local")
+		fails(t, err, service.Conflict, service.CodeClosed)
+
+		for change, field := range map[string]string{
+			`{"min_price_per_fetch_micro": 2500}`:        "min_price_per_fetch_micro",
+			`{"version": 9}`:                             "version",
+			`{"publisher_id": 9}`:                        "publisher_id",
+			`{"currency": "EUR"}`:                        "currency",
+			`{"max_rounds": 1, "max_rounds": 2}`:         "max_rounds",
+			`{"volume_tiers": [{"from_fetches": null}]}`: "volume_tiers[0].from_fetches",
+		} {
+			_, err = f.UpdateStrategy(ctx, f.siteA, first.ID, []byte(change))
+			require.Equal(t, field, fails(t, err, service.Invalid, "invalid").Field, "%s", err)
+		}
+		_, err = f.UpdateStrategy(ctx, f.siteB, first.ID, []byte(`{}`))
+		fails(t, err, service.NotFound, "not_found")
+		_, err = f.Strategy(ctx, f.openAI, first.ID)
+		fails(t, err, service.Forbidden, "scope-missing")
+		_, err = f.CreateStrategy(ctx, f.administrator, []byte(`{"min_price_per_fetch_micro": 1,
+			"preferred_price_per_fetch_micro": 2, "max_price_per_fetch_micro": 3}`))
+		require.Equal(t, "publisher_id", fails(t, err, service.Invalid, "invalid").Field)
+	})
+}
+
+func TestThePublishersFloorRaisesItsStrategies(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		floor := int64(6000)
+		_, err := f.UpdatePublisher(ctx, f.siteA, 0, service.PublisherChange{FloorMicro: &floor})
+		require.NoError(t, err)
+		facts, err := f.PublicStrategy(ctx, "site-a.local")
+		require.NoError(t, err)
+		require.EqualValues(t, floor, facts.Floor)
+		below := f.propose(t, f.openAI, at(5999), "site-a.local")
+		require.Equal(t, engine.Reject, below.Action)
+		require.Equal(t, engine.ReasonFloor, below.Answers[0].Reason)
+		require.Equal(t, engine.Accept, f.propose(t, f.openAI, at(6000), "site-a.local").Action)
+		name := "Another name"
+		_, err = f.UpdatePublisher(ctx, f.siteA, 0, service.PublisherChange{Name: &name})
+		fails(t, err, service.Forbidden, "scope-missing")
+		_, err = f.CreateStrategy(ctx, f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
+			"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000}`))
+		require.Equal(t, "min_price_per_fetch_micro", fails(t, err, service.Invalid, "invalid").Field)
+		inactive := false
+		_, err = f.UpdatePublisher(ctx, f.administrator, f.siteA.ID, service.PublisherChange{Active: &inactive})
+		require.NoError(t, err)
+		_, err = f.Propose(ctx, f.openAI, service.ProposeRequest{
+			Proposals: []service.Proposal{{"site-a.local", at(6000)}},
+		})
+		fails(t, err, service.NotFound, "not_found")
+	})
+}
+
+func TestStrategiesTakeProposalsInTheirHoursOnly(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		_, err := f.CreateStrategy(t.Context(), f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
+			"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000,
+			"hours": [{"from": "12:00", "until": "13:00"}]}`))
+		require.NoError(t, err)
+		r := service.ProposeRequest{Proposals: []service.Proposal{{"site-a.local", at(4000)}}}
+		_, err = f.Propose(t.Context(), f.openAI, r)
+		fails(t, err, service.Conflict, service.CodeClosed)
+		f.offset.Add(int64(2 * time.Hour))
+		_, err = f.Propose(t.Context(), f.openAI, r)
+		require.NoError(t, err)
+	})
+}
+
+func TestKeysHaveAtMostTheScopesOfTheirMaker(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		authenticator, err := identity.New(identity.Config{
+			Registry: service.Registry{Store: f.store}, Now: f.store.Now,
+		})
+		require.NoError(t, err)
+		calls := func(key identity.APIKey) (identity.Caller, error) {
+			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+			r.Header.Set("Authorization", "Bearer "+key.Reveal())
+			return authenticator.Identify(r)
+		}
+		text, _, err := f.CreateKey(ctx, f.administrator, service.KeyRequest{
+			PublisherID: f.siteA.ID, Name: "reports", Scopes: []string{"analytics:read", "keys:write"},
+		})
+		require.NoError(t, err)
+		reporter, err := calls(text)
+		require.NoError(t, err)
+		require.Equal(t, f.siteA.ID, reporter.ID)
+		_, err = f.Analytics(ctx, reporter, 0, time.Time{}, time.Time{})
+		require.NoError(t, err)
+		_, err = f.Strategies(ctx, reporter, 0, service.Page{})
+		fails(t, err, service.Forbidden, "scope-missing")
+		_, _, err = f.CreateKey(ctx, reporter, service.KeyRequest{Name: "all"})
+		fails(t, err, service.Forbidden, "scope-missing")
+		_, strong, err := f.CreateKey(ctx, f.siteA, service.KeyRequest{Name: "all"})
+		require.NoError(t, err)
+		_, _, err = f.RotateKey(ctx, reporter, strong.ID)
+		fails(t, err, service.Forbidden, "scope-missing")
+		_, err = f.RevokeKey(ctx, f.openAI, strong.ID)
+		fails(t, err, service.NotFound, "not_found")
+		_, _, err = f.CreateKey(ctx, f.siteA, service.KeyRequest{Name: "x", Scopes: []string{"administer"}})
+		require.Equal(t, "scopes", fails(t, err, service.Invalid, "invalid").Field)
+		_, _, err = f.CreateKey(ctx, f.siteA, service.KeyRequest{Name: "x", ClientID: f.openAI.ID})
+		fails(t, err, service.NotFound, "not_found")
+
+		keys, err := f.Keys(ctx, f.siteA, 0, 0, service.Page{})
+		require.NoError(t, err)
+		require.Len(t, keys.Items, 2)
+		require.NotContains(t, asJSON(t, keys), text.Reveal())
+		rotated, _, err := f.RotateKey(ctx, f.administrator, reporter.KeyID)
+		require.NoError(t, err)
+		_, err = calls(text)
+		require.ErrorContains(t, err, "revoked")
+		again, err := calls(rotated)
+		require.NoError(t, err)
+		require.Equal(t, reporter.Scopes, again.Scopes)
+		_, err = f.RevokeKey(ctx, f.siteA, again.KeyID)
+		require.NoError(t, err)
+		_, err = calls(rotated)
+		require.ErrorContains(t, err, "revoked")
+	})
+}
+
+func TestAdministratorKeys(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		registry := service.Registry{Store: f.store}
+		first, second := identity.NewAPIKey(), identity.NewAPIKey()
+		_, err := f.store.FirstAdministratorKey(ctx, first.Hash())
+		require.NoError(t, err)
+		_, err = f.store.FirstAdministratorKey(ctx, second.Hash())
+		require.ErrorIs(t, err, store.ErrNotFound, "only the first start prints a key")
+		record, err := registry.KeyByHash(ctx, first.Hash())
+		require.NoError(t, err)
+		require.Equal(t, identity.Administrator, record.Kind)
+		_, err = f.store.ReplaceAdministratorKeys(ctx, second.Hash())
+		require.NoError(t, err)
+		record, err = registry.KeyByHash(ctx, first.Hash())
+		require.NoError(t, err)
+		require.False(t, record.Revoked.IsZero())
+		_, err = registry.KeyByHash(ctx, identity.NewAPIKey().Hash())
+		require.ErrorIs(t, err, identity.ErrUnknown)
+		for _, caller := range []identity.Caller{f.siteA, f.openAI, f.anonymous} {
+			_, err = f.CreatePublisher(ctx, caller, service.Publisher{})
+			fails(t, err, service.Forbidden, "scope-missing")
+			_, err = f.RegisterClient(ctx, caller, service.Client{})
+			fails(t, err, service.Forbidden, "scope-missing")
+			_, err = f.Clients(ctx, caller, service.Page{})
+			fails(t, err, service.Forbidden, "scope-missing")
+		}
+		_, err = f.Propose(ctx, f.administrator, service.ProposeRequest{})
+		fails(t, err, service.Forbidden, "scope-missing")
+	})
+}
+
+func TestSigningClientsAreFoundByTheirKey(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		public, _, err := ed25519.GenerateKey(nil)
+		require.NoError(t, err)
+		text := base64.RawURLEncoding.EncodeToString(public)
+		signer, err := f.RegisterClient(ctx, f.administrator, service.Client{Name: "Signer", PublicKey: text})
+		require.NoError(t, err)
+		bot, err := f.RegisterClient(ctx, f.administrator, service.Client{
+			Name: "Bot", PublicKey: text, Agent: "https://Bot.example/",
+		})
+		require.NoError(t, err)
+		require.Equal(t, "https://bot.example", bot.Agent)
+		registry := service.Registry{Store: f.store}
+		found, err := registry.ClientByPublicKey(ctx, public)
+		require.NoError(t, err)
+		require.Equal(t, identity.Registration{ID: signer.ID, Name: "Signer", PublicKey: public}, found)
+		list, err := f.Clients(ctx, f.administrator, service.Page{Size: 1})
+		require.NoError(t, err)
+		require.Equal(t, []service.Client{bot}, list.Items)
+		require.NotEmpty(t, list.Next)
+		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "Again", PublicKey: text})
+		fails(t, err, service.Conflict, service.CodeExists)
+		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "OpenAI"})
+		fails(t, err, service.Conflict, service.CodeExists)
+		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "x", PublicKey: "short"})
+		require.Equal(t, "public_key", fails(t, err, service.Invalid, "invalid").Field)
+		_, _, err = f.CreateKey(ctx, f.administrator, service.KeyRequest{ClientID: signer.ID, Name: "k"})
+		fails(t, err, service.Conflict, "client-kind")
+		_, err = f.Clients(ctx, f.administrator, service.Page{Cursor: "x"})
+		require.Equal(t, "cursor", fails(t, err, service.Invalid, "invalid").Field)
+	})
+}
+
+func TestAnalyticsAreThePublishersOwn(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		f.propose(t, f.openAI, at(4000), "site-a.local")
+		f.propose(t, f.openAI, at(400), "site-a.local")
+		f.propose(t, f.openAI, at(1500), "site-a.local")
+		f.propose(t, f.openAI, at(4000), "site-b.local")
+		f.offset.Add(int64(time.Minute))
+		figures, err := f.Analytics(ctx, f.siteA, 0, time.Time{}, time.Time{})
+		require.NoError(t, err)
+		require.EqualValues(t, 3, figures.Total)
+		require.EqualValues(t, 1, figures.Accepted)
+		require.InDelta(t, 0.5, figures.AcceptanceRate, 1e-9)
+		all, err := f.Analytics(ctx, f.administrator, 0, time.Time{}, time.Time{})
+		require.NoError(t, err)
+		require.EqualValues(t, 4, all.Total)
+		_, err = f.Analytics(ctx, f.siteA, f.siteB.ID, time.Time{}, time.Time{})
+		fails(t, err, service.NotFound, "not_found")
+	})
+}
