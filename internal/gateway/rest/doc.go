@@ -1,0 +1,13 @@
+// Package rest is the gateway's HTTP interface: [Negotiation] for negotiations and their management, and
+// [Licensing] for licences. Both describe themselves at /openapi.json (OpenAPI 3.1).
+//
+//	server := rest.NewServer(rest.Negotiation(rest.Config{Service: s, Authenticator: a}))
+//	err := server.Serve(listener)
+//
+// Every error is a problem of RFC 9457, whose type is urn:haggle:problem: and a code of package service. An
+// invalid request has the status 422 and the field in errors[].location. 409 with the code
+// negotiation-in-progress and 429 have Retry-After.
+//
+// POST requests of negotiations take the header Idempotency-Key: a repeated request with the same key gets
+// the first answer. All documents are read strictly: unknown and duplicate fields are errors.
+package rest

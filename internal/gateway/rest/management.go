@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+)
+
+func (a *api) addStrategies() {
+	add(a, http.MethodPost, "/api/strategies", "create-strategy", "Create a strategy or its next version",
+		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
+			Body body[NewStrategy]
+		}) (service.Strategy, error) {
+			return a.Service.CreateStrategy(ctx, caller, in.Body.text)
+		})
+	add(a, http.MethodGet, "/api/strategies", "list-strategies", "List all versions of a publisher's strategies",
+		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
+			PageOf
+			Publisher int64 `query:"publisher_id" minimum:"1"`
+		}) (service.List[service.Strategy], error) {
+			return a.Service.Strategies(ctx, caller, in.Publisher, in.PageOf.page())
+		})
+	add(a, http.MethodGet, "/api/strategies/{id}", "get-strategy", "Read a version of a strategy",
+		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Strategy, error) {
+			return a.Service.Strategy(ctx, caller, in.ID)
+		})
+	add(a, http.MethodPatch, "/api/strategies/{id}", "update-strategy", "Add a version with changed fields",
+		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
+			ByNumber
+			Body body[StrategyChange]
+		}) (service.Strategy, error) {
+			return a.Service.UpdateStrategy(ctx, caller, in.ID, in.Body.text)
+		})
+	add(a, http.MethodGet, "/api/publishers/{id}/strategy", "get-public-strategy",
+		"Read the public facts of a publisher's strategy", http.StatusOK,
+		func(ctx context.Context, _ identity.Caller, in *ByNumber) (engine.PublicFacts, error) {
+			p, err := a.Service.Publisher(ctx, in.ID)
+			if err != nil {
+				return engine.PublicFacts{}, err
+			}
+			return a.Service.PublicStrategy(ctx, p.Hostname)
+		})
+}
+
+type publisherBody struct {
+	Hostname   string `json:"hostname" maxLength:"253"`
+	Name       string `json:"name" minLength:"1" maxLength:"253"`
+	Currency   string `json:"currency" required:"false" default:"USD" pattern:"^[A-Z][A-Z0-9]{2,11}$"`
+	FloorMicro int64  `json:"published_floor_micro" required:"false" minimum:"0" maximum:"1000000000"`
+}
+
+type clientBody struct {
+	Name      string `json:"client_name" minLength:"1" maxLength:"253"`
+	PublicKey string `json:"public_key" required:"false" maxLength:"43" doc:"Ed25519 key in base64url"`
+	Agent     string `json:"signature_agent" required:"false" maxLength:"253" doc:"Origin of Web Bot Auth"`
+}
+
+// newKey is an API key with its text, which is shown once.
+type newKey struct {
+	service.Key
+	Text string `json:"api_key" doc:"Shown once"`
+}
+
+type keyBody struct {
+	PublisherID int64     `json:"publisher_id" required:"false" minimum:"1"`
+	ClientID    int64     `json:"client_id" required:"false" minimum:"1"`
+	Name        string    `json:"name" minLength:"1" maxLength:"253"`
+	Scopes      []string  `json:"scopes" required:"false" maxItems:"20" nullable:"false"`
+	ExpiresAt   time.Time `json:"expires_at" required:"false"`
+}
+
+func (a *api) addRegistrations() {
+	add(a, http.MethodGet, "/api/publishers", "list-publishers", "List the publishers that accept negotiations",
+		http.StatusOK, func(
+			ctx context.Context, _ identity.Caller, in *PageOf,
+		) (service.List[service.Publisher], error) {
+			return a.Service.Publishers(ctx, in.page())
+		})
+	add(a, http.MethodPost, "/api/publishers", "create-publisher", "Register a publisher", http.StatusCreated,
+		func(ctx context.Context, caller identity.Caller, in *struct {
+			Body body[publisherBody]
+		}) (service.Publisher, error) {
+			sent, err := in.Body.read()
+			if err != nil {
+				return service.Publisher{}, err
+			}
+			if sent.Currency == "" {
+				sent.Currency = "USD"
+			}
+			return a.Service.CreatePublisher(ctx, caller, service.Publisher{
+				Hostname: sent.Hostname, Name: sent.Name, Currency: sent.Currency, FloorMicro: sent.FloorMicro,
+				Active: true,
+			})
+		})
+	add(a, http.MethodGet, "/api/publishers/{id}", "get-publisher", "Read a publisher", http.StatusOK,
+		func(ctx context.Context, _ identity.Caller, in *ByNumber) (service.Publisher, error) {
+			return a.Service.Publisher(ctx, in.ID)
+		})
+	add(a, http.MethodPatch, "/api/publishers/{id}", "update-publisher", "Change a publisher", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *struct {
+			ByNumber
+			Body body[service.PublisherChange]
+		}) (service.Publisher, error) {
+			sent, err := in.Body.read()
+			if err != nil {
+				return service.Publisher{}, err
+			}
+			return a.Service.UpdatePublisher(ctx, caller, in.ID, sent)
+		})
+	add(a, http.MethodGet, "/api/clients", "list-clients", "List the clients", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *PageOf) (service.List[service.Client], error) {
+			return a.Service.Clients(ctx, caller, in.page())
+		})
+	add(a, http.MethodPost, "/api/clients", "register-client", "Register a client under its verified name",
+		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
+			Body body[clientBody]
+		}) (service.Client, error) {
+			sent, err := in.Body.read()
+			if err != nil {
+				return service.Client{}, err
+			}
+			return a.Service.RegisterClient(ctx, caller,
+				service.Client{Name: sent.Name, PublicKey: sent.PublicKey, Agent: sent.Agent})
+		})
+	add(a, http.MethodGet, "/api/clients/{id}", "get-client", "Read a client", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Client, error) {
+			return a.Service.Client(ctx, caller, in.ID)
+		})
+	a.addKeys()
+}
+
+func (a *api) addKeys() {
+	add(a, http.MethodGet, "/api/keys", "list-keys", "List API keys of the caller, a publisher or a client",
+		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
+			PageOf
+			Publisher int64 `query:"publisher_id" minimum:"1"`
+			Client    int64 `query:"client_id" minimum:"1"`
+		}) (service.List[service.Key], error) {
+			return a.Service.Keys(ctx, caller, in.Publisher, in.Client, in.PageOf.page())
+		})
+	add(a, http.MethodPost, "/api/keys", "create-key", "Create an API key; its text is shown once",
+		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
+			Body body[keyBody]
+		}) (newKey, error) {
+			sent, err := in.Body.read()
+			if err != nil {
+				return newKey{}, err
+			}
+			text, key, err := a.Service.CreateKey(ctx, caller, service.KeyRequest(sent))
+			return newKey{key, text.Reveal()}, err
+		})
+	add(a, http.MethodPost, "/api/keys/{id}/rotate", "rotate-key", "Replace an API key; its text is shown once",
+		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *ByUUID) (newKey, error) {
+			text, key, err := a.Service.RotateKey(ctx, caller, in.ID)
+			return newKey{key, text.Reveal()}, err
+		})
+	add(a, http.MethodDelete, "/api/keys/{id}", "revoke-key", "Revoke an API key", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *ByUUID) (service.Key, error) {
+			return a.Service.RevokeKey(ctx, caller, in.ID)
+		})
+}

@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"bytes"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// Terms is the schema of terms.
+type Terms struct {
+	Price      uint64    `json:"price_per_fetch_micro" maximum:"1000000000" doc:"Micro units of the currency"`
+	TTLSeconds uint32    `json:"token_ttl_seconds" maximum:"31536000"`
+	BurstRPS   uint32    `json:"burst_rps" maximum:"1000000"`
+	Purposes   []Purpose `json:"purposes" minItems:"1" maxItems:"7" uniqueItems:"true" nullable:"false"`
+	Prepaid    uint64    `json:"prepaid_fetches" required:"false" maximum:"10000000000"`
+}
+
+// Purpose is the schema of a purpose.
+type Purpose string
+
+// Schema implements [huma.SchemaProvider].
+func (Purpose) Schema(huma.Registry) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, purpose := range terms.Purposes() {
+		schema.Enum = append(schema.Enum, purpose.String())
+	}
+	return schema
+}
+
+// decimal is the schema of an exact amount or score.
+type decimal float64
+
+// operand is the schema of the value of a deal breaker.
+type operand struct{}
+
+// Schema implements [huma.SchemaProvider].
+func (operand) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeInteger, Minimum: new(float64)}, r.Schema(reflect.TypeFor[Purpose](), true, ""),
+	}}
+}
+
+// alias gives the types that write their own JSON their schemas.
+func alias(registry huma.Registry) {
+	registry.RegisterTypeAlias(reflect.TypeFor[terms.Terms](), reflect.TypeFor[Terms]())
+	registry.RegisterTypeAlias(reflect.TypeFor[terms.Purpose](), reflect.TypeFor[Purpose]())
+	registry.RegisterTypeAlias(reflect.TypeFor[terms.Decimal](), reflect.TypeFor[decimal]())
+	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())
+}
+
+// body is a request document of type T, which is read strictly. huma validates it by the schema first.
+type body[T any] struct{ text []byte }
+
+// UnmarshalJSON keeps the text.
+func (b *body[T]) UnmarshalJSON(text []byte) error {
+	b.text = bytes.Clone(text)
+	return nil
+}
+
+// Schema implements [huma.SchemaProvider].
+func (body[T]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[T](), true, "") }
+
+// read decodes the document.
+func (b body[T]) read() (value T, err error) {
+	if err := strictjson.Decode(b.text, MaxBody, &value); err != nil {
+		return value, &service.Error{Kind: service.Invalid, Code: string(service.Invalid), Detail: err.Error()}
+	}
+	return value, nil
+}
+
+// NewStrategy is the schema of a strategy that a publisher sends.
+type NewStrategy struct{ engine.Strategy }
+
+// TransformSchema implements [huma.SchemaTransformer]: other fields have defaults.
+func (NewStrategy) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Required = []string{
+		"min_price_per_fetch_micro", "preferred_price_per_fetch_micro", "max_price_per_fetch_micro",
+	}
+	return s
+}
+
+// StrategyChange is the schema of a change of a strategy.
+type StrategyChange struct{ engine.Strategy }
+
+// TransformSchema implements [huma.SchemaTransformer]: fields that are missing do not change.
+func (StrategyChange) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Required = nil
+	return s
+}

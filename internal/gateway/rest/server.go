@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+)
+
+// MaxBody is the size of the largest request body in bytes: a bundle of the most publishers, or a strategy.
+const MaxBody = 256 * 1024
+
+// Version is the version of both interfaces.
+const Version = "1.0.0"
+
+// Config configures the interfaces.
+type Config struct {
+	Service *service.Service
+	// Authenticator finds the caller of each request.
+	Authenticator *identity.Authenticator
+	// Log receives the errors whose details clients do not get. If nil, [slog.Default] is used.
+	Log *slog.Logger
+}
+
+// The limits of a connection.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 * 1024
+)
+
+// NewServer returns a server with time limits for a handler, so that slow clients do not hold connections.
+func NewServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+	}
+}
+
+// api registers the operations of an interface.
+type api struct {
+	huma.API
+	Config
+}
+
+// newHandler returns the handler of an interface whose operations register adds.
+func newHandler(config Config, title, description string, register func(*api)) http.Handler {
+	if config.Log == nil {
+		config.Log = slog.Default()
+	}
+	mux := http.NewServeMux()
+	settings := huma.DefaultConfig(title, Version)
+	settings.Info.Description = description
+	settings.CreateHooks = nil // documents without $schema are the same for all readers
+	settings.DocsPath = ""     // its page loads a script of another server
+	settings.SchemasPath = ""
+	settings.RejectUnknownQueryParameters = true
+	settings.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"key": {Type: "http", Scheme: "bearer", Description: "An API key: hgl_..."},
+	}
+	alias(settings.Components.Schemas)
+	register(&api{humago.New(mux, settings), config})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { unknown(mux, w, r) })
+
+	outer := http.NewServeMux()
+	outer.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, "ok\n") })
+	outer.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := config.Service.Ready(r.Context()); err != nil {
+			config.Log.ErrorContext(r.Context(), "database not ready", "error", err)
+			writeProblem(w, http.StatusServiceUnavailable, "database-unavailable", "database: does not answer")
+			return
+		}
+		writeText(w, "ok\n")
+	})
+	outer.Handle("/", config.Authenticator.Middleware(mux))
+	return http.MaxBytesHandler(outer, MaxBody)
+}
+
+func writeText(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte(text))
+}
+
+// unknown answers requests without an operation: 405 if the path has operations with other methods.
+func unknown(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	methods := []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete}
+	for _, method := range methods {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := mux.Handler(other); pattern != "/" && pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 || slices.Contains(allowed, r.Method) {
+		writeProblem(w, http.StatusNotFound, string(service.NotFound), "path: no such operation; see /openapi.json")
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	writeProblem(w, http.StatusMethodNotAllowed, "method-not-allowed",
+		"method "+r.Method+": not one of "+strings.Join(allowed, ", "))
+}
+
+func writeProblem(w http.ResponseWriter, status int, code, detail string) {
+	body, err := json.Marshal(model(status, code, detail))
+	if err != nil {
+		panic(err) // strings and an integer always have an encoding
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// output is a response. huma reads Status and Body.
+type output[O any] struct {
+	Status int
+	Body   O
+}
+
+// add registers an operation.
+func add[I, O any](
+	a *api, method, path, id, summary string, status int,
+	act func(ctx context.Context, caller identity.Caller, in *I) (O, error),
+) {
+	operation := huma.Operation{
+		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
+		MaxBodyBytes: MaxBody, BodyReadTimeout: readTimeout, Errors: errorsOf(method),
+		Security: []map[string][]string{{"key": {}}, {}},
+	}
+	huma.Register(a.API, operation, func(ctx context.Context, in *I) (*output[O], error) {
+		caller, ok := identity.FromContext(ctx)
+		if !ok {
+			return nil, huma.Error500InternalServerError("the request has no caller")
+		}
+		body, err := act(ctx, caller, in)
+		if err != nil {
+			return nil, a.failed(ctx, id, err)
+		}
+		return &output[O]{status, body}, nil
+	})
+}
+
+// errorsOf returns the statuses of the errors of operations.
+func errorsOf(method string) []int {
+	errors := []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
+		http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable,
+	}
+	if method != http.MethodGet {
+		errors = append(errors, http.StatusBadRequest, http.StatusRequestTimeout,
+			http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests)
+	}
+	return errors
+}
