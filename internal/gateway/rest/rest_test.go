@@ -1,0 +1,219 @@
+package rest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/rest"
+)
+
+const proposal = `{"publisher_hostname":"site-a.local","proposed_terms":{"price_per_fetch_micro":%d,` +
+	`"token_ttl_seconds":600,"burst_rps":10,"purposes":["inference"]}}`
+
+func inner(body map[string]any, path ...string) any {
+	var value any = body
+	for _, key := range path {
+		fields, _ := value.(map[string]any)
+		value = fields[key]
+	}
+	return value
+}
+
+func TestADealOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+
+	opened := must(t, 201, call(t, "POST", api+"negotiations", k.client, fmt.Sprintf(proposal, 1500)))
+	require.Equal(t, "counter", opened["action"])
+	require.Equal(t, "OpenAI", inner(opened, "negotiation", "client_name"))
+	id := fmt.Sprint(inner(opened, "negotiation", "id"))
+	terms := `{"proposed_terms":{"price_per_fetch_micro":1600,"token_ttl_seconds":600,"burst_rps":10,` +
+		`"purposes":["inference"]}}`
+	countered := must(t, 200, call(t, "POST", api+"negotiations/"+id+"/counter", k.client, terms))
+	require.EqualValues(t, 2, inner(countered, "negotiation", "current_round"))
+	stale := call(t, "POST", api+"negotiations/"+id+"/accept", k.client, `{"current_round":1}`)
+	require.Equal(t, "urn:haggle:problem:offer-changed", must(t, 409, stale)["type"])
+	accepted := must(t, 200, call(t, "POST", api+"negotiations/"+id+"/accept", k.client, `{"current_round":2}`))
+	require.Equal(t, "accepted", inner(accepted, "negotiation", "status"))
+
+	licence := must(t, 200, call(t, "POST", api+"negotiations/"+id+"/generate-license", k.publisher, ""))
+	require.Equal(t, "site-a.local", inner(licence, "policy_json", "publisher"))
+	path := fmt.Sprintf("%s/api/licenses/%v", g.licensing, licence["policy_id"])
+	require.Equal(t, licence, must(t, 200, call(t, "GET", path, k.client, "")))
+	must(t, 404, call(t, "GET", path, k.other, ""))
+	must(t, 403, call(t, "GET", path, "", ""))
+	list := must(t, 200, call(t, "GET", g.licensing+"/api/licenses", k.client, ""))
+	require.Len(t, list["items"], 1)
+	revoked := must(t, 200, call(t, "POST", path+"/revoke", k.publisher, `{"reason":"not paid"}`))
+	require.NotEmpty(t, revoked["revoked_at"])
+
+	details := must(t, 200, call(t, "GET", api+"negotiations/"+id, k.publisher, ""))
+	require.NotEmpty(t, inner(details, "figures"))
+	require.NotContains(t, call(t, "GET", api+"negotiations/"+id, k.client, "").text, "analysis")
+	ofPublisher := must(t, 200, call(t, "GET", api+"negotiations/publisher/1?status=accepted", k.publisher, ""))
+	require.Len(t, ofPublisher["items"], 1)
+	analytics := must(t, 200, call(t, "GET", api+"analytics/negotiations", k.publisher, ""))
+	require.EqualValues(t, 1, analytics["accepted"])
+	entries := must(t, 200, call(t, "GET", api+"audit/"+id+"?limit=3", k.publisher, ""))
+	require.Len(t, entries["items"], 3)
+	updated := must(t, 200, call(t, "PATCH", api+"strategies/1", k.publisher, `{"max_rounds":5}`))
+	require.EqualValues(t, 2, updated["version"])
+	facts := must(t, 200, call(t, "GET", api+"publishers/1/strategy", "", ""))
+	require.Equal(t, []any{"inference"}, facts["allowed_purposes"])
+}
+
+func TestABundleWaitsForApprovalOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	large := strings.Replace(fmt.Sprintf(proposal, 4000), `"burst_rps"`,
+		`"prepaid_fetches":1000000,"burst_rps"`, 1)
+	held := must(t, 201, call(t, "POST", api+"bundles", k.client, `{"proposals":[`+large+`]}`))
+	require.Equal(t, "approve", held["action"])
+	queue := must(t, 200, call(t, "GET", api+"approvals", k.publisher, ""))
+	items, _ := queue["items"].([]any)
+	require.Len(t, items, 1)
+	first, _ := items[0].(map[string]any)
+	approved := must(t, 200, call(t, "POST", fmt.Sprintf("%snegotiations/%s/approve", api, first["id"]),
+		k.publisher, `{"approved":true}`))
+	require.Equal(t, "accepted", approved["status"])
+}
+
+func TestProblemsNameTheirCause(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	good := fmt.Sprintf(proposal, 1500)
+	with := func(old, replacement string) string { return strings.Replace(good, old, replacement, 1) }
+	const nothing = "negotiations/00000000-0000-7000-8000-000000000000"
+	for _, c := range []struct {
+		method, path, key, body string
+		status                  int
+		text                    string
+	}{
+		{"POST", "negotiations", k.client, with("}}", `},"client_name":"X"}`), 422, "client_name"},
+		{"POST", "negotiations", k.client, with("600", "600,\"burst_rps\":9"), 422, "duplicate key"},
+		{"POST", "negotiations", k.client, with("inference", "theft"), 422, "purposes"},
+		{"POST", "negotiations", k.client, with("1500", "-1"), 422, "price_per_fetch_micro"},
+		{"POST", "negotiations", k.client, with("site-a", "site-x"), 404, "site-x.local"},
+		{"POST", "negotiations", k.client, `{`, 400, "unexpected end"},
+		{"POST", "negotiations", k.client, "", 400, "body is required"},
+		{"POST", "negotiations", k.client, `{"x":"` + strings.Repeat("x", rest.MaxBody) + `"}`, 413, "body"},
+		{"POST", "negotiations", k.publisher, good, 403, "scope negotiate"},
+		{"POST", "negotiations", "hgl_wrong", good, 401, "api-key-malformed"},
+		{"POST", nothing + "/counter", k.client, `{}`, 422, "proposed_terms"},
+		{"GET", "negotiations/' OR 1=1 --", k.client, "", 422, "uuid"},
+		{"GET", nothing, k.client, "", 404, "not found"},
+		{"GET", "negotiations?cursor=x", k.client, "", 422, "invalid cursor"},
+		{"GET", "negotiations?limit=1000", k.client, "", 422, "limit"},
+		{"GET", "negotiations?colour=red", k.client, "", 422, "colour"},
+		{"GET", "clients", k.publisher, "", 403, "administer"},
+		{"DELETE", "negotiations", k.client, "", 405, "not one of GET, POST"},
+		{"GET", "nothing", k.client, "", 404, "openapi.json"},
+	} {
+		path := strings.ReplaceAll(c.path, " ", "%20")
+		got := call(t, c.method, api+path, c.key, c.body)
+		require.Equal(t, c.status, got.status, "%s %s: %s", c.method, c.path, got.text)
+		require.Contains(t, got.text, c.text)
+		require.Equal(t, "application/problem+json", got.header.Get("Content-Type"), got.text)
+		require.EqualValues(t, c.status, got.body["status"])
+	}
+	invalid := call(t, "PATCH", api+"strategies/1", k.publisher, `{"min_price_per_fetch_micro":3000}`)
+	problems, _ := must(t, 422, invalid)["errors"].([]any)
+	problem, _ := problems[0].(map[string]any)
+	require.Equal(t, "min_price_per_fetch_micro", problem["location"])
+	for range 2 {
+		if got := call(t, "POST", api+"negotiations", "", good); got.status != 201 {
+			must(t, 429, got)
+			require.NotEmpty(t, got.header.Get("Retry-After"))
+		}
+	}
+}
+
+func TestARepeatedRequestOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	url, body := g.negotiation+"/api/negotiations", fmt.Sprintf(proposal, 1500)
+	first := call(t, "POST", url, k.client, body, "Idempotency-Key", "one")
+	must(t, 201, first)
+	require.Equal(t, first.text, call(t, "POST", url, k.client, body, "Idempotency-Key", "one").text)
+	other := call(t, "POST", url, k.client, fmt.Sprintf(proposal, 1501), "Idempotency-Key", "one")
+	require.Equal(t, "urn:haggle:problem:idempotency-key-reused", must(t, 422, other)["type"])
+	require.Len(t, must(t, 200, call(t, "GET", url, k.client, ""))["items"], 1)
+}
+
+func TestListsHavePages(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	for i := range 5 {
+		must(t, 201, call(t, "POST", g.negotiation+"/api/negotiations", k.client, fmt.Sprintf(proposal, 1500+i)))
+	}
+	seen := map[any]bool{}
+	for cursor := ""; ; {
+		page := must(t, 200, call(t, "GET", g.negotiation+"/api/negotiations?limit=2&cursor="+cursor, k.client, ""))
+		items, _ := page["items"].([]any)
+		for _, item := range items {
+			fields, _ := item.(map[string]any)
+			require.False(t, seen[fields["id"]])
+			seen[fields["id"]] = true
+		}
+		next, more := page["next_cursor"].(string)
+		if !more {
+			break
+		}
+		cursor = next
+	}
+	require.Len(t, seen, 5)
+}
+
+// The description must have the operations, the error types, and no hidden limit in the schemas of clients.
+func TestTheDescription(t *testing.T) {
+	g := open(t, sqlite(t))
+	text := call(t, "GET", g.negotiation+"/openapi.json", "", "")
+	document := must(t, 200, text)
+	require.Equal(t, "3.1.0", document["openapi"])
+	paths, _ := document["paths"].(map[string]any)
+	for _, path := range []string{
+		"/api/negotiations/publisher/{id}", "/api/negotiations/{id}", "/api/strategies", "/api/strategies/{id}",
+		"/api/analytics/negotiations", "/api/negotiations/{id}/generate-license",
+	} {
+		require.Contains(t, paths, path)
+	}
+	proposed, err := json.Marshal(inner(document, "components", "schemas", "Terms"))
+	require.NoError(t, err)
+	require.Contains(t, string(proposed), `"maximum":1000000000`)
+	require.NotContains(t, string(proposed), `"null"`)
+	require.Equal(t, []any{"min_price_per_fetch_micro", "preferred_price_per_fetch_micro",
+		"max_price_per_fetch_micro"}, inner(document, "components", "schemas", "NewStrategy", "required"))
+	require.Contains(t, text.text, `application/problem+json`)
+	licensing := must(t, 200, call(t, "GET", g.licensing+"/openapi.json", "", ""))
+	require.Contains(t, inner(licensing, "paths"), "/api/licenses/{id}")
+	require.Equal(t, "ok\n", call(t, "GET", g.negotiation+"/readyz", "", "").text)
+}
+
+// Clients get no detail of an error of the database, and the log has no API key.
+func TestInternalErrorsHaveNoDetails(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	var log bytes.Buffer
+	config := newConfig(t, g.store)
+	config.Log = slog.New(slog.NewTextHandler(&log, nil))
+	handler := rest.Negotiation(config)
+	cut := newServer(t, handler)
+	require.NoError(t, g.store.Close())
+	got := call(t, "GET", cut+"/api/publishers", "", "")
+	require.Equal(t, "gateway: internal error; try again later", must(t, 500, got)["detail"])
+	require.Contains(t, log.String(), "database is closed")
+	must(t, 503, call(t, "GET", cut+"/readyz", "", ""))
+	must(t, 503, call(t, "GET", cut+"/api/negotiations", k.client, ""))
+	require.NotContains(t, log.String(), k.client)
+	require.Equal(t, http.StatusServiceUnavailable, call(t, "GET", cut+"/readyz", "", "").status)
+}
