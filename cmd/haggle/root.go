@@ -22,6 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/milestone"
 	"github.com/haggle-protocol/haggle/cmd/haggle/negotiation"
 	"github.com/haggle-protocol/haggle/cmd/haggle/program"
+	"github.com/haggle-protocol/haggle/cmd/haggle/serve"
 	"github.com/haggle-protocol/haggle/cmd/haggle/simulate"
 	"github.com/haggle-protocol/haggle/cmd/haggle/tournament"
 	"github.com/haggle-protocol/haggle/cmd/haggle/verify"
@@ -82,7 +83,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		config.Command(s), admin.Command(s), program.Command(s),
 		localnet.Command(s), demo.Command(s), doctor.Command(s),
 		agent.Command(s), verify.Command(s), simulate.Command(s), tournament.Command(s),
-		index.Command(s), analyze.Command(s), keeper.Command(s),
+		index.Command(s), analyze.Command(s), keeper.Command(s), serve.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)

@@ -1,5 +1,5 @@
-// Package statefolder finds the folder of the commands' state: journals, committed prices and the list of
-// local chains.
+// Package statefolder finds the folder of the commands' state: journals, committed prices, the list of
+// local chains and the gateway's database.
 package statefolder
 
 import (
@@ -9,6 +9,8 @@ import (
 
 // The folders below the state folder.
 const (
+	// Gateway has the default database of the gateway.
+	Gateway = "gateway"
 	// Journals has the default journals.
 	Journals = "journal"
 	// Localnets has the list of running local chains.

@@ -1,0 +1,294 @@
+// Package serve is the command haggle serve, which runs the gateway.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/rest"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
+)
+
+const serveHelp = `Runs the gateway, where agents of AI companies negotiate licences with publishers. It has two
+HTTP APIs: negotiation and management, and licences. Each describes itself at /openapi.json. It runs until
+Ctrl-C.
+
+The database is a SQLite file in the state folder, or PostgreSQL, which several gateways can use at the same
+time: --db postgres://USER@HOST/NAME, or DATABASE_URL. Put a password into PGPASSWORD or ~/.pgpass.
+
+The first start with a database prints the administrator's API key, once. With it you register publishers and
+clients; "haggle serve init --replace" makes another one. --demo uses a temporary database with two publishers
+and two companies, and prints their keys. docs/GATEWAY.md is a walk through it.
+
+The APIs have no TLS: put a proxy that ends TLS before a gateway that others can reach, and name it with
+--trusted-proxy. Clients that sign their requests sign the name of the gateway: set it with --authority.`
+
+const (
+	databaseVariable    = "DATABASE_URL"
+	defaultListen       = "127.0.0.1:3003"
+	defaultLicensing    = "127.0.0.1:3000"
+	shutdownTimeout     = 10 * time.Second
+	databaseFile        = "gateway.db"
+	privateFolder       = 0o700
+	listenFlag          = "listen"
+	licensingListenFlag = "licensing-listen"
+)
+
+// serveCommand has the flags of haggle serve.
+type serveCommand struct {
+	*session.Session
+	database, listen, licensing string
+	authorities, proxies        []string
+	demo, replace               bool
+}
+
+// readyView is what a started gateway prints.
+type readyView struct {
+	NegotiationURL string `json:"negotiation_url"`
+	LicensingURL   string `json:"licensing_url"`
+	Database       string `json:"database"`
+	// AdministratorKey is printed once for each database.
+	AdministratorKey string `json:"administrator_key,omitempty"`
+	// Demo has the publishers and companies of --demo.
+	Demo []partyView `json:"demo,omitempty"`
+}
+
+// partyView is a publisher or a company of --demo.
+type partyView struct {
+	Role   string `json:"role"`
+	Name   string `json:"name"`
+	ID     int64  `json:"id"`
+	APIKey string `json:"api_key"`
+}
+
+// Command returns the command.
+func Command(s *session.Session) *cobra.Command {
+	c := &serveCommand{Session: s}
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run the gateway for content licences", Long: serveHelp,
+		Example: `  haggle serve --demo
+  haggle serve --listen :3003 --licensing-listen :3000 --authority gateway.example --trusted-proxy 10.0.0.0/8
+  DATABASE_URL=postgres://haggle@db.example/gateway haggle serve`,
+		Args: command.Exactly(0),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.listen, listenFlag, defaultListen,
+		"address of the negotiation API; port 0 is any free one")
+	flags.StringVar(&c.licensing, licensingListenFlag, defaultLicensing, "address of the licensing API")
+	flags.StringArrayVar(&c.authorities, "authority", nil,
+		"name of the gateway in signed requests, HOST or HOST:PORT; can be repeated\n(default: the listen addresses)")
+	flags.StringArrayVar(&c.proxies, "trusted-proxy", nil,
+		"network whose X-Forwarded-For is believed, such as 10.0.0.0/8; can be repeated")
+	flags.BoolVar(&c.demo, "demo", false, "add two publishers and two companies, and print their keys")
+	cmd.PersistentFlags().StringVar(&c.database, "db", "",
+		"database: sqlite:PATH or postgres://HOST/NAME (default: "+databaseVariable+
+			", otherwise a file in the state folder)")
+	command.Documents(cmd, readyView{})
+	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return failure(c.serve(ctx)) })
+	cmd.AddCommand(newInitCommand(c))
+	return cmd
+}
+
+// address returns the database, and creates the folder of the default one.
+func (c *serveCommand) address() (string, error) {
+	if given := cmp.Or(c.database, os.Getenv(databaseVariable)); given != "" {
+		return given, nil
+	}
+	folder, err := statefolder.Path(statefolder.Gateway)
+	if err != nil {
+		return "", err
+	}
+	return "sqlite:" + filepath.Join(folder, databaseFile), os.MkdirAll(folder, privateFolder)
+}
+
+func (c *serveCommand) serve(ctx context.Context) (err error) {
+	proxies, err := c.trusted()
+	if err != nil {
+		return err
+	}
+	listeners, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer listeners.close()
+	address := c.database
+	if c.demo && address == "" {
+		folder, err := os.MkdirTemp("", "haggle-gateway-demo-")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+		address = "sqlite:" + filepath.Join(folder, databaseFile)
+	} else if address, err = c.address(); err != nil {
+		return err
+	}
+	database, err := store.Open(ctx, store.Config{Address: address})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, database.Close()) }()
+	cases, err := service.New(service.Config{Store: database})
+	if err != nil {
+		return err
+	}
+	log := c.Logger(slog.LevelInfo)
+	names := c.authorities
+	if len(names) == 0 {
+		names = []string{listeners.negotiation.Addr().String(), listeners.licensing.Addr().String()}
+	}
+	authenticator, err := identity.New(identity.Config{
+		Registry: service.Registry{Store: database}, Authorities: names, TrustedProxies: proxies,
+		MaxBody: rest.MaxBody, Log: log,
+	})
+	if err != nil {
+		return exitcode.Usagef("--authority: %s", err)
+	}
+	view := readyView{
+		NegotiationURL: "http://" + listeners.negotiation.Addr().String(),
+		LicensingURL:   "http://" + listeners.licensing.Addr().String(), Database: database.Name,
+	}
+	if c.demo {
+		if view.Demo, err = seed(ctx, cases); err != nil {
+			return err
+		}
+	}
+	if view.AdministratorKey, err = firstKey(ctx, database); err != nil {
+		return err
+	}
+	if err := c.Print(view, view.lines()...); err != nil {
+		return err
+	}
+	config := rest.Config{Service: cases, Authenticator: authenticator, Log: log}
+	return listeners.run(ctx, log, rest.Negotiation(config), rest.Licensing(config))
+}
+
+func (c *serveCommand) trusted() (networks []netip.Prefix, err error) {
+	for _, text := range c.proxies {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, exitcode.Usagef("--trusted-proxy: %q is not a network such as 10.0.0.0/8", text)
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+// firstKey adds the administrator's key to a new database and returns its text; empty for another database.
+func firstKey(ctx context.Context, database *store.Store) (string, error) {
+	key := identity.NewAPIKey()
+	_, err := database.FirstAdministratorKey(ctx, key.Hash())
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	return key.Reveal(), err
+}
+
+func (v readyView) lines() []string {
+	lines := []string{
+		"negotiation API    " + v.NegotiationURL, "licensing API      " + v.LicensingURL,
+		"database           " + v.Database,
+	}
+	if v.AdministratorKey != "" {
+		lines = append(lines, "administrator key  "+v.AdministratorKey+"  (shown once)")
+	}
+	for _, party := range v.Demo {
+		lines = append(lines, fmt.Sprintf("%-10s %-20s %s", party.Role, party.Name, party.APIKey))
+	}
+	return lines
+}
+
+// listeners are the sockets of both APIs.
+type listeners struct{ negotiation, licensing net.Listener }
+
+func (c *serveCommand) open(ctx context.Context) (l listeners, err error) {
+	if l.negotiation, err = listen(ctx, listenFlag, c.listen); err != nil {
+		return l, err
+	}
+	if l.licensing, err = listen(ctx, licensingListenFlag, c.licensing); err != nil {
+		return l, errors.Join(err, l.negotiation.Close())
+	}
+	return l, nil
+}
+
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
+	opened, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, &exitcode.Error{
+			Kind: exitcode.Usage, Err: fmt.Errorf("--%s: %s is already in use", flag, address),
+			Hint: "stop the other server, or set another address; port 0 is any free one",
+		}
+	case err != nil:
+		return nil, exitcode.Usagef("--%s: %s", flag, err)
+	}
+	return opened, nil
+}
+
+// close closes the sockets. After run they are closed already.
+func (l listeners) close() {
+	_ = l.negotiation.Close()
+	_ = l.licensing.Close()
+}
+
+// run serves until the context ends. Then it answers the requests that have begun.
+func (l listeners) run(ctx context.Context, log *slog.Logger, negotiation, licensing http.Handler) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for listener, handler := range map[net.Listener]http.Handler{
+		l.negotiation: negotiation, l.licensing: licensing,
+	} {
+		server := rest.NewServer(handler)
+		server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+		group.Go(func() error {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
+		group.Go(func() error {
+			<-ctx.Done()
+			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+			defer cancel()
+			return server.Shutdown(grace)
+		})
+	}
+	return group.Wait()
+}
+
+// failure adds exit code and hint to an error of the database.
+func failure(err error) error {
+	switch {
+	case errors.As(err, new(*pgconn.ConnectError)):
+		return &exitcode.Error{
+			Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server accepts connections",
+		}
+	case errors.Is(err, store.ErrAddress):
+		return &exitcode.Error{
+			Kind: exitcode.Usage, Err: errors.New(strings.TrimPrefix(err.Error(), "gateway store: ")),
+			Hint: "for example: --db sqlite:gateway.db, or --db postgres://USER@HOST/NAME",
+		}
+	case errors.Is(err, store.ErrNewerSchema):
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err}
+	}
+	return err
+}
