@@ -178,3 +178,45 @@ func startPostgres(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Defer(func() { ts.Check(server.Close()) })
 	ts.Setenv(arguments[0], server.Address("postgres"))
 }
+
+// request sends an HTTP request and writes the response's body to stdout: "request STATUS METHOD URL [KEY
+// [FILE]]". The response must have the status. KEY is an API key, or - for none; FILE has the JSON to send.
+func request(ts *testscript.TestScript, _ bool, arguments []string) {
+	var content []byte
+	if len(arguments) > 4 {
+		content = []byte(ts.ReadFile(arguments[4]))
+	}
+	sent, err := http.NewRequestWithContext(context.Background(), arguments[1], arguments[2], bytes.NewReader(content))
+	ts.Check(err)
+	if len(content) > 0 {
+		sent.Header.Set("Content-Type", "application/json")
+	}
+	if len(arguments) > 3 && arguments[3] != "-" {
+		sent.Header.Set("Authorization", "Bearer "+arguments[3])
+	}
+	response, err := http.DefaultClient.Do(sent)
+	ts.Check(err)
+	body, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	ts.Check(response.Body.Close())
+	if fmt.Sprint(response.StatusCode) != arguments[0] {
+		ts.Fatalf("status %d: %s", response.StatusCode, body)
+	}
+	_, err = ts.Stdout().Write(body)
+	ts.Check(err)
+}
+
+// awaitJSON waits until a file has a JSON document and writes that to stdout: "await-json FILE".
+func awaitJSON(ts *testscript.TestScript, _ bool, arguments []string) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		content, err := os.ReadFile(ts.MkAbs(arguments[0]))
+		if err == nil && json.Valid(content) {
+			_, err = ts.Stdout().Write(content)
+			ts.Check(err)
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s has no JSON document: %v: %s", arguments[0], err, content)
+		}
+	}
+}

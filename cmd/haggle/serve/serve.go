@@ -38,7 +38,7 @@ The database is a SQLite file in the state folder, or PostgreSQL, which several 
 time: --db postgres://USER@HOST/NAME, or DATABASE_URL. Put a password into PGPASSWORD or ~/.pgpass.
 
 The first start with a database prints the administrator's API key, once. With it you register publishers and
-clients; "haggle serve init --replace" makes another one. --demo uses a temporary database with two publishers
+clients; --new-key makes another one. --demo uses a temporary database with two publishers
 and two companies, and prints their keys. docs/GATEWAY.md is a walk through it.
 
 The APIs have no TLS: put a proxy that ends TLS before a gateway that others can reach, and name it with
@@ -60,7 +60,7 @@ type serveCommand struct {
 	*session.Session
 	database, listen, licensing string
 	authorities, proxies        []string
-	demo, replace               bool
+	demo, replaceKey            bool
 }
 
 // readyView is what a started gateway prints.
@@ -88,6 +88,7 @@ func Command(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the gateway for content licences", Long: serveHelp,
 		Example: `  haggle serve --demo
+  haggle serve --new-key
   haggle serve --listen :3003 --licensing-listen :3000 --authority gateway.example --trusted-proxy 10.0.0.0/8
   DATABASE_URL=postgres://haggle@db.example/gateway haggle serve`,
 		Args: command.Exactly(0),
@@ -101,12 +102,19 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringArrayVar(&c.proxies, "trusted-proxy", nil,
 		"network whose X-Forwarded-For is believed, such as 10.0.0.0/8; can be repeated")
 	flags.BoolVar(&c.demo, "demo", false, "add two publishers and two companies, and print their keys")
-	cmd.PersistentFlags().StringVar(&c.database, "db", "",
+	flags.BoolVar(&c.replaceKey, "new-key", false,
+		"print a new administrator's key, revoke the ones before, and stop")
+	flags.StringVar(&c.database, "db", "",
 		"database: sqlite:PATH or postgres://HOST/NAME (default: "+databaseVariable+
 			", otherwise a file in the state folder)")
-	command.Documents(cmd, readyView{})
-	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return failure(c.serve(ctx)) })
-	cmd.AddCommand(newInitCommand(c))
+	cmd.MarkFlagsMutuallyExclusive("demo", "new-key")
+	command.Documents(cmd, readyView{}, keyView{})
+	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
+		if c.replaceKey {
+			return failure(c.newKey(ctx))
+		}
+		return failure(c.serve(ctx))
+	})
 	return cmd
 }
 
@@ -192,16 +200,6 @@ func (c *serveCommand) trusted() (networks []netip.Prefix, err error) {
 		networks = append(networks, network)
 	}
 	return networks, nil
-}
-
-// firstKey adds the administrator's key to a new database and returns its text; empty for another database.
-func firstKey(ctx context.Context, database *store.Store) (string, error) {
-	key := identity.NewAPIKey()
-	_, err := database.FirstAdministratorKey(ctx, key.Hash())
-	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
-	}
-	return key.Reveal(), err
 }
 
 func (v readyView) lines() []string {

@@ -1,0 +1,45 @@
+package serve
+
+import (
+	"context"
+	"errors"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// keyView is the result of --new-key.
+type keyView struct {
+	Database         string `json:"database"`
+	AdministratorKey string `json:"administrator_key"`
+}
+
+// newKey replaces the administrator's key and prints the new one. It creates the database if there is none.
+func (c *serveCommand) newKey(ctx context.Context) (err error) {
+	address, err := c.address()
+	if err != nil {
+		return err
+	}
+	database, err := store.Open(ctx, store.Config{Address: address})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, database.Close()) }()
+	key := identity.NewAPIKey()
+	if _, err := database.ReplaceAdministratorKeys(ctx, key.Hash()); err != nil {
+		return err
+	}
+	view := keyView{database.Name, key.Reveal()}
+	return c.Print(view, "database           "+view.Database,
+		"administrator key  "+view.AdministratorKey+"  (shown once)")
+}
+
+// firstKey adds the administrator's key to a new database and returns its text; empty for another database.
+func firstKey(ctx context.Context, database *store.Store) (string, error) {
+	key := identity.NewAPIKey()
+	_, err := database.FirstAdministratorKey(ctx, key.Hash())
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	return key.Reveal(), err
+}
