@@ -18,6 +18,7 @@ func TestPathFollowsTheEnvironment(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, path, "XDG_STATE_HOME=%q", state)
 	}
+	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
 	_, err := Path(Zopa)
 	require.ErrorContains(t, err, "HOME")
