@@ -148,10 +148,9 @@ portable: prerequisites ## the bargaining engine's offers are the same on amd64,
 	@echo "==> the same offers on every processor"
 	@toolchain/portable $(if $(ALL),all)
 
-snapshot: ## build the files of a release without publishing them: dist/ (needs goreleaser)
-	@command -v goreleaser >/dev/null || { echo "install goreleaser: https://goreleaser.com/install"; exit 1; }
-	@goreleaser check
-	@goreleaser release --snapshot --clean
+snapshot: ## build the files of a release without publishing them: dist/
+	@toolchain/goreleaser check
+	@toolchain/goreleaser release --snapshot --clean
 
 fmt: prerequisites ## format everything
 	@gofmt -w .
