@@ -23,6 +23,11 @@ var (
 	ErrNoStrategy = errors.New("publisher has no active strategy")
 	// ErrOfferChanged means that the current offer is another one than the caller accepts.
 	ErrOfferChanged = errors.New("offer changed: read the negotiation and decide again")
+	// ErrNoGateway means that the database has no tables of a gateway.
+	ErrNoGateway = errors.New("the database has no gateway: check its address, or start the gateway first")
+	// ErrOldSchema means that an older version of haggle has migrated the database.
+	ErrOldSchema = errors.New("an older version of haggle has written the database: " +
+		"start the gateway to migrate it")
 	// ErrNewerSchema means that a newer version of haggle has migrated the database.
 	ErrNewerSchema = errors.New("a newer version of haggle has written the database: update haggle")
 )

@@ -87,10 +87,30 @@ type Store struct {
 	observe func(statement string)
 }
 
+// The usual database of the gateway.
+const (
+	// AddressVariable is the environment variable with the address.
+	AddressVariable = "DATABASE_URL"
+	// DefaultAddress is the address if neither a flag nor the variable sets one.
+	DefaultAddress = "sqlite:gateway.db"
+)
+
 // Open opens a database and migrates it to the current schema. A missing SQLite file is created. It returns
 // [ErrAddress] if the address has another form, and refuses a PostgreSQL server with synchronous_commit =
 // off.
 func Open(ctx context.Context, config Config) (*Store, error) {
+	return openWith(ctx, config, (*Store).prepare)
+}
+
+// OpenExisting opens a database without a change of its schema. It returns [ErrNoGateway] if the database is
+// missing or empty, [ErrOldSchema] or [ErrNewerSchema] if another version of haggle has migrated it, and
+// [ErrAddress] as Open.
+func OpenExisting(ctx context.Context, config Config) (*Store, error) {
+	return openWith(ctx, config, (*Store).existing)
+}
+
+func openWith(ctx context.Context, config Config, prepare func(*Store, context.Context) error) (*Store,
+	error) {
 	limits, err := config.Limits.withDefaults()
 	if err != nil {
 		return nil, err
@@ -103,7 +123,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := prepare(s, ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", s.Name, err), s.Close())
 	}
 	return s, nil
@@ -199,9 +219,6 @@ func (s *Store) Close() error {
 	}
 	return errors.Join(s.reader.Close(), s.writer.Close())
 }
-
-// Ready returns an error if the database does not answer.
-func (s *Store) Ready(ctx context.Context) error { return s.reader.PingContext(ctx) }
 
 // Now returns the time of the store's clock in UTC, in microseconds.
 func (s *Store) Now() time.Time { return s.now() }

@@ -1,0 +1,126 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The usual files of the checkpoints, in the working folder of the gateway.
+const (
+	DefaultPath = "gateway-checkpoints.jsonl"
+	DefaultKey  = "gateway-checkpoints.key"
+)
+
+// PublicSuffix is the end of the name of a public key, after the name of the private key.
+const PublicSuffix = ".pub"
+
+// The types of the PEM blocks: PKCS #8 and SubjectPublicKeyInfo, as OpenSSL writes them.
+const (
+	privateBlock = "PRIVATE KEY"
+	publicBlock  = "PUBLIC KEY"
+)
+
+// LoadOrCreateKey reads an Ed25519 key from a PEM file (PKCS #8). If the file is missing, it creates a key
+// and writes it, readable by the owner only, and the public key to the path with [PublicSuffix].
+func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
+	key, err := readPrivateKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := createKey(path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("checkpoint key: %w", err)
+		}
+		// Of several processes that start at once, one creates the key.
+		key, err = readPrivateKey(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint key: %w", err)
+	}
+	// The public key follows from the private one, so a lost file is written again.
+	if _, err := os.Stat(path + PublicSuffix); errors.Is(err, fs.ErrNotExist) {
+		der, err := x509.MarshalPKIXPublicKey(key.Public())
+		if err == nil {
+			err = os.WriteFile(path+PublicSuffix, pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: der}), 0o644)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint key: %w", err)
+		}
+	}
+	return key, nil
+}
+
+// createKey writes a new key. It returns [fs.ErrExist] if the file exists.
+func createKey(path string) (err error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	_, err = file.Write(pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: der}))
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	// A link never replaces a key, and the file is complete when it appears.
+	if err := os.Link(file.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func readPrivateKey(path string) (ed25519.PrivateKey, error) {
+	der, err := readBlock(path, privateBlock)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	key, is := parsed.(ed25519.PrivateKey)
+	if !is {
+		return nil, fmt.Errorf("%s: not an Ed25519 key", path)
+	}
+	return key, nil
+}
+
+// ReadPublicKey reads an Ed25519 public key from a PEM file (SubjectPublicKeyInfo).
+func ReadPublicKey(path string) (ed25519.PublicKey, error) {
+	der, err := readBlock(path, publicBlock)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint key: %w", err)
+	}
+	parsed, err := x509.ParsePKIXPublicKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint key: %s: %w", path, err)
+	}
+	key, is := parsed.(ed25519.PublicKey)
+	if !is {
+		return nil, fmt.Errorf("checkpoint key: %s: not an Ed25519 key", path)
+	}
+	return key, nil
+}
+
+func readBlock(path, kind string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != kind {
+		return nil, fmt.Errorf("%s: no PEM block with a %s", path, kind)
+	}
+	return block.Bytes, nil
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Ready reads the version of the schema. It returns an error if the database does not answer, and
+// [ErrNoGateway], [ErrOldSchema] or [ErrNewerSchema] if the schema is not that of this version of haggle.
+func (s *Store) Ready(ctx context.Context) error {
+	find := `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
+	if s.Dialect == Postgres {
+		find = `SELECT COUNT(to_regclass($1))`
+	}
+	var tables int
+	if err := s.reader.QueryRowContext(ctx, find, versionTable).Scan(&tables); err != nil {
+		return err
+	}
+	if tables == 0 {
+		return ErrNoGateway
+	}
+	var found int64
+	err := s.reader.QueryRowContext(ctx,
+		`SELECT COALESCE(MAX(version_id), 0) FROM `+versionTable+` WHERE is_applied`).Scan(&found)
+	if err != nil {
+		return err
+	}
+	known, err := newestVersion()
+	switch {
+	case err != nil:
+		return err
+	case found < known:
+		return fmt.Errorf("%w (its schema is version %d, this one needs %d)", ErrOldSchema, found, known)
+	case found > known:
+		return fmt.Errorf("%w (its schema is version %d, this one knows %d)", ErrNewerSchema, found, known)
+	}
+	return nil
+}
+
+// newestVersion returns the version of the last migration.
+func newestVersion() (newest int64, err error) {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range files {
+		version, err := goose.NumericComponent(file.Name())
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, version)
+	}
+	return newest, nil
+}
+
+// existing checks the schema of a database that must exist.
+func (s *Store) existing(ctx context.Context) error {
+	if s.Dialect == SQLite {
+		// A connection would create the file.
+		if _, err := os.Stat(s.Name); errors.Is(err, fs.ErrNotExist) {
+			return ErrNoGateway
+		} else if err != nil {
+			return err
+		}
+	}
+	return s.Ready(ctx)
+}
