@@ -15,6 +15,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/cmd/haggle/admin"
 	"github.com/haggle-protocol/haggle/cmd/haggle/agent"
+	"github.com/haggle-protocol/haggle/cmd/haggle/audit"
 	"github.com/haggle-protocol/haggle/cmd/haggle/config"
 	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
 	"github.com/haggle-protocol/haggle/cmd/haggle/doctor"
@@ -83,7 +84,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		config.Command(s), admin.Command(s), program.Command(s),
 		localnet.Command(s), demo.Command(s), doctor.Command(s),
 		agent.Command(s), verify.Command(s), simulate.Command(s), tournament.Command(s),
-		index.Command(s), analyze.Command(s), keeper.Command(s), serve.Command(s),
+		index.Command(s), analyze.Command(s), keeper.Command(s), serve.Command(s), audit.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)

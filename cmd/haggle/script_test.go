@@ -53,6 +53,8 @@ func TestMain(m *testing.M) {
 //	declare KEYPAIR FILE STRATEGY MODEL    appends a signed declaration to a file
 //	fund ADDRESS LAMPORTS  gives an address lamports
 //	postgres NAME          starts a PostgreSQL server and sets a variable to an empty database
+//	gateway ADDRESS        writes a gateway's database, checkpoints and key; sets FIRST, SECOND and THIRD
+//	tamper FILE STATEMENT  changes the audit log in a SQLite file
 //	module, load-json, load-config, taken-port    see there
 //	request STATUS METHOD URL [KEY [FILE]]    sends an HTTP request, whose response must have the status
 //	await-json FILE        waits until a file has a JSON document, and writes it to stdout
@@ -93,6 +95,7 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "field": field, "until": until, "await": await,
 			"load": load, "fill": fill, "declare": declare, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
 			"slow-node": slowNode, "postgres": startPostgres, "request": request, "await-json": awaitJSON,
+			"gateway": gateway, "tamper": tamper,
 			"module": module, "load-json": loadJSON, "load-config": loadConfig, "taken-port": takenPort,
 		},
 		Condition: hasFlag,

@@ -1,0 +1,71 @@
+// Package audit has the command "haggle audit".
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+const groupHelp = `The gateway records every step of a negotiation as an entry of the audit log, in its
+database. Each entry has the hash of the entry before it, and signed checkpoints in a file outside of the
+database have the newest hash of every negotiation. So a later change of an entry that a checkpoint covers is
+found.
+
+Put the database's password into PGPASSWORD or ~/.pgpass, or the whole address into DATABASE_URL, not on the
+command line.`
+
+// Command returns "haggle audit".
+func Command(s *session.Session) *cobra.Command {
+	a := &auditCommand{Session: s}
+	group := command.Group("audit", "Verify and export the gateway's audit log", groupHelp,
+		newVerifyCommand(a), newExportCommand(a))
+	group.PersistentFlags().StringVar(&a.address, "database", "",
+		"database: sqlite:PATH or postgres://HOST/NAME (default: "+store.AddressVariable+", otherwise "+
+			store.DefaultAddress+")")
+	return group
+}
+
+// auditCommand is the shared state of the audit commands.
+type auditCommand struct {
+	*session.Session
+	address string
+}
+
+// open runs act with the gateway's database, which it neither creates nor migrates.
+func (a *auditCommand) open(ctx context.Context, act func(*store.Store) error) error {
+	address := cmp.Or(a.address, os.Getenv(store.AddressVariable), store.DefaultAddress)
+	s, err := store.OpenExisting(ctx, store.Config{Address: address})
+	if err != nil {
+		return failure(err)
+	}
+	return failure(errors.Join(act(s), s.Close()))
+}
+
+// failure adds exit code and hint to an error of the store.
+func failure(err error) error {
+	switch {
+	case errors.As(err, new(*pgconn.ConnectError)):
+		return &exitcode.Error{Kind: exitcode.Network, Err: err,
+			Hint: "check --database, and whether that server accepts connections"}
+	case errors.Is(err, store.ErrAddress):
+		return &exitcode.Error{Kind: exitcode.Usage, Err: err,
+			Hint: "for example: --database sqlite:gateway.db, or --database postgres://USER@HOST/NAME"}
+	case errors.Is(err, store.ErrNoGateway):
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "set --database or DATABASE_URL"}
+	case errors.Is(err, store.ErrNotFound):
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "list all with: haggle audit export"}
+	case errors.Is(err, store.ErrOldSchema), errors.Is(err, store.ErrNewerSchema):
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err}
+	}
+	return err
+}

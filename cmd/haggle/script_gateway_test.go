@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// gateway writes a gateway's database and files: "gateway ADDRESS" with two negotiations of three entries,
+// which a checkpoint covers, and a third one, which it does not cover. It sets FIRST, SECOND and THIRD to their ids.
+func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	address := arguments[0]
+	if address == "sqlite:gateway.db" {
+		address = "sqlite:" + ts.MkAbs("gateway.db")
+	}
+	s, err := store.Open(ctx, store.Config{Address: address})
+	ts.Check(err)
+	defer func() { ts.Check(s.Close()) }()
+	publisher, err := s.CreatePublisher(ctx, store.Publisher{Hostname: "site-a.local", Name: "A", Currency: "USD",
+		Active: true})
+	ts.Check(err)
+	_, err = s.AddStrategy(ctx, store.Strategy{Publisher: publisher.ID, Name: "s",
+		Definition: json.RawMessage(`{}`), Active: true})
+	ts.Check(err)
+	client, err := s.RegisterClient(ctx, store.Client{Kind: store.ClientAPIKey, Subject: "acme", Name: "Acme"})
+	ts.Check(err)
+	negotiate := func(name string) {
+		result, err := s.CreateNegotiations(ctx, store.Creation{Client: client.ID, Proposals: []store.Proposal{{
+			Publisher: publisher.ID, Terms: json.RawMessage(`{}`)}}}, counterOffer)
+		ts.Check(err)
+		ts.Setenv(name, result.Negotiations[0].ID)
+	}
+	negotiate("FIRST")
+	negotiate("SECOND")
+	key, err := audit.LoadOrCreateKey(ts.MkAbs(audit.DefaultKey))
+	ts.Check(err)
+	checkpoints, err := audit.OpenCheckpointer(ts.MkAbs(audit.DefaultPath), key)
+	ts.Check(err)
+	_, err = checkpoints.Write(ctx, s, time.Now())
+	ts.Check(err)
+	ts.Check(checkpoints.Close())
+	negotiate("THIRD")
+}
+
+// counterOffer answers a proposal with a price.
+func counterOffer(states []store.State) (store.Outcome, error) {
+	return store.Outcome{Decisions: []store.Decision{{
+		Rounds: []store.Round{
+			{Actor: store.ActorClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro":1500}`)},
+			{Actor: store.ActorPublisher, Action: "counter", Terms: json.RawMessage(`{"price_per_fetch_micro":1800}`)},
+		},
+		Status: store.StatusNegotiating, Deadline: states[0].Now.Add(time.Hour),
+	}}}, nil
+}
+
+// tamper changes the audit log in a SQLite file as an attacker with all rights: "tamper FILE STATEMENT".
+func tamper(ts *testscript.TestScript, _ bool, arguments []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(arguments[0]))
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	for _, trigger := range []string{"not_updated", "not_deleted", "not_replaced"} {
+		_, err = db.Exec("DROP TRIGGER IF EXISTS audit_entries_" + trigger)
+		ts.Check(err)
+	}
+	done, err := db.Exec(arguments[1])
+	ts.Check(err)
+	rows, err := done.RowsAffected()
+	ts.Check(err)
+	if rows == 0 {
+		ts.Fatalf("the statement changes nothing: %s", arguments[1])
+	}
+}
