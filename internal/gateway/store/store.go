@@ -81,8 +81,10 @@ type Store struct {
 	writer *sql.DB
 	// reader is the same as writer in PostgreSQL.
 	reader *sql.DB
-	limits Limits
-	clock  func() time.Time
+	// postgres is the parsed address, for further connections.
+	postgres *pgx.ConnConfig
+	limits   Limits
+	clock    func() time.Time
 	// observe is called with each statement of a transaction, for the tests that count them. Nil is no call.
 	observe func(statement string)
 }
@@ -196,7 +198,7 @@ func connectPostgres(config Config) (*Store, error) {
 	db := stdlib.OpenDB(*parsed)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	return &Store{Dialect: Postgres, Name: name, writer: db, reader: db}, nil
+	return &Store{Dialect: Postgres, Name: name, writer: db, reader: db, postgres: parsed}, nil
 }
 
 func (s *Store) prepare(ctx context.Context) error {

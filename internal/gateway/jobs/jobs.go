@@ -1,0 +1,214 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// Config describes the jobs of a process. Zero values are replaced by the defaults. The processes of one
+// database must have the same intervals. An interval is at least 1 s and a whole number of seconds.
+type Config struct {
+	Store *store.Store
+	// SweepEvery is the interval at which negotiations are ended that have passed their deadline. The default is
+	// 10 s.
+	SweepEvery time.Duration
+	// CheckpointEvery is the interval of checkpoints. The default is 1 min.
+	CheckpointEvery time.Duration
+	// CheckpointPath is the file of the checkpoints. If it is empty, this process writes none.
+	CheckpointPath string
+	// CheckpointKey signs the checkpoints.
+	CheckpointKey ed25519.PrivateKey
+	// ForgetEvery is the interval at which idempotency keys older than KeyLifetime are deleted. The defaults are
+	// 1 h and 24 h.
+	ForgetEvery, KeyLifetime time.Duration
+	// Logger gets the results of jobs and River's messages. If nil, they are discarded.
+	Logger *slog.Logger
+}
+
+const (
+	// workers is the number of jobs that a process executes at once, in each queue.
+	workers = 2
+	// connections is the number of connections to PostgreSQL: one listens, the others execute River's
+	// statements.
+	connections = 4
+	// fetchEvery is the interval at which SQLite is read for jobs. PostgreSQL notifies.
+	fetchEvery = time.Second
+	// jobTimeout ends a job. The next period continues it.
+	jobTimeout = time.Minute
+	// rescueAfter is the time after which River discards the job of a killed process.
+	rescueAfter = 2 * time.Minute
+	// retention is the time for which River keeps finished jobs.
+	retention = time.Hour
+)
+
+func (c Config) withDefaults() (Config, error) {
+	c.SweepEvery = cmp.Or(c.SweepEvery, 10*time.Second)
+	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, time.Minute)
+	c.ForgetEvery = cmp.Or(c.ForgetEvery, time.Hour)
+	c.KeyLifetime = cmp.Or(c.KeyLifetime, 24*time.Hour)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	for _, interval := range []time.Duration{c.SweepEvery, c.CheckpointEvery, c.ForgetEvery} {
+		if interval < time.Second || interval%time.Second != 0 {
+			return c, fmt.Errorf("jobs: interval %s must be a whole number of seconds, at least 1 s", interval)
+		}
+	}
+	switch {
+	case c.Store == nil:
+		return c, errors.New("jobs: store not set")
+	case c.KeyLifetime < 0:
+		return c, errors.New("jobs: KeyLifetime must not be negative")
+	case c.CheckpointPath != "" && len(c.CheckpointKey) != ed25519.PrivateKeySize:
+		return c, errors.New("jobs: checkpoint key not set")
+	}
+	return c, nil
+}
+
+// Jobs are the running jobs of a process.
+type Jobs struct {
+	client      client
+	checkpoints *checkpoints
+	cancel      context.CancelFunc
+	waiting     sync.WaitGroup
+	release     func()
+}
+
+// client has the methods of [river.Client] for both types of transactions.
+type client interface {
+	Start(ctx context.Context) error
+	Stop(ctx context.Context) error
+	Queues() *river.QueueBundle
+}
+
+// Start creates River's tables if they are missing, and runs the jobs until Stop is called. The end of ctx
+// does not stop them. The caller keeps the store open until then.
+func Start(ctx context.Context, config Config) (*Jobs, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	j := &Jobs{release: func() {}, checkpoints: &checkpoints{config: config}}
+	if err := j.connect(ctx, config); err != nil {
+		j.release()
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	j.cancel = cancel
+	if err := j.client.Start(running); err != nil {
+		cancel()
+		j.release()
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	if config.CheckpointPath != "" {
+		j.waiting.Go(func() { j.checkpoints.acquire(running, j.client) })
+	}
+	return j, nil
+}
+
+// Stop waits for the jobs that this process executes, writes a last checkpoint if it has the checkpoint file,
+// and lets another process take over at once. After the end of ctx it cancels the jobs.
+func (j *Jobs) Stop(ctx context.Context) error {
+	err := j.client.Stop(ctx)
+	j.cancel()
+	j.waiting.Wait()
+	err = errors.Join(err, j.checkpoints.close(ctx))
+	j.release()
+	if err != nil {
+		return fmt.Errorf("jobs: %w", err)
+	}
+	return nil
+}
+
+// connect makes the client of the store's database.
+func (j *Jobs) connect(ctx context.Context, config Config) error {
+	if config.Store.Dialect == store.Postgres {
+		pool, err := config.Store.NewPool(ctx, connections)
+		if err != nil {
+			return err
+		}
+		j.release = pool.Close
+		if err := migratePostgres(ctx, pool); err != nil {
+			return err
+		}
+		settings, err := j.settings(config)
+		if err != nil {
+			return err
+		}
+		settings.Schema = schema
+		j.client, err = river.NewClient(riverpgxv5.New(pool), settings)
+		return err
+	}
+	db, err := config.Store.Writer()
+	if err != nil {
+		return err
+	}
+	driver := riversqlite.New(db)
+	if err := migrateSQLite(ctx, driver); err != nil {
+		return err
+	}
+	settings, err := j.settings(config)
+	if err != nil {
+		return err
+	}
+	j.client, err = river.NewClient(driver, settings)
+	return err
+}
+
+func (j *Jobs) settings(config Config) (*river.Config, error) {
+	known := river.NewWorkers()
+	if err := errors.Join(
+		river.AddWorkerSafely(known, &sweepWorker{config: config}),
+		river.AddWorkerSafely(known, &checkpointWorker{checkpoints: j.checkpoints}),
+		river.AddWorkerSafely(known, &forgetWorker{config: config}),
+	); err != nil {
+		return nil, err
+	}
+	return &river.Config{
+		Workers: known, Logger: quiet(config.Logger), MaxAttempts: 1,
+		JobTimeout: jobTimeout, RescueStuckJobsAfter: rescueAfter,
+		CompletedJobRetentionPeriod: retention, DiscardedJobRetentionPeriod: 24 * retention,
+		FetchPollInterval: fetchEvery,
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
+		PeriodicJobs: []*river.PeriodicJob{
+			periodic(config.SweepEvery, sweepArgs{}, river.QueueDefault),
+			periodic(config.CheckpointEvery, checkpointArgs{}, checkpointQueue),
+			periodic(config.ForgetEvery, forgetArgs{}, river.QueueDefault),
+		},
+	}, nil
+}
+
+// periodic returns a job that is inserted once in each interval, also by several leaders in turn: River skips
+// a job if one of the same kind exists in the same period.
+func periodic(every time.Duration, args river.JobArgs, queue string) *river.PeriodicJob {
+	return river.NewPeriodicJob(middle(every), func() (river.JobArgs, *river.InsertOpts) {
+		return args, &river.InsertOpts{
+			Queue: queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: every},
+		}
+	}, &river.PeriodicJobOpts{RunOnStart: true})
+}
+
+// middle is the schedule of the middles of periods, so that a late or early timer stays in its period.
+type middle time.Duration
+
+// Next returns the first middle after a time.
+func (m middle) Next(now time.Time) time.Time {
+	every := time.Duration(m)
+	next := now.Truncate(every).Add(every / 2)
+	if !next.After(now) {
+		next = next.Add(every)
+	}
+	return next
+}

@@ -1,0 +1,313 @@
+package jobs_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/jobs"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/testpostgres"
+)
+
+var server *testpostgres.Server
+
+// childVariable has the address of the database and the folder of the files of a process that runs jobs.
+const childVariable = "HAGGLE_TEST_GATEWAY_JOBS"
+
+func TestMain(m *testing.M) {
+	if work := os.Getenv(childVariable); work != "" {
+		fmt.Fprintln(os.Stderr, runForever(work))
+		os.Exit(1)
+	}
+	os.Exit(testpostgres.Run(m, &server))
+}
+
+type child struct{ Address, Folder string }
+
+func (c child) config(s *store.Store) (jobs.Config, error) {
+	key, err := audit.LoadOrCreateKey(filepath.Join(c.Folder, audit.DefaultKey))
+	return jobs.Config{
+		Store: s, SweepEvery: time.Second, CheckpointEvery: time.Second, ForgetEvery: time.Second,
+		KeyLifetime: time.Hour, CheckpointPath: filepath.Join(c.Folder, audit.DefaultPath), CheckpointKey: key,
+	}, err
+}
+
+func runForever(work string) error {
+	var c child
+	if err := json.Unmarshal([]byte(work), &c); err != nil {
+		return err
+	}
+	s, err := store.Open(context.Background(), store.Config{Address: c.Address})
+	if err != nil {
+		return err
+	}
+	config, err := c.config(s)
+	if err != nil {
+		return err
+	}
+	if _, err := jobs.Start(context.Background(), config); err != nil {
+		return err
+	}
+	fmt.Println("started")
+	select {}
+}
+
+// fixture is a gateway's database that other processes work on.
+type fixture struct {
+	*store.Store
+	child
+	db        *sql.DB
+	schema    string
+	publisher int64
+	client    int64
+}
+
+func onBoth(t *testing.T, test func(t *testing.T, f *fixture)) {
+	t.Helper()
+	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			test(t, newFixture(t, dialect))
+		})
+	}
+}
+
+func newFixture(t *testing.T, dialect store.Dialect) *fixture {
+	t.Helper()
+	f := &fixture{child: child{Folder: t.TempDir()}}
+	path := filepath.Join(f.Folder, "gateway.db")
+	f.Address = "sqlite:" + path
+	driver, name := "sqlite", path+"?_pragma=busy_timeout(5000)"
+	if dialect == store.Postgres {
+		f.Address = server.Create(t)
+		driver, name, f.schema = "pgx", f.Address, "haggle_gateway_jobs."
+	}
+	var err error
+	f.Store, err = store.Open(t.Context(), store.Config{Address: f.Address,
+		Limits: store.Limits{PerClientHour: 10_000, OpenPerPublisher: 10_000}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Store.Close()) })
+	f.db, err = sql.Open(driver, name)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.db.Close()) })
+	p, err := f.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
+		Currency: "USD", Active: true})
+	require.NoError(t, err)
+	_, err = f.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
+		Definition: json.RawMessage(`{}`), Active: true})
+	require.NoError(t, err)
+	c, err := f.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
+		Name: "Acme"})
+	require.NoError(t, err)
+	f.publisher, f.client = p.ID, c.ID
+	return f
+}
+
+// negotiate opens a negotiation with a deadline and a status.
+func (f *fixture) negotiate(t *testing.T, status store.Status, lasts time.Duration) string {
+	t.Helper()
+	var result store.Result
+	for { // a process that writes to the same SQLite file delays it
+		var err error
+		result, err = f.CreateNegotiations(t.Context(), store.Creation{Client: f.client,
+			Proposals: []store.Proposal{{Publisher: f.publisher, Terms: json.RawMessage(`{}`)}},
+			Key:       &store.Key{Owner: "acme", Key: fmt.Sprint(time.Now().UnixNano()), BodyHash: "h"},
+		}, func(states []store.State) (store.Outcome, error) {
+			terms := json.RawMessage(`{"price_per_fetch_micro":1800}`)
+			return store.Outcome{Answer: json.RawMessage(`{}`), Decisions: []store.Decision{{
+				Rounds: []store.Round{{Actor: store.ActorClient, Action: "propose", Terms: terms}},
+				Status: status, Terms: terms, OfferBy: store.ActorClient, Deadline: states[0].Now.Add(lasts),
+			}}}, nil
+		})
+		if err == nil {
+			return result.Negotiations[0].ID
+		}
+		require.ErrorIs(t, err, store.ErrInProgress)
+	}
+}
+
+// start starts a process that runs the jobs until it is killed.
+func (f *fixture) start(t *testing.T) *exec.Cmd {
+	t.Helper()
+	work, err := json.Marshal(f.child)
+	require.NoError(t, err)
+	process := exec.Command(os.Args[0])
+	process.Env = append(os.Environ(), childVariable+"="+string(work))
+	process.Stderr = os.Stderr
+	output, err := process.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, process.Start())
+	t.Cleanup(func() { _ = process.Process.Kill(); _ = process.Wait() })
+	line, err := bufio.NewReader(output).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "started\n", line)
+	return process
+}
+
+func (f *fixture) count(t *testing.T, statement string) (n int64) {
+	t.Helper()
+	require.NoError(t, f.db.QueryRowContext(t.Context(), statement).Scan(&n))
+	return n
+}
+
+// patience is longer than the election of another leader, 21 s.
+const patience = 90 * time.Second
+
+func (f *fixture) timeouts(t *testing.T) int64 {
+	return f.count(t, `SELECT COUNT(*) FROM negotiations WHERE status = 'timeout'`)
+}
+
+// await waits until a condition is true.
+func (f *fixture) await(t *testing.T, condition func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(patience); !condition(); time.Sleep(20 * time.Millisecond) {
+		require.True(t, time.Now().Before(limit), "%d timeouts, %+v", f.timeouts(t), f.verify(t))
+	}
+}
+
+// verify requires a valid history, and returns the report; an empty one before the first checkpoint.
+func (f *fixture) verify(t *testing.T) *audit.Report {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(f.Folder, audit.DefaultPath)); err != nil {
+		return &audit.Report{Uncovered: -1}
+	}
+	public, err := audit.ReadPublicKey(filepath.Join(f.Folder, audit.DefaultKey+audit.PublicSuffix))
+	require.NoError(t, err)
+	report, err := audit.Verify(t.Context(), f, audit.VerifyOptions{
+		Path: filepath.Join(f.Folder, audit.DefaultPath), Key: public})
+	require.NoError(t, err)
+	require.Empty(t, report.Findings)
+	return report
+}
+
+// requireOnce requires that each negotiation timed out once, and that each job was inserted once in its
+// period.
+func (f *fixture) requireOnce(t *testing.T, ended int64) {
+	t.Helper()
+	require.Equal(t, ended, f.timeouts(t))
+	require.Equal(t, ended, f.count(t, `SELECT COUNT(*) FROM negotiation_rounds WHERE actor = 'system'`))
+	require.Equal(t, ended, f.count(t,
+		`SELECT COUNT(DISTINCT negotiation_id) FROM negotiation_rounds WHERE actor = 'system'`))
+	require.Equal(t, f.count(t, `SELECT COUNT(*) FROM audit_entries`),
+		f.count(t, `SELECT SUM(audit_length) FROM negotiations`))
+	inserted := f.count(t, `SELECT COUNT(*) FROM `+f.schema+`river_job`)
+	require.Positive(t, inserted)
+	require.Equal(t, inserted, f.count(t, `SELECT COUNT(DISTINCT unique_key) FROM `+f.schema+`river_job`))
+	require.EqualValues(t, 1, f.count(t, `SELECT COUNT(*) FROM `+f.schema+`river_leader`))
+}
+
+// Negotiations and approvals end after their deadline although the process that ends them is killed while it
+// does, and the checkpoints continue in the same file.
+func TestAKilledProcessIsReplaced(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		first := f.start(t)
+		open := f.negotiate(t, store.StatusNegotiating, time.Hour)
+		ids := []string{}
+		for i := range 60 {
+			status := store.StatusNegotiating
+			if i%2 == 1 {
+				status = store.StatusAwaitingApproval
+			}
+			ids = append(ids, f.negotiate(t, status, time.Duration(i+1)*150*time.Millisecond))
+		}
+		f.await(t, func() bool {
+			return f.timeouts(t) > 0 && f.verify(t).Checkpoints > 0
+		})
+		require.NoError(t, first.Process.Kill())
+		require.Error(t, first.Wait())
+		before := f.verify(t).Checkpoints
+		require.Less(t, f.timeouts(t), int64(len(ids)), "the process was killed before the end")
+
+		f.start(t)
+		f.await(t, func() bool {
+			return f.timeouts(t) == int64(len(ids)) && f.verify(t).Uncovered == 0
+		})
+		require.Greater(t, f.verify(t).Checkpoints, before)
+		f.requireOnce(t, int64(len(ids)))
+		for i, reason := range []string{"No activity before the deadline", "No approval before the deadline"} {
+			n, err := f.Negotiation(t.Context(), ids[i])
+			require.NoError(t, err)
+			require.Equal(t, reason, n.Reason)
+		}
+		n, err := f.Negotiation(t.Context(), open)
+		require.NoError(t, err)
+		require.Equal(t, store.StatusNegotiating, n.Status)
+	})
+}
+
+// Two processes run the jobs without repeating any, and one continues the checkpoints without the other.
+func TestTwoProcessesRepeatNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		first := f.start(t)
+		f.start(t)
+		for i := range 40 {
+			f.negotiate(t, store.StatusNegotiating, time.Duration(i+1)*50*time.Millisecond)
+		}
+		f.await(t, func() bool {
+			return f.timeouts(t) == 40 && f.verify(t).Uncovered == 0
+		})
+		f.requireOnce(t, 40)
+
+		require.NoError(t, first.Process.Kill())
+		require.Error(t, first.Wait())
+		f.negotiate(t, store.StatusNegotiating, time.Millisecond)
+		f.await(t, func() bool {
+			return f.timeouts(t) == 41 && f.verify(t).Uncovered == 0
+		})
+		f.requireOnce(t, 41)
+	})
+}
+
+// Old idempotency keys are deleted, newer ones are kept. A stop writes a last checkpoint and frees the file.
+func TestStopWritesALastCheckpoint(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		_, err := f.db.ExecContext(t.Context(), `UPDATE idempotency_keys SET created_at = created_at - 3600000000`)
+		require.NoError(t, err)
+		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		config, err := f.config(f.Store)
+		require.NoError(t, err)
+		config.CheckpointEvery = time.Hour
+		running, err := jobs.Start(t.Context(), config)
+		require.NoError(t, err)
+		f.await(t, func() bool {
+			return f.count(t, `SELECT COUNT(*) FROM idempotency_keys`) == 1 && f.verify(t).Checkpoints == 1
+		})
+		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		require.NoError(t, running.Stop(t.Context()))
+		require.Zero(t, f.verify(t).Uncovered)
+		require.EqualValues(t, 2, f.verify(t).Checkpoints)
+		require.EqualValues(t, 2, f.count(t, `SELECT COUNT(*) FROM idempotency_keys`))
+		free, err := audit.OpenCheckpointer(config.CheckpointPath, config.CheckpointKey)
+		require.NoError(t, err)
+		require.NoError(t, free.Close())
+	})
+}
+
+func TestInvalidConfigurations(t *testing.T) {
+	f := newFixture(t, store.SQLite)
+	_, key, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	for problem, config := range map[string]jobs.Config{
+		"interval 500ms must be a whole number of seconds": {Store: f.Store, SweepEvery: 500 * time.Millisecond},
+		"interval -1s must be":                             {Store: f.Store, ForgetEvery: -time.Second},
+		"store not set":                                    {CheckpointPath: "x", CheckpointKey: key},
+		"checkpoint key not set":                           {Store: f.Store, CheckpointPath: "x"},
+		"KeyLifetime must not be negative":                 {Store: f.Store, KeyLifetime: -1},
+	} {
+		_, err := jobs.Start(t.Context(), config)
+		require.ErrorContains(t, err, problem)
+	}
+}

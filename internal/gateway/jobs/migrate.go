@@ -1,0 +1,86 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// schema is PostgreSQL's schema of River's tables. Tournaments use River in the public one, and a leader
+// there does not insert the gateway's jobs.
+const schema = "haggle_gateway_jobs"
+
+// lockNumber is the advisory lock for changes of the schema.
+const lockNumber = 0x6861_6767_6c65_6a62
+
+// migrationTries is the number of attempts to create the tables in a SQLite file, which other processes can
+// create at the same time.
+const migrationTries = 8
+
+// migratePostgres creates River's tables. Only one process at a time does it.
+func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
+	connection, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Release()
+	if _, err := connection.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(lockNumber)); err != nil {
+		return err
+	}
+	defer func() {
+		// A connection that cannot unlock is broken, and its end frees the lock.
+		_, _ = connection.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(lockNumber))
+	}()
+	if _, err := connection.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schema); err != nil {
+		return err
+	}
+	return migrate(ctx, riverpgxv5.New(pool), schema)
+}
+
+func migrateSQLite(ctx context.Context, driver *riversqlite.Driver) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		return struct{}{}, migrate[*sql.Tx](ctx, driver, "")
+	}, backoff.WithMaxTries(migrationTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
+	}))
+	return err
+}
+
+func migrate[TX any](ctx context.Context, driver riverdriver.Driver[TX], into string) error {
+	migrator, err := rivermigrate.New(driver,
+		&rivermigrate.Config{Logger: slog.New(slog.DiscardHandler), Schema: into})
+	if err != nil {
+		return err
+	}
+	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// quiet returns a logger without River's messages below a warning.
+func quiet(logger *slog.Logger) *slog.Logger {
+	return slog.New(&warnings{logger.Handler()})
+}
+
+// warnings is a handler that skips messages below a warning.
+type warnings struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (w *warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements [slog.Handler].
+func (w *warnings) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return &warnings{w.Handler.WithAttrs(attributes)}
+}
+
+// WithGroup implements [slog.Handler].
+func (w *warnings) WithGroup(name string) slog.Handler { return &warnings{w.Handler.WithGroup(name)} }
