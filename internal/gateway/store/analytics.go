@@ -51,3 +51,27 @@ func (s *Store) Analytics(ctx context.Context, publisher int64, from, until time
 		return d, err
 	}, statement+` GROUP BY 1, 2 ORDER BY 1, 2`, arguments...)
 }
+
+// Total has the figures of all negotiations that have one status.
+type Total struct {
+	Status Status
+	Count  int64
+	// Rounds is the sum of CurrentRound.
+	Rounds int64
+	// Duration is the sum of the times from the start to the end; zero for a status that is not final. Its
+	// precision is 1 microsecond.
+	Duration time.Duration
+}
+
+// Totals returns the figures of all negotiations by status. Statuses without negotiations are left out. It
+// reads every negotiation.
+func (s *Store) Totals(ctx context.Context) ([]Total, error) {
+	return many(ctx, s.reader, func(scan func(...any) error) (t Total, err error) {
+		var micros int64
+		err = scan(&t.Status, &t.Count, &t.Rounds, &micros)
+		t.Duration = time.Duration(micros) * time.Microsecond
+		return t, err
+	}, `SELECT status, COUNT(*), CAST(SUM(current_round) AS BIGINT),
+		CAST(COALESCE(SUM(completed_at - initiated_at), 0) AS BIGINT)
+		FROM negotiations GROUP BY status ORDER BY status`)
+}

@@ -1,0 +1,166 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// Config describes the metrics of a process. Zero values are replaced by the defaults.
+type Config struct {
+	Store *store.Store
+	// MaxAge is the age up to which the figures of negotiations are reported again without a query. The default
+	// is 15 s.
+	MaxAge time.Duration
+	// Logger gets the errors of queries and of the readiness check. If nil, they are discarded.
+	Logger *slog.Logger
+}
+
+const (
+	defaultMaxAge = 15 * time.Second
+	// queryLimit ends a query of the figures.
+	queryLimit = 10 * time.Second
+)
+
+// Metrics are the metrics of a process. Its methods are safe for concurrent use.
+type Metrics struct {
+	config    Config
+	registry  *prometheus.Registry
+	stopping  atomic.Bool
+	requests  prometheus.Counter
+	tokens    prometheus.Counter
+	llmErrors prometheus.Counter
+}
+
+// New returns the metrics of a gateway, and those of the Go runtime and the process.
+func New(config Config) *Metrics {
+	config.MaxAge = cmp.Or(config.MaxAge, defaultMaxAge)
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name,
+			Help: help + " since the start of the process."})
+	}
+	m := &Metrics{
+		config: config, registry: prometheus.NewRegistry(),
+		requests:  counter("llm_requests_total", "Calls of language models"),
+		tokens:    counter("llm_tokens_used_total", "Tokens that language models used"),
+		llmErrors: counter("llm_errors_total", "Failed calls of language models"),
+	}
+	m.registry.MustRegister(m.requests, m.tokens, m.llmErrors, &negotiations{config: config},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// ModelCalled counts a call of a language model that used a number of tokens, which must not be negative. A
+// call with an error counts as failed, too.
+func (m *Metrics) ModelCalled(tokens int64, err error) {
+	m.requests.Inc()
+	m.tokens.Add(float64(tokens))
+	if err != nil {
+		m.llmErrors.Inc()
+	}
+}
+
+// shared is the end of the help of a metric that every process reports.
+const shared = " in the database, the same in every process."
+
+// The metrics of negotiations.
+var (
+	started = prometheus.NewDesc("negotiations_started_total", "Negotiations"+shared, nil, nil)
+	ended   = map[store.Status]*prometheus.Desc{
+		store.StatusAccepted: prometheus.NewDesc("negotiations_accepted_total",
+			"Accepted negotiations"+shared, nil, nil),
+		store.StatusRejected: prometheus.NewDesc("negotiations_rejected_total",
+			"Rejected negotiations"+shared, nil, nil),
+		store.StatusTimeout: prometheus.NewDesc("negotiations_timeout_total",
+			"Negotiations that ended after their deadline"+shared, nil, nil),
+	}
+	averageRounds = prometheus.NewDesc("avg_rounds_to_agreement",
+		"Mean number of rounds of the accepted negotiations"+shared+" 0 if there is none.", nil, nil)
+	averageSeconds = prometheus.NewDesc("avg_negotiation_duration_seconds",
+		"Mean time from the start to the end of the ended negotiations"+shared+" 0 if there is none.", nil, nil)
+)
+
+// negotiations computes the metrics of negotiations.
+type negotiations struct {
+	config Config
+
+	lock   sync.Mutex
+	totals []store.Total
+	read   time.Time
+}
+
+// Describe implements [prometheus.Collector].
+func (n *negotiations) Describe(out chan<- *prometheus.Desc) {
+	out <- started
+	for _, d := range ended {
+		out <- d
+	}
+	out <- averageRounds
+	out <- averageSeconds
+}
+
+// Collect implements [prometheus.Collector]. If the query fails, it reports no value.
+func (n *negotiations) Collect(out chan<- prometheus.Metric) {
+	totals, err := n.figures()
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(started, err)
+		return
+	}
+	counts := map[store.Status]int64{}
+	var all, final, rounds int64
+	var duration time.Duration
+	for _, t := range totals {
+		all += t.Count
+		counts[t.Status] = t.Count
+		if t.Status == store.StatusAccepted {
+			rounds = t.Rounds
+		}
+		if t.Status.Final() {
+			final += t.Count
+			duration += t.Duration
+		}
+	}
+	out <- prometheus.MustNewConstMetric(started, prometheus.CounterValue, float64(all))
+	for status, d := range ended {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(counts[status]))
+	}
+	out <- prometheus.MustNewConstMetric(averageRounds, prometheus.GaugeValue,
+		mean(float64(rounds), counts[store.StatusAccepted]))
+	out <- prometheus.MustNewConstMetric(averageSeconds, prometheus.GaugeValue, mean(duration.Seconds(), final))
+}
+
+func mean(sum float64, count int64) float64 {
+	if count == 0 {
+		return 0
+	}
+	return sum / float64(count)
+}
+
+// figures returns figures that are at most MaxAge old. Concurrent calls wait for one query.
+func (n *negotiations) figures() ([]store.Total, error) {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	if !n.read.IsZero() && time.Since(n.read) < n.config.MaxAge {
+		return n.totals, nil
+	}
+	// The interface of a collector has no context.
+	ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
+	defer cancel()
+	totals, err := n.config.Store.Totals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.totals, n.read = totals, time.Now()
+	return totals, nil
+}
