@@ -13,6 +13,10 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
@@ -35,6 +39,8 @@ type Config struct {
 	ForgetEvery, KeyLifetime time.Duration
 	// Logger gets the results of jobs and River's messages. If nil, they are discarded.
 	Logger *slog.Logger
+	// TracerProvider receives a span for each job. Nil is no span.
+	TracerProvider trace.TracerProvider
 }
 
 const (
@@ -60,6 +66,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.KeyLifetime = cmp.Or(c.KeyLifetime, 24*time.Hour)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.TracerProvider == nil {
+		c.TracerProvider = noop.NewTracerProvider()
 	}
 	for _, interval := range []time.Duration{c.SweepEvery, c.CheckpointEvery, c.ForgetEvery} {
 		if interval < time.Second || interval%time.Second != 0 {
@@ -181,6 +190,7 @@ func (j *Jobs) settings(config Config) (*river.Config, error) {
 		JobTimeout: jobTimeout, RescueStuckJobsAfter: rescueAfter,
 		CompletedJobRetentionPeriod: retention, DiscardedJobRetentionPeriod: 24 * retention,
 		FetchPollInterval: fetchEvery,
+		Middleware:        []rivertype.Middleware{&tracing{tracer: config.TracerProvider.Tracer(scope)}},
 		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
 		PeriodicJobs: []*river.PeriodicJob{
 			periodic(config.SweepEvery, sweepArgs{}, river.QueueDefault),
@@ -198,6 +208,27 @@ func periodic(every time.Duration, args river.JobArgs, queue string) *river.Peri
 			Queue: queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: every},
 		}
 	}, &river.PeriodicJobOpts{RunOnStart: true})
+}
+
+// scope is the instrumentation scope of the spans.
+const scope = "github.com/haggle-protocol/haggle/internal/gateway/jobs"
+
+// tracing begins a span for each job, named for its kind.
+type tracing struct {
+	river.MiddlewareDefaults
+	tracer trace.Tracer
+}
+
+// Work implements [rivertype.WorkerMiddleware].
+func (t *tracing) Work(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
+	ctx, span := t.tracer.Start(ctx, job.Kind, trace.WithSpanKind(trace.SpanKindConsumer))
+	defer span.End()
+	err := work(ctx)
+	if err != nil {
+		span.RecordError(err)
+		span.SetStatus(codes.Error, err.Error())
+	}
+	return err
 }
 
 // middle is the schedule of the middles of periods, so that a late or early timer stays in its period.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/jobs"
@@ -280,6 +282,8 @@ func TestStopWritesALastCheckpoint(t *testing.T) {
 		config, err := f.config(f.Store)
 		require.NoError(t, err)
 		config.CheckpointEvery = time.Hour
+		spans := tracetest.NewSpanRecorder()
+		config.TracerProvider = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		running, err := jobs.Start(t.Context(), config)
 		require.NoError(t, err)
 		f.await(t, func() bool {
@@ -287,6 +291,12 @@ func TestStopWritesALastCheckpoint(t *testing.T) {
 		})
 		f.negotiate(t, store.StatusNegotiating, time.Hour)
 		require.NoError(t, running.Stop(t.Context()))
+		kinds := map[string]bool{}
+		for _, span := range spans.Ended() {
+			kinds[span.Name()] = true
+		}
+		require.Equal(t, map[string]bool{"haggle_gateway_sweep": true, "haggle_gateway_checkpoint": true,
+			"haggle_gateway_forget_idempotency_keys": true}, kinds)
 		require.Zero(t, f.verify(t).Uncovered)
 		require.EqualValues(t, 2, f.verify(t).Checkpoints)
 		require.EqualValues(t, 2, f.count(t, `SELECT COUNT(*) FROM idempotency_keys`))
