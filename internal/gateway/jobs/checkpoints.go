@@ -39,6 +39,8 @@ type checkpoints struct {
 	lock sync.Mutex
 	// file is nil while the file is not open.
 	file *audit.Checkpointer
+	// closed reports that the file is not opened again.
+	closed bool
 }
 
 // acquire locks the checkpoint file as soon as no other process has it, and then works the queue of
@@ -65,9 +67,14 @@ func (c *checkpoints) acquire(ctx context.Context, client client) {
 	}
 }
 
+var errClosed = errors.New("the process stops")
+
 func (c *checkpoints) open() (err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
+	if c.closed {
+		return errClosed
+	}
 	if c.file == nil {
 		c.file, err = audit.OpenCheckpointer(c.config.CheckpointPath, c.config.CheckpointKey)
 	}
@@ -85,7 +92,7 @@ func (c *checkpoints) write(ctx context.Context) error {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.file == nil {
-		return nil // closed in the meantime: the process stops
+		return errClosed
 	}
 	written, err := c.file.Write(ctx, c.config.Store, time.Now())
 	if err != nil {
@@ -106,18 +113,22 @@ func (c *checkpoints) write(ctx context.Context) error {
 
 // close writes a last checkpoint and unlocks the file.
 func (c *checkpoints) close(ctx context.Context) error {
-	c.lock.Lock()
-	held := c.file != nil
-	c.lock.Unlock()
-	if !held {
-		return nil
+	var err error
+	if c.isOpen() {
+		err = c.write(ctx)
 	}
-	err := c.write(ctx)
 	c.lock.Lock()
 	defer c.lock.Unlock()
+	c.closed = true
 	if c.file != nil {
 		err = errors.Join(err, c.file.Close())
 		c.file = nil
 	}
 	return err
+}
+
+func (c *checkpoints) isOpen() bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.file != nil
 }

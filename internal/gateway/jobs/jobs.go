@@ -55,6 +55,8 @@ const (
 	jobTimeout = time.Minute
 	// rescueAfter is the time after which River discards the job of a killed process.
 	rescueAfter = 2 * time.Minute
+	// cancelLimit is the time that cancelled jobs have to end.
+	cancelLimit = 5 * time.Second
 	// retention is the time for which River keeps finished jobs.
 	retention = time.Hour
 )
@@ -99,6 +101,7 @@ type Jobs struct {
 type client interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
+	Stopped() <-chan struct{}
 	Queues() *river.QueueBundle
 }
 
@@ -132,6 +135,10 @@ func Start(ctx context.Context, config Config) (*Jobs, error) {
 func (j *Jobs) Stop(ctx context.Context) error {
 	err := j.client.Stop(ctx)
 	j.cancel()
+	select {
+	case <-j.client.Stopped():
+	case <-time.After(cancelLimit):
+	}
 	j.waiting.Wait()
 	err = errors.Join(err, j.checkpoints.close(ctx))
 	j.release()

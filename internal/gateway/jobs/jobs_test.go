@@ -7,9 +7,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -304,6 +306,41 @@ func TestStopWritesALastCheckpoint(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, free.Close())
 	})
+}
+
+// A chain that is shorter than in a checkpoint is not signed. The log names it, and checkpoints continue
+// after the database has been restored.
+func TestAShortenedChainIsNotSigned(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		id := f.negotiate(t, store.StatusNegotiating, time.Hour)
+		config, err := f.config(f.Store)
+		require.NoError(t, err)
+		messages := make(chan string, 1000)
+		config.Logger = slog.New(slog.NewTextHandler(lines(messages), nil))
+		running, err := jobs.Start(t.Context(), config)
+		require.NoError(t, err)
+		f.await(t, func() bool { return f.verify(t).Checkpoints == 1 })
+		change := func(by string) {
+			_, err := f.db.ExecContext(t.Context(), `UPDATE negotiations SET audit_length = audit_length `+by)
+			require.NoError(t, err)
+		}
+		change("- 1")
+		for !strings.Contains(<-messages, "negotiation "+id+": checkpoint not signed") {
+			continue
+		}
+		change("+ 1")
+		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		f.await(t, func() bool { return f.verify(t).Checkpoints == 2 })
+		require.NoError(t, running.Stop(t.Context()))
+	})
+}
+
+// lines is a writer that sends each write.
+type lines chan<- string
+
+func (l lines) Write(text []byte) (int, error) {
+	l <- string(text)
+	return len(text), nil
 }
 
 func TestInvalidConfigurations(t *testing.T) {
