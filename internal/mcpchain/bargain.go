@@ -1,0 +1,299 @@
+package mcpchain
+
+import (
+	"context"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+type offerArguments struct {
+	Negotiation string `json:"negotiation" jsonschema:"address"`
+	Amount      string `json:"amount" jsonschema:"price: 2.5 or 2500000u"`
+	Round       uint8  `json:"round" jsonschema:"round of the offer: the state's round plus 1; in another round nothing is sent"`
+	sendingArguments
+}
+
+func (s *server) offer(ctx context.Context, in offerArguments) *Answer {
+	return s.act(ctx, toolOffer, in.Negotiation, &in.sendingArguments, &in,
+		func(ctx context.Context, n *haggle.Snapshot) (plan, error) {
+			price, err := s.units(ctx, n.TokenMint, "amount", in.Amount)
+			if err != nil {
+				return plan{}, err
+			}
+			if in.Round == n.CurrentRound && n.HasOffer() && n.CurrentOfferBy == s.me() &&
+				n.CurrentOfferAmount == price {
+				return plan{doneAlready: true}, nil
+			}
+			if err := s.checkTurn(n); err != nil {
+				return plan{}, err
+			}
+			if in.Round != n.CurrentRound+1 {
+				return plan{}, unexpected("the next offer is that of round %d, not %d", n.CurrentRound+1, in.Round)
+			}
+			if least, most := n.OfferRange(); price < least || price > most {
+				return plan{}, unexpected("round %d accepts offers from %du to %du", in.Round, least, most)
+			}
+			return built(ctx, s.Client.At(n).SubmitOffer(s.me(), haggle.Offer{Amount: price}))
+		})
+}
+
+type acceptArguments struct {
+	Negotiation string `json:"negotiation" jsonschema:"address"`
+	What        string `json:"what" jsonschema:"what to accept"`
+	serviceArguments
+	MaxBond string `json:"max_bond,omitempty" jsonschema:"for an invitation: the highest bond to deposit; default none"`
+	Mint    string `json:"mint,omitempty" jsonschema:"for an invitation with a bond: the expected mint"`
+	Price   string `json:"price,omitempty" jsonschema:"for an offer: the price that you read; another price is not accepted"`
+	Round   uint8  `json:"round,omitempty" jsonschema:"for an offer: the round that you read; an offer of another round is not accepted"`
+	sendingArguments
+}
+
+func (s *server) accept(ctx context.Context, in acceptArguments) *Answer {
+	return s.act(ctx, toolAccept, in.Negotiation, &in.sendingArguments, &in,
+		func(ctx context.Context, n *haggle.Snapshot) (plan, error) {
+			if in.What == invitation {
+				return s.acceptInvitation(ctx, n, &in)
+			}
+			return s.acceptOffer(ctx, n, &in)
+		})
+}
+
+func (s *server) acceptInvitation(
+	ctx context.Context, n *haggle.Snapshot, in *acceptArguments,
+) (plan, error) {
+	if in.Price != "" || in.Round != 0 {
+		return plan{}, invalid("price and round belong to an offer: leave them out")
+	}
+	service, err := in.hash()
+	switch {
+	case err != nil:
+		return plan{}, err
+	case s.me() != n.Seller:
+		return plan{}, unexpected("the invitation is to %s, and this wallet is %s", n.Seller, s.me())
+	case service != n.ServiceHash:
+		return plan{}, unexpected("the service's hash is %x, and that of your service is %x",
+			n.ServiceHash, service)
+	case n.IsBargaining():
+		return plan{doneAlready: true}, nil
+	case n.ZopaEnabled, n.MilestoneCount() > 0:
+		return plan{}, unexpected("the terms require a comparison of reservation prices or milestones, " +
+			"for which there are no tools: use the command haggle negotiation accept-invitation")
+	}
+	if n.BondRequired > 0 {
+		most := uint64(0)
+		if in.MaxBond != "" {
+			if most, err = s.units(ctx, n.TokenMint, "max_bond", in.MaxBond); err != nil {
+				return plan{}, err
+			}
+		}
+		if n.BondRequired > most || in.Mint != n.TokenMint.String() {
+			return plan{}, unexpected("the terms require a bond of %du in mint %s: set max_bond and mint to accept it",
+				n.BondRequired, n.TokenMint)
+		}
+	}
+	return built(ctx, s.Client.At(n).AcceptInvitation(s.me(), n.TermsHash(), haggle.Deposit{}))
+}
+
+func (s *server) acceptOffer(ctx context.Context, n *haggle.Snapshot, in *acceptArguments) (plan, error) {
+	if in.Service != "" || in.ServiceHash != "" || in.MaxBond != "" || in.Mint != "" {
+		return plan{}, invalid("service, service_hash, max_bond and mint belong to an invitation: leave them out")
+	}
+	if in.Price == "" || in.Round == 0 {
+		return plan{}, invalid("price and round not set: state the offer that you read")
+	}
+	price, err := s.units(ctx, n.TokenMint, "price", in.Price)
+	if err != nil {
+		return plan{}, err
+	}
+	if n.Status == protocol.NegotiationStatusSettled && n.PaidGross == price && n.CurrentRound == in.Round {
+		return plan{doneAlready: true}, nil
+	}
+	if !n.HasOffer() || !n.IsBargaining() {
+		return plan{}, unexpected("there is no offer to accept")
+	}
+	if err := s.checkTurn(n); err != nil {
+		return plan{}, err
+	}
+	if n.CurrentOfferAmount != price || n.CurrentRound != in.Round {
+		return plan{}, unexpected("the current offer is %du in round %d, not %du in round %d",
+			n.CurrentOfferAmount, n.CurrentRound, price, in.Round)
+	}
+	return built(ctx, s.Client.At(n).AcceptOffer(s.me(), price))
+}
+
+type rejectArguments struct {
+	Negotiation string `json:"negotiation" jsonschema:"address"`
+	Round       uint8  `json:"round" jsonschema:"the state's round, the number of offers that you read; after another number nothing is sent"`
+	sendingArguments
+}
+
+func (s *server) reject(ctx context.Context, in rejectArguments) *Answer {
+	return s.act(ctx, toolReject, in.Negotiation, &in.sendingArguments, &in,
+		func(ctx context.Context, n *haggle.Snapshot) (plan, error) {
+			side, party := n.SideOf(s.me())
+			switch {
+			case !party:
+				return plan{}, s.notParty(n)
+			case n.Status == protocol.NegotiationStatusRejected:
+				return plan{doneAlready: true}, nil
+			case n.CurrentRound != in.Round:
+				return plan{}, unexpected("%d offers have been made, not %d", n.CurrentRound, in.Round)
+			case side == protocol.OfferSideSeller && n.RejectionForfeitsBond():
+				return plan{}, unexpected("a rejection now forfeits the bond: let the negotiation expire, " +
+					"or use the command haggle negotiation reject --forfeit-bond")
+			}
+			return built(ctx, s.Client.At(n).Reject(s.me()))
+		})
+}
+
+// act carries out a call on an existing negotiation.
+func (s *server) act(
+	ctx context.Context, tool, written string, call *sendingArguments, arguments any,
+	decide func(context.Context, *haggle.Snapshot) (plan, error),
+) *Answer {
+	negotiation, err := address("negotiation", written)
+	if err != nil {
+		return s.failed(ctx, "", solana.PublicKey{}, err)
+	}
+	given := *call
+	*call = sendingArguments{}
+	return s.send(ctx, tool, given, negotiation, arguments, func(ctx context.Context) (plan, error) {
+		n, err := onchain.Read(ctx, s.Client, negotiation)
+		if err != nil {
+			return plan{}, err
+		}
+		return decide(ctx, n)
+	})
+}
+
+// built builds an action, which checks what the program would refuse.
+func built(ctx context.Context, action *haggle.Action) (plan, error) {
+	_, err := action.Build(ctx)
+	return plan{action: action}, err
+}
+
+// checkTurn returns an error if this wallet cannot make or accept an offer now.
+func (s *server) checkTurn(n *haggle.Snapshot) error {
+	side, party := n.SideOf(s.me())
+	switch {
+	case !party:
+		return s.notParty(n)
+	case n.Status == protocol.NegotiationStatusCreated:
+		return unexpected("the seller has not accepted the invitation")
+	case !n.IsBargaining():
+		return unexpected("the negotiation has ended")
+	case n.IsOverdue(n.Time):
+		return unexpected("the deadline passed at %d", n.TurnDeadline)
+	case side != n.Turn():
+		return &NotYourTurnError{Turn: format.Side(n.Turn()), Deadline: n.TurnDeadline}
+	}
+	return nil
+}
+
+func (s *server) notParty(n *haggle.Snapshot) error {
+	return unexpected("the parties are %s (buyer) and %s (seller), and this wallet is %s",
+		n.Buyer, n.Seller, s.me())
+}
+
+type statusArguments struct {
+	Negotiation string `json:"negotiation,omitempty" jsonschema:"address; without it the open negotiations of this wallet are listed"`
+	WaitSeconds uint8  `json:"wait_seconds,omitempty" jsonschema:"longest time to wait, at most 60"`
+}
+
+const (
+	maxWait = 60
+	// pollEvery is how often a waiting call reads the state.
+	pollEvery = time.Second
+	// maxListed limits a list.
+	maxListed = 50
+)
+
+func (s *server) status(ctx context.Context, in statusArguments) *Answer {
+	if in.WaitSeconds > maxWait {
+		return s.failed(ctx, "", solana.PublicKey{},
+			invalid("wait_seconds %d: must be 0 to %d", in.WaitSeconds, maxWait))
+	}
+	if in.Negotiation == "" {
+		if in.WaitSeconds > 0 {
+			return s.failed(ctx, "", solana.PublicKey{}, invalid("wait_seconds needs a negotiation"))
+		}
+		return s.list(ctx)
+	}
+	negotiation, err := address("negotiation", in.Negotiation)
+	if err != nil {
+		return s.failed(ctx, "", solana.PublicKey{}, err)
+	}
+	end := time.Now().Add(time.Duration(in.WaitSeconds) * time.Second)
+	waiting, cancel := context.WithDeadline(ctx, end.Add(pollEvery))
+	pending, earlier := s.resolve(waiting, negotiation)
+	cancel()
+	for {
+		n, err := onchain.Read(ctx, s.Client, negotiation)
+		if err != nil {
+			return s.failed(ctx, "", negotiation, err)
+		}
+		m, err := s.mint(ctx, n.TokenMint)
+		if err != nil {
+			return s.failed(ctx, "", negotiation, err)
+		}
+		v := s.stateOf(n, m, n.Time)
+		if pending == nil && earlier == nil && v.waits() && time.Now().Before(end) {
+			select {
+			case <-time.After(pollEvery):
+				continue
+			case <-ctx.Done():
+			}
+		}
+		answer := &Answer{Outcome: Read, Negotiation: v.Negotiation, Wallet: s.me().String(), State: v,
+			Pending: pending, Next: nextStep(v)}
+		switch {
+		case pending != nil:
+			answer.Next = "do not decide again yet: call haggle_status again with wait_seconds 60"
+		case earlier != nil:
+			answer.Next = "the pending transaction had no effect: decide again; now " + answer.Next
+		}
+		return answer
+	}
+}
+
+// waits reports whether the next step is the other side's.
+func (v *State) waits() bool {
+	open := v.Status == "created" || v.Turn != ""
+	return open && !v.YourTurn && !v.Overdue && v.Role != "none"
+}
+
+// list lists the open negotiations of the wallet.
+func (s *server) list(ctx context.Context) *Answer {
+	answer := &Answer{Outcome: Read, Wallet: s.me().String(),
+		Next: "call haggle_status with one of these negotiations"}
+	now, err := s.Client.Now(ctx)
+	if err != nil {
+		return s.failed(ctx, "", solana.PublicKey{}, err)
+	}
+	filter := haggle.Filter{Party: s.me(), Status: []protocol.NegotiationStatus{
+		protocol.NegotiationStatusCreated, protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered,
+	}}
+	for n, err := range s.Client.FindNegotiations(ctx, filter) {
+		if err != nil {
+			return s.failed(ctx, "", solana.PublicKey{}, err)
+		}
+		m, err := s.mint(ctx, n.TokenMint)
+		if err != nil {
+			return s.failed(ctx, "", solana.PublicKey{}, err)
+		}
+		if answer.List = append(answer.List, s.stateOf(n, m, now)); len(answer.List) == maxListed {
+			answer.Next = "there may be more: these are the first ones; call haggle_status with one of them"
+			break
+		}
+	}
+	if len(answer.List) == 0 {
+		answer.Next = "there are no open negotiations: haggle_create as a buyer, or wait for an invitation"
+	}
+	return answer
+}
