@@ -20,6 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
 	"github.com/haggle-protocol/haggle/cmd/haggle/doctor"
 	"github.com/haggle-protocol/haggle/cmd/haggle/localnet"
+	"github.com/haggle-protocol/haggle/cmd/haggle/mcp"
 	"github.com/haggle-protocol/haggle/cmd/haggle/milestone"
 	"github.com/haggle-protocol/haggle/cmd/haggle/negotiation"
 	"github.com/haggle-protocol/haggle/cmd/haggle/program"
@@ -84,7 +85,8 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		config.Command(s), admin.Command(s), program.Command(s),
 		localnet.Command(s), demo.Command(s), doctor.Command(s),
 		agent.Command(s), verify.Command(s), simulate.Command(s), tournament.Command(s),
-		index.Command(s), analyze.Command(s), keeper.Command(s), serve.Command(s), audit.Command(s),
+		index.Command(s), analyze.Command(s), keeper.Command(s), mcp.Command(s, version()),
+		serve.Command(s), audit.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)

@@ -30,8 +30,8 @@ const (
 	writeSchemas = "HAGGLE_WRITE_SCHEMAS"
 )
 
-// textCommands print no documents: they are pages of the help, or scripts for the shell.
-var textCommands = []string{"help", "exit-codes", "completion bash", "completion fish", "completion powershell", "completion zsh"}
+// textCommands print no documents: they are pages of the help, scripts for the shell, or a server on stdout.
+var textCommands = []string{"mcp", "help", "exit-codes", "completion bash", "completion fish", "completion powershell", "completion zsh"}
 
 // commandsWithDocuments returns the commands that print documents with --json.
 func commandsWithDocuments(t *testing.T) (found []*cobra.Command) {

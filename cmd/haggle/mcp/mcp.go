@@ -1,0 +1,82 @@
+// Package mcp has the command "haggle mcp".
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/mcpchain"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+const mcpHelp = `Serves the wallet to one agent, over stdin and stdout, by the Model Context Protocol. The owner
+of the wallet configures it as a server of the agent's program, which starts it. It listens on no port.
+
+  haggle_create   escrows the highest price and invites a seller
+  haggle_accept   accepts an invitation, or the other side's offer, which pays it at once
+  haggle_offer    makes an offer in a round
+  haggle_reject   ends a negotiation without a deal
+  haggle_status   reads a negotiation or lists the open ones; can wait for the other side
+
+It signs only within a spending policy: --policy and --policy-usage are required (haggle policy --help has a
+complete one). Nobody can approve a transaction while it runs, so one above "approveAbove" is denied.
+
+Tools that send have "dry_run", which signs nothing, and "idempotency_key", which prevents a second
+transaction. A call that takes longer than --wait returns the outcome "unknown" and the state;
+haggle_status then waits for the outcome. No text of the counterparty becomes part of an answer.`
+
+// Command returns "haggle mcp".
+func Command(s *session.Session, version string) *cobra.Command {
+	wait := duration.Flag(mcpchain.DefaultWait)
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Serve the wallet to an agent by MCP, within a spending policy", Long: mcpHelp,
+		Example: `  haggle mcp -C buyer.yml --policy policy.json --policy-usage buyer.usage
+  {"mcpServers": {"haggle": {"command": "haggle", "args": ["mcp", "-C", "/path/to/buyer.yml",
+     "--policy", "/path/to/policy.json", "--policy-usage", "/path/to/buyer.usage"]}}}`,
+		Args: command.Exactly(0),
+	}
+	cmd.Flags().Var(&wait, "wait", "how long a call waits for the confirmation of its transaction")
+	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
+		return serve(ctx, s, time.Duration(wait), version)
+	})
+	return cmd
+}
+
+func serve(ctx context.Context, s *session.Session, wait time.Duration, version string) error {
+	switch {
+	case wait <= 0:
+		return exitcode.Usagef("--wait must be positive")
+	case s.Connection.PolicyPath == "":
+		return &exitcode.Error{Kind: exitcode.Usage,
+			Err: errors.New("--policy not set: haggle mcp signs only within a spending policy"),
+			Hint: "write one as in haggle policy --help, check it with haggle policy check FILE, " +
+				"then add --policy FILE --policy-usage FILE"}
+	case s.Connection.JournalPath == "none":
+		return exitcode.Usagef("--journal none: haggle mcp needs a journal, " +
+			"which prevents that an action is executed twice")
+	}
+	// stdin has the agent's requests: nothing may be asked there.
+	s.Connection.Unattended = true
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	governed, is := key.(*policy.Policy)
+	if !is {
+		return fmt.Errorf("wallet %s: its signer does not enforce the policy", key.PublicKey())
+	}
+	server := mcpchain.New(mcpchain.Config{Client: client, Wallet: governed, Wait: wait, Version: version})
+	if err := server.Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("connection to the agent: %w", err)
+	}
+	return nil
+}

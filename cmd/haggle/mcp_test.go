@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
+	"github.com/haggle-protocol/haggle/internal/mcpchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+// mcpAgent is an agent that uses a wallet through a process "haggle mcp".
+type mcpAgent struct {
+	t       *testing.T
+	session *mcp.ClientSession
+}
+
+// startMCPAgent starts "haggle mcp" with a policy that allows 5 tokens in a transaction, and connects to it.
+func startMCPAgent(
+	t *testing.T, net *localnet.Net, key *wallet.Keypair, rpcURL string, flags ...string,
+) mcpAgent {
+	t.Helper()
+	folder := t.TempDir()
+	path := func(name string) string { return filepath.Join(folder, name) }
+	require.NoError(t, key.Save(path("wallet.json")))
+	config := solanaconfig.Config{URL: rpcURL, WebSocketURL: net.Chain.WSURL, KeypairPath: path("wallet.json")}
+	require.NoError(t, config.Write(path("config.yml")))
+	limits := fmt.Sprintf(`{
+		"lamports": {"perTransaction": 10000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
+			"perDay": 100000000, "approveAbove": "unlimited"},
+		"tokens": {%q: {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
+			"perDay": 20000000, "approveAbove": "unlimited", "maxPrice": 3500000, "minPrice": 3000000}}}`, net.Mint)
+	require.NoError(t, os.WriteFile(path("policy.json"), []byte(limits), 0o600))
+	command := exec.Command("haggle", append([]string{"mcp", "-C", path("config.yml"),
+		"--policy", path("policy.json"), "--policy-usage", path("usage"),
+		"--journal", path("journal.db")}, flags...)...)
+	command.Stderr = t.Output()
+	client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, session.Close()) })
+	return mcpAgent{t, session}
+}
+
+// call calls a tool, whose structured content has to be an answer.
+func (a mcpAgent) call(tool string, arguments map[string]any) mcpchain.Answer {
+	a.t.Helper()
+	ctx, cancel := context.WithTimeout(a.t.Context(), patience)
+	defer cancel()
+	result, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	require.NoError(a.t, err)
+	require.NotNil(a.t, result.StructuredContent, "%s: %v", tool, result.Content[0])
+	content, err := json.Marshal(result.StructuredContent)
+	require.NoError(a.t, err)
+	var answer mcpchain.Answer
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	require.NoError(a.t, decoder.Decode(&answer), string(content))
+	require.Equal(a.t, answer.Error != nil, result.IsError, string(content))
+	require.NotEmpty(a.t, answer.Next, "every answer names the next step: %s", content)
+	return answer
+}
+
+// confirmed calls a tool whose transaction has to be confirmed.
+func (a mcpAgent) confirmed(tool string, arguments map[string]any) mcpchain.Answer {
+	a.t.Helper()
+	answer := a.call(tool, arguments)
+	require.Equal(a.t, mcpchain.Confirmed, answer.Outcome, "%+v %+v", answer, answer.Error)
+	require.NotEmpty(a.t, answer.Signature)
+	return answer
+}
+
+// refused calls a tool that has to fail with an error of this name.
+func (a mcpAgent) refused(name, tool string, arguments map[string]any) mcpchain.Answer {
+	a.t.Helper()
+	answer := a.call(tool, arguments)
+	require.Equal(a.t, mcpchain.Failed, answer.Outcome)
+	require.Equal(a.t, name, answer.Error.Name, answer.Error.Message)
+	require.Empty(a.t, answer.Signature)
+	return answer
+}
+
+func with(arguments map[string]any, name string, value any) map[string]any {
+	changed := map[string]any{name: value}
+	for key, kept := range arguments {
+		if key != name {
+			changed[key] = kept
+		}
+	}
+	return changed
+}
+
+func startNet(t *testing.T) *localnet.Net {
+	t.Helper()
+	t.Setenv(localnet.EnvRPCURL, "")
+	net, err := localnet.Start(t.Context(), localnet.Options{Progress: func(line string) { t.Log(line) }})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	return net
+}
+
+// Two agents settle a negotiation, each through a process with its own wallet and policy. Each refusal on the
+// way names its reason, and a repeated call sends nothing.
+func TestTwoAgentsSettleThroughMCP(t *testing.T) {
+	net := startNet(t)
+	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL)
+	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL)
+
+	const service = "Summarise a paper"
+	creation := map[string]any{"seller": net.Seller.PublicKey().String(), "mint": net.Mint.String(),
+		"escrow":  "5",
+		"service": service, "idempotency_key": "order-17"}
+	tried := buyer.call("haggle_create", with(creation, "dry_run", true))
+	require.Equal(t, mcpchain.DryRan, tried.Outcome)
+	require.NotEmpty(t, tried.Effects.Changes)
+	require.Empty(t, buyer.call("haggle_status", nil).List, "a dry run creates nothing")
+
+	denied := buyer.refused("PolicyDenied", "haggle_create", with(creation, "escrow", "5.000001"))
+	require.Equal(t, "limit per transaction", denied.Error.Rule)
+	require.Equal(t, "5000000", denied.Error.Limit)
+	require.Equal(t, "5000001", denied.Error.Requested)
+	require.Contains(t, denied.Next, "report the rule and the limit to the owner")
+
+	created := buyer.confirmed("haggle_create", creation)
+	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_create", creation).Outcome)
+	buyer.refused("Usage", "haggle_create", with(creation, "escrow", "4"))
+	require.Len(t, buyer.call("haggle_status", nil).List, 1, "the key has created one negotiation")
+	at := func(arguments map[string]any) map[string]any {
+		return with(arguments, "negotiation", created.Negotiation)
+	}
+
+	found := seller.call("haggle_status", nil).List
+	require.Len(t, found, 1)
+	require.Equal(t, created.Negotiation, found[0].Negotiation)
+	require.True(t, found[0].YourTurn)
+	buyer.refused("NotAsExpected", "haggle_offer", at(map[string]any{"amount": "2", "round": 1}))
+	accept := at(map[string]any{"what": "invitation", "service": service})
+	seller.refused("NotAsExpected", "haggle_accept", with(accept, "service", "Write a novel"))
+	require.Equal(t, mcpchain.DryRan, seller.call("haggle_accept", with(accept, "dry_run", true)).Outcome)
+	seller.confirmed("haggle_accept", accept)
+	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_accept", accept).Outcome)
+
+	first := at(map[string]any{"amount": "2", "round": 1})
+	require.Equal(t, mcpchain.DryRan, buyer.call("haggle_offer", with(first, "dry_run", true)).Outcome)
+	buyer.confirmed("haggle_offer", first)
+	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_offer", first).Outcome)
+	early := buyer.refused("NotYourTurn", "haggle_offer", at(map[string]any{"amount": "2.5", "round": 2}))
+	require.Contains(t, early.Next, "haggle_status with wait_seconds")
+
+	require.True(t, seller.call("haggle_status", at(map[string]any{"wait_seconds": 20})).State.YourTurn)
+	seller.refused("PolicyDenied", "haggle_accept",
+		at(map[string]any{"what": "offer", "price": "2", "round": 1}))
+	seller.confirmed("haggle_offer", at(map[string]any{"amount": "4", "round": 2, "idempotency_key": "second"}))
+	seller.refused("Usage", "haggle_offer",
+		at(map[string]any{"amount": "3.9", "round": 2, "idempotency_key": "second"}))
+
+	buyer.refused("PolicyDenied", "haggle_accept", at(map[string]any{"what": "offer", "price": "4", "round": 2}))
+	buyer.confirmed("haggle_offer", at(map[string]any{"amount": "3.2", "round": 3}))
+	deal := at(map[string]any{"what": "offer", "price": "3.2", "round": 3})
+	seller.refused("NotAsExpected", "haggle_accept", with(deal, "price", "3.3"))
+	seller.refused("NotAsExpected", "haggle_accept", with(deal, "round", 1))
+	seller.refused("Usage", "haggle_accept", with(deal, "service", service))
+	require.Equal(t, mcpchain.DryRan, seller.call("haggle_accept", with(deal, "dry_run", true)).Outcome)
+	settled := seller.confirmed("haggle_accept", deal)
+	require.Equal(t, "settled", settled.State.Status)
+	require.Equal(t, "3200000", settled.State.Settled.BaseUnits)
+	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_accept", deal).Outcome)
+	require.Equal(t, "settled", buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20})).State.Status)
+	buyer.refused("NotAsExpected", "haggle_offer", at(map[string]any{"amount": "3", "round": 4}))
+}
+
+// An agent ends a negotiation, once.
+func TestRejectionThroughMCP(t *testing.T) {
+	net := startNet(t)
+	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL)
+	created := buyer.confirmed("haggle_create", map[string]any{"seller": net.Seller.PublicKey().String(),
+		"mint": net.Mint.String(), "escrow": "1", "service_hash": fmt.Sprintf("%064x", 7), "idempotency_key": "a"})
+	reject := map[string]any{"negotiation": created.Negotiation, "round": 0}
+	buyer.refused("NotAsExpected", "haggle_reject", with(reject, "round", 1))
+	require.Equal(t, mcpchain.DryRan, buyer.call("haggle_reject", with(reject, "dry_run", true)).Outcome)
+	require.Equal(t, "rejected", buyer.confirmed("haggle_reject", reject).State.Status)
+	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_reject", reject).Outcome)
+}
+
+// A call whose transaction has no outcome in time returns at once, with the state and the way to wait; no
+// repetition sends a second transaction.
+func TestSlowAnswerThroughMCP(t *testing.T) {
+	net := startNet(t)
+	node, err := url.Parse(net.Chain.RPCURL)
+	require.NoError(t, err)
+	proxy, answering := httputil.NewSingleHostReverseProxy(node), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
+		content, err := io.ReadAll(request.Body)
+		if err != nil {
+			http.Error(answer, err.Error(), http.StatusBadRequest)
+			return
+		}
+		request.Body = io.NopCloser(bytes.NewReader(content))
+		if bytes.Contains(content, []byte(`"method":"getSignatureStatuses"`)) {
+			select {
+			case <-answering:
+			case <-request.Context().Done():
+				return
+			}
+		}
+		proxy.ServeHTTP(answer, request)
+	}))
+	t.Cleanup(slow.Close)
+	buyer := startMCPAgent(t, net, net.Buyer, slow.URL, "--wait", "4s")
+	creation := map[string]any{"seller": net.Seller.PublicKey().String(), "mint": net.Mint.String(),
+		"escrow":  "5",
+		"service": "it", "idempotency_key": "order"}
+	first := buyer.call("haggle_create", creation)
+	require.Equal(t, mcpchain.Unknown, first.Outcome, "%+v", first.Error)
+	require.NotNil(t, first.Pending)
+	require.Equal(t, first.Signature, first.Pending.Signature)
+	require.Contains(t, first.Next, "haggle_status")
+	second := buyer.call("haggle_create", creation)
+	require.Equal(t, mcpchain.Unknown, second.Outcome)
+	require.Equal(t, first.Signature, second.Signature, "nothing more was sent")
+	waiting := buyer.call("haggle_status", map[string]any{"negotiation": first.Negotiation, "wait_seconds": 1})
+	require.NotNil(t, waiting.Pending)
+	require.Equal(t, "created", waiting.State.Status)
+
+	time.AfterFunc(time.Second, func() { close(answering) })
+	resolved := buyer.call("haggle_status", map[string]any{"negotiation": first.Negotiation, "wait_seconds": 1})
+	for deadline := time.Now().Add(patience); resolved.Pending != nil && time.Now().Before(deadline); {
+		resolved = buyer.call("haggle_status", map[string]any{"negotiation": first.Negotiation, "wait_seconds": 1})
+	}
+	require.Nil(t, resolved.Pending)
+	require.Equal(t, "created", resolved.State.Status)
+	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_create", creation).Outcome)
+	require.Len(t, buyer.call("haggle_status", nil).List, 1)
+}
+
+// Every tool has a schema of its answers and refuses unknown arguments; every tool that sends has a dry run
+// and an idempotency key.
+func TestToolsOfMCP(t *testing.T) {
+	net := startNet(t)
+	agent := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL)
+	listed, err := agent.session.ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	var names []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+		require.NotNil(t, tool.OutputSchema, tool.Name)
+		input := tool.InputSchema.(map[string]any)
+		require.Equal(t, false, input["additionalProperties"], tool.Name)
+		properties := input["properties"].(map[string]any)
+		require.Equal(t, !tool.Annotations.ReadOnlyHint, properties["dry_run"] != nil, tool.Name)
+		require.Equal(t, !tool.Annotations.ReadOnlyHint, properties["idempotency_key"] != nil, tool.Name)
+	}
+	require.ElementsMatch(t, []string{"haggle_create", "haggle_offer", "haggle_accept", "haggle_reject",
+		"haggle_status"}, names)
+	for _, wrong := range []map[string]any{
+		{"negotiation": "x", "round": 0, "note": "hello"}, {"negotiation": "x"},
+	} {
+		result, err := agent.session.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "haggle_reject", Arguments: wrong})
+		require.NoError(t, err)
+		require.True(t, result.IsError)
+	}
+	agent.refused("Usage", "haggle_reject", map[string]any{"negotiation": "x", "round": 0})
+	for _, other := range []solana.PublicKey{{9}, net.Mint} {
+		missing := agent.refused("NotFound", "haggle_status", map[string]any{"negotiation": other.String()})
+		require.Contains(t, missing.Next, "check the address")
+	}
+}
