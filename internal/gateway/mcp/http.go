@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+)
+
+// maxBody is the largest request in bytes. A bundle of 64 proposals needs less than a tenth.
+const maxBody = 1 << 20
+
+// HTTPConfig configures a handler.
+type HTTPConfig struct {
+	// Authorities are the names of the gateway, host or host:port. On a loopback address other names than
+	// these and the loopback's are refused: a page in a browser could otherwise reach the gateway by a name
+	// that resolves to the loopback address (DNS rebinding).
+	Authorities []string
+	// Sessions keeps a session in memory for each client, for servers whose tools send requests to the client.
+	// A session belongs to its first caller. The gateway's server does not need sessions.
+	Sessions bool
+	// Log receives the protocol's errors. If nil, they are not logged.
+	Log *slog.Logger
+}
+
+// Handler serves a server by streamable HTTP, to callers that the authenticator accepts.
+func Handler(server *mcp.Server, a *identity.Authenticator, c HTTPConfig) http.Handler {
+	var handler http.Handler = mcp.NewStreamableHTTPHandler(
+		func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{
+			Stateless: !c.Sessions, Logger: c.Log, MaxRequestBodyBytes: maxBody,
+			SessionTimeout: 10 * time.Minute,
+			// It would refuse the gateway's own name behind a proxy on the same machine.
+			DisableLocalhostProtection: true,
+		})
+	if c.Sessions {
+		handler = bindSessions(handler)
+	}
+	handler = http.NewCrossOriginProtection().Handler(handler)
+	return knownHosts(c.Authorities, a.Middleware(handler))
+}
+
+// bindSessions makes the SDK refuse a session to other callers than the first one.
+func bindSessions(next http.Handler) http.Handler {
+	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+		caller, known := identity.FromContext(ctx)
+		if !known {
+			return nil, auth.ErrInvalidToken
+		}
+		return &auth.TokenInfo{UserID: caller.LimitKey(), Expiration: time.Now().Add(time.Hour)}, nil
+	}
+	bound := auth.RequireBearerToken(verify, nil)(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = r.Clone(r.Context())
+		// The SDK reads the caller only from a token. The credentials have been checked before.
+		r.Header.Set("Authorization", "Bearer checked")
+		bound.ServeHTTP(w, r)
+	})
+}
+
+// knownHosts refuses requests on a loopback address that have another host name.
+func knownHosts(authorities []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		local, is := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if is && isLoopback(local.String()) && !isLoopback(r.Host) &&
+			!slices.Contains(authorities, strings.ToLower(r.Host)) {
+			http.Error(w, fmt.Sprintf("host %.253q: not a name of this gateway", r.Host), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,70 @@
+package mcp
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+)
+
+// textOf is the schema of a text with these values.
+func textOf[T any](values ...T) *jsonschema.Schema {
+	schema := &jsonschema.Schema{Type: "string"}
+	for _, value := range values {
+		schema.Enum = append(schema.Enum, value)
+	}
+	return schema
+}
+
+// purposeNames are the purposes as text.
+func purposeNames() (names []string) {
+	for _, purpose := range terms.Purposes() {
+		names = append(names, purpose.String())
+	}
+	return names
+}
+
+func whole(most float64, description string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "integer", Minimum: new(0.0), Maximum: &most, Description: description}
+}
+
+// termsSchema is the schema of licence terms, with the ranges that [terms.Terms.Validate] checks.
+func termsSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type:     "object",
+		Required: []string{"price_per_fetch_micro", "token_ttl_seconds", "burst_rps", "purposes"},
+		Properties: map[string]*jsonschema.Schema{
+			"price_per_fetch_micro": whole(terms.MaxPrice, "price of a fetch in micro units: 1800 is 0.0018"),
+			"token_ttl_seconds":     whole(terms.MaxTTLSeconds, "lifetime of an access token in seconds"),
+			"burst_rps":             whole(terms.MaxRPS, "highest rate of requests per second"),
+			"purposes": {Type: "array", Items: textOf(purposeNames()...), MinItems: new(1), UniqueItems: true,
+				Description: "permitted uses"},
+			"prepaid_fetches": whole(terms.MaxFetches, "number of fetches that are paid in advance; default 0"),
+		},
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+	}
+}
+
+// schemaOf returns the schema of an argument or an answer.
+func schemaOf[T any]() *jsonschema.Schema {
+	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[terms.Terms]():   termsSchema(),
+		reflect.TypeFor[terms.Purpose](): textOf(purposeNames()...),
+		reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
+		reflect.TypeFor[engine.Action](): textOf(engine.Accept, engine.Counter, engine.Reject, engine.Approve,
+			engine.Timeout),
+		reflect.TypeFor[engine.Status](): textOf(engine.Initiated, engine.Negotiating, engine.AwaitingApproval,
+			engine.Accepted, engine.Rejected, engine.TimedOut),
+		reflect.TypeFor[engine.Style](): textOf(engine.Aggressive, engine.Balanced, engine.Flexible,
+			engine.Cooperative),
+		reflect.TypeFor[store.Actor](): textOf(store.ActorClient, store.ActorPublisher, store.ActorSystem),
+	}})
+	if err != nil {
+		panic(err) // the types are those of this package, and a test makes all schemas
+	}
+	return schema
+}
