@@ -1,0 +1,110 @@
+package mcp_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
+)
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+	`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+
+// post sends a request and returns its status.
+func post(t *testing.T, address, body string, change func(*http.Request)) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	change(request)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return response
+}
+
+func credentials(text string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", text) }
+}
+
+// Wrong credentials never count as an anonymous caller, and a foreign page cannot reach the gateway on the
+// loopback address.
+func TestRefusedRequests(t *testing.T) {
+	g := newGateway(t)
+	for name, one := range map[string]struct {
+		change func(*http.Request)
+		status int
+	}{
+		"anonymous":    {func(*http.Request) {}, http.StatusOK},
+		"wrong key":    {credentials("Bearer hgl_x"), http.StatusUnauthorized},
+		"other scheme": {credentials("Basic eDp5"), http.StatusUnauthorized},
+		"rebound host": {func(r *http.Request) { r.Host = "attacker.example" }, http.StatusForbidden},
+		"cross origin": {func(r *http.Request) {
+			r.Header.Set("Origin", "https://attacker.example")
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		}, http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, one.status, post(t, g.http.URL, initialize, one.change).StatusCode)
+		})
+	}
+	large := post(t, g.http.URL, `{"x":"`+strings.Repeat("x", 2<<20)+`"}`, func(*http.Request) {})
+	require.Equal(t, http.StatusRequestEntityTooLarge, large.StatusCode)
+	named := httptest.NewServer(mcp.Handler(g.server, g.authenticator,
+		mcp.HTTPConfig{Authorities: []string{"gateway.example"}}))
+	t.Cleanup(named.Close)
+	own := post(t, named.URL, initialize, func(r *http.Request) { r.Host = "gateway.example" })
+	require.Equal(t, http.StatusOK, own.StatusCode, "a proxy on the same machine")
+}
+
+// A session in memory belongs to its first caller.
+func TestSessionOfAnotherCaller(t *testing.T) {
+	g := newGateway(t)
+	held := httptest.NewServer(mcp.Handler(g.server, g.authenticator, mcp.HTTPConfig{Sessions: true}))
+	t.Cleanup(held.Close)
+	owner, thief := g.client(t, "Owner").Reveal(), g.client(t, "Thief").Reveal()
+	as := func(key string) func(*http.Request) { return credentials("Bearer " + key) }
+	session := post(t, held.URL, initialize, as(owner)).Header.Get("Mcp-Session-Id")
+	require.NotEmpty(t, session)
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	for key, status := range map[string]int{owner: http.StatusOK, thief: http.StatusForbidden} {
+		response := post(t, held.URL, ping, func(r *http.Request) {
+			as(key)(r)
+			r.Header.Set("Mcp-Session-Id", session)
+		})
+		require.Equal(t, status, response.StatusCode)
+	}
+}
+
+// Every tool has schemas, and no argument of any is free text for another party.
+func TestTools(t *testing.T) {
+	g := newGateway(t)
+	listed, err := g.agent(t, "").ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	var names []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+		require.NotNil(t, tool.OutputSchema, tool.Name)
+		input := tool.InputSchema.(map[string]any)
+		require.Equal(t, false, input["additionalProperties"], tool.Name)
+		for name := range input["properties"].(map[string]any) {
+			require.Contains(t, []string{"publisher_hostname", "proposed_terms", "proposals", "required",
+				"negotiation_id", "current_round", "offers", "limit", "cursor", "idempotency_key"}, name)
+		}
+	}
+	require.ElementsMatch(t, []string{"propose_license_terms", "counter_offer", "accept_terms",
+		"get_negotiation_status", "list_publishers", "get_publisher_strategy"}, names)
+	_, err = mcp.New(mcp.Config{})
+	require.ErrorContains(t, err, "set Config.Service and Config.Caller")
+	_, err = g.agent(t, "").CallTool(t.Context(), &sdk.CallToolParams{Name: "haggle_offer"})
+	require.ErrorContains(t, err, "unknown tool", "the gateway holds no wallet")
+}
