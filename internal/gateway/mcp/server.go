@@ -78,6 +78,8 @@ func New(c Config) (*mcp.Server, error) {
 	m := mcp.NewServer(&mcp.Implementation{Name: "haggle-gateway", Title: "Haggle gateway", Version: c.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
+			// The SDK answers requests for prompts. There are none.
+			Prompts: &mcp.PromptCapabilities{},
 		}})
 	s.addTools(m)
 	s.addLicences(m)

@@ -26,8 +26,8 @@ func (s *server) addTools(m *mcp.Server) {
 	}, s.counter)
 	add(m, s, &mcp.Tool{
 		Name: "accept_terms", Title: "Accept the publisher's offer",
-		Description: "Accepts the publisher's newest offer, or several offers: all of them or none. An offer that " +
-			"has changed since the round that you read is not accepted.", Annotations: negotiating(),
+		Description: "Accepts the publisher's newest offer, or several offers: all of them or none. An offer " +
+			"that has changed since the round that you read is not accepted.", Annotations: negotiating(),
 	}, s.accept)
 	add(m, s, &mcp.Tool{
 		Name: "get_negotiation_status", Title: "Read a negotiation",
