@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor verify deploy cu \
+.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify deploy cu \
     cross portable snapshot bench bench-engine negmas load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
     postgresql
 
@@ -86,6 +86,9 @@ test-chains: program ## the scenarios of tests/scenarios on both kinds of local 
 
 test-anchor: program ## negotiations with the Anchor TypeScript clients, from the IDL alone
 	@toolchain/anchor-client
+
+test-mcp: ## conformance tests of the Model Context Protocol, against the gateway's handler
+	@toolchain/mcp-conformance
 
 verify: prerequisites ## check that the committed ELF is the source's; with CLUSTER=... also that it is deployed there
 	@toolchain/verify
