@@ -4,12 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"path/filepath"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
 
 // gateway writes a gateway's database and files: "gateway ADDRESS" with two negotiations of three entries,
@@ -17,11 +20,13 @@ import (
 func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	address := arguments[0]
-	if address == "sqlite:gateway.db" {
-		address = "sqlite:" + ts.MkAbs("gateway.db")
+	address := ""
+	if len(arguments) > 0 {
+		address = arguments[0]
 	}
-	s, err := store.Open(ctx, store.Config{Address: address})
+	files := gatewayfiles.In(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "haggle", statefolder.Gateway), address)
+	ts.Check(files.Create())
+	s, err := store.Open(ctx, store.Config{Address: files.Database})
 	ts.Check(err)
 	defer func() { ts.Check(s.Close()) }()
 	publisher, err := s.CreatePublisher(ctx, store.Publisher{Hostname: "site-a.local", Name: "A", Currency: "USD",
@@ -40,9 +45,9 @@ func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 	negotiate("FIRST")
 	negotiate("SECOND")
-	key, err := audit.LoadOrCreateKey(ts.MkAbs(audit.DefaultKey))
+	key, err := audit.LoadOrCreateKey(files.Key)
 	ts.Check(err)
-	checkpoints, err := audit.OpenCheckpointer(ts.MkAbs(audit.DefaultPath), key)
+	checkpoints, err := audit.OpenCheckpointer(files.Checkpoints, key)
 	ts.Check(err)
 	_, err = checkpoints.Write(ctx, s, time.Now())
 	ts.Check(err)

@@ -194,6 +194,7 @@ func request(ts *testscript.TestScript, _ bool, arguments []string) {
 	if len(arguments) > 3 && arguments[3] != "-" {
 		sent.Header.Set("Authorization", "Bearer "+arguments[3])
 	}
+	sent.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := http.DefaultClient.Do(sent)
 	ts.Check(err)
 	body, err := io.ReadAll(response.Body)

@@ -53,7 +53,8 @@ func TestMain(m *testing.M) {
 //	declare KEYPAIR FILE STRATEGY MODEL    appends a signed declaration to a file
 //	fund ADDRESS LAMPORTS  gives an address lamports
 //	postgres NAME          starts a PostgreSQL server and sets a variable to an empty database
-//	gateway ADDRESS        writes a gateway's database, checkpoints and key; sets FIRST, SECOND and THIRD
+//	gateway [ADDRESS]      writes a gateway's database, checkpoints and key to the state folder; sets FIRST,
+//	                       SECOND and THIRD
 //	tamper FILE STATEMENT  changes the audit log in a SQLite file
 //	module, load-json, load-config, taken-port    see there
 //	request STATUS METHOD URL [KEY [FILE]]    sends an HTTP request, whose response must have the status

@@ -2,16 +2,15 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"os"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
@@ -29,9 +28,7 @@ func Command(s *session.Session) *cobra.Command {
 	a := &auditCommand{Session: s}
 	group := command.Group("audit", "Verify and export the gateway's audit log", groupHelp,
 		newVerifyCommand(a), newExportCommand(a))
-	group.PersistentFlags().StringVar(&a.address, "database", "",
-		"database: sqlite:PATH or postgres://HOST/NAME (default: "+store.AddressVariable+", otherwise "+
-			store.DefaultAddress+")")
+	group.PersistentFlags().StringVar(&a.address, "db", "", gatewayfiles.DatabaseHelp)
 	return group
 }
 
@@ -43,8 +40,11 @@ type auditCommand struct {
 
 // open runs act with the gateway's database, which it neither creates nor migrates.
 func (a *auditCommand) open(ctx context.Context, act func(*store.Store) error) error {
-	address := cmp.Or(a.address, os.Getenv(store.AddressVariable), store.DefaultAddress)
-	s, err := store.OpenExisting(ctx, store.Config{Address: address})
+	files, err := gatewayfiles.Default(a.address)
+	if err != nil {
+		return err
+	}
+	s, err := store.OpenExisting(ctx, store.Config{Address: files.Database})
 	if err != nil {
 		return failure(err)
 	}
@@ -56,12 +56,12 @@ func failure(err error) error {
 	switch {
 	case errors.As(err, new(*pgconn.ConnectError)):
 		return &exitcode.Error{Kind: exitcode.Network, Err: err,
-			Hint: "check --database, and whether that server accepts connections"}
+			Hint: "check --db, and whether that server accepts connections"}
 	case errors.Is(err, store.ErrAddress):
 		return &exitcode.Error{Kind: exitcode.Usage, Err: err,
-			Hint: "for example: --database sqlite:gateway.db, or --database postgres://USER@HOST/NAME"}
+			Hint: "for example: --db sqlite:gateway.db, or --db postgres://USER@HOST/NAME"}
 	case errors.Is(err, store.ErrNoGateway):
-		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "set --database or DATABASE_URL"}
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "set --db or DATABASE_URL"}
 	case errors.Is(err, store.ErrNotFound):
 		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "list all with: haggle audit export"}
 	case errors.Is(err, store.ErrOldSchema), errors.Is(err, store.ErrNewerSchema):

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
@@ -31,26 +33,30 @@ func newVerifyCommand(a *auditCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Find changes of the audit log", Long: verifyHelp,
 		Example: `  haggle audit verify
-  haggle audit verify --database postgres://haggle@db.example/gateway --public-key trusted.pub
+  haggle audit verify --db postgres://haggle@db.example/gateway --public-key trusted.pub
   haggle audit verify --min-sequence 1200 --json`,
 		Args: command.Exactly(0),
 	}
-	cmd.Flags().StringVar(&options.Path, "checkpoints", audit.DefaultPath, "file with the checkpoints")
-	cmd.Flags().StringVar(&key, "public-key", audit.DefaultKey+audit.PublicSuffix,
-		"file with the public key of the checkpoints, in PEM")
+	cmd.Flags().StringVar(&options.Path, "checkpoints", "", "file with the checkpoints (default: in the state folder)")
+	cmd.Flags().StringVar(&key, "public-key", "",
+		"file with the public key of the checkpoints, in PEM (default: in the state folder)")
 	cmd.Flags().Uint64Var(&options.MinSequence, "min-sequence", 0,
 		"number of a checkpoint that must exist (0: none)")
 	command.Documents(cmd, report{})
 	cmd.RunE = a.Unlimited(func(ctx context.Context, _ []string) error {
 		defer a.ShowProgress("verifying the audit log")()
-		var err error
-		if options.Key, err = audit.ReadPublicKey(key); err != nil {
-			return missingFile(err, "--public-key")
+		files, err := gatewayfiles.Default(a.address)
+		if err != nil {
+			return err
 		}
-		if _, err := os.Stat(options.Path); err != nil {
-			return missingFile(fmt.Errorf("checkpoint file: %w", err), "--checkpoints")
-		}
+		options.Path = cmp.Or(options.Path, files.Checkpoints)
 		return a.open(ctx, func(s *store.Store) error {
+			if options.Key, err = audit.ReadPublicKey(cmp.Or(key, files.Key+audit.PublicSuffix)); err != nil {
+				return missingFile(err, "--public-key")
+			}
+			if _, err := os.Stat(options.Path); err != nil {
+				return missingFile(fmt.Errorf("checkpoint file: %w", err), "--checkpoints")
+			}
 			found, err := audit.Verify(ctx, s, options)
 			if err != nil {
 				return err
@@ -65,7 +71,7 @@ func newVerifyCommand(a *auditCommand) *cobra.Command {
 func missingFile(err error, flag string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &exitcode.Error{Kind: exitcode.NotFound, Err: err,
-			Hint: "the gateway writes the file to its working folder; set " + flag + " to it"}
+			Hint: "the gateway writes it beside a SQLite database, or to the state folder; set " + flag + " to it"}
 	}
 	return err
 }

@@ -16,11 +16,11 @@ type keyView struct {
 
 // newKey replaces the administrator's key and prints the new one. It creates the database if there is none.
 func (c *serveCommand) newKey(ctx context.Context) (err error) {
-	address, err := c.address()
+	files, _, err := c.files()
 	if err != nil {
 		return err
 	}
-	database, err := store.Open(ctx, store.Config{Address: address})
+	database, err := store.Open(ctx, store.Config{Address: files.Database})
 	if err != nil {
 		return err
 	}

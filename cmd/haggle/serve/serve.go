@@ -2,7 +2,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -22,20 +20,24 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/rest"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
 
 const serveHelp = `Runs the gateway, where agents of AI companies negotiate licences with publishers. It has two
-HTTP APIs: negotiation and management, and licences. Each describes itself at /openapi.json. It runs until
-Ctrl-C.
+HTTP APIs: negotiation and management, and licences. Each describes itself at /openapi.json. Agents use the
+Model Context Protocol at /mcp of the negotiation API. /healthz and /readyz are for a load balancer, /metrics
+for Prometheus, with the administrator's key as bearer token; OTEL_EXPORTER_OTLP_ENDPOINT exports traces. It
+runs until Ctrl-C.
 
 The database is a SQLite file in the state folder, or PostgreSQL, which several gateways can use at the same
 time: --db postgres://USER@HOST/NAME, or DATABASE_URL. Put a password into PGPASSWORD or ~/.pgpass.
+
+Signed checkpoints of the audit log are written beside the default database: see haggle audit verify.
 
 The first start with a database prints the administrator's API key, once. With it you register publishers and
 clients; --new-key makes another one. --demo uses a temporary database with two publishers
@@ -45,12 +47,9 @@ The APIs have no TLS: put a proxy that ends TLS before a gateway that others can
 --trusted-proxy. Clients that sign their requests sign the name of the gateway: set it with --authority.`
 
 const (
-	databaseVariable    = "DATABASE_URL"
 	defaultListen       = "127.0.0.1:3003"
 	defaultLicensing    = "127.0.0.1:3000"
 	shutdownTimeout     = 10 * time.Second
-	databaseFile        = "gateway.db"
-	privateFolder       = 0o700
 	listenFlag          = "listen"
 	licensingListenFlag = "licensing-listen"
 )
@@ -61,13 +60,18 @@ type serveCommand struct {
 	database, listen, licensing string
 	authorities, proxies        []string
 	demo, replaceKey            bool
+	version                     string
 }
 
 // readyView is what a started gateway prints.
 type readyView struct {
 	NegotiationURL string `json:"negotiation_url"`
-	LicensingURL   string `json:"licensing_url"`
-	Database       string `json:"database"`
+	// MCPURL is the Model Context Protocol's endpoint for agents.
+	MCPURL       string `json:"mcp_url"`
+	LicensingURL string `json:"licensing_url"`
+	Database     string `json:"database"`
+	// Checkpoints is the file with the signed checkpoints of the audit log.
+	Checkpoints string `json:"checkpoints"`
 	// AdministratorKey is printed once for each database.
 	AdministratorKey string `json:"administrator_key,omitempty"`
 	// Demo has the publishers and companies of --demo.
@@ -82,9 +86,9 @@ type partyView struct {
 	APIKey string `json:"api_key"`
 }
 
-// Command returns the command.
-func Command(s *session.Session) *cobra.Command {
-	c := &serveCommand{Session: s}
+// Command returns the command. version is the version that the MCP server reports.
+func Command(s *session.Session, version string) *cobra.Command {
+	c := &serveCommand{Session: s, version: version}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the gateway for content licences", Long: serveHelp,
 		Example: `  haggle serve --demo
@@ -104,9 +108,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.BoolVar(&c.demo, "demo", false, "add two publishers and two companies, and print their keys")
 	flags.BoolVar(&c.replaceKey, "new-key", false,
 		"print a new administrator's key, revoke the ones before, and stop")
-	flags.StringVar(&c.database, "db", "",
-		"database: sqlite:PATH or postgres://HOST/NAME (default: "+databaseVariable+
-			", otherwise a file in the state folder)")
+	flags.StringVar(&c.database, "db", "", gatewayfiles.DatabaseHelp)
 	cmd.MarkFlagsMutuallyExclusive("demo", "new-key")
 	command.Documents(cmd, readyView{}, keyView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
@@ -118,16 +120,17 @@ func Command(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// address returns the database, and creates the folder of the default one.
-func (c *serveCommand) address() (string, error) {
-	if given := cmp.Or(c.database, os.Getenv(databaseVariable)); given != "" {
-		return given, nil
+// files returns the gateway's files, and creates their folder. --demo without a database has a temporary one.
+func (c *serveCommand) files() (files gatewayfiles.Files, remove func() error, err error) {
+	remove = func() error { return nil }
+	if c.demo && c.database == "" {
+		folder, err := os.MkdirTemp("", "haggle-gateway-demo-")
+		return gatewayfiles.In(folder, ""), func() error { return os.RemoveAll(folder) }, err
 	}
-	folder, err := statefolder.Path(statefolder.Gateway)
-	if err != nil {
-		return "", err
+	if files, err = gatewayfiles.Default(c.database); err != nil {
+		return files, remove, err
 	}
-	return "sqlite:" + filepath.Join(folder, databaseFile), os.MkdirAll(folder, privateFolder)
+	return files, remove, files.Create()
 }
 
 func (c *serveCommand) serve(ctx context.Context) (err error) {
@@ -140,18 +143,12 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer listeners.close()
-	address := c.database
-	if c.demo && address == "" {
-		folder, err := os.MkdirTemp("", "haggle-gateway-demo-")
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-		address = "sqlite:" + filepath.Join(folder, databaseFile)
-	} else if address, err = c.address(); err != nil {
+	files, remove, err := c.files()
+	if err != nil {
 		return err
 	}
-	database, err := store.Open(ctx, store.Config{Address: address})
+	defer func() { err = errors.Join(err, remove()) }()
+	database, err := store.Open(ctx, store.Config{Address: files.Database})
 	if err != nil {
 		return err
 	}
@@ -160,22 +157,28 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	log := c.Logger(slog.LevelInfo)
 	names := c.authorities
 	if len(names) == 0 {
 		names = []string{listeners.negotiation.Addr().String(), listeners.licensing.Addr().String()}
 	}
-	authenticator, err := identity.New(identity.Config{
+	g := &gateway{database: database, cases: cases, log: c.Logger(slog.LevelInfo), names: names, version: c.version}
+	if g.authenticator, err = identity.New(identity.Config{
 		Registry: service.Registry{Store: database}, Authorities: names, TrustedProxies: proxies,
-		MaxBody: rest.MaxBody, Log: log,
-	})
-	if err != nil {
+		MaxBody: rest.MaxBody, Log: g.log,
+	}); err != nil {
 		return exitcode.Usagef("--authority: %s", err)
 	}
+	stop, err := g.start(ctx, files)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	view := readyView{
 		NegotiationURL: "http://" + listeners.negotiation.Addr().String(),
 		LicensingURL:   "http://" + listeners.licensing.Addr().String(), Database: database.Name,
+		Checkpoints: files.Checkpoints,
 	}
+	view.MCPURL = view.NegotiationURL + mcpPath
 	if c.demo {
 		if view.Demo, err = seed(ctx, cases); err != nil {
 			return err
@@ -187,8 +190,7 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 	if err := c.Print(view, view.lines()...); err != nil {
 		return err
 	}
-	config := rest.Config{Service: cases, Authenticator: authenticator, Log: log}
-	return listeners.run(ctx, log, rest.Negotiation(config), rest.Licensing(config))
+	return listeners.run(ctx, g)
 }
 
 func (c *serveCommand) trusted() (networks []netip.Prefix, err error) {
@@ -204,8 +206,9 @@ func (c *serveCommand) trusted() (networks []netip.Prefix, err error) {
 
 func (v readyView) lines() []string {
 	lines := []string{
-		"negotiation API    " + v.NegotiationURL, "licensing API      " + v.LicensingURL,
-		"database           " + v.Database,
+		"negotiation API    " + v.NegotiationURL, "MCP                " + v.MCPURL,
+		"licensing API      " + v.LicensingURL,
+		"database           " + v.Database, "checkpoints        " + v.Checkpoints,
 	}
 	if v.AdministratorKey != "" {
 		lines = append(lines, "administrator key  "+v.AdministratorKey+"  (shown once)")
@@ -250,13 +253,17 @@ func (l listeners) close() {
 }
 
 // run serves until the context ends. Then it answers the requests that have begun.
-func (l listeners) run(ctx context.Context, log *slog.Logger, negotiation, licensing http.Handler) error {
+func (l listeners) run(ctx context.Context, g *gateway) error {
+	negotiation, err := g.negotiation()
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for listener, handler := range map[net.Listener]http.Handler{
-		l.negotiation: negotiation, l.licensing: licensing,
+		l.negotiation: negotiation, l.licensing: g.licensing(),
 	} {
 		server := rest.NewServer(handler)
-		server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+		server.ErrorLog = slog.NewLogLogger(g.log.Handler(), slog.LevelWarn)
 		group.Go(func() error {
 			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 				return err
@@ -265,6 +272,7 @@ func (l listeners) run(ctx context.Context, log *slog.Logger, negotiation, licen
 		})
 		group.Go(func() error {
 			<-ctx.Done()
+			g.metrics.Stopping()
 			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 			defer cancel()
 			return server.Shutdown(grace)

@@ -89,13 +89,8 @@ type Store struct {
 	observe func(statement string)
 }
 
-// The usual database of the gateway.
-const (
-	// AddressVariable is the environment variable with the address.
-	AddressVariable = "DATABASE_URL"
-	// DefaultAddress is the address if neither a flag nor the variable sets one.
-	DefaultAddress = "sqlite:gateway.db"
-)
+// AddressVariable is the environment variable with the address of the gateway's database.
+const AddressVariable = "DATABASE_URL"
 
 // Open opens a database and migrates it to the current schema. A missing SQLite file is created. It returns
 // [ErrAddress] if the address has another form, and refuses a PostgreSQL server with synchronous_commit =

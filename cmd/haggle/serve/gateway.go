@@ -1,0 +1,101 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
+	"github.com/haggle-protocol/haggle/internal/cli/telemetry"
+	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/jobs"
+	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
+	"github.com/haggle-protocol/haggle/internal/gateway/metrics"
+	"github.com/haggle-protocol/haggle/internal/gateway/rest"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// mcpPath is the Model Context Protocol's endpoint of the negotiation API.
+const mcpPath = "/mcp"
+
+// gateway has the parts of a running gateway.
+type gateway struct {
+	database      *store.Store
+	cases         *service.Service
+	authenticator *identity.Authenticator
+	metrics       *metrics.Metrics
+	traces        trace.TracerProvider
+	log           *slog.Logger
+	names         []string
+	version       string
+}
+
+// start starts the periodic jobs, the metrics and the export of traces. The returned function ends them.
+func (g *gateway) start(ctx context.Context, files gatewayfiles.Files) (stop func() error, err error) {
+	exporters, err := telemetry.FromEnvironment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g.traces = exporters.TracerProvider()
+	g.metrics = metrics.New(metrics.Config{Store: g.database, Logger: g.log})
+	key, err := audit.LoadOrCreateKey(files.Key)
+	if err != nil {
+		return nil, errors.Join(err, exporters.Close())
+	}
+	running, err := jobs.Start(ctx, jobs.Config{
+		Store: g.database, CheckpointPath: files.Checkpoints, CheckpointKey: key, Logger: g.log,
+		TracerProvider: g.traces,
+	})
+	if err != nil {
+		return nil, errors.Join(err, exporters.Close())
+	}
+	return func() error {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		return errors.Join(running.Stop(grace), exporters.Close())
+	}, nil
+}
+
+// negotiation returns the handler of the negotiation API, of MCP and of the metrics.
+func (g *gateway) negotiation() (http.Handler, error) {
+	server, err := mcp.New(mcp.Config{
+		Service: g.cases, Caller: mcp.CallerOfRequest, Version: g.version, Log: g.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	figures := g.metrics.Handler()
+	mux := http.NewServeMux()
+	mux.Handle(mcpPath, mcp.Handler(server, g.authenticator, mcp.HTTPConfig{Authorities: g.names, Log: g.log}))
+	mux.Handle(metrics.LivenessPath, figures)
+	mux.Handle(metrics.ReadinessPath, figures)
+	mux.Handle(metrics.MetricsPath, g.authenticator.Middleware(forAdministrators(figures)))
+	mux.Handle("/", rest.Negotiation(g.rest()))
+	return metrics.Trace(g.traces, mux), nil
+}
+
+func (g *gateway) licensing() http.Handler { return metrics.Trace(g.traces, rest.Licensing(g.rest())) }
+
+func (g *gateway) rest() rest.Config {
+	return rest.Config{Service: g.cases, Authenticator: g.authenticator, Log: g.log}
+}
+
+// forAdministrators refuses other callers, because the figures are those of all publishers together.
+func forAdministrators(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, known := identity.FromContext(r.Context())
+		if !known || caller.Kind != identity.Administrator {
+			identity.WriteProblem(w, &identity.Error{
+				Status: http.StatusForbidden, Code: "administrator-only",
+				Detail: "only the administrator's key reads the metrics",
+			})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,67 @@
+// Package gatewayfiles finds the gateway's database, and the files of its checkpoints.
+package gatewayfiles
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
+)
+
+// database is the file of the default database.
+const database = "gateway.db"
+
+// DatabaseHelp is the end of the help of a flag with the database's address.
+const DatabaseHelp = "database: sqlite:PATH or postgres://HOST/NAME (default: " + store.AddressVariable +
+	", otherwise a file in the state folder)"
+
+// Files are the places of the gateway's files.
+type Files struct {
+	// Database is the address of the database.
+	Database string
+	// Checkpoints is the file with the checkpoints of the audit log, Key the file of the key that signs them.
+	Checkpoints, Key string
+}
+
+// Default returns the files in the state folder. The address of the database is given, or if that is empty the
+// one in the environment.
+func Default(given string) (Files, error) {
+	if given == "" {
+		given = os.Getenv(store.AddressVariable)
+	}
+	folder, err := statefolder.Path(statefolder.Gateway)
+	if err != nil {
+		return Files{}, err
+	}
+	return In(folder, given), nil
+}
+
+// In returns the files in a folder. If the address of the database is empty, it is a file there. The checkpoints
+// are beside a SQLite database, because each database has its own; those of a PostgreSQL database are in the
+// folder, with a hash of its address without the user.
+func In(folder, address string) Files {
+	if address == "" {
+		address = "sqlite:" + filepath.Join(folder, database)
+	}
+	given := address
+	prefix, isFile := strings.CutPrefix(address, "sqlite:")
+	if isFile {
+		prefix = strings.TrimSuffix(prefix, filepath.Ext(prefix))
+	} else {
+		if parsed, err := url.Parse(address); err == nil {
+			parsed.User = nil
+			address = parsed.String()
+		}
+		hash := sha256.Sum256([]byte(address))
+		prefix = filepath.Join(folder, fmt.Sprintf("postgres-%x", hash[:8]))
+	}
+	return Files{given, prefix + "-checkpoints.jsonl", prefix + "-checkpoints.key"}
+}
+
+// Create creates the folder of the files, which only the user may read.
+func (f Files) Create() error { return os.MkdirAll(filepath.Dir(f.Key), 0o700) }
