@@ -27,7 +27,7 @@ import (
 
 func newServer(t *testing.T, handler http.Handler) string {
 	t.Helper()
-	s := httptest.NewServer(handler)
+	s := httptest.NewServer(conforming(t, handler))
 	t.Cleanup(s.Close)
 	return s.URL
 }

@@ -66,8 +66,18 @@ func TestADealOverHTTP(t *testing.T) {
 	require.Len(t, entries["items"], 3)
 	updated := must(t, 200, call(t, "PATCH", api+"strategies/1", k.publisher, `{"max_rounds":5}`))
 	require.EqualValues(t, 2, updated["version"])
+	must(t, 200, call(t, "PATCH", api+"strategies/2", k.publisher, `{"allowed_purposes":["inference","search"],
+		"deal_breakers":[{"field":"purposes","operator":"contains","value":"training"},
+			{"field":"prepaid_fetches","operator":"<","value":5}],
+		"hours":[{"from":"00:00","until":"24:00"}],"volume_tiers":[{"from_fetches":5,"price_per_fetch_micro":1500}],
+		"llm_temperature":0.25,"valid_until":"2099-01-01T00:00:00Z"}`))
+	must(t, 200, call(t, "GET", api+"strategies", k.publisher, ""))
 	facts := must(t, 200, call(t, "GET", api+"publishers/1/strategy", "", ""))
-	require.Equal(t, []any{"inference"}, facts["allowed_purposes"])
+	require.Equal(t, []any{"inference", "search"}, facts["allowed_purposes"])
+	must(t, 200, call(t, "GET", api+"keys", k.client, ""))
+	must(t, 200, call(t, "GET", api+"clients", k.administrator, ""))
+	must(t, 200, call(t, "GET", api+"publishers", "", ""))
+	must(t, 200, call(t, "PATCH", api+"publishers/1", k.publisher, `{"is_active":false}`))
 }
 
 func TestABundleWaitsForApprovalOverHTTP(t *testing.T) {

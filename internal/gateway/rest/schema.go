@@ -50,6 +50,8 @@ func (operand) Schema(r huma.Registry) *huma.Schema {
 func alias(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Terms](), reflect.TypeFor[Terms]())
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Purpose](), reflect.TypeFor[Purpose]())
+	// A purpose is a byte in Go, and huma would describe a list of bytes as text in base64.
+	registry.RegisterTypeAlias(reflect.TypeFor[[]terms.Purpose](), reflect.TypeFor[[]Purpose]())
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Decimal](), reflect.TypeFor[decimal]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())
 }
