@@ -69,17 +69,24 @@ func (g *gateway) negotiation() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	figures := g.metrics.Handler()
-	mux := http.NewServeMux()
+	mux := g.withHealth(rest.Negotiation(g.rest()))
 	mux.Handle(mcpPath, mcp.Handler(server, g.authenticator, mcp.HTTPConfig{Authorities: g.names, Log: g.log}))
-	mux.Handle(metrics.LivenessPath, figures)
-	mux.Handle(metrics.ReadinessPath, figures)
-	mux.Handle(metrics.MetricsPath, g.authenticator.Middleware(forAdministrators(figures)))
-	mux.Handle("/", rest.Negotiation(g.rest()))
+	mux.Handle(metrics.MetricsPath, g.authenticator.Middleware(forAdministrators(g.metrics.Handler())))
 	return metrics.Trace(g.traces, mux), nil
 }
 
-func (g *gateway) licensing() http.Handler { return metrics.Trace(g.traces, rest.Licensing(g.rest())) }
+func (g *gateway) licensing() http.Handler {
+	return metrics.Trace(g.traces, g.withHealth(rest.Licensing(g.rest())))
+}
+
+// withHealth returns an API with the paths for a load balancer.
+func (g *gateway) withHealth(api http.Handler) *http.ServeMux {
+	mux, health := http.NewServeMux(), g.metrics.Handler()
+	mux.Handle(metrics.LivenessPath, health)
+	mux.Handle(metrics.ReadinessPath, health)
+	mux.Handle("/", api)
+	return mux
+}
 
 func (g *gateway) rest() rest.Config {
 	return rest.Config{Service: g.cases, Authenticator: g.authenticator, Log: g.log}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -206,7 +205,6 @@ func TestTheDescription(t *testing.T) {
 	require.Contains(t, text.text, `application/problem+json`)
 	licensing := must(t, 200, call(t, "GET", g.licensing+"/openapi.json", "", ""))
 	require.Contains(t, inner(licensing, "paths"), "/api/licenses/{id}")
-	require.Equal(t, "ok\n", call(t, "GET", g.negotiation+"/readyz", "", "").text)
 }
 
 // Clients get no detail of an error of the database, and the log has no API key.
@@ -222,8 +220,6 @@ func TestInternalErrorsHaveNoDetails(t *testing.T) {
 	got := call(t, "GET", cut+"/api/publishers", "", "")
 	require.Equal(t, "gateway: internal error; try again later", must(t, 500, got)["detail"])
 	require.Contains(t, log.String(), "database is closed")
-	must(t, 503, call(t, "GET", cut+"/readyz", "", ""))
 	must(t, 503, call(t, "GET", cut+"/api/negotiations", k.client, ""))
 	require.NotContains(t, log.String(), k.client)
-	require.Equal(t, http.StatusServiceUnavailable, call(t, "GET", cut+"/readyz", "", "").status)
 }

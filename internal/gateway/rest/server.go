@@ -73,23 +73,7 @@ func newHandler(config Config, title, description string, register func(*api)) h
 	register(&api{humago.New(mux, settings), config})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { unknown(mux, w, r) })
 
-	outer := http.NewServeMux()
-	outer.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeText(w, "ok\n") })
-	outer.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if err := config.Service.Ready(r.Context()); err != nil {
-			config.Log.ErrorContext(r.Context(), "database not ready", "error", err)
-			writeProblem(w, http.StatusServiceUnavailable, "database-unavailable", "database: does not answer")
-			return
-		}
-		writeText(w, "ok\n")
-	})
-	outer.Handle("/", config.Authenticator.Middleware(mux))
-	return http.MaxBytesHandler(outer, MaxBody)
-}
-
-func writeText(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(text))
+	return http.MaxBytesHandler(config.Authenticator.Middleware(mux), MaxBody)
 }
 
 // unknown answers requests without an operation: 405 if the path has operations with other methods.

@@ -34,9 +34,6 @@ func New(c Config) (*Service, error) {
 	return &Service{store: c.Store}, nil
 }
 
-// Ready returns an error if the database does not answer.
-func (s *Service) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
-
 // Page selects a part of a list. Size is 1 to 200; if zero, 50 is used. Cursor is [List.Next] of the page
 // before it; the first page has none.
 type Page struct {
