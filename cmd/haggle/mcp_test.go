@@ -138,6 +138,10 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	require.Equal(t, "5000001", denied.Error.Requested)
 	require.Contains(t, denied.Next, "report the rule and the limit to the owner")
 
+	beyond := with(creation, "escrow", "5.000001")
+	tried = buyer.refused("PolicyDenied", "haggle_create", with(beyond, "dry_run", true))
+	require.Equal(t, "limit per transaction", tried.Error.Rule, "a dry run checks the policy")
+
 	created := buyer.confirmed("haggle_create", creation)
 	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_create", creation).Outcome)
 	buyer.refused("Usage", "haggle_create", with(creation, "escrow", "4"))

@@ -44,7 +44,7 @@ type Answer struct {
 	Negotiation string     `json:"negotiation,omitempty" jsonschema:"address"`
 	Signature   string     `json:"signature,omitempty" jsonschema:"of the transaction"`
 	FeeLamports string     `json:"fee_lamports,omitempty" jsonschema:"fee of the transaction"`
-	Effects     *Effects   `json:"effects,omitempty" jsonschema:"effects that the action would have; the policy was not checked"`
+	Effects     *Effects   `json:"effects,omitempty" jsonschema:"effects that the action would have; the policy allows it"`
 	State       *State     `json:"state,omitempty"`
 	List        []*State   `json:"list,omitempty" jsonschema:"open negotiations of this wallet"`
 	Wallet      string     `json:"wallet,omitempty" jsonschema:"address of this wallet"`

@@ -9,13 +9,14 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // sendingArguments are the arguments that all calls that send have.
 type sendingArguments struct {
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"simulate only: sign and send nothing, and check no policy"`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"simulate and check the policy only: sign and send nothing"`
 	Key    string `json:"idempotency_key,omitempty" jsonschema:"a call that repeats a key sends nothing"`
 }
 
@@ -137,9 +138,18 @@ func (s *server) unknown(ctx context.Context, negotiation solana.PublicKey, pend
 	}
 }
 
-// simulate returns the effects that an action would have.
+var errNeedsApproval = errors.New("policy denied: the transaction needs an approval, which no one gives here")
+
+// simulate returns the effects that an action would have, or the denial of the policy.
 func (s *server) simulate(ctx context.Context, action *haggle.Action, negotiation solana.PublicKey) *Answer {
 	run, err := action.Simulate(ctx)
+	if err != nil {
+		return s.failed(ctx, action.Name, negotiation, err)
+	}
+	approval, err := s.Wallet.CheckRun(ctx, run)
+	if err == nil && approval != nil {
+		err = &exitcode.Error{Kind: exitcode.Denied, Err: errNeedsApproval}
+	}
 	if err != nil {
 		return s.failed(ctx, action.Name, negotiation, err)
 	}

@@ -126,7 +126,7 @@ type createArguments struct {
 	DecayBps        *uint16 `json:"decay_bps,omitempty" jsonschema:"share of the escrow that each offer costs, 0 to 1000"`
 	DeadlineSeconds int64   `json:"deadline_seconds,omitempty" jsonschema:"time until the negotiation ends, 60 to 86400; default 1800"`
 	WindowSeconds   int64   `json:"response_window_seconds,omitempty" jsonschema:"time to answer, 60 to 3600"`
-	DryRun          bool    `json:"dry_run,omitempty" jsonschema:"simulate only: sign and send nothing, and check no policy"`
+	DryRun          bool    `json:"dry_run,omitempty" jsonschema:"simulate and check the policy only: sign and send nothing"`
 	Key             string  `json:"idempotency_key" jsonschema:"name of the purchase, such as an order's number; the same key creates one negotiation, also after a restart"`
 }
 

@@ -3,6 +3,8 @@ package policy
 import (
 	"bytes"
 	"context"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // Check reports whether SignMessage would sign a transaction's message now. It signs nothing, counts
@@ -27,6 +29,15 @@ func (p *Policy) Check(ctx context.Context, message []byte) (approval *Request, 
 		return nil, err
 	}
 	return approval, nil
+}
+
+// CheckRun is Check for the transaction of a simulated action.
+func (p *Policy) CheckRun(ctx context.Context, run *haggle.DryRun) (approval *Request, err error) {
+	message, err := run.Transaction.Message.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return p.Check(haggle.WithSigning(ctx, run.Signing), message)
 }
 
 // examine reads a message, unless the policy is stopped.

@@ -135,11 +135,7 @@ func checkPolicy(ctx context.Context, key haggle.Signer, run *haggle.DryRun) (ve
 	if !ok {
 		return noPolicy, nil
 	}
-	message, err := run.Transaction.Message.MarshalBinary()
-	if err != nil {
-		return "", err
-	}
-	approval, err := governed.Check(haggle.WithSigning(ctx, run.Signing), message)
+	approval, err := governed.CheckRun(ctx, run)
 	if approval != nil {
 		return needsApproval, err
 	}
