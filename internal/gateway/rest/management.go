@@ -47,7 +47,7 @@ func (a *api) addStrategies() {
 }
 
 type publisherBody struct {
-	Hostname   string `json:"hostname" maxLength:"253"`
+	Hostname   string `json:"hostname" minLength:"1" maxLength:"253"`
 	Name       string `json:"name" minLength:"1" maxLength:"253"`
 	Currency   string `json:"currency" required:"false" default:"USD" pattern:"^[A-Z][A-Z0-9]{2,11}$"`
 	FloorMicro int64  `json:"published_floor_micro" required:"false" minimum:"0" maximum:"1000000000"`
@@ -69,7 +69,7 @@ type keyBody struct {
 	PublisherID int64     `json:"publisher_id" required:"false" minimum:"1"`
 	ClientID    int64     `json:"client_id" required:"false" minimum:"1"`
 	Name        string    `json:"name" minLength:"1" maxLength:"253"`
-	Scopes      []string  `json:"scopes" required:"false" maxItems:"20" nullable:"false"`
+	Scopes      []string  `json:"scopes" required:"false" minItems:"1" maxItems:"20" nullable:"false"`
 	ExpiresAt   time.Time `json:"expires_at" required:"false"`
 }
 

@@ -84,8 +84,13 @@ type acceptBody struct {
 	Round int `json:"current_round" minimum:"1" doc:"The round that the caller has read"`
 }
 
+type offerBody struct {
+	Negotiation string `json:"negotiation_id" format:"uuid" maxLength:"36"`
+	Round       int    `json:"current_round" minimum:"1" doc:"The round that the caller has read"`
+}
+
 type offersBody struct {
-	Offers []service.Offer `json:"offers" minItems:"1" maxItems:"64" nullable:"false"`
+	Offers []offerBody `json:"offers" minItems:"1" maxItems:"64" nullable:"false"`
 }
 
 type approvalBody struct {
@@ -165,8 +170,11 @@ func (a *api) addNegotiations() {
 			if err != nil {
 				return service.Accepted{}, err
 			}
-			return a.Service.Accept(ctx, caller,
-				service.AcceptRequest{Offers: sent.Offers, IdempotencyKey: in.Key})
+			r := service.AcceptRequest{IdempotencyKey: in.Key}
+			for _, offer := range sent.Offers {
+				r.Offers = append(r.Offers, service.Offer(offer))
+			}
+			return a.Service.Accept(ctx, caller, r)
 		})
 	add(a, http.MethodGet, "/api/negotiations", "list-negotiations", "List the caller's negotiations",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {

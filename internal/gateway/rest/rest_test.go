@@ -223,3 +223,48 @@ func TestInternalErrorsHaveNoDetails(t *testing.T) {
 	must(t, 503, call(t, "GET", cut+"/api/negotiations", k.client, ""))
 	require.NotContains(t, log.String(), k.client)
 }
+
+// A list of objects in place of a list of names must get an answer. The connection must not break.
+func TestObjectsInAListOfNames(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	for _, purposes := range []string{`[{}]`, `[[]]`, `[null,{}]`, `["inference","inference"]`} {
+		body := strings.Replace(fmt.Sprintf(proposal, 1500), `["inference"]`, purposes, 1)
+		must(t, 422, call(t, "POST", g.negotiation+"/api/negotiations", k.client, body))
+	}
+}
+
+func TestEmptyQueryParameters(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	for _, query := range []string{"bundle_id=", "status=", "limit="} {
+		got := call(t, "GET", api+"negotiations?"+query, k.client, "")
+		require.Contains(t, must(t, 422, got)["detail"], "empty")
+	}
+	must(t, 422, call(t, "GET", api+"analytics/negotiations?until=", k.publisher, ""))
+	must(t, 200, call(t, "GET", api+"negotiations?cursor=", k.client, ""))
+}
+
+// The description must name the operations that need credentials, and those must need them.
+func TestOperationsNeedTheirCredentials(t *testing.T) {
+	g := open(t, sqlite(t))
+	for _, url := range []string{g.negotiation, g.licensing} {
+		document := must(t, 200, call(t, "GET", url+"/openapi.json", "", ""))
+		paths, _ := document["paths"].(map[string]any)
+		for path := range paths {
+			operation, found := inner(document, "paths", path, "get").(map[string]any)
+			security, _ := operation["security"].([]any)
+			if !found || len(security) > 1 {
+				continue
+			}
+			path = strings.ReplaceAll(path, "audit/{id}", "audit/01890000-0000-7000-8000-000000000000")
+			got := call(t, "GET", url+strings.ReplaceAll(path, "{id}", "1"), "", "")
+			// 404 hides if an object exists.
+			require.Contains(t, []int{401, 403, 404}, got.status, "%s: %s", path, got.text)
+		}
+	}
+	links := inner(must(t, 200, call(t, "GET", g.negotiation+"/openapi.json", "", "")),
+		"paths", "/api/negotiations", "post", "responses", "201", "links")
+	require.Contains(t, links, "get-negotiation")
+}

@@ -17,9 +17,19 @@ type Terms struct {
 	Price      uint64    `json:"price_per_fetch_micro" maximum:"1000000000" doc:"Micro units of the currency"`
 	TTLSeconds uint32    `json:"token_ttl_seconds" maximum:"31536000"`
 	BurstRPS   uint32    `json:"burst_rps" maximum:"1000000"`
-	Purposes   []Purpose `json:"purposes" minItems:"1" maxItems:"7" uniqueItems:"true" nullable:"false"`
+	Purposes   []Purpose `json:"purposes" minItems:"1" maxItems:"7" nullable:"false"`
 	Prepaid    uint64    `json:"prepaid_fetches" required:"false" maximum:"10000000000"`
 }
+
+// TransformSchema implements [huma.SchemaTransformer].
+func (Terms) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	unique(s.Properties["purposes"])
+	return s
+}
+
+// unique describes the items of a list as unique. huma's own check panics on items that are objects or lists,
+// so that a client could end its connection without an answer. Package terms checks the items instead.
+func unique(s *huma.Schema) { s.Extensions = map[string]any{"uniqueItems": true} }
 
 // Purpose is the schema of a purpose.
 type Purpose string
@@ -84,6 +94,7 @@ func (NewStrategy) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 	s.Required = []string{
 		"min_price_per_fetch_micro", "preferred_price_per_fetch_micro", "max_price_per_fetch_micro",
 	}
+	describeStrategy(s)
 	return s
 }
 
@@ -93,5 +104,30 @@ type StrategyChange struct{ engine.Strategy }
 // TransformSchema implements [huma.SchemaTransformer]: fields that are missing do not change.
 func (StrategyChange) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Required = nil
+	describeStrategy(s)
 	return s
+}
+
+// describeStrategy adds the limits of single fields. Package engine checks them too, and how fields fit.
+func describeStrategy(s *huma.Schema) {
+	most := map[string]float64{
+		"published_floor_micro": terms.MaxPrice, "min_price_per_fetch_micro": terms.MaxPrice,
+		"preferred_price_per_fetch_micro": terms.MaxPrice, "max_price_per_fetch_micro": terms.MaxPrice,
+		"min_token_ttl_seconds": terms.MaxTTLSeconds, "preferred_token_ttl_seconds": terms.MaxTTLSeconds,
+		"max_token_ttl_seconds": terms.MaxTTLSeconds, "min_burst_rps": terms.MaxRPS,
+		"preferred_burst_rps": terms.MaxRPS, "max_burst_rps": terms.MaxRPS,
+	}
+	for name, value := range most {
+		s.Properties[name].Maximum = &value
+	}
+	for _, style := range engine.Styles() {
+		s.Properties["negotiation_style"].Enum = append(s.Properties["negotiation_style"].Enum, string(style))
+	}
+	s.Properties["currency"].Pattern = "^[A-Z][A-Z0-9]{2,11}$"
+	for _, name := range []string{"allowed_purposes", "preferred_purposes"} {
+		unique(s.Properties[name])
+	}
+	one := 1
+	s.Properties["allowed_purposes"].MinItems = &one
+	s.Properties["strategy_name"].MinLength = &one
 }

@@ -70,7 +70,9 @@ func newHandler(config Config, title, description string, register func(*api)) h
 		"key": {Type: "http", Scheme: "bearer", Description: "An API key: hgl_..."},
 	}
 	alias(settings.Components.Schemas)
-	register(&api{humago.New(mux, settings), config})
+	described := humago.New(mux, settings)
+	register(&api{described, config})
+	describeLinks(described.OpenAPI())
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { unknown(mux, w, r) })
 
 	return http.MaxBytesHandler(config.Authenticator.Middleware(mux), MaxBody)
@@ -120,7 +122,7 @@ func add[I, O any](
 	operation := huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
 		MaxBodyBytes: MaxBody, BodyReadTimeout: readTimeout, Errors: errorsOf(method),
-		Security: []map[string][]string{{"key": {}}, {}},
+		Security: securityOf(id), Middlewares: huma.Middlewares{a.rejectEmpty},
 	}
 	huma.Register(a.API, operation, func(ctx context.Context, in *I) (*output[O], error) {
 		caller, ok := identity.FromContext(ctx)

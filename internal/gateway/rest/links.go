@@ -1,0 +1,104 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// link connects an operation to one that takes an identifier from its response.
+type link struct {
+	from     string
+	status   int
+	to       []string
+	id       string // the path of the identifier in the document
+	sameRoot bool   // the identifier is that of the request's path
+}
+
+// links are the links of both interfaces: from operations that create or list objects to those that use them.
+var links = []link{
+	{from: "propose", status: http.StatusCreated, id: "/negotiation/id", to: []string{
+		"get-negotiation", "counter", "accept", "generate-license", "approve", "get-audit",
+	}},
+	{from: "list-negotiations", status: http.StatusOK, id: "/items/0/id", to: []string{"get-negotiation", "get-audit"}},
+	{from: "list-approvals", status: http.StatusOK, id: "/items/0/id", to: []string{"approve"}},
+	{from: "counter", status: http.StatusOK, sameRoot: true, to: []string{"accept", "get-negotiation"}},
+	{from: "accept", status: http.StatusOK, sameRoot: true, to: []string{"generate-license", "get-negotiation"}},
+	{from: "create-strategy", status: http.StatusCreated, id: "/id", to: []string{"get-strategy", "update-strategy"}},
+	{from: "update-strategy", status: http.StatusOK, id: "/id", to: []string{"get-strategy"}},
+	{from: "create-publisher", status: http.StatusCreated, id: "/id", to: []string{
+		"get-publisher", "update-publisher", "get-public-strategy", "list-publisher-negotiations",
+	}},
+	{from: "list-publishers", status: http.StatusOK, id: "/items/0/id", to: []string{
+		"get-publisher", "get-public-strategy",
+	}},
+	{from: "register-client", status: http.StatusCreated, id: "/id", to: []string{"get-client"}},
+	{from: "create-key", status: http.StatusCreated, id: "/id", to: []string{"rotate-key", "revoke-key"}},
+	{from: "rotate-key", status: http.StatusOK, id: "/id", to: []string{"revoke-key"}},
+	{from: "list-licenses", status: http.StatusOK, id: "/items/0/policy_id", to: []string{
+		"get-license", "revoke-license",
+	}},
+}
+
+// describeLinks adds the links to the description.
+func describeLinks(description *huma.OpenAPI) {
+	operations := map[string]*huma.Operation{}
+	for _, path := range description.Paths {
+		for _, operation := range []*huma.Operation{path.Get, path.Post, path.Patch, path.Delete} {
+			if operation != nil {
+				operations[operation.OperationID] = operation
+			}
+		}
+	}
+	for _, l := range links {
+		operation := operations[l.from]
+		if operation == nil {
+			continue // an operation of the other interface
+		}
+		response := operation.Responses[strconv.Itoa(l.status)]
+		if response.Links == nil {
+			response.Links = map[string]*huma.Link{}
+		}
+		value := "$response.body#" + l.id
+		if l.sameRoot {
+			value = "$request.path.id"
+		}
+		for _, to := range l.to {
+			response.Links[to] = &huma.Link{OperationID: to, Parameters: map[string]any{"id": value}}
+		}
+	}
+}
+
+// anonymous are the operations that callers without credentials can use.
+var anonymous = map[string]bool{
+	"propose": true, "propose-bundle": true, "counter": true, "accept": true, "accept-all": true,
+	"get-negotiation": true, "list-publishers": true, "get-publisher": true, "get-public-strategy": true,
+}
+
+// securityOf returns the credentials of an operation.
+func securityOf(id string) []map[string][]string {
+	security := []map[string][]string{{"key": {}}}
+	if anonymous[id] {
+		security = append(security, map[string][]string{})
+	}
+	return security
+}
+
+// rejectEmpty rejects empty query parameters of types that have no empty value. huma ignores them.
+func (a *api) rejectEmpty(ctx huma.Context, next func(huma.Context)) {
+	address := ctx.URL()
+	query := address.Query()
+	for _, p := range ctx.Operation().Parameters {
+		if p.In != "query" || !query.Has(p.Name) || query.Get(p.Name) != "" {
+			continue
+		}
+		if p.Schema.Type != huma.TypeString || p.Schema.Format != "" || len(p.Schema.Enum) > 0 {
+			detail := p.Name + ": empty; leave it out, or set a value"
+			problem := &huma.ErrorDetail{Location: "query." + p.Name, Message: detail}
+			_ = huma.WriteErr(a.API, ctx, http.StatusUnprocessableEntity, detail, problem) // fails if the client is gone
+			return
+		}
+	}
+	next(ctx)
+}
