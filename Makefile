@@ -6,7 +6,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify deploy cu \
     cross portable snapshot bench bench-engine negmas load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
-    postgresql
+    postgresql test-gateway-api
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -121,6 +121,9 @@ test-fuzz: program ## the fuzzer's own tests, and a short run of it
 	@$(fuzz) cargo test --locked
 	@echo "==> fuzzing"
 	@EXECUTIONS=100000 toolchain/fuzz
+
+test-gateway-api: ## random requests to the gateway, compared with its OpenAPI description: EXAMPLES=5, SEED=1, DATABASE=sqlite
+	@toolchain/schemathesis
 
 differential: program ## play random instructions against the program and the reference model: INSTRUCTIONS=1000000, SEED=...
 	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \

@@ -16,16 +16,23 @@ type link struct {
 	sameRoot bool   // the identifier is that of the request's path
 }
 
-// links are the links of both interfaces: from operations that create or list objects to those that use them.
+// links are the links of both interfaces, from operations that create or list objects to those that use
+// them.
 var links = []link{
 	{from: "propose", status: http.StatusCreated, id: "/negotiation/id", to: []string{
 		"get-negotiation", "counter", "accept", "generate-license", "approve", "get-audit",
 	}},
-	{from: "list-negotiations", status: http.StatusOK, id: "/items/0/id", to: []string{"get-negotiation", "get-audit"}},
+	{from: "list-negotiations", status: http.StatusOK, id: "/items/0/id", to: []string{
+		"get-negotiation", "get-audit",
+	}},
 	{from: "list-approvals", status: http.StatusOK, id: "/items/0/id", to: []string{"approve"}},
 	{from: "counter", status: http.StatusOK, sameRoot: true, to: []string{"accept", "get-negotiation"}},
-	{from: "accept", status: http.StatusOK, sameRoot: true, to: []string{"generate-license", "get-negotiation"}},
-	{from: "create-strategy", status: http.StatusCreated, id: "/id", to: []string{"get-strategy", "update-strategy"}},
+	{from: "accept", status: http.StatusOK, sameRoot: true, to: []string{
+		"generate-license", "get-negotiation",
+	}},
+	{from: "create-strategy", status: http.StatusCreated, id: "/id", to: []string{
+		"get-strategy", "update-strategy",
+	}},
 	{from: "update-strategy", status: http.StatusOK, id: "/id", to: []string{"get-strategy"}},
 	{from: "create-publisher", status: http.StatusCreated, id: "/id", to: []string{
 		"get-publisher", "update-publisher", "get-public-strategy", "list-publisher-negotiations",
@@ -96,7 +103,8 @@ func (a *api) rejectEmpty(ctx huma.Context, next func(huma.Context)) {
 		if p.Schema.Type != huma.TypeString || p.Schema.Format != "" || len(p.Schema.Enum) > 0 {
 			detail := p.Name + ": empty; leave it out, or set a value"
 			problem := &huma.ErrorDetail{Location: "query." + p.Name, Message: detail}
-			_ = huma.WriteErr(a.API, ctx, http.StatusUnprocessableEntity, detail, problem) // fails if the client is gone
+			// It fails if the client is gone.
+			_ = huma.WriteErr(a.API, ctx, http.StatusUnprocessableEntity, detail, problem)
 			return
 		}
 	}
