@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -75,10 +76,24 @@ type keyBody struct {
 
 func (a *api) addRegistrations() {
 	add(a, http.MethodGet, "/api/publishers", "list-publishers", "List the publishers that accept negotiations",
-		http.StatusOK, func(
-			ctx context.Context, _ identity.Caller, in *PageOf,
-		) (service.List[service.Publisher], error) {
-			return a.Service.Publishers(ctx, in.page())
+		http.StatusOK, func(ctx context.Context, _ identity.Caller, in *struct {
+			PageOf
+			Hostname string `query:"hostname" maxLength:"253" doc:"Only the publisher with the hostname"`
+		}) (service.List[service.Publisher], error) {
+			if in.Hostname == "" {
+				return a.Service.Publishers(ctx, in.page())
+			}
+			found := service.List[service.Publisher]{Items: []service.Publisher{}}
+			p, err := a.Service.PublisherByHostname(ctx, in.Hostname)
+			var known *service.Error
+			switch {
+			case errors.As(err, &known) && known.Kind == service.NotFound:
+				return found, nil
+			case err != nil:
+				return found, err
+			}
+			found.Items = append(found.Items, p)
+			return found, nil
 		})
 	add(a, http.MethodPost, "/api/publishers", "create-publisher", "Register a publisher", http.StatusCreated,
 		func(ctx context.Context, caller identity.Caller, in *struct {

@@ -71,6 +71,9 @@ func TestADealOverHTTP(t *testing.T) {
 		"hours":[{"from":"00:00","until":"24:00"}],"volume_tiers":[{"from_fetches":5,"price_per_fetch_micro":1500}],
 		"llm_temperature":0.25,"valid_until":"2099-01-01T00:00:00Z"}`))
 	must(t, 200, call(t, "GET", api+"strategies", k.publisher, ""))
+	named := must(t, 200, call(t, "GET", api+"publishers?hostname=site-a.local", "", ""))
+	require.Len(t, named["items"], 1)
+	require.Empty(t, must(t, 200, call(t, "GET", api+"publishers?hostname=site-b.local", "", ""))["items"])
 	facts := must(t, 200, call(t, "GET", api+"publishers/1/strategy", "", ""))
 	require.Equal(t, []any{"inference", "search"}, facts["allowed_purposes"])
 	must(t, 200, call(t, "GET", api+"keys", k.client, ""))
