@@ -1,0 +1,41 @@
+package license
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// License is a licence: the rule that the publisher's server enforces for the client.
+type License struct {
+	ID            int64    `json:"policy_id"`
+	PublisherID   int64    `json:"publisher_id"`
+	ClientID      int64    `json:"client_id"`
+	NegotiationID string   `json:"negotiation_id"`
+	Policy        Document `json:"policy_json"`
+	// CreatedAt is when the licence was generated.
+	CreatedAt time.Time `json:"created_at"`
+	// RevokedAt is zero for a licence that is valid.
+	RevokedAt time.Time `json:"revoked_at,omitzero"`
+}
+
+// Document is the licence as the publisher's server reads it.
+type Document struct {
+	Version   string `json:"version"`
+	Publisher string `json:"publisher"`
+	Rules     []Rule `json:"rules"`
+}
+
+// Rule is what a licence permits to an agent.
+type Rule struct {
+	// Agent is the verified name of the client.
+	Agent string `json:"agent"`
+	Allow bool   `json:"allow"`
+	// PricePerFetch is an exact decimal amount of the publisher's currency.
+	PricePerFetch   json.Number `json:"price_per_fetch"`
+	TokenTTLSeconds uint32      `json:"token_ttl_seconds"`
+	// MaxRPS is the highest rate of requests per second.
+	MaxRPS         uint32    `json:"max_rps"`
+	Purposes       []Purpose `json:"purpose"`
+	PrepaidFetches uint64    `json:"prepaid_fetches"`
+	ValidUntil     time.Time `json:"valid_until"`
+}

@@ -1,0 +1,125 @@
+package license
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Problem is an error that the gateway returned (RFC 9457).
+type Problem struct {
+	// Code names the problem, such as "offer-changed".
+	Code string
+	// Status is the HTTP status; 0 over MCP.
+	Status int
+	Detail string
+	// Field is the path of the invalid field of the request; empty if the gateway names none.
+	Field string
+	// RetryAfter is the time after which the same request can succeed; zero if the gateway names none.
+	RetryAfter time.Duration
+}
+
+// Error returns the detail, and the time after which the request can succeed.
+func (p *Problem) Error() string {
+	text := "gateway: " + p.Detail
+	if p.RetryAfter > 0 {
+		text += fmt.Sprintf(" (retry after %s)", p.RetryAfter)
+	}
+	return text
+}
+
+// The errors that a [Problem] matches with [errors.Is].
+var (
+	// ErrLimited: too many negotiations. [Problem.RetryAfter] has the time to wait.
+	ErrLimited = errors.New("limit of negotiations reached")
+	// ErrInProgress: another request changes the negotiation.
+	ErrInProgress = errors.New("negotiation in progress")
+	// ErrOfferChanged: the offer is not the one of the round that was accepted.
+	ErrOfferChanged = errors.New("offer changed")
+	// ErrEnded: the status of the negotiation does not permit the request.
+	ErrEnded = errors.New("negotiation over, or awaiting approval")
+	// ErrClosed: the publisher takes no proposals now.
+	ErrClosed = errors.New("publisher closed")
+	// ErrNotFound: the object does not exist, or belongs to another client.
+	ErrNotFound = errors.New("not found")
+	// ErrForbidden: the client lacks the permission.
+	ErrForbidden = errors.New("forbidden")
+	// ErrUnnamed: an anonymous client gets no licence.
+	ErrUnnamed = errors.New("client is anonymous")
+	// ErrKeyReused: the idempotency key belongs to another request.
+	ErrKeyReused = errors.New("idempotency key reused")
+)
+
+// Is reports whether the problem is of the kind of a sentinel of this package.
+func (p *Problem) Is(target error) bool {
+	switch target {
+	case ErrLimited:
+		return p.Status == http.StatusTooManyRequests || strings.HasPrefix(p.Code, "limit-")
+	case ErrInProgress:
+		return p.Code == "negotiation-in-progress"
+	case ErrOfferChanged:
+		return p.Code == "offer-changed"
+	case ErrEnded:
+		return p.Code == "negotiation-status"
+	case ErrClosed:
+		return p.Code == "publisher-closed"
+	case ErrNotFound:
+		return p.Code == "not_found"
+	case ErrForbidden:
+		return p.Status == http.StatusForbidden || p.Code == "scope-missing"
+	case ErrUnnamed:
+		return p.Code == "unnamed-client"
+	case ErrKeyReused:
+		return p.Code == "idempotency-key-reused"
+	}
+	return false
+}
+
+// transient reports whether the same request can succeed soon.
+func (p *Problem) transient() bool {
+	switch p.Status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return p.Code == "negotiation-in-progress" || p.Code == "internal"
+}
+
+// problemType begins the types of the gateway's problems.
+const problemType = "urn:haggle:problem:"
+
+// problemOf returns the problem of a response with an error status.
+func problemOf(response *http.Response, body []byte) *Problem {
+	var document struct {
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+		Errors []struct {
+			Location string `json:"location"`
+			Message  string `json:"message"`
+		} `json:"errors"`
+	}
+	// A proxy in front of the gateway can answer with another document: then the status is all there is.
+	_ = json.Unmarshal(body, &document)
+	p := &Problem{
+		Code: strings.TrimPrefix(document.Type, problemType), Status: response.StatusCode, Detail: document.Detail,
+	}
+	if p.Detail == "" {
+		p.Detail = response.Status
+	}
+	for at, invalid := range document.Errors {
+		if at == 0 {
+			p.Field = invalid.Location
+		}
+		if !strings.Contains(p.Detail, invalid.Message) {
+			p.Detail += "; " + invalid.Location + ": " + invalid.Message
+		}
+	}
+	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31); err == nil {
+		p.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return p
+}
