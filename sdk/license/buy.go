@@ -1,0 +1,277 @@
+package license
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+)
+
+// Buy buys one licence from each publisher, one after the other. With each it bargains until a deal, a
+// refusal, or a limit of the request. It accepts no terms and proposes none outside the request.
+//
+// Every request has an idempotency key that follows from [Request.ID]: after a crash or an interruption,
+// Buy with the same request repeats its requests, gets the first answers, and continues. It opens no second
+// negotiation, and the agreed licences stay within the budget.
+//
+// Buy returns an error with [ErrRequest] for an invalid request. If the context ends, it returns the context's
+// cause and the result until then. All other errors are those of a publisher: the result has them, and Buy
+// returns the first. After [ErrLimited], repeat the request after [Problem.RetryAfter]. [ErrKeyReused] is the
+// error of an ID that belongs to another request, or of a changed published floor.
+func (c *Client) Buy(ctx context.Context, r Request) (Result, error) {
+	r, err := r.normal()
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{ID: r.ID}
+	for _, hostname := range r.Publishers {
+		if ctx.Err() != nil {
+			return result, context.Cause(ctx)
+		}
+		p := &purchase{client: c, request: &r, Purchase: Purchase{Publisher: hostname}}
+		if err := p.buy(ctx); err != nil {
+			p.Outcome, p.Reason, p.Err = Failed, err.Error(), err
+		}
+		result.Purchases = append(result.Purchases, p.Purchase)
+	}
+	if ctx.Err() != nil {
+		return result, context.Cause(ctx)
+	}
+	return result, result.Err()
+}
+
+// Plan returns the first proposal to each publisher, and sends none. Publishers that Buy would not propose to
+// have an outcome and its reason. Errors are those of [Client.Strategy], and one with [ErrRequest].
+func (c *Client) Plan(ctx context.Context, r Request) (Result, error) {
+	r, err := r.normal()
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{ID: r.ID}
+	for _, hostname := range r.Publishers {
+		p := &purchase{client: c, request: &r, Purchase: Purchase{Publisher: hostname}}
+		s, err := p.start(ctx)
+		if err != nil {
+			return result, err
+		}
+		if p.Outcome == "" {
+			if step, over := p.next(s, 0); !over {
+				p.Steps = append(p.Steps, step)
+			}
+		}
+		result.Purchases = append(result.Purchases, p.Purchase)
+	}
+	return result, nil
+}
+
+// purchase is the bargaining with one publisher.
+type purchase struct {
+	Purchase
+	client  *Client
+	request *Request
+	// proposed are the terms of the next proposal, except for the price.
+	proposed Terms
+	// answer is the publisher's newest answer.
+	answer Answer
+}
+
+// end sets the outcome.
+func (p *purchase) end(outcome Outcome, format string, values ...any) {
+	p.Outcome, p.Reason = outcome, fmt.Sprintf(format, values...)
+}
+
+// add records a step.
+func (p *purchase) add(step Step) {
+	p.Steps = append(p.Steps, step)
+	if p.request.Observe != nil {
+		p.request.Observe(p.Publisher, step)
+	}
+}
+
+// start reads the public facts, and starts the bargaining. If the facts exclude a deal, it sets the outcome.
+func (p *purchase) start(ctx context.Context) (*session, error) {
+	r := p.request
+	facts, err := p.client.Strategy(ctx, p.Publisher)
+	if err != nil {
+		return nil, err
+	}
+	limit := r.Limit()
+	for _, purpose := range r.Purposes {
+		if !slices.Contains(facts.Purposes, purpose) {
+			p.end(NoDeal, "publisher does not allow the purpose %s", purpose)
+			return nil, nil
+		}
+	}
+	switch {
+	case facts.Currency != r.Currency:
+		p.end(NoDeal, "publisher's currency is %.12s, and the limits are in %s", facts.Currency, r.Currency)
+		return nil, nil
+	case facts.FloorMicro > limit:
+		p.end(NoDeal, "limit of %d is below the published floor of %d micro units a fetch", limit, facts.FloorMicro)
+		return nil, nil
+	}
+	opening := r.OpeningMicro
+	if opening == 0 {
+		opening = (limit + 1) / 2
+	}
+	opening = min(max(opening, facts.FloorMicro), limit)
+	p.proposed = Terms{
+		TokenTTLSeconds: r.TTL.Preferred, BurstRPS: r.RPS.Preferred, Purposes: slices.Clone(r.Purposes),
+		PrepaidFetches: r.Fetches,
+	}
+	return newSession(r.Strategy, opening, limit, r.Rounds, r.ID, p.Publisher)
+}
+
+func (p *purchase) buy(ctx context.Context) error {
+	s, err := p.start(ctx)
+	if err != nil || p.Outcome != "" {
+		return err
+	}
+	for turn := 0; ; turn++ {
+		step, over := p.next(s, turn)
+		if over {
+			p.add(step)
+			p.end(NoDeal, "%s", step.Why)
+			return nil
+		}
+		// The last check before a request that can bind the buyer.
+		if reason := p.request.refusal(*step.Terms); reason != "" {
+			return &permanent{fmt.Errorf("%s of the strategy refused: %s", step.Move, reason)}
+		}
+		if err := p.send(ctx, &step); err != nil {
+			return err
+		}
+		p.Negotiation = p.answer.Negotiation.ID
+		step.Answer, step.Offer, step.Reason = p.answer.Action, p.answer.Terms, p.answer.Reason
+		p.add(step)
+		if p.answer.Action != ActionCounter || step.Move == MoveAccept {
+			return p.finish(ctx, *step.Terms)
+		}
+		if p.answer.Terms == nil {
+			return &permanent{errors.New("counter offer of the gateway: has no terms")}
+		}
+		if reason := p.adapt(*p.answer.Terms); reason != "" {
+			p.add(Step{Round: turn + 2, Move: MoveEnd, Why: reason})
+			p.end(NoDeal, "%s", reason)
+			return nil
+		}
+		s.offered(p.answer.Terms.PriceMicro, p.request.refusal(*p.answer.Terms) == "")
+	}
+}
+
+// next returns the move of a turn, from 0, and whether the bargaining is over without a deal.
+func (p *purchase) next(s *session, turn int) (step Step, over bool) {
+	action := s.respond(turn)
+	step = Step{Round: turn + 1, Why: action.Reason}
+	switch {
+	case action.Move == bargain.MoveAccept && s.state.Offer != bargain.NoOutcome:
+		step.Move, step.Terms = MoveAccept, p.answer.Terms
+		return step, false
+	case action.Move == bargain.MoveOffer && turn < s.rounds && uint64(action.Outcome) < s.issue.Count:
+		proposed := p.proposed
+		proposed.PriceMicro = s.issue.Amount(uint64(action.Outcome))
+		step.Move, step.Terms = MovePropose, &proposed
+		return step, false
+	case turn >= s.rounds:
+		step.Why = fmt.Sprintf("no agreement in %d rounds", s.rounds)
+		if p.answer.Terms != nil && p.answer.Terms.PriceMicro > p.request.Limit() {
+			step.Why += fmt.Sprintf("; the publisher's last price of %d is above the limit of %d micro units a fetch",
+				p.answer.Terms.PriceMicro, p.request.Limit())
+		}
+	}
+	step.Move = MoveEnd
+	return step, true
+}
+
+// send sends a move. Its key follows from the purchase and the number of the move.
+func (p *purchase) send(ctx context.Context, step *Step) (err error) {
+	key := keyOf(p.request.ID, p.Publisher, fmt.Sprintf("%s %d", step.Move, step.Round))
+	switch {
+	case step.Move == MoveAccept:
+		p.answer, err = p.client.Accept(ctx, Acceptance{
+			Negotiation: p.Negotiation, Round: p.answer.Negotiation.Round, IdempotencyKey: key,
+		})
+	case p.Negotiation == "":
+		p.answer, err = p.client.Propose(ctx, Proposal{
+			Publisher: p.Publisher, Terms: *step.Terms, IdempotencyKey: key,
+		})
+	default:
+		p.answer, err = p.client.Counter(ctx, CounterOffer{
+			Negotiation: p.Negotiation, Terms: *step.Terms, IdempotencyKey: key,
+		})
+	}
+	return err
+}
+
+// adapt takes over the publisher's values that the request permits. It returns why no deal is possible; empty
+// if one is. A publisher moves each value only into its own range, so a value outside the request's range
+// means that the ranges have nothing in common.
+func (p *purchase) adapt(offer Terms) (reason string) {
+	if reason := p.request.mismatch(offer); reason != "" {
+		return "publisher's offer: " + reason
+	}
+	p.proposed.TokenTTLSeconds, p.proposed.BurstRPS = offer.TokenTTLSeconds, offer.BurstRPS
+	return ""
+}
+
+// finish sets the outcome of the last answer, and reads the licence.
+func (p *purchase) finish(ctx context.Context, sent Terms) error {
+	a := p.answer
+	switch a.Action {
+	case ActionReject, ActionTimeout:
+		p.end(Refused, "%s", a.Reason)
+		return nil
+	case ActionAccept, ActionApprove:
+	default:
+		return &permanent{fmt.Errorf("answer of the gateway: unknown action %.40q", string(a.Action))}
+	}
+	// The agreed terms are those of the proposal or the offer; a gateway that names others is not believed.
+	p.Terms = a.Terms
+	if p.Terms == nil {
+		p.Terms = &sent
+	}
+	p.CostMicro, _ = p.Terms.CostMicro()
+	if reason := p.request.refusal(*p.Terms); reason != "" {
+		return &permanent{fmt.Errorf("negotiation %s: the gateway names other terms than were sent: %s; "+
+			"ask its operator", p.Negotiation, reason)}
+	}
+	p.end(Deal, "%s", a.Reason)
+	if a.Action == ActionApprove {
+		approved, err := p.approved(ctx)
+		if err != nil || !approved {
+			return err
+		}
+	}
+	found, err := p.client.License(ctx, p.Negotiation)
+	switch {
+	case errors.Is(err, ErrUnnamed), errors.Is(err, ErrForbidden):
+		// A licence needs the name of a registered client: the deal stands without one.
+		p.Reason += "; no licence: " + err.Error()
+		return nil
+	case err != nil:
+		return err
+	}
+	p.License = &found
+	return nil
+}
+
+// approved reports whether the publisher has approved the agreement already, for a repetition of the request.
+// Otherwise it sets the outcome.
+func (p *purchase) approved(ctx context.Context) (bool, error) {
+	details, err := p.client.Status(ctx, p.Negotiation)
+	switch {
+	case err != nil:
+		return false, err
+	case details.Status == Accepted:
+		p.Reason = "publisher approved the agreement"
+		return true, nil
+	case details.Status == AwaitingApproval:
+		p.Outcome = Pending
+	default:
+		p.end(Refused, "%s", details.Reason)
+		p.Terms, p.CostMicro = nil, 0
+	}
+	return false, nil
+}

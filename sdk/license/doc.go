@@ -1,0 +1,20 @@
+// Package license buys licences to the content of publishers from a gateway: the AI company's half of a
+// negotiation.
+//
+//	key := &httpsig.BearerTransport{Origin: "https://gateway.example", APIKey: text}
+//	client, err := license.NewClient(license.Config{
+//		BaseURL: "https://gateway.example", HTTP: &http.Client{Transport: key},
+//	})
+//	result, err := client.Buy(ctx, license.Request{
+//		ID: "2026-04 news", Publishers: []string{"site.example"}, Purposes: []license.Purpose{license.Inference},
+//		Fetches: 10_000, MaxPriceMicro: 2_000, BudgetMicro: 20_000_000, Strategy: strategy.Linear(),
+//	})
+//
+// [Client.Buy] bargains with a strategy of package bargain. No proposal and no acceptance exceeds
+// [Request.MaxPriceMicro] or [Request.BudgetMicro]. The other methods are the single operations.
+//
+// Prices are whole micro units of the publisher's currency for each fetch: 1,800 is 0.0018.
+//
+// Package httpsig has the credentials: API keys, Ed25519 signatures and Web Bot Auth. A client without them
+// is anonymous: it can negotiate, but it gets no licence. A [Gateway] is the protocol: the default is REST.
+package license

@@ -1,0 +1,89 @@
+package license
+
+// Outcome is the end of a purchase from one publisher.
+type Outcome string
+
+// The outcomes.
+const (
+	// Deal: the publisher agreed.
+	Deal Outcome = "deal"
+	// Pending: the terms are agreed, and the publisher must approve them.
+	Pending Outcome = "awaiting_approval"
+	// Refused: the publisher ended the negotiation.
+	Refused Outcome = "refused"
+	// NoDeal: the limits of the request or its strategy ended the bargaining.
+	NoDeal Outcome = "no_deal"
+	// Failed: an error ended the purchase. A repetition of the request continues it.
+	Failed Outcome = "failed"
+)
+
+// Move is a move of the buyer.
+type Move string
+
+// The moves.
+const (
+	MovePropose Move = "propose"
+	MoveAccept  Move = "accept"
+	MoveEnd     Move = "end"
+)
+
+// Step is a move of the buyer, and the publisher's answer.
+type Step struct {
+	// Round is the number of the move, from 1.
+	Round int  `json:"round"`
+	Move  Move `json:"move"`
+	// Terms are the proposed or the accepted ones; nil for [MoveEnd].
+	Terms *Terms `json:"terms,omitempty"`
+	// Why is the reason of the move.
+	Why string `json:"why"`
+	// Answer is the publisher's action; empty without an answer.
+	Answer Action `json:"answer,omitempty"`
+	// Offer are the terms of the answer: agreed terms, or a counter offer.
+	Offer *Terms `json:"offer,omitempty"`
+	// Reason is the publisher's reason.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Purchase is the result of one publisher.
+type Purchase struct {
+	Publisher string  `json:"publisher"`
+	Outcome   Outcome `json:"outcome"`
+	// Reason is the reason of the outcome: the publisher's for [Refused].
+	Reason string `json:"reason"`
+	// Negotiation is the ID; empty if none was opened. There is no request to leave a negotiation: an open one
+	// counts for the limits of the gateway until it times out, after an hour of inactivity by default.
+	Negotiation string `json:"negotiation,omitempty"`
+	// Terms are the agreed terms, and CostMicro is the price of their fetches in micro units.
+	Terms     *Terms `json:"terms,omitempty"`
+	CostMicro uint64 `json:"cost_micro"`
+	// License is nil without a deal, and for an anonymous client.
+	License *License `json:"license,omitempty"`
+	Steps   []Step   `json:"steps,omitempty"`
+	// Err is the error of [Failed], such as a [*Problem] that matches [ErrLimited].
+	Err error `json:"-"`
+}
+
+// Result is the result of [Client.Buy].
+type Result struct {
+	ID string `json:"id"`
+	// Purchases are in the order of [Request.Publishers]. After an interruption the last ones are missing.
+	Purchases []Purchase `json:"purchases"`
+}
+
+// CostMicro returns the cost of all agreed licences in micro units, with those that wait for an approval.
+func (r Result) CostMicro() (sum uint64) {
+	for _, p := range r.Purchases {
+		sum += p.CostMicro
+	}
+	return sum
+}
+
+// Err returns the error of the first failed purchase; nil if none failed.
+func (r Result) Err() error {
+	for _, p := range r.Purchases {
+		if p.Err != nil {
+			return p.Err
+		}
+	}
+	return nil
+}
