@@ -1,0 +1,266 @@
+package license_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/license"
+)
+
+func TestADealBecomesALicence(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	client := g.client(t)
+	request := wanted("deal", "site-a.local")
+	var observed []license.Step
+	request.Observe = func(_ string, step license.Step) { observed = append(observed, step) }
+	result, err := client.Buy(t.Context(), request)
+	require.NoError(t, err)
+	bought := result.Purchases[0]
+	require.Equal(t, license.Deal, bought.Outcome, "%+v", bought)
+	require.LessOrEqual(t, bought.Terms.PriceMicro, request.MaxPriceMicro)
+	require.Greater(t, len(bought.Steps), 1, "the strategy bargains")
+	require.Equal(t, bought.Steps, observed)
+	require.Equal(t, bought.Terms.PriceMicro*1_000, result.CostMicro())
+
+	rule := bought.License.Policy.Rules[0]
+	require.Equal(t, "Company of TestADealBecomesALicence", rule.Agent)
+	require.EqualValues(t, 1_000, rule.PrepaidFetches)
+	var list []license.License
+	for l, err := range client.Licenses(t.Context()) {
+		require.NoError(t, err)
+		list = append(list, l)
+	}
+	require.Equal(t, []license.License{*bought.License}, list)
+	details, err := client.Status(t.Context(), bought.Negotiation)
+	require.NoError(t, err)
+	require.Equal(t, license.Accepted, details.Status)
+	require.Equal(t, bought.Terms, details.FinalTerms)
+}
+
+func TestBelowTheFloor(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	client := g.client(t)
+	answer, err := client.Propose(t.Context(), license.Proposal{Publisher: "site-a.local", Terms: license.Terms{
+		PriceMicro: 499, TokenTTLSeconds: 600, BurstRPS: 10, Purposes: []license.Purpose{license.Inference},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, license.ActionReject, answer.Action)
+	require.Equal(t, "Price below minimum threshold", answer.Reason)
+
+	request := wanted("low", "site-a.local")
+	request.MaxPriceMicro = 499
+	result, err := client.Buy(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, license.NoDeal, result.Purchases[0].Outcome)
+	require.Equal(t, "limit of 499 is below the published floor of 500 micro units a fetch",
+		result.Purchases[0].Reason)
+	require.Equal(t, 1, g.negotiations(t), "a hopeless purchase opens no negotiation")
+}
+
+func TestARefusalHasThePublishersReason(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", strings.Replace(ordinary, `"allowed_purposes"`,
+		`"preferred_burst_rps": 5, "max_burst_rps": 5,
+		"deal_breakers": [{"field":"burst_rps","operator":">","value":5}], "allowed_purposes"`, 1))
+	result, err := g.client(t).Buy(t.Context(), wanted("refused", "site-a.local"))
+	require.NoError(t, err)
+	require.Equal(t, license.Refused, result.Purchases[0].Outcome)
+	require.Equal(t, "Not acceptable to the publisher: burst_rps", result.Purchases[0].Reason)
+	require.Zero(t, result.CostMicro())
+}
+
+// Every end that the limits of a request cause has its reason.
+func TestLimitsEndThePurchase(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	client := g.client(t)
+	for name, c := range map[string]struct {
+		change func(*license.Request)
+		reason string
+	}{
+		"price":  {func(r *license.Request) { r.MaxPriceMicro = 900 }, "above the limit of 900 micro units"},
+		"budget": {func(r *license.Request) { r.BudgetMicro = 900_999 }, "above the limit of 900 micro units"},
+		"purpose": {func(r *license.Request) {
+			r.Purposes = []license.Purpose{license.Training}
+		}, "publisher does not allow the purpose training"},
+		"currency": {func(r *license.Request) { r.Currency = "EUR" }, "currency is USD, and the limits are in EUR"},
+		"lifetime": {func(r *license.Request) {
+			r.TTL = license.Range{Least: 100_000, Preferred: 100_000, Most: 100_000}
+		}, "token lifetime of 86400 s outside 100000 to 100000 s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := wanted(name, "site-a.local")
+			c.change(&request)
+			result, err := client.Buy(t.Context(), request)
+			require.NoError(t, err)
+			require.Equal(t, license.NoDeal, result.Purchases[0].Outcome)
+			require.Contains(t, result.Purchases[0].Reason, c.reason)
+			require.Zero(t, result.CostMicro())
+		})
+	}
+}
+
+func TestMoneyLimitsAreRequired(t *testing.T) {
+	client, err := license.NewClient(license.Config{BaseURL: "http://127.0.0.1:1"})
+	require.NoError(t, err)
+	for field, change := range map[string]func(*license.Request){
+		"MaxPriceMicro": func(r *license.Request) { r.MaxPriceMicro = 0 },
+		"BudgetMicro":   func(r *license.Request) { r.BudgetMicro = 0 },
+		"Fetches":       func(r *license.Request) { r.Fetches = 0 },
+		"ID":            func(r *license.Request) { r.ID = "" },
+		"Strategy":      func(r *license.Request) { r.Strategy = nil },
+		"Publishers":    func(r *license.Request) { r.Publishers = []string{"a.local", "a.local"} },
+		"Purposes":      func(r *license.Request) { r.Purposes = []license.Purpose{"theft"} },
+		"TTL":           func(r *license.Request) { r.TTL = license.Range{Least: 2, Preferred: 1, Most: 3} },
+		"OpeningMicro":  func(r *license.Request) { r.OpeningMicro = 2_501 },
+	} {
+		request := wanted("x", "site-a.local")
+		change(&request)
+		_, err := client.Buy(t.Context(), request)
+		require.ErrorIs(t, err, license.ErrRequest, field)
+		require.ErrorContains(t, err, "request: "+field+": ")
+	}
+}
+
+// A process that ends at any request, before or after the gateway has acted on it, continues with the same
+// negotiation and the same deal.
+func TestACrashOpensNoSecondNegotiation(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	client := g.client(t)
+	ended := errors.New("process ended")
+	whole, err := client.Buy(t.Context(), wanted("whole", "site-a.local"))
+	require.NoError(t, err)
+	posts := len(whole.Purchases[0].Steps) + 1 // the licence is the last
+	for at := range posts {
+		for _, acted := range []bool{false, true} {
+			before := g.negotiations(t)
+			ctx, end := context.WithCancelCause(t.Context())
+			request := wanted("crash "+string(rune('a'+at))+map[bool]string{true: "+"}[acted], "site-a.local")
+			count := 0
+			crash := func(r *http.Request) bool {
+				if r.Method == http.MethodPost {
+					if count++; count > at {
+						end(ended)
+						return false
+					}
+				}
+				return true
+			}
+			if acted {
+				g.after = crash
+			} else {
+				g.before = crash
+			}
+			_, err := client.Buy(ctx, request)
+			require.ErrorIs(t, err, ended)
+			g.before, g.after = nil, nil
+
+			result, err := client.Buy(t.Context(), request)
+			require.NoError(t, err)
+			require.Equal(t, license.Deal, result.Purchases[0].Outcome)
+			require.Equal(t, whole.Purchases[0].Terms, result.Purchases[0].Terms)
+			require.NotNil(t, result.Purchases[0].License)
+			require.Equal(t, before+1, g.negotiations(t), "request %d, acted %v", at, acted)
+			again, err := client.Buy(t.Context(), request)
+			require.NoError(t, err)
+			require.Equal(t, result, again)
+		}
+	}
+}
+
+// A lost response is repeated with the same idempotency key, also for requests without a key of the caller.
+func TestALostResponseIsRepeated(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	client := g.client(t)
+	lost := false
+	g.after = func(r *http.Request) bool {
+		again := lost || r.Method != http.MethodPost
+		lost = true
+		return again
+	}
+	_, err := client.Propose(t.Context(), license.Proposal{Publisher: "site-a.local", Terms: license.Terms{
+		PriceMicro: 1_500, TokenTTLSeconds: 600, BurstRPS: 10, Purposes: []license.Purpose{license.Inference},
+	}})
+	require.NoError(t, err)
+	require.True(t, lost)
+	require.Equal(t, 1, g.negotiations(t))
+}
+
+func TestAReusedIDIsAnError(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	client := g.client(t)
+	_, err := client.Buy(t.Context(), wanted("same", "site-a.local"))
+	require.NoError(t, err)
+	other := wanted("same", "site-a.local")
+	other.Fetches = 999
+	_, err = client.Buy(t.Context(), other)
+	require.ErrorIs(t, err, license.ErrKeyReused)
+	require.Equal(t, 1, g.negotiations(t))
+}
+
+func TestLimitsOfTheGatewayHaveRetryAfter(t *testing.T) {
+	g := start(t, store.Limits{PerClientHour: 1, OpenPerPublisher: 3, AnonymousPerPublisher: 1})
+	g.publisher(t, "site-a.local", ordinary)
+	g.publisher(t, "site-b.local", ordinary)
+	result, err := g.client(t).Buy(t.Context(), wanted("limited", "site-a.local", "site-b.local"))
+	require.ErrorIs(t, err, license.ErrLimited)
+	var problem *license.Problem
+	require.ErrorAs(t, err, &problem)
+	require.Equal(t, "limit-client-hour", problem.Code)
+	require.Equal(t, http.StatusTooManyRequests, problem.Status)
+	require.Greater(t, problem.RetryAfter, 50*time.Minute)
+	require.Equal(t, license.Deal, result.Purchases[0].Outcome)
+	require.Equal(t, license.Failed, result.Purchases[1].Outcome)
+	require.Same(t, problem, result.Purchases[1].Err)
+}
+
+func TestAnAgreementWaitsForApproval(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", strings.Replace(ordinary, `{`, `{"approval_above_micro": 1,`, 1))
+	client := g.client(t)
+	request := wanted("approval", "site-a.local")
+	result, err := client.Buy(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, license.Pending, result.Purchases[0].Outcome)
+	require.NotZero(t, result.CostMicro(), "an agreement that waits counts for the budget")
+	g.approve(t, result.Purchases[0].Negotiation)
+	result, err = client.Buy(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, license.Deal, result.Purchases[0].Outcome)
+	require.NotNil(t, result.Purchases[0].License)
+}
+
+func TestAnAnonymousClientGetsNoLicence(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	result, err := g.with(t, http.DefaultTransport).Buy(t.Context(), wanted("anonymous", "site-a.local"))
+	require.NoError(t, err)
+	require.Equal(t, license.Deal, result.Purchases[0].Outcome)
+	require.Nil(t, result.Purchases[0].License)
+	require.Contains(t, result.Purchases[0].Reason, "no licence: ")
+}
+
+func TestAPlanSendsNothing(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	g.before = func(r *http.Request) bool { return r.Method == http.MethodGet }
+	request := wanted("plan", "site-a.local")
+	request.Strategy = strategy.Hardliner()
+	result, err := g.client(t).Plan(t.Context(), request)
+	require.NoError(t, err)
+	require.EqualValues(t, 1_250, result.Purchases[0].Steps[0].Terms.PriceMicro, "half the limit")
+	require.Zero(t, g.negotiations(t))
+}
