@@ -19,6 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/config"
 	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
 	"github.com/haggle-protocol/haggle/cmd/haggle/doctor"
+	"github.com/haggle-protocol/haggle/cmd/haggle/license"
 	"github.com/haggle-protocol/haggle/cmd/haggle/localnet"
 	"github.com/haggle-protocol/haggle/cmd/haggle/mcp"
 	"github.com/haggle-protocol/haggle/cmd/haggle/milestone"
@@ -86,7 +87,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		localnet.Command(s), demo.Command(s), doctor.Command(s),
 		agent.Command(s), verify.Command(s), simulate.Command(s), tournament.Command(s),
 		index.Command(s), analyze.Command(s), keeper.Command(s), mcp.Command(s, version()),
-		serve.Command(s, version()), audit.Command(s),
+		serve.Command(s, version()), audit.Command(s), license.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)

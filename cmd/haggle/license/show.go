@@ -1,0 +1,90 @@
+package license
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/sdk/license"
+)
+
+func newShowCommand(c *connection) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show NEGOTIATION", Short: "Show the licence of an accepted negotiation",
+		Long: `Shows the licence of an accepted negotiation. The gateway generates it if there is none yet, for example
+after the publisher's approval.`,
+		Example: "  haggle license show NEGOTIATION --json | jq .valid_until", Args: command.Exactly(1),
+	}
+	command.Documents(cmd, licenseView{})
+	cmd.RunE = c.Limited(func(ctx context.Context, arguments []string) error {
+		client, end, err := c.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer end()
+		found, err := client.License(ctx, arguments[0])
+		if err != nil {
+			return failure(err)
+		}
+		return c.Print(viewOf(found), viewOf(found).lines()...)
+	})
+	return cmd
+}
+
+func newListCommand(c *connection) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List your licences",
+		Long:    "Lists the licences of the client, the newest first. With --json it prints one document for each.",
+		Example: "  haggle license list\n  haggle license list --json | jq -r .publisher_hostname", Args: command.Exactly(0),
+	}
+	cmd.Flags().StringVar(&c.licensing, "licensing", "http://127.0.0.1:3000", "URL of the gateway's licensing API")
+	command.Documents(cmd, licenseView{})
+	cmd.RunE = c.Limited(func(ctx context.Context, _ []string) error {
+		client, end, err := c.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer end()
+		for found, err := range client.Licenses(ctx) {
+			if err != nil {
+				return failure(err)
+			}
+			v := viewOf(found)
+			line := fmt.Sprintf("%-6d %-30s %s a fetch, until %s", v.ID, v.Publisher, v.PricePerFetch,
+				v.ValidUntil.Format(time.DateOnly))
+			if v.RevokedAt != nil {
+				line += ", revoked"
+			}
+			if err := c.Print(v, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+func (v *licenseView) lines() []string {
+	lines := []string{
+		fmt.Sprintf("licence      %d", v.ID), "publisher    " + v.Publisher, "agent        " + v.Agent,
+		"price        " + v.PricePerFetch + " a fetch", fmt.Sprintf("fetches      %d prepaid", v.PrepaidFetches),
+		"purposes     " + join(v.Purposes), fmt.Sprintf("burst rate   %d requests per second", v.MaxRPS),
+		fmt.Sprintf("token        %d s", v.TokenTTLSeconds), "valid until  " + v.ValidUntil.Format(time.RFC3339),
+	}
+	if v.RevokedAt != nil {
+		lines = append(lines, "revoked      "+v.RevokedAt.Format(time.RFC3339))
+	}
+	return lines
+}
+
+func join(purposes []license.Purpose) string {
+	var names []string
+	for _, purpose := range purposes {
+		names = append(names, string(purpose))
+	}
+	return strings.Join(names, ", ")
+}
