@@ -66,6 +66,10 @@ func base(transport http.RoundTripper) http.RoundTripper {
 }
 
 func (t *Transport) sign(r *http.Request) (*http.Request, error) {
+	// The server has chosen the target and knows the body, so a signature could permit an acceptance elsewhere.
+	if r.Response != nil {
+		return nil, errors.New("transport: the server redirects the request; use the final URL")
+	}
 	if len(t.Key) != ed25519.PrivateKeySize {
 		return nil, fmt.Errorf("transport: key has %d bytes, not %d; set Key", len(t.Key),
 			ed25519.PrivateKeySize)

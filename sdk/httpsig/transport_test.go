@@ -122,6 +122,21 @@ func TestBearerTransportSendsTheKeyOnlyToItsOrigin(t *testing.T) {
 	assert.ErrorContains(t, err, "use https")
 }
 
+// A server that redirects a request would otherwise get a signature for a request that it has chosen.
+func TestARedirectIsNotSigned(t *testing.T) {
+	reached := false
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	_, key, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	client := &http.Client{Transport: &httpsig.Transport{Key: key}}
+	_, err = client.Post(server.URL, "application/json", strings.NewReader("{}"))
+	require.ErrorContains(t, err, "the server redirects the request")
+	require.False(t, reached)
+}
+
 func TestBearerTransportIsPrintedWithoutTheKey(t *testing.T) {
 	transport := &httpsig.BearerTransport{Origin: "https://gateway.example", APIKey: "hgl_secret"}
 	var log strings.Builder

@@ -143,7 +143,11 @@ func (p *purchase) buy(ctx context.Context) error {
 		if err := p.send(ctx, &step); err != nil {
 			return err
 		}
-		p.Negotiation = p.answer.Negotiation.ID
+		if id := p.answer.Negotiation.ID; p.Negotiation == "" {
+			p.Negotiation = id
+		} else if id != p.Negotiation {
+			return &permanent{fmt.Errorf("negotiation %s: the gateway answers for %.40q", p.Negotiation, id)}
+		}
 		step.Answer, step.Offer, step.Reason = p.answer.Action, p.answer.Terms, p.answer.Reason
 		p.add(step)
 		if p.answer.Action != ActionCounter || step.Move == MoveAccept {
@@ -233,7 +237,12 @@ func (p *purchase) finish(ctx context.Context, sent Terms) error {
 		p.Terms = &sent
 	}
 	p.CostMicro, _ = p.Terms.CostMicro()
-	if reason := p.request.refusal(*p.Terms); reason != "" {
+	reason := p.request.refusal(*p.Terms)
+	if reason == "" && !p.Terms.same(sent) {
+		reason = fmt.Sprintf("%+v instead of %+v", *p.Terms, sent)
+	}
+	if reason != "" {
+		p.Terms, p.CostMicro = nil, 0
 		return &permanent{fmt.Errorf("negotiation %s: the gateway names other terms than were sent: %s; "+
 			"ask its operator", p.Negotiation, reason)}
 	}
@@ -253,6 +262,11 @@ func (p *purchase) finish(ctx context.Context, sent Terms) error {
 	case err != nil:
 		return err
 	}
+	if found.NegotiationID != p.Negotiation || found.Policy.Publisher != p.Publisher ||
+		len(found.Policy.Rules) != 1 || !found.Policy.Rules[0].grants(*p.Terms) {
+		return &permanent{fmt.Errorf("licence %d: is not that of negotiation %s; ask the gateway's operator",
+			found.ID, p.Negotiation)}
+	}
 	p.License = &found
 	return nil
 }
@@ -265,6 +279,10 @@ func (p *purchase) approved(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, err
 	case details.Status == Accepted:
+		if details.FinalTerms == nil || !details.FinalTerms.same(*p.Terms) {
+			return false, &permanent{fmt.Errorf("negotiation %s: was approved with other terms; ask the gateway's "+
+				"operator", p.Negotiation)}
+		}
 		p.Reason = "publisher approved the agreement"
 		return true, nil
 	case details.Status == AwaitingApproval:

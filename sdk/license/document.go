@@ -3,7 +3,12 @@ package license
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/amount"
 )
+
+// micros is the number of decimals of a price in micro units.
+const micros = 6
 
 // License is a licence: the rule that the publisher's server enforces for the client.
 type License struct {
@@ -38,4 +43,17 @@ type Rule struct {
 	Purposes       []Purpose `json:"purpose"`
 	PrepaidFetches uint64    `json:"prepaid_fetches"`
 	ValidUntil     time.Time `json:"valid_until"`
+}
+
+// grants reports whether the rule permits the agreed terms, at their price.
+func (r Rule) grants(agreed Terms) bool {
+	price, err := amount.Parse(r.PricePerFetch.String())
+	if err != nil || price.InUnits() {
+		return false
+	}
+	micro, err := price.In(micros)
+	return err == nil && r.Allow && agreed.same(Terms{
+		PriceMicro: micro, TokenTTLSeconds: r.TokenTTLSeconds, BurstRPS: r.MaxRPS, Purposes: r.Purposes,
+		PrepaidFetches: r.PrepaidFetches,
+	})
 }

@@ -75,6 +75,13 @@ func publisherOfTheExample() http.Handler {
 	reply("POST /api/negotiations", offer(license.ActionCounter, 3_000))
 	reply("POST /api/negotiations/n-1/counter", offer(license.ActionCounter, 1_800))
 	reply("POST /api/negotiations/n-1/accept", offer(license.ActionAccept, 1_800))
-	reply("POST /api/negotiations/n-1/generate-license", func() any { return license.License{ID: 7} })
+	reply("POST /api/negotiations/n-1/generate-license", func() any {
+		return license.License{ID: 7, NegotiationID: "n-1", Policy: license.Document{
+			Publisher: "site.example", Rules: []license.Rule{{
+				Agent: "Example", Allow: true, PricePerFetch: "0.0018", TokenTTLSeconds: 600, MaxRPS: 10,
+				Purposes: []license.Purpose{license.Inference}, PrepaidFetches: 1_000,
+			}},
+		}}
+	})
 	return mux
 }

@@ -56,6 +56,13 @@ func (t Terms) CostMicro() (cost uint64, ok bool) {
 	return t.PriceMicro * t.PrepaidFetches, true
 }
 
+// same reports whether terms are equal. The order of the purposes does not count.
+func (t Terms) same(o Terms) bool {
+	return t.PriceMicro == o.PriceMicro && t.TokenTTLSeconds == o.TokenTTLSeconds && t.BurstRPS == o.BurstRPS &&
+		t.PrepaidFetches == o.PrepaidFetches &&
+		slices.Equal(slices.Sorted(slices.Values(t.Purposes)), slices.Sorted(slices.Values(o.Purposes)))
+}
+
 // Range is the range of a wanted term. All three values are inclusive.
 type Range struct {
 	Least uint32 `json:"least"`
