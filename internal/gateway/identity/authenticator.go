@@ -183,6 +183,6 @@ func (a *Authenticator) byKey(ctx context.Context, text string) (Caller, error) 
 	})
 	return Caller{
 		Kind: record.Kind, ID: record.Owner, Name: record.OwnerName, Scopes: permitted,
-		Method: ByAPIKey, KeyID: record.ID,
+		Method: ByAPIKey, KeyID: record.ID, Expires: record.Expires,
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // Kind is the class of a caller.
@@ -42,6 +43,8 @@ type Caller struct {
 	Method Method
 	// KeyID is the ID of the API key, or the key ID of the signature. It is not secret.
 	KeyID string
+	// Expires is the end of the API key; zero without one.
+	Expires time.Time
 	// Address is the prefix of the caller's address. It is the zero prefix over stdio.
 	Address netip.Prefix
 }

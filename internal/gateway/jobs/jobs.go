@@ -35,7 +35,7 @@ type Config struct {
 	// CheckpointKey signs the checkpoints.
 	CheckpointKey ed25519.PrivateKey
 	// ForgetEvery is the interval at which idempotency keys older than KeyLifetime are deleted. The defaults are
-	// 1 h and 24 h.
+	// 1 h and 90 days.
 	ForgetEvery, KeyLifetime time.Duration
 	// Logger gets the results of jobs and River's messages. If nil, they are discarded.
 	Logger *slog.Logger
@@ -65,7 +65,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.SweepEvery = cmp.Or(c.SweepEvery, 10*time.Second)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, time.Minute)
 	c.ForgetEvery = cmp.Or(c.ForgetEvery, time.Hour)
-	c.KeyLifetime = cmp.Or(c.KeyLifetime, 24*time.Hour)
+	// A repeated purchase must find its first answer after the longest inactivity and the longest approval, of
+	// 30 days each.
+	c.KeyLifetime = cmp.Or(c.KeyLifetime, 90*24*time.Hour)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

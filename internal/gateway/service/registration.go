@@ -204,6 +204,10 @@ func (s *Service) createKey(
 			return text, key, err
 		}
 	}
+	if end := caller.Expires; !end.IsZero() && (r.ExpiresAt.IsZero() || r.ExpiresAt.After(end)) {
+		return text, key, invalid("expires_at", "after the end of the caller's key, %s",
+			end.UTC().Format(time.RFC3339))
+	}
 	if !r.ExpiresAt.IsZero() && !r.ExpiresAt.After(s.store.Now()) {
 		return text, key, invalid("expires_at", "in the past; choose a later time")
 	}
@@ -276,6 +280,10 @@ func (s *Service) RotateKey(
 		if err := caller.RequireAll(keyView(old).Scopes); err != nil {
 			return text, key, problem(err)
 		}
+	}
+	if end := caller.Expires; !end.IsZero() && (old.ExpiresAt.IsZero() || old.ExpiresAt.After(end)) {
+		return text, key, forbidden("scope-missing",
+			"API key %s: ends after the caller's key; use a key that lasts longer", id)
 	}
 	text = identity.NewAPIKey()
 	added, err := s.store.RotateKey(ctx, id, text.Hash())

@@ -166,6 +166,9 @@ func (s *Service) updateStrategy(
 	ctx context.Context, caller identity.Caller, id int64, change []byte,
 ) (Strategy, error) {
 	v, err := s.ownStrategy(ctx, caller, identity.StrategiesWrite, id)
+	if err == nil {
+		err = caller.Require(identity.StrategiesRead) // the answer has the fields that the change keeps
+	}
 	if err != nil {
 		return Strategy{}, err
 	}
