@@ -27,7 +27,7 @@ type flight struct {
 	// ended is closed at the end of the wait; result is set before, in the background only.
 	ended  chan struct{}
 	result Recovered
-	// background reports that an earlier process or call left the entry unfinished, and that no call of an
+	// background reports whether an earlier process or call left the entry unfinished, and no call of an
 	// action waits for it.
 	background bool
 }

@@ -33,8 +33,8 @@ type payoutRequest struct {
 	payer solana.PublicKey
 	// withoutBuyer and withoutSeller leave a party out that the instruction does not pay.
 	withoutBuyer, withoutSeller bool
-	// unpaidSeller reports that the seller gets nothing although its account is named, so the transaction
-	// does not create it.
+	// unpaidSeller reports whether the seller gets nothing although its account is named. The transaction
+	// then does not create the account.
 	unpaidSeller bool
 }
 

@@ -1,5 +1,5 @@
-// Package comparison compares groups of agents by their negotiations: how often and at what prices they agree,
-// how long they need, and how they concede.
+// Package comparison compares groups of agents by their negotiations: how often and at what prices they
+// agree, how long they need, and how they concede.
 package comparison
 
 import (
@@ -17,18 +17,18 @@ import (
 // Sides are the names of the sides, the buyer's first.
 var Sides = [2]string{"buyer", "seller"}
 
-// Party is what one side of a negotiation declared.
+// Party is the declaration of one side of a negotiation.
 type Party struct {
 	// Declared is false if no declaration holds for this side.
 	Declared bool
 	// Value is the strategy, the model or the prompt hash; empty if the agent declares none.
 	Value string
-	// Late reports that the declaration arrived after the negotiation was created.
+	// Late reports whether the declaration arrived after the negotiation was created.
 	Late bool
 }
 
-// Group are the negotiations of the agents with one declared value, on one side. Shares are numbers: 0.25 is a
-// quarter. Intervals are confidence intervals of 95 %, with the negotiations as independent observations.
+// Group are the negotiations of the agents with one declared value, on one side. Shares are numbers: 0.25 is
+// a quarter. Intervals are confidence intervals of 95 %, with the negotiations as independent observations.
 type Group struct {
 	// Value is the declared strategy, model or prompt hash; empty if the agents declare none.
 	Value string `json:"value"`
@@ -115,7 +115,7 @@ type samples struct {
 	ofEscrow, ofZone, nash, rounds, seconds, decay, conceded []float64
 }
 
-// Add adds a negotiation with what the buyer and the seller declared.
+// Add adds a negotiation with the declarations of the buyer and the seller.
 func (c *Comparison) Add(n *recorded.Negotiation, complete bool, parties [2]Party) error {
 	prices, err := n.Prices()
 	if !complete || errors.Is(err, recorded.ErrIncomplete) {

@@ -105,8 +105,8 @@ func OpenExisting(ctx context.Context, address string) (*Database, error) {
 	return openExisting(ctx, address, false)
 }
 
-// OpenForDeclarations opens a database for [Database.Declare]. It neither creates nor migrates it, and returns
-// the same errors as [OpenExisting].
+// OpenForDeclarations opens a database for [Database.Declare]. It neither creates nor migrates it, and
+// returns the same errors as [OpenExisting].
 func OpenForDeclarations(ctx context.Context, address string) (*Database, error) {
 	return openExisting(ctx, address, true)
 }

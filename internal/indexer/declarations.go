@@ -21,7 +21,7 @@ const (
 	MaxDeclarations = 1000
 	// MaxDeclarationFile is the size of a file of declarations in bytes.
 	MaxDeclarationFile = 1 << 20
-	// maxClockDifference is how far a declaration's time may be ahead of this machine's clock.
+	// maxClockDifference is the most by which a declaration's time may be ahead of this machine's clock.
 	maxClockDifference = time.Minute
 )
 

@@ -58,8 +58,8 @@ func rowsOf(t *testing.T, d *Database, name string) string {
 	return written.String()
 }
 
-// A declaration that its agent has not signed as such changes nothing, and neither do the valid ones that come
-// with it.
+// A declaration that its agent has not signed as such changes nothing, and neither do the valid ones that
+// come with it.
 func TestInvalidDeclarationsChangeNothing(t *testing.T) {
 	key, now := newKey(t), time.Unix(1_700_000_000, 0)
 	valid := declaredBy(t, key, "linear", 1_699_999_999)
@@ -127,8 +127,8 @@ func TestFilesOfDeclarationsAreLimited(t *testing.T) {
 	}
 }
 
-// A repetition changes nothing, not even the time of receipt. Of two declarations at the same time the order of
-// their arrival does not matter.
+// A repetition changes nothing, not even the time of receipt. Of two declarations at the same time the order
+// of their arrival does not matter.
 func TestRepeatedDeclarations(t *testing.T) {
 	key := newKey(t)
 	first, second := declaredBy(t, key, "linear", 100), declaredBy(t, key, "boulware", 100)

@@ -19,8 +19,8 @@ func mintDecimals(meta *rpc.TransactionMeta) map[string]uint8 {
 	return decimals
 }
 
-// storeMints stores the decimals of the mints of negotiations, which never change. Negotiations must be stored
-// before. Other mints of the same transactions are skipped.
+// storeMints stores the decimals of the mints of negotiations, which never change. Negotiations must be
+// stored before. Other mints of the same transactions are skipped.
 func (c *change) storeMints(ctx context.Context, s statements) error {
 	found := map[string]uint8{}
 	for _, slot := range c.slots {

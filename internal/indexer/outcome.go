@@ -57,11 +57,11 @@ type outcome struct {
 
 // bond is the seller's bond, as far as the events show it.
 type bond struct {
-	// held reports that the seller has deposited the bond.
+	// held reports whether the seller has deposited the bond.
 	held bool
 	// amount is nil if neither the creation nor the deposit is known.
 	amount *uint64
-	// settled reports that a part has left the deposit.
+	// settled reports whether a part has left the deposit.
 	settled           bool
 	toBuyer, toSeller uint64
 }

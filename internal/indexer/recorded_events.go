@@ -55,7 +55,7 @@ type RecordedNegotiation struct {
 // DeclaredParty is a row of the view declared.
 type DeclaredParty struct {
 	Strategy, Model, PromptHash string
-	// Late reports that the database got the declaration after the negotiation was created.
+	// Late reports whether the database got the declaration after the negotiation was created.
 	Late bool
 }
 

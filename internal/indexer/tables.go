@@ -98,7 +98,8 @@ func TableNamed(name string) (Table, bool) {
 }
 
 // rows calls act with the values of the exported columns for every row of the table, in its order. A value is
-// nil, string, int64, uint64, *big.Int, bool or time.Time. A JSON object is a string with its fields sorted by name.
+// nil, string, int64, uint64, *big.Int, bool or time.Time. A JSON object is a string with its fields sorted
+// by name.
 func (t Table) rows(ctx context.Context, s statements, act func(values []any) error) error {
 	selected := make([]string, len(t.columns))
 	for i, column := range t.columns {

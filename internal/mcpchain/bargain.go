@@ -172,7 +172,7 @@ func (s *server) act(
 	})
 }
 
-// built builds an action, which checks what the program would refuse.
+// built builds an action. It returns an error if the program would refuse the action.
 func built(ctx context.Context, action *haggle.Action) (plan, error) {
 	_, err := action.Build(ctx)
 	return plan{action: action}, err
@@ -208,7 +208,7 @@ type statusArguments struct {
 
 const (
 	maxWait = 60
-	// pollEvery is how often a waiting call reads the state.
+	// pollEvery is the interval at which a waiting call reads the state.
 	pollEvery = time.Second
 	// maxListed limits a list.
 	maxListed = 50

@@ -38,10 +38,10 @@ type pendingTransaction struct {
 // readLimit is the time for reading the state after an action, whose own time can be over.
 const readLimit = 10 * time.Second
 
-// plan is what a call is about to do: an action to send, or the finding that it has taken effect already.
+// plan is the next step of a call: an action to send, or none if the action has taken effect already.
 type plan struct {
 	action *haggle.Action
-	// doneAlready reports that the state shows the effect of the action.
+	// doneAlready reports whether the state shows the effect of the action.
 	doneAlready bool
 	// repeated checks a creation that the journal knows; nil for other actions.
 	repeated func(context.Context, solana.PublicKey) error

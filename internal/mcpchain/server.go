@@ -18,12 +18,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// DefaultWait is how long a call waits for the confirmation of its transaction.
+// DefaultWait is the time that a call waits for the confirmation of its transaction.
 const DefaultWait = 30 * time.Second
 
 // Config has the parts that the tools use. All fields are required except Wait.
 type Config struct {
-	// Client needs a journal, which prevents that an action is executed twice.
+	// Client needs a journal, which prevents a second execution of an action.
 	Client *haggle.Client
 	// Wallet signs within its limits. There is no other way to sign.
 	Wallet *policy.Policy

@@ -83,8 +83,8 @@ func (c *course) add(envelope haggle.EventEnvelope) {
 	}
 }
 
-// Compare compares a valid proof with the chain, metadata included. It returns ErrChain, or ErrUnpublished for
-// a side without an offer: the chain cannot show then that the commitment is older than the side's move.
+// Compare compares a valid proof with the chain, metadata included. It returns ErrChain, or ErrUnpublished
+// for a side without an offer: the chain cannot show then that the commitment is older than the side's move.
 func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	negotiation := solana.PublicKey(p.Terms.Negotiation)
 	courses, err := read(ctx, client, negotiation)

@@ -25,7 +25,7 @@ type Prover struct {
 	Folder string
 	// Side is the agent's side.
 	Side proof.Side
-	// Strategy is what the agent commits to, if Model is nil.
+	// Strategy is the subject of the commitment, if Model is nil.
 	Strategy proof.Strategy
 	// Model is the language model that the agent commits to instead, because its moves cannot be replayed.
 	Model *proof.Model
@@ -78,7 +78,7 @@ func (p *Prover) Commit(n *haggle.Snapshot) ([32]byte, error) {
 	return made.Commitment, nil
 }
 
-// reveal returns what the agent commits to, without a nonce.
+// reveal returns the subject of the commitment, without a nonce.
 func (p *Prover) reveal() proof.Reveal {
 	if p.Model != nil {
 		return proof.Reveal{Model: p.Model}
@@ -86,8 +86,8 @@ func (p *Prover) reveal() proof.Reveal {
 	return proof.Reveal{Strategy: new(p.Strategy)}
 }
 
-// Finish adds the offers and the last move on chain to the proof of a negotiation that has ended, and verifies
-// it. It returns the path; empty if the agent has committed to nothing in this negotiation.
+// Finish adds the offers and the last move on chain to the proof of a negotiation that has ended, and
+// verifies it. It returns the path; empty if the agent has committed to nothing in this negotiation.
 func (p *Prover) Finish(ctx context.Context, client *haggle.Client, negotiation solana.PublicKey) (string, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -19,7 +19,7 @@ type Negotiation struct {
 	// Created has the terms; nil if the event is missing.
 	Created *protocol.NegotiationCreated
 	Offers  []protocol.OfferSubmitted
-	// Agreed reports that a price is agreed.
+	// Agreed reports whether a price is agreed.
 	Agreed bool
 	Price  uint64
 	// Ending is "settled", "rejected", "expired" or "agreed", for a price that is being paid by milestones. It
@@ -100,7 +100,7 @@ func (n *Negotiation) Rules() onchain.Rules {
 	}
 }
 
-// Result returns how the negotiation ended, for package game.
+// Result returns the end of the negotiation, for package game.
 func (n *Negotiation) Result() game.Result {
 	return game.Result{Agreed: n.Agreed, Price: n.Price, Offers: len(n.Offers), Decay: n.Decay()}
 }

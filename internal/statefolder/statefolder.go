@@ -20,8 +20,8 @@ const (
 )
 
 // Path returns a folder below the state folder, which is haggle in $XDG_STATE_HOME or in ~/.local/state. A
-// relative $XDG_STATE_HOME is ignored. The folder may not exist. Path returns an error if the user has no home
-// folder.
+// relative $XDG_STATE_HOME is ignored. The folder may not exist. Path returns an error if the user has no
+// home folder.
 func Path(name string) (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "haggle", name), nil

@@ -17,7 +17,7 @@ type Inverse interface {
 	// Descend returns the outcomes in the order of falling utility, Ascend in that of rising utility.
 	Descend() Cursor
 	Ascend() Cursor
-	// Exact reports that no outcome is missing. If false, the outcomes are a sample.
+	// Exact reports whether no outcome is missing. If false, the outcomes are a sample.
 	Exact() bool
 }
 
@@ -81,7 +81,7 @@ func search(n uint64, is func(uint64) bool) uint64 {
 	return low
 }
 
-// searchNear returns what search returns. It needs the fewer steps the closer near is to the result.
+// searchNear returns the result of search. The closer near is to the result, the fewer steps it needs.
 func searchNear(n, near uint64, is func(uint64) bool) uint64 {
 	low, high := uint64(0), n
 	if near >= n {

@@ -86,8 +86,8 @@ func compareRanked(a, b ranked) int {
 // few is the number of elements up to which a sort by insertion is the fastest.
 const few = 12
 
-// spread returns a list in its order. It distributes the elements over as many buckets of equal width, so that
-// it needs a time in proportion to their number unless most of them are close together.
+// spread returns a list in its order. It distributes the elements over as many buckets of equal width, so
+// that it needs a time in proportion to their number unless most of them are close together.
 func spread(list []ranked) []ranked {
 	if len(list) <= few {
 		insert(list)

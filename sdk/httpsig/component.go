@@ -36,7 +36,7 @@ func (c Component) item() httpsfv.Item {
 	return item
 }
 
-// parseComponent returns an error for parameters that this package does not have.
+// parseComponent returns an error for parameters that this package does not support.
 func parseComponent(item httpsfv.Item) (c Component, err error) {
 	name, ok := item.Value.(string)
 	if !ok {

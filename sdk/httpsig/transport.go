@@ -31,7 +31,7 @@ const (
 // Transport is an [http.RoundTripper] that signs each request. It covers the method, the authority, the path,
 // the query, the body and the fields Idempotency-Key and Mcp-Session-Id. It reads the body into memory.
 //
-// A signature is good for one request: the gateway refuses its second use. Repeat a request through the
+// A signature is valid for one request: the gateway refuses its second use. Repeat a request through the
 // Transport, not below it.
 type Transport struct {
 	// Key signs the requests.

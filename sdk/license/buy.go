@@ -16,10 +16,10 @@ import (
 // Buy with the same request repeats its requests, gets the first answers, and continues. It opens no second
 // negotiation, and the agreed licences stay within the budget.
 //
-// Buy returns an error with [ErrRequest] for an invalid request. If the context ends, it returns the context's
-// cause and the result until then. All other errors are those of a publisher: the result has them, and Buy
-// returns the first. After [ErrLimited], repeat the request after [Problem.RetryAfter]. [ErrKeyReused] is the
-// error of an ID that belongs to another request, or of a changed published floor.
+// Buy returns an error with [ErrRequest] for an invalid request. If the context ends, it returns the
+// context's cause and the result so far. Every other error belongs to one publisher: the result has them all,
+// and Buy returns the first. After [ErrLimited], repeat the request after [Problem.RetryAfter].
+// [ErrKeyReused] is the error of an ID that belongs to another request, or of a changed published floor.
 func (c *Client) Buy(ctx context.Context, r Request) (Result, error) {
 	r, err := r.normal()
 	if err != nil {
@@ -209,9 +209,9 @@ func (p *purchase) send(ctx context.Context, step *Step) (err error) {
 	return err
 }
 
-// adapt takes over the publisher's values that the request permits. It returns why no deal is possible; empty
-// if one is. A publisher moves each value only into its own range, so a value outside the request's range
-// means that the ranges have nothing in common.
+// adapt takes over the publisher's values that the request permits. It returns the reason why no deal is
+// possible; empty if one is possible. A publisher moves each value only into its own range, so a value
+// outside the request's range means that the ranges have nothing in common.
 func (p *purchase) adapt(offer Terms) (reason string) {
 	if reason := p.request.mismatch(offer); reason != "" {
 		return "publisher's offer: " + reason
@@ -231,7 +231,8 @@ func (p *purchase) finish(ctx context.Context, sent Terms) error {
 	default:
 		return &permanent{fmt.Errorf("answer of the gateway: unknown action %.40q", string(a.Action))}
 	}
-	// The agreed terms are those of the proposal or the offer; a gateway that names others is not believed.
+	// The agreed terms are those of the proposal or the offer; terms that the request does not permit are an
+	// error.
 	p.Terms = a.Terms
 	if p.Terms == nil {
 		p.Terms = &sent

@@ -15,9 +15,10 @@ import (
 
 // Config configures a [Client].
 type Config struct {
-	// BaseURL is the negotiation interface, such as "https://gateway.example". It is required without Gateway.
+	// BaseURL is the URL of the negotiation API, such as "https://gateway.example". It is required without
+	// Gateway.
 	BaseURL string
-	// LicensingURL is the licensing interface. Only [Client.Licenses] needs it.
+	// LicensingURL is the URL of the licensing API. Only [Client.Licenses] needs it.
 	LicensingURL string
 	// HTTP sends the requests. Its Transport has the credentials: a BearerTransport or a Transport of
 	// package httpsig. If nil, the client is anonymous.

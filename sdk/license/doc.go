@@ -16,6 +16,6 @@
 // Prices are whole micro units of the publisher's currency for each fetch: 1,800 is 0.0018.
 //
 // Package httpsig has the credentials: API keys, Ed25519 signatures and Web Bot Auth. A client without them
-// is anonymous: it can negotiate, but it gets no licence. A [Gateway] is the protocol: the default is REST, and
-// [ConnectMCP] is the Model Context Protocol.
+// is anonymous: it can negotiate, but it gets no licence. A [Gateway] is the protocol: the default is REST,
+// and [ConnectMCP] is the Model Context Protocol.
 package license

@@ -17,7 +17,7 @@ type License struct {
 	ClientID      int64    `json:"client_id"`
 	NegotiationID string   `json:"negotiation_id"`
 	Policy        Document `json:"policy_json"`
-	// CreatedAt is when the licence was generated.
+	// CreatedAt is the time at which the licence was generated.
 	CreatedAt time.Time `json:"created_at"`
 	// RevokedAt is zero for a licence that is valid.
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
@@ -30,7 +30,7 @@ type Document struct {
 	Rules     []Rule `json:"rules"`
 }
 
-// Rule is what a licence permits to an agent.
+// Rule is the permission that a licence gives to an agent.
 type Rule struct {
 	// Agent is the verified name of the client.
 	Agent string `json:"agent"`

@@ -34,8 +34,8 @@ type Page[T any] struct {
 	NextCursor string `json:"next_cursor"`
 }
 
-// Gateway is a protocol of the gateway. Its methods send one request each. Errors of the gateway are
-// [*Problem] values.
+// Gateway is a protocol of the gateway. Each method sends one request. Errors of the gateway are [*Problem]
+// values.
 type Gateway interface {
 	Propose(ctx context.Context, p Proposal) (Answer, error)
 	Counter(ctx context.Context, o CounterOffer) (Answer, error)

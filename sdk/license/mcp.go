@@ -17,8 +17,8 @@ type MCP struct{ session *mcp.ClientSession }
 var _ Gateway = (*MCP)(nil)
 
 // ConnectMCP connects to a gateway by streamable HTTP. The endpoint is a URL such as
-// "https://gateway.example/mcp". The transport of the HTTP client has the credentials, as in [Config.HTTP]; if
-// the client is nil, the caller is anonymous.
+// "https://gateway.example/mcp". The transport of the HTTP client has the credentials, as in [Config.HTTP];
+// if the client is nil, the caller is anonymous.
 func ConnectMCP(ctx context.Context, endpoint string, client *http.Client) (*MCP, error) {
 	if _, err := origin("endpoint", endpoint); err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func newSession(
 }
 
 // offered records an offer of the publisher. A price above the limit is not an outcome, so the strategy does
-// not see it.
+// not receive it.
 func (s *session) offered(price uint64, acceptable bool) {
 	s.state.Offer, s.state.By = bargain.NoOutcome, -1
 	if price > s.issue.Amount(s.issue.Count-1) {

@@ -102,7 +102,7 @@ func problemOf(response *http.Response, body []byte) *Problem {
 			Message  string `json:"message"`
 		} `json:"errors"`
 	}
-	// A proxy in front of the gateway can answer with another document: then the status is all there is.
+	// A proxy in front of the gateway can answer with another document: then only the status is known.
 	_ = json.Unmarshal(body, &document)
 	p := &Problem{
 		Code: strings.TrimPrefix(document.Type, problemType), Status: response.StatusCode, Detail: document.Detail,

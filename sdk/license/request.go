@@ -29,7 +29,7 @@ var (
 	DefaultRPS = Range{Least: 1, Preferred: 10, Most: 1_000}
 )
 
-// Request is what [Client.Buy] buys, and its limits.
+// Request describes a purchase by [Client.Buy] and its limits.
 type Request struct {
 	// ID names the purchase, in 1 to 253 bytes. A repetition of Buy with the same ID and the same request
 	// continues an interrupted purchase and opens no second negotiation. It is required.
@@ -47,9 +47,10 @@ type Request struct {
 	// MaxPriceMicro is the highest price of a fetch, in micro units of Currency, from 1 to [MaxPriceMicro]. It
 	// is required.
 	MaxPriceMicro uint64
-	// BudgetMicro is the most that all licences of the request may cost, in micro units: the price times the
-	// fetches of each. It is required. Each publisher has the same share of it, which lowers its highest price
-	// if necessary, so that the order of the publishers and a repetition do not change any limit.
+	// BudgetMicro is the highest cost of all licences of the request together, in micro units: the price
+	// times the fetches of each. It is required. Each publisher has the same share of it, which lowers its
+	// highest price if necessary, so that the order of the publishers and a repetition do not change any
+	// limit.
 	BudgetMicro uint64
 	// Currency is the currency of both limits. A publisher with another one is refused. If empty,
 	// [DefaultCurrency] is used.
@@ -138,7 +139,7 @@ func (r *Request) Limit() uint64 {
 	return min(r.MaxPriceMicro, r.BudgetMicro/uint64(len(r.Publishers))/r.Fetches)
 }
 
-// refusal returns why terms are not acceptable; empty if they are.
+// refusal returns the reason why terms are not acceptable; empty if they are.
 func (r *Request) refusal(t Terms) string {
 	cost, ok := t.CostMicro()
 	switch {
@@ -150,7 +151,7 @@ func (r *Request) refusal(t Terms) string {
 	return r.mismatch(t)
 }
 
-// mismatch returns which term beside the price is not acceptable; empty if all are.
+// mismatch describes the first term beside the price that is not acceptable; empty if all are.
 func (r *Request) mismatch(t Terms) string {
 	switch {
 	case t.PrepaidFetches != r.Fetches:

@@ -20,7 +20,7 @@ const (
 	maxResponse = 4 << 20
 )
 
-// rest is the gateway's REST interface.
+// rest is the gateway's REST API.
 type rest struct {
 	negotiation, licensing string
 	client                 *http.Client

@@ -65,7 +65,7 @@ func (p *Policy) approve(ctx context.Context, read *reading) error {
 	})
 }
 
-// totals returns what a message spends in each mint, fees included.
+// totals returns the amounts that a message spends in each mint, fees included.
 func (r *reading) totals() []Total {
 	amounts := map[Scope]uint64{}
 	for _, spend := range slices.Concat(r.spends, r.fees) {

@@ -60,8 +60,8 @@ const (
 // Role is the role of a wallet in its negotiations.
 type Role string
 
-// The roles. A buyer must have tokens, or negotiations that hold its tokens. For RoleAny, missing tokens are a
-// warning. For RoleSeller they are not checked.
+// The roles. A buyer must have tokens, or negotiations that hold its tokens. For RoleAny, missing tokens are
+// a warning. For RoleSeller they are not checked.
 const (
 	RoleAny    Role = "any"
 	RoleBuyer  Role = "buyer"

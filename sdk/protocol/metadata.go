@@ -72,8 +72,8 @@ func (t Terms) Metadata() (metadata [MaxMetadataLen]byte) {
 	return metadata
 }
 
-// IsPriceOnly reports whether metadata has no terms beside the price. A strategy hash is none: it binds only the
-// party that makes the offer.
+// IsPriceOnly reports whether metadata has no terms beside the price. A strategy hash is none: it binds only
+// the party that makes the offer.
 func IsPriceOnly(metadata [MaxMetadataLen]byte) bool {
 	if metadata[0] == MetadataTerms {
 		clear(metadata[termsStrategy:termsBenchmark])
@@ -124,8 +124,8 @@ func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {
 // for utilities that are linear in the price, and disagreement points of zero for both sides. That is the
 // middle, floor((most + least) / 2), which is also the midpoint of the program's sealed comparison. Without a
 // zone, where the buyer's highest price is below the seller's lowest, there is no such price, and ok is
-// false. Publish it only after both parties have revealed their prices: who knows its own price and the middle
-// knows the other one.
+// false. Publish it only after both parties have revealed their prices: a party that knows its own price and
+// the middle knows the other price.
 func NashBenchmark(most, least uint64) (price uint64, ok bool) {
 	if most < least {
 		return 0, false

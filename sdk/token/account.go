@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// AccountRent is the rent of an account of SPL Token, in lamports. Accounts of Token-2022 with extensions have a
-// higher one.
+// AccountRent is the rent of an account of SPL Token, in lamports. Accounts of Token-2022 with extensions
+// have a higher one.
 const AccountRent = 2_039_280
 
 // State is the state of a token account.

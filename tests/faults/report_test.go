@@ -27,8 +27,8 @@ type results struct {
 	elsewhere int
 }
 
-// variableParts replace the parts of log messages that differ from one occurrence to the next (node, error, lag,
-// duration), so that such messages are counted together.
+// variableParts replace the parts of log messages that differ from one occurrence to the next (node, error,
+// lag, duration), so that such messages are counted together.
 var variableParts = []struct {
 	pattern     *regexp.Regexp
 	replacement string

@@ -17,8 +17,8 @@ func recorded(t *testing.T) *Recorded {
 }
 
 // TestEngineAnswersAsNegmas requires the agreement, the step and the utilities of every recorded session. A
-// session with random offers has several answers in NegMAS: the engine must give one of them. No agreement may
-// be below a reservation value.
+// session with random offers has several answers in NegMAS: the engine must give one of them. No agreement
+// may be below a reservation value.
 func TestEngineAnswersAsNegmas(t *testing.T) {
 	sessions := recorded(t).Sessions
 	for _, setting := range Settings() {

@@ -20,7 +20,7 @@ type Setting struct {
 	About string
 	// Steps is the number of steps until the deadline.
 	Steps int
-	// Genius reports that the files are GENIUS' XML. If false, they are NegMAS' YAML.
+	// Genius reports whether the files are GENIUS' XML. If false, they are NegMAS' YAML.
 	Genius bool
 	// draw returns the preferences of the two parties.
 	draw func() ([2]*bargain.Preferences, error)

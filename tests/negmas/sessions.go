@@ -14,7 +14,7 @@ import (
 type Strategy struct {
 	Name     string
 	Strategy bargain.BOA
-	// Random reports that it makes random offers.
+	// Random reports whether it makes random offers.
 	Random bool
 }
 

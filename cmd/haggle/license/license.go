@@ -108,7 +108,7 @@ func (c *connection) credentials() (http.RoundTripper, error) {
 	return origins{c.gateway, c.licensing, key}, nil
 }
 
-// origins sends the API key to the two interfaces of the gateway, and to no other origin.
+// origins sends the API key to the two APIs of the gateway, and to no other origin.
 type origins struct{ gateway, licensing, key string }
 
 // RoundTrip implements [http.RoundTripper].

@@ -22,7 +22,7 @@ import (
 const (
 	// stopLimit is longer than a chain needs to end.
 	stopLimit = 30 * time.Second
-	// pollInterval is the time between two looks at a folder.
+	// pollInterval is the time between two reads of a folder.
 	pollInterval = 100 * time.Millisecond
 )
 

@@ -64,7 +64,7 @@ func serve(ctx context.Context, s *session.Session, wait time.Duration, version 
 		return exitcode.Usagef("--journal none: haggle mcp needs a journal, " +
 			"which prevents that an action is executed twice")
 	}
-	// stdin has the agent's requests: nothing may be asked there.
+	// stdin has the agent's requests, so no prompt may read it.
 	s.Connection.Unattended = true
 	client, key, err := s.ClientAndKey(ctx)
 	if err != nil {

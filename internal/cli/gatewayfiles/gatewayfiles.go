@@ -28,7 +28,7 @@ type Files struct {
 	Checkpoints, Key string
 }
 
-// Default returns the files in the state folder. The address of the database is given, or if that is empty the
+// Default returns the files in the state folder. The database has the given address, or if that is empty, the
 // one in the environment.
 func Default(given string) (Files, error) {
 	if given == "" {
@@ -41,9 +41,9 @@ func Default(given string) (Files, error) {
 	return In(folder, given), nil
 }
 
-// In returns the files in a folder. If the address of the database is empty, it is a file there. The checkpoints
-// are beside a SQLite database, because each database has its own; those of a PostgreSQL database are in the
-// folder, with a hash of its address without the user.
+// In returns the files in a folder. If the address of the database is empty, it is a file there. The
+// checkpoints are beside a SQLite database, because each database has its own; those of a PostgreSQL database
+// are in the folder, with a hash of its address without the user.
 func In(folder, address string) Files {
 	if address == "" {
 		address = "sqlite:" + filepath.Join(folder, database)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// barInterval is the least time between two pictures of a bar.
+// barInterval is the least time between two updates of a bar.
 const barInterval = 100 * time.Millisecond
 
 // IsTerminal reports whether a writer is a terminal that can move its cursor.
@@ -26,7 +26,8 @@ type Bar struct {
 	bar  *progressbar.ProgressBar
 }
 
-// NewBar returns a bar that appears with the first Set. Unit is the name of the counted things, in the plural.
+// NewBar returns a bar that appears with the first Set. Unit is the name of the counted things, in the
+// plural.
 func NewBar(out io.Writer, unit string) *Bar { return &Bar{out: out, unit: unit} }
 
 // Set shows how many are done. The first call decides the total number.

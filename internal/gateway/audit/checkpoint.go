@@ -79,7 +79,7 @@ func (c Checkpoint) hash() (string, error) {
 // file is the content of a checkpoint file.
 type file struct {
 	last Checkpoint
-	// hash is that of last.
+	// hash is the hash of last.
 	hash string
 	// heads has the newest head of each chain, and covered all of them in the order of the file.
 	heads   map[string]Head

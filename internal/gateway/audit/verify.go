@@ -126,7 +126,7 @@ type verification struct {
 	recorded map[string]Head
 	chains   map[string]bool
 	report   *Report
-	// head is the chain that is being read, and wrong reports that it has a finding.
+	// head is the chain that is being read, and wrong reports whether it has a finding.
 	head  Head
 	wrong bool
 	// confirmed is the length up to which a checkpoint confirms the chain.

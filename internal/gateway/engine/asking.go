@@ -33,8 +33,7 @@ func (s *Strategy) target(preferred uint64) uint64 {
 	return min(roundUp(s.MinPrice), preferred)
 }
 
-// asking is the publisher's side for a number of prepaid fetches. Nothing in it depends on the minimum but
-// the target.
+// asking is the publisher's side for a number of prepaid fetches. Only the target depends on the minimum.
 type asking struct {
 	strategy   *Strategy
 	parameters parameters
@@ -66,8 +65,8 @@ func (a asking) price(round uint32) uint64 {
 	return a.target + part(a.opening-a.target, a.parameters.concession.Level(time))
 }
 
-// surcharge returns what other terms than the preferred ones add to a price: the price that outweighs their
-// loss in the score.
+// surcharge returns the amount that terms other than the preferred ones add to a price: the price that
+// outweighs their loss in the score.
 func (a asking) surcharge(other terms.Terms) uint64 {
 	score := a.strategy.scoreFrom(a.target, other)
 	missing := ttlWeight + rpsWeight + purposeWeight - uint64(score.TTL+score.RPS+score.Purposes)

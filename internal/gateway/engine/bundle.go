@@ -22,8 +22,8 @@ type BundlePart struct {
 
 // BundleResult is the decision on a bundle.
 type BundleResult struct {
-	// Action is [Accept] if every required part is accepted. Otherwise it is the most distant action of the
-	// required parts from that: reject, timeout, counter, approve, in this order.
+	// Action is [Accept] if every required part is accepted. Otherwise it is the action of the required parts
+	// that is farthest from acceptance: reject, timeout, counter, approve, in this order.
 	Action Action
 	// Agreed has the accepted terms of each required publisher, in the order of the parts, if Action is
 	// [Accept]: each becomes a licence. Otherwise it is empty, and no licence is issued.

@@ -20,7 +20,7 @@
 //  6. An agreement above the approval threshold waits for the publisher.
 //
 // The asked price falls from the style's opening to the target, which it reaches in the last round, along the
-// style's concession curve. It depends on the round and not on the client's prices. Other terms than the
+// style's concession curve. It depends on the round and not on the client's prices. Terms other than the
 // preferred ones add the price that outweighs their loss in the score.
 //
 // # The hidden minimum
@@ -38,8 +38,8 @@
 // in any number of negotiations, for all versions of the strategy with this minimum. The tests compare such
 // pairs.
 //
-// The last counter offer of a negotiation shows the target. So one negotiation of low proposals teaches all
-// that there is to learn, and later ones add nothing:
+// The last counter offer of a negotiation shows the target. So one negotiation with low proposals reveals all
+// that negotiations can reveal, and later ones add nothing:
 //
 //   - The minimum is above the number of the list before the target, and at most the target. Below 100 micro
 //     units the list is dense: it hides little of a minimum that is a few millionths of the currency.
@@ -49,10 +49,10 @@
 //   - The preferred price, the maximum and the ranges of TTL and rate have no such protection: many
 //     negotiations can find them.
 //
-// The price of this protection: proposals between the minimum and the target are never accepted. From 100
-// micro units on, that is up to 28 % above the minimum. A publisher who does not want this chooses a number
-// of the list as the minimum. A proposal whose score with the real minimum reaches the threshold can get a
-// counter offer if its guarded score does not.
+// This protection has a cost: proposals between the minimum and the target are never accepted. From 100 micro
+// units on, that is up to 28 % above the minimum. A publisher who does not want this chooses a number of the
+// list as the minimum. A proposal whose score with the real minimum reaches the threshold can get a counter
+// offer if its guarded score does not.
 //
 // A deal breaker on the price would separate prices as well. Those that reject low prices raise the published
 // floor ([Strategy.Floor]), and others must lie outside the prices that the strategy can accept.

@@ -28,7 +28,7 @@ type Figures struct {
 	NashShare   terms.Decimal `json:"nash_share"`
 	// Nash are the terms of the Nash solution; of several, those with the highest score.
 	Nash terms.Terms `json:"nash_terms"`
-	// ParetoEfficient reports that no other outcome is better for one side and not worse for the other.
+	// ParetoEfficient reports whether no other outcome is better for one side and not worse for the other.
 	// ParetoDistance is the distance to the nearest efficient outcome, in millionths of utility.
 	ParetoEfficient bool          `json:"pareto_efficient"`
 	ParetoDistance  terms.Decimal `json:"pareto_distance"`
@@ -177,7 +177,7 @@ func issue(name string, count int) bargain.Issue {
 	return bargain.Categorical(name, names...)
 }
 
-// table returns what each value of an issue is worth to a side.
+// table returns the utility of each value of an issue to a side.
 func (o *outcomes) table(domain *bargain.Domain, at, side int) utility.Table {
 	table := make(utility.Table, domain.Issue(at).Count)
 	for index := range table {

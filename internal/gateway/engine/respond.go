@@ -94,7 +94,7 @@ const (
 	RulePublisher     Rule = "publisher_decides"
 )
 
-// Respond answers a proposal at a time. The strategy must be valid. It returns [ErrFinal],
+// Respond answers a proposal that arrives at the time now. The strategy must be valid. It returns [ErrFinal],
 // [ErrAwaitingApproval], or an error with [terms.ErrInvalid]; then the state does not change.
 func Respond(s *Strategy, state State, proposal terms.Terms, now time.Time) (Decision, error) {
 	if err := state.check(); err != nil {
@@ -166,7 +166,7 @@ func (s *Strategy) reject(proposal terms.Terms, analysis *Analysis) (Decision, b
 	return Decision{}, false
 }
 
-// agree accepts terms, or asks for the publisher's approval.
+// agree accepts terms, or requests the publisher's approval.
 func (s *Strategy) agree(agreed terms.Terms, analysis Analysis) Decision {
 	decision := Decision{Action: Accept, Terms: &agreed, Reason: ReasonAccepted, Analysis: analysis}
 	amount := agreed.Total()
@@ -186,7 +186,7 @@ func (s *Strategy) end(action Action, reason string) Decision {
 	}
 }
 
-// reasons returns how a counter offer differs from the proposal.
+// reasons returns the differences between a counter offer and the proposal.
 func reasons(proposal, offer terms.Terms) string {
 	var list []string
 	if !slices.Equal(proposal.Purposes, offer.Purposes) {

@@ -23,7 +23,8 @@ const (
 // IsFinal reports whether the negotiation is over.
 func (s Status) IsFinal() bool { return s == Accepted || s == Rejected || s == TimedOut }
 
-// State is what the rules need to know of a negotiation. It is a value: [State.After] returns the next one.
+// State is the part of a negotiation on which the rules depend. It is a value: [State.After] returns the next
+// one.
 type State struct {
 	Status Status `json:"status"`
 	// Round is the number of proposals that have been answered.
@@ -78,7 +79,7 @@ func (s State) After(decision Decision, now time.Time) State {
 }
 
 // Deadline returns the time from which the negotiation is over without an agreement; zero if it is final.
-// While an agreement waits for approval, the time for activity stands still and the time for approval runs.
+// While an agreement waits for approval, the time for approval counts instead of the time for activity.
 func Deadline(s *Strategy, state State) time.Time {
 	switch {
 	case state.Status.IsFinal():

@@ -129,7 +129,7 @@ func (s *Strategy) Floor() uint64 {
 	return floor
 }
 
-// PublicFacts is all that clients may know about a strategy. It has no limits and no preferences.
+// PublicFacts has the facts of a strategy that clients may read. It has no limits and no preferences.
 type PublicFacts struct {
 	Style    Style           `json:"negotiation_style"`
 	Currency string          `json:"currency"`

@@ -39,7 +39,7 @@ const (
 	Collaborative Tone = "collaborative"
 )
 
-// parameters are what a style changes.
+// parameters are the values that differ between styles.
 type parameters struct {
 	// opening is the distance of the first asked price from the preferred price: if positive, the share of
 	// the way to the maximum; if negative, the share of the way to the target.

@@ -43,8 +43,8 @@ func encodeKey(secret []byte) APIKey {
 	return APIKey{keyPrefix + keyEncoding.EncodeToString(bytes)}
 }
 
-// ParseAPIKey returns the key with a text. Its error says if the text is not a key or has a typing error, and
-// never has the text. The key can still be unknown, expired or revoked.
+// ParseAPIKey returns the key with a text. It returns an error if the text is not a key or has a typing
+// error. The error never contains the text. The key can still be unknown, expired or revoked.
 func ParseAPIKey(text string) (APIKey, error) {
 	encoded, ok := strings.CutPrefix(text, keyPrefix)
 	if !ok {

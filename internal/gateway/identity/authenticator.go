@@ -25,7 +25,7 @@ type Config struct {
 	// Authorities are the names of the gateway in signed requests: host, or host:port for a port that is not
 	// the default of the scheme, in lowercase letters. If empty, every signed request is rejected.
 	Authorities []string
-	// TrustedProxies are the networks whose X-Forwarded-For and X-Forwarded-Proto are believed.
+	// TrustedProxies are the networks whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest body of a signed request in bytes. If zero, 1 MiB is used.
 	MaxBody int64
@@ -38,7 +38,7 @@ type Config struct {
 // Authenticator finds the caller of a request. Its methods are safe for concurrent use.
 type Authenticator struct{ config Config }
 
-// New returns an Authenticator. It returns an error for a wrong Config.
+// New returns an Authenticator. It returns an error for an invalid Config.
 func New(c Config) (*Authenticator, error) {
 	if c.Registry == nil {
 		return nil, errors.New("identity: registry not set; set Config.Registry")

@@ -3,10 +3,11 @@
 //
 // A caller is a publisher, a client, or anonymous. It proves its identity in one of these ways:
 //
-// - an API key in the field Authorization: Bearer hgl_...; - a signature by RFC 9421 with the tag "haggle"
-// and a registered Ed25519 key. The key ID is the public key in base64url; - a signature by Web Bot Auth
-// (draft-ietf-webbotauth-httpsig-protocol-00) with the tag "web-bot-auth", an Ed25519 key and a
-// Signature-Agent, which are both registered.
+//   - An API key in the field Authorization: Bearer hgl_....
+//   - A signature by RFC 9421 with the tag "haggle" and a registered Ed25519 key. The key ID is the public
+//     key in base64url.
+//   - A signature by Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol-00) with the tag "web-bot-auth", an
+//     Ed25519 key and a Signature-Agent, which are both registered.
 //
 // A request without credentials is anonymous. A request with wrong, two or unusable credentials gets the
 // status 401, never the rights of an anonymous caller: a client must notice that its key has expired. The
@@ -21,20 +22,20 @@
 //
 // # Required coverage
 //
-// A signature is about one authority, so a verifier that accepts any Host accepts signatures for other
+// A signature is valid for one authority, so a verifier that accepts any Host accepts signatures for other
 // servers: [Config.Authorities] lists the gateway's own names. A signature must cover the method, the
 // authority, the path and the query (or @target-uri instead of the last three), Content-Digest if there is a
 // body, and Idempotency-Key and Mcp-Session-Id if the request has them. It needs a nonce, and expires after 5
 // minutes at most. GET and HEAD requests with Web Bot Auth need only the draft's minimum (@authority or
 // @target-uri, and Signature-Agent), may lack a nonce, and may last 24 hours: crawlers repeat such
-// signatures. They are as powerful as the client's reads until they expire.
+// signatures. Until they expire, they permit all reads of the client.
 //
 // # Addresses
 //
 // The limits of anonymous callers count by address prefix: /24 for IPv4 and /56 for IPv6, the usual size of
-// one subscriber's network. Any client can send X-Forwarded-For, so only addresses in [Config.TrustedProxies]
-// are believed: the caller is the last address of the chain that is not a trusted proxy. With no trusted
-// proxies, the caller is the peer of the connection; behind an unlisted proxy all anonymous callers then
-// share one limit. A too wide list lets callers choose their address. Trusted proxies must keep Host, and set
-// X-Forwarded-Proto if they end TLS.
+// one subscriber's network. Any client can send X-Forwarded-For, so the gateway trusts only addresses in
+// [Config.TrustedProxies]: the caller is the last address of the chain that is not a trusted proxy. With no
+// trusted proxies, the caller is the peer of the connection; behind an unlisted proxy all anonymous callers
+// then share one limit. A list that is too wide lets callers choose their address. Trusted proxies must keep
+// Host, and set X-Forwarded-Proto if they end TLS.
 package identity

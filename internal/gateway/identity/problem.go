@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// Error is the reason for which a caller is rejected. It has no secrets.
+// Error is the reason for the rejection of a caller. It contains no secrets.
 type Error struct {
 	// Status is the HTTP status: 401, 403, 413, 429 or 503.
 	Status int

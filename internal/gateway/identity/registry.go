@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrUnknown is the error of a [Registry] that has no such key. Any other error makes the status 503.
+// ErrUnknown is the error of a [Registry] that has no such key. Any other error results in the status 503.
 var ErrUnknown = errors.New("identity: unknown key")
 
 // Registry finds API keys and clients. It returns [ErrUnknown] for keys that it does not have.

@@ -12,21 +12,21 @@ type Scope string
 
 // The scopes.
 const (
-	// Negotiate permits to open negotiations and to continue and query them.
+	// Negotiate permits opening, continuing and querying negotiations.
 	Negotiate Scope = "negotiate"
-	// NegotiationsRead permits to list and read all negotiations of the publisher or client.
+	// NegotiationsRead permits listing and reading all negotiations of the publisher or client.
 	NegotiationsRead Scope = "negotiations:read"
 	LicencesRead     Scope = "licences:read"
 	LicencesWrite    Scope = "licences:write"
 	StrategiesRead   Scope = "strategies:read"
 	StrategiesWrite  Scope = "strategies:write"
-	// ApprovalsWrite permits to approve and refuse negotiations that await approval.
+	// ApprovalsWrite permits approving and refusing negotiations that await approval.
 	ApprovalsWrite Scope = "approvals:write"
 	AnalyticsRead  Scope = "analytics:read"
 	AuditRead      Scope = "audit:read"
-	// KeysWrite permits to create, rotate and revoke API keys with at most the scopes of the caller.
+	// KeysWrite permits creating, rotating and revoking API keys with at most the scopes of the caller.
 	KeysWrite Scope = "keys:write"
-	// Administer permits to register publishers and clients, and to act for every publisher.
+	// Administer permits registering publishers and clients, and acting for every publisher.
 	Administer Scope = "administer"
 )
 

@@ -53,7 +53,8 @@ func (a *Authenticator) bySignature(r *http.Request) (Caller, error) {
 	if err := s.Verify(r, scheme, registration.PublicKey); err != nil {
 		return Caller{}, unauthenticated("signature-invalid", "%s", err)
 	}
-	// The body is read only for a verified signature, so strangers cannot make the gateway buffer bodies.
+	// The body is read only for a verified signature, so unauthenticated callers cannot make the gateway
+	// buffer bodies.
 	if err := a.checkBody(r, s); err != nil {
 		return Caller{}, err
 	}
@@ -67,7 +68,7 @@ func (a *Authenticator) bySignature(r *http.Request) (Caller, error) {
 }
 
 // selectSignature returns the only signature with a tag of the gateway. Proxies can add signatures with other
-// tags. Two with a tag of the gateway would leave open which client sends the request.
+// tags. With two tags of the gateway, the client that sends the request would be ambiguous.
 func selectSignature(header http.Header) (s httpsig.Signature, err error) {
 	signatures, err := httpsig.Parse(header)
 	if err != nil {
@@ -195,7 +196,7 @@ func (a *Authenticator) registration(r *http.Request, s httpsig.Signature) (Regi
 }
 
 // coveredAgent returns the Signature-Agent that a signature covers: one member of the dictionary, or the
-// string of older drafts. A member that the signature does not cover is a claim of somebody else.
+// string of older drafts. A member that the signature does not cover can come from another sender.
 func coveredAgent(r *http.Request, s httpsig.Signature) (string, error) {
 	const field = "signature-agent"
 	var covered []httpsig.Component

@@ -39,7 +39,7 @@ type checkpoints struct {
 	lock sync.Mutex
 	// file is nil while the file is not open.
 	file *audit.Checkpointer
-	// closed reports that the file is not opened again.
+	// closed reports whether the file must not be opened again.
 	closed bool
 }
 

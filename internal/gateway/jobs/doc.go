@@ -5,6 +5,7 @@
 // leader, which inserts each job once in its period. Any process executes it. A job handles everything that
 // is due when it runs, so the job of the next period continues the work of a killed process. River elects
 // another leader at most 21 s after the leader was killed.
+//
 // River's tables are in the schema haggle_gateway_jobs of PostgreSQL, which the first process creates, or in
 // the SQLite file of the gateway.
 //

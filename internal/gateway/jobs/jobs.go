@@ -25,8 +25,8 @@ import (
 // database must have the same intervals. An interval is at least 1 s and a whole number of seconds.
 type Config struct {
 	Store *store.Store
-	// SweepEvery is the interval at which negotiations are ended that have passed their deadline. The default is
-	// 10 s.
+	// SweepEvery is the interval at which negotiations that have passed their deadline are ended. The default
+	// is 10 s.
 	SweepEvery time.Duration
 	// CheckpointEvery is the interval of checkpoints. The default is 1 min.
 	CheckpointEvery time.Duration
@@ -39,7 +39,7 @@ type Config struct {
 	ForgetEvery, KeyLifetime time.Duration
 	// Logger gets the results of jobs and River's messages. If nil, they are discarded.
 	Logger *slog.Logger
-	// TracerProvider receives a span for each job. Nil is no span.
+	// TracerProvider receives a span for each job. If nil, no spans are sent.
 	TracerProvider trace.TracerProvider
 }
 

@@ -39,7 +39,7 @@ func Handler(server *mcp.Server, a *identity.Authenticator, c HTTPConfig) http.H
 		&mcp.StreamableHTTPOptions{
 			Stateless: !c.Sessions, Logger: c.Log, MaxRequestBodyBytes: maxBody,
 			SessionTimeout: 10 * time.Minute,
-			// It would refuse the gateway's own name behind a proxy on the same machine.
+			// The protection would refuse the gateway's own name behind a proxy on the same machine.
 			DisableLocalhostProtection: true,
 		})
 	if c.Sessions {

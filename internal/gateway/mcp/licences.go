@@ -41,7 +41,7 @@ func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		cursor := ""
 		if list.Params != nil {
-			// The SDK knows no licences, so the cursor is not its own.
+			// The SDK does not handle licences, so the cursor is not its own.
 			cursor, list.Params.Cursor = list.Params.Cursor, ""
 		}
 		answer, err := next(ctx, method, request)

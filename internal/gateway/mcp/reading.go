@@ -15,7 +15,7 @@ type statusArguments struct {
 	Negotiation string `json:"negotiation_id"`
 }
 
-// StatusAnswer is a negotiation with its history. It has no analysis, also for its publisher.
+// StatusAnswer is a negotiation with its history. It has no analysis, not even for its publisher.
 type StatusAnswer struct {
 	Negotiation *service.Negotiation `json:"negotiation,omitempty"`
 	Rounds      []Round              `json:"rounds,omitempty"`

@@ -63,7 +63,7 @@ the resource license_uri; it has the name of your registration, which no argumen
 
 type server struct{ Config }
 
-// New returns a server with the gateway's tools and resources. It returns an error for a wrong Config.
+// New returns a server with the gateway's tools and resources. It returns an error for an invalid Config.
 func New(c Config) (*mcp.Server, error) {
 	if c.Service == nil || c.Caller == nil {
 		return nil, errors.New("gateway mcp: service or caller not set; set Config.Service and Config.Caller")

@@ -27,7 +27,7 @@ const readyLimit = 2 * time.Second
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+MetricsPath, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		// The metrics of the process are reported although the database does not answer.
+		// The metrics of the process are reported even if the database does not answer.
 		ErrorHandling: promhttp.ContinueOnError,
 		ErrorLog:      slog.NewLogLogger(m.config.Logger.Handler(), slog.LevelError),
 	}))
@@ -48,7 +48,7 @@ func (m *Metrics) Handler() http.Handler {
 type Health struct {
 	// Status is alive, ready or not ready.
 	Status string `json:"status"`
-	// Problem is the reason for not ready.
+	// Problem is the reason why the process is not ready.
 	Problem string `json:"problem,omitempty"`
 }
 

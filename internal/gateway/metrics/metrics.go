@@ -17,8 +17,8 @@ import (
 // Config describes the metrics of a process. Zero values are replaced by the defaults.
 type Config struct {
 	Store *store.Store
-	// MaxAge is the age up to which the figures of negotiations are reported again without a query. The default
-	// is 15 s.
+	// MaxAge is the age up to which figures of negotiations are reported without a new query. The default is
+	// 15 s.
 	MaxAge time.Duration
 	// Logger gets the errors of queries and of the readiness check. If nil, they are discarded.
 	Logger *slog.Logger

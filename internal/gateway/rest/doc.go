@@ -1,4 +1,4 @@
-// Package rest is the gateway's HTTP interface: [Negotiation] for negotiations and their management, and
+// Package rest has the gateway's HTTP APIs: [Negotiation] for negotiations and their management, and
 // [Licensing] for licences. Both describe themselves at /openapi.json (OpenAPI 3.1).
 //
 //	server := rest.NewServer(rest.Negotiation(rest.Config{Service: s, Authenticator: a}))

@@ -16,8 +16,7 @@ type link struct {
 	sameRoot bool   // the identifier is that of the request's path
 }
 
-// links are the links of both interfaces, from operations that create or list objects to those that use
-// them.
+// links are the links of both APIs, from operations that create or list objects to those that use them.
 var links = []link{
 	{from: "propose", status: http.StatusCreated, id: "/negotiation/id", to: []string{
 		"get-negotiation", "counter", "accept", "generate-license", "approve", "get-audit",
@@ -103,7 +102,7 @@ func (a *api) rejectEmpty(ctx huma.Context, next func(huma.Context)) {
 		if p.Schema.Type != huma.TypeString || p.Schema.Format != "" || len(p.Schema.Enum) > 0 {
 			detail := p.Name + ": empty; leave it out, or set a value"
 			problem := &huma.ErrorDetail{Location: "query." + p.Name, Message: detail}
-			// It fails if the client is gone.
+			// It fails if the client has disconnected.
 			_ = huma.WriteErr(a.API, ctx, http.StatusUnprocessableEntity, detail, problem)
 			return
 		}

@@ -108,7 +108,8 @@ func (StrategyChange) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sch
 	return s
 }
 
-// describeStrategy adds the limits of single fields. Package engine checks them too, and how fields fit.
+// describeStrategy adds the limits of single fields. Package engine checks them, too, and the relations
+// between fields.
 func describeStrategy(s *huma.Schema) {
 	most := map[string]float64{
 		"published_floor_micro": terms.MaxPrice, "min_price_per_fetch_micro": terms.MaxPrice,

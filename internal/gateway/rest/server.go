@@ -19,10 +19,10 @@ import (
 // MaxBody is the size of the largest request body in bytes: a bundle of the most publishers, or a strategy.
 const MaxBody = 256 * 1024
 
-// Version is the version of both interfaces.
+// Version is the version of both APIs.
 const Version = "1.0.0"
 
-// Config configures the interfaces.
+// Config configures the APIs.
 type Config struct {
 	Service *service.Service
 	// Authenticator finds the caller of each request.
@@ -48,13 +48,13 @@ func NewServer(handler http.Handler) *http.Server {
 	}
 }
 
-// api registers the operations of an interface.
+// api registers the operations of an API.
 type api struct {
 	huma.API
 	Config
 }
 
-// newHandler returns the handler of an interface whose operations register adds.
+// newHandler returns the handler of an API whose operations register adds.
 func newHandler(config Config, title, description string, register func(*api)) http.Handler {
 	if config.Log == nil {
 		config.Log = slog.Default()

@@ -11,8 +11,8 @@
 //
 // Every method has the [identity.Caller] of the request. Clients and anonymous callers negotiate; publishers
 // manage their own strategies, approvals and licences; administrators register publishers and clients. The
-// name of a client comes from its registration. An object of another publisher or client is not found, so
-// that ids tell nothing. Anonymous callers with the same address prefix are one client.
+// name of a client comes from its registration. An object of another publisher or client is reported as not
+// found, so that ids reveal nothing. Anonymous callers with the same address prefix are one client.
 //
 // Clients receive the publisher's answers. The analysis of an answer contains hidden limits: only the
 // publisher receives it.
@@ -26,5 +26,5 @@
 //
 // # Errors
 //
-// All errors that callers cause are an [*Error]. Other errors are of the database or the context.
+// Every error that a caller causes is an [*Error]. Other errors come from the database or the context.
 package service

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Licence is what a deal becomes: the rule that the publisher's server enforces for the client.
+// Licence is the result of a deal: the rule that the publisher's server enforces for the client.
 type Licence struct {
 	ID            int64         `json:"policy_id"`
 	PublisherID   int64         `json:"publisher_id"`
@@ -34,10 +34,10 @@ func licenceView(p store.Policy) (Licence, error) {
 	}, nil
 }
 
-// GenerateLicence writes the licence of an accepted negotiation. The publisher can with the scope
-// licences:write, and the client with licences:read, because the licence follows from the agreement. A
-// repetition returns the same licence with created false. It returns Conflict if the negotiation is not
-// accepted, and for an anonymous client: a licence has the client's verified name.
+// GenerateLicence writes the licence of an accepted negotiation. The publisher needs the scope
+// licences:write, and the client licences:read, because the licence follows from the agreement. A repetition
+// returns the same licence with created false. It returns Conflict if the negotiation is not accepted, and
+// for an anonymous client: a licence has the client's verified name.
 func (s *Service) GenerateLicence(
 	ctx context.Context, caller identity.Caller, negotiation string,
 ) (licence Licence, created bool, err error) {

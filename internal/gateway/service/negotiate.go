@@ -25,8 +25,8 @@ type Proposal struct {
 type ProposeRequest struct {
 	// Proposals are 1 to [engine.MaxBundle], with different publishers.
 	Proposals []Proposal `json:"proposals"`
-	// Required are the hostnames of the publishers that must agree in the first round, or none does. If empty,
-	// all of them.
+	// Required are the hostnames of the publishers that must agree in the first round; otherwise no agreement
+	// counts. If empty, all are required.
 	Required []string `json:"required,omitempty"`
 	// IdempotencyKey is the client's choice; a repeated request with it gets the first answer. If empty, each
 	// request opens a negotiation.
@@ -43,7 +43,7 @@ type Proposed struct {
 	Answers []Answer `json:"answers"`
 }
 
-// openingTime is how long a negotiation without an answer would wait. Every negotiation gets an answer in the
+// openingTime is the time until a negotiation without an answer ends. Every negotiation gets an answer in the
 // transaction that opens it, so no client sees it.
 const openingTime = time.Hour
 

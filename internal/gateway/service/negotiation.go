@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Negotiation is what both sides know of a negotiation.
+// Negotiation is the part of a negotiation that both sides can read.
 type Negotiation struct {
 	ID          string `json:"id"`
 	PublisherID int64  `json:"publisher_id"`
@@ -101,7 +101,7 @@ func rulesOf(definition json.RawMessage) (*engine.Strategy, error) {
 	return &rules, nil
 }
 
-// view returns what both sides know.
+// view returns the part that both sides can read.
 func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, error) {
 	rules, err := s.strategy(ctx, n.Strategy)
 	if err != nil {
@@ -154,8 +154,8 @@ func (s *Service) readable(
 	return n, notFound("negotiation", id)
 }
 
-// Status returns a negotiation and its history. Clients, anonymous ones too, read their own negotiations,
-// publishers theirs.
+// Status returns a negotiation and its history. Clients, including anonymous ones, and publishers can read
+// only their own negotiations.
 func (s *Service) Status(ctx context.Context, caller identity.Caller, id string) (Details, error) {
 	d, err := s.details(ctx, caller, id)
 	return d, problem(err)

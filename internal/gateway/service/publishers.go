@@ -35,7 +35,7 @@ func publisherView(p store.Publisher) Publisher {
 	return v
 }
 
-// Publishers lists the publishers that accept negotiations. Every caller can.
+// Publishers lists the publishers that accept negotiations. It needs no scope.
 func (s *Service) Publishers(ctx context.Context, page Page) (List[Publisher], error) {
 	at, err := page.stored()
 	if err != nil {
@@ -45,19 +45,19 @@ func (s *Service) Publishers(ctx context.Context, page Page) (List[Publisher], e
 	return listed(found, publisherView), problem(err)
 }
 
-// Publisher returns a publisher. Every caller can.
+// Publisher returns a publisher. It needs no scope.
 func (s *Service) Publisher(ctx context.Context, id int64) (Publisher, error) {
 	p, err := s.store.Publisher(ctx, id)
 	return publisherView(p), problem(err)
 }
 
-// PublisherByHostname returns a publisher. Every caller can.
+// PublisherByHostname returns a publisher. It needs no scope.
 func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
 	p, err := s.store.PublisherByHostname(ctx, hostname)
 	return publisherView(p), problem(err)
 }
 
-// PublicStrategy returns the public facts of a publisher's active strategy. Every caller can. It returns
+// PublicStrategy returns the public facts of a publisher's active strategy. It needs no scope. It returns
 // Conflict if the publisher has none.
 func (s *Service) PublicStrategy(ctx context.Context, hostname string) (engine.PublicFacts, error) {
 	p, err := s.store.PublisherByHostname(ctx, hostname)
@@ -106,7 +106,7 @@ func (p Publisher) stored() store.Publisher {
 	return row
 }
 
-// CreatePublisher registers a publisher. Only administrators can. It returns Conflict for a known hostname.
+// CreatePublisher registers a publisher, for administrators only. It returns Conflict for a known hostname.
 func (s *Service) CreatePublisher(
 	ctx context.Context, caller identity.Caller, p Publisher,
 ) (Publisher, error) {

@@ -39,8 +39,8 @@ const thumbprintLength = (sha256.Size*8 + 5) / 6
 
 // RegisterClient registers a client under a name that the administrator has verified. The kind follows from
 // the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
-// keys, which CreateKey makes. Only administrators can. It returns Conflict if the name, the key, or the pair
-// of agent and key is registered already.
+// keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
+// the pair of agent and key is registered already.
 func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c Client) (Client, error) {
 	if err := caller.Require(identity.Administer); err != nil {
 		return Client{}, problem(err)
@@ -80,7 +80,7 @@ func publicKey(text string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// Clients lists the clients, also the anonymous ones. Only administrators can.
+// Clients lists the clients, including anonymous ones, for administrators only.
 func (s *Service) Clients(ctx context.Context, caller identity.Caller, page Page) (List[Client], error) {
 	if err := caller.Require(identity.Administer); err != nil {
 		return List[Client]{}, problem(err)

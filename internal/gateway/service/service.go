@@ -73,7 +73,7 @@ type cache[T any] struct {
 	known map[int64]T
 }
 
-// get returns an object, which read returns if it is not in the cache.
+// get returns an object from the cache. If it is not there, get reads it with read.
 func (c *cache[T]) get(id int64, read func() (T, error)) (T, error) {
 	c.mutex.Lock()
 	found, ok := c.known[id]
@@ -131,8 +131,8 @@ func owner(caller identity.Caller, scope identity.Scope, asked int64) (int64, er
 	return id, err
 }
 
-// clientOf returns the client that a caller is. An anonymous caller gets one for its address prefix if add is
-// set, and otherwise [store.ErrNotFound] if there is none.
+// clientOf returns the client of a caller. An anonymous caller gets one for its address prefix if add is set,
+// and otherwise [store.ErrNotFound] if there is none.
 func (s *Service) clientOf(ctx context.Context, caller identity.Caller, add bool) (id int64, err error) {
 	if err := caller.Require(identity.Negotiate); err != nil {
 		return 0, problem(err)

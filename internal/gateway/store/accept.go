@@ -22,7 +22,7 @@ type AcceptRequest struct {
 	Key    *Key
 }
 
-// Terms are what the store must know of an accepted offer.
+// Terms are the parts of an accepted offer that the store needs.
 type Terms struct {
 	// PriceMicro is the price per fetch in millionths of the publisher's currency.
 	PriceMicro int64

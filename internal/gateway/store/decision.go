@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 )
 
-// State is what a decision depends on. The transaction has locked the negotiation.
+// State is the input of a decision. The transaction has locked the negotiation.
 type State struct {
 	Negotiation
 	// Definition is that of the strategy version with which the negotiation began.

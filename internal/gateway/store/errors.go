@@ -8,7 +8,7 @@ import (
 
 // The errors that callers handle.
 var (
-	// ErrAddress means that the address is not one of a database.
+	// ErrAddress means that the address is not that of a database.
 	ErrAddress = errors.New("gateway store: invalid database address: " +
 		"use sqlite:PATH or postgres://USER@HOST:PORT/DATABASE")
 	// ErrInProgress means that another transaction holds the lock. Nothing has changed; try again.
@@ -21,7 +21,7 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrNoStrategy means that the publisher has no active strategy.
 	ErrNoStrategy = errors.New("publisher has no active strategy")
-	// ErrOfferChanged means that the current offer is another one than the caller accepts.
+	// ErrOfferChanged means that the caller accepts an outdated offer.
 	ErrOfferChanged = errors.New("offer changed: read the negotiation and decide again")
 	// ErrNoGateway means that the database has no tables of a gateway.
 	ErrNoGateway = errors.New("the database has no gateway: check its address, or start the gateway first")

@@ -121,7 +121,7 @@ func (n *Negotiation) row() []any {
 	}
 }
 
-// update returns the statement that writes what a decision can change.
+// update returns the statement that writes the columns that a decision can change.
 func (n *Negotiation) update() write {
 	return write{`UPDATE negotiations SET status = $2, reason = $3, current_round = $4, current_terms = $5,
 		current_offer_by = $6,

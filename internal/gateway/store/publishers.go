@@ -17,8 +17,8 @@ type Publisher struct {
 	Name     string
 	// Currency is the currency of all prices of the publisher, such as USD.
 	Currency string
-	// PublishedFloorMicro is the lowest price per fetch that the publisher tells everyone, in millionths of the
-	// currency. Nil if there is none.
+	// PublishedFloorMicro is the lowest price per fetch that the publisher makes public, in millionths of the
+	// currency. It is nil if there is none.
 	PublishedFloorMicro *int64
 	// Active reports whether the publisher accepts new negotiations.
 	Active               bool

@@ -36,7 +36,8 @@ type Result struct {
 	Negotiations []Negotiation
 	// Answer is that of the decision.
 	Answer json.RawMessage
-	// Replayed reports that a request with the same key and body has been executed before. Answer is its answer.
+	// Replayed reports whether a request with the same key and body has been executed before. Answer is its
+	// answer.
 	Replayed bool
 }
 

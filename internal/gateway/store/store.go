@@ -85,7 +85,8 @@ type Store struct {
 	postgres *pgx.ConnConfig
 	limits   Limits
 	clock    func() time.Time
-	// observe is called with each statement of a transaction, for the tests that count them. Nil is no call.
+	// observe is called with each statement of a transaction, for the tests that count them. If nil, it is
+	// not called.
 	observe func(statement string)
 }
 
@@ -231,7 +232,7 @@ const (
 	uniqueViolation      = "23505"
 )
 
-// sqliteBusy is SQLITE_BUSY; further bits of a code say why.
+// sqliteBusy is SQLITE_BUSY; further bits of a code have the reason.
 const sqliteBusy = 5
 
 // classify replaces the errors of both drivers for a lock that another transaction holds by [ErrInProgress].

@@ -74,7 +74,7 @@ func invalid(path, format string, arguments ...any) error {
 // walker checks a document before it is decoded.
 type walker struct {
 	reader *json.Decoder
-	// object reports that the document is an object, and top has its keys.
+	// object reports whether the document is an object, and top has its keys.
 	object bool
 	top    map[string]bool
 }

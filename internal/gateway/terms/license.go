@@ -34,7 +34,7 @@ type License struct {
 	Rules []Rule `json:"rules"`
 }
 
-// Rule is what a licence permits to an agent.
+// Rule is the permission that a licence gives to an agent.
 type Rule struct {
 	// Agent is the verified name of the client.
 	Agent string `json:"agent"`

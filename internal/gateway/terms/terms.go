@@ -67,7 +67,7 @@ func Parse(data []byte) (Terms, error) {
 	return t.Normal(), nil
 }
 
-// Validate returns an error with [ErrInvalid] that names the field which is outside its range.
+// Validate returns an error with [ErrInvalid] that names the field that is outside its range.
 func (t Terms) Validate() error {
 	for _, field := range []struct {
 		name         string

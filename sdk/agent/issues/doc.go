@@ -22,10 +22,10 @@
 //
 // # Restarts
 //
-// A strategy's move follows from the outcomes of all offers, but the account on chain has only the last
-// hash. A player therefore keeps the outcomes of each negotiation in its Memory, a channel of its own that
-// nobody else writes to. Without an earlier outcome, for example after a loss of the Memory, the strategy
-// bargains as if that offer had not been made; an acceptance is checked against the chain in any case.
+// A strategy's move follows from the outcomes of all offers, but the account on chain has only the last hash.
+// A player therefore keeps the outcomes of each negotiation in its Memory, a channel to which only this
+// player writes. Without an earlier outcome, for example after a loss of the Memory, the strategy bargains as
+// if that offer had not been made; an acceptance is checked against the chain in any case.
 //
 // # Limits
 //

@@ -43,8 +43,8 @@ type Move struct {
 	// Price is its price in base units of the mint, and Document the hash of its document.
 	Price    uint64
 	Document [32]byte
-	// Reason says why the strategy made the move, and Refused why the standing offer cannot be accepted; nil
-	// if it can, or there is none.
+	// Reason is the reason of the move, and Refused the reason why the standing offer cannot be accepted; nil
+	// if it can be accepted, or if there is none.
 	Reason  string
 	Refused error
 }

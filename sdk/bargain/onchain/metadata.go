@@ -2,10 +2,11 @@ package onchain
 
 import "github.com/haggle-protocol/haggle/sdk/protocol"
 
-// Metadata is what an offer carries beside its price: 64 bytes.
+// Metadata is the 64 bytes that an offer carries beside its price.
 type Metadata [protocol.MaxMetadataLen]byte
 
-// CommitmentMetadata returns the metadata of an offer that carries a commitment, and no terms beside the price.
+// CommitmentMetadata returns the metadata of an offer that carries a commitment, and no terms beside the
+// price.
 func CommitmentMetadata(commitment [32]byte) Metadata {
 	return protocol.Terms{StrategyHash: commitment}.Metadata()
 }

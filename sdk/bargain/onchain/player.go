@@ -15,8 +15,8 @@ type Player struct {
 	// Opening is the utility of the price from which a strategy with a curve concedes: see [Preferences]. If
 	// zero, it is the best price.
 	Opening fixed.Number
-	// Refuse reports that the standing offer cannot be accepted, because of its terms beside the price. The
-	// strategy then sees its price, but no offer to accept.
+	// Refuse reports whether the standing offer cannot be accepted, because of its terms beside the price.
+	// The strategy then sees its price, but no offer to accept.
 	Refuse bool
 	// Delay is the time that an answer takes in a simulation, in seconds.
 	Delay int64
@@ -28,8 +28,8 @@ type Player struct {
 var ErrUncovered = errors.New("onchain: the escrow does not cover the reservation price")
 
 // Player returns the player of a strategy. Opening and reservation are prices in base units of the mint. A
-// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if the escrow does not
-// cover it and the fee.
+// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if the escrow does
+// not cover it and the fee.
 func (r Rules) Player(
 	s bargain.Strategy, side protocol.OfferSide, opening, reservation uint64,
 ) (Player, error) {
@@ -83,8 +83,8 @@ type Offer struct {
 // It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
 // from the arguments alone: it is the same after a restart, and for anyone who verifies it. An offer outside
 // the range of the next one is moved into it. The move is [bargain.MoveEnd] if the offer is below the
-// reservation value, as NegMAS' wasting strategies make them, or if no rounds are left. The midpoint of revealed prices is an offer that a strategy can
-// accept.
+// reservation value, as NegMAS' wasting strategies make them, or if no rounds are left. The midpoint of
+// revealed prices is an offer that a strategy can accept.
 //
 // A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
 // are left.

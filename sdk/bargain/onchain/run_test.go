@@ -27,8 +27,8 @@ var tenRounds = onchain.Rules{
 	Deadline: 3_600,
 }
 
-// TestASimulationMakesTheMovesOfRespond plays all strategies against each other by Run, and each move again by
-// Respond, which starts the strategy anew, as an agent does on chain.
+// TestASimulationMakesTheMovesOfRespond plays all strategies against each other by Run, and each move again
+// by Respond, which starts the strategy anew, as an agent does on chain.
 func TestASimulationMakesTheMovesOfRespond(t *testing.T) {
 	turns := 0
 	for bought, buyer := range strategy.Named() {

@@ -174,7 +174,7 @@ type Model struct {
 	Prompt Hash `json:"prompt_sha256"`
 }
 
-// Reveal is what a commitment hides: a strategy or a model, not both.
+// Reveal is the hidden content of a commitment: a strategy or a model, not both.
 type Reveal struct {
 	Strategy *Strategy `json:"strategy,omitempty"`
 	Model    *Model    `json:"model,omitempty"`

@@ -100,7 +100,7 @@ type Result struct {
 	Published bool
 }
 
-// Verify checks that the reveal is what the side had committed to, and replays the side's moves. It returns
+// Verify checks that the reveal matches the side's commitment, and replays the side's moves. It returns
 // [ErrTerms], [ErrCommitment], [ErrMetadata], [ErrStrategy] or [ErrReplay] with the details.
 func (p *Proof) Verify() (Result, error) {
 	side, err := p.Side.offerSide()
@@ -129,8 +129,8 @@ func (p *Proof) Verify() (Result, error) {
 	return result, err
 }
 
-// published reports whether the side has made an offer. It returns ErrMetadata if its first one does not carry
-// the commitment.
+// published reports whether the side has made an offer. It returns ErrMetadata if its first one does not
+// carry the commitment.
 func (p *Proof) published(side onchain.Side) (bool, error) {
 	first := int(side) // the buyer opens
 	if first >= len(p.Offers) {

@@ -77,8 +77,8 @@ func (p *Problem) Opposition() fixed.Number {
 	return least
 }
 
-// Nearest returns the Euclidean distance of utilities to the nearest of some points, rounded down; [fixed.Max]
-// without points.
+// Nearest returns the Euclidean distance of utilities to the nearest of some points, rounded down;
+// [fixed.Max] without points.
 func Nearest(points []Point, utilities [2]fixed.Number) fixed.Number {
 	least := fixed.Max
 	for _, point := range points {

@@ -84,9 +84,9 @@ func entrants() (list []tournament.Entrant) {
 // offersFile has the digest of TestOffersAreTheSameOnEveryMachine.
 const offersFile = "testdata/offers.sha256"
 
-// TestOffersAreTheSameOnEveryMachine has a digest of all moves, utilities and scores of all strategies against
-// each other. Each machine compares it with the same file; "make portable" runs the test on amd64, with
-// GOAMD64=v3, and on arm64. A change of it means that recorded strategies can no longer be replayed.
+// TestOffersAreTheSameOnEveryMachine has a digest of all moves, utilities and scores of all strategies
+// against each other. Each machine compares it with the same file; "make portable" runs the test on amd64,
+// with GOAMD64=v3, and on arm64. A change of it means that recorded strategies can no longer be replayed.
 func TestOffersAreTheSameOnEveryMachine(t *testing.T) {
 	plan := tournament.Plan{
 		Entrants: entrants(), Steps: 40, Repetitions: 2, SelfPlay: true,

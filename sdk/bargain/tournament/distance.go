@@ -30,8 +30,8 @@ func (s *Scenario) solve() *solutions {
 }
 
 // nashPrices returns the Nash bargaining solution of Haggle's rules: what one party loses in the price the
-// other one gains, so that it is the middle of the prices that suit both. A price that is better for one party
-// is worse for the other, so that every price is efficient.
+// other one gains, so that it is the middle of the prices that suit both. A price that is better for one
+// party is worse for the other, so that every price is efficient.
 func (s *Scenario) nashPrices() []solution.Point {
 	lowest, highest := bargain.NoOutcome, bargain.NoOutcome
 	for role, bound := range []*bargain.Outcome{&highest, &lowest} {

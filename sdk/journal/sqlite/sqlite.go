@@ -32,8 +32,8 @@ import (
 var schema string
 
 // Open opens the journal in a database, and creates the database if it is missing; its directory must exist.
-// It returns [journal.ErrDamaged] if the file is no such database, and [journal.ErrVersion] if the file has the
-// tables of another version.
+// It returns [journal.ErrDamaged] if the file is no such database, and [journal.ErrVersion] if the file has
+// the tables of another version.
 func Open(path string) (*journal.Database, error) { return open(path, 0, true) }
 
 func open(path string, lease time.Duration, renew bool) (*journal.Database, error) {

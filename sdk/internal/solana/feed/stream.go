@@ -37,8 +37,8 @@ const (
 )
 
 // Feed keeps a stream of the source open, reconnects, and passes the hints on to the subscribers. Its workers
-// run the watchers; its reconciler finds the transactions that the source has missed. The stream is open while
-// there are subscribers.
+// run the watchers; its reconciler finds the transactions that the source has missed. The stream is open
+// while there are subscribers.
 type Feed struct {
 	Options
 	// closing ends with Close, which then waits for running. closeLock ensures that nothing starts in between.
@@ -91,7 +91,7 @@ type topic struct {
 	waiting    []chan<- error
 	// refreshing are watchers that list the address once it is subscribed.
 	refreshing []*watcher
-	// wallet reports that the program has no account at the address.
+	// wallet reports whether the program has no account at the address.
 	wallet bool
 	// fingerprint is the hash of the account's content, and changedAt the slot in which it was first read.
 	fingerprint uint64

@@ -99,8 +99,8 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) 
 	return w.listUntil(ctx, address, all, 0)
 }
 
-// listUntil is list for a node that has reached a slot. It ignores a slot far ahead of the chain, which a node
-// may have returned by mistake.
+// listUntil is list for a node that has reached a slot. It ignores a slot far ahead of the chain, which a
+// node may have returned by mistake.
 func (w *watcher) listUntil(ctx context.Context, address solana.PublicKey, all bool, until uint64) error {
 	head, err := w.feed.reached(ctx)
 	if err != nil {
@@ -156,8 +156,8 @@ func (w *watcher) listFresh(ctx context.Context) error {
 	return w.order(ctx)
 }
 
-// lookUpHinted adds hinted transactions that mention the wallet to the backlog if they are in a block. It does
-// so while the wallet's address is not listed because of too many unrelated transactions there.
+// lookUpHinted adds hinted transactions that mention the wallet to the backlog if they are in a block. It
+// does so while the wallet's address is not listed because of too many unrelated transactions there.
 func (w *watcher) lookUpHinted(ctx context.Context) error {
 	if len(w.unrelated) == 0 {
 		return nil

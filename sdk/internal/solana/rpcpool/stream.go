@@ -58,9 +58,9 @@ type Each func(slot uint64, decode func(into any) error) error
 // Values makes a read whose result is {"context":{"slot":N},"value":[...]} and calls each for every element
 // of value, while the rest of the answer still arrives. It keeps one element in memory.
 //
-// If an endpoint fails before its first element, Values asks the next one, and all of them again after a
-// pause. Later errors are final: the caller has used a part of the answer. An endpoint that sends nothing for
-// 30 s has failed; the time that each takes does not count.
+// If an endpoint fails before its first element, Values sends the request to the next one, and to all of them
+// again after a pause. Later errors are final: the caller has used a part of the answer. An endpoint that
+// sends nothing for 30 s has failed; the time that each takes does not count.
 func (p *Pool) Values(ctx context.Context, method string, params []any, each Each) (err error) {
 	r := newRequest(method, params, nil)
 	if p.observer != nil {
