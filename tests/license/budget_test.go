@@ -96,8 +96,8 @@ func TestTheLimitsAreNeverExceeded(t *testing.T) {
 	require.NotZero(t, deals)
 }
 
-// price draws a price of up to 6,000. Ranges draw low numbers more often, with which no publisher agrees, so half
-// of the prices are counted from the top.
+// price draws a price of up to 6,000. Ranges draw low numbers more often, with which no publisher agrees, so
+// half of the prices are counted from the top.
 func price(t *rapid.T, name string) uint64 {
 	drawn := rapid.Uint64Range(1, 6_000).Draw(t, name)
 	if rapid.Bool().Draw(t, name+" from the top") {
