@@ -3,10 +3,13 @@ package accounts
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // AtOnce is the most accounts in one request.
@@ -24,6 +27,10 @@ func Fingerprints(
 	})
 	if err != nil {
 		return 0, nil, nil, err
+	}
+	if len(found.Value) != len(addresses) {
+		return 0, nil, nil, fmt.Errorf("node returned %d accounts instead of %d: %w",
+			len(found.Value), len(addresses), node.ErrMalformed)
 	}
 	fingerprints, owned = make([]uint64, len(addresses)), make([]bool, len(addresses))
 	for i, account := range found.Value {

@@ -44,7 +44,7 @@ func (f *Feed) positionOf(ctx context.Context, signature solana.Signature) (posi
 	if err != nil {
 		return position{}, err
 	}
-	if statuses.Value[0] == nil {
+	if len(statuses.Value) != 1 || statuses.Value[0] == nil {
 		return position{}, fmt.Errorf("transaction %s not found", signature)
 	}
 	return position{signature: signature, slot: statuses.Value[0].Slot}, nil

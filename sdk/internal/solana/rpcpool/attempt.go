@@ -65,7 +65,7 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint, watch *stopw
 		slot, shown := r.slotOf(result)
 		if shown {
 			err = p.acceptSlot(e, r.level, slot, floor)
-		} else if r.mustShowItsSlot() {
+		} else if floor > 0 && r.mustShowItsSlot() {
 			err = malformedError{fmt.Errorf("%w: the answer has no slot", errOther)}
 		}
 		if err != nil {

@@ -66,7 +66,7 @@ func (r *request) check(result []byte) error {
 	case "getMultipleAccounts", "getSignatureStatuses":
 		asked := reflect.ValueOf(r.params[0])
 		values := gjson.GetBytes(result, "value.#")
-		if asked.Kind() == reflect.Slice && int(values.Int()) != asked.Len() {
+		if asked.Kind() == reflect.Slice && values.Exists() && int(values.Int()) != asked.Len() {
 			return fmt.Errorf("%w: %d values instead of %d", errOther, values.Int(), asked.Len())
 		}
 	case "getTransaction":

@@ -19,6 +19,9 @@ func Accounts(
 	if err != nil {
 		return nil, 0, err
 	}
+	if len(answer.Value) != len(addresses) {
+		return nil, 0, rpcpool.Malformed("node returned %d accounts instead of %d", len(answer.Value), len(addresses))
+	}
 	for i, account := range answer.Value {
 		if account == nil {
 			continue

@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
@@ -106,6 +107,9 @@ func (v *Validity) isOver(ctx context.Context, from *rpc.Client) (over bool, rea
 		if err != nil {
 			return false, 0, err
 		}
+		if epoch == nil {
+			return false, 0, rpcpool.Malformed("node returned no block height")
+		}
 		return epoch.BlockHeight > v.LastHeight, epoch.AbsoluteSlot, nil
 	}
 	options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentFinalized,
@@ -129,6 +133,9 @@ func StatusAt(
 	statuses, err := from.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {
 		return nil, 0, err
+	}
+	if len(statuses.Value) != 1 {
+		return nil, 0, rpcpool.Malformed("node returned %d statuses instead of 1", len(statuses.Value))
 	}
 	return statuses.Value[0], statuses.Context.Slot, nil
 }

@@ -94,6 +94,9 @@ func FailureError(
 	if failed.Program.IsZero() {
 		failed.Program = called // the logs are cut off
 	}
+	if explain == nil {
+		return failed
+	}
 	return explain(failed, called)
 }
 

@@ -24,7 +24,7 @@ type Options struct {
 	Closed  error
 	// Start runs a function in the background, and returns false if the sender is closed.
 	Start func(func()) bool
-	// Explain returns the errors of failed transactions.
+	// Explain returns the errors of failed transactions; nil returns them as they are.
 	Explain Explain
 }
 

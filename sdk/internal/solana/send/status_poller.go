@@ -8,6 +8,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
 const (
@@ -162,6 +163,9 @@ func (s *statusPoller) poll() {
 		batch := signatures[:min(len(signatures), statusesAtOnce)]
 		signatures = signatures[len(batch):]
 		answer, err := s.sender.RPC.GetSignatureStatuses(s.sender.closing, false, batch...)
+		if err == nil && len(answer.Value) != len(batch) {
+			err = rpcpool.Malformed("node returned %d statuses instead of %d", len(answer.Value), len(batch))
+		}
 		if err != nil {
 			s.deliver(batch, nil, err)
 			continue
@@ -196,14 +200,17 @@ func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.Signatu
 	}
 }
 
-// mayHaveExpired reports whether the expiry of a transaction should be checked: always with a nonce, whose
-// last height is zero. The finalized block height is requested once for all transactions.
+// mayHaveExpired reports whether the expiry of a transaction should be checked. The finalized block height is
+// requested once for all transactions.
 func (s *statusPoller) mayHaveExpired(ctx context.Context, p *Pending) bool {
+	if !p.Valid.Nonce.IsZero() {
+		return true
+	}
 	s.heights.Lock()
 	defer s.heights.Unlock()
 	if time.Since(s.heightAt) >= rebroadcastEvery/2 {
 		epoch, err := s.sender.RPC.GetEpochInfo(ctx, rpc.CommitmentFinalized)
-		if err != nil {
+		if err != nil || epoch == nil {
 			return true // hasExpired checks each node
 		}
 		s.height, s.heightAt = epoch.BlockHeight, time.Now()

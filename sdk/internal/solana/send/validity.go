@@ -7,6 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
@@ -39,12 +40,18 @@ const (
 // has another value.
 func (s *Sender) ValidityOf(ctx context.Context, tx *solana.Transaction) (*Validity, error) {
 	valid := &Validity{Blockhash: tx.Message.RecentBlockhash}
-	if nonce, durable := tx.GetNonceAccount(); durable {
-		valid.Nonce = nonce
+	if tx.UsesDurableNonce() {
+		var err error
+		if valid.Nonce, err = nonceOf(tx); err != nil {
+			return nil, err
+		}
 	} else {
 		epoch, err := s.RPC.GetEpochInfo(ctx, rpc.CommitmentProcessed)
 		if err != nil {
 			return nil, err
+		}
+		if epoch == nil {
+			return nil, rpcpool.Malformed("node returned no block height")
 		}
 		valid.LastHeight = epoch.BlockHeight + blockhashLife + nodeLag
 	}
@@ -90,7 +97,7 @@ func (s *Sender) NotExecutedBefore(
 	if err != nil {
 		return false, err
 	}
-	if slot < epoch.AbsoluteSlot || answer.Context.Slot < slot {
+	if epoch == nil || answer == nil || slot < epoch.AbsoluteSlot || answer.Context.Slot < slot {
 		return false, node.ErrBehind
 	}
 	if answer.Value {
