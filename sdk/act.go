@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -129,7 +130,7 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.snapshot = snapshot
+		a.snapshot, a.readAt = snapshot, time.Now()
 	}
 	built, err := a.act.build(ctx, a)
 	if err != nil {

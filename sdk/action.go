@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -44,8 +45,10 @@ type Action struct {
 	act    act
 	// err is the reason for which the action cannot be built.
 	err error
-	// snapshot is the snapshot that the action is built on; nil for a creation.
+	// snapshot is the snapshot that the action is built on; nil for a creation. readAt is when building it read
+	// the snapshot; zero if the caller gave the snapshot.
 	snapshot *Snapshot
+	readAt   time.Time
 	// accounts and unwrap are set by PayTo and UnwrapSOL.
 	accounts TokenAccounts
 	unwrap   solana.PublicKey
@@ -79,9 +82,10 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	return draft.transaction, a.client.drafts.add(draft)
 }
 
-// Do reads the negotiation again, simulates the action, sets its compute limit from the simulation, obtains
-// all signatures, records the transaction in the journal if there is one, sends it, and repeats the send
-// until it is confirmed or has expired.
+// Do builds the action if it is not built, reads the negotiation again unless it was read within the last
+// second, simulates the action, sets its compute limit from the simulation, obtains all signatures, records
+// the transaction in the journal if there is one, sends it, and repeats the send until it is confirmed or has
+// expired.
 //
 // With a journal, Do sends nothing and returns [*AlreadyDone] if an action with the same idempotency key is
 // confirmed, whichever call, process or recovery recorded that. It first waits for the outcomes of
@@ -193,7 +197,12 @@ type inputs struct {
 	maxPriorityFee uint64
 }
 
-// gather requests all inputs for a transaction at once, and the negotiation if check is set.
+// newSnapshot is how long after it was read a snapshot needs no second read. The state can change at any time
+// before the transaction is executed, and then the program refuses it.
+const newSnapshot = time.Second
+
+// gather requests all inputs for a transaction at once, and the negotiation if check is set and its snapshot
+// is not new.
 func (a *Action) gather(ctx context.Context, check bool) (*inputs, error) {
 	if _, err := a.Build(ctx); err != nil {
 		return nil, err
@@ -215,7 +224,7 @@ func (a *Action) gather(ctx context.Context, check bool) (*inputs, error) {
 		maxPriorityFee: optional.Or(a.options.maxPriorityFee, a.client.maxPriorityFee)}
 	var checked, dated, priced error
 	var asking sync.WaitGroup
-	if check && !a.precondition.isZero() {
+	if check && !a.precondition.isZero() && time.Since(a.readAt) > newSnapshot {
 		asking.Go(func() { checked = a.check(ctx) })
 	}
 	if found.maxPriorityFee > 0 {

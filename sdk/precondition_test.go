@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
@@ -269,6 +271,26 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	_, err = blind.Do(t.Context(), a.me)
 	require.NoError(t, err)
 	assert.Equal(t, 1, a.journal.begun)
+}
+
+// An action on a deal that was just read asks no node for it a second time.
+func TestNewSnapshotIsNotReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
+		open := snapshotWith(nil)
+		a.node.accounts = map[solana.PublicKey]any{open.Address: negotiationAnswer(open)}
+		reads := func(wait time.Duration, amount uint64) int {
+			before := a.node.called("getMultipleAccounts")
+			action, err := a.Negotiation(open.Address).SubmitOffer(a.me.PublicKey(), Offer{Amount: amount}).Build(t.Context())
+			require.NoError(t, err)
+			time.Sleep(wait)
+			_, err = action.Do(t.Context(), a.me)
+			require.NoError(t, err)
+			return a.node.called("getMultipleAccounts") - before
+		}
+		once := reads(0, 600_000)
+		assert.Equal(t, once+1, reads(newSnapshot+1, 600_001))
+	})
 }
 
 func TestRefusalOfADoneActionIsAlreadyDone(t *testing.T) {
