@@ -63,7 +63,7 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 		return Action{Outcome: TooExpensive, Cost: most, Err: fmt.Errorf("keeper: cost limit exceeded: %d lamports, at most %d are allowed", most, k.config.MaxFee)}
 	}
 	if k.config.DryRun {
-		return Action{Outcome: WouldDo, Cost: most}
+		return k.wouldDo(ctx, simulated, most)
 	}
 	free, again, err := k.budget.reserve(most, time.Now())
 	switch {
@@ -79,6 +79,15 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 		k.config.Logger.Error("returning a reserved amount to the budget failed", "error", err)
 	}
 	return done
+}
+
+func (k *Keeper) wouldDo(ctx context.Context, simulated *haggle.DryRun, most uint64) Action {
+	if k.config.Check != nil {
+		if err := k.config.Check(ctx, simulated); err != nil {
+			return Action{Outcome: Failed, Cost: most, Err: err}
+		}
+	}
+	return Action{Outcome: WouldDo, Cost: most}
 }
 
 // done returns the result of a sent action with its cost. If the cost cannot be read, it is the reserved

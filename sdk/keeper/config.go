@@ -2,13 +2,14 @@ package keeper
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // Defaults of a Config.
@@ -56,6 +57,9 @@ type Config struct {
 	BudgetFile string
 	// DryRun reports the due actions and their costs, and signs nothing.
 	DryRun bool
+	// Check, if set, is called in a dry run with each action whose simulation succeeds; an error is the
+	// action's. A policy's CheckRun fits.
+	Check func(context.Context, *haggle.DryRun) error
 
 	// Acted is called with every action that was done, or that failed and will be retried; not with actions
 	// that another sender did first. It is called by several goroutines, one at a time, and should return at

@@ -16,7 +16,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
@@ -59,7 +61,7 @@ func Command(s *session.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&k.once, "once", false, "carry out all due actions, without --grace, and stop")
-	flags.BoolVar(&k.dryRun, "dry-run", false, "print the actions and their cost; sign nothing")
+	flags.BoolVar(&k.dryRun, "dry-run", false, "simulate the actions, check the policy, and print the actions and their cost; sign nothing")
 	flags.Var(&k.every, "every", "how often to scan all negotiations; at least every 30s while no events arrive")
 	flags.Var(&k.grace, "grace", "how long the parties have to act themselves")
 	flags.Var(&k.jitter, "jitter", "random additional wait, so that not all keepers act at once")
@@ -90,6 +92,10 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 	works, err := keeper.New(client, key, keeper.Config{
 		ScanEvery: time.Duration(k.every), Grace: orNone(k.grace), Jitter: orNone(k.jitter), ActionsPerMinute: int(k.rate),
 		MaxFee: k.maxFee, DailyBudget: k.budget, BudgetFile: k.budgetFile, DryRun: k.dryRun, Logger: k.logger(),
+		Check: func(ctx context.Context, run *haggle.DryRun) error {
+			_, err := onchain.CheckPolicy(ctx, key, run)
+			return err
+		},
 		Acted: func(action keeper.Action) {
 			if action.Outcome == keeper.Failed {
 				failed = fmt.Errorf("%s %s: %w", action.Kind, action.Negotiation, action.Err)

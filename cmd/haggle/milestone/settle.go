@@ -28,7 +28,8 @@ party repeats the command with the same shares and --complete, which signs and s
   buyer     haggle milestone settle NEGOTIATION --seller-bps 2500
   seller    haggle milestone settle NEGOTIATION --seller-bps 2500 --complete TRANSACTION
 
-A transaction with other shares or instructions is not signed. It must be completed within about a minute
+A transaction with other shares or instructions is not signed. With --dry-run, --complete checks it and
+simulates the same shares. It must be completed within about a minute
 or, with --nonce, within --valid-for.`
 
 // agreementFlags are the terms of the agreement.
@@ -63,9 +64,6 @@ func (f *agreementFlags) run(ctx context.Context, s *session.Session, written st
 		if uint64(share) > protocol.BpsDenominator {
 			return exitcode.Usagef("--%s %d: must be 0 to %d", flag, share, protocol.BpsDenominator)
 		}
-	}
-	if s.DryRun && f.complete != "" {
-		return exitcode.Usagef("--dry-run and --complete exclude each other: leave out --complete to simulate the same shares")
 	}
 	if f.validFor <= 0 {
 		return exitcode.Usagef("--valid-for must be positive")
@@ -105,7 +103,7 @@ type agreementView struct {
 // prepare prints a transaction with one of its two signatures.
 func (f *agreementFlags) prepare(ctx context.Context, t onchain.Step) error {
 	n := t.Snapshot
-	action, err := t.Client.At(n).SettleByAgreement(t.Key.PublicKey(), haggle.Split{SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps, ValidFor: time.Duration(f.validFor)}).Build(ctx)
+	action, err := t.Client.At(n).SettleByAgreement(t.Key.PublicKey(), f.split()).Build(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,6 +136,10 @@ func (f *agreementFlags) prepare(ctx context.Context, t onchain.Step) error {
 	}
 	return t.Session.Print(v, "prepared, not sent: "+agreementText(paid, tokens), encoded,
 		"next: haggle milestone settle "+n.Address.String()+" "+f.shares()+" --complete TRANSACTION   (the other party)")
+}
+
+func (f *agreementFlags) split() haggle.Split {
+	return haggle.Split{SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps, ValidFor: time.Duration(f.validFor)}
 }
 
 func (f *agreementFlags) shares() string {
@@ -174,6 +176,11 @@ func (f *agreementFlags) finish(ctx context.Context, t onchain.Step) error {
 	case agreement.Terms.SellerBps != f.sellerBps || agreement.Terms.BondToBuyerBps != f.bondToBuyerBps:
 		return exitcode.WithHint(fmt.Errorf("%w: the transaction gives the seller %d basis points of the undecided price, and the buyer %d of the bond",
 			haggle.ErrNotAsExpected, agreement.Terms.SellerBps, agreement.Terms.BondToBuyerBps), "nothing was signed")
+	}
+	if t.Session.DryRun {
+		payer := transaction.Message.AccountKeys[0]
+		action := t.Client.At(agreement.Snapshot).SettleByAgreement(payer, f.split())
+		return onchain.DryRun(ctx, t.Session, t.Client, action, t.Key)
 	}
 	if err := haggle.SignTransaction(ctx, transaction, t.Key); err != nil {
 		return err

@@ -55,7 +55,7 @@ func DryRun(
 	if err != nil {
 		return explain(ctx, s, client, action.Negotiation, err)
 	}
-	verdict, err := checkPolicy(ctx, key, run)
+	verdict, err := CheckPolicy(ctx, key, run)
 	if err != nil {
 		return transaction.WithOutcome(err, transaction.NotSent)
 	}
@@ -129,8 +129,8 @@ var policyText = map[string]string{
 	needsApproval: "the policy asks for approval before it signs",
 }
 
-// checkPolicy returns the verdict of the wallet's policy, or its denial.
-func checkPolicy(ctx context.Context, key haggle.Signer, run *haggle.DryRun) (verdict string, err error) {
+// CheckPolicy returns the verdict of the wallet's policy, or its denial.
+func CheckPolicy(ctx context.Context, key haggle.Signer, run *haggle.DryRun) (verdict string, err error) {
 	governed, ok := key.(*policy.Policy)
 	if !ok {
 		return noPolicy, nil
