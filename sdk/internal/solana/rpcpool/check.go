@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
@@ -54,10 +55,16 @@ func Malformed(text string, values ...any) error { return malformedError{fmt.Err
 // errOther: an answer is about another object than the requested one.
 var errOther = errors.New("the node's answer is about something else")
 
-// check returns an error if an answer is visibly about another object than the requested one.
+// nullable are the reads whose answer null means that the node does not have the object.
+var nullable = []string{"getTransaction", "getBlock", "getBlockTime"}
+
+// check returns an error if an answer is visibly about another object than the requested one, or about none.
 func (r *request) check(result []byte) error {
 	if err := refuseCompressed(result); err != nil {
 		return err
+	}
+	if r.kind == read && string(bytes.TrimSpace(result)) == "null" && !slices.Contains(nullable, r.method) {
+		return fmt.Errorf("%w: null", errOther)
 	}
 	if len(r.params) == 0 {
 		return nil

@@ -46,6 +46,8 @@ func TestAnswersAboutSomethingElseAreRefused(t *testing.T) {
 		{"sendTransaction", encoded(asked), fmt.Sprintf("%q", other), false},
 		{"sendTransaction", encoded(asked), `null`, false},
 		{"getBalance", "address", `{"value":1}`, true},
+		{"getBalance", "address", ` null`, false},
+		{"getLatestBlockhash", nil, `null`, false},
 	}
 	for _, c := range cases {
 		err := newRequest(c.method, []any{c.param, rpc.M{"encoding": solana.EncodingBase64}}, nil).check([]byte(c.answer))

@@ -107,9 +107,6 @@ func (v *Validity) isOver(ctx context.Context, from *rpc.Client) (over bool, rea
 		if err != nil {
 			return false, 0, err
 		}
-		if epoch == nil {
-			return false, 0, rpcpool.Malformed("node returned no block height")
-		}
 		return epoch.BlockHeight > v.LastHeight, epoch.AbsoluteSlot, nil
 	}
 	options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentFinalized,

@@ -210,7 +210,7 @@ func (s *statusPoller) mayHaveExpired(ctx context.Context, p *Pending) bool {
 	defer s.heights.Unlock()
 	if time.Since(s.heightAt) >= rebroadcastEvery/2 {
 		epoch, err := s.sender.RPC.GetEpochInfo(ctx, rpc.CommitmentFinalized)
-		if err != nil || epoch == nil {
+		if err != nil {
 			return true // hasExpired checks each node
 		}
 		s.height, s.heightAt = epoch.BlockHeight, time.Now()

@@ -7,7 +7,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
@@ -49,9 +48,6 @@ func (s *Sender) ValidityOf(ctx context.Context, tx *solana.Transaction) (*Valid
 		epoch, err := s.RPC.GetEpochInfo(ctx, rpc.CommitmentProcessed)
 		if err != nil {
 			return nil, err
-		}
-		if epoch == nil {
-			return nil, rpcpool.Malformed("node returned no block height")
 		}
 		valid.LastHeight = epoch.BlockHeight + blockhashLife + nodeLag
 	}
@@ -97,7 +93,7 @@ func (s *Sender) NotExecutedBefore(
 	if err != nil {
 		return false, err
 	}
-	if epoch == nil || answer == nil || slot < epoch.AbsoluteSlot || answer.Context.Slot < slot {
+	if slot < epoch.AbsoluteSlot || answer.Context.Slot < slot {
 		return false, node.ErrBehind
 	}
 	if answer.Value {
