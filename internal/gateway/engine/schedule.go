@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	_ "time/tzdata" // time zones of machines without the database
@@ -66,31 +69,127 @@ func (s *Strategy) location() (*time.Location, error) {
 	return location, nil
 }
 
-// Applies reports whether a negotiation that starts at a time uses the strategy. A negotiation keeps the
+// Applies reports whether a negotiation that starts at a time can use the strategy. A negotiation keeps the
 // version with which it starts. An invalid strategy never applies.
-func (s *Strategy) Applies(now time.Time) bool {
+func (s *Strategy) Applies(now time.Time) bool { return s.standing(now) == Selected }
+
+// Standing is the place of a strategy in a selection: the reason why it is selected, or why it is not.
+type Standing string
+
+// The standings.
+const (
+	// Selected: new negotiations use the strategy.
+	Selected Standing = "selected"
+	// Inactive: its publisher has deactivated it.
+	Inactive Standing = "inactive"
+	// NotYetValid and NoLongerValid: the time is before valid_from, or not before valid_until.
+	NotYetValid   Standing = "not_yet_valid"
+	NoLongerValid Standing = "no_longer_valid"
+	// OutsideHours: the time is valid, but in none of its hours.
+	OutsideHours Standing = "outside_hours"
+	// WiderValidity, WiderHours and Older: it applies, but so does one with a narrower validity, with fewer
+	// hours, or a newer one.
+	WiderValidity Standing = "wider_validity"
+	WiderHours    Standing = "wider_hours"
+	Older         Standing = "older"
+)
+
+// Standings returns all standings, the first one [Selected].
+func Standings() []Standing {
+	return []Standing{
+		Selected, Inactive, NotYetValid, NoLongerValid, OutsideHours, WiderValidity, WiderHours, Older,
+	}
+}
+
+// Select returns the index of the strategy that negotiations use that start at a time, or -1 if none applies.
+// The strategies are those of one publisher, in the order of their creation. Of those that apply, Select
+// takes the most specific one: the one with the narrowest validity, of these the one with the fewest hours in
+// a day, and of these the newest. A validity with one limit is wider than one with two, and narrower than one
+// without a limit. standings has the reason for each strategy.
+func Select(strategies []*Strategy, now time.Time) (index int, standings []Standing) {
+	index, standings = -1, make([]Standing, len(strategies))
+	for at, s := range strategies {
+		if standings[at] = s.standing(now); standings[at] != Selected {
+			continue
+		}
+		if index < 0 || strategies[index].wider(s) != "" {
+			index = at
+		}
+	}
+	for at, s := range strategies {
+		if at != index && standings[at] == Selected {
+			standings[at] = s.wider(strategies[index])
+		}
+	}
+	return index, standings
+}
+
+// standing returns the standing without other strategies.
+func (s *Strategy) standing(now time.Time) Standing {
 	location, err := s.location()
-	if err != nil || !s.IsActive || now.Before(s.ValidFrom) ||
-		!s.ValidUntil.IsZero() && !now.Before(s.ValidUntil) {
-		return false
+	switch {
+	case err != nil || !s.IsActive:
+		return Inactive
+	case now.Before(s.ValidFrom):
+		return NotYetValid
+	case !s.ValidUntil.IsZero() && !now.Before(s.ValidUntil):
+		return NoLongerValid
+	case len(s.Hours) == 0:
+		return Selected
 	}
 	local := now.In(location)
 	minute := TimeOfDay(local.Hour()*60 + local.Minute())
 	for _, hours := range s.Hours {
 		if hours.contains(minute) {
-			return true
+			return Selected
 		}
 	}
-	return len(s.Hours) == 0
+	return OutsideHours
 }
 
-// Select returns the index of the strategy with the highest version that applies at a time, and false if none
-// applies.
-func Select(strategies []Strategy, now time.Time) (index int, ok bool) {
-	for at := range strategies {
-		if strategies[at].Applies(now) && (!ok || strategies[at].Version > strategies[index].Version) {
-			index, ok = at, true
+// wider returns the reason why other, which is newer, is the more specific one; empty if it is not.
+func (s *Strategy) wider(other *Strategy) Standing {
+	if order := cmp.Compare(s.validity(), other.validity()); order != 0 {
+		if order > 0 {
+			return WiderValidity
+		}
+		return ""
+	}
+	switch order := cmp.Compare(s.minutes(), other.minutes()); {
+	case order > 0:
+		return WiderHours
+	case order < 0:
+		return ""
+	}
+	return Older
+}
+
+// Validities without two limits, which are longer than all others.
+const (
+	oneLimit time.Duration = math.MaxInt64 - 1 + iota
+	noLimit
+)
+
+// validity returns the length of the validity.
+func (s *Strategy) validity() time.Duration {
+	switch {
+	case s.ValidFrom.IsZero() && s.ValidUntil.IsZero():
+		return noLimit
+	case s.ValidFrom.IsZero() || s.ValidUntil.IsZero():
+		return oneLimit
+	}
+	return min(s.ValidUntil.Sub(s.ValidFrom), oneLimit-1)
+}
+
+// minutes returns the number of minutes of a day that are in the hours, of which some can overlap.
+func (s *Strategy) minutes() (count int) {
+	if len(s.Hours) == 0 {
+		return minutesOfDay
+	}
+	for minute := range TimeOfDay(minutesOfDay) {
+		if slices.ContainsFunc(s.Hours, func(h Hours) bool { return h.contains(minute) }) {
+			count++
 		}
 	}
-	return index, ok
+	return count
 }

@@ -178,17 +178,6 @@ func TestSchedule(t *testing.T) {
 	} {
 		require.Equal(t, applies, s.Applies(day(text)), "%s", text)
 	}
-	next, inactive := s, s
-	next.Version, next.Hours = 2, []Hours{{From: 10 * 60, Until: 24 * 60}}
-	inactive.Version, inactive.IsActive = 3, false
-	versions := []Strategy{inactive, next, s}
-	for text, version := range map[string]uint32{"2026-01-15T08:30:00Z": 1, "2026-01-15T09:00:00Z": 2} {
-		index, ok := Select(versions, day(text))
-		require.True(t, ok)
-		require.Equal(t, version, versions[index].Version, "%s", text)
-	}
-	_, ok := Select(versions, day("2026-01-15T02:00:00Z"))
-	require.False(t, ok)
 }
 
 func FuzzParseStrategy(f *testing.F) {
