@@ -34,7 +34,7 @@ var links = []link{
 	}},
 	{from: "update-strategy", status: http.StatusOK, id: "/id", to: []string{"get-strategy"}},
 	{from: "create-publisher", status: http.StatusCreated, id: "/id", to: []string{
-		"get-publisher", "update-publisher", "get-public-strategy", "list-publisher-negotiations",
+		"get-publisher", "update-publisher", "get-public-strategy", "get-schedule", "list-publisher-negotiations",
 	}},
 	{from: "list-publishers", status: http.StatusOK, id: "/items/0/id", to: []string{
 		"get-publisher", "get-public-strategy",

@@ -36,6 +36,14 @@ func (a *api) addStrategies() {
 		}) (service.Strategy, error) {
 			return a.Service.UpdateStrategy(ctx, caller, in.ID, in.Body.text)
 		})
+	add(a, http.MethodGet, "/api/publishers/{id}/schedule", "get-schedule",
+		"Show which strategy new negotiations use at a time, and why", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *struct {
+			ByNumber
+			At time.Time `query:"at" doc:"The default is now"`
+		}) (service.Schedule, error) {
+			return a.Service.Schedule(ctx, caller, in.ID, in.At)
+		})
 	add(a, http.MethodGet, "/api/publishers/{id}/strategy", "get-public-strategy",
 		"Read the public facts of a publisher's strategy", http.StatusOK,
 		func(ctx context.Context, _ identity.Caller, in *ByNumber) (engine.PublicFacts, error) {

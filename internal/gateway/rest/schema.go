@@ -43,6 +43,18 @@ func (Purpose) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
+// standing is the schema of the place of a strategy in a selection.
+type standing string
+
+// Schema implements [huma.SchemaProvider].
+func (standing) Schema(huma.Registry) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, one := range engine.Standings() {
+		schema.Enum = append(schema.Enum, string(one))
+	}
+	return schema
+}
+
 // decimal is the schema of an exact amount or score.
 type decimal float64
 
@@ -62,6 +74,7 @@ func alias(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Purpose](), reflect.TypeFor[Purpose]())
 	// A purpose is a byte in Go, and huma would describe a list of bytes as text in base64.
 	registry.RegisterTypeAlias(reflect.TypeFor[[]terms.Purpose](), reflect.TypeFor[[]Purpose]())
+	registry.RegisterTypeAlias(reflect.TypeFor[engine.Standing](), reflect.TypeFor[standing]())
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Decimal](), reflect.TypeFor[decimal]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())
 }

@@ -40,6 +40,7 @@ const (
 	CodeNeedsApproval = "needs-approval"
 	CodeUnnamed       = "unnamed-client"
 	CodeKeyReused     = "idempotency-key-reused"
+	CodeActiveLimit   = "limit-active-strategies"
 	CodeLimitClient   = "limit-client-hour"
 	CodeLimitOpen     = "limit-publisher-open"
 )
@@ -119,6 +120,7 @@ func problem(err error) error {
 		{store.ErrNotFound, NotFound, string(NotFound), "", 0},
 		{store.ErrExists, Conflict, CodeExists, "", 0},
 		{store.ErrNoStrategy, Conflict, CodeClosed, "", 0},
+		{store.ErrActiveLimit, Conflict, CodeActiveLimit, "", 0},
 		{store.ErrOfferChanged, Conflict, CodeOfferChanged, "", 0},
 		{store.ErrKeyReused, Invalid, CodeKeyReused, "idempotency_key", 0},
 		{store.ErrCursor, Invalid, string(Invalid), "cursor", 0},

@@ -101,21 +101,6 @@ func TestThePublishersFloorRaisesItsStrategies(t *testing.T) {
 	})
 }
 
-func TestStrategiesTakeProposalsInTheirHoursOnly(t *testing.T) {
-	onBoth(t, func(t *testing.T, f *fixture) {
-		_, err := f.CreateStrategy(t.Context(), f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
-			"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000,
-			"hours": [{"from": "12:00", "until": "13:00"}]}`))
-		require.NoError(t, err)
-		r := service.ProposeRequest{Proposals: []service.Proposal{{"site-a.local", at(4000)}}}
-		_, err = f.Propose(t.Context(), f.openAI, r)
-		fails(t, err, service.Conflict, service.CodeClosed)
-		f.offset.Add(int64(2 * time.Hour))
-		_, err = f.Propose(t.Context(), f.openAI, r)
-		require.NoError(t, err)
-	})
-}
-
 func TestKeysHaveAtMostTheScopesOfTheirMaker(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()

@@ -80,6 +80,9 @@ func (s *Service) propose(ctx context.Context, caller identity.Caller, r Propose
 		creation.Proposals = append(creation.Proposals,
 			store.Proposal{Publisher: publisher.ID, Terms: p.Terms.Canonical()})
 	}
+	creation.Select = func(versions []store.Strategy, now time.Time) (int, error) {
+		return s.selected(hostnames[versions[0].Publisher], versions, now)
+	}
 	required, err := requiredIDs(r.Required, hostnames)
 	if err != nil {
 		return Proposed{}, err
@@ -102,10 +105,6 @@ func (s *Service) propose(ctx context.Context, caller identity.Caller, r Propose
 		for at, state := range states {
 			if parts[at], err = s.respond(state, r.Proposals[at].Terms, "propose"); err != nil {
 				return o, err
-			}
-			if !parts[at].rules.Applies(state.Now) {
-				return o, conflict(CodeClosed, "publisher %s: takes no proposals now; try again in its hours",
-					r.Proposals[at].Publisher)
 			}
 		}
 		if proposed.Action, err = combine(parts, required); err != nil {

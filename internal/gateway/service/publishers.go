@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"time"
 
@@ -57,18 +58,25 @@ func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (Pub
 	return publisherView(p), problem(err)
 }
 
-// PublicStrategy returns the public facts of a publisher's active strategy. It needs no scope. It returns
-// Conflict if the publisher has none.
+// PublicStrategy returns the public facts of the strategy that new negotiations with a publisher use now. It
+// needs no scope. It returns Conflict if none applies.
 func (s *Service) PublicStrategy(ctx context.Context, hostname string) (engine.PublicFacts, error) {
 	p, err := s.store.PublisherByHostname(ctx, hostname)
 	if err != nil {
 		return engine.PublicFacts{}, problem(err)
 	}
-	active, err := s.store.ActiveStrategy(ctx, p.ID)
+	active, err := s.store.ActiveStrategies(ctx, p.ID)
+	if err == nil && len(active) == 0 {
+		err = fmt.Errorf("publisher %s: %w", p.Hostname, store.ErrNoStrategy)
+	}
 	if err != nil {
 		return engine.PublicFacts{}, problem(err)
 	}
-	rules, err := s.strategy(ctx, active.ID)
+	at, err := s.selected(p.Hostname, active, s.store.Now())
+	if err != nil {
+		return engine.PublicFacts{}, err
+	}
+	rules, err := s.strategy(ctx, active[at].ID)
 	if err != nil {
 		return engine.PublicFacts{}, err
 	}

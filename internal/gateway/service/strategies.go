@@ -33,8 +33,9 @@ func strategyView(v store.Strategy) (Strategy, error) {
 
 // CreateStrategy adds the next version of the strategy with a name. definition is a JSON object as
 // [engine.ParseStrategy] reads it; version is set by the gateway, and the currency is the publisher's. An
-// active version replaces the active one of the publisher. Negotiations continue with the version that they
-// began with. It needs the scope strategies:write.
+// active version replaces the active one with the same schedule, and is active beside those with others: see
+// [engine.Select]. Negotiations continue with the version that they began with. It needs the scope
+// strategies:write.
 func (s *Service) CreateStrategy(
 	ctx context.Context, caller identity.Caller, definition []byte,
 ) (Strategy, error) {
@@ -59,11 +60,11 @@ func (s *Service) createStrategy(
 	if given.PublisherID, err = owner(caller, identity.StrategiesWrite, given.PublisherID); err != nil {
 		return Strategy{}, err
 	}
-	return s.addStrategy(ctx, given)
+	return s.addStrategy(ctx, given, 0)
 }
 
-// addStrategy validates and adds a version.
-func (s *Service) addStrategy(ctx context.Context, given engine.Strategy) (Strategy, error) {
+// addStrategy validates and adds a version. If it is active, it replaces another one; 0 for none.
+func (s *Service) addStrategy(ctx context.Context, given engine.Strategy, replaced int64) (Strategy, error) {
 	publisher, err := s.store.Publisher(ctx, given.PublisherID)
 	if err != nil {
 		return Strategy{}, err
@@ -91,7 +92,7 @@ func (s *Service) addStrategy(ctx context.Context, given engine.Strategy) (Strat
 	if err != nil {
 		return Strategy{}, err
 	}
-	added, err := s.store.AddStrategy(ctx, store.Strategy{
+	added, err := s.store.ReplaceStrategy(ctx, replaced, store.Strategy{
 		Publisher: given.PublisherID, Name: given.Name, Definition: text, Active: active,
 	})
 	if err != nil {
@@ -153,8 +154,8 @@ func (s *Service) Strategies(
 
 // UpdateStrategy adds a version with the changed fields of another version, which stays as it is. change is a
 // JSON object; publisher_id, strategy_name and version cannot change. A change of is_active alone adds no
-// version: it activates this one, or leaves the publisher without an active strategy. It needs the scope
-// strategies:write.
+// version: it activates or deactivates this one. An active new version replaces the changed one and the one
+// with the same schedule. It needs the scope strategies:write.
 func (s *Service) UpdateStrategy(
 	ctx context.Context, caller identity.Caller, id int64, change []byte,
 ) (Strategy, error) {
@@ -203,22 +204,10 @@ func (s *Service) updateStrategy(
 		return Strategy{}, err
 	}
 	if given.IsActive = active; !bytes.Equal(before, after) {
-		return s.addStrategy(ctx, given)
+		return s.addStrategy(ctx, given, id)
 	}
-	switch {
-	case active == v.Active:
-		return old, nil
-	case active:
-		if v, err = s.store.ActivateStrategy(ctx, v.Publisher, id); err != nil {
-			return Strategy{}, err
-		}
-	default:
-		if err := s.store.DeactivateStrategies(ctx, v.Publisher); err != nil {
-			return Strategy{}, err
-		}
-		if v, err = s.store.Strategy(ctx, id); err != nil {
-			return Strategy{}, err
-		}
+	if v, err = s.store.SetActive(ctx, v.Publisher, id, active); err != nil {
+		return Strategy{}, err
 	}
 	return strategyView(v)
 }

@@ -28,10 +28,14 @@ type Creation struct {
 	Bundle json.RawMessage
 	// Deadline is the time until which an initiated negotiation waits; State.Deadline has it.
 	Deadline time.Time
-	Key      *Key
+	// Select returns the index of the strategy version with which a negotiation begins at a time. versions are
+	// the publisher's active ones, at least one, in the order of their creation; they have an ID, a publisher
+	// and a definition. Its error ends the transaction without a change. If Select is nil, the newest is used.
+	Select func(versions []Strategy, now time.Time) (int, error)
+	Key    *Key
 }
 
-// CreateNegotiations opens negotiations with the active strategies of their publishers, lets decide answer
+// CreateNegotiations opens negotiations with active strategies of their publishers, lets decide answer
 // the first proposals, and writes everything in one transaction. decide gets states with status initiated;
 // the proposal is the current offer, and each decision records the client's round. The limits are checked in
 // the transaction, which locks the client and the publishers. A bundle counts each of its negotiations.
@@ -147,21 +151,21 @@ func anyOf(ids []int64) (values []any) {
 func (t *transaction) newStates(
 	ctx context.Context, c Creation, client Client, publishers []int64,
 ) ([]State, error) {
-	type known struct {
-		id         int64
-		floor      *int64
-		strategy   int64
-		definition json.RawMessage
+	type row struct {
+		id       int64
+		floor    *int64
+		strategy Strategy
 	}
-	found, err := many(ctx, t, func(scan func(...any) error) (k known, err error) {
+	// A publisher without an active strategy has a row with the strategy 0.
+	found, err := many(ctx, t, func(scan func(...any) error) (r row, err error) {
 		var strategy nullID
-		err = scan(&k.id, &k.floor, &strategy, text(&k.definition))
-		k.strategy = int64(strategy)
-		return k, err
+		err = scan(&r.id, &r.floor, &strategy, text(&r.strategy.Definition))
+		r.strategy.ID, r.strategy.Publisher, r.strategy.Active = int64(strategy), r.id, strategy != 0
+		return r, err
 	}, t.observedLock(`SELECT p.id, p.published_floor_micro, v.id, v.definition FROM publishers p
 		LEFT JOIN negotiation_strategies v ON v.publisher_id = p.id AND v.is_active
-		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id`, "FOR NO KEY UPDATE OF p"),
-		anyOf(publishers)...)
+		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id`,
+		"FOR NO KEY UPDATE OF p"), anyOf(publishers)...)
 	if err != nil {
 		return nil, err
 	}
@@ -169,13 +173,31 @@ func (t *transaction) newStates(
 	now := t.store.now()
 	var states []State
 	for _, p := range c.Proposals {
-		i := slices.IndexFunc(found, func(k known) bool { return k.id == p.Publisher })
-		if i < 0 {
-			return nil, fmt.Errorf("publisher %d: %w", p.Publisher, ErrNotFound)
+		var versions []Strategy
+		var floor *int64
+		known := false
+		for _, r := range found {
+			if r.id != p.Publisher {
+				continue
+			}
+			known, floor = true, r.floor
+			if r.strategy.Active {
+				versions = append(versions, r.strategy)
+			}
 		}
-		if found[i].strategy == 0 {
+		switch {
+		case !known:
+			return nil, fmt.Errorf("publisher %d: %w", p.Publisher, ErrNotFound)
+		case len(versions) == 0:
 			return nil, fmt.Errorf("publisher %d: %w", p.Publisher, ErrNoStrategy)
 		}
+		selected := len(versions) - 1
+		if c.Select != nil {
+			if selected, err = c.Select(versions, now); err != nil {
+				return nil, err
+			}
+		}
+		strategy := versions[selected]
 		id, err := uuid.NewV7()
 		if err != nil {
 			return nil, err
@@ -183,11 +205,11 @@ func (t *transaction) newStates(
 		states = append(states, State{
 			Negotiation: Negotiation{
 				ID: id.String(), Publisher: p.Publisher, Client: client.ID, ClientName: client.Name,
-				Anonymous: client.Kind == ClientAnonymous, Strategy: found[i].strategy, Status: StatusInitiated,
+				Anonymous: client.Kind == ClientAnonymous, Strategy: strategy.ID, Status: StatusInitiated,
 				InitialProposal: p.Terms, CurrentTerms: p.Terms, OfferBy: ActorClient, InitiatedBy: ActorClient,
 				InitiatedAt: now, LastActivityAt: now, Deadline: c.Deadline, CreatedAt: now, UpdatedAt: now,
 			},
-			Definition: found[i].definition, Floor: found[i].floor, Now: now,
+			Definition: strategy.Definition, Floor: floor, Now: now,
 		})
 	}
 	return states, nil

@@ -21,6 +21,8 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrNoStrategy means that the publisher has no active strategy.
 	ErrNoStrategy = errors.New("publisher has no active strategy")
+	// ErrActiveLimit means that the publisher has [MaxActive] active strategies.
+	ErrActiveLimit = fmt.Errorf("%d strategies are active: deactivate one first", MaxActive)
 	// ErrOfferChanged means that the caller accepts an outdated offer.
 	ErrOfferChanged = errors.New("offer changed: read the negotiation and decide again")
 	// ErrNoGateway means that the database has no tables of a gateway.

@@ -8,7 +8,8 @@ import (
 )
 
 // Strategy is a version of a publisher's strategy. A version never changes, except that it can be active or
-// not. At most one version of a publisher is active.
+// not. Several versions of a publisher can be active, each with another schedule: the validity, hours and time
+// zone of its definition.
 type Strategy struct {
 	// ID and Version are set by the store. Versions of a name count from 1.
 	ID        int64
@@ -80,10 +81,19 @@ func scanStrategy(scan func(...any) error) (v Strategy, err error) {
 	return v, err
 }
 
+// MaxActive is the number of versions of a publisher that can be active.
+const MaxActive = 16
+
 // AddStrategy adds the next version of a strategy: the first one if the publisher has none of the name. If it
-// is active, the publisher's other versions are deactivated. Negotiations continue with the version that they
-// began with. It returns [ErrNotFound] if there is no such publisher.
-func (s *Store) AddStrategy(ctx context.Context, v Strategy) (added Strategy, err error) {
+// is active, the publisher's other version with the same schedule is deactivated. Negotiations continue with
+// the version that they began with. It returns [ErrNotFound] if there is no such publisher, and
+// [ErrActiveLimit] if [MaxActive] other versions are active.
+func (s *Store) AddStrategy(ctx context.Context, v Strategy) (Strategy, error) {
+	return s.ReplaceStrategy(ctx, 0, v)
+}
+
+// ReplaceStrategy is AddStrategy, and deactivates another version of the publisher if the new one is active.
+func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy) (added Strategy, err error) {
 	values, err := definedValues(v.Definition)
 	if err != nil {
 		return added, err
@@ -99,7 +109,7 @@ func (s *Store) AddStrategy(ctx context.Context, v Strategy) (added Strategy, er
 			return err
 		}
 		if v.Active {
-			if err := t.deactivate(ctx, v.Publisher, now); err != nil {
+			if err := t.makeRoom(ctx, v, replaced, now); err != nil {
 				return err
 			}
 		}
@@ -117,6 +127,62 @@ func (s *Store) AddStrategy(ctx context.Context, v Strategy) (added Strategy, er
 	return added, err
 }
 
+// scheduleOf returns the schedule of a definition as text. Without hours the time zone has no effect.
+func scheduleOf(definition json.RawMessage) (string, error) {
+	var schedule struct {
+		From  time.Time           `json:"valid_from"`
+		Until time.Time           `json:"valid_until"`
+		Hours []map[string]string `json:"hours"`
+		Zone  string              `json:"time_zone"`
+	}
+	if err := json.Unmarshal(definition, &schedule); err != nil {
+		return "", fmt.Errorf("strategy definition: %w", err)
+	}
+	if len(schedule.Hours) == 0 {
+		schedule.Zone = ""
+	}
+	return fmt.Sprint(schedule.From.UTC(), schedule.Until.UTC(), schedule.Hours, schedule.Zone), nil
+}
+
+// makeRoom deactivates the versions that a version replaces when it becomes active: one that is named, and
+// that with the same schedule.
+func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, now time.Time) error {
+	schedule, err := scheduleOf(v.Definition)
+	if err != nil {
+		return err
+	}
+	active, err := many(ctx, t, scanStrategy, activeStrategies, v.Publisher)
+	if err != nil {
+		return err
+	}
+	others := 0
+	for _, other := range active {
+		if other.ID == v.ID {
+			continue
+		}
+		same, err := scheduleOf(other.Definition)
+		switch {
+		case err != nil:
+			return err
+		case same != schedule && other.ID != replaced:
+			others++
+			continue
+		}
+		if err := t.setActive(ctx, other.ID, false, now); err != nil {
+			return err
+		}
+	}
+	if others >= MaxActive {
+		return fmt.Errorf("publisher %d: %w", v.Publisher, ErrActiveLimit)
+	}
+	return nil
+}
+
+func (t *transaction) setActive(ctx context.Context, id int64, active bool, now time.Time) error {
+	return t.all(ctx, write{`UPDATE negotiation_strategies SET is_active = $2, updated_at = $3 WHERE id = $1`,
+		[]any{id, active, micro(now)}})
+}
+
 // lockPublisher lets one transaction at a time change a publisher's strategies.
 func (t *transaction) lockPublisher(ctx context.Context, publisher int64) error {
 	_, err := one(ctx, t, fmt.Sprintf("publisher %d", publisher), scanID,
@@ -129,39 +195,30 @@ func scanID(scan func(...any) error) (id int64, err error) {
 	return id, err
 }
 
-func (t *transaction) deactivate(ctx context.Context, publisher int64, now time.Time) error {
-	return t.all(ctx, write{`UPDATE negotiation_strategies SET is_active = FALSE, updated_at = $2
-		WHERE publisher_id = $1 AND is_active`, []any{publisher, micro(now)}})
-}
-
-// ActivateStrategy makes a version the active one of its publisher. It returns [ErrNotFound] if the publisher
-// has no version with the id.
-func (s *Store) ActivateStrategy(ctx context.Context, publisher, id int64) (activated Strategy, err error) {
+// SetActive makes a version of a publisher active or not. If it becomes active, the version with the same
+// schedule is deactivated. It returns [ErrNotFound] if the publisher has no version with the id, and
+// [ErrActiveLimit] as AddStrategy. New negotiations with a publisher that has no active version return
+// [ErrNoStrategy].
+func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool) (v Strategy, err error) {
 	now := s.now()
 	err = s.transact(ctx, func(t *transaction) error {
 		if err := t.lockPublisher(ctx, publisher); err != nil {
 			return err
 		}
-		if err := t.deactivate(ctx, publisher, now); err != nil {
+		v, err = one(ctx, t, fmt.Sprintf("strategy %d", id), scanStrategy, `SELECT `+strategyColumns+`
+			FROM negotiation_strategies WHERE publisher_id = $1 AND id = $2`, publisher, id)
+		if err != nil || v.Active == active {
 			return err
 		}
-		activated, err = one(ctx, t, fmt.Sprintf("strategy %d", id), scanStrategy, `UPDATE negotiation_strategies
-			SET is_active = TRUE, updated_at = $3 WHERE publisher_id = $1 AND id = $2 RETURNING `+strategyColumns,
-			publisher, id, micro(now))
-		return err
-	})
-	return activated, err
-}
-
-// DeactivateStrategies leaves a publisher without an active strategy. New negotiations with it return
-// [ErrNoStrategy].
-func (s *Store) DeactivateStrategies(ctx context.Context, publisher int64) error {
-	return s.transact(ctx, func(t *transaction) error {
-		if err := t.lockPublisher(ctx, publisher); err != nil {
-			return err
+		if active {
+			if err := t.makeRoom(ctx, v, 0, now); err != nil {
+				return err
+			}
 		}
-		return t.deactivate(ctx, publisher, s.now())
+		v.Active, v.UpdatedAt = active, now
+		return t.setActive(ctx, id, active, now)
 	})
+	return v, err
 }
 
 // Strategy returns a version, or [ErrNotFound].
@@ -170,17 +227,13 @@ func (s *Store) Strategy(ctx context.Context, id int64) (Strategy, error) {
 		`SELECT `+strategyColumns+` FROM negotiation_strategies WHERE id = $1`, id)
 }
 
-// ActiveStrategy returns the active version of a publisher, or [ErrNoStrategy].
-func (s *Store) ActiveStrategy(ctx context.Context, publisher int64) (Strategy, error) {
-	found, err := many(ctx, s.reader, scanStrategy,
-		`SELECT `+strategyColumns+` FROM negotiation_strategies WHERE publisher_id = $1 AND is_active`, publisher)
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("publisher %d: %w", publisher, ErrNoStrategy)
-	}
-	if err != nil {
-		return Strategy{}, err
-	}
-	return found[0], nil
+// activeStrategies selects the active versions of a publisher, the oldest first.
+const activeStrategies = `SELECT ` + strategyColumns + ` FROM negotiation_strategies
+	WHERE publisher_id = $1 AND is_active ORDER BY id`
+
+// ActiveStrategies returns the active versions of a publisher in the order of their creation.
+func (s *Store) ActiveStrategies(ctx context.Context, publisher int64) ([]Strategy, error) {
+	return many(ctx, s.reader, scanStrategy, activeStrategies, publisher)
 }
 
 // Strategies lists the versions of a publisher, newest first.
