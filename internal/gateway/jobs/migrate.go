@@ -63,24 +63,3 @@ func migrate[TX any](ctx context.Context, driver riverdriver.Driver[TX], into st
 	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
 }
-
-// quiet returns a logger without River's messages below a warning.
-func quiet(logger *slog.Logger) *slog.Logger {
-	return slog.New(&warnings{logger.Handler()})
-}
-
-// warnings is a handler that skips messages below a warning.
-type warnings struct{ slog.Handler }
-
-// Enabled implements [slog.Handler].
-func (w *warnings) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
-}
-
-// WithAttrs implements [slog.Handler].
-func (w *warnings) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return &warnings{w.Handler.WithAttrs(attributes)}
-}
-
-// WithGroup implements [slog.Handler].
-func (w *warnings) WithGroup(name string) slog.Handler { return &warnings{w.Handler.WithGroup(name)} }

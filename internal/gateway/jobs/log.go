@@ -1,0 +1,46 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+)
+
+// quiet returns a logger without River's messages below a warning, and without the errors of its own stop.
+// River's maintenance services cancel their statements when they stop, and log the cancellation as an error:
+// within the first seconds after a start always, because the first periodic jobs are inserted only then.
+func quiet(logger *slog.Logger) *slog.Logger {
+	return slog.New(&warnings{logger.Handler()})
+}
+
+// warnings is a handler for River.
+type warnings struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (w *warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+// Handle implements [slog.Handler]. It skips a cancelled statement of a service that stops: the context of
+// the service has ended, and the error is that of the context. Other errors of that time are logged.
+func (w *warnings) Handle(ctx context.Context, record slog.Record) error {
+	if ctx.Err() != nil {
+		cancelled := false
+		record.Attrs(func(a slog.Attr) bool {
+			cancelled = a.Key == "error" && strings.HasSuffix(a.Value.String(), context.Canceled.Error())
+			return !cancelled
+		})
+		if cancelled {
+			return nil
+		}
+	}
+	return w.Handler.Handle(ctx, record)
+}
+
+// WithAttrs implements [slog.Handler].
+func (w *warnings) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return &warnings{w.Handler.WithAttrs(attributes)}
+}
+
+// WithGroup implements [slog.Handler].
+func (w *warnings) WithGroup(name string) slog.Handler { return &warnings{w.Handler.WithGroup(name)} }
