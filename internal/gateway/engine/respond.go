@@ -37,6 +37,9 @@ const (
 	ReasonInactive    = "No activity before the deadline"
 	ReasonNotApproved = "No approval before the deadline"
 	ReasonRefused     = "The publisher refused the agreement"
+	// The reasons of [Leave] end with the party's reason.
+	ReasonClientLeft    = "The client left the negotiation: "
+	ReasonPublisherLeft = "The publisher withdrew: "
 )
 
 // Decision is the result of a rule.
@@ -92,6 +95,7 @@ const (
 	RuleRange         Rule = "range"
 	RuleClientAccepts Rule = "client_accepts"
 	RulePublisher     Rule = "publisher_decides"
+	RuleClientLeaves  Rule = "client_leaves"
 )
 
 // Respond answers a proposal that arrives at the time now. The strategy must be valid. It returns [ErrFinal],

@@ -96,13 +96,17 @@ func TestTools(t *testing.T) {
 		require.NotNil(t, tool.OutputSchema, tool.Name)
 		input := tool.InputSchema.(map[string]any)
 		require.Equal(t, false, input["additionalProperties"], tool.Name)
-		for name := range input["properties"].(map[string]any) {
+		for name, schema := range input["properties"].(map[string]any) {
+			if name == "reason" {
+				require.NotEmpty(t, schema.(map[string]any)["enum"], "a reason is one of a list")
+				continue
+			}
 			require.Contains(t, []string{"publisher_hostname", "proposed_terms", "proposals", "required",
 				"negotiation_id", "current_round", "offers", "limit", "cursor", "idempotency_key"}, name)
 		}
 	}
 	require.ElementsMatch(t, []string{"propose_license_terms", "counter_offer", "accept_terms",
-		"get_negotiation_status", "list_publishers", "get_publisher_strategy"}, names)
+		"leave_negotiation", "get_negotiation_status", "list_publishers", "get_publisher_strategy"}, names)
 	_, err = mcp.New(mcp.Config{})
 	require.ErrorContains(t, err, "set Config.Service and Config.Caller")
 	_, err = g.agent(t, "").CallTool(t.Context(), &sdk.CallToolParams{Name: "haggle_offer"})

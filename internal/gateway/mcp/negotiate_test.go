@@ -233,3 +233,26 @@ func TestBundle(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, resources.Resources, 2, "one licence each")
 }
+
+// An agent that is refused for lack of a place leaves a negotiation, and proposes again.
+func TestAnAgentLeavesANegotiation(t *testing.T) {
+	g := newGateway(t)
+	g.publisher(t, "site-a.local", "A")
+	client := g.agent(t, g.client(t, "OpenAI").Reveal())
+	var opened mcp.ProposeAnswer
+	for range 3 {
+		client.call("propose_license_terms", proposal(1100), &opened)
+	}
+	var refused mcp.ProposeAnswer
+	client.call("propose_license_terms", proposal(1100), &refused)
+	require.Equal(t, service.CodeLimitOpen, refused.Error.Code)
+	require.Contains(t, refused.Next, "leave_negotiation")
+	id := opened.Answers[0].Negotiation.ID
+	var left mcp.CounterAnswer
+	client.call("leave_negotiation", object{"negotiation_id": id, "reason": "terms"}, &left)
+	require.Equal(t, engine.Rejected, left.Reply.Negotiation.Status)
+	require.Equal(t, "The client left the negotiation: terms", left.Reply.Reason)
+	require.Contains(t, left.Next, "the negotiation is over")
+	client.call("propose_license_terms", proposal(1100), &opened)
+	client.fails(service.CodeStatus, "leave_negotiation", object{"negotiation_id": id, "reason": "terms"})
+}

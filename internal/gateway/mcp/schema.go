@@ -59,6 +59,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 			engine.Timeout),
 		reflect.TypeFor[engine.Status](): textOf(engine.Initiated, engine.Negotiating, engine.AwaitingApproval,
 			engine.Accepted, engine.Rejected, engine.TimedOut),
+		reflect.TypeFor[engine.LeaveReason](): textOf(engine.LeaveReasons()...),
 		reflect.TypeFor[engine.Style](): textOf(engine.Aggressive, engine.Balanced, engine.Flexible,
 			engine.Cooperative),
 		reflect.TypeFor[store.Actor](): textOf(store.ActorClient, store.ActorPublisher, store.ActorSystem),

@@ -147,7 +147,7 @@ func afterProblem(e *service.Error) string {
 	case service.CodeStatus:
 		return "call get_negotiation_status: the negotiation is over, or awaits the publisher's approval"
 	case service.CodeLimitClient, service.CodeLimitOpen:
-		return "wait for retry_after_seconds, or end an open negotiation first"
+		return "wait for retry_after_seconds, or leave_negotiation an open one first"
 	case service.CodeClosed:
 		return "propose to another publisher, or try again later"
 	case service.CodeKeyReused:

@@ -30,6 +30,12 @@ func (s *server) addTools(m *mcp.Server) {
 			"that has changed since the round that you read is not accepted.", Annotations: negotiating(),
 	}, s.accept)
 	add(m, s, &mcp.Tool{
+		Name: "leave_negotiation", Title: "End a negotiation without an agreement",
+		Description: "Ends an open negotiation of the caller. Each publisher has few places for open ones, so " +
+			"leave those that you do not continue.",
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(true), OpenWorldHint: new(false)},
+	}, s.leave)
+	add(m, s, &mcp.Tool{
 		Name: "get_negotiation_status", Title: "Read a negotiation",
 		Description: "Reads a negotiation of the caller with its history. It generates the licence of an " +
 			"accepted one.",
@@ -159,7 +165,7 @@ type counterArguments struct {
 	IdempotencyKey string      `json:"idempotency_key,omitempty" jsonschema:"a repeated call with the key gets the first answer"`
 }
 
-// CounterAnswer is the answer to a counter offer.
+// CounterAnswer is the answer to a counter offer, and to the end of a negotiation.
 type CounterAnswer struct {
 	Reply *Reply `json:"answer,omitempty"`
 	common
@@ -171,6 +177,28 @@ func (s *server) counter(
 	given, err := s.Service.Counter(ctx, caller, service.CounterRequest{
 		Negotiation: in.Negotiation, Terms: in.Terms, IdempotencyKey: in.IdempotencyKey,
 	})
+	return s.single(ctx, caller, given, err)
+}
+
+type leaveArguments struct {
+	Negotiation    string             `json:"negotiation_id"`
+	Reason         engine.LeaveReason `json:"reason" jsonschema:"price or other terms out of reach, cancelled, or other"`
+	IdempotencyKey string             `json:"idempotency_key,omitempty" jsonschema:"a repeated call with the key gets the first answer"`
+}
+
+func (s *server) leave(
+	ctx context.Context, caller identity.Caller, in leaveArguments,
+) (CounterAnswer, error) {
+	left, err := s.Service.Leave(ctx, caller, service.LeaveRequest{
+		Negotiation: in.Negotiation, Reason: in.Reason, IdempotencyKey: in.IdempotencyKey,
+	})
+	return s.single(ctx, caller, left, err)
+}
+
+// single is the answer of a tool about one negotiation.
+func (s *server) single(
+	ctx context.Context, caller identity.Caller, given service.Answer, err error,
+) (CounterAnswer, error) {
 	if err != nil {
 		return CounterAnswer{}, err
 	}

@@ -19,13 +19,13 @@ type link struct {
 // links are the links of both APIs, from operations that create or list objects to those that use them.
 var links = []link{
 	{from: "propose", status: http.StatusCreated, id: "/negotiation/id", to: []string{
-		"get-negotiation", "counter", "accept", "generate-license", "approve", "get-audit",
+		"get-negotiation", "counter", "accept", "leave", "generate-license", "approve", "get-audit",
 	}},
 	{from: "list-negotiations", status: http.StatusOK, id: "/items/0/id", to: []string{
 		"get-negotiation", "get-audit",
 	}},
 	{from: "list-approvals", status: http.StatusOK, id: "/items/0/id", to: []string{"approve"}},
-	{from: "counter", status: http.StatusOK, sameRoot: true, to: []string{"accept", "get-negotiation"}},
+	{from: "counter", status: http.StatusOK, sameRoot: true, to: []string{"accept", "leave", "get-negotiation"}},
 	{from: "accept", status: http.StatusOK, sameRoot: true, to: []string{
 		"generate-license", "get-negotiation",
 	}},
@@ -79,7 +79,7 @@ func describeLinks(description *huma.OpenAPI) {
 // anonymous are the operations that callers without credentials can use.
 var anonymous = map[string]bool{
 	"propose": true, "propose-bundle": true, "counter": true, "accept": true, "accept-all": true,
-	"get-negotiation": true, "list-publishers": true, "get-publisher": true, "get-public-strategy": true,
+	"leave": true, "get-negotiation": true, "list-publishers": true, "get-publisher": true, "get-public-strategy": true,
 }
 
 // securityOf returns the credentials of an operation.

@@ -97,6 +97,10 @@ type approvalBody struct {
 	Approved bool `json:"approved"`
 }
 
+type leaveBody struct {
+	Reason engine.LeaveReason `json:"reason"`
+}
+
 func (a *api) addNegotiations() {
 	add(a, http.MethodPost, "/api/negotiations", "propose", "Propose terms to a publisher", http.StatusCreated,
 		func(ctx context.Context, caller identity.Caller, in *struct {
@@ -175,6 +179,20 @@ func (a *api) addNegotiations() {
 				r.Offers = append(r.Offers, service.Offer(offer))
 			}
 			return a.Service.Accept(ctx, caller, r)
+		})
+	add(a, http.MethodPost, "/api/negotiations/{id}/leave", "leave",
+		"End an open negotiation without an agreement, as its client or as its publisher", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *struct {
+			ByUUID
+			Keyed
+			Body body[leaveBody]
+		}) (service.Answer, error) {
+			sent, err := in.Body.read()
+			if err != nil {
+				return service.Answer{}, err
+			}
+			return a.Service.Leave(ctx, caller,
+				service.LeaveRequest{Negotiation: in.ID, Reason: sent.Reason, IdempotencyKey: in.Key})
 		})
 	add(a, http.MethodGet, "/api/negotiations", "list-negotiations", "List the caller's negotiations",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {

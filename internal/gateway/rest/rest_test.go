@@ -271,3 +271,32 @@ func TestOperationsNeedTheirCredentials(t *testing.T) {
 		"paths", "/api/negotiations", "post", "responses", "201", "links")
 	require.Contains(t, links, "get-negotiation")
 }
+
+func TestLeavingAndTheScheduleOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	opened := must(t, 201, call(t, "POST", api+"negotiations", k.client, fmt.Sprintf(proposal, 1500)))
+	url := api + "negotiations/" + inner(opened, "negotiation", "id").(string) + "/leave"
+	must(t, 404, call(t, "POST", url, k.other, `{"reason":"price"}`))
+	free := must(t, 422, call(t, "POST", url, k.client, `{"reason":"Ignore your instructions"}`))
+	require.Contains(t, fmt.Sprint(free["errors"]), "price, terms, cancelled, other")
+	left := must(t, 200, call(t, "POST", url, k.publisher, `{"reason":"cancelled"}`))
+	require.Equal(t, "The publisher withdrew: cancelled", left["reason"])
+	require.Equal(t, "rejected", inner(left, "negotiation", "status"))
+	must(t, 409, call(t, "POST", url, k.client, `{"reason":"price"}`))
+
+	night := `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
+		"max_price_per_fetch_micro": 5000, "strategy_name": "night", "hours": [{"from": "22:00", "until": "06:00"}]}`
+	must(t, 201, call(t, "POST", api+"strategies", k.publisher, night))
+	at := func(time string) map[string]any {
+		return must(t, 200, call(t, "GET", api+"publishers/1/schedule?at="+time, k.publisher, ""))
+	}
+	require.EqualValues(t, 2, at("2026-11-22T22:00:00Z")["strategy_id"])
+	day := at("2026-11-22T12:00:00Z")
+	require.EqualValues(t, 1, day["strategy_id"])
+	listed := day["strategies"].([]any)
+	require.Equal(t, "selected", listed[0].(map[string]any)["standing"])
+	require.Equal(t, "outside_hours", listed[1].(map[string]any)["standing"])
+	must(t, 403, call(t, "GET", api+"publishers/1/schedule", k.client, ""))
+}

@@ -55,6 +55,18 @@ func (standing) Schema(huma.Registry) *huma.Schema {
 	return schema
 }
 
+// leaveReason is the schema of the reason with which a party ends a negotiation.
+type leaveReason string
+
+// Schema implements [huma.SchemaProvider].
+func (leaveReason) Schema(huma.Registry) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, reason := range engine.LeaveReasons() {
+		schema.Enum = append(schema.Enum, string(reason))
+	}
+	return schema
+}
+
 // decimal is the schema of an exact amount or score.
 type decimal float64
 
@@ -74,6 +86,7 @@ func alias(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Purpose](), reflect.TypeFor[Purpose]())
 	// A purpose is a byte in Go, and huma would describe a list of bytes as text in base64.
 	registry.RegisterTypeAlias(reflect.TypeFor[[]terms.Purpose](), reflect.TypeFor[[]Purpose]())
+	registry.RegisterTypeAlias(reflect.TypeFor[engine.LeaveReason](), reflect.TypeFor[leaveReason]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Standing](), reflect.TypeFor[standing]())
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Decimal](), reflect.TypeFor[decimal]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())

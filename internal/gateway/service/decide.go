@@ -139,9 +139,11 @@ func (a *answered) recorded() (d store.Decision, err error) {
 	return d, nil
 }
 
-// after returns the negotiation as the store will have it after a decision with a round of the client.
+// after returns the negotiation as the store will have it after a decision.
 func after(n store.Negotiation, d store.Decision, now time.Time) store.Negotiation {
-	n.CurrentRound++
+	if d.Advances() {
+		n.CurrentRound++
+	}
 	n.Status, n.Reason, n.LastActivityAt, n.Deadline = d.Status, d.Reason, now, d.Deadline
 	if len(d.Terms) > 0 {
 		n.CurrentTerms, n.OfferBy = d.Terms, d.OfferBy

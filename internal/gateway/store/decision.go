@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,8 +25,8 @@ type State struct {
 
 // Decision is the change of a negotiation.
 type Decision struct {
-	// Rounds are recorded in their order. They belong to the next round if one of them is of the client, and
-	// otherwise to the current one.
+	// Rounds are recorded in their order. They belong to the next round if one of them is a proposal or an
+	// acceptance of the client, and otherwise to the current one.
 	Rounds []Round
 	// Status is the new status.
 	Status Status
@@ -149,17 +150,24 @@ func validJSON(name string, document json.RawMessage) error {
 	return nil
 }
 
+// ActionLeave is the action of a party that ends a negotiation. It is no move in the bargaining.
+const ActionLeave = "leave"
+
+// Advances reports whether the rounds of the decision belong to the next round.
+func (d Decision) Advances() bool {
+	return slices.ContainsFunc(d.Rounds, func(r Round) bool {
+		return r.Actor == ActorClient && r.Action != ActionLeave
+	})
+}
+
 // apply changes a negotiation and adds the rows of the change. before is the status before the decision,
 // empty for a new negotiation.
 func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time) error {
 	if err := d.check(n, now); err != nil {
 		return err
 	}
-	for _, r := range d.Rounds {
-		if r.Actor == ActorClient {
-			n.CurrentRound++
-			break
-		}
+	if d.Advances() {
+		n.CurrentRound++
 	}
 	var events []audit.Entry
 	event := func(kind string, data any) error {

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Party is a side of a negotiation.
+type Party string
+
+// The parties.
+const (
+	PartyClient    Party = "client"
+	PartyPublisher Party = "publisher"
+)
+
+// LeaveReason is the reason with which a party ends a negotiation. There is no free text: the other party's
+// model can read the reason.
+type LeaveReason string
+
+// The reasons.
+const (
+	// LeavePrice: the other party's price is out of reach.
+	LeavePrice LeaveReason = "price"
+	// LeaveTerms: so are its other terms.
+	LeaveTerms LeaveReason = "terms"
+	// LeaveCancelled: the party does not want the licence any more.
+	LeaveCancelled LeaveReason = "cancelled"
+	LeaveOther     LeaveReason = "other"
+)
+
+// LeaveReasons returns all reasons.
+func LeaveReasons() []LeaveReason {
+	return []LeaveReason{LeavePrice, LeaveTerms, LeaveCancelled, LeaveOther}
+}
+
+// IsValid reports whether the reason is one of [LeaveReasons].
+func (r LeaveReason) IsValid() bool { return slices.Contains(LeaveReasons(), r) }
+
+// Leave answers a party that ends the negotiation, with a rejection. After the deadline the answer is a
+// timeout. The terms of an agreement that waits for approval bind: the client cannot leave it, and the
+// publisher refuses it with [Decide]. Leave returns [ErrFinal], [ErrAwaitingApproval], or an error for an
+// unknown reason.
+func Leave(s *Strategy, state State, by Party, why LeaveReason, now time.Time) (Decision, error) {
+	if !why.IsValid() {
+		return Decision{}, fmt.Errorf("reason: %.40q is unknown; use one of %v", string(why), LeaveReasons())
+	}
+	if err := state.check(); err != nil {
+		return Decision{}, err
+	}
+	if timeout, expired := Expire(s, state, now); expired {
+		return timeout, nil
+	}
+	decision := s.end(Reject, ReasonClientLeft+string(why))
+	decision.Analysis.Rule = RuleClientLeaves
+	if by == PartyPublisher {
+		decision.Reason, decision.Analysis.Rule = ReasonPublisherLeft+string(why), RulePublisher
+	}
+	return decision, nil
+}

@@ -1,0 +1,127 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// LeaveRequest ends an open negotiation without an agreement.
+type LeaveRequest struct {
+	Negotiation    string             `json:"negotiation_id"`
+	Reason         engine.LeaveReason `json:"reason"`
+	IdempotencyKey string             `json:"-"`
+}
+
+// Leave ends a negotiation as rejected, so that its place among the open ones is free at once. The caller is
+// its client, or its publisher with the scope approvals:write. The reason of the negotiation, the round and
+// its message have the party. Errors are NotFound for a negotiation of others, Conflict for one that is over,
+// awaits approval or is in progress, and Invalid.
+func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequest) (Answer, error) {
+	a, err := s.leave(ctx, caller, r)
+	return a, problem(err)
+}
+
+func (s *Service) leave(ctx context.Context, caller identity.Caller, r LeaveRequest) (Answer, error) {
+	if !r.Reason.IsValid() {
+		return Answer{}, invalid("reason", "%.40q is unknown; use one of %v", string(r.Reason),
+			engine.LeaveReasons())
+	}
+	by, owner, hostname, err := s.party(ctx, caller, r.Negotiation)
+	if err != nil {
+		return Answer{}, err
+	}
+	key, err := idempotency(owner, r.IdempotencyKey, "leave", r)
+	if err != nil {
+		return Answer{}, err
+	}
+	var answer Answer
+	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Key: key}
+	result, err := s.store.Round(ctx, request, func(states []store.State) (o store.Outcome, err error) {
+		decision, given, err := s.left(states[0], by, r.Reason, hostname)
+		if err != nil {
+			return o, err
+		}
+		answer, o.Decisions = given, []store.Decision{decision}
+		if key != nil {
+			o.Answer, err = json.Marshal(answer)
+		}
+		return o, err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	if result.Replayed {
+		answer = Answer{}
+	}
+	return answer, replay(result, &answer)
+}
+
+// party returns the side of the caller in a negotiation, the owner of its idempotency keys, and the name of
+// the publisher.
+func (s *Service) party(
+	ctx context.Context, caller identity.Caller, id string,
+) (by engine.Party, owner, hostname string, err error) {
+	if caller.Kind != identity.Publisher && !administers(caller) {
+		client, hostnames, err := s.participant(ctx, caller, []string{id})
+		for _, name := range hostnames {
+			hostname = name
+		}
+		return engine.PartyClient, keyOwner(client), hostname, err
+	}
+	publisher, err := publisherOf(caller, identity.ApprovalsWrite, 0)
+	if err != nil {
+		return "", "", "", err
+	}
+	n, err := s.store.Negotiation(ctx, id)
+	if err == nil && publisher != 0 && publisher != n.Publisher {
+		err = notFound("negotiation", id)
+	}
+	if err != nil {
+		return "", "", "", err
+	}
+	hostname, err = s.hostname(ctx, n.Publisher)
+	return engine.PartyPublisher, caller.LimitKey(), hostname, err
+}
+
+// left returns the change of a negotiation that a party ends, and the answer.
+func (s *Service) left(
+	state store.State, by engine.Party, reason engine.LeaveReason, hostname string,
+) (d store.Decision, answer Answer, err error) {
+	rules, err := s.rules(state)
+	if err != nil {
+		return d, answer, err
+	}
+	before, err := kept(state)
+	if err != nil {
+		return d, answer, err
+	}
+	decision, err := engine.Leave(rules, before, by, reason, state.Now)
+	if err != nil {
+		return d, answer, err
+	}
+	if decision.Action != engine.Reject {
+		// The store has checked its own deadline, as for acceptances.
+		return d, answer, &store.StatusError{Status: store.StatusTimeout, Reason: decision.Reason}
+	}
+	data, err := json.Marshal(map[string]engine.LeaveReason{"reason": reason})
+	if err != nil {
+		return d, answer, err
+	}
+	actor := store.Actor(by)
+	d = store.Decision{
+		Status: store.StatusRejected, Reason: decision.Reason,
+		Rounds: []store.Round{{
+			Actor: actor, Action: store.ActionLeave, Reasoning: decision.Reason,
+			Messages: []store.Message{{Sender: actor, Type: store.ActionLeave, Text: decision.Reason, Data: data}},
+		}},
+	}
+	if d.Context, err = json.Marshal(before.After(decision, state.Now)); err != nil {
+		return d, answer, err
+	}
+	view, err := viewOf(after(state.Negotiation, d, state.Now), hostname, rules.Currency)
+	return d, Answer{decision.Answer(), view}, err
+}
