@@ -12,12 +12,17 @@ import (
 // Buy buys one licence from each publisher, one after the other. With each it bargains until a deal, a
 // refusal, or a limit of the request. It accepts no terms and proposes none outside the request.
 //
-// Every request has an idempotency key that follows from [Request.ID]: after a crash or an interruption,
-// Buy with the same request repeats its requests, gets the first answers, and continues. It opens no second
-// negotiation, and the agreed licences stay within the budget.
+// Every request has an idempotency key that follows from [Request.ID]: after a crash or an error, Buy with the
+// same request repeats its requests, gets the first answers, and continues. It opens no second negotiation,
+// and the agreed licences stay within the budget.
+//
+// Buy leaves a negotiation that it does not continue, so that the publisher has the place for another one:
+// without a deal, and if the context ends. Then it makes one attempt of at most 5 s. It cannot leave a
+// negotiation whose first answer it has not received.
 //
 // Buy returns an error with [ErrRequest] for an invalid request. If the context ends, it returns the
-// context's cause and the result so far. Every other error belongs to one publisher: the result has them all,
+// context's cause and the result so far; the same request then continues with the publishers whose
+// negotiations were not left. Every other error belongs to one publisher: the result has them all,
 // and Buy returns the first. After [ErrLimited], repeat the request after [Problem.RetryAfter].
 // [ErrKeyReused] is the error of an ID that belongs to another request, or of a changed published floor.
 func (c *Client) Buy(ctx context.Context, r Request) (Result, error) {
@@ -31,9 +36,14 @@ func (c *Client) Buy(ctx context.Context, r Request) (Result, error) {
 			return result, context.Cause(ctx)
 		}
 		p := &purchase{client: c, request: &r, Purchase: Purchase{Publisher: hostname}}
-		if err := p.buy(ctx); err != nil {
+		err := p.buy(ctx)
+		if err != nil {
+			err = p.leftBefore(ctx, err)
+		}
+		if err != nil {
 			p.Outcome, p.Reason, p.Err = Failed, err.Error(), err
 		}
+		p.leave(ctx)
 		result.Purchases = append(result.Purchases, p.Purchase)
 	}
 	if ctx.Err() != nil {
@@ -75,6 +85,8 @@ type purchase struct {
 	proposed Terms
 	// answer is the publisher's newest answer.
 	answer Answer
+	// leaving is the reason to leave an open negotiation.
+	leaving LeaveReason
 }
 
 // end sets the outcome.
@@ -134,6 +146,7 @@ func (p *purchase) buy(ctx context.Context) error {
 		if over {
 			p.add(step)
 			p.end(NoDeal, "%s", step.Why)
+			p.leaving = LeavePrice
 			return nil
 		}
 		// The last check before a request that can bind the buyer.
@@ -159,6 +172,7 @@ func (p *purchase) buy(ctx context.Context) error {
 		if reason := p.adapt(*p.answer.Terms); reason != "" {
 			p.add(Step{Round: turn + 2, Move: MoveEnd, Why: reason})
 			p.end(NoDeal, "%s", reason)
+			p.leaving = LeaveTerms
 			return nil
 		}
 		s.offered(p.answer.Terms.PriceMicro, p.request.refusal(*p.answer.Terms) == "")
@@ -189,22 +203,27 @@ func (p *purchase) next(s *session, turn int) (step Step, over bool) {
 	return step, true
 }
 
-// send sends a move. Its key follows from the purchase and the number of the move.
+// send sends a move. Its key follows from the purchase and the number of the move. After an error the answer
+// before stays the newest one.
 func (p *purchase) send(ctx context.Context, step *Step) (err error) {
+	var answer Answer
 	key := keyOf(p.request.ID, p.Publisher, fmt.Sprintf("%s %d", step.Move, step.Round))
 	switch {
 	case step.Move == MoveAccept:
-		p.answer, err = p.client.Accept(ctx, Acceptance{
+		answer, err = p.client.Accept(ctx, Acceptance{
 			Negotiation: p.Negotiation, Round: p.answer.Negotiation.Round, IdempotencyKey: key,
 		})
 	case p.Negotiation == "":
-		p.answer, err = p.client.Propose(ctx, Proposal{
+		answer, err = p.client.Propose(ctx, Proposal{
 			Publisher: p.Publisher, Terms: *step.Terms, IdempotencyKey: key,
 		})
 	default:
-		p.answer, err = p.client.Counter(ctx, CounterOffer{
+		answer, err = p.client.Counter(ctx, CounterOffer{
 			Negotiation: p.Negotiation, Terms: *step.Terms, IdempotencyKey: key,
 		})
+	}
+	if err == nil {
+		p.answer = answer
 	}
 	return err
 }

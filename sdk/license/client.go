@@ -118,6 +118,14 @@ func (c *Client) Accept(ctx context.Context, a Acceptance) (Answer, error) {
 	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Accept(ctx, a) })
 }
 
+// Leave ends an open negotiation without an agreement, so that its place among the publisher's open ones is
+// free. The action of the answer is [ActionReject]. Errors match [ErrNotFound], and [ErrEnded] for a
+// negotiation that is over or awaits approval.
+func (c *Client) Leave(ctx context.Context, d Departure) (Answer, error) {
+	d.IdempotencyKey = keyOr(d.IdempotencyKey)
+	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Leave(ctx, d) })
+}
+
 // Status returns a negotiation of the client with its history.
 func (c *Client) Status(ctx context.Context, negotiation string) (Details, error) {
 	return repeated(ctx, c, func() (Details, error) { return c.gateway.Status(ctx, negotiation) })

@@ -27,6 +27,27 @@ type Acceptance struct {
 	IdempotencyKey string `json:"-"`
 }
 
+// LeaveReason is the reason with which a client ends a negotiation. There is no free text: the publisher's
+// model can read the reason.
+type LeaveReason string
+
+// The reasons.
+const (
+	// LeavePrice: the publisher's price is out of reach. LeaveTerms: so are its other terms.
+	LeavePrice LeaveReason = "price"
+	LeaveTerms LeaveReason = "terms"
+	// LeaveCancelled: the client does not want the licence any more.
+	LeaveCancelled LeaveReason = "cancelled"
+	LeaveOther     LeaveReason = "other"
+)
+
+// Departure ends an open negotiation without an agreement.
+type Departure struct {
+	Negotiation    string      `json:"-"`
+	Reason         LeaveReason `json:"reason"`
+	IdempotencyKey string      `json:"-"`
+}
+
 // Page is a part of a list.
 type Page[T any] struct {
 	Items []T `json:"items"`
@@ -40,6 +61,7 @@ type Gateway interface {
 	Propose(ctx context.Context, p Proposal) (Answer, error)
 	Counter(ctx context.Context, o CounterOffer) (Answer, error)
 	Accept(ctx context.Context, a Acceptance) (Answer, error)
+	Leave(ctx context.Context, d Departure) (Answer, error)
 	// Status returns a negotiation of the client.
 	Status(ctx context.Context, negotiation string) (Details, error)
 	// Publishers returns the page at a cursor; the first one for "".

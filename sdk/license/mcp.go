@@ -3,7 +3,6 @@ package license
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -95,14 +94,26 @@ func (m *MCP) Propose(ctx context.Context, p Proposal) (Answer, error) {
 
 // Counter implements [Gateway].
 func (m *MCP) Counter(ctx context.Context, o CounterOffer) (Answer, error) {
+	return m.answer(ctx, "counter_offer", map[string]any{
+		"negotiation_id": o.Negotiation, "proposed_terms": o.Terms, "idempotency_key": o.IdempotencyKey,
+	})
+}
+
+// Leave implements [Gateway].
+func (m *MCP) Leave(ctx context.Context, d Departure) (Answer, error) {
+	return m.answer(ctx, "leave_negotiation", map[string]any{
+		"negotiation_id": d.Negotiation, "reason": d.Reason, "idempotency_key": d.IdempotencyKey,
+	})
+}
+
+// answer calls a tool about one negotiation.
+func (m *MCP) answer(ctx context.Context, tool string, arguments map[string]any) (Answer, error) {
 	var got struct {
 		Answer *Answer `json:"answer"`
 	}
-	err := m.call(ctx, "counter_offer", map[string]any{
-		"negotiation_id": o.Negotiation, "proposed_terms": o.Terms, "idempotency_key": o.IdempotencyKey,
-	}, &got)
+	err := m.call(ctx, tool, arguments, &got)
 	if err == nil && got.Answer == nil {
-		err = &permanent{errors.New("answer of the tool counter_offer: empty")}
+		err = &permanent{fmt.Errorf("answer of the tool %s: empty", tool)}
 	}
 	if err != nil {
 		return Answer{}, err

@@ -112,6 +112,10 @@ func (r *rest) Accept(ctx context.Context, accepted Acceptance) (a Answer, err e
 	return a, r.post(ctx, path, accepted.IdempotencyKey, accepted, &a)
 }
 
+func (r *rest) Leave(ctx context.Context, d Departure) (a Answer, err error) {
+	return a, r.post(ctx, negotiationPath(d.Negotiation)+"/leave", d.IdempotencyKey, d, &a)
+}
+
 func (r *rest) Status(ctx context.Context, negotiation string) (d Details, err error) {
 	return d, r.send(ctx, http.MethodGet, r.negotiation+negotiationPath(negotiation), "", nil, &d)
 }

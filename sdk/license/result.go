@@ -11,7 +11,7 @@ const (
 	Pending Outcome = "awaiting_approval"
 	// Refused: the publisher ended the negotiation.
 	Refused Outcome = "refused"
-	// NoDeal: the limits of the request or its strategy ended the bargaining.
+	// NoDeal: the limits of the request, its strategy or an interruption ended the bargaining.
 	NoDeal Outcome = "no_deal"
 	// Failed: an error ended the purchase. A repetition of the request continues it.
 	Failed Outcome = "failed"
@@ -50,9 +50,11 @@ type Purchase struct {
 	Outcome   Outcome `json:"outcome"`
 	// Reason is the reason of the outcome: the publisher's for [Refused].
 	Reason string `json:"reason"`
-	// Negotiation is the ID; empty if none was opened. There is no request to leave a negotiation: an open one
-	// counts for the limits of the gateway until it times out, after an hour of inactivity by default.
+	// Negotiation is the ID; empty if none was opened.
 	Negotiation string `json:"negotiation,omitempty"`
+	// Left reports that the buyer ended the negotiation. An open negotiation that it could not end counts for
+	// the limits of the gateway until it times out, after an hour of inactivity by default.
+	Left bool `json:"left,omitempty"`
 	// Terms are the agreed terms, and CostMicro is the price of their fetches in micro units.
 	Terms     *Terms `json:"terms,omitempty"`
 	CostMicro uint64 `json:"cost_micro"`
@@ -66,7 +68,8 @@ type Purchase struct {
 // Result is the result of [Client.Buy].
 type Result struct {
 	ID string `json:"id"`
-	// Purchases are in the order of [Request.Publishers]. After an interruption the last ones are missing.
+	// Purchases are in the order of [Request.Publishers]. After an interruption the last ones are missing, and
+	// the interrupted one has its outcome.
 	Purchases []Purchase `json:"purchases"`
 }
 

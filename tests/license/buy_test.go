@@ -152,6 +152,8 @@ func TestACrashOpensNoSecondNegotiation(t *testing.T) {
 				if r.Method == http.MethodPost {
 					if count++; count > at {
 						end(ended)
+						// A process that has ended sends nothing more, and leaves no negotiation.
+						g.before = func(*http.Request) bool { return false }
 						return false
 					}
 				}

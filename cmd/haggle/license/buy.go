@@ -25,8 +25,9 @@ No proposal exceeds --max-price, and all licences together cost at most --budget
 share of it, and a licence costs its price times --fetches. Amounts are of the publisher's currency, such as
 0.002; a publisher with another --currency is refused.
 
-The purchase has an ID, which is printed first. After an interruption or an error, the same command with --id
-continues the purchase: it opens no second negotiation. --dry-run prints the first proposals and sends none.
+The purchase has an ID, which is printed first. After a crash or an error, the same command with --id continues
+the purchase: it opens no second negotiation. Without a deal, and after Ctrl-C, the buyer leaves the open
+negotiation, so that its place with the publisher is free. --dry-run prints the first proposals and sends none.
 
 The exit code is 0 if every publisher agreed, 8 if one did not, 9 if an agreement awaits its publisher's
 approval (haggle license show prints the licence after it), and 3 if the gateway refused a request, for
@@ -51,10 +52,12 @@ type purchaseView struct {
 	Outcome     license.Outcome `json:"outcome,omitempty"`
 	Reason      string          `json:"reason,omitempty"`
 	Negotiation string          `json:"negotiation_id,omitempty"`
-	Terms       *license.Terms  `json:"terms,omitempty"`
-	CostMicro   uint64          `json:"cost_micro"`
-	License     *licenseView    `json:"license,omitempty"`
-	Steps       []license.Step  `json:"steps,omitempty"`
+	// Left reports that the buyer ended the negotiation.
+	Left      bool           `json:"left,omitempty"`
+	Terms     *license.Terms `json:"terms,omitempty"`
+	CostMicro uint64         `json:"cost_micro"`
+	License   *licenseView   `json:"license,omitempty"`
+	Steps     []license.Step `json:"steps,omitempty"`
 }
 
 // buyView is the result of haggle license buy.
@@ -134,7 +137,7 @@ func (b *buyCommand) run(ctx context.Context) (err error) {
 		}
 		return b.print(result)
 	}
-	b.Report("purchase " + r.ID + ": to continue it after an interruption, add --id " + r.ID)
+	b.Report("purchase " + r.ID + ": to continue it after a crash or an error, add --id " + r.ID)
 	r.Observe = func(publisher string, step license.Step) { b.Report(publisher + ": " + text(step)) }
 	result, err := client.Buy(ctx, *r)
 	if len(result.Purchases) > 0 {
@@ -157,7 +160,7 @@ func (b *buyCommand) print(result license.Result) error {
 	for _, p := range result.Purchases {
 		one := purchaseView{
 			Publisher: p.Publisher, Outcome: p.Outcome, Reason: p.Reason, Negotiation: p.Negotiation, Terms: p.Terms,
-			CostMicro: p.CostMicro, Steps: p.Steps,
+			CostMicro: p.CostMicro, Steps: p.Steps, Left: p.Left,
 		}
 		line := fmt.Sprintf("%s: %s: %s", p.Publisher, p.Outcome, p.Reason)
 		switch {

@@ -1,0 +1,149 @@
+package license_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/sdk/license"
+)
+
+// few are limits with two open negotiations of a publisher.
+var few = store.Limits{PerClientHour: 1_000_000, OpenPerPublisher: 2, AnonymousPerPublisher: 1}
+
+// open is the number of negotiations that count for the limits.
+func (g *gateway) open(t *testing.T) int {
+	t.Helper()
+	found, err := g.store.Negotiations(t.Context(), store.Filter{Status: store.StatusNegotiating}, store.Page{})
+	require.NoError(t, err)
+	return len(found.Items)
+}
+
+// overBoth runs a test with a client over REST and one over MCP.
+func overBoth(t *testing.T, test func(t *testing.T, g *gateway, client *license.Client)) {
+	t.Helper()
+	t.Run("REST", func(t *testing.T) {
+		g := start(t, few)
+		g.publisher(t, "site-a.local", ordinary)
+		test(t, g, g.client(t))
+	})
+	t.Run("MCP", func(t *testing.T) {
+		g := start(t, few)
+		g.publisher(t, "site-a.local", ordinary)
+		server, err := mcp.New(mcp.Config{Service: g.cases, Caller: mcp.CallerOfRequest})
+		require.NoError(t, err)
+		endpoint := serve(t, mcp.Handler(server, g.authenticator, mcp.HTTPConfig{}))
+		connected, err := license.ConnectMCP(t.Context(), endpoint,
+			&http.Client{Transport: keyed{g.key(t, "Company"), http.DefaultTransport}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, connected.Close()) })
+		client, err := license.NewClient(license.Config{Gateway: connected})
+		require.NoError(t, err)
+		test(t, g, client)
+	})
+}
+
+// The buyer leaves a negotiation that its limits end. The next purchase finds the place free.
+func TestTheBuyerLeavesWithoutADeal(t *testing.T) {
+	overBoth(t, func(t *testing.T, g *gateway, client *license.Client) {
+		low := wanted("low", "site-a.local")
+		low.MaxPriceMicro = 900
+		other := wanted("other", "site-a.local")
+		other.TTL = license.Range{Least: 100_000, Preferred: 100_000, Most: 100_000}
+		for reason, request := range map[string]license.Request{"price": low, "terms": other} {
+			for range 2 { // a repetition has the same result
+				result, err := client.Buy(t.Context(), request)
+				require.NoError(t, err)
+				bought := result.Purchases[0]
+				require.Equal(t, license.NoDeal, bought.Outcome)
+				require.True(t, bought.Left, "%+v", bought)
+				details, err := client.Status(t.Context(), bought.Negotiation)
+				require.NoError(t, err)
+				require.Equal(t, license.Rejected, details.Status)
+				require.Equal(t, "The client left the negotiation: "+reason, details.Reason)
+			}
+			require.Zero(t, g.open(t))
+		}
+		result, err := client.Buy(t.Context(), wanted("deal", "site-a.local"))
+		require.NoError(t, err)
+		require.Equal(t, license.Deal, result.Purchases[0].Outcome)
+		require.False(t, result.Purchases[0].Left)
+	})
+}
+
+// An interrupted purchase leaves its negotiation, and the same request does not open another one.
+func TestAnInterruptedPurchaseLeaves(t *testing.T) {
+	overBoth(t, func(t *testing.T, g *gateway, client *license.Client) {
+		interrupted := errors.New("interrupted by the user")
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		request := wanted("ctrl-c", "site-a.local")
+		request.Observe = func(string, license.Step) { interrupt(interrupted) }
+		result, err := client.Buy(ctx, request)
+		require.ErrorIs(t, err, interrupted)
+		require.Len(t, result.Purchases, 1)
+		bought := result.Purchases[0]
+		require.Equal(t, []any{license.NoDeal, "interrupted", true}, []any{bought.Outcome, bought.Reason, bought.Left})
+		details, err := client.Status(t.Context(), bought.Negotiation)
+		require.NoError(t, err)
+		require.Equal(t, "The client left the negotiation: cancelled", details.Reason)
+		require.Zero(t, g.open(t))
+
+		request.Observe = nil
+		result, err = client.Buy(t.Context(), request)
+		require.NoError(t, err)
+		require.Equal(t, license.NoDeal, result.Purchases[0].Outcome)
+		require.Equal(t, `an interrupted purchase with the ID "ctrl-c" left the negotiation; use another ID`,
+			result.Purchases[0].Reason)
+		require.Equal(t, 1, g.negotiations(t))
+	})
+}
+
+// An agreement that an interruption meets stands: there is nothing to leave.
+func TestAnInterruptedAgreementStands(t *testing.T) {
+	g := start(t, few)
+	g.publisher(t, "site-a.local", ordinary)
+	client := g.client(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	left := 0
+	g.after = func(r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/leave") {
+			left++
+		}
+		return true
+	}
+	request := wanted("agreed", "site-a.local")
+	request.Observe = func(_ string, step license.Step) {
+		if step.Answer == license.ActionAccept {
+			interrupt()
+		}
+	}
+	_, err := client.Buy(ctx, request)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Zero(t, left)
+	request.Observe = nil
+	result, err := client.Buy(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, license.Deal, result.Purchases[0].Outcome)
+	require.NotNil(t, result.Purchases[0].License)
+}
+
+// A gateway that does not answer the request to leave is named in the reason.
+func TestALeaveThatFailsIsInTheReason(t *testing.T) {
+	g := start(t, few)
+	g.publisher(t, "site-a.local", ordinary)
+	g.after = func(r *http.Request) bool {
+		return !strings.HasSuffix(r.URL.Path, "/leave")
+	}
+	low := wanted("low", "site-a.local")
+	low.MaxPriceMicro = 900
+	result, err := g.client(t).Buy(t.Context(), low)
+	require.NoError(t, err)
+	require.False(t, result.Purchases[0].Left)
+	require.Contains(t, result.Purchases[0].Reason, "; the negotiation stays open until its deadline: ")
+}
