@@ -26,30 +26,16 @@ const (
 
 // addTools adds the tools to a server.
 func (s *server) addTools(m *mcp.Server) {
-	mcp.AddTool(m, &mcp.Tool{
-		Name: toolCreate, Title: "Create a negotiation",
-		Description: "Escrows the highest price and invites a seller, as the buyer. The seller has to accept the " +
-			"invitation before you make the first offer. Repeat it only with the same idempotency_key.",
-		Annotations: sending(), OutputSchema: answerSchema(),
-	}, handler(s.create))
-	mcp.AddTool(m, &mcp.Tool{
-		Name: toolOffer, Title: "Make an offer",
-		Description: "Makes an offer in a round. The buyer makes the first offer, then both sides take turns. " +
-			"Each offer costs the escrow a share.",
-		Annotations: sending(), OutputSchema: answerSchema(),
-	}, handler(s.offer))
-	mcp.AddTool(m, &mcp.Tool{
-		Name: toolAccept, Title: "Accept an invitation or an offer",
-		Description: "Accepts an invitation (as the seller, with the service that you sell) or the other side's " +
-			"current offer (with the price and the round that you read). An accepted offer is paid at once: it " +
-			"cannot be undone.",
-		Annotations: sending(), OutputSchema: answerSchema(), InputSchema: acceptSchema(),
-	}, handler(s.accept))
-	mcp.AddTool(m, &mcp.Tool{
-		Name: toolReject, Title: "End a negotiation",
-		Description: "Ends a negotiation without a deal. The escrow, less its decay, goes back to the buyer.",
-		Annotations: sending(), OutputSchema: answerSchema(),
-	}, handler(s.reject))
+	addSending(m, toolCreate, "Create a negotiation", "Escrows the highest price and invites a seller, as the "+
+		"buyer. The seller has to accept the invitation before you make the first offer. Repeat it only with the "+
+		"same idempotency_key.", schemaOf[createArguments](), s.create)
+	addSending(m, toolOffer, "Make an offer", "Makes an offer in a round. The buyer makes the first offer, then "+
+		"both sides take turns. Each offer costs the escrow a share.", schemaOf[offerArguments](), s.offer)
+	addSending(m, toolAccept, "Accept an invitation or an offer", "Accepts an invitation (as the seller, with the "+
+		"service that you sell) or the other side's current offer (with the price and the round that you read). "+
+		"An accepted offer is paid at once: it cannot be undone.", acceptSchema(), s.accept)
+	addSending(m, toolReject, "End a negotiation", "Ends a negotiation without a deal. The escrow, less its decay, "+
+		"goes back to the buyer.", schemaOf[rejectArguments](), s.reject)
 	mcp.AddTool(m, &mcp.Tool{
 		Name: toolStatus, Title: "Read a negotiation",
 		Description: "Reads a negotiation, or lists the open ones of this wallet. With wait_seconds it waits for " +
@@ -66,9 +52,17 @@ func handler[In any](call func(context.Context, In) *Answer) mcp.ToolHandlerFor[
 	}
 }
 
-// sending are the annotations of the tools that sign: they spend money, and a repetition spends none.
-func sending() *mcp.ToolAnnotations {
-	return &mcp.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(true)}
+// addSending adds a tool that signs: it spends money, and a repetition spends none.
+func addSending[In any](
+	m *mcp.Server, name, title, description string, input *jsonschema.Schema,
+	call func(context.Context, In) *Answer,
+) {
+	mcp.AddTool(m, &mcp.Tool{
+		Name: name, Title: title, Description: description, InputSchema: input, OutputSchema: answerSchema(),
+		Annotations: &mcp.ToolAnnotations{
+			DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(true),
+		},
+	}, handler(call))
 }
 
 // answerSchema is the schema of Answer with the possible outcomes.

@@ -21,7 +21,7 @@ const verifyHelp = `Compares the audit log with itself and with the signed check
 were changed, removed, cut off or written again with new hashes, and changes of the checkpoint file, and names
 the negotiation and the entry. The database is only read.
 
-Take the public key from a place that an attacker of the gateway cannot write to: whoever has the private key
+Take the public key from a place that an attacker of the gateway cannot write to: a holder of the private key
 can sign other checkpoints. Removing the last checkpoints of the file is visible only with --min-sequence,
 the number of a checkpoint that is known to exist.
 
@@ -130,6 +130,6 @@ func (a *auditCommand) print(database string, r *audit.Report) error {
 		return err
 	}
 	return &exitcode.Error{Kind: exitcode.Refused,
-		Err:  fmt.Errorf("audit log of %s: not as written: findings: %d", database, len(r.Findings)),
+		Err:  fmt.Errorf("audit log of %s: changed since it was written: %d findings", database, len(r.Findings)),
 		Hint: "keep the database and the checkpoint file as they are, and compare them with a backup"}
 }

@@ -104,10 +104,10 @@ func Command(s *session.Session, version string) *cobra.Command {
 	flags.StringArrayVar(&c.authorities, "authority", nil,
 		"name of the gateway in signed requests, HOST or HOST:PORT; can be repeated\n(default: the listen addresses)")
 	flags.StringArrayVar(&c.proxies, "trusted-proxy", nil,
-		"network whose X-Forwarded-For is believed, such as 10.0.0.0/8; can be repeated")
+		"network whose X-Forwarded-For is trusted, such as 10.0.0.0/8; can be repeated")
 	flags.BoolVar(&c.demo, "demo", false, "add two publishers and two companies, and print their keys")
 	flags.BoolVar(&c.replaceKey, "new-key", false,
-		"print a new administrator's key, revoke the ones before, and stop")
+		"print a new administrator's key, revoke the earlier ones, and stop")
 	flags.StringVar(&c.database, "db", "", gatewayfiles.DatabaseHelp)
 	cmd.MarkFlagsMutuallyExclusive("demo", "new-key")
 	command.Documents(cmd, readyView{}, keyView{})
