@@ -54,7 +54,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 	root.SetArgs(arguments)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !s.Started {
-		err = exitcode.AsUsage(err, cmd.CommandPath()+" --help")
+		err = exitcode.AsUsage(flagGroupError(err), cmd.CommandPath()+" --help")
 	}
 	return exitcode.Report(stderr, "haggle", exitcode.WithAmounts(explain(s, err), s.AmountOf), s.JSON || slices.Contains(arguments, "--json"))
 }

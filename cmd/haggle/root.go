@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/haggle-protocol/haggle/cmd/haggle/analyze"
@@ -33,6 +35,7 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/zopa"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
@@ -111,6 +114,31 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+}
+
+// The errors of cobra for flags that exclude each other, and for flags that require each other.
+var (
+	exclusiveFlags = regexp.MustCompile(
+		`^if any flags in the group \[.*\] are set none of the others can be; \[(\S+) (.*)\] were all set$`)
+	commonFlags = regexp.MustCompile(
+		`^if any flags in the group \[(.*)\] are set they must all be set; missing \[(.*)\]$`)
+)
+
+// flagGroupError gives cobra's errors for groups of flags the form of the commands' own.
+func flagGroupError(err error) error {
+	flags := func(names string) string { return "--" + strings.Join(strings.Fields(names), " and --") }
+	if match := exclusiveFlags.FindStringSubmatch(err.Error()); match != nil {
+		return exitcode.Excludes("--"+match[1], flags(match[2]), "")
+	}
+	if match := commonFlags.FindStringSubmatch(err.Error()); match != nil {
+		missing := strings.Fields(match[2])
+		for _, name := range strings.Fields(match[1]) {
+			if !slices.Contains(missing, name) {
+				return exitcode.Requires("--"+name, flags(match[2]), "")
+			}
+		}
+	}
+	return err
 }
 
 // negativeNumber matches the parser's error for a negative amount, which it reads as a flag.

@@ -187,19 +187,25 @@ func (a *agentCommand) checkRole() error {
 	switch a.role {
 	case "buyer":
 		a.side = protocol.OfferSideBuyer
-		if a.maxPrice.IsZero() || !a.minPrice.IsZero() || len(a.services) > 0 {
-			return exitcode.Usagef("--role buyer: requires --max-price, and has neither --min-price nor --service")
+		if a.maxPrice.IsZero() {
+			return exitcode.Requires("--role buyer", "--max-price", "")
+		}
+		if !a.minPrice.IsZero() || len(a.services) > 0 {
+			return exitcode.Excludes("--role buyer", "--min-price and --service", "leave them out")
 		}
 	case "seller":
 		a.side = protocol.OfferSideSeller
-		if a.minPrice.IsZero() || !a.maxPrice.IsZero() || len(a.services) == 0 {
-			return exitcode.Usagef("--role seller: requires --min-price and --service, and has no --max-price")
+		if a.minPrice.IsZero() || len(a.services) == 0 {
+			return exitcode.Requires("--role seller", "--min-price and --service", "")
+		}
+		if !a.maxPrice.IsZero() {
+			return exitcode.Excludes("--role seller", "--max-price", "leave it out")
 		}
 	default:
 		return exitcode.Usagef("--role: %q is neither buyer nor seller", a.role)
 	}
 	if a.model != "" && a.proofs == "" {
-		return exitcode.Usagef("--model: requires --proof")
+		return exitcode.Requires("--model", "--proof", "")
 	}
 	if err := a.checkIssues(); err != nil {
 		return err

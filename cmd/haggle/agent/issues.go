@@ -48,14 +48,16 @@ type issueMove struct {
 func (a *agentCommand) checkIssues() error {
 	priced := !a.opening.IsZero() || !a.reservation.IsZero()
 	switch {
-	case !a.issues.set() && (a.issues.profile != "" || a.issues.documents != ""):
-		return exitcode.Usagef("--profile and --documents: require --domain")
+	case !a.issues.set() && a.issues.profile != "":
+		return exitcode.Requires("--profile", "--domain", "")
+	case !a.issues.set() && a.issues.documents != "":
+		return exitcode.Requires("--documents", "--domain", "")
 	case !a.issues.set() && (a.opening.IsZero() || a.reservation.IsZero()):
 		return exitcode.Usagef("requires --opening and --reservation, or --domain")
 	case a.issues.set() && (a.issues.profile == "" || a.issues.documents == ""):
-		return exitcode.Usagef("--domain: requires --profile and --documents")
+		return exitcode.Requires("--domain", "--profile and --documents", "")
 	case a.issues.set() && (priced || a.proofs != ""):
-		return exitcode.Usagef("--domain: has neither --opening, --reservation nor --proof")
+		return exitcode.Excludes("--domain", "--opening, --reservation and --proof", "leave them out")
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func Command(s *session.Session) *cobra.Command {
 		case by:
 			return a.compare(ctx)
 		case a.csv != "":
-			return exitcode.Usagef("--csv needs --by")
+			return exitcode.Requires("--csv", "--by", "")
 		case len(arguments) == 0:
 			return exitcode.Usagef("NEGOTIATION not set: name one, or compare groups with --by")
 		}

@@ -86,9 +86,9 @@ func (c *connection) credentials() (http.RoundTripper, error) {
 	key := strings.TrimSpace(os.Getenv(identity.EnvironmentKey))
 	switch {
 	case c.signing != "" && c.key != "":
-		return nil, exitcode.Usagef("--key excludes --signing-key; leave one out")
+		return nil, exitcode.Excludes("--key", "--signing-key", "")
 	case c.agent != "" && c.signing == "":
-		return nil, exitcode.Usagef("--agent: needs --signing-key")
+		return nil, exitcode.Requires("--agent", "--signing-key", "")
 	case c.signing != "":
 		pair, err := wallet.LoadKeypairFile(c.signing)
 		if err != nil {

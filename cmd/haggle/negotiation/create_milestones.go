@@ -34,13 +34,18 @@ func (f *milestoneFlags) register(cmd *cobra.Command) {
 // value returns nil without milestones.
 func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 	if len(f.shares) == 0 {
-		if !f.arbiter.Key().IsZero() || f.delivery != 0 || f.reviewHours != 0 {
-			return nil, exitcode.Usagef("--arbiter, --delivery and --review-hours require --milestones")
+		switch {
+		case !f.arbiter.Key().IsZero():
+			return nil, exitcode.Requires("--arbiter", "--milestones", "")
+		case f.delivery != 0:
+			return nil, exitcode.Requires("--delivery", "--milestones", "")
+		case f.reviewHours != 0:
+			return nil, exitcode.Requires("--review-hours", "--milestones", "")
 		}
 		return nil, nil
 	}
 	if f.arbiter.Key().IsZero() {
-		return nil, exitcode.Usagef("--milestones requires --arbiter: without an arbiter a dispute would always pay")
+		return nil, exitcode.Requires("--milestones", "--arbiter", "without an arbiter a dispute would always pay")
 	}
 	sum := uint(0)
 	shares := make([]uint16, len(f.shares))

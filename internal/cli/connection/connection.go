@@ -129,7 +129,7 @@ func (f *Flags) Settle() (Settings, error) {
 	}
 	switch {
 	case f.Yellowstone != "" && f.PollEvery > 0:
-		return Settings{}, exitcode.Usagef("--yellowstone and --poll exclude each other")
+		return Settings{}, exitcode.Excludes("--yellowstone", "--poll", "")
 	case f.Yellowstone != "":
 		source, err := yellowstone.New(yellowstone.Config{Endpoint: f.Yellowstone, Token: os.Getenv(yellowstoneToken)})
 		if err != nil {

@@ -105,7 +105,7 @@ func TestEventsComeFromOneSource(t *testing.T) {
 	assert.IsType(t, &yellowstone.Source{}, settings.Source)
 
 	_, err = settle(t, "--yellowstone", "http://localhost:10000", "--poll", "1s")
-	require.ErrorContains(t, err, "exclude each other")
+	require.ErrorContains(t, err, "--yellowstone: excludes --poll; leave one out")
 	_, err = settle(t, "--yellowstone", "localhost:10000")
 	require.ErrorContains(t, err, "--yellowstone")
 }

@@ -38,9 +38,9 @@ func (f *Flags) readPolicy() (*policy.Config, error) {
 	case f.PolicyPath == "" && f.UsagePath == "":
 		return nil, nil
 	case f.PolicyPath == "":
-		return nil, exitcode.Usagef("--policy-usage needs --policy FILE, which has the limits")
+		return nil, exitcode.Requires("--policy-usage", "--policy FILE", "it has the limits")
 	case f.UsagePath == "":
-		return nil, exitcode.Usagef("--policy needs --policy-usage FILE, which records the usage of its limits")
+		return nil, exitcode.Requires("--policy", "--policy-usage FILE", "it records the usage of the limits")
 	}
 	config, err := ReadPolicy(f.PolicyPath)
 	if err != nil {

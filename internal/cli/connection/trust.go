@@ -2,6 +2,7 @@ package connection
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -39,11 +40,12 @@ func (t *TrustFlags) Gate() (*identity.Gate, error) {
 	given := t.set.Changed("trust-threshold")
 	switch {
 	case t.Registry == "" && t.Allowlist == "" && given:
-		return nil, exitcode.Usagef("--trust-threshold needs --trust URL or --allowlist FILE")
+		return nil, exitcode.Requires("--trust-threshold", "--trust URL or --allowlist FILE", "")
 	case t.Registry == "" && t.Allowlist == "":
 		return nil, nil
 	case t.Registry != "" && !given:
-		return nil, exitcode.Usagef("--trust needs --trust-threshold, the lowest accepted score, 0 to %d", identity.MaxScore)
+		return nil, exitcode.Requires("--trust", "--trust-threshold",
+			fmt.Sprintf("it is the lowest accepted score, 0 to %d", identity.MaxScore))
 	case !(t.Threshold >= 0 && t.Threshold <= identity.MaxScore):
 		return nil, exitcode.Usagef("--trust-threshold: must be 0 to %d", identity.MaxScore)
 	}

@@ -2,6 +2,7 @@
 package exitcode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,6 +89,22 @@ func (e *Error) Unwrap() error { return e.Err }
 // Usagef returns an error of the command line.
 func Usagef(format string, arguments ...any) error {
 	return &Error{Kind: Usage, Err: fmt.Errorf(format, arguments...)}
+}
+
+// Requires returns the error of a flag, such as "--csv", that is set without another one. reason can be empty.
+func Requires(flag, other, reason string) error { return dependency(flag, "requires", other, reason) }
+
+// Excludes returns the error of a flag that is set together with another one. reason can be empty.
+func Excludes(flag, other, reason string) error {
+	return dependency(flag, "excludes", other, cmp.Or(reason, "leave one out"))
+}
+
+func dependency(flag, verb, other, reason string) error {
+	text := flag + ": " + verb + " " + other
+	if reason != "" {
+		text += "; " + reason
+	}
+	return &Error{Kind: Usage, Err: errors.New(text)}
 }
 
 // AsUsage makes an error without a kind an error of the command line. A nil error stays nil.
