@@ -299,4 +299,7 @@ func TestLeavingAndTheScheduleOverHTTP(t *testing.T) {
 	require.Equal(t, "selected", listed[0].(map[string]any)["standing"])
 	require.Equal(t, "outside_hours", listed[1].(map[string]any)["standing"])
 	must(t, 403, call(t, "GET", api+"publishers/1/schedule", k.client, ""))
+	for _, far := range []string{"9999-12-31T23:59:59-14:00", "0000-01-01T00:00:00Z"} {
+		must(t, 422, call(t, "GET", api+"publishers/1/schedule?at="+far, k.publisher, ""))
+	}
 }

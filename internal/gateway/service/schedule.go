@@ -32,7 +32,8 @@ type ScheduledStrategy struct {
 	Standing engine.Standing `json:"standing"`
 }
 
-// Schedule returns the selection at a time; now if it is zero. It needs the scope strategies:read.
+// Schedule returns the selection at a time of the years 1 to 9999; now if it is zero. It needs the scope
+// strategies:read.
 func (s *Service) Schedule(
 	ctx context.Context, caller identity.Caller, publisher int64, at time.Time,
 ) (Schedule, error) {
@@ -45,6 +46,9 @@ func (s *Service) Schedule(
 	}
 	if at.IsZero() {
 		at = s.store.Now()
+	}
+	if year := at.UTC().Year(); year < 1 || year > 9999 {
+		return Schedule{}, invalid("at", "year %d is not from 1 to 9999", year)
 	}
 	versions, err := s.store.ActiveStrategies(ctx, publisher)
 	if err != nil {
