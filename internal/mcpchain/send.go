@@ -138,7 +138,8 @@ func (s *server) unknown(ctx context.Context, negotiation solana.PublicKey, pend
 	}
 }
 
-var errNeedsApproval = errors.New("policy denied: the transaction needs an approval, which haggle mcp cannot request")
+var errNeedsApproval = errors.New(
+	"policy denied: the transaction needs an approval, which haggle mcp cannot request")
 
 // simulate returns the effects that an action would have, or the denial of the policy.
 func (s *server) simulate(ctx context.Context, action *haggle.Action, negotiation solana.PublicKey) *Answer {

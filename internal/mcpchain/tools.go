@@ -29,13 +29,13 @@ func (s *server) addTools(m *mcp.Server) {
 	addSending(m, toolCreate, "Create a negotiation", "Escrows the highest price and invites a seller, as the "+
 		"buyer. The seller has to accept the invitation before you make the first offer. Repeat it only with the "+
 		"same idempotency_key.", schemaOf[createArguments](), s.create)
-	addSending(m, toolOffer, "Make an offer", "Makes an offer in a round. The buyer makes the first offer, then "+
-		"both sides take turns. Each offer costs the escrow a share.", schemaOf[offerArguments](), s.offer)
-	addSending(m, toolAccept, "Accept an invitation or an offer", "Accepts an invitation (as the seller, with the "+
-		"service that you sell) or the other side's current offer (with the price and the round that you read). "+
+	addSending(m, toolOffer, "Make an offer", "Makes an offer in a round. The buyer makes the first offer, "+
+		"then both sides take turns. Each offer costs the escrow a share.", schemaOf[offerArguments](), s.offer)
+	addSending(m, toolAccept, "Accept an invitation or an offer", "Accepts an invitation (as the seller, with "+
+		"the service that you sell) or the other side's current offer (with the price and the round that you read). "+
 		"An accepted offer is paid at once: it cannot be undone.", acceptSchema(), s.accept)
-	addSending(m, toolReject, "End a negotiation", "Ends a negotiation without a deal. The escrow, less its decay, "+
-		"goes back to the buyer.", schemaOf[rejectArguments](), s.reject)
+	addSending(m, toolReject, "End a negotiation", "Ends a negotiation without a deal. The escrow, less its "+
+		"decay, goes back to the buyer.", schemaOf[rejectArguments](), s.reject)
 	mcp.AddTool(m, &mcp.Tool{
 		Name: toolStatus, Title: "Read a negotiation",
 		Description: "Reads a negotiation, or lists the open ones of this wallet. With wait_seconds it waits for " +

@@ -12,9 +12,9 @@ import (
 // Buy buys one licence from each publisher, one after the other. With each it bargains until a deal, a
 // refusal, or a limit of the request. It accepts no terms and proposes none outside the request.
 //
-// Every request has an idempotency key that follows from [Request.ID]: after a crash or an error, Buy with the
-// same request repeats its requests, gets the first answers, and continues. It opens no second negotiation,
-// and the agreed licences stay within the budget.
+// Every request has an idempotency key that follows from [Request.ID]: after a crash or an error, Buy with
+// the same request repeats its requests, gets the first answers, and continues. It opens no second
+// negotiation, and the agreed licences stay within the budget.
 //
 // Buy leaves a negotiation that it does not continue, so that the publisher has the place for another one:
 // without a deal, and if the context ends. Then it makes one attempt of at most 5 s. It cannot leave a

@@ -9,8 +9,8 @@ import (
 // leaveTimeout limits the attempt to leave a negotiation after an interruption.
 const leaveTimeout = 5 * time.Second
 
-// leave ends the negotiation if it is open and the purchase does not continue it. An error leaves it open: its
-// deadline ends it.
+// leave ends the negotiation if it is open and the purchase does not continue it. An error leaves it open:
+// its deadline ends it.
 func (p *purchase) leave(ctx context.Context) {
 	if p.answer.Action != ActionCounter || p.Left {
 		return

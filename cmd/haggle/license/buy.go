@@ -25,9 +25,10 @@ No proposal exceeds --max-price, and all licences together cost at most --budget
 share of it, and a licence costs its price times --fetches. Amounts are of the publisher's currency, such as
 0.002; a publisher with another --currency is refused.
 
-The purchase has an ID, which is printed first. After a crash or an error, the same command with --id continues
-the purchase: it opens no second negotiation. Without a deal, and after Ctrl-C, the buyer leaves the open
-negotiation, so that its place with the publisher is free. --dry-run prints the first proposals and sends none.
+The purchase has an ID, which is printed first. After a crash or an error, the same command with --id
+continues the purchase: it opens no second negotiation. Without a deal, and after Ctrl-C, the buyer leaves the
+open negotiation, so that its place with the publisher is free. --dry-run prints the first proposals and sends
+none.
 
 The exit code is 0 if every publisher agreed, 8 if one did not, 9 if an agreement awaits its publisher's
 approval (haggle license show prints the licence after it), and 3 if the gateway refused a request, for

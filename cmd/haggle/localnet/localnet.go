@@ -103,7 +103,8 @@ func Command(s *session.Session) *cobra.Command {
 			return err
 		}
 		if o.keep && o.kind == localnet.Surfpool {
-			return exitcode.Requires("--keep", "--chain "+string(localnet.Validator), string(localnet.Surfpool)+" keeps no ledger")
+			return exitcode.Requires("--keep", "--chain "+string(localnet.Validator),
+				string(localnet.Surfpool)+" keeps no ledger")
 		}
 		if o.keep {
 			o.kind = localnet.Validator

@@ -143,7 +143,8 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		}
 	}
 	if f.zopa && bond == 0 {
-		return exitcode.Requires("--zopa", "--bond", "without a bond the seller could read the buyer's price and reject")
+		return exitcode.Requires("--zopa", "--bond",
+			"without a bond the seller could read the buyer's price and reject")
 	}
 	milestones, err := f.milestones.value()
 	if err != nil {

@@ -91,7 +91,8 @@ func Usagef(format string, arguments ...any) error {
 	return &Error{Kind: Usage, Err: fmt.Errorf(format, arguments...)}
 }
 
-// Requires returns the error of a flag, such as "--csv", that is set without another one. reason can be empty.
+// Requires returns the error of a flag, such as "--csv", that is set without another one. reason can be
+// empty.
 func Requires(flag, other, reason string) error { return dependency(flag, "requires", other, reason) }
 
 // Excludes returns the error of a flag that is set together with another one. reason can be empty.

@@ -79,7 +79,8 @@ func describeLinks(description *huma.OpenAPI) {
 // anonymous are the operations that callers without credentials can use.
 var anonymous = map[string]bool{
 	"propose": true, "propose-bundle": true, "counter": true, "accept": true, "accept-all": true,
-	"leave": true, "get-negotiation": true, "list-publishers": true, "get-publisher": true, "get-public-strategy": true,
+	"leave": true, "get-negotiation": true, "list-publishers": true, "get-publisher": true,
+	"get-public-strategy": true,
 }
 
 // securityOf returns the credentials of an operation.

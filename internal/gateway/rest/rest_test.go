@@ -287,7 +287,8 @@ func TestLeavingAndTheScheduleOverHTTP(t *testing.T) {
 	must(t, 409, call(t, "POST", url, k.client, `{"reason":"price"}`))
 
 	night := `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
-		"max_price_per_fetch_micro": 5000, "strategy_name": "night", "hours": [{"from": "22:00", "until": "06:00"}]}`
+		"max_price_per_fetch_micro": 5000, "strategy_name": "night",
+		"hours": [{"from": "22:00", "until": "06:00"}]}`
 	must(t, 201, call(t, "POST", api+"strategies", k.publisher, night))
 	at := func(time string) map[string]any {
 		return must(t, 200, call(t, "GET", api+"publishers/1/schedule?at="+time, k.publisher, ""))

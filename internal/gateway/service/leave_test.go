@@ -93,7 +93,8 @@ func TestOnlyThePartiesLeave(t *testing.T) {
 
 		// An anonymous client leaves its own.
 		own := f.propose(t, f.anonymous, at(1500), "site-a.local").Answers[0].Negotiation.ID
-		_, err = f.Leave(t.Context(), f.anonymous, service.LeaveRequest{Negotiation: own, Reason: engine.LeaveTerms})
+		_, err = f.Leave(t.Context(), f.anonymous,
+			service.LeaveRequest{Negotiation: own, Reason: engine.LeaveTerms})
 		require.NoError(t, err)
 
 		// Agreed terms bind the client until the publisher decides.

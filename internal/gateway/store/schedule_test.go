@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSeveralStrategiesAreActive shows the versions that are active together, and that a negotiation begins and
-// continues with the selected one.
+// TestSeveralStrategiesAreActive shows the versions that are active together, and that a negotiation begins
+// and continues with the selected one.
 func TestSeveralStrategiesAreActive(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		add := func(replaced int64, definition string) Strategy {

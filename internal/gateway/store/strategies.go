@@ -8,8 +8,8 @@ import (
 )
 
 // Strategy is a version of a publisher's strategy. A version never changes, except that it can be active or
-// not. Several versions of a publisher can be active, each with another schedule: the validity, hours and time
-// zone of its definition.
+// not. Several versions of a publisher can be active, each with another schedule: the validity, hours and
+// time zone of its definition.
 type Strategy struct {
 	// ID and Version are set by the store. Versions of a name count from 1.
 	ID        int64
