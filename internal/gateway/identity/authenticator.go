@@ -17,11 +17,8 @@ const defaultMaxBody = 1 << 20
 
 // Config configures an [Authenticator].
 type Config struct {
-	// Registry finds keys and clients.
+	// Registry finds keys and clients, and records nonces.
 	Registry Registry
-	// Nonces remembers the nonces of signatures. If nil, a memory of 1,000,000 nonces, 20,000 for each key,
-	// is used, which is right for one process.
-	Nonces Nonces
 	// Authorities are the names of the gateway in signed requests: host, or host:port for a port that is not
 	// the default of the scheme, in lowercase letters. If empty, every signed request is rejected.
 	Authorities []string
@@ -29,7 +26,7 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest body of a signed request in bytes. If zero, 1 MiB is used.
 	MaxBody int64
-	// Log receives the errors of the Registry and Nonces. If nil, [slog.Default] is used.
+	// Log receives the errors of the Registry. If nil, [slog.Default] is used.
 	Log *slog.Logger
 	// Now is the clock. If nil, [time.Now] is used.
 	Now func() time.Time
@@ -59,13 +56,6 @@ func New(c Config) (*Authenticator, error) {
 	}
 	if c.MaxBody == 0 {
 		c.MaxBody = defaultMaxBody
-	}
-	if c.Nonces == nil {
-		memory := NewMemoryNonces(1_000_000, 20_000)
-		if c.Now != nil {
-			memory.now = c.Now
-		}
-		c.Nonces = memory
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -23,6 +23,8 @@ import (
 type registry struct {
 	keys    map[string]identity.KeyRecord
 	clients map[string]identity.Registration // by public key, or by agent, space, thumbprint
+	nonces  map[string]bool                  // by key ID, space, nonce
+	full    bool                             // no space for nonces
 	err     error
 }
 
@@ -41,6 +43,18 @@ func (g *registry) ClientByPublicKey(
 func (g *registry) ClientByAgent(_ context.Context, agent, thumbprint string) (identity.Registration, error) {
 	client, ok := g.clients[agent+" "+thumbprint]
 	return client, g.result(ok)
+}
+
+func (g *registry) UseNonce(_ context.Context, keyID, nonce string, _ time.Time) error {
+	used := keyID + " " + nonce
+	switch {
+	case g.nonces[used]:
+		return identity.ErrReplayed
+	case g.full:
+		return identity.ErrTooManyNonces
+	}
+	g.nonces[used] = true
+	return g.err
 }
 
 func (g *registry) result(found bool) error {
@@ -73,6 +87,7 @@ func newGateway(t *testing.T, change func(c *identity.Config)) *gateway {
 			ID: "k1", Hash: g.key.Hash(), Kind: identity.Publisher, Owner: 3, OwnerName: "Daily News",
 			Scopes: []identity.Scope{identity.StrategiesRead, identity.Negotiate, "moon:write"},
 		}},
+		nonces: map[string]bool{},
 		clients: map[string]identity.Registration{
 			string(public):                           {ID: 7, Name: "Reader AI", PublicKey: public},
 			agent + " " + httpsig.Thumbprint(public): {ID: 8, Name: "Crawler AI", PublicKey: public},

@@ -7,12 +7,21 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 )
 
-// ErrUnknown is the error of a [Registry] that has no such key. Any other error results in the status 503.
-var ErrUnknown = errors.New("identity: unknown key")
+// The errors of a [Registry]. Any other error results in the status 503.
+var (
+	// ErrUnknown means that the registry has no such key.
+	ErrUnknown = errors.New("identity: unknown key")
+	// ErrReplayed means that a key has used a nonce before.
+	ErrReplayed = errors.New("identity: nonce used before")
+	// ErrTooManyNonces means that a key has too many unexpired nonces.
+	ErrTooManyNonces = errors.New("identity: too many unexpired nonces")
+)
 
-// Registry finds API keys and clients. It returns [ErrUnknown] for keys that it does not have.
+// Registry finds API keys and clients, and records the nonces of signatures. The gateways of one name must
+// share it: otherwise each of them accepts a signature once. It returns [ErrUnknown] for unknown keys.
 type Registry interface {
 	// KeyByHash returns the API key with a hash, also if it is expired or revoked.
 	KeyByHash(ctx context.Context, hash string) (KeyRecord, error)
@@ -21,6 +30,9 @@ type Registry interface {
 	// ClientByAgent returns the client of Web Bot Auth that is registered with both a Signature-Agent, as
 	// [NormalizeAgent] returns it, and a key with a JWK thumbprint.
 	ClientByAgent(ctx context.Context, agent, thumbprint string) (Registration, error)
+	// UseNonce records a nonce of a key at least until a time. It returns [ErrReplayed] if the key has used it,
+	// and [ErrTooManyNonces] if the key has no space left. In both cases the request is refused.
+	UseNonce(ctx context.Context, keyID, nonce string, until time.Time) error
 }
 
 // Registration is a client that signs its requests.

@@ -262,10 +262,10 @@ func (a *Authenticator) useNonce(ctx context.Context, s httpsig.Signature) error
 	if s.Nonce == "" {
 		return nil
 	}
-	switch err := a.config.Nonces.Use(ctx, s.KeyID, s.Nonce, s.Expires.Add(clockSkew)); {
+	switch err := a.config.Registry.UseNonce(ctx, s.KeyID, s.Nonce, s.Expires.Add(clockSkew)); {
 	case errors.Is(err, ErrReplayed):
 		return unauthenticated("signature-replayed", "signature: nonce used before; sign the request again")
-	case errors.Is(err, ErrNonceMemory):
+	case errors.Is(err, ErrTooManyNonces):
 		return &Error{
 			Status: http.StatusTooManyRequests, Code: "too-many-signatures", cause: err,
 			Detail: "signature: too many unexpired signatures of this key; repeat the request later",

@@ -145,6 +145,8 @@ func TestASignatureIsAcceptedOnce(t *testing.T) {
 			g.rejected(t, again(t, signed), nil, 401, "signature-replayed")
 		})
 	}
+	g.registry.full = true
+	g.rejected(t, g.request(t, "POST", "x"), &httpsig.Transport{Key: g.private}, 429, "too-many-signatures")
 }
 
 func TestASignatureExpires(t *testing.T) {

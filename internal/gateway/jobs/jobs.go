@@ -25,8 +25,8 @@ import (
 // database must have the same intervals. An interval is at least 1 s and a whole number of seconds.
 type Config struct {
 	Store *store.Store
-	// SweepEvery is the interval at which negotiations that have passed their deadline are ended. The default
-	// is 10 s.
+	// SweepEvery is the interval at which negotiations that have passed their deadline are ended and expired
+	// nonces are deleted. The default is 10 s.
 	SweepEvery time.Duration
 	// CheckpointEvery is the interval of checkpoints. The default is 1 min.
 	CheckpointEvery time.Duration

@@ -274,13 +274,16 @@ func TestTwoProcessesRepeatNothing(t *testing.T) {
 	})
 }
 
-// Old idempotency keys are deleted, newer ones are kept. A stop writes a last checkpoint and frees the file.
+// Old idempotency keys and nonces are deleted, newer ones are kept. A stop writes a last checkpoint and frees
+// the file.
 func TestStopWritesALastCheckpoint(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		f.negotiate(t, store.StatusNegotiating, time.Hour)
 		_, err := f.db.ExecContext(t.Context(), `UPDATE idempotency_keys SET created_at = created_at - 3600000000`)
 		require.NoError(t, err)
 		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		require.NoError(t, f.UseNonce(t.Context(), "a", "old", time.Now().Add(-2*time.Minute)))
+		require.NoError(t, f.UseNonce(t.Context(), "a", "new", time.Now().Add(time.Hour)))
 		config, err := f.config(f.Store)
 		require.NoError(t, err)
 		config.CheckpointEvery = time.Hour
@@ -289,7 +292,8 @@ func TestStopWritesALastCheckpoint(t *testing.T) {
 		running, err := jobs.Start(t.Context(), config)
 		require.NoError(t, err)
 		f.await(t, func() bool {
-			return f.count(t, `SELECT COUNT(*) FROM idempotency_keys`) == 1 && f.verify(t).Checkpoints == 1
+			return f.count(t, `SELECT COUNT(*) FROM idempotency_keys`) == 1 && f.verify(t).Checkpoints == 1 &&
+				f.count(t, `SELECT COUNT(*) FROM signature_nonces`) == 1
 		})
 		f.negotiate(t, store.StatusNegotiating, time.Hour)
 		require.NoError(t, running.Stop(t.Context()))

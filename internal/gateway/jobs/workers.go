@@ -20,8 +20,15 @@ type sweepWorker struct {
 	config Config
 }
 
-// Work ends all negotiations and approvals that have passed their deadline.
+// Work ends all negotiations and approvals that have passed their deadline, and deletes expired nonces.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[sweepArgs]) error {
+	return errors.Join(w.end(ctx), deleteAll(func() (int64, error) {
+		return w.config.Store.DeleteNonces(ctx, deleteSize)
+	}))
+}
+
+// end ends the negotiations.
+func (w *sweepWorker) end(ctx context.Context) error {
 	total := 0
 	defer func() {
 		if total > 0 {
@@ -53,18 +60,23 @@ type forgetWorker struct {
 	config Config
 }
 
-// forgetSize is the number of idempotency keys that one transaction deletes.
-const forgetSize = 1000
-
 // Work deletes the idempotency keys that are older than KeyLifetime.
 func (w *forgetWorker) Work(ctx context.Context, _ *river.Job[forgetArgs]) error {
 	before := time.Now().Add(-w.config.KeyLifetime)
+	return deleteAll(func() (int64, error) { return w.config.Store.DeleteKeys(ctx, before, deleteSize) })
+}
+
+// deleteSize is the number of rows that one transaction deletes.
+const deleteSize = 1000
+
+// deleteAll calls remove, which deletes at most deleteSize rows, until none is left.
+func deleteAll(remove func() (int64, error)) error {
 	for {
-		deleted, err := w.config.Store.DeleteKeys(ctx, before, forgetSize)
+		deleted, err := remove()
 		if errors.Is(err, store.ErrInProgress) {
-			return nil
+			return nil // the next job deletes the rest
 		}
-		if err != nil || deleted < forgetSize {
+		if err != nil || deleted < deleteSize {
 			return err
 		}
 	}

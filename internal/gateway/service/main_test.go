@@ -41,6 +41,7 @@ func onBoth(t *testing.T, test func(t *testing.T, f *fixture)) {
 type fixture struct {
 	*service.Service
 	store          *store.Store
+	address        string
 	offset         atomic.Int64
 	administrator  identity.Caller
 	siteA, siteB   identity.Caller
@@ -51,6 +52,7 @@ type fixture struct {
 func newFixture(t *testing.T, address string) *fixture {
 	t.Helper()
 	f := &fixture{
+		address: address,
 		administrator: identity.Caller{
 			Kind: identity.Administrator, Scopes: identity.ScopesOf(identity.Administrator), KeyID: "k",
 		},

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
@@ -78,4 +79,16 @@ func (r Registry) signing(
 		return identity.Registration{}, fmt.Errorf("client %d: %w", c.ID, err)
 	}
 	return identity.Registration{ID: c.ID, Name: c.Name, PublicKey: key}, nil
+}
+
+// UseNonce implements [identity.Registry].
+func (r Registry) UseNonce(ctx context.Context, keyID, nonce string, until time.Time) error {
+	err := r.Store.UseNonce(ctx, keyID, nonce, until)
+	switch {
+	case errors.Is(err, store.ErrExists):
+		return identity.ErrReplayed
+	case errors.Is(err, store.ErrNonces):
+		return fmt.Errorf("%w: %w", identity.ErrTooManyNonces, err)
+	}
+	return err
 }

@@ -271,11 +271,18 @@ func (k *Key) writes(answer json.RawMessage, now time.Time) []write {
 }
 
 // DeleteKeys deletes at most limit idempotency keys that are older than a time. It returns their number.
-func (s *Store) DeleteKeys(ctx context.Context, before time.Time, limit int) (deleted int64, err error) {
+func (s *Store) DeleteKeys(ctx context.Context, before time.Time, limit int) (int64, error) {
+	return s.deleteOldest(ctx, "idempotency_keys", "owner, idempotency_key", "created_at", before, limit)
+}
+
+// deleteOldest deletes at most limit rows of a table whose time is before another one, oldest first. key are
+// the columns of the primary key. It returns the number of rows.
+func (s *Store) deleteOldest(ctx context.Context, table, key, column string, before time.Time, limit int) (
+	deleted int64, err error,
+) {
 	err = s.transact(ctx, func(t *transaction) error {
-		done, err := t.ExecContext(ctx, `DELETE FROM idempotency_keys WHERE (owner, idempotency_key) IN
-			(SELECT owner, idempotency_key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2)`,
-			micro(before), limit)
+		done, err := t.ExecContext(ctx, `DELETE FROM `+table+` WHERE (`+key+`) IN (SELECT `+key+` FROM `+table+`
+			WHERE `+column+` < $1 ORDER BY `+column+` LIMIT $2)`, micro(before), limit)
 		if err != nil {
 			return err
 		}
