@@ -128,6 +128,7 @@ func TestProblemsNameTheirCause(t *testing.T) {
 		{"GET", "negotiations?limit=1000", k.client, "", 422, "limit"},
 		{"GET", "negotiations?colour=red", k.client, "", 422, "colour"},
 		{"GET", "clients", k.publisher, "", 403, "administer"},
+		{"POST", "clients", k.administrator, `{"client_name":"openai"}`, 409, `another client has the name \"openai\"`},
 		{"DELETE", "negotiations", k.client, "", 405, "not one of GET, POST"},
 		{"GET", "nothing", k.client, "", 404, "openapi.json"},
 	} {

@@ -3,6 +3,7 @@ package service_test
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -210,8 +211,13 @@ func TestSigningClientsAreFoundByTheirKey(t *testing.T) {
 		require.NotEmpty(t, list.Next)
 		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "Again", PublicKey: text})
 		fails(t, err, service.Conflict, service.CodeExists)
-		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "OpenAI"})
-		fails(t, err, service.Conflict, service.CodeExists)
+		for _, name := range []string{"OpenAI", "openai", " OPENAI ", "SIGNER", "\uff33igner"} {
+			_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: name})
+			taken := fails(t, err, service.Conflict, service.CodeExists)
+			require.Equal(t, "client_name", taken.Field)
+			require.Equal(t, fmt.Sprintf("client_name: another client has the name %q; choose another one", name),
+				taken.Detail)
+		}
 		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "x", PublicKey: "short"})
 		require.Equal(t, "public_key", fails(t, err, service.Invalid, "invalid").Field)
 		_, _, err = f.CreateKey(ctx, f.administrator, service.KeyRequest{ClientID: signer.ID, Name: "k"})

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
@@ -40,7 +41,8 @@ const thumbprintLength = (sha256.Size*8 + 5) / 6
 // RegisterClient registers a client under a name that the administrator has verified. The kind follows from
 // the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
 // keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
-// the pair of agent and key is registered already.
+// the pair of agent and key is registered already: a licence has the name, so it must identify one client.
+// Names are compared without case and spaces.
 func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c Client) (Client, error) {
 	if err := caller.Require(identity.Administer); err != nil {
 		return Client{}, problem(err)
@@ -66,6 +68,11 @@ func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c 
 		return Client{}, invalid("public_key", "missing; a client of Web Bot Auth has one")
 	}
 	added, err := s.store.RegisterClient(ctx, row)
+	if errors.Is(err, store.ErrNameTaken) {
+		taken := conflict(CodeExists, "client_name: another client has the name %q; choose another one", c.Name)
+		taken.Field = "client_name"
+		return Client{}, taken
+	}
 	if err != nil {
 		return Client{}, problem(err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,7 +28,8 @@ type Client struct {
 	Kind ClientKind
 	// Subject is unique among the clients of a kind: the identity that was verified.
 	Subject string
-	// Name is the name of the verified registration. It is empty for an anonymous client.
+	// Name is the name of the verified registration, which no other client has. It is empty for an anonymous
+	// client.
 	Name string
 	// PublicKey is the Ed25519 key in base64url of a client that signs its requests; otherwise it is empty.
 	PublicKey string
@@ -41,12 +43,22 @@ func scanClient(scan func(...any) error) (c Client, err error) {
 	return c, err
 }
 
-// RegisterClient adds a client. It returns [ErrExists] if another one of the kind has the subject.
+// RegisterClient adds a client. It returns [ErrNameTaken] if another one has the name, and [ErrExists] if
+// another one of the kind has the subject. Names are compared without case and spaces.
 func (s *Store) RegisterClient(ctx context.Context, c Client) (Client, error) {
-	return one(ctx, s.writer, fmt.Sprintf("client %s", c.Subject), scanClient,
-		`INSERT INTO clients (kind, subject, name, public_key, created_at)
-		VALUES ($1, $2, $3, $4, $5) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
-		orNull(c.PublicKey), micro(s.now()))
+	key := nameKey(c.Name)
+	added, err := one(ctx, s.writer, fmt.Sprintf("client %s", c.Subject), scanClient,
+		`INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
+		orNull(key), orNull(c.PublicKey), micro(s.now()))
+	if errors.Is(err, ErrExists) {
+		_, found := one(ctx, s.reader, "client", scanClient,
+			`SELECT `+clientColumns+` FROM clients WHERE name_key = $1`, key)
+		if !errors.Is(found, ErrNotFound) {
+			err = errors.Join(fmt.Errorf("client %s: %w", c.Name, ErrNameTaken), found)
+		}
+	}
+	return added, err
 }
 
 // AnonymousClient returns the anonymous client with a subject. It adds one if there is none.

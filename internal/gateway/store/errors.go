@@ -19,6 +19,8 @@ var (
 	ErrKeyReused = errors.New("idempotency key reused: send another key with another request")
 	// ErrExists means that a row with the same name exists already.
 	ErrExists = errors.New("exists already")
+	// ErrNameTaken means that another client has the name.
+	ErrNameTaken = errors.New("name taken: choose another one")
 	// ErrNoStrategy means that the publisher has no active strategy.
 	ErrNoStrategy = errors.New("publisher has no active strategy")
 	// ErrActiveLimit means that the publisher has [MaxActive] active strategies.

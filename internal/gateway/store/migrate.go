@@ -50,6 +50,9 @@ func partsOf(dialect Dialect) dialectParts {
 	return parts
 }
 
+// fills compute values of existing rows after the migration with a version.
+var fills = map[int64]func(context.Context, *sql.Tx) error{5: fillNameKeys}
+
 // versions returns the migrations of a dialect. Each file is one migration; its name begins with the version.
 func versions(dialect Dialect) ([]*goose.Migration, error) {
 	files, err := migrations.ReadDir("migrations")
@@ -77,6 +80,9 @@ func versions(dialect Dialect) ([]*goose.Migration, error) {
 		all = append(all, goose.NewGoMigration(version, &goose.GoFunc{
 			RunTx: func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, statements.String())
+				if fill := fills[version]; err == nil && fill != nil {
+					err = fill(ctx, tx)
+				}
 				return err
 			},
 		}, nil))

@@ -160,7 +160,9 @@ func TestPublishersAndClientsAreUnique(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		_, err := f.CreatePublisher(t.Context(), f.publisher)
 		require.ErrorIs(t, err, ErrExists)
-		_, err = f.RegisterClient(t.Context(), f.client)
+		same := f.client
+		same.Name = "Another"
+		_, err = f.RegisterClient(t.Context(), same)
 		require.ErrorIs(t, err, ErrExists)
 		_, err = f.RegisterClient(t.Context(), Client{Kind: ClientAnonymous, Subject: "x", Name: "OpenAI"})
 		require.Error(t, err, "an anonymous client has no name")
@@ -291,6 +293,28 @@ func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
 			require.ErrorIs(t, err, ErrNewerSchema)
 		})
 	}
+}
+
+// A database of an older version can have a name twice. The first client keeps it for itself.
+func TestNamesOfOlderClientsAreTaken(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		for _, statement := range []string{
+			`UPDATE clients SET name = 'Straße  AI', name_key = NULL`,
+			`INSERT INTO clients (kind, subject, name, created_at) VALUES ('ed25519', 'k', 'STRASSE AI', 1)`,
+			`DROP INDEX clients_name_key`, `ALTER TABLE clients DROP COLUMN name_key`,
+			`DELETE FROM ` + versionTable + ` WHERE version_id = 5`,
+		} {
+			_, err := f.writer.Exec(statement)
+			require.NoError(t, err, statement)
+		}
+		again := f.open(t, Limits{})
+		_, err := again.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: "x", Name: "strasse ai"})
+		require.ErrorIs(t, err, ErrNameTaken)
+		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM clients WHERE name_key = 'strasse ai'`))
+		list, err := again.Clients(t.Context(), Page{})
+		require.NoError(t, err)
+		require.Len(t, list.Items, 2, "both stay registered")
+	})
 }
 
 func TestAnInvalidAddressIsNotQuoted(t *testing.T) {
