@@ -153,7 +153,8 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, database.Close()) }()
-	cases, err := service.New(service.Config{Store: database})
+	log := c.Logger(slog.LevelInfo)
+	cases, err := service.New(service.Config{Store: database, Log: log})
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 	if len(names) == 0 {
 		names = []string{listeners.negotiation.Addr().String(), listeners.licensing.Addr().String()}
 	}
-	g := &gateway{database: database, cases: cases, log: c.Logger(slog.LevelInfo), names: names, version: c.version}
+	g := &gateway{database: database, cases: cases, log: log, names: names, version: c.version}
 	if g.authenticator, err = identity.New(identity.Config{
 		Registry: service.Registry{Store: database}, Authorities: names, TrustedProxies: proxies,
 		MaxBody: rest.MaxBody, Log: g.log,

@@ -109,34 +109,3 @@ func (k KeyRecord) check(now time.Time) error {
 	}
 	return nil
 }
-
-// MaxOverlap is the longest time for which the old key of a rotation stays valid.
-const MaxOverlap = 30 * 24 * time.Hour
-
-// Rotate returns a new key with the owner and the scopes of a record, the record of the new key (without ID),
-// and the old record, which expires at oldUntil or at its own end if that is earlier. The caller stores both
-// records in one transaction. If oldUntil is now, the old key ends at once.
-//
-// It returns an error if the old key is not valid, or if oldUntil is in the past or after [MaxOverlap].
-// expires is the end of the new key; if zero, it does not expire.
-func Rotate(
-	old KeyRecord, now, oldUntil, expires time.Time,
-) (key APIKey, added, retired KeyRecord, err error) {
-	switch {
-	case old.check(now) != nil:
-		return key, added, retired, fmt.Errorf("API key %s: expired or revoked; create a new key", old.ID)
-	case oldUntil.Before(now) || oldUntil.After(now.Add(MaxOverlap)):
-		err = fmt.Errorf("API key %s: the end of the old key is not within %s from now; choose another time",
-			old.ID, MaxOverlap)
-		return key, added, retired, err
-	case !expires.IsZero() && !expires.After(now):
-		err = fmt.Errorf("API key %s: the new key expires in the past; choose a later time", old.ID)
-		return key, added, retired, err
-	}
-	key, added, retired = NewAPIKey(), old, old
-	added.ID, added.Hash, added.Expires = "", key.Hash(), expires
-	if retired.Expires.IsZero() || oldUntil.Before(retired.Expires) {
-		retired.Expires = oldUntil
-	}
-	return key, added, retired, nil
-}

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,43 +71,6 @@ func TestAnAPIKeyIsNeverPrinted(t *testing.T) {
 	assert.NotContains(t, strings.ToLower(out.String()), fmt.Sprintf("%x", secret[:8]))
 	assert.Contains(t, out.String(), "hgl_[redacted]")
 	assert.Equal(t, "hgl_[redacted]", key.String())
-}
-
-func TestRotate(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
-	old := identity.KeyRecord{
-		ID: "k1", Hash: "h", Kind: identity.Client, Owner: 7, OwnerName: "Reader AI",
-		Scopes: []identity.Scope{identity.Negotiate},
-	}
-	key, added, retired, err := identity.Rotate(old, now, now.Add(time.Hour), time.Time{})
-	require.NoError(t, err)
-	want := old
-	want.ID, want.Hash = "", key.Hash()
-	assert.Equal(t, want, added)
-	want = old
-	want.Expires = now.Add(time.Hour)
-	assert.Equal(t, want, retired, "both keys are valid until the given time")
-
-	old.Expires = now.Add(time.Minute)
-	_, added, retired, err = identity.Rotate(old, now, now.Add(time.Hour), now.Add(time.Hour))
-	require.NoError(t, err)
-	assert.Equal(t, now.Add(time.Minute), retired.Expires, "a rotation never prolongs the old key")
-	assert.Equal(t, now.Add(time.Hour), added.Expires)
-
-	for want, c := range map[string]struct {
-		old      identity.KeyRecord
-		oldUntil time.Time
-		expires  time.Time
-	}{
-		"expired or revoked; create a new key":     {identity.KeyRecord{Revoked: now}, now, time.Time{}},
-		"expired or revoked; create":               {identity.KeyRecord{Expires: now}, now, time.Time{}},
-		"is not within 720h0m0s from now":          {old, now.Add(-time.Second), time.Time{}},
-		"is not within 720h0m0s":                   {old, now.Add(identity.MaxOverlap + 1), time.Time{}},
-		"the new key expires in the past; choose ": {old, now, now},
-	} {
-		_, _, _, err := identity.Rotate(c.old, now, c.oldUntil, c.expires)
-		assert.ErrorContains(t, err, want)
-	}
 }
 
 func TestParseScopes(t *testing.T) {

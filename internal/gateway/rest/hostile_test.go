@@ -95,11 +95,11 @@ func TestTheLogHasNoSecrets(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
 	var log bytes.Buffer
-	config := newConfig(t, g.store)
-	config.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	before := slog.Default()
-	slog.SetDefault(config.Log)
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	t.Cleanup(func() { slog.SetDefault(before) })
+	config := newConfig(t, g.store)
+	config.Log = slog.Default()
 	api := newServer(t, rest.Negotiation(config)) + "/api/"
 	hidden := `{"min_price_per_fetch_micro":1234567,"preferred_price_per_fetch_micro":2345678,
 		"max_price_per_fetch_micro":3456789}`
@@ -107,6 +107,9 @@ func TestTheLogHasNoSecrets(t *testing.T) {
 	call(t, "POST", api+"strategies", k.publisher, strings.Replace(hidden, "1234567", "9234567", 1))
 	call(t, "POST", api+"negotiations", k.client, `{"publisher_hostname":"site-a.local","proposed_terms":{
 		"price_per_fetch_micro":1234566,"token_ttl_seconds":600,"burst_rps":10,"purposes":["inference"]}}`)
+	added := must(t, 201, call(t, "POST", api+"keys", k.publisher, `{"name":"second"}`))
+	rotated := must(t, 200, call(t, "POST", api+"keys/"+added["id"].(string)+"/rotate", k.publisher, ""))
+	require.Contains(t, log.String(), "API key rotated")
 	call(t, "GET", api+"negotiations", k.client+"x", "")
 	call(t, "GET", api+"negotiations?api_key="+k.client, "", "")
 	require.NoError(t, g.store.Close())
@@ -114,6 +117,7 @@ func TestTheLogHasNoSecrets(t *testing.T) {
 	require.NotEmpty(t, log.String(), "the error of the database is logged")
 	for name, secret := range map[string]string{
 		"administrator's key": k.administrator, "publisher's key": k.publisher, "client's key": k.client,
+		"created key": added["api_key"].(string), "new key": rotated["api_key"].(string),
 		"minimum": "1234567", "preferred price": "2345678",
 	} {
 		require.NotContains(t, log.String(), secret, name)

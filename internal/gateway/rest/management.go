@@ -74,6 +74,17 @@ type newKey struct {
 	Text string `json:"api_key" doc:"Shown once"`
 }
 
+// rotatedKey is the result of a rotation.
+type rotatedKey struct {
+	service.Key
+	Text     string      `json:"api_key" doc:"Shown once"`
+	Replaced service.Key `json:"replaced" doc:"The old key, with its end"`
+}
+
+type rotationBody struct {
+	OverlapSeconds *int64 `json:"overlap_seconds,omitempty" minimum:"0" maximum:"2592000" default:"86400"`
+}
+
 type keyBody struct {
 	PublisherID int64     `json:"publisher_id" required:"false" minimum:"1"`
 	ClientID    int64     `json:"client_id" required:"false" minimum:"1"`
@@ -176,10 +187,24 @@ func (a *api) addKeys() {
 			text, key, err := a.Service.CreateKey(ctx, caller, service.KeyRequest(sent))
 			return newKey{key, text.Reveal()}, err
 		})
-	add(a, http.MethodPost, "/api/keys/{id}/rotate", "rotate-key", "Replace an API key; its text is shown once",
-		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *ByUUID) (newKey, error) {
-			text, key, err := a.Service.RotateKey(ctx, caller, in.ID)
-			return newKey{key, text.Reveal()}, err
+	add(a, http.MethodPost, "/api/keys/{id}/rotate", "rotate-key",
+		"Replace an API key; the new one is shown once, and the old one stays valid for a time", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *struct {
+			ByUUID
+			Body *body[rotationBody]
+		}) (rotatedKey, error) {
+			overlap := service.DefaultOverlap
+			if in.Body != nil {
+				sent, err := in.Body.read()
+				if err != nil {
+					return rotatedKey{}, err
+				}
+				if sent.OverlapSeconds != nil {
+					overlap = time.Duration(*sent.OverlapSeconds) * time.Second
+				}
+			}
+			text, added, replaced, err := a.Service.RotateKey(ctx, caller, in.ID, overlap)
+			return rotatedKey{added, text.Reveal(), replaced}, err
 		})
 	add(a, http.MethodDelete, "/api/keys/{id}", "revoke-key", "Revoke an API key", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *ByUUID) (service.Key, error) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,7 +129,7 @@ func TestProblemsNameTheirCause(t *testing.T) {
 		{"GET", "negotiations?limit=1000", k.client, "", 422, "limit"},
 		{"GET", "negotiations?colour=red", k.client, "", 422, "colour"},
 		{"GET", "clients", k.publisher, "", 403, "administer"},
-		{"POST", "clients", k.administrator, `{"client_name":"openai"}`, 409, `another client has the name \"openai\"`},
+		{"POST", "clients", k.administrator, `{"client_name":"openai"}`, 409, "another client has the name"},
 		{"DELETE", "negotiations", k.client, "", 405, "not one of GET, POST"},
 		{"GET", "nothing", k.client, "", 404, "openapi.json"},
 	} {
@@ -161,6 +162,46 @@ func TestARepeatedRequestOverHTTP(t *testing.T) {
 	other := call(t, "POST", url, k.client, fmt.Sprintf(proposal, 1501), "Idempotency-Key", "one")
 	require.Equal(t, "urn:haggle:problem:idempotency-key-reused", must(t, 422, other)["type"])
 	require.Len(t, must(t, 200, call(t, "GET", url, k.client, ""))["items"], 1)
+}
+
+// The old key of a rotation is valid for a day, or for the time that the request states.
+func TestAKeyIsRotatedOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	create := func(name string) (id, text string) {
+		key := must(t, 201, call(t, "POST", api+"keys", k.publisher, `{"name":"`+name+`"}`))
+		id, _ = key["id"].(string)
+		text, _ = key["api_key"].(string)
+		return id, text
+	}
+	for body, overlap := range map[string]time.Duration{
+		"": 24 * time.Hour, "{}": 24 * time.Hour, `{"overlap_seconds":60}`: time.Minute, `{"overlap_seconds":0}`: 0,
+	} {
+		id, old := create("rotated")
+		before := time.Now()
+		rotated := must(t, 200, call(t, "POST", api+"keys/"+id+"/rotate", k.publisher, body))
+		replaced, _ := rotated["replaced"].(map[string]any)
+		require.Equal(t, []any{id, rotated["id"]}, []any{replaced["id"], replaced["replaced_by"]})
+		text, _ := replaced["expires_at"].(string)
+		end, err := time.Parse(time.RFC3339Nano, text)
+		require.NoError(t, err)
+		require.WithinRange(t, end, before.Add(overlap).Add(-time.Second), time.Now().Add(overlap))
+		status := 200
+		if overlap == 0 {
+			status = 401
+		}
+		must(t, status, call(t, "GET", api+"keys", old, ""))
+		added, _ := rotated["api_key"].(string)
+		must(t, 200, call(t, "GET", api+"keys", added, ""))
+		must(t, 409, call(t, "POST", api+"keys/"+id+"/rotate", k.publisher, body))
+	}
+	id, _ := create("kept")
+	for _, wrong := range []string{"-1", "2592001", `"1"`, "1.5", "null"} {
+		got := call(t, "POST", api+"keys/"+id+"/rotate", k.publisher, `{"overlap_seconds":`+wrong+`}`)
+		must(t, 422, got)
+		require.Contains(t, got.text, "overlap_seconds")
+	}
 }
 
 func TestListsHavePages(t *testing.T) {

@@ -3,6 +3,7 @@ package service_test
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -79,6 +80,83 @@ func TestASignatureIsAcceptedByOneGateway(t *testing.T) {
 			}
 			_, err = other.Identify(signed(t, transport))
 			require.NoError(t, err, "a further request has a further nonce")
+		}
+	})
+}
+
+// calls returns a function that authenticates a request with an API key at the time of the fixture.
+func (f *fixture) calls(t *testing.T) func(identity.APIKey) (identity.Caller, error) {
+	t.Helper()
+	authenticator, err := identity.New(identity.Config{
+		Registry: service.Registry{Store: f.store}, Now: f.store.Now,
+	})
+	require.NoError(t, err)
+	return func(key identity.APIKey) (identity.Caller, error) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+key.Reveal())
+		return authenticator.Identify(r)
+	}
+}
+
+func TestAnExpiredAPIKeyIsRefused(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		calls, end := f.calls(t), f.store.Now().Add(time.Hour)
+		limited, _, err := f.CreateKey(t.Context(), f.siteA, service.KeyRequest{Name: "limited", ExpiresAt: end})
+		require.NoError(t, err)
+		unlimited, _, err := f.CreateKey(t.Context(), f.siteA, service.KeyRequest{Name: "unlimited"})
+		require.NoError(t, err)
+		f.offset.Store(int64(time.Hour - time.Microsecond))
+		caller, err := calls(limited)
+		require.NoError(t, err)
+		require.Equal(t, f.siteA.ID, caller.ID)
+		f.offset.Store(int64(time.Hour))
+		_, err = calls(limited)
+		var refusal *identity.Error
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, "401 api-key-expired", fmt.Sprint(refusal.Status, " ", refusal.Code))
+		_, err = calls(unlimited)
+		require.NoError(t, err)
+	})
+}
+
+// A rotation has an overlap, in which both keys are valid, so that a client can change its key at any time.
+func TestBothKeysOfARotationAreValidForATime(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx, calls := t.Context(), f.calls(t)
+		first, key, err := f.CreateKey(ctx, f.siteA, service.KeyRequest{
+			Name: "main", Scopes: []string{"strategies:read", "keys:write"},
+		})
+		require.NoError(t, err)
+		owner, err := calls(first)
+		require.NoError(t, err)
+		f.log.Reset()
+		second, added, replaced, err := f.RotateKey(ctx, owner, key.ID, time.Hour)
+		require.NoError(t, err)
+		end := f.store.Now().Add(time.Hour)
+		require.Equal(t, []any{key.ID, end, added.ID},
+			[]any{replaced.ID, replaced.ExpiresAt, replaced.ReplacedBy})
+		require.Zero(t, added.ExpiresAt, "the new key ends when the old one would have ended")
+		line := fmt.Sprintf(`msg="API key rotated" key=%s new_key=%s`, key.ID, added.ID)
+		require.Contains(t, f.log.String(), line)
+		require.Contains(t, f.log.String(), fmt.Sprintf(`by="publisher:%d key:%s"`, f.siteA.ID, key.ID))
+		require.NotContains(t, f.log.String(), second.Reveal())
+		for _, key := range []identity.APIKey{first, second} {
+			caller, err := calls(key)
+			require.NoError(t, err)
+			require.Equal(t, owner.Scopes, caller.Scopes)
+		}
+		_, _, _, err = f.RotateKey(ctx, owner, key.ID, time.Hour)
+		ended := fails(t, err, service.Conflict, service.CodeKeyEnded)
+		require.Equal(t, fmt.Sprintf("API key %s: replaced by API key %s: rotate the key that replaces it, or "+
+			"create a key", key.ID, added.ID), ended.Detail)
+		f.offset.Add(int64(time.Hour))
+		_, err = calls(first)
+		require.ErrorContains(t, err, "expired")
+		_, err = calls(second)
+		require.NoError(t, err)
+		for _, wrong := range []time.Duration{-time.Second, service.MaxOverlap + time.Second} {
+			_, _, _, err = f.RotateKey(ctx, f.siteA, added.ID, wrong)
+			require.Equal(t, "overlap_seconds", fails(t, err, service.Invalid, "invalid").Field)
 		}
 	})
 }

@@ -39,6 +39,7 @@ const (
 	CodeClosed        = "publisher-closed"
 	CodeNeedsApproval = "needs-approval"
 	CodeUnnamed       = "unnamed-client"
+	CodeKeyEnded      = "api-key-ended"
 	CodeKeyReused     = "idempotency-key-reused"
 	CodeActiveLimit   = "limit-active-strategies"
 	CodeLimitClient   = "limit-client-hour"
@@ -119,6 +120,7 @@ func problem(err error) error {
 		{store.ErrInProgress, Conflict, CodeInProgress, "", time.Second},
 		{store.ErrNotFound, NotFound, string(NotFound), "", 0},
 		{store.ErrExists, Conflict, CodeExists, "", 0},
+		{store.ErrKeyEnded, Conflict, CodeKeyEnded, "", 0},
 		{store.ErrNoStrategy, Conflict, CodeClosed, "", 0},
 		{store.ErrActiveLimit, Conflict, CodeActiveLimit, "", 0},
 		{store.ErrOfferChanged, Conflict, CodeOfferChanged, "", 0},

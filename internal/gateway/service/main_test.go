@@ -1,8 +1,10 @@
 package service_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -42,6 +44,7 @@ type fixture struct {
 	*service.Service
 	store          *store.Store
 	address        string
+	log            bytes.Buffer
 	offset         atomic.Int64
 	administrator  identity.Caller
 	siteA, siteB   identity.Caller
@@ -69,7 +72,9 @@ func newFixture(t *testing.T, address string) *fixture {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.store.Close()) })
-	f.Service, err = service.New(service.Config{Store: f.store})
+	f.Service, err = service.New(service.Config{
+		Store: f.store, Log: slog.New(slog.NewTextHandler(&f.log, nil)),
+	})
 	require.NoError(t, err)
 	f.siteA, f.siteB = f.publisher(t, "site-a.local"), f.publisher(t, "site-b.local")
 	f.openAI, f.claude = f.client(t, "OpenAI"), f.client(t, "Anthropic")

@@ -4,8 +4,6 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -105,15 +103,7 @@ func TestThePublishersFloorRaisesItsStrategies(t *testing.T) {
 func TestKeysHaveAtMostTheScopesOfTheirMaker(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		authenticator, err := identity.New(identity.Config{
-			Registry: service.Registry{Store: f.store}, Now: f.store.Now,
-		})
-		require.NoError(t, err)
-		calls := func(key identity.APIKey) (identity.Caller, error) {
-			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
-			r.Header.Set("Authorization", "Bearer "+key.Reveal())
-			return authenticator.Identify(r)
-		}
+		calls := f.calls(t)
 		text, _, err := f.CreateKey(ctx, f.administrator, service.KeyRequest{
 			PublisherID: f.siteA.ID, Name: "reports", Scopes: []string{"analytics:read", "keys:write"},
 		})
@@ -129,7 +119,7 @@ func TestKeysHaveAtMostTheScopesOfTheirMaker(t *testing.T) {
 		fails(t, err, service.Forbidden, "scope-missing")
 		_, strong, err := f.CreateKey(ctx, f.siteA, service.KeyRequest{Name: "all"})
 		require.NoError(t, err)
-		_, _, err = f.RotateKey(ctx, reporter, strong.ID)
+		_, _, _, err = f.RotateKey(ctx, reporter, strong.ID, time.Hour)
 		fails(t, err, service.Forbidden, "scope-missing")
 		_, err = f.RevokeKey(ctx, f.openAI, strong.ID)
 		fails(t, err, service.NotFound, "not_found")
@@ -142,10 +132,10 @@ func TestKeysHaveAtMostTheScopesOfTheirMaker(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, keys.Items, 2)
 		require.NotContains(t, asJSON(t, keys), text.Reveal())
-		rotated, _, err := f.RotateKey(ctx, f.administrator, reporter.KeyID)
+		rotated, _, _, err := f.RotateKey(ctx, f.administrator, reporter.KeyID, 0)
 		require.NoError(t, err)
 		_, err = calls(text)
-		require.ErrorContains(t, err, "revoked")
+		require.ErrorContains(t, err, "expired")
 		again, err := calls(rotated)
 		require.NoError(t, err)
 		require.Equal(t, reporter.Scopes, again.Scopes)

@@ -123,12 +123,15 @@ type Key struct {
 	// ExpiresAt and RevokedAt are zero for a key that does not expire, or is not revoked.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
+	// ReplacedBy is the ID of the key that a rotation has added.
+	ReplacedBy string `json:"replaced_by,omitempty" format:"uuid"`
 }
 
 func keyView(k store.APIKey) Key {
 	v := Key{
 		ID: k.ID, Name: k.Name, PublisherID: k.Publisher, ClientID: k.Client, CreatedAt: k.CreatedAt,
-		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, Scopes: []identity.Scope{},
+		ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, ReplacedBy: k.ReplacedBy,
+		Scopes: []identity.Scope{},
 	}
 	for _, scope := range k.Scopes {
 		v.Scopes = append(v.Scopes, identity.Scope(scope))
@@ -239,7 +242,12 @@ func (s *Service) createKey(
 		row.Scopes = append(row.Scopes, string(scope))
 	}
 	added, err := s.store.CreateKey(ctx, row)
-	return text, keyView(added), err
+	if err != nil {
+		return text, key, err
+	}
+	s.log.InfoContext(ctx, "API key created", "key", added.ID, "publisher", publisher, "client", client,
+		"by", actor(caller))
+	return text, keyView(added), nil
 }
 
 // Keys lists the API keys of a publisher or of a client; if both ids are 0, those of the caller. It needs the
@@ -274,27 +282,44 @@ func (s *Service) ownKey(ctx context.Context, caller identity.Caller, id string)
 	return k, nil
 }
 
-// RotateKey revokes an API key and adds one with the same owner, name, scopes and end. The caller needs all
-// scopes of the key and keys:write.
+// The overlap of a rotation: the time for which the old key stays valid beside the new one.
+const (
+	DefaultOverlap = 24 * time.Hour
+	MaxOverlap     = 30 * 24 * time.Hour
+)
+
+// RotateKey adds an API key with the owner, name, scopes and end of another one, which expires after an
+// overlap, or at its own end if that is earlier. overlap is 0 to [MaxOverlap]; with 0 the old key ends at
+// once. The caller needs all scopes of the key and keys:write. It returns Conflict for a key that is expired,
+// revoked or replaced.
 func (s *Service) RotateKey(
-	ctx context.Context, caller identity.Caller, id string,
-) (text identity.APIKey, key Key, err error) {
+	ctx context.Context, caller identity.Caller, id string, overlap time.Duration,
+) (text identity.APIKey, added, replaced Key, err error) {
+	if overlap < 0 || overlap > MaxOverlap {
+		return text, added, replaced, invalid("overlap_seconds", "%d is not from 0 to %d",
+			int64(overlap.Seconds()), int64(MaxOverlap.Seconds()))
+	}
 	old, err := s.ownKey(ctx, caller, id)
 	if err != nil {
-		return text, key, problem(err)
+		return text, added, replaced, problem(err)
 	}
 	if !administers(caller) {
 		if err := caller.RequireAll(keyView(old).Scopes); err != nil {
-			return text, key, problem(err)
+			return text, added, replaced, problem(err)
 		}
 	}
 	if end := caller.Expires; !end.IsZero() && (old.ExpiresAt.IsZero() || old.ExpiresAt.After(end)) {
-		return text, key, forbidden("scope-missing",
+		return text, added, replaced, forbidden("scope-missing",
 			"API key %s: ends after the caller's key; use a key that lasts longer", id)
 	}
 	text = identity.NewAPIKey()
-	added, err := s.store.RotateKey(ctx, id, text.Hash())
-	return text, keyView(added), problem(err)
+	stored, retired, err := s.store.RotateKey(ctx, id, text.Hash(), overlap)
+	if err != nil {
+		return text, added, replaced, problem(err)
+	}
+	s.log.InfoContext(ctx, "API key rotated", "key", id, "new_key", stored.ID,
+		"old_key_until", retired.ExpiresAt, "by", actor(caller))
+	return text, keyView(stored), keyView(retired), nil
 }
 
 // RevokeKey revokes an API key. It needs the scope keys:write.
@@ -303,5 +328,9 @@ func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id stri
 		return Key{}, problem(err)
 	}
 	revoked, err := s.store.RevokeKey(ctx, id)
-	return keyView(revoked), problem(err)
+	if err != nil {
+		return Key{}, problem(err)
+	}
+	s.log.InfoContext(ctx, "API key revoked", "key", id, "by", actor(caller))
+	return keyView(revoked), nil
 }

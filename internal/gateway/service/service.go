@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
@@ -17,11 +18,14 @@ import (
 type Config struct {
 	// Store is the database. Its limits of negotiations are those of the service.
 	Store *store.Store
+	// Log receives an entry for each change of API keys. If nil, [slog.Default] is used.
+	Log *slog.Logger
 }
 
 // Service has the use cases. Its methods are safe for concurrent use.
 type Service struct {
 	store      *store.Store
+	log        *slog.Logger
 	strategies cache[*engine.Strategy]
 	hostnames  cache[string]
 }
@@ -31,7 +35,10 @@ func New(c Config) (*Service, error) {
 	if c.Store == nil {
 		return nil, errors.New("service: store not set; set Config.Store")
 	}
-	return &Service{store: c.Store}, nil
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return &Service{store: c.Store, log: c.Log}, nil
 }
 
 // Page selects a part of a list. Size is 1 to 200; if zero, 50 is used. Cursor is [List.Next] of the page
@@ -100,6 +107,15 @@ func (s *Service) hostname(ctx context.Context, publisher int64) (string, error)
 		p, err := s.store.Publisher(ctx, publisher)
 		return p.Hostname, err
 	})
+}
+
+// actor names a caller in the log and in the audit log: its kind, its ID, and its key.
+func actor(caller identity.Caller) string {
+	name := caller.LimitKey()
+	if caller.KeyID != "" && caller.Kind != identity.Administrator {
+		name += " key:" + caller.KeyID
+	}
+	return name
 }
 
 // administers reports whether the caller acts for every publisher and client.

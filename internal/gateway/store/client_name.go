@@ -10,8 +10,8 @@ import (
 )
 
 // nameKey returns a name in the form in which names are compared: without differences of case, of width, of
-// composition and of spaces. Neither database has such a comparison. Similar letters of different scripts stay
-// different.
+// composition and of spaces. Neither database has such a comparison. Similar letters of different scripts
+// stay different.
 func nameKey(name string) string {
 	folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 	return strings.Join(strings.Fields(folded), " ")

@@ -99,6 +99,8 @@ type APIKey struct {
 	CreatedAt         time.Time
 	// ExpiresAt is zero for a key that does not expire. RevokedAt is zero for a key that is not revoked.
 	ExpiresAt, RevokedAt time.Time
+	// ReplacedBy is the ID of the key that a rotation has added; empty without a rotation.
+	ReplacedBy string
 }
 
 // Valid reports whether the key is neither expired nor revoked.
@@ -106,14 +108,14 @@ func (k APIKey) Valid(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
 }
 
-const keyColumns = `id, hash, name, scopes, publisher_id, client_id, created_at, expires_at, revoked_at`
+const keyColumns = `id, hash, name, scopes, publisher_id, client_id, created_at, expires_at, revoked_at,
+	replaced_by`
 
 func scanKey(scan func(...any) error) (k APIKey, err error) {
 	var scopes []byte
 	var publisher, client *int64
 	err = scan(&k.ID, &k.Hash, &k.Name, text(&scopes), &publisher, &client, scanTime{&k.CreatedAt},
-		scanTime{&k.ExpiresAt},
-		scanTime{&k.RevokedAt})
+		scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, text(&k.ReplacedBy))
 	if err != nil {
 		return k, err
 	}
@@ -172,41 +174,50 @@ func (s *Store) Key(ctx context.Context, id string) (APIKey, error) {
 // RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no
 // key has the id.
 func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
-	return s.revokeKey(ctx, s.writer, id)
-}
-
-func (s *Store) revokeKey(ctx context.Context, on querier, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	return one(ctx, on, "API key "+id, scanKey,
+	return one(ctx, s.writer, "API key "+id, scanKey,
 		`UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1
 		RETURNING `+keyColumns, id, micro(s.now()))
 }
 
-// RotateKey revokes an API key and adds one with the same owner, name, scopes and end, in one transaction. It
-// returns [ErrNotFound] if no key has the id, or if the key is not valid.
-func (s *Store) RotateKey(ctx context.Context, id, newHash string) (added APIKey, err error) {
+// RotateKey adds an API key with the owner, name, scopes and end of another one, which expires after an
+// overlap, or at its own end if that is earlier, in one transaction. It returns [ErrNotFound] if no key has
+// the id, and [ErrKeyEnded] if the key is expired, revoked or replaced already.
+func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.Duration) (
+	added, replaced APIKey, err error,
+) {
+	if err := checkID("API key", id); err != nil {
+		return added, replaced, err
+	}
 	err = s.transact(ctx, func(t *transaction) error {
-		if err := checkID("API key", id); err != nil {
-			return err
-		}
 		old, err := one(ctx, t, "API key "+id, scanKey,
-			`SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+t.lock("", "FOR UPDATE"), id)
+			t.lock(`SELECT `+keyColumns+` FROM api_keys WHERE id = $1`, "FOR UPDATE"), id)
 		if err != nil {
 			return err
 		}
-		if !old.Valid(s.now()) {
-			return fmt.Errorf("API key %s: expired or revoked: %w", id, ErrNotFound)
+		now := s.now()
+		switch {
+		case old.ReplacedBy != "":
+			return fmt.Errorf("API key %s: replaced by API key %s: %w", id, old.ReplacedBy, ErrKeyEnded)
+		case !old.Valid(now):
+			return fmt.Errorf("API key %s: expired or revoked: %w", id, ErrKeyEnded)
 		}
-		if _, err = s.revokeKey(ctx, t, id); err != nil {
-			return err
+		end := now.Add(overlap)
+		if !old.ExpiresAt.IsZero() && old.ExpiresAt.Before(end) {
+			end = old.ExpiresAt
 		}
 		old.Hash = newHash
-		added, err = s.addKey(ctx, t, old)
+		if added, err = s.addKey(ctx, t, old); err != nil {
+			return err
+		}
+		replaced, err = one(ctx, t, "API key "+id, scanKey,
+			`UPDATE api_keys SET expires_at = $2, replaced_by = $3 WHERE id = $1 RETURNING `+keyColumns,
+			id, micro(end), added.ID)
 		return err
 	})
-	return added, err
+	return added, replaced, err
 }
 
 // Keys lists the API keys of a publisher or of a client, newest first. The other one is zero.

@@ -111,19 +111,7 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dialect := goose.DialectSQLite3
-	options := []goose.ProviderOption{
-		goose.WithTableName(versionTable), goose.WithGoMigrations(all...), goose.WithDisableGlobalRegistry(true),
-	}
-	if s.Dialect == Postgres {
-		// Two gateways that start at once must not both create the tables.
-		locker, err := lock.NewPostgresSessionLocker()
-		if err != nil {
-			return err
-		}
-		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
-	}
-	provider, err := goose.NewProvider(dialect, s.writer, nil, options...)
+	provider, err := s.provider(all)
 	if err != nil {
 		return err
 	}
@@ -136,4 +124,21 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 	}
 	_, err = provider.Up(ctx)
 	return err
+}
+
+// provider returns goose's provider of migrations.
+func (s *Store) provider(all []*goose.Migration) (*goose.Provider, error) {
+	dialect := goose.DialectSQLite3
+	options := []goose.ProviderOption{
+		goose.WithTableName(versionTable), goose.WithGoMigrations(all...), goose.WithDisableGlobalRegistry(true),
+	}
+	if s.Dialect == Postgres {
+		// Two gateways that start at once must not both create the tables.
+		locker, err := lock.NewPostgresSessionLocker()
+		if err != nil {
+			return nil, err
+		}
+		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
+	}
+	return goose.NewProvider(dialect, s.writer, nil, options...)
 }

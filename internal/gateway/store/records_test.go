@@ -131,25 +131,37 @@ func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 		require.False(t, found.Valid(end))
 
 		f.pass(time.Minute)
-		rotated, err := f.RotateKey(t.Context(), key.ID, "h2")
+		rotated, replaced, err := f.RotateKey(t.Context(), key.ID, "h2", 10*time.Minute)
 		require.NoError(t, err)
 		require.NotEqual(t, key.ID, rotated.ID)
-		require.Equal(t, []any{"ci", []string{"read"}, f.publisher.ID, end},
-			[]any{rotated.Name, rotated.Scopes, rotated.Publisher, rotated.ExpiresAt})
+		require.Equal(t, []any{"ci", []string{"read"}, f.publisher.ID, end, ""},
+			[]any{rotated.Name, rotated.Scopes, rotated.Publisher, rotated.ExpiresAt, rotated.ReplacedBy})
 		old, err := f.KeyByHash(t.Context(), "h1")
 		require.NoError(t, err)
-		require.False(t, old.Valid(f.now()))
-		_, err = f.RotateKey(t.Context(), key.ID, "h3")
-		require.ErrorIs(t, err, ErrNotFound)
+		require.Equal(t, replaced, old)
+		require.Equal(t, rotated.ID, old.ReplacedBy)
+		require.Equal(t, start.Add(11*time.Minute), old.ExpiresAt)
+		_, _, err = f.RotateKey(t.Context(), key.ID, "h3", 0)
+		require.ErrorIs(t, err, ErrKeyEnded, "the new key would end with the overlap")
+		require.ErrorContains(t, err, "replaced by API key "+rotated.ID)
+		_, replaced, err = f.RotateKey(t.Context(), rotated.ID, "h3", 2*time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, end, replaced.ExpiresAt, "a rotation never prolongs a key")
 		_, err = f.RevokeKey(t.Context(), "nonsense")
 		require.ErrorIs(t, err, ErrNotFound)
-		f.pass(time.Minute)
 		again, err := f.RevokeKey(t.Context(), key.ID)
 		require.NoError(t, err)
+		f.pass(time.Minute)
+		again, err = f.RevokeKey(t.Context(), again.ID)
+		require.NoError(t, err)
 		require.Equal(t, start.Add(time.Minute), again.RevokedAt)
+		_, err = f.writer.Exec(`UPDATE api_keys SET replaced_by = NULL`)
+		require.NoError(t, err)
+		_, _, err = f.RotateKey(t.Context(), key.ID, "h4", time.Hour)
+		require.ErrorContains(t, err, "expired or revoked")
 		keys, err := f.Keys(t.Context(), f.publisher.ID, 0, Page{})
 		require.NoError(t, err)
-		require.Len(t, keys.Items, 2)
+		require.Len(t, keys.Items, 3)
 		keys, err = f.Keys(t.Context(), 0, f.client.ID, Page{})
 		require.NoError(t, err)
 		require.Empty(t, keys.Items)
@@ -297,24 +309,35 @@ func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
 
 // A database of an older version can have a name twice. The first client keeps it for itself.
 func TestNamesOfOlderClientsAreTaken(t *testing.T) {
-	onBoth(t, func(t *testing.T, f *fixture) {
-		for _, statement := range []string{
-			`UPDATE clients SET name = 'Straße  AI', name_key = NULL`,
-			`INSERT INTO clients (kind, subject, name, created_at) VALUES ('ed25519', 'k', 'STRASSE AI', 1)`,
-			`DROP INDEX clients_name_key`, `ALTER TABLE clients DROP COLUMN name_key`,
-			`DELETE FROM ` + versionTable + ` WHERE version_id = 5`,
-		} {
-			_, err := f.writer.Exec(statement)
-			require.NoError(t, err, statement)
-		}
-		again := f.open(t, Limits{})
-		_, err := again.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: "x", Name: "strasse ai"})
-		require.ErrorIs(t, err, ErrNameTaken)
-		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM clients WHERE name_key = 'strasse ai'`))
-		list, err := again.Clients(t.Context(), Page{})
-		require.NoError(t, err)
-		require.Len(t, list.Items, 2, "both stay registered")
-	})
+	for dialect, address := range map[Dialect]string{
+		SQLite: "sqlite:" + filepath.Join(t.TempDir(), "gateway.db"), Postgres: server.Create(t),
+	} {
+		t.Run(string(dialect), func(t *testing.T) {
+			config := Config{Address: address}
+			older, err := connect(config)
+			require.NoError(t, err)
+			all, err := versions(dialect)
+			require.NoError(t, err)
+			provider, err := older.provider(all[:4])
+			require.NoError(t, err)
+			_, err = provider.Up(t.Context())
+			require.NoError(t, err)
+			_, err = older.writer.Exec(`INSERT INTO clients (kind, subject, name, created_at) VALUES
+				('api_key', 'k', 'Straße  AI', 1), ('ed25519', 'k', 'STRASSE AI', 2), ('anonymous', 'k', NULL, 3)`)
+			require.NoError(t, err)
+			require.NoError(t, older.Close())
+
+			s, err := Open(t.Context(), config)
+			require.NoError(t, err)
+			defer s.Close()
+			_, err = s.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: "x", Name: "strasse ai"})
+			require.ErrorIs(t, err, ErrNameTaken)
+			require.EqualValues(t, 1, count(t, s.reader, `SELECT id FROM clients WHERE name_key = 'strasse ai'`))
+			list, err := s.Clients(t.Context(), Page{})
+			require.NoError(t, err)
+			require.Len(t, list.Items, 3, "all stay registered")
+		})
+	}
 }
 
 func TestAnInvalidAddressIsNotQuoted(t *testing.T) {
