@@ -30,13 +30,17 @@ func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 	s, err := store.Open(ctx, store.Config{Address: files.Database})
 	ts.Check(err)
 	defer func() { ts.Check(s.Close()) }()
-	publisher, err := s.CreatePublisher(ctx, store.Publisher{Hostname: "site-a.local", Name: "A", Currency: "USD",
-		Active: true})
+	publisher, err := s.CreatePublisher(ctx, store.Publisher{
+		Hostname: "site-a.local", Name: "A", Currency: "USD",
+		Active: true,
+	}, nil)
 	ts.Check(err)
 	_, err = s.AddStrategy(ctx, store.Strategy{Publisher: publisher.ID, Name: "s",
-		Definition: json.RawMessage(`{}`), Active: true})
+		Definition: json.RawMessage(`{}`), Active: true}, nil)
 	ts.Check(err)
-	client, err := s.RegisterClient(ctx, store.Client{Kind: store.ClientAPIKey, Subject: "acme", Name: "Acme"})
+	client, err := s.RegisterClient(ctx, store.Client{
+		Kind: store.ClientAPIKey, Subject: "acme", Name: "Acme",
+	}, nil)
 	ts.Check(err)
 	negotiate := func(name string) {
 		result, err := s.CreateNegotiations(ctx, store.Creation{Client: client.ID, Proposals: []store.Proposal{{

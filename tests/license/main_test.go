@@ -86,7 +86,7 @@ func (g *gateway) publisher(t testing.TB, hostname, rules string) {
 	})
 	require.NoError(t, err)
 	caller := identity.Caller{Kind: identity.Publisher, ID: p.ID, Scopes: identity.ScopesOf(identity.Publisher)}
-	_, err = g.cases.CreateStrategy(t.Context(), caller, []byte(rules))
+	_, err = g.cases.CreateStrategy(t.Context(), caller, []byte(rules), "")
 	require.NoError(t, err)
 }
 

@@ -54,7 +54,7 @@ func seed(ctx context.Context, cases *service.Service) (parties []partyView, err
 		caller := identity.Caller{
 			Kind: identity.Publisher, ID: p.ID, Scopes: identity.ScopesOf(identity.Publisher),
 		}
-		if _, err := cases.CreateStrategy(ctx, caller, []byte(entry.strategy)); err != nil {
+		if _, err := cases.CreateStrategy(ctx, caller, []byte(entry.strategy), ""); err != nil {
 			return nil, err
 		}
 		if err := add("publisher", p.Hostname, p.ID, service.KeyRequest{PublisherID: p.ID}); err != nil {

@@ -62,13 +62,13 @@ func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 func (g *gateway) fill(t *testing.T) {
 	t.Helper()
 	p, err := g.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
-		Currency: "USD", Active: true})
+		Currency: "USD", Active: true}, nil)
 	require.NoError(t, err)
 	_, err = g.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
-		Definition: json.RawMessage(`{}`), Active: true})
+		Definition: json.RawMessage(`{}`), Active: true}, nil)
 	require.NoError(t, err)
 	c, err := g.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
-		Name: "Acme"})
+		Name: "Acme"}, nil)
 	require.NoError(t, err)
 	for range 3 {
 		result, err := g.CreateNegotiations(t.Context(), store.Creation{

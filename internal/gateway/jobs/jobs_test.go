@@ -107,13 +107,13 @@ func newFixture(t *testing.T, dialect store.Dialect) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.db.Close()) })
 	p, err := f.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
-		Currency: "USD", Active: true})
+		Currency: "USD", Active: true}, nil)
 	require.NoError(t, err)
 	_, err = f.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
-		Definition: json.RawMessage(`{}`), Active: true})
+		Definition: json.RawMessage(`{}`), Active: true}, nil)
 	require.NoError(t, err)
 	c, err := f.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
-		Name: "Acme"})
+		Name: "Acme"}, nil)
 	require.NoError(t, err)
 	f.publisher, f.client = p.ID, c.ID
 	return f

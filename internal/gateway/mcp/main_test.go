@@ -65,7 +65,7 @@ func (g *gateway) publisher(t *testing.T, hostname, name string) identity.Caller
 	caller := identity.Caller{Kind: identity.Publisher, ID: p.ID, Scopes: identity.ScopesOf(identity.Publisher)}
 	_, err = g.CreateStrategy(t.Context(), caller, []byte(`{"min_price_per_fetch_micro": `+hiddenMinimum+`,
 		"preferred_price_per_fetch_micro": `+hiddenPreferred+`, "max_price_per_fetch_micro": `+hiddenMaximum+`,
-		"published_floor_micro": 500, "approval_above_micro": 100000000}`))
+		"published_floor_micro": 500, "approval_above_micro": 100000000}`), "")
 	require.NoError(t, err)
 	return caller
 }

@@ -58,13 +58,13 @@ func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, g.db.Close()) })
 			p, err := g.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
-				Currency: "USD", Active: true})
+				Currency: "USD", Active: true}, nil)
 			require.NoError(t, err)
 			_, err = g.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
-				Definition: json.RawMessage(`{}`), Active: true})
+				Definition: json.RawMessage(`{}`), Active: true}, nil)
 			require.NoError(t, err)
 			c, err := g.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
-				Name: "Acme"})
+				Name: "Acme"}, nil)
 			require.NoError(t, err)
 			g.publisher, g.client = p.ID, c.ID
 			test(t, g)

@@ -14,9 +14,10 @@ import (
 func (a *api) addStrategies() {
 	add(a, http.MethodPost, "/api/strategies", "create-strategy", "Create a strategy or its next version",
 		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
+			Keyed
 			Body body[NewStrategy]
 		}) (service.Strategy, error) {
-			return a.Service.CreateStrategy(ctx, caller, in.Body.text)
+			return a.Service.CreateStrategy(ctx, caller, in.Body.text, in.Key)
 		})
 	add(a, http.MethodGet, "/api/strategies", "list-strategies", "List all versions of a publisher's strategies",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
@@ -116,6 +117,7 @@ func (a *api) addRegistrations() {
 		})
 	add(a, http.MethodPost, "/api/publishers", "create-publisher", "Register a publisher", http.StatusCreated,
 		func(ctx context.Context, caller identity.Caller, in *struct {
+			Keyed
 			Body body[publisherBody]
 		}) (service.Publisher, error) {
 			sent, err := in.Body.read()
@@ -127,7 +129,7 @@ func (a *api) addRegistrations() {
 			}
 			return a.Service.CreatePublisher(ctx, caller, service.Publisher{
 				Hostname: sent.Hostname, Name: sent.Name, Currency: sent.Currency, FloorMicro: sent.FloorMicro,
-				Active: true,
+				Active: true, IdempotencyKey: in.Key,
 			})
 		})
 	add(a, http.MethodGet, "/api/publishers/{id}", "get-publisher", "Read a publisher", http.StatusOK,
@@ -151,14 +153,16 @@ func (a *api) addRegistrations() {
 		})
 	add(a, http.MethodPost, "/api/clients", "register-client", "Register a client under its verified name",
 		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
+			Keyed
 			Body body[clientBody]
 		}) (service.Client, error) {
 			sent, err := in.Body.read()
 			if err != nil {
 				return service.Client{}, err
 			}
-			return a.Service.RegisterClient(ctx, caller,
-				service.Client{Name: sent.Name, PublicKey: sent.PublicKey, Agent: sent.Agent})
+			return a.Service.RegisterClient(ctx, caller, service.Client{
+				Name: sent.Name, PublicKey: sent.PublicKey, Agent: sent.Agent, IdempotencyKey: in.Key,
+			})
 		})
 	add(a, http.MethodGet, "/api/clients/{id}", "get-client", "Read a client", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Client, error) {
@@ -176,15 +180,20 @@ func (a *api) addKeys() {
 		}) (service.List[service.Key], error) {
 			return a.Service.Keys(ctx, caller, in.Publisher, in.Client, in.PageOf.page())
 		})
-	add(a, http.MethodPost, "/api/keys", "create-key", "Create an API key; its text is shown once",
+	add(a, http.MethodPost, "/api/keys", "create-key",
+		"Create an API key; its text is shown once, and a repeated request gets the status 409",
 		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
+			Keyed
 			Body body[keyBody]
 		}) (newKey, error) {
 			sent, err := in.Body.read()
 			if err != nil {
 				return newKey{}, err
 			}
-			text, key, err := a.Service.CreateKey(ctx, caller, service.KeyRequest(sent))
+			text, key, err := a.Service.CreateKey(ctx, caller, service.KeyRequest{
+				PublisherID: sent.PublisherID, ClientID: sent.ClientID, Name: sent.Name, Scopes: sent.Scopes,
+				ExpiresAt: sent.ExpiresAt, IdempotencyKey: in.Key,
+			})
 			return newKey{key, text.Reveal()}, err
 		})
 	add(a, http.MethodPost, "/api/keys/{id}/rotate", "rotate-key",

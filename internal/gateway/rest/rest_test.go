@@ -164,6 +164,49 @@ func TestARepeatedRequestOverHTTP(t *testing.T) {
 	require.Len(t, must(t, 200, call(t, "GET", url, k.client, ""))["items"], 1)
 }
 
+// Registrations can be repeated after a lost answer. Only the secret of a key is not shown again.
+func TestARepeatedRegistrationOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	for path, body := range map[string]string{
+		"publishers": `{"hostname":"site-b.local","name":"B"}`, "clients": `{"client_name":"Other"}`,
+		"strategies": strings.Replace(strategy, "{", `{"publisher_id":1,`, 1),
+		"keys":       `{"publisher_id":1,"name":"second"}`,
+	} {
+		send := func(body string) response {
+			return call(t, "POST", api+path, k.administrator, body, "Idempotency-Key", "key of "+path)
+		}
+		list := api + path + "?"
+		if path == "keys" || path == "strategies" {
+			list += "publisher_id=1"
+		}
+		count := func() int {
+			items, _ := must(t, 200, call(t, "GET", list, k.administrator, ""))["items"].([]any)
+			return len(items)
+		}
+		before := count()
+		first := send(body)
+		must(t, 201, first)
+		again := send(body)
+		require.Equal(t, before+1, count(), path)
+		other := send(strings.Replace(body, "{", "{ ", 1))
+		require.Equal(t, again.status, other.status, "spaces do not count: %s", other.text)
+		changed := send(strings.NewReplacer("site-b", "site-c", "Other", "More", "2000", "2001", "second", "third").
+			Replace(body))
+		require.Equal(t, "urn:haggle:problem:idempotency-key-reused", must(t, 422, changed)["type"])
+		if path != "keys" {
+			require.Equal(t, first.text, again.text)
+			continue
+		}
+		require.Equal(t, "urn:haggle:problem:api-key-shown", must(t, 409, again)["type"])
+		require.NotContains(t, again.text, "hgl_")
+		require.Equal(t, fmt.Sprintf("API key %s: created by the first request with this idempotency key, whose "+
+			"answer showed its text once; if that answer is lost, revoke the key and create another one with another "+
+			"idempotency key", first.body["id"]), again.body["detail"])
+	}
+}
+
 // The old key of a rotation is valid for a day, or for the time that the request states.
 func TestAKeyIsRotatedOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))

@@ -40,6 +40,7 @@ const (
 	CodeNeedsApproval = "needs-approval"
 	CodeUnnamed       = "unnamed-client"
 	CodeKeyEnded      = "api-key-ended"
+	CodeKeyShown      = "api-key-shown"
 	CodeKeyReused     = "idempotency-key-reused"
 	CodeActiveLimit   = "limit-active-strategies"
 	CodeLimitClient   = "limit-client-hour"

@@ -92,7 +92,7 @@ func (f *fixture) publisher(t *testing.T, hostname string) identity.Caller {
 	}
 	_, err = f.CreateStrategy(t.Context(), caller, []byte(`{"min_price_per_fetch_micro": 1000,
 		"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000,
-		"published_floor_micro": 500, "approval_above_micro": 100000000}`))
+		"published_floor_micro": 500, "approval_above_micro": 100000000}`), "")
 	require.NoError(t, err)
 	return caller
 }

@@ -66,7 +66,7 @@ func TestAChangeOfAStrategyIsANewVersion(t *testing.T) {
 		_, err = f.Strategy(ctx, f.openAI, first.ID)
 		fails(t, err, service.Forbidden, "scope-missing")
 		_, err = f.CreateStrategy(ctx, f.administrator, []byte(`{"min_price_per_fetch_micro": 1,
-			"preferred_price_per_fetch_micro": 2, "max_price_per_fetch_micro": 3}`))
+			"preferred_price_per_fetch_micro": 2, "max_price_per_fetch_micro": 3}`), "")
 		require.Equal(t, "publisher_id", fails(t, err, service.Invalid, "invalid").Field)
 	})
 }
@@ -88,7 +88,7 @@ func TestThePublishersFloorRaisesItsStrategies(t *testing.T) {
 		_, err = f.UpdatePublisher(ctx, f.siteA, 0, service.PublisherChange{Name: &name})
 		fails(t, err, service.Forbidden, "scope-missing")
 		_, err = f.CreateStrategy(ctx, f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
-			"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000}`))
+			"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000}`), "")
 		require.Equal(t, "min_price_per_fetch_micro", fails(t, err, service.Invalid, "invalid").Field)
 		inactive := false
 		_, err = f.UpdatePublisher(ctx, f.administrator, f.siteA.ID, service.PublisherChange{Active: &inactive})

@@ -23,6 +23,8 @@ type Publisher struct {
 	FloorMicro int64     `json:"published_floor_micro"`
 	Active     bool      `json:"is_active"`
 	CreatedAt  time.Time `json:"created_at"`
+	// IdempotencyKey is that of a request: a repetition of CreatePublisher gets the first answer.
+	IdempotencyKey string `json:"-"`
 }
 
 func publisherView(p store.Publisher) Publisher {
@@ -124,7 +126,11 @@ func (s *Service) CreatePublisher(
 	if err := p.check(); err != nil {
 		return Publisher{}, err
 	}
-	added, err := s.store.CreatePublisher(ctx, p.stored())
+	key, err := idempotency(caller.LimitKey(), p.IdempotencyKey, "create-publisher", p)
+	if err != nil {
+		return Publisher{}, err
+	}
+	added, err := s.store.CreatePublisher(ctx, p.stored(), key)
 	return publisherView(added), problem(err)
 }
 

@@ -25,6 +25,8 @@ type Client struct {
 	// Agent is the origin of a client of Web Bot Auth, such as https://agent.example.
 	Agent     string    `json:"signature_agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
+	// IdempotencyKey is that of a request: a repetition of RegisterClient gets the first answer.
+	IdempotencyKey string `json:"-"`
 }
 
 func clientView(c store.Client) Client {
@@ -67,7 +69,11 @@ func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c 
 	} else if c.Agent != "" {
 		return Client{}, invalid("public_key", "missing; a client of Web Bot Auth has one")
 	}
-	added, err := s.store.RegisterClient(ctx, row)
+	key, err := idempotency(caller.LimitKey(), c.IdempotencyKey, "register-client", c)
+	if err != nil {
+		return Client{}, err
+	}
+	added, err := s.store.RegisterClient(ctx, row, key)
 	if errors.Is(err, store.ErrNameTaken) {
 		taken := conflict(CodeExists, "client_name: another client has the name %q; choose another one", c.Name)
 		taken.Field = "client_name"
@@ -150,6 +156,8 @@ type KeyRequest struct {
 	Scopes []string `json:"scopes,omitempty"`
 	// ExpiresAt is zero for a key that does not expire.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// IdempotencyKey is the caller's choice. A repetition of the request with it adds no further key.
+	IdempotencyKey string `json:"-"`
 }
 
 // keyOwnerOf returns the kind of the owner, after it checks that the caller manages its keys.
@@ -183,8 +191,9 @@ func ownerOrSelf(caller identity.Caller, publisher, client int64) (int64, int64)
 	return publisher, client
 }
 
-// CreateKey adds an API key. The result has its text, which is never shown again. It needs the scope
-// keys:write.
+// CreateKey adds an API key. The result has its text, which is never shown again: a repetition of the request
+// with its idempotency key returns Conflict with [CodeKeyShown], because the gateway keeps only a hash. It
+// needs the scope keys:write.
 func (s *Service) CreateKey(
 	ctx context.Context, caller identity.Caller, r KeyRequest,
 ) (identity.APIKey, Key, error) {
@@ -241,9 +250,18 @@ func (s *Service) createKey(
 	for _, scope := range scopes {
 		row.Scopes = append(row.Scopes, string(scope))
 	}
-	added, err := s.store.CreateKey(ctx, row)
+	once, err := idempotency(caller.LimitKey(), r.IdempotencyKey, "create-key", r)
 	if err != nil {
 		return text, key, err
+	}
+	added, replayed, err := s.store.CreateKey(ctx, row, once)
+	if err != nil {
+		return text, key, err
+	}
+	if replayed {
+		return identity.APIKey{}, key, conflict(CodeKeyShown, "API key %s: created by the first request with this "+
+			"idempotency key, whose answer showed its text once; if that answer is lost, revoke the key and create "+
+			"another one with another idempotency key", added.ID)
 	}
 	s.log.InfoContext(ctx, "API key created", "key", added.ID, "publisher", publisher, "client", client,
 		"by", actor(caller))

@@ -41,7 +41,7 @@ func TestTheMostSpecificActiveStrategyAnswers(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		add := func(schedule string) service.Strategy {
 			v, err := f.CreateStrategy(t.Context(), f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
-				"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000, `+schedule+`}`))
+				"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000, `+schedule+`}`), "")
 			require.NoError(t, err)
 			return v
 		}

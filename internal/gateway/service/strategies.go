@@ -34,17 +34,18 @@ func strategyView(v store.Strategy) (Strategy, error) {
 // CreateStrategy adds the next version of the strategy with a name. definition is a JSON object as
 // [engine.ParseStrategy] reads it; version is set by the gateway, and the currency is the publisher's. An
 // active version replaces the active one with the same schedule, and is active beside those with others: see
-// [engine.Select]. Negotiations continue with the version that they began with. It needs the scope
+// [engine.Select]. Negotiations continue with the version that they began with. idempotencyKey is the caller's
+// choice, and empty for none: a repetition of the request with it adds no further version. It needs the scope
 // strategies:write.
 func (s *Service) CreateStrategy(
-	ctx context.Context, caller identity.Caller, definition []byte,
+	ctx context.Context, caller identity.Caller, definition []byte, idempotencyKey string,
 ) (Strategy, error) {
-	v, err := s.createStrategy(ctx, caller, definition)
+	v, err := s.createStrategy(ctx, caller, definition, idempotencyKey)
 	return v, problem(err)
 }
 
 func (s *Service) createStrategy(
-	ctx context.Context, caller identity.Caller, definition []byte,
+	ctx context.Context, caller identity.Caller, definition []byte, idempotencyKey string,
 ) (Strategy, error) {
 	if err := caller.Require(identity.StrategiesWrite); err != nil {
 		return Strategy{}, err
@@ -60,11 +61,17 @@ func (s *Service) createStrategy(
 	if given.PublisherID, err = owner(caller, identity.StrategiesWrite, given.PublisherID); err != nil {
 		return Strategy{}, err
 	}
-	return s.addStrategy(ctx, given, 0)
+	key, err := idempotency(caller.LimitKey(), idempotencyKey, "create-strategy", json.RawMessage(definition))
+	if err != nil {
+		return Strategy{}, err
+	}
+	return s.addStrategy(ctx, given, 0, key)
 }
 
 // addStrategy validates and adds a version. If it is active, it replaces another one; 0 for none.
-func (s *Service) addStrategy(ctx context.Context, given engine.Strategy, replaced int64) (Strategy, error) {
+func (s *Service) addStrategy(
+	ctx context.Context, given engine.Strategy, replaced int64, key *store.Key,
+) (Strategy, error) {
 	publisher, err := s.store.Publisher(ctx, given.PublisherID)
 	if err != nil {
 		return Strategy{}, err
@@ -94,7 +101,7 @@ func (s *Service) addStrategy(ctx context.Context, given engine.Strategy, replac
 	}
 	added, err := s.store.ReplaceStrategy(ctx, replaced, store.Strategy{
 		Publisher: given.PublisherID, Name: given.Name, Definition: text, Active: active,
-	})
+	}, key)
 	if err != nil {
 		return Strategy{}, err
 	}
@@ -204,7 +211,7 @@ func (s *Service) updateStrategy(
 		return Strategy{}, err
 	}
 	if given.IsActive = active; !bytes.Equal(before, after) {
-		return s.addStrategy(ctx, given, id)
+		return s.addStrategy(ctx, given, id, nil)
 	}
 	if v, err = s.store.SetActive(ctx, v.Publisher, id, active); err != nil {
 		return Strategy{}, err

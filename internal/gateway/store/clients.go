@@ -43,17 +43,20 @@ func scanClient(scan func(...any) error) (c Client, err error) {
 	return c, err
 }
 
-// RegisterClient adds a client. It returns [ErrNameTaken] if another one has the name, and [ErrExists] if
-// another one of the kind has the subject. Names are compared without case and spaces.
-func (s *Store) RegisterClient(ctx context.Context, c Client) (Client, error) {
-	key := nameKey(c.Name)
-	added, err := one(ctx, s.writer, fmt.Sprintf("client %s", c.Subject), scanClient,
-		`INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
-		orNull(key), orNull(c.PublicKey), micro(s.now()))
+// RegisterClient adds a client. A repetition of a request with an idempotency key returns the client of the
+// first one. It returns [ErrNameTaken] if another one has the name, [ErrExists] if another one of the kind
+// has the subject, and [ErrKeyReused]. Names are compared without case and spaces.
+func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
+	folded := nameKey(c.Name)
+	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
+		return one(ctx, t, fmt.Sprintf("client %s", c.Subject), scanClient,
+			`INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
+			orNull(folded), orNull(c.PublicKey), micro(s.now()))
+	})
 	if errors.Is(err, ErrExists) {
 		_, found := one(ctx, s.reader, "client", scanClient,
-			`SELECT `+clientColumns+` FROM clients WHERE name_key = $1`, key)
+			`SELECT `+clientColumns+` FROM clients WHERE name_key = $1`, folded)
 		if !errors.Is(found, ErrNotFound) {
 			err = errors.Join(fmt.Errorf("client %s: %w", c.Name, ErrNameTaken), found)
 		}
@@ -91,7 +94,7 @@ type APIKey struct {
 	// ID is set by the store.
 	ID string
 	// Hash is the SHA-256 of the key in lowercase hexadecimal digits. It is unique.
-	Hash   string
+	Hash   string `json:"-"`
 	Name   string
 	Scopes []string
 	// Publisher or Client is the owner; the other one is zero.
@@ -153,9 +156,11 @@ func numberOrNull(id int64) any {
 	return id
 }
 
-// CreateKey adds an API key.
-func (s *Store) CreateKey(ctx context.Context, k APIKey) (APIKey, error) {
-	return s.addKey(ctx, s.writer, k)
+// CreateKey adds an API key. It returns [ErrKeyReused], and for a repetition of a request with an idempotency
+// key the API key of the first one with replayed true, without its hash: the database cannot return the text
+// of a key.
+func (s *Store) CreateKey(ctx context.Context, k APIKey, key *Key) (added APIKey, replayed bool, err error) {
+	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t, k) })
 }
 
 // KeyByHash returns an API key, or [ErrNotFound]. The key can be expired or revoked.

@@ -91,11 +91,11 @@ func (f *fixture) pass(d time.Duration) { f.offset.Add(int64(d)) }
 func (f *fixture) addPublisher(t *testing.T, hostname string) Publisher {
 	t.Helper()
 	p, err := f.CreatePublisher(t.Context(), Publisher{Hostname: hostname, Name: "Site", Currency: "USD",
-		Active: true})
+		Active: true}, nil)
 	require.NoError(t, err)
 	f.strategy, err = f.AddStrategy(t.Context(), Strategy{
 		Publisher: p.ID, Name: "default", Definition: json.RawMessage(definition), Active: true,
-	})
+	}, nil)
 	require.NoError(t, err)
 	return p
 }
@@ -103,7 +103,7 @@ func (f *fixture) addPublisher(t *testing.T, hostname string) Publisher {
 func (f *fixture) addClient(t *testing.T, subject string) Client {
 	t.Helper()
 	c, err := f.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: subject,
-		Name: "Company " + subject})
+		Name: "Company " + subject}, nil)
 	require.NoError(t, err)
 	return c
 }

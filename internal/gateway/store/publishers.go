@@ -34,13 +34,16 @@ func scanPublisher(scan func(...any) error) (p Publisher, err error) {
 	return p, err
 }
 
-// CreatePublisher adds a publisher. It returns [ErrExists] if another one has the hostname.
-func (s *Store) CreatePublisher(ctx context.Context, p Publisher) (Publisher, error) {
-	now := s.now()
-	return one(ctx, s.writer, "publisher "+p.Hostname, scanPublisher, `INSERT INTO publishers
-		(hostname, name, currency, published_floor_micro, is_active, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING `+publisherColumns,
-		p.Hostname, p.Name, p.Currency, p.PublishedFloorMicro, p.Active, micro(now))
+// CreatePublisher adds a publisher. A repetition of a request with an idempotency key returns the publisher
+// of the first one. It returns [ErrExists] if another one has the hostname, and [ErrKeyReused].
+func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Publisher, error) {
+	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Publisher, error) {
+		return one(ctx, t, "publisher "+p.Hostname, scanPublisher, `INSERT INTO publishers
+			(hostname, name, currency, published_floor_micro, is_active, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING `+publisherColumns,
+			p.Hostname, p.Name, p.Currency, p.PublishedFloorMicro, p.Active, micro(s.now()))
+	})
+	return added, err
 }
 
 // UpdatePublisher replaces all but the id and the hostname. It returns [ErrNotFound] if no publisher has the

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -23,11 +25,11 @@ func TestStrategiesAreVersions(t *testing.T) {
 		n := f.negotiate(t)
 		second, err := f.AddStrategy(t.Context(), Strategy{
 			Publisher: f.publisher.ID, Name: "default", Definition: json.RawMessage(`{"max_rounds": 3}`), Active: true,
-		})
+		}, nil)
 		require.NoError(t, err)
 		require.Equal(t, 2, second.Version)
 		draft, err := f.AddStrategy(t.Context(),
-			Strategy{Publisher: f.publisher.ID, Name: "draft", Definition: json.RawMessage(`{}`)})
+			Strategy{Publisher: f.publisher.ID, Name: "draft", Definition: json.RawMessage(`{}`)}, nil)
 		require.NoError(t, err)
 		require.Equal(t, 1, draft.Version)
 		active, err := f.ActiveStrategies(t.Context(), f.publisher.ID)
@@ -56,10 +58,10 @@ func TestStrategiesAreVersions(t *testing.T) {
 		require.Empty(t, active)
 		_, err = f.CreateNegotiations(t.Context(), f.creation(f.publisher), counter)
 		require.ErrorIs(t, err, ErrNoStrategy)
-		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: 99, Definition: json.RawMessage(`{}`)})
+		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: 99, Definition: json.RawMessage(`{}`)}, nil)
 		require.ErrorIs(t, err, ErrNotFound)
 		_, err = f.AddStrategy(t.Context(), Strategy{Publisher: f.publisher.ID,
-			Definition: json.RawMessage(`{"max_rounds": "x"}`)})
+			Definition: json.RawMessage(`{"max_rounds": "x"}`)}, nil)
 		require.ErrorContains(t, err, "strategy definition: json: cannot unmarshal string")
 		versions, err := f.Strategies(t.Context(), f.publisher.ID, Page{})
 		require.NoError(t, err)
@@ -117,12 +119,12 @@ func TestHistoryIsImmutable(t *testing.T) {
 func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		end := start.Add(time.Hour)
-		key, err := f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Scopes: []string{"read"},
-			Publisher: f.publisher.ID, ExpiresAt: end})
+		key, _, err := f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Scopes: []string{"read"},
+			Publisher: f.publisher.ID, ExpiresAt: end}, nil)
 		require.NoError(t, err)
-		_, err = f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Publisher: f.publisher.ID})
+		_, _, err = f.CreateKey(t.Context(), APIKey{Hash: "h1", Name: "ci", Publisher: f.publisher.ID}, nil)
 		require.ErrorIs(t, err, ErrExists)
-		_, err = f.CreateKey(t.Context(), APIKey{Hash: "h9", Name: "of nobody"})
+		_, _, err = f.CreateKey(t.Context(), APIKey{Hash: "h9", Name: "of nobody"}, nil)
 		require.Error(t, err)
 		found, err := f.KeyByHash(t.Context(), "h1")
 		require.NoError(t, err)
@@ -170,13 +172,13 @@ func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 
 func TestPublishersAndClientsAreUnique(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		_, err := f.CreatePublisher(t.Context(), f.publisher)
+		_, err := f.CreatePublisher(t.Context(), f.publisher, nil)
 		require.ErrorIs(t, err, ErrExists)
 		same := f.client
 		same.Name = "Another"
-		_, err = f.RegisterClient(t.Context(), same)
+		_, err = f.RegisterClient(t.Context(), same, nil)
 		require.ErrorIs(t, err, ErrExists)
-		_, err = f.RegisterClient(t.Context(), Client{Kind: ClientAnonymous, Subject: "x", Name: "OpenAI"})
+		_, err = f.RegisterClient(t.Context(), Client{Kind: ClientAnonymous, Subject: "x", Name: "OpenAI"}, nil)
 		require.Error(t, err, "an anonymous client has no name")
 		floor := int64(900)
 		p := f.publisher
@@ -307,6 +309,53 @@ func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
 	}
 }
 
+// Two gateways that get the same request at once add one object.
+func TestACreationWithAKeyHappensOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		stores := []*Store{f.Store, f.open(t, Limits{})}
+		for name, add := range map[string]func(s *Store, key *Key) (id any, err error){
+			"publisher": func(s *Store, key *Key) (any, error) {
+				p, err := s.CreatePublisher(t.Context(), Publisher{Hostname: "b.local", Name: "B", Currency: "USD"}, key)
+				return p.ID, err
+			},
+			"client": func(s *Store, key *Key) (any, error) {
+				c, err := s.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: "b", Name: "B"}, key)
+				return c.ID, err
+			},
+			"strategy": func(s *Store, key *Key) (any, error) {
+				v, err := s.AddStrategy(t.Context(), Strategy{
+					Publisher: f.publisher.ID, Name: "b", Definition: json.RawMessage(`{"max_rounds": 3}`),
+				}, key)
+				return v.ID, err
+			},
+			"key": func(s *Store, key *Key) (any, error) {
+				k, _, err := s.CreateKey(t.Context(), APIKey{Hash: rand.Text(), Publisher: f.publisher.ID}, key)
+				return k.ID, err
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				ids := make([]any, 8)
+				var group sync.WaitGroup
+				for i := range ids {
+					group.Go(func() {
+						err := ErrInProgress
+						for errors.Is(err, ErrInProgress) {
+							ids[i], err = add(stores[i%2], &Key{Owner: "o", Key: name, BodyHash: "h"})
+						}
+						assert.NoError(t, err)
+					})
+				}
+				group.Wait()
+				for _, id := range ids {
+					require.Equal(t, ids[0], id)
+				}
+				_, err := add(f.Store, &Key{Owner: "o", Key: name, BodyHash: "other"})
+				require.ErrorIs(t, err, ErrKeyReused)
+			})
+		}
+	})
+}
+
 // A database of an older version can have a name twice. The first client keeps it for itself.
 func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 	for dialect, address := range map[Dialect]string{
@@ -330,7 +379,7 @@ func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 			s, err := Open(t.Context(), config)
 			require.NoError(t, err)
 			defer s.Close()
-			_, err = s.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: "x", Name: "strasse ai"})
+			_, err = s.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: "x", Name: "strasse ai"}, nil)
 			require.ErrorIs(t, err, ErrNameTaken)
 			require.EqualValues(t, 1, count(t, s.reader, `SELECT id FROM clients WHERE name_key = 'strasse ai'`))
 			list, err := s.Clients(t.Context(), Page{})

@@ -17,7 +17,7 @@ func TestSeveralStrategiesAreActive(t *testing.T) {
 		add := func(replaced int64, definition string) Strategy {
 			v, err := f.ReplaceStrategy(t.Context(), replaced, Strategy{
 				Publisher: f.publisher.ID, Name: "night", Definition: json.RawMessage(definition), Active: true,
-			})
+			}, nil)
 			require.NoError(t, err)
 			return v
 		}
@@ -71,7 +71,7 @@ func TestSeveralStrategiesAreActive(t *testing.T) {
 		_, err = f.AddStrategy(t.Context(), Strategy{
 			Publisher: f.publisher.ID, Name: "more", Active: true,
 			Definition: json.RawMessage(`{"valid_until": "2027-02-01T00:00:00Z"}`),
-		})
+		}, nil)
 		require.ErrorIs(t, err, ErrActiveLimit)
 		_, err = f.SetActive(t.Context(), f.publisher.ID, berlin.ID, true)
 		require.ErrorIs(t, err, ErrActiveLimit)

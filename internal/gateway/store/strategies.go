@@ -86,31 +86,32 @@ const MaxActive = 16
 
 // AddStrategy adds the next version of a strategy: the first one if the publisher has none of the name. If it
 // is active, the publisher's other version with the same schedule is deactivated. Negotiations continue with
-// the version that they began with. It returns [ErrNotFound] if there is no such publisher, and
-// [ErrActiveLimit] if [MaxActive] other versions are active.
-func (s *Store) AddStrategy(ctx context.Context, v Strategy) (Strategy, error) {
-	return s.ReplaceStrategy(ctx, 0, v)
+// the version that they began with. A repetition of a request with an idempotency key returns the version of
+// the first one. It returns [ErrNotFound] if there is no such publisher, [ErrActiveLimit] if [MaxActive] other
+// versions are active, and [ErrKeyReused].
+func (s *Store) AddStrategy(ctx context.Context, v Strategy, key *Key) (Strategy, error) {
+	return s.ReplaceStrategy(ctx, 0, v, key)
 }
 
 // ReplaceStrategy is AddStrategy, and deactivates another version of the publisher if the new one is active.
-func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy) (added Strategy, err error) {
+func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy, key *Key) (Strategy, error) {
 	values, err := definedValues(v.Definition)
 	if err != nil {
-		return added, err
+		return Strategy{}, err
 	}
 	now := s.now()
-	err = s.transact(ctx, func(t *transaction) error {
+	added, _, err := addOnce(ctx, s, key, func(t *transaction) (added Strategy, err error) {
 		if err := t.lockPublisher(ctx, v.Publisher); err != nil {
-			return err
+			return added, err
 		}
 		var version int
 		if err := t.row(ctx, `SELECT COALESCE(MAX(version), 0) + 1 FROM negotiation_strategies
 			WHERE publisher_id = $1 AND strategy_name = $2`, v.Publisher, v.Name).Scan(&version); err != nil {
-			return err
+			return added, err
 		}
 		if v.Active {
 			if err := t.makeRoom(ctx, v, replaced, now); err != nil {
-				return err
+				return added, err
 			}
 		}
 		names := "publisher_id, strategy_name, version, definition, is_active, created_at, updated_at"
@@ -120,9 +121,8 @@ func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy)
 		row := append([]any{v.Publisher, v.Name, version, string(v.Definition), v.Active, micro(now), micro(now)},
 			values...)
 		w := insert("negotiation_strategies", names, row)
-		added, err = one(ctx, t, "strategy "+v.Name, scanStrategy, w.statement+" RETURNING "+strategyColumns,
+		return one(ctx, t, "strategy "+v.Name, scanStrategy, w.statement+" RETURNING "+strategyColumns,
 			w.arguments...)
-		return err
 	})
 	return added, err
 }
