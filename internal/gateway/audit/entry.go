@@ -20,6 +20,9 @@ type Entry struct {
 	Sequence int64 `json:"sequence"`
 	// Time is in UTC.
 	Time time.Time `json:"time"`
+	// By names the caller whose request caused the event, such as "administrator:" and the ID of its key. It is
+	// empty for an act of the gateway itself, such as a timeout, and in entries of older versions.
+	By string `json:"by,omitempty"`
 	// Kind names the event, such as "round".
 	Kind string `json:"kind"`
 	// Data describes the event.

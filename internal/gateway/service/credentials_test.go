@@ -3,6 +3,7 @@ package service_test
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
@@ -158,5 +160,59 @@ func TestBothKeysOfARotationAreValidForATime(t *testing.T) {
 			_, _, _, err = f.RotateKey(ctx, f.siteA, added.ID, wrong)
 			require.Equal(t, "overlap_seconds", fails(t, err, service.Invalid, "invalid").Field)
 		}
+	})
+}
+
+// The audit log names the caller of each change, with the key: also an administrator.
+func TestTheAuditLogNamesTheCaller(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx, client, publisher := t.Context(), f.openAI, f.siteA
+		client.KeyID, publisher.KeyID = "c", "p"
+		by := map[string]string{
+			"client":    fmt.Sprintf("client:%d key:c", client.ID),
+			"publisher": fmt.Sprintf("publisher:%d key:p", publisher.ID),
+		}
+		entries := func(id string) (found []string) {
+			log, err := f.AuditLog(ctx, f.administrator, id, 0, store.MaxPage)
+			require.NoError(t, err)
+			for _, link := range log {
+				var e audit.Entry
+				require.NoError(t, json.Unmarshal([]byte(link.Entry), &e))
+				found = append(found, e.Kind+" by "+e.By)
+			}
+			return found
+		}
+		n := f.propose(t, client, prepaid(1500), "site-a.local").Answers[0].Negotiation
+		_, err := f.Counter(ctx, client, service.CounterRequest{Negotiation: n.ID, Terms: prepaid(4000)})
+		require.NoError(t, err)
+		before := len(entries(n.ID))
+		for _, entry := range entries(n.ID) {
+			require.Contains(t, entry, " by "+by["client"])
+		}
+		_, err = f.Approve(ctx, f.administrator, service.ApprovalRequest{Negotiation: n.ID, Approved: true})
+		require.NoError(t, err)
+		_, _, err = f.GenerateLicence(ctx, client, n.ID)
+		require.NoError(t, err)
+		licences, err := f.Licences(ctx, publisher, service.Page{})
+		require.NoError(t, err)
+		_, err = f.RevokeLicence(ctx, publisher, licences.Items[0].ID, "not paid")
+		require.NoError(t, err)
+		require.Equal(t, []string{
+			"round by administrator:k", "status by administrator:k", "licence by " + by["client"],
+			"licence_revoked by " + by["publisher"],
+		}, entries(n.ID)[before:])
+
+		open := f.propose(t, f.anonymous, at(1500), "site-a.local").Answers[0].Negotiation.ID
+		_, err = f.Accept(ctx, f.anonymous, service.AcceptRequest{Offers: []service.Offer{{open, 1}}})
+		require.NoError(t, err)
+		for _, entry := range entries(open) {
+			require.Regexp(t, " by anonymous$", entry)
+		}
+		late := f.propose(t, client, at(1500), "site-a.local").Answers[0].Negotiation.ID
+		f.offset.Add(int64(2 * time.Hour))
+		before = len(entries(late))
+		_, err = f.store.Sweep(ctx, store.MaxSweep)
+		require.NoError(t, err)
+		require.Equal(t, []string{"round by ", "status by "}, entries(late)[before:], "the gateway's own act")
 	})
 }

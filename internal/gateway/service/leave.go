@@ -40,7 +40,7 @@ func (s *Service) leave(ctx context.Context, caller identity.Caller, r LeaveRequ
 	}
 	var answer Answer
 	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Key: key}
-	result, err := s.store.Round(ctx, request, func(states []store.State) (o store.Outcome, err error) {
+	result, err := s.store.Round(acting(ctx, caller), request, func(states []store.State) (o store.Outcome, err error) {
 		decision, given, err := s.left(states[0], by, r.Reason, hostname)
 		if err != nil {
 			return o, err

@@ -86,7 +86,7 @@ func (s *Service) generateLicence(
 		}
 		return document.Text()
 	}
-	p, created, err := s.store.GenerateLicence(ctx, negotiation, build)
+	p, created, err := s.store.GenerateLicence(acting(ctx, caller), negotiation, build)
 	if err != nil {
 		return licence, false, err
 	}
@@ -169,7 +169,7 @@ func (s *Service) RevokeLicence(
 	if !concerns(caller, p.Publisher, 0) {
 		return Licence{}, notFound("licence", id)
 	}
-	if p, err = s.store.RevokeLicence(ctx, p.Publisher, p.Negotiation, reason); err != nil {
+	if p, err = s.store.RevokeLicence(acting(ctx, caller), p.Publisher, p.Negotiation, reason); err != nil {
 		return Licence{}, problem(err)
 	}
 	return licenceView(p)

@@ -63,7 +63,7 @@ func (s *Service) approve(
 	approval := store.Approval{
 		Negotiation: r.Negotiation, Publisher: n.Publisher, Approved: r.Approved, Reason: reason, Key: key,
 	}
-	if _, err := s.store.Approve(ctx, approval, func(state store.State) (int64, error) {
+	if _, err := s.store.Approve(acting(ctx, caller), approval, func(state store.State) (int64, error) {
 		agreed, err := terms.Parse(state.CurrentTerms)
 		return int64(agreed.Price), err
 	}); err != nil {

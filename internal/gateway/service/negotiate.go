@@ -117,7 +117,7 @@ func (s *Service) propose(ctx context.Context, caller identity.Caller, r Propose
 		o.Answer, err = json.Marshal(proposed)
 		return o, err
 	}
-	result, err := s.store.CreateNegotiations(ctx, creation, decide)
+	result, err := s.store.CreateNegotiations(acting(ctx, caller), creation, decide)
 	if err != nil {
 		return Proposed{}, err
 	}
@@ -207,6 +207,7 @@ func (s *Service) counter(ctx context.Context, caller identity.Caller, r Counter
 	}
 	var answer Answer
 	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Key: key}
+	ctx = acting(ctx, caller)
 	result, err := s.store.Round(ctx, request, func(states []store.State) (o store.Outcome, err error) {
 		part, err := s.respond(states[0], r.Terms, "counter")
 		if err != nil {
@@ -313,7 +314,7 @@ func (s *Service) accept(ctx context.Context, caller identity.Caller, r AcceptRe
 	}
 	agreements := map[string]agreement{}
 	var accepted Accepted
-	result, err := s.store.Accept(ctx, request, func(state store.State) (store.Terms, error) {
+	result, err := s.store.Accept(acting(ctx, caller), request, func(state store.State) (store.Terms, error) {
 		a, err := s.agree(state)
 		if err != nil {
 			return store.Terms{}, err

@@ -109,13 +109,21 @@ func (s *Service) hostname(ctx context.Context, publisher int64) (string, error)
 	})
 }
 
-// actor names a caller in the log and in the audit log: its kind, its ID, and its key.
+// actor names a caller in the log and in the audit log: its kind, its ID, and its key. Publishers read their
+// audit log, so an anonymous caller has no address there.
 func actor(caller identity.Caller) string {
-	name := caller.LimitKey()
-	if caller.KeyID != "" && caller.Kind != identity.Administrator {
-		name += " key:" + caller.KeyID
+	switch {
+	case caller.Kind == identity.Anonymous:
+		return string(identity.Anonymous)
+	case caller.Kind == identity.Administrator, caller.KeyID == "":
+		return caller.LimitKey()
 	}
-	return name
+	return caller.LimitKey() + " key:" + caller.KeyID
+}
+
+// acting returns a context for the changes of a caller, which the audit log names.
+func acting(ctx context.Context, caller identity.Caller) context.Context {
+	return store.WithActor(ctx, actor(caller))
 }
 
 // administers reports whether the caller acts for every publisher and client.

@@ -108,7 +108,7 @@ func (t *transaction) create(
 		return fmt.Errorf("create negotiations: %d decisions for %d negotiations", len(outcome.Decisions),
 			len(states))
 	}
-	var added changes
+	added := changes{by: t.by}
 	var rows [][]any
 	for i, state := range states {
 		n := state.Negotiation

@@ -94,6 +94,9 @@ type auditedStatus struct {
 
 // changes are the rows that a transaction adds.
 type changes struct {
+	// by is that of the audit entries.
+	by string
+
 	rounds, messages, entries [][]any
 }
 
@@ -246,6 +249,9 @@ func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, e
 // chain adds entries to the negotiation's audit log.
 func (c *changes) chain(n *Negotiation, entries ...audit.Entry) error {
 	n.head.Negotiation = n.ID
+	for i := range entries {
+		entries[i].By = c.by
+	}
 	links, head, err := audit.Append(n.head, entries...)
 	if err != nil {
 		return err

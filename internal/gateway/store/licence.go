@@ -82,7 +82,7 @@ func (t *transaction) record(ctx context.Context, state State, kind string, data
 		return err
 	}
 	n := state.Negotiation
-	var c changes
+	c := changes{by: t.by}
 	if err := c.chain(&n, auditEntry(state.Now, kind, entry)); err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 		}
 		return nil, err
 	}
-	var c changes
+	c := changes{by: t.by}
 	var updates []write
 	now := states[0].Now
 	for i, state := range states {

@@ -14,6 +14,15 @@ import (
 type transaction struct {
 	*sql.Tx
 	store *Store
+	// by names the caller in audit entries.
+	by string
+}
+
+type actorKey struct{}
+
+// WithActor returns a context for the changes of a caller: their audit entries name it ([audit.Entry.By]).
+func WithActor(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, actorKey{}, name)
 }
 
 // transact runs act in one transaction and commits it if act returns nil.
@@ -23,7 +32,8 @@ func (s *Store) transact(ctx context.Context, act func(*transaction) error) erro
 	if err != nil {
 		return classify(err)
 	}
-	if err := act(&transaction{Tx: tx, store: s}); err != nil {
+	by, _ := ctx.Value(actorKey{}).(string)
+	if err := act(&transaction{Tx: tx, store: s, by: by}); err != nil {
 		return classify(errors.Join(err, rollback(tx)))
 	}
 	s.observed("COMMIT")
