@@ -389,3 +389,34 @@ func TestLeavingAndTheScheduleOverHTTP(t *testing.T) {
 		must(t, 422, call(t, "GET", api+"publishers/1/schedule?at="+far, k.publisher, ""))
 	}
 }
+
+// The key of a publisher neither reads nor changes the strategies of another one: they have its hidden limits.
+func TestStrategiesAreThePublishersOwn(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	must(t, 201, call(t, "POST", api+"publishers", k.administrator, `{"hostname":"site-b.local","name":"B"}`))
+	stranger, _ := must(t, 201, call(t, "POST", api+"keys", k.administrator,
+		`{"publisher_id":2,"name":"main"}`))["api_key"].(string)
+	before := must(t, 200, call(t, "GET", api+"strategies", k.publisher, ""))
+	for _, key := range []string{stranger, k.client} {
+		for _, c := range []struct{ method, path, body string }{
+			{"GET", "strategies/1", ""}, {"GET", "strategies?publisher_id=1", ""},
+			{"PATCH", "strategies/1", `{"max_rounds":1}`}, {"PATCH", "strategies/1", `{"is_active":false}`},
+			{"POST", "strategies", strings.Replace(strategy, "{", `{"publisher_id":1,`, 1)},
+			{"PATCH", "publishers/1", `{"is_active":false}`}, {"GET", "approvals?publisher_id=1", ""},
+			{"GET", "analytics/negotiations?publisher_id=1", ""},
+		} {
+			status := 404
+			if key == k.client {
+				status = 403
+			}
+			got := call(t, c.method, api+c.path, key, c.body)
+			require.Equal(t, status, got.status, "%s %s: %s", c.method, c.path, got.text)
+			require.NotContains(t, got.text, "min_price")
+		}
+	}
+	require.Empty(t, must(t, 200, call(t, "GET", api+"strategies", stranger, ""))["items"])
+	require.Equal(t, before, must(t, 200, call(t, "GET", api+"strategies", k.publisher, "")))
+	require.Equal(t, true, must(t, 200, call(t, "GET", api+"publishers/1", "", ""))["is_active"])
+}
