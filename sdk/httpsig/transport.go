@@ -31,8 +31,9 @@ const (
 // Transport is an [http.RoundTripper] that signs each request. It covers the method, the authority, the path,
 // the query, the body and the fields Idempotency-Key and Mcp-Session-Id. It reads the body into memory.
 //
-// A signature is valid for one request: the gateway refuses its second use. Repeat a request through the
-// Transport, not below it.
+// A signature is valid for one request: the gateway refuses its second use with the status 401 and the
+// problem "signature-replayed". Repeat a request through the Transport, not below it. [http.Transport]
+// repeats a GET by itself if a connection that it uses again breaks.
 type Transport struct {
 	// Key signs the requests.
 	Key ed25519.PrivateKey
@@ -118,8 +119,9 @@ func coverBody(r *http.Request, params *Params) error {
 	if err != nil {
 		return fmt.Errorf("body: %w", err)
 	}
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	r.Body, _ = r.GetBody()
+	// With GetBody, http.Transport sends a request with an Idempotency-Key again after a broken connection,
+	// with the same signature, which the gateway refuses.
+	r.Body, r.GetBody = io.NopCloser(bytes.NewReader(body)), nil
 	r.ContentLength = int64(len(body))
 	r.Header.Set("Content-Digest", ContentDigest(body))
 	params.Components = append(params.Components, Component{Name: "content-digest"})

@@ -26,7 +26,7 @@ type Config struct {
 	// Gateway is another protocol than REST. If set, the fields above are not used.
 	Gateway Gateway
 	// Attempts is the number of attempts of a request that fails with a transient error: the network's, 409
-	// "Negotiation in progress", 502, 503 and 504. If zero, 5 is used.
+	// "Negotiation in progress", 401 for a signature that was sent twice, 502, 503 and 504. If zero, 5 is used.
 	Attempts int
 }
 

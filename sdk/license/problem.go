@@ -85,7 +85,14 @@ func (p *Problem) transient() bool {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
-	return p.Code == "negotiation-in-progress" || p.Code == "internal"
+	switch p.Code {
+	case "negotiation-in-progress", "internal":
+		return true
+	case "signature-replayed":
+		// http.Transport has sent a signed GET twice. The repetition has another signature.
+		return true
+	}
+	return false
 }
 
 // problemType begins the types of the gateway's problems.

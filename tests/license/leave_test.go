@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
@@ -36,16 +35,7 @@ func overBoth(t *testing.T, test func(t *testing.T, g *gateway, client *license.
 	t.Run("MCP", func(t *testing.T) {
 		g := start(t, few)
 		g.publisher(t, "site-a.local", ordinary)
-		server, err := mcp.New(mcp.Config{Service: g.cases, Caller: mcp.CallerOfRequest})
-		require.NoError(t, err)
-		endpoint := serve(t, mcp.Handler(server, g.authenticator, mcp.HTTPConfig{}))
-		connected, err := license.ConnectMCP(t.Context(), endpoint,
-			&http.Client{Transport: keyed{g.key(t, "Company"), http.DefaultTransport}})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, connected.Close()) })
-		client, err := license.NewClient(license.Config{Gateway: connected})
-		require.NoError(t, err)
-		test(t, g, client)
+		test(t, g, g.overMCP(t, keyed{g.key(t, "Company"), http.DefaultTransport}))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
 	"github.com/haggle-protocol/haggle/internal/gateway/rest"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
@@ -25,10 +26,9 @@ var operator = identity.Caller{
 
 // gateway is a running gateway on a new SQLite database.
 type gateway struct {
-	cases         *service.Service
-	authenticator *identity.Authenticator
-	store         *store.Store
-	// negotiation and licensing are the URLs of its interfaces.
+	cases *service.Service
+	store *store.Store
+	// negotiation and licensing are the URLs of its interfaces. MCP is at /mcp of the first.
 	negotiation, licensing string
 	// before is called with each request to the negotiation interface. If it returns false, the connection
 	// breaks without a response. after is called when the gateway has answered; false breaks the connection.
@@ -45,11 +45,18 @@ func start(t testing.TB, limits store.Limits) *gateway {
 	g := &gateway{store: database}
 	g.cases, err = service.New(service.Config{Store: database})
 	require.NoError(t, err)
-	g.authenticator, err = identity.New(identity.Config{Registry: service.Registry{Store: database}})
+	negotiation, licensing := listen(t), listen(t)
+	names := []string{negotiation.Listener.Addr().String(), licensing.Listener.Addr().String()}
+	authenticator, err := identity.New(identity.Config{
+		Registry: service.Registry{Store: database}, Authorities: names,
+	})
 	require.NoError(t, err)
-	config := rest.Config{Service: g.cases, Authenticator: g.authenticator}
-	handler := rest.Negotiation(config)
-	g.negotiation = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	tools, err := mcp.New(mcp.Config{Service: g.cases, Caller: mcp.CallerOfRequest})
+	require.NoError(t, err)
+	config := rest.Config{Service: g.cases, Authenticator: authenticator}
+	handler, mux := rest.Negotiation(config), http.NewServeMux()
+	mux.Handle("/mcp", mcp.Handler(tools, authenticator, mcp.HTTPConfig{Authorities: names}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if g.before != nil && !g.before(r) {
 			panic(http.ErrAbortHandler)
 		}
@@ -63,16 +70,21 @@ func start(t testing.TB, limits store.Limits) *gateway {
 		}
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
-	}))
-	g.licensing = serve(t, rest.Licensing(config))
+	})
+	negotiation.Config.Handler, licensing.Config.Handler = mux, rest.Licensing(config)
+	negotiation.Start()
+	licensing.Start()
+	g.negotiation, g.licensing = negotiation.URL, licensing.URL
 	return g
 }
 
-func serve(t testing.TB, handler http.Handler) string {
+// listen returns a server that does not answer yet: signed requests name its address, so the gateway must
+// know it.
+func listen(t testing.TB) *httptest.Server {
 	t.Helper()
-	server := httptest.NewServer(handler)
+	server := httptest.NewUnstartedServer(nil)
 	t.Cleanup(server.Close)
-	return server.URL
+	return server
 }
 
 // many are limits that no test reaches.

@@ -6,23 +6,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
+
+// overMCP returns a client that uses MCP.
+func (g *gateway) overMCP(t testing.TB, transport http.RoundTripper) *license.Client {
+	t.Helper()
+	connected, err := license.ConnectMCP(t.Context(), g.negotiation+"/mcp", &http.Client{Transport: transport})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, connected.Close()) })
+	client, err := license.NewClient(license.Config{Gateway: connected})
+	require.NoError(t, err)
+	return client
+}
 
 // The same purchase over MCP has the same result, and its requests continue one that began over REST.
 func TestADealOverMCP(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
-	server, err := mcp.New(mcp.Config{Service: g.cases, Caller: mcp.CallerOfRequest})
-	require.NoError(t, err)
-	endpoint := serve(t, mcp.Handler(server, g.authenticator, mcp.HTTPConfig{}))
 	transport := keyed{g.key(t, "Company"), http.DefaultTransport}
-	connected, err := license.ConnectMCP(t.Context(), endpoint, &http.Client{Transport: transport})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, connected.Close()) })
-	client, err := license.NewClient(license.Config{Gateway: connected})
-	require.NoError(t, err)
+	client := g.overMCP(t, transport)
 
 	result, err := client.Buy(t.Context(), wanted("mcp", "site-a.local"))
 	require.NoError(t, err)

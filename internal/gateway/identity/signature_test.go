@@ -112,6 +112,12 @@ func recorded(r *http.Request, transport httpsig.Transport, t *testing.T) *http.
 	var kept *http.Request
 	transport.Base = roundTrip(func(r *http.Request) (*http.Response, error) {
 		kept = r
+		if r.Body != nil {
+			body, err := io.ReadAll(r.Body)
+			require.NoError(t, err)
+			kept.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+			kept.Body, _ = kept.GetBody()
+		}
 		return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
 	})
 	response, err := transport.RoundTrip(r)
