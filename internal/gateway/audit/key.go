@@ -12,12 +12,6 @@ import (
 	"path/filepath"
 )
 
-// The usual files of the checkpoints, in the working folder of the gateway.
-const (
-	DefaultPath = "gateway-checkpoints.jsonl"
-	DefaultKey  = "gateway-checkpoints.key"
-)
-
 // PublicSuffix is the end of the name of a public key, after the name of the private key.
 const PublicSuffix = ".pub"
 

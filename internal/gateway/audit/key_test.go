@@ -14,7 +14,7 @@ import (
 
 // Processes that start at once agree on one key, which later ones read, and only the owner can read it.
 func TestAKeyIsCreatedOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), audit.DefaultKey)
+	path := filepath.Join(t.TempDir(), "checkpoints.key")
 	var keys [8]ed25519.PrivateKey
 	var group errgroup.Group
 	for i := range keys {

@@ -30,6 +30,12 @@ var server *testpostgres.Server
 // childVariable has the address of the database and the folder of the files of a process that runs jobs.
 const childVariable = "HAGGLE_TEST_GATEWAY_JOBS"
 
+// The files in the folder.
+const (
+	checkpointFile = "checkpoints.jsonl"
+	checkpointKey  = "checkpoints.key"
+)
+
 func TestMain(m *testing.M) {
 	if work := os.Getenv(childVariable); work != "" {
 		fmt.Fprintln(os.Stderr, runForever(work))
@@ -41,10 +47,10 @@ func TestMain(m *testing.M) {
 type child struct{ Address, Folder string }
 
 func (c child) config(s *store.Store) (jobs.Config, error) {
-	key, err := audit.LoadOrCreateKey(filepath.Join(c.Folder, audit.DefaultKey))
+	key, err := audit.LoadOrCreateKey(filepath.Join(c.Folder, checkpointKey))
 	return jobs.Config{
 		Store: s, SweepEvery: time.Second, CheckpointEvery: time.Second, ForgetEvery: time.Second,
-		KeyLifetime: time.Hour, CheckpointPath: filepath.Join(c.Folder, audit.DefaultPath), CheckpointKey: key,
+		KeyLifetime: time.Hour, CheckpointPath: filepath.Join(c.Folder, checkpointFile), CheckpointKey: key,
 	}, err
 }
 
@@ -184,13 +190,13 @@ func (f *fixture) await(t *testing.T, condition func() bool) {
 // verify requires a valid history, and returns the report; an empty one before the first checkpoint.
 func (f *fixture) verify(t *testing.T) *audit.Report {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(f.Folder, audit.DefaultPath)); err != nil {
+	if _, err := os.Stat(filepath.Join(f.Folder, checkpointFile)); err != nil {
 		return &audit.Report{Uncovered: -1}
 	}
-	public, err := audit.ReadPublicKey(filepath.Join(f.Folder, audit.DefaultKey+audit.PublicSuffix))
+	public, err := audit.ReadPublicKey(filepath.Join(f.Folder, checkpointKey+audit.PublicSuffix))
 	require.NoError(t, err)
 	report, err := audit.Verify(t.Context(), f, audit.VerifyOptions{
-		Path: filepath.Join(f.Folder, audit.DefaultPath), Key: public})
+		Path: filepath.Join(f.Folder, checkpointFile), Key: public})
 	require.NoError(t, err)
 	require.Empty(t, report.Findings)
 	return report
