@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -23,18 +24,7 @@ type Strategy struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
-// definedColumns are the columns that repeat parts of a definition.
-var definedColumns = []string{
-	"negotiation_style", "min_price_per_fetch_micro", "preferred_price_per_fetch_micro",
-	"max_price_per_fetch_micro",
-	"min_token_ttl_seconds", "preferred_token_ttl_seconds", "max_token_ttl_seconds", "min_burst_rps",
-	"preferred_burst_rps",
-	"max_burst_rps", "allowed_purposes", "preferred_purposes", "deal_breakers", "max_rounds",
-	"auto_accept_threshold",
-	"timeout_seconds", "llm_provider", "llm_model", "llm_temperature", "system_prompt",
-}
-
-// columns are the parts of a definition in the types of their columns.
+// columns are the parts of a definition that have columns of their own, with the names and types of these.
 type columns struct {
 	Style          *string         `json:"negotiation_style"`
 	MinPrice       *int64          `json:"min_price_per_fetch_micro"`
@@ -58,18 +48,29 @@ type columns struct {
 	Prompt         *string         `json:"system_prompt"`
 }
 
-func definedValues(definition json.RawMessage) ([]any, error) {
+// definedColumns are the names of the columns that repeat parts of a definition.
+var definedColumns = func() (names []string) {
+	for i := range reflect.TypeFor[columns]().NumField() {
+		names = append(names, reflect.TypeFor[columns]().Field(i).Tag.Get("json"))
+	}
+	return names
+}()
+
+// definedValues returns the values of the definedColumns.
+func definedValues(definition json.RawMessage) (values []any, err error) {
 	var c columns
 	if err := json.Unmarshal(definition, &c); err != nil {
 		return nil, fmt.Errorf("strategy definition: %w", err)
 	}
-	return []any{
-		c.Style, c.MinPrice, c.PreferredPrice, c.MaxPrice, c.MinTTL, c.PreferredTTL, c.MaxTTL, c.MinRPS,
-		c.PreferredRPS,
-		c.MaxRPS, orNull(c.Allowed), orNull(c.Preferred), orNull(c.DealBreakers), c.MaxRounds, c.Threshold,
-		c.Timeout,
-		c.Provider, c.Model, c.Temperature, c.Prompt,
-	}, nil
+	parts := reflect.ValueOf(c)
+	for i := range parts.NumField() {
+		value := parts.Field(i).Interface()
+		if document, is := value.(json.RawMessage); is {
+			value = orNull(document)
+		}
+		values = append(values, value)
+	}
+	return values, nil
 }
 
 const strategyColumns = `id, publisher_id, strategy_name, version, definition, is_active, created_at,
