@@ -15,6 +15,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
@@ -37,42 +38,24 @@ type gateway struct {
 // of the first two, and the first round of the third.
 func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 	t.Helper()
-	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
-		t.Run(string(dialect), func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "gateway.db")
-			address, driver, name := "sqlite:"+path, "sqlite", path
-			if dialect == store.Postgres {
-				address = server.Create(t)
-				driver, name = "pgx", address
-			}
-			g := &gateway{path: filepath.Join(t.TempDir(), "checkpoints.jsonl")}
-			var err error
-			g.Store, err = store.Open(t.Context(), store.Config{Address: address})
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, g.Store.Close()) })
-			g.attacker, err = sql.Open(driver, name)
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, g.attacker.Close()) })
-			g.fill(t)
-			test(t, g)
-		})
-	}
+	storetest.OnBoth(t, server, func(t *testing.T, d storetest.Database) {
+		g := &gateway{path: filepath.Join(t.TempDir(), "checkpoints.jsonl")}
+		var err error
+		g.Store, err = store.Open(t.Context(), store.Config{Address: d.Address})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, g.Store.Close()) })
+		g.attacker = d.Open(t)
+		g.fill(t)
+		test(t, g)
+	})
 }
 
 func (g *gateway) fill(t *testing.T) {
 	t.Helper()
-	p, err := g.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
-		Currency: "USD", Active: true}, nil)
-	require.NoError(t, err)
-	_, err = g.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
-		Definition: json.RawMessage(`{}`), Active: true}, nil)
-	require.NoError(t, err)
-	c, err := g.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
-		Name: "Acme"}, nil)
-	require.NoError(t, err)
+	publisher, client := storetest.Fill(t, g.Store)
 	for range 3 {
 		result, err := g.CreateNegotiations(t.Context(), store.Creation{
-			Client: c.ID, Proposals: []store.Proposal{{Publisher: p.ID, Terms: json.RawMessage(`{}`)}},
+			Client: client, Proposals: []store.Proposal{{Publisher: publisher, Terms: json.RawMessage(`{}`)}},
 		}, counter)
 		require.NoError(t, err)
 		g.ids = append(g.ids, result.Negotiations[0].ID)
@@ -80,6 +63,7 @@ func (g *gateway) fill(t *testing.T) {
 	for _, id := range g.ids[:2] {
 		g.round(t, id)
 	}
+	var err error
 	g.public, g.private, err = ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	g.reopen(t)

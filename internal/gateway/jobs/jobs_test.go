@@ -22,6 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/jobs"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
@@ -86,42 +87,25 @@ type fixture struct {
 
 func onBoth(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
-	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			test(t, newFixture(t, dialect))
-		})
-	}
+	storetest.OnBoth(t, server, func(t *testing.T, d storetest.Database) {
+		t.Parallel()
+		test(t, newFixture(t, d))
+	})
 }
 
-func newFixture(t *testing.T, dialect store.Dialect) *fixture {
+func newFixture(t *testing.T, d storetest.Database) *fixture {
 	t.Helper()
-	f := &fixture{child: child{Folder: t.TempDir()}}
-	path := filepath.Join(f.Folder, "gateway.db")
-	f.Address = "sqlite:" + path
-	driver, name := "sqlite", path+"?_pragma=busy_timeout(5000)"
-	if dialect == store.Postgres {
-		f.Address = server.Create(t)
-		driver, name, f.schema = "pgx", f.Address, "haggle_gateway_jobs."
+	f := &fixture{child: child{Folder: t.TempDir(), Address: d.Address}}
+	if d.Dialect == store.Postgres {
+		f.schema = "haggle_gateway_jobs."
 	}
 	var err error
 	f.Store, err = store.Open(t.Context(), store.Config{Address: f.Address,
 		Limits: store.Limits{PerClientHour: 10_000, OpenPerPublisher: 10_000}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.Store.Close()) })
-	f.db, err = sql.Open(driver, name)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, f.db.Close()) })
-	p, err := f.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
-		Currency: "USD", Active: true}, nil)
-	require.NoError(t, err)
-	_, err = f.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
-		Definition: json.RawMessage(`{}`), Active: true}, nil)
-	require.NoError(t, err)
-	c, err := f.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
-		Name: "Acme"}, nil)
-	require.NoError(t, err)
-	f.publisher, f.client = p.ID, c.ID
+	f.db = d.Open(t)
+	f.publisher, f.client = storetest.Fill(t, f.Store)
 	return f
 }
 
@@ -354,15 +338,19 @@ func (l lines) Write(text []byte) (int, error) {
 }
 
 func TestInvalidConfigurations(t *testing.T) {
-	f := newFixture(t, store.SQLite)
+	database, err := store.Open(t.Context(), store.Config{
+		Address: "sqlite:" + filepath.Join(t.TempDir(), "gateway.db"),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, database.Close()) })
 	_, key, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	for problem, config := range map[string]jobs.Config{
-		"interval 500ms must be a whole number of seconds": {Store: f.Store, SweepEvery: 500 * time.Millisecond},
-		"interval -1s must be":                             {Store: f.Store, ForgetEvery: -time.Second},
+		"interval 500ms must be a whole number of seconds": {Store: database, SweepEvery: 500 * time.Millisecond},
+		"interval -1s must be":                             {Store: database, ForgetEvery: -time.Second},
 		"store not set":                                    {CheckpointPath: "x", CheckpointKey: key},
-		"checkpoint key not set":                           {Store: f.Store, CheckpointPath: "x"},
-		"KeyLifetime must not be negative":                 {Store: f.Store, KeyLifetime: -1},
+		"checkpoint key not set":                           {Store: database, CheckpointPath: "x"},
+		"KeyLifetime must not be negative":                 {Store: database, KeyLifetime: -1},
 	} {
 		_, err := jobs.Start(t.Context(), config)
 		require.ErrorContains(t, err, problem)

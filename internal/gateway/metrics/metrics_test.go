@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/metrics"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
@@ -40,36 +40,17 @@ type gateway struct {
 
 func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 	t.Helper()
-	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
-		t.Run(string(dialect), func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "gateway.db")
-			address, driver, name := "sqlite:"+path, "sqlite", path
-			if dialect == store.Postgres {
-				address = server.Create(t)
-				driver, name = "pgx", address
-			}
-			g := &gateway{now: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
-			var err error
-			g.Store, err = store.Open(t.Context(), store.Config{Address: address,
-				Limits: store.Limits{OpenPerPublisher: 100}, Now: func() time.Time { return g.now }})
-			require.NoError(t, err)
-			t.Cleanup(func() { _ = g.Store.Close() }) // a test can close it first
-			g.db, err = sql.Open(driver, name)
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, g.db.Close()) })
-			p, err := g.CreatePublisher(t.Context(), store.Publisher{Hostname: "site-a.local", Name: "A",
-				Currency: "USD", Active: true}, nil)
-			require.NoError(t, err)
-			_, err = g.AddStrategy(t.Context(), store.Strategy{Publisher: p.ID, Name: "s",
-				Definition: json.RawMessage(`{}`), Active: true}, nil)
-			require.NoError(t, err)
-			c, err := g.RegisterClient(t.Context(), store.Client{Kind: store.ClientAPIKey, Subject: "acme",
-				Name: "Acme"}, nil)
-			require.NoError(t, err)
-			g.publisher, g.client = p.ID, c.ID
-			test(t, g)
-		})
-	}
+	storetest.OnBoth(t, server, func(t *testing.T, d storetest.Database) {
+		g := &gateway{now: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
+		var err error
+		g.Store, err = store.Open(t.Context(), store.Config{Address: d.Address,
+			Limits: store.Limits{OpenPerPublisher: 100}, Now: func() time.Time { return g.now }})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = g.Store.Close() }) // a test can close it first
+		g.db = d.Open(t)
+		g.publisher, g.client = storetest.Fill(t, g.Store)
+		test(t, g)
+	})
 }
 
 // open opens a negotiation with an offer of the publisher.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
@@ -28,15 +28,7 @@ func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 // onBoth runs a test on an empty database of each kind.
 func onBoth(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
-	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
-		t.Run(string(dialect), func(t *testing.T) {
-			address := "sqlite:" + filepath.Join(t.TempDir(), "gateway.db")
-			if dialect == store.Postgres {
-				address = server.Create(t)
-			}
-			test(t, newFixture(t, address))
-		})
-	}
+	storetest.OnBoth(t, server, func(t *testing.T, d storetest.Database) { test(t, newFixture(t, d.Address)) })
 }
 
 // fixture is a service with an administrator, two publishers and two clients.

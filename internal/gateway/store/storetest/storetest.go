@@ -1,0 +1,69 @@
+// Package storetest runs the tests of the packages that use the gateway's database on both kinds of it.
+package storetest
+
+import (
+	"database/sql"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/testpostgres"
+)
+
+// Database is an empty database.
+type Database struct {
+	Dialect store.Dialect
+	// Address is for [store.Config].
+	Address string
+	// file is that of SQLite.
+	file string
+}
+
+// OnBoth runs a test on an empty database of each kind.
+func OnBoth(t *testing.T, server *testpostgres.Server, test func(t *testing.T, d Database)) {
+	t.Helper()
+	for _, dialect := range []store.Dialect{store.SQLite, store.Postgres} {
+		t.Run(string(dialect), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "gateway.db")
+			d := Database{dialect, "sqlite:" + file, file}
+			if dialect == store.Postgres {
+				d.Address = server.Create(t)
+			}
+			test(t, d)
+		})
+	}
+}
+
+// Open opens the database beside the store, with all rights. The end of the test closes it.
+func (d Database) Open(t *testing.T) *sql.DB {
+	t.Helper()
+	driver, name := "sqlite", d.file+"?_pragma=busy_timeout(5000)"
+	if d.Dialect == store.Postgres {
+		driver, name = "pgx", d.Address
+	}
+	db, err := sql.Open(driver, name)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+// Fill adds the publisher site-a.local with an active strategy, and the client Acme. It returns their IDs.
+func Fill(t *testing.T, s *store.Store) (publisher, client int64) {
+	t.Helper()
+	p, err := s.CreatePublisher(t.Context(), store.Publisher{
+		Hostname: "site-a.local", Name: "A", Currency: "USD", Active: true,
+	}, nil)
+	require.NoError(t, err)
+	_, err = s.AddStrategy(t.Context(), store.Strategy{
+		Publisher: p.ID, Name: "s", Definition: json.RawMessage(`{}`), Active: true,
+	}, nil)
+	require.NoError(t, err)
+	c, err := s.RegisterClient(t.Context(), store.Client{
+		Kind: store.ClientAPIKey, Subject: "acme", Name: "Acme",
+	}, nil)
+	require.NoError(t, err)
+	return p.ID, c.ID
+}
