@@ -1,5 +1,6 @@
 // Package jobs runs the gateway's periodic work as jobs of River: it ends negotiations and approvals after
-// their deadline, writes signed checkpoints of the audit log, and deletes old idempotency keys.
+// their deadline, writes signed checkpoints of the audit log, and deletes old idempotency keys and expired
+// nonces.
 //
 // Any number of processes run the jobs of one database, PostgreSQL or SQLite. River elects one of them, the
 // leader, which inserts each job once in its period. Any process executes it. A job handles everything that
