@@ -4,6 +4,8 @@ package mechanism
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -42,9 +44,17 @@ type Alternating struct {
 // seed. It returns [ErrConfig] if the session has no deadline, fewer than two parties, or parties with
 // different domains.
 func (a Alternating) Run(seed uint64, parties ...Party) (bargain.Result, error) {
-	session := new(Session)
-	return session.Run(a, seed, parties...)
+	session, _ := sessions.Get().(*Session)
+	result, err := session.Run(a, seed, parties...)
+	result.History = slices.Clone(result.History)
+	clear(session.negotiators)
+	sessions.Put(session)
+	return result, err
 }
+
+// sessions keeps the memory of finished sessions, because most sessions make fewer offers than their deadline
+// allows.
+var sessions = sync.Pool{New: func() any { return new(Session) }}
 
 // Session runs sessions one after the other and keeps its memory between them. The zero value is ready. A
 // result's History is valid until the next run.

@@ -1,6 +1,7 @@
 package mechanism_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -129,3 +130,16 @@ type scripted bargain.Action
 func (s scripted) Start(bargain.Seat) bargain.Negotiator { return s }
 
 func (s scripted) Respond(*bargain.State) bargain.Action { return bargain.Action(s) }
+
+// TestResultsKeepTheirHistory runs a session after another one: the memory of the first is used again, its
+// result is not.
+func TestResultsKeepTheirHistory(t *testing.T) {
+	protocol, parties := longSession(t)
+	first, err := protocol.Run(1, parties...)
+	require.NoError(t, err)
+	want := slices.Clone(first.History)
+	_, err = protocol.Run(1, parties[1], parties[0])
+	require.NoError(t, err)
+	require.Equal(t, want, first.History)
+	require.Equal(t, 0, first.History[0].By)
+}
