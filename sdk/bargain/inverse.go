@@ -41,6 +41,9 @@ func newInverse(domain *Domain, utility Utility) Inverse {
 		return newLine(domain.Size(), utility, additive.IsMonotone(0) > 0)
 	}
 	if domain.Size() <= maxSorted {
+		if ok && domain.Len() > 1 {
+			return newLazy(domain, additive)
+		}
 		return newSorted(domain, utility)
 	}
 	if ok {

@@ -3,74 +3,23 @@ package bargain
 import (
 	"cmp"
 	"container/heap"
+	"math/bits"
 	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// partial is a combination of values of some issues: the sum of its parts of the utility, and its share of
-// the outcome's number.
-type partial struct {
-	sum    fixed.Number
-	offset Outcome
-}
-
-// half is a list of partial combinations in the order of rising sums. It is stored, or computed from one
-// monotone issue of any size.
-type half struct {
-	list []partial
-	// These describe a monotone issue if list is nil.
-	utility Additive
-	issue   int
-	count   uint64
-	stride  uint64
-	falling bool
-}
-
-func (h *half) len() uint64 {
-	if h.list != nil {
-		return uint64(len(h.list))
-	}
-	return h.count
-}
-
-func (h *half) at(rank uint64) partial {
-	if h.list != nil {
-		return h.list[rank]
-	}
-	if h.falling {
-		rank = h.count - 1 - rank
-	}
-	return partial{h.utility.Part(h.issue, rank), Outcome(rank * h.stride)}
-}
-
-// from returns the first rank whose sum is at least s.
-func (h *half) from(s fixed.Number) uint64 {
-	return search(h.len(), func(rank uint64) bool { return h.at(rank).sum >= s })
-}
-
-// after returns the first rank whose sum is more than s.
-func (h *half) after(s fixed.Number) uint64 {
-	return search(h.len(), func(rank uint64) bool { return h.at(rank).sum > s })
-}
-
-// lowest returns the combination with the lowest offset among those with the sum of a rank.
-func (h *half) lowest(rank uint64) partial {
-	if h.list == nil && h.falling {
-		return h.at(h.after(h.at(rank).sum) - 1)
-	}
-	return h.at(h.from(h.at(rank).sum))
-}
-
 // pairs is the inverse of an additive utility over two lists of combinations: for each element of the left
-// list, a binary search in the right one. If there are more issues than the lists can hold, the others follow
-// the target in proportion, and the inverse is not exact.
+// list that can have the outcome, a search in the right one. If there are more issues than the lists can hold,
+// the others follow the target in proportion, and the inverse is not exact.
 type pairs struct {
 	left, right half
 	others      []half
 	least, most fixed.Number
 	worst, best Outcome
 	utility     Additive
+	// rows is about the number of rows that a query visits.
+	rows uint64
 }
 
 // newPairs returns false if an issue without a known order has too many values. The limits are those of the
@@ -101,45 +50,56 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 			others = append(others, at)
 		}
 	}
-	p := &pairs{
-		left: newHalf(domain, utility, left), right: newHalf(domain, utility, right), utility: utility,
-	}
+	p := &pairs{left: newHalf(domain, utility, left), right: newHalf(domain, utility, right)}
 	for _, at := range others {
 		p.others = append(p.others, newHalf(domain, utility, []int{at}))
 	}
-	p.worst, p.best = utility.Extremes()
-	p.least, p.most = utility.Of(p.worst), utility.Of(p.best)
+	p.bound(utility)
 	return p, true
 }
 
-func newHalf(domain *Domain, utility Additive, issues []int) half {
-	if len(issues) == 1 && domain.Issue(issues[0]).Count > maxRight {
-		if monotone := utility.IsMonotone(issues[0]); monotone != 0 {
-			at := issues[0]
-			return half{
-				utility: utility, issue: at, count: domain.Issue(at).Count, stride: domain.strides[at],
-				falling: monotone < 0,
-			}
+// bound stores the utility and its bounds.
+func (p *pairs) bound(utility Additive) {
+	p.utility = utility
+	p.worst, p.best = utility.Extremes()
+	p.least, p.most = utility.Of(p.worst), utility.Of(p.best)
+}
+
+// balance makes two lists that are about equally long, for domains whose combinations fit into them.
+//
+// The more important issues are in one list, the less important ones in the other. Then the sums of the latter
+// fit into the gaps between those of the former as far as possible, and few rows can have the outcome for a
+// target.
+func (p *pairs) balance(domain *Domain) {
+	issues := make([]int, 0, 8)
+	for at := range domain.Len() {
+		issues = append(issues, at)
+	}
+	lists := valuesOf(make([][]partial, 0, 8), domain, p.utility, issues)
+	slices.SortStableFunc(lists, func(a, b []partial) int { return cmp.Compare(span(b), span(a)) })
+	cut, least, left := 0, domain.Size()+1, uint64(1)
+	for i, list := range lists {
+		left *= uint64(len(list))
+		if sum := left + domain.Size()/left; sum < least {
+			cut, least = i+1, sum
 		}
 	}
-	list := []partial{{}}
-	for _, at := range issues {
-		next := make([]partial, 0, uint64(len(list))*domain.Issue(at).Count)
-		for _, p := range list {
-			for index := range domain.Issue(at).Count {
-				offset := p.offset + Outcome(index*domain.strides[at])
-				next = append(next, partial{p.sum + utility.Part(at, index), offset})
-			}
-		}
-		list = next
+	p.left.list, p.right.list = combine(lists[:cut]), combine(lists[cut:])
+	p.rows = rows(p.left.list, p.right.list)
+	if other := rows(p.right.list, p.left.list); other < p.rows {
+		p.left, p.right, p.rows = p.right, p.left, other
 	}
-	slices.SortFunc(list, func(a, b partial) int {
-		if a.sum != b.sum {
-			return cmp.Compare(a.sum, b.sum)
-		}
-		return cmp.Compare(a.offset, b.offset)
-	})
-	return half{list: list}
+}
+
+// rows returns about how many elements of the left list a query visits: those whose sums with the right list
+// are on both sides of a target.
+func rows(left, right []partial) uint64 {
+	count := uint64(len(left))
+	if own, other := span(left), span(right); own > other {
+		high, low := bits.Mul64(count, uint64(other))
+		count, _ = bits.Div64(high, low, uint64(own))
+	}
+	return count + 1
 }
 
 func (p *pairs) Best() Outcome { return p.best }
@@ -162,9 +122,9 @@ func (p *pairs) base(target fixed.Number, above bool) (base partial) {
 		h := &p.others[i]
 		low, high := h.at(0).sum, h.at(h.len()-1).sum
 		share := low + level.Mul(high-low)
-		rank := h.from(share.Clamp(low, high))
+		rank := h.from(share.Clamp(low, high), h.len()/2)
 		if !above {
-			rank = h.after(share.Clamp(low, high)) - 1
+			rank = h.after(share.Clamp(low, high), rank) - 1
 		}
 		part := h.lowest(rank)
 		base.sum += part.sum
@@ -173,16 +133,25 @@ func (p *pairs) base(target fixed.Number, above bool) (base partial) {
 	return base
 }
 
+// AtLeast finds in each row, which is an element of the left list, the first sum from target on. From row to
+// row it is further down the right list. AtLeast skips the rows that have no such sum, and those that have only
+// higher sums than another row.
 func (p *pairs) AtLeast(target fixed.Number) Outcome {
+	if target > p.most {
+		return NoOutcome
+	}
+	target = max(target, p.least)
 	base := p.base(target, true)
+	need := target - base.sum
 	found := partial{offset: NoOutcome}
-	for rank := range p.left.len() {
+	lowest, highest := p.right.at(0).sum, p.right.at(p.right.len()-1).sum
+	at := p.right.len() - 1
+	for rank := p.left.from(need-highest, p.left.len()/2); rank < p.left.len(); rank++ {
 		left := p.left.at(rank)
-		need := target - base.sum - left.sum
-		at := p.right.from(need)
-		if at == p.right.len() {
-			continue
+		if found.offset != NoOutcome && left.sum+lowest > found.sum {
+			break
 		}
+		at = p.right.from(need-left.sum, at)
 		sum := left.sum + p.right.at(at).sum
 		if found.offset != NoOutcome && sum > found.sum {
 			continue
@@ -198,15 +167,23 @@ func (p *pairs) AtLeast(target fixed.Number) Outcome {
 	return found.offset + base.offset
 }
 
+// AtMost is AtLeast upside down: it begins with the last row that has a sum up to target.
 func (p *pairs) AtMost(target fixed.Number) Outcome {
+	if target < p.least {
+		return NoOutcome
+	}
+	target = min(target, p.most)
 	base := p.base(target, false)
+	need := target - base.sum
 	found := partial{offset: NoOutcome}
-	for rank := range p.left.len() {
-		left := p.left.at(rank)
-		after := p.right.after(target - base.sum - left.sum)
-		if after == 0 {
-			continue
+	lowest, highest := p.right.at(0).sum, p.right.at(p.right.len()-1).sum
+	after := uint64(0)
+	for rank := p.left.after(need-lowest, p.left.len()/2); rank > 0; rank-- {
+		left := p.left.at(rank - 1)
+		if found.offset != NoOutcome && left.sum+highest < found.sum {
+			break
 		}
+		after = p.right.after(need-left.sum, after)
 		sum := left.sum + p.right.at(after-1).sum
 		if found.offset != NoOutcome && sum < found.sum {
 			continue
@@ -253,7 +230,30 @@ func (p *pairs) Within(low, high fixed.Number, random *Random) Outcome {
 // between returns the ranks of the right list that form a sum from low to high with an element of the left.
 func (p *pairs) between(rank uint64, low, high fixed.Number) (first, end uint64) {
 	left := p.left.at(rank).sum
-	return p.right.from(low - left), p.right.after(high - left)
+	first = p.right.from(low-left, p.right.len()/2)
+	return first, p.right.after(high-left, first)
+}
+
+// highest returns the outcomes with the highest utilities in their order, equal ones by their number: at
+// least count of them, which must not exceed their number, and all others with the last one's utility. Both
+// halves must be lists.
+func (p *pairs) highest(count int) []ranked {
+	left, right := p.left.list, p.right.list
+	// The best i elements of the left list and the best j of the right one have i*j sums, which are at least
+	// that of the last two elements.
+	least := fixed.Min
+	for i := 1; i <= min(count, len(left)); i++ {
+		if j := (count + i - 1) / i; j <= len(right) {
+			least = max(least, left[len(left)-i].sum+right[len(right)-j].sum)
+		}
+	}
+	list := make([]ranked, 0, 2*count)
+	for i := len(left) - 1; i >= 0 && left[i].sum+right[len(right)-1].sum >= least; i-- {
+		for j := len(right) - 1; j >= 0 && left[i].sum+right[j].sum >= least; j-- {
+			list = append(list, ranked{left[i].sum + right[j].sum, left[i].offset + right[j].offset})
+		}
+	}
+	return spread(list)
 }
 
 func (p *pairs) Descend() Cursor { return p.cursor(false) }

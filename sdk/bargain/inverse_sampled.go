@@ -30,8 +30,8 @@ func newSampled(domain *Domain, utility Utility) *sorted {
 	}
 	first := sortOutcomes(slices.Clone(outcomes), utility, false)
 	for i := range climbs {
-		climb(domain, utility, first.outcomes[i], 1, add)
-		climb(domain, utility, first.outcomes[len(first.outcomes)-1-i], -1, add)
+		climb(domain, utility, first.list[i].outcome, 1, add)
+		climb(domain, utility, first.list[len(first.list)-1-i].outcome, -1, add)
 	}
 	return sortOutcomes(outcomes, utility, false)
 }

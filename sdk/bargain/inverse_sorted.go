@@ -8,9 +8,14 @@ import (
 
 // sorted is the inverse by a list of outcomes in the order of falling utility, equal ones by their number.
 type sorted struct {
-	utilities []fixed.Number
-	outcomes  []Outcome
-	exact     bool
+	list  []ranked
+	exact bool
+}
+
+// ranked is an outcome with its utility.
+type ranked struct {
+	utility fixed.Number
+	outcome Outcome
 }
 
 func newSorted(domain *Domain, utility Utility) *sorted {
@@ -20,30 +25,27 @@ func newSorted(domain *Domain, utility Utility) *sorted {
 		for i := range list {
 			list[i] = ranked{utility.Of(Outcome(i)), Outcome(i)}
 		}
-		return sortRanked(list, true)
+		return &sorted{list: spread(list), exact: true}
 	}
 	// The sums of the first issues become those of one issue more, from the last one on to keep the earlier.
 	done := 1
 	for at := range domain.Len() {
-		count := int(domain.Issue(at).Count)
+		parts := make([]fixed.Number, domain.Issue(at).Count)
+		for index := range parts {
+			parts[index] = additive.Part(at, uint64(index))
+		}
 		for i := done - 1; i >= 0; i-- {
 			sum := list[i].utility
-			for index := count - 1; index >= 0; index-- {
-				list[i*count+index].utility = sum + additive.Part(at, uint64(index))
+			for index := len(parts) - 1; index >= 0; index-- {
+				list[i*len(parts)+index].utility = sum + parts[index]
 			}
 		}
-		done *= count
+		done *= len(parts)
 	}
 	for i := range list {
 		list[i].outcome = Outcome(i)
 	}
-	return sortRanked(list, true)
-}
-
-// ranked is an outcome with its utility.
-type ranked struct {
-	utility fixed.Number
-	outcome Outcome
+	return &sorted{list: spread(list), exact: true}
 }
 
 func sortOutcomes(outcomes []Outcome, utility Utility, exact bool) *sorted {
@@ -51,18 +53,7 @@ func sortOutcomes(outcomes []Outcome, utility Utility, exact bool) *sorted {
 	for i, o := range outcomes {
 		list[i] = ranked{utility.Of(o), o}
 	}
-	return sortRanked(list, exact)
-}
-
-func sortRanked(list []ranked, exact bool) *sorted {
-	list = spread(list)
-	s := &sorted{
-		utilities: make([]fixed.Number, len(list)), outcomes: make([]Outcome, len(list)), exact: exact,
-	}
-	for i, r := range list {
-		s.utilities[i], s.outcomes[i] = r.utility, r.outcome
-	}
-	return s
+	return &sorted{list: spread(list), exact: exact}
 }
 
 // precedes orders outcomes by falling utility, equal ones by their number.
@@ -84,7 +75,7 @@ func compareRanked(a, b ranked) int {
 }
 
 // few is the number of elements up to which a sort by insertion is the fastest.
-const few = 12
+const few = 24
 
 // spread returns a list in its order. It distributes the elements over as many buckets of equal width, so
 // that it needs a time in proportion to their number unless most of them are close together.
@@ -141,10 +132,10 @@ func insert(list []ranked) {
 
 // below returns the first rank whose utility is less than u.
 func (s *sorted) below(u fixed.Number) int {
-	low, high := 0, len(s.utilities)
+	low, high := 0, len(s.list)
 	for low < high {
 		middle := int(uint(low+high) >> 1)
-		if s.utilities[middle] < u {
+		if s.list[middle].utility < u {
 			high = middle
 		} else {
 			low = middle + 1
@@ -154,37 +145,26 @@ func (s *sorted) below(u fixed.Number) int {
 }
 
 // upTo returns the first rank whose utility is not more than u.
-func (s *sorted) upTo(u fixed.Number) int {
-	low, high := 0, len(s.utilities)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if s.utilities[middle] <= u {
-			high = middle
-		} else {
-			low = middle + 1
-		}
-	}
-	return low
-}
+func (s *sorted) upTo(u fixed.Number) int { return s.below(min(u, fixed.Max-1) + 1) }
 
-func (s *sorted) Best() Outcome { return s.outcomes[0] }
+func (s *sorted) Best() Outcome { return s.list[0].outcome }
 
-func (s *sorted) Worst() Outcome { return s.AtLeast(s.utilities[len(s.utilities)-1]) }
+func (s *sorted) Worst() Outcome { return s.AtLeast(s.list[len(s.list)-1].utility) }
 
 func (s *sorted) AtLeast(target fixed.Number) Outcome {
 	rank := s.below(target)
 	switch {
 	case rank == 0:
 		return NoOutcome
-	case rank == 1 || s.utilities[rank-2] != s.utilities[rank-1]:
-		return s.outcomes[rank-1] // the only one with its utility
+	case rank == 1 || s.list[rank-2].utility != s.list[rank-1].utility:
+		return s.list[rank-1].outcome // the only one with its utility
 	}
-	return s.outcomes[s.upTo(s.utilities[rank-1])]
+	return s.list[s.upTo(s.list[rank-1].utility)].outcome
 }
 
 func (s *sorted) AtMost(target fixed.Number) Outcome {
-	if rank := s.upTo(target); rank < len(s.outcomes) {
-		return s.outcomes[rank]
+	if rank := s.upTo(target); rank < len(s.list) {
+		return s.list[rank].outcome
 	}
 	return NoOutcome
 }
@@ -194,18 +174,18 @@ func (s *sorted) Within(low, high fixed.Number, random *Random) Outcome {
 	if first >= end {
 		return NoOutcome
 	}
-	return s.outcomes[first+int(random.Below(uint64(end-first)))]
+	return s.list[first+int(random.Below(uint64(end-first)))].outcome
 }
 
 func (s *sorted) Exact() bool { return s.exact }
 
-func (s *sorted) Descend() Cursor { return &listCursor{list: s.outcomes} }
+func (s *sorted) Descend() Cursor { return &listCursor{list: s.list} }
 
-func (s *sorted) Ascend() Cursor { return &risingCursor{sorted: s, end: len(s.outcomes)} }
+func (s *sorted) Ascend() Cursor { return &risingCursor{sorted: s, end: len(s.list)} }
 
 // listCursor iterates over a list.
 type listCursor struct {
-	list []Outcome
+	list []ranked
 	next int
 }
 
@@ -214,7 +194,7 @@ func (c *listCursor) Next() Outcome {
 		return NoOutcome
 	}
 	c.next++
-	return c.list[c.next-1]
+	return c.list[c.next-1].outcome
 }
 
 // risingCursor iterates over groups of equal utility from the last one on, and in a group forwards.
@@ -231,9 +211,9 @@ func (c *risingCursor) Next() Outcome {
 		if c.end == 0 {
 			return NoOutcome
 		}
-		c.first = c.sorted.upTo(c.sorted.utilities[c.end-1])
+		c.first = c.sorted.upTo(c.sorted.list[c.end-1].utility)
 		c.next = c.first
 	}
 	c.next++
-	return c.sorted.outcomes[c.next-1]
+	return c.sorted.list[c.next-1].outcome
 }

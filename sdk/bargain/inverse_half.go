@@ -1,0 +1,188 @@
+package bargain
+
+import (
+	"slices"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// partial is a combination of values of some issues: the sum of its parts of the utility, and its share of
+// the outcome's number.
+type partial struct {
+	sum    fixed.Number
+	offset Outcome
+}
+
+// half is a list of partial combinations in the order of rising sums. It is stored, or computed from one
+// monotone issue of any size.
+type half struct {
+	list []partial
+	// issue is set if list is nil.
+	issue *monotone
+}
+
+// monotone is an issue whose part of the utility never falls or never rises with the index.
+type monotone struct {
+	utility       Additive
+	at            int
+	count, stride uint64
+	falling       bool
+}
+
+func (h *half) len() uint64 {
+	if h.list != nil {
+		return uint64(len(h.list))
+	}
+	return h.issue.count
+}
+
+func (h *half) at(rank uint64) partial {
+	if h.list != nil {
+		return h.list[rank]
+	}
+	return h.issue.of(rank)
+}
+
+func (m *monotone) of(rank uint64) partial {
+	if m.falling {
+		rank = m.count - 1 - rank
+	}
+	return partial{m.utility.Part(m.at, rank), Outcome(rank * m.stride)}
+}
+
+// from returns the first rank whose sum is at least s. The closer near is to it, the fewer steps it needs.
+func (h *half) from(s fixed.Number, near uint64) uint64 {
+	if h.list == nil {
+		return searchNear(h.len(), near, func(rank uint64) bool { return h.at(rank).sum >= s })
+	}
+	// This is searchNear without a call for each step.
+	list, low, high := h.list, uint64(0), h.len()
+	if near < high && list[near].sum >= s {
+		high = near
+		for step := uint64(1); step <= high; step *= 2 {
+			if list[high-step].sum < s {
+				low = high - step + 1
+				break
+			}
+			high -= step
+		}
+	} else {
+		low = min(near+1, high)
+		for step := uint64(1); step <= high-low; step *= 2 {
+			if list[low+step-1].sum >= s {
+				high = low + step - 1
+				break
+			}
+			low += step
+		}
+	}
+	for low < high {
+		if middle := low + (high-low)/2; list[middle].sum >= s {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
+}
+
+// after returns the first rank whose sum is more than s. The search starts near a rank.
+func (h *half) after(s fixed.Number, near uint64) uint64 { return h.from(s+1, near) }
+
+// lowest returns the combination with the lowest offset among those with the sum of a rank.
+func (h *half) lowest(rank uint64) partial {
+	if h.list == nil && h.issue.falling {
+		return h.at(h.after(h.at(rank).sum, rank) - 1)
+	}
+	return h.at(h.from(h.at(rank).sum, rank))
+}
+
+func newHalf(domain *Domain, utility Additive, issues []int) half {
+	if len(issues) == 1 && domain.Issue(issues[0]).Count > maxRight {
+		if sign := utility.IsMonotone(issues[0]); sign != 0 {
+			at := issues[0]
+			return half{issue: &monotone{
+				utility: utility, at: at, count: domain.Issue(at).Count, stride: domain.strides[at],
+				falling: sign < 0,
+			}}
+		}
+	}
+	return half{list: combine(valuesOf(nil, domain, utility, issues))}
+}
+
+// span returns the difference between the last and the first sum of a list.
+func span(list []partial) fixed.Number { return list[len(list)-1].sum - list[0].sum }
+
+// valuesOf appends the values of issues to lists, each in the order of rising sums.
+func valuesOf(lists [][]partial, domain *Domain, utility Additive, issues []int) [][]partial {
+	count := uint64(0)
+	for _, at := range issues {
+		count += domain.Issue(at).Count
+	}
+	all := make([]partial, 0, count)
+	for _, at := range issues {
+		first := len(all)
+		for index := range domain.Issue(at).Count {
+			all = append(all, partial{utility.Part(at, index), Outcome(index * domain.strides[at])})
+		}
+		sortPartials(all[first:])
+		lists = append(lists, all[first:])
+	}
+	return lists
+}
+
+// combine returns all combinations of the lists' elements in the order of rising sums. It is the fastest if
+// the first lists have the larger gaps.
+func combine(lists [][]partial) []partial {
+	if len(lists) == 0 {
+		return []partial{{}}
+	}
+	list := lists[0]
+	for _, other := range lists[1:] {
+		next := make([]partial, 0, len(list)*len(other))
+		for _, p := range list {
+			for _, q := range other {
+				next = append(next, partial{p.sum + q.sum, p.offset + q.offset})
+			}
+		}
+		list = next
+	}
+	if len(lists) > 1 {
+		sortPartials(list)
+	}
+	return list
+}
+
+func (p partial) precedes(other partial) bool {
+	if p.sum != other.sum {
+		return p.sum < other.sum
+	}
+	return p.offset < other.offset
+}
+
+// sortPartials sorts by rising sums, equal ones by their offset.
+func sortPartials(list []partial) {
+	if len(list) > shortPartials {
+		slices.SortFunc(list, func(a, b partial) int {
+			switch {
+			case a.precedes(b):
+				return -1
+			case b.precedes(a):
+				return 1
+			}
+			return 0
+		})
+		return
+	}
+	for i := 1; i < len(list); i++ {
+		p, at := list[i], i
+		for ; at > 0 && p.precedes(list[at-1]); at-- {
+			list[at] = list[at-1]
+		}
+		list[at] = p
+	}
+}
+
+// shortPartials is the number of elements up to which a sort by insertion is the fastest: most lists are
+// nearly sorted.
+const shortPartials = 48

@@ -1,0 +1,175 @@
+package bargain_test
+
+import (
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+// never is a cost that no queries of a test reach.
+const never = math.MaxUint64
+
+// TestLazyInverseAnswersAsAllOutcomesSorted has random queries in a random order, on additive utilities with many
+// equal values, for an inverse that never sorts all outcomes, one that does so in the midst of the queries, and one
+// that does so at once.
+func TestLazyInverseAnswersAsAllOutcomesSorted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		domain, u := additive(t, 5, 6)
+		want := bargain.NewSorted(domain, u)
+		limit := rapid.SampledFrom([]uint64{never, domain.Size() / 2, 0}).Draw(t, "limit")
+		lazy := bargain.NewLazy(domain, u, limit)
+		wantRandom, random := bargain.NewRandom(1, 2), bargain.NewRandom(1, 2)
+		require.Equal(t, want.Best(), lazy.Best())
+		require.Equal(t, want.Worst(), lazy.Worst())
+		wantDown, down := want.Descend(), lazy.Descend()
+		utilities := rapid.Int64Range(-20, 80)
+		for range rapid.IntRange(1, 30).Draw(t, "queries") {
+			target := fixed.Number(utilities.Draw(t, "target")) * fixed.One / 16
+			switch rapid.IntRange(0, 30).Draw(t, "query") {
+			case 0:
+				high := target.Add(fixed.One)
+				require.Equal(t, want.Within(target, high, wantRandom), lazy.Within(target, high, random))
+			case 1:
+				wantUp, up := want.Ascend(), lazy.Ascend()
+				for o := wantUp.Next(); o != bargain.NoOutcome; o = wantUp.Next() {
+					require.Equal(t, o, up.Next())
+				}
+				require.Equal(t, bargain.NoOutcome, up.Next())
+			case 2, 3, 4, 5:
+				for range rapid.IntRange(1, 40).Draw(t, "outcomes") {
+					require.Equal(t, wantDown.Next(), down.Next())
+				}
+			default:
+				target += fixed.Number(rapid.Int64Range(-1, 1).Draw(t, "unit"))
+				require.Equal(t, want.AtLeast(target), lazy.AtLeast(target))
+				require.Equal(t, want.AtMost(target), lazy.AtMost(target))
+			}
+		}
+		for o := wantDown.Next(); o != bargain.NoOutcome; o = wantDown.Next() {
+			require.Equal(t, o, down.Next())
+		}
+		require.Equal(t, bargain.NoOutcome, down.Next())
+	})
+}
+
+// TestLimitsOfTargets has the largest and smallest numbers, with which sums overflow.
+func TestLimitsOfTargets(t *testing.T) {
+	domain, u := contract(t)
+	pairs, ok := bargain.NewPairs(domain, u, 100, 100)
+	require.True(t, ok)
+	for _, inverse := range []bargain.Inverse{
+		bargain.NewSorted(domain, u), bargain.NewLazy(domain, u, never), pairs,
+	} {
+		require.Equal(t, bargain.NoOutcome, inverse.AtLeast(fixed.Max))
+		require.Equal(t, inverse.Worst(), inverse.AtLeast(fixed.Min))
+		require.Equal(t, bargain.NoOutcome, inverse.AtMost(fixed.Min))
+		require.Equal(t, inverse.Best(), inverse.AtMost(fixed.Max))
+	}
+}
+
+// contract is a utility of four issues with ten values each, also negative ones, of which some are equal.
+func contract(t testing.TB) (*bargain.Domain, *utility.Additive) {
+	random := bargain.NewRandom(7, 7)
+	var issues []bargain.Issue
+	var values []utility.Values
+	for _, name := range []string{"a", "b", "c", "d"} {
+		table := make(utility.Table, 10)
+		for i := range table {
+			table[i] = fixed.Ratio(int64(random.Below(1000))-500, 1000)
+		}
+		issues, values = append(issues, bargain.Integer(name, 1, 10)), append(values, table)
+	}
+	domain, err := bargain.NewDomain(issues...)
+	require.NoError(t, err)
+	u, err := utility.NewAdditive(domain, 0, nil, values...)
+	require.NoError(t, err)
+	return domain, u
+}
+
+// TestLazyInverseSortsWhenItPays has 10,000 outcomes: a session's queries do not sort them, those of many sessions do.
+func TestLazyInverseSortsWhenItPays(t *testing.T) {
+	domain, u := contract(t)
+	lazy := bargain.NewLazy(domain, u, domain.Size())
+	target := u.Of(lazy.Best())
+	for range 50 {
+		target -= fixed.One / 1000
+		lazy.AtLeast(target)
+	}
+	require.False(t, lazy.IsSorted())
+	for range 10_000 {
+		lazy.AtMost(target)
+	}
+	require.True(t, lazy.IsSorted())
+	cursor := bargain.NewLazy(domain, u, domain.Size())
+	for at, down := 0, cursor.Descend(); at < 500; at++ {
+		down.Next()
+	}
+	require.False(t, cursor.IsSorted())
+}
+
+// TestQueriesAllocateNothing has an inverse whose lists are made, and one that has sorted all outcomes.
+func TestQueriesAllocateNothing(t *testing.T) {
+	domain, u := contract(t)
+	for _, limit := range []uint64{never, 0} {
+		lazy := bargain.NewLazy(domain, u, limit)
+		target, down := u.Of(lazy.Best())-fixed.One, lazy.Descend()
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			target -= fixed.One / 1000
+			lazy.AtLeast(target)
+			lazy.AtMost(target)
+		}))
+		for range 200 {
+			down.Next() // the start of the order is kept for the next cursor
+		}
+		down = lazy.Descend()
+		require.Zero(t, testing.AllocsPerRun(100, func() { down.Next() }))
+	}
+}
+
+// TestGoroutinesShareALazyInverse compares the answers of several goroutines, which make its parts at the same time.
+func TestGoroutinesShareALazyInverse(t *testing.T) {
+	domain, u := contract(t)
+	want, lazy := bargain.NewSorted(domain, u), bargain.NewLazy(domain, u, 5_000)
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			down, wantDown := lazy.Descend(), want.Descend()
+			for step := range 1000 {
+				target := u.Of(want.Best()) - fixed.Number(step+worker)*fixed.One/1000
+				if got := lazy.AtLeast(target); got != want.AtLeast(target) {
+					t.Errorf("target %s: %d", target, got)
+				}
+				if got, o := down.Next(), wantDown.Next(); got != o {
+					t.Errorf("rank %d: %d, not %d", step, got, o)
+				}
+			}
+		})
+	}
+	group.Wait()
+	require.True(t, lazy.IsSorted())
+}
+
+// BenchmarkInverseOfAContract compares both ways to a session's 60 targets of 10,000 outcomes, from new preferences.
+func BenchmarkInverseOfAContract(b *testing.B) {
+	for name, of := range map[string]func(*bargain.Domain, *utility.Additive) bargain.Inverse{
+		"lazy":   func(d *bargain.Domain, u *utility.Additive) bargain.Inverse { return bargain.NewLazy(d, u, d.Size()) },
+		"sorted": func(d *bargain.Domain, u *utility.Additive) bargain.Inverse { return bargain.NewSorted(d, u) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			domain, u := contract(b)
+			for b.Loop() {
+				inverse := of(domain, u)
+				for step := range fixed.Number(60) {
+					inverse.AtLeast(u.Of(inverse.Best()) - step*fixed.One/100)
+				}
+			}
+		})
+	}
+}
