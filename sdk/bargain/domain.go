@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -143,6 +144,7 @@ const NoOutcome Outcome = 1<<64 - 1
 type Domain struct {
 	issues  []Issue
 	strides []uint64
+	few     [4]uint64 // memory for the strides of up to four issues
 	size    uint64
 }
 
@@ -155,23 +157,28 @@ func NewDomain(issues ...Issue) (*Domain, error) {
 	if len(issues) == 0 {
 		return nil, fmt.Errorf("%w: no issues", ErrDomain)
 	}
-	d := &Domain{issues: append([]Issue(nil), issues...), strides: make([]uint64, len(issues)), size: 1}
-	names := map[string]bool{}
+	d := &Domain{issues: slices.Clone(issues), size: 1}
+	if d.strides = d.few[:]; len(issues) > len(d.few) {
+		d.strides = make([]uint64, len(issues))
+	}
 	for at := len(issues) - 1; at >= 0; at-- {
 		issue := &d.issues[at]
 		if err := issue.check(); err != nil {
 			return nil, err
 		}
-		if names[issue.Name] {
-			return nil, fmt.Errorf("%w: two issues are named %q", ErrDomain, issue.Name)
-		}
-		names[issue.Name] = true
 		d.strides[at] = d.size
 		high, low := bits.Mul64(d.size, issue.Count)
 		if high != 0 {
 			return nil, fmt.Errorf("%w: more than 2^64-1 outcomes", ErrDomain)
 		}
 		d.size = low
+	}
+	names := make([]string, 0, compared)
+	for at := range issues {
+		names = append(names, issues[at].Name)
+	}
+	if name, ok := repeated(names); ok {
+		return nil, fmt.Errorf("%w: two issues are named %q", ErrDomain, name)
 	}
 	return d, nil
 }
@@ -189,14 +196,35 @@ func (i *Issue) check() error {
 	case uint64(len(i.Names)) != i.Count:
 		return fmt.Errorf("%w: issue %q has %d names for %d values", ErrDomain, i.Name, len(i.Names), i.Count)
 	}
-	values := map[string]bool{}
-	for _, name := range i.Names {
-		if values[name] {
-			return fmt.Errorf("%w: issue %q has the value %q twice", ErrDomain, i.Name, name)
-		}
-		values[name] = true
+	if name, ok := repeated(i.Names); ok {
+		return fmt.Errorf("%w: issue %q has the value %q twice", ErrDomain, i.Name, name)
 	}
 	return nil
+}
+
+// compared is the number of names up to which it is faster to compare each two than to make a map.
+const compared = 16
+
+// repeated returns a name that occurs twice.
+func repeated(names []string) (string, bool) {
+	if len(names) <= compared {
+		for at, name := range names {
+			for _, other := range names[:at] {
+				if name == other {
+					return name, true
+				}
+			}
+		}
+		return "", false
+	}
+	seen := make(map[string]struct{}, len(names))
+	for _, name := range names {
+		if _, ok := seen[name]; ok {
+			return name, true
+		}
+		seen[name] = struct{}{}
+	}
+	return "", false
 }
 
 // overflows reports whether the last value is beyond 64 bits.

@@ -1,6 +1,7 @@
 package bargain_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -31,6 +32,21 @@ func TestOutcomesAreCombinationsOfValues(t *testing.T) {
 	})
 }
 
+// names returns more names than are compared one by one.
+func names(count int) (list []string) {
+	for i := range count {
+		list = append(list, fmt.Sprintf("n%d", i))
+	}
+	return list
+}
+
+func issuesNamed(names []string) (issues []bargain.Issue) {
+	for _, name := range names {
+		issues = append(issues, bargain.Integer(name, 0, 0))
+	}
+	return issues
+}
+
 func TestInvalidDomains(t *testing.T) {
 	for want, issues := range map[string][]bargain.Issue{
 		"bargain: invalid domain: no issues":                          nil,
@@ -43,6 +59,10 @@ func TestInvalidDomains(t *testing.T) {
 		`bargain: invalid domain: issue "a" has 0 names for 2 values`: {{Name: "a", Kind: bargain.KindOrdered, Count: 2}},
 		`bargain: invalid domain: issue "a" has a tick of 0 or values beyond 64 bits`: {
 			{Name: "a", Kind: bargain.KindInteger, Count: 3, First: math.MaxInt64, Tick: 1}},
+		`bargain: invalid domain: issue "many" has the value "n7" twice`: {
+			bargain.Ordered("many", append(names(40), "n7")...)},
+		`bargain: invalid domain: two issues are named "n3"`: append(
+			issuesNamed(names(40)), bargain.Integer("n3", 0, 0)),
 	} {
 		_, err := bargain.NewDomain(issues...)
 		require.EqualError(t, err, want)

@@ -74,8 +74,7 @@ type Preferences struct {
 	least   fixed.Number
 	most    fixed.Number
 
-	memo  sync.Map
-	memos atomic.Int64
+	memos atomic.Pointer[memo]
 }
 
 // ErrPreferences reports invalid preferences.
@@ -171,21 +170,34 @@ func (p *Preferences) Level(u fixed.Number) fixed.Number {
 	return (u - least).Div(most - least)
 }
 
+// memo is a value that Memo keeps, and those before it. It is a list because preferences have few of them:
+// with one or two, a map costs more than a short session.
+type memo struct {
+	key, value any
+	earlier    *memo
+	count      int
+}
+
 // maxMemos bounds what Memo keeps.
-const maxMemos = 1024
+const maxMemos = 128
 
 // Memo returns the value of build for a key, a comparable value of a type of the caller's own. It keeps up to
-// 1,024 values, so that strategies compute their tables once for all sessions. The value must follow from the
-// preferences and the key, and must not change.
+// 128 values, so that strategies compute their tables once for all sessions. The value must follow from the
+// preferences and the key, and several sessions use it at the same time.
 func (p *Preferences) Memo(key any, build func() any) any {
-	if value, ok := p.memo.Load(key); ok {
-		return value
-	}
-	value := build()
-	if p.memos.Load() < maxMemos {
-		if _, loaded := p.memo.LoadOrStore(key, value); !loaded {
-			p.memos.Add(1)
+	known := p.memos.Load()
+	for m := known; m != nil; m = m.earlier {
+		if m.key == key {
+			return m.value
 		}
 	}
-	return value
+	m := &memo{key: key, value: build(), earlier: known, count: 1}
+	if known != nil {
+		m.count += known.count
+	}
+	if m.count <= maxMemos {
+		// If another session has added a value meanwhile, this one is not kept.
+		p.memos.CompareAndSwap(known, m)
+	}
+	return m.value
 }

@@ -124,7 +124,7 @@ func (l Line) scaled(weight fixed.Number) Values {
 type Additive struct {
 	domain      *bargain.Domain
 	parts       []Values
-	monotone    []int
+	few         [4]Values // memory for the parts of up to four issues
 	constant    fixed.Number
 	worst, best bargain.Outcome
 }
@@ -140,6 +140,7 @@ func NewAdditive(
 			len(weights), len(values), domain.Len())
 	}
 	a := &Additive{domain: domain, constant: constant}
+	a.parts = a.few[:0]
 	low, high := constant, constant
 	for at, part := range values {
 		issue := domain.Issue(at)
@@ -151,8 +152,10 @@ func NewAdditive(
 		}
 		least, most := part.extremes()
 		low, high = low.Add(part.Of(least)), high.Add(part.Of(most))
-		a.worst, a.best = domain.With(a.worst, at, least), domain.With(a.best, at, most)
-		a.parts, a.monotone = append(a.parts, part), append(a.monotone, part.monotone())
+		count := bargain.Outcome(issue.Count)
+		a.worst = a.worst*count + bargain.Outcome(least)
+		a.best = a.best*count + bargain.Outcome(most)
+		a.parts = append(a.parts, part)
 		if low < -bargain.MaxUtility || high > bargain.MaxUtility {
 			return nil, fmt.Errorf("%w: it exceeds %s", ErrUtility, fixed.Number(bargain.MaxUtility))
 		}
@@ -172,11 +175,14 @@ func PriceLine(domain *bargain.Domain, seller bool) (*Additive, error) {
 
 // Of returns the utility of an outcome.
 func (a *Additive) Of(o bargain.Outcome) fixed.Number {
-	u := a.constant
-	for at := range a.parts {
-		u += a.parts[at].Of(a.domain.Value(o, at))
+	u, rest := a.constant, uint64(o)
+	for at := len(a.parts) - 1; at > 0; at-- {
+		count := a.domain.Issue(at).Count
+		next := rest / count
+		u += a.parts[at].Of(rest - next*count)
+		rest = next
 	}
-	return u
+	return u + a.parts[0].Of(rest)
 }
 
 // Part returns the contribution of an issue's value. That of the first issue includes the constant.
@@ -195,7 +201,7 @@ func (a *Additive) Constant() fixed.Number { return a.constant }
 func (a *Additive) Values(issue int) Values { return a.parts[issue] }
 
 // IsMonotone reports whether an issue's part never falls (1) or never rises (-1) with the index; otherwise 0.
-func (a *Additive) IsMonotone(issue int) int { return a.monotone[issue] }
+func (a *Additive) IsMonotone(issue int) int { return a.parts[issue].monotone() }
 
 // Extremes returns an outcome with the lowest and one with the highest utility.
 func (a *Additive) Extremes() (worst, best bargain.Outcome) { return a.worst, a.best }

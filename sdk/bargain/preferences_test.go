@@ -1,0 +1,60 @@
+package bargain_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+// TestMemoKeepsValues has keys of two types with the same number, and more keys than are kept.
+func TestMemoKeepsValues(t *testing.T) {
+	type first int
+	type second int
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
+	require.NoError(t, err)
+	line, err := utility.PriceLine(domain, false)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, line, 0)
+	require.NoError(t, err)
+	built := 0
+	memo := func(key any) any {
+		return p.Memo(key, func() any { built++; return built })
+	}
+	require.Equal(t, 1, memo(first(1)))
+	require.Equal(t, 2, memo(second(1)))
+	require.Equal(t, 1, memo(first(1)))
+	for n := range 200 {
+		memo(first(2 + n))
+	}
+	require.Equal(t, 202, built)
+	require.Equal(t, 2, memo(second(1)))
+	require.Equal(t, 3, memo(first(2)))
+	require.Equal(t, 203, memo(first(201)), "beyond 128 values it is built again")
+	require.Equal(t, 204, memo(first(201)))
+}
+
+// TestGoroutinesShareMemos requires that a value is kept which one of several goroutines has built.
+func TestGoroutinesShareMemos(t *testing.T) {
+	domain, u := contract(t)
+	p, err := bargain.NewPreferences(domain, u, 0)
+	require.NoError(t, err)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for key := range 100 {
+				if got := p.Memo(key, func() any { return 2 * key }); got != 2*key {
+					t.Errorf("%d: %v", key, got)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for key := range 100 {
+		p.Memo(key, func() any { return 2 * key })
+		require.Equal(t, 2*key, p.Memo(key, func() any { return "built again" }))
+	}
+}
