@@ -88,27 +88,10 @@ func (a Aspiration) Acceptor(seat bargain.Seat) bargain.Acceptor {
 	if !ok {
 		return never{}
 	}
-	p := seat.Preferences
-	s := &aspiration{
-		Aspiration: a, preferences: p, least: least, most: most, table: curve.Tabulate(a.Curve, seat.Steps),
+	return &aspiration{
+		Aspiration: a, preferences: seat.Preferences, least: least, most: most,
+		table: curve.Tabulate(a.Curve, seat.Steps),
 	}
-	if s.table.Len() > 0 {
-		s.targets, _ = p.Memo(targetsKey{a, seat.Steps, most}, func() any {
-			targets := make([]fixed.Number, s.table.Len())
-			for step := range targets {
-				targets[step] = s.target(s.table.Step(step))
-			}
-			return targets
-		}).([]fixed.Number)
-	}
-	return s
-}
-
-// targetsKey identifies the targets of a strategy and a deadline among the memos of preferences.
-type targetsKey struct {
-	Aspiration
-	steps   int
-	opening fixed.Number
 }
 
 type aspiration struct {
@@ -116,19 +99,11 @@ type aspiration struct {
 	preferences *bargain.Preferences
 	least, most fixed.Number
 	table       *curve.Table
-	targets     []fixed.Number
-}
-
-func (a *aspiration) target(level fixed.Number) fixed.Number {
-	return max(a.least+level.Mul(a.most-a.least)-a.Tolerance, a.least)
 }
 
 func (a *aspiration) Accepts(state *bargain.State, _ bargain.Plan) bool {
-	u := a.preferences.Of(state.Offer)
-	if a.table.Has(state.Step, state.Time) {
-		return u >= a.targets[state.Step]
-	}
-	return u >= a.target(a.table.At(state.Step, state.Time))
+	target := a.least + a.table.At(state.Step, state.Time).Mul(a.most-a.least) - a.Tolerance
+	return a.preferences.Of(state.Offer) >= max(target, a.least)
 }
 
 // never accepts nothing.

@@ -1,6 +1,8 @@
 package bidding
 
 import (
+	"slices"
+
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
@@ -61,38 +63,71 @@ const maxPlanned = 1024
 // Bidder implements [bargain.Bidding].
 func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	different := int(min(uint64(seat.Steps), seat.Preferences.Domain().Size(), maxPlanned))
-	m := &micro{
-		seat: seat, cursor: seat.Preferences.Inverse().Descend(), sent: make([]bargain.Outcome, 0, different),
-		received: make(map[bargain.Outcome]struct{}, different),
+	both := make([]bargain.Outcome, 2*different)
+	return &micro{
+		seat: seat, order: newOrder(seat.Preferences),
+		sent: both[:0:different], received: both[different:different],
 	}
-	m.advance()
-	return m
+}
+
+// order has the rational outcomes in the order of falling utility. It looks up each one when it is asked for,
+// not when the one before it is offered, because that can be the last offer of the session. The cursor is set
+// in the first turn, because a session can end before it.
+type order struct {
+	preferences *bargain.Preferences
+	cursor      bargain.Cursor
+	passed      bool
+	current     bargain.Outcome
+}
+
+func newOrder(p *bargain.Preferences) order {
+	return order{preferences: p, passed: true}
+}
+
+// next returns the first outcome that has not been passed, or NoOutcome after the last rational one.
+func (r *order) next() bargain.Outcome {
+	if r.cursor == nil {
+		r.cursor = r.preferences.Inverse().Descend()
+	}
+	if r.passed {
+		r.passed, r.current = false, r.cursor.Next()
+		if r.current != bargain.NoOutcome && !r.preferences.IsRational(r.current) {
+			r.current = bargain.NoOutcome
+		}
+	}
+	return r.current
+}
+
+// pass reports whether an offer is the result of next, and has the next call return the one after it.
+func (r *order) pass(o bargain.Outcome) bool {
+	if r.passed || o != r.current {
+		return false
+	}
+	r.passed = true
+	return true
 }
 
 type micro struct {
-	seat     bargain.Seat
-	cursor   bargain.Cursor
-	next     bargain.Outcome
-	sent     []bargain.Outcome
-	received map[bargain.Outcome]struct{}
+	seat  bargain.Seat
+	order order
+	sent  []bargain.Outcome
+	// received are the different offers received, sorted: a set is slower up to thousands of them.
+	received []bargain.Outcome
 	observed int
-}
-
-func (m *micro) advance() {
-	m.next = m.cursor.Next()
-	if m.next != bargain.NoOutcome && !m.seat.Preferences.IsRational(m.next) {
-		m.next = bargain.NoOutcome
-	}
 }
 
 func (m *micro) Next(state *bargain.State) bargain.Outcome {
 	for ; m.observed < len(state.History); m.observed++ {
 		if offer := state.History[m.observed]; offer.By != m.seat.Self {
-			m.received[offer.Outcome] = struct{}{}
+			if at, ok := slices.BinarySearch(m.received, offer.Outcome); !ok {
+				m.received = slices.Insert(m.received, at, offer.Outcome)
+			}
 		}
 	}
-	if m.next != bargain.NoOutcome && len(m.sent) <= len(m.received) {
-		return m.next
+	if len(m.sent) <= len(m.received) {
+		if next := m.order.next(); next != bargain.NoOutcome {
+			return next
+		}
 	}
 	if len(m.sent) == 0 {
 		return bargain.NoOutcome
@@ -101,9 +136,8 @@ func (m *micro) Next(state *bargain.State) bargain.Outcome {
 }
 
 func (m *micro) Sent(o bargain.Outcome) {
-	if o == m.next {
+	if m.order.pass(o) {
 		m.sent = append(m.sent, o)
-		m.advance()
 	}
 }
 
@@ -115,35 +149,29 @@ type Conceding struct{}
 
 // Bidder implements [bargain.Bidding].
 func (Conceding) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
-	return newConceding(seat)
+	c := newConceding(seat)
+	return &c
 }
 
-func newConceding(seat bargain.Seat) *conceding {
-	cursor := seat.Preferences.Inverse().Descend()
-	c := &conceding{preferences: seat.Preferences, cursor: cursor, last: bargain.NoOutcome}
-	c.advance()
-	return c
+func newConceding(seat bargain.Seat) conceding {
+	return conceding{order: newOrder(seat.Preferences), last: bargain.NoOutcome}
 }
 
 type conceding struct {
-	preferences *bargain.Preferences
-	cursor      bargain.Cursor
-	last, next  bargain.Outcome
+	order order
+	last  bargain.Outcome
 }
 
-func (c *conceding) advance() {
-	c.next = c.cursor.Next()
-	if c.next == bargain.NoOutcome || !c.preferences.IsRational(c.next) {
-		c.next = c.last
+func (c *conceding) Next(*bargain.State) bargain.Outcome {
+	if next := c.order.next(); next != bargain.NoOutcome {
+		return next
 	}
+	return c.last
 }
-
-func (c *conceding) Next(*bargain.State) bargain.Outcome { return c.next }
 
 func (c *conceding) Sent(o bargain.Outcome) {
-	if o != c.last {
+	if c.order.pass(o) {
 		c.last = o
-		c.advance()
 	}
 }
 
@@ -162,35 +190,38 @@ const maxWasted = 1 << 20
 
 // Bidder implements [bargain.Bidding].
 func (Wasting) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
-	w := &wasting{conceding: newConceding(seat)}
+	w := &wasting{conceding: newConceding(seat), passed: true}
 	if size := seat.Preferences.Domain().Size(); size <= maxWasted {
 		w.left = size
 	} else {
 		w.worst = seat.Preferences.Inverse().Ascend()
 	}
-	w.advance()
 	return w
 }
 
 type wasting struct {
-	*conceding
+	conceding
 	// left is the number of outcomes that wasted has not passed yet. In large domains worst has them.
 	left  uint64
 	worst bargain.Cursor
-	// wasted is the next outcome below the reservation value, or NoOutcome.
+	// wasted is the next outcome below the reservation value, or NoOutcome, unless it has been passed.
 	wasted bargain.Outcome
+	passed bool
 }
 
+// advance finds the next outcome below the reservation value.
 func (w *wasting) advance() {
+	w.passed = false
 	if w.worst != nil {
-		if w.wasted = w.worst.Next(); w.wasted != bargain.NoOutcome && w.preferences.IsRational(w.wasted) {
+		p := w.order.preferences
+		if w.wasted = w.worst.Next(); w.wasted != bargain.NoOutcome && p.IsRational(w.wasted) {
 			w.wasted = bargain.NoOutcome
 		}
 		return
 	}
 	for w.left > 0 {
 		w.left--
-		if w.wasted = bargain.Outcome(w.left); !w.preferences.IsRational(w.wasted) {
+		if w.wasted = bargain.Outcome(w.left); !w.order.preferences.IsRational(w.wasted) {
 			return
 		}
 	}
@@ -198,6 +229,9 @@ func (w *wasting) advance() {
 }
 
 func (w *wasting) Next(state *bargain.State) bargain.Outcome {
+	if w.passed {
+		w.advance()
+	}
 	if w.wasted != bargain.NoOutcome {
 		return w.wasted
 	}
@@ -206,7 +240,7 @@ func (w *wasting) Next(state *bargain.State) bargain.Outcome {
 
 func (w *wasting) Sent(o bargain.Outcome) {
 	if w.wasted != bargain.NoOutcome {
-		w.advance()
+		w.passed = true
 		return
 	}
 	w.conceding.Sent(o)

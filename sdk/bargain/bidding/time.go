@@ -4,6 +4,8 @@
 package bidding
 
 import (
+	"sync/atomic"
+
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -46,8 +48,9 @@ func (b TimeDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bi
 		least: least, most: most, table: curve.Tabulate(b.Curve, seat.Steps),
 	}
 	if b.Pick <= PickNearest && t.table.Len() > 0 {
-		offers := seat.Preferences.Memo(offersKey{b, seat.Steps, most}, func() any { return t.tabulate() })
-		t.offers, _ = offers.([]bargain.Outcome)
+		t.offers, _ = seat.Preferences.Memo(offersKey{b, seat.Steps, most}, func() any {
+			return make(offers, t.table.Len())
+		}).(offers)
 	}
 	return t
 }
@@ -59,6 +62,9 @@ type offersKey struct {
 	opening fixed.Number
 }
 
+// offers are the outcomes of the steps, each plus 1; 0 for those that no session has reached.
+type offers []atomic.Uint64
+
 type timeDependent struct {
 	TimeDependent
 	preferences *bargain.Preferences
@@ -66,22 +72,20 @@ type timeDependent struct {
 	model       bargain.Model
 	least, most fixed.Number
 	table       *curve.Table
-	offers      []bargain.Outcome
-}
-
-func (t *timeDependent) tabulate() any {
-	offers := make([]bargain.Outcome, t.table.Len())
-	for step := range offers {
-		offers[step] = t.at(t.table.Step(step))
-	}
-	return offers
+	offers      offers
 }
 
 func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
-	if t.offers != nil && t.table.Has(state.Step, state.Time) {
-		return t.offers[state.Step]
+	if t.offers == nil || !t.table.Has(state.Step, state.Time) {
+		return t.at(t.table.At(state.Step, state.Time))
 	}
-	return t.at(t.table.At(state.Step, state.Time))
+	known := &t.offers[state.Step]
+	if o := known.Load(); o != 0 {
+		return bargain.Outcome(o - 1)
+	}
+	o := t.at(t.table.Step(state.Step))
+	known.Store(uint64(o) + 1)
+	return o
 }
 
 func (t *timeDependent) Sent(bargain.Outcome) {}
