@@ -72,7 +72,7 @@ type speed struct {
 
 // measure measures a session of the engine.
 func (v *values) measure(session negmas.Session) (s speed, err error) {
-	first, second := negmas.Find(session.First), negmas.Find(session.Second)
+	var first, second bargain.Strategy = negmas.Find(session.First), negmas.Find(session.Second)
 	protocol := mechanism.Alternating{Steps: v.steps}
 	keep := func(e error) {
 		if e != nil {
