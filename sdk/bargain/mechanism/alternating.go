@@ -75,11 +75,15 @@ func (s *Session) Run(a Alternating, seed uint64, parties ...Party) (bargain.Res
 	state := &s.state
 	accepted, elapsed := 0, int64(0)
 	for ; a.Steps == 0 || state.Step < a.Steps; state.Step++ {
+		byStep := a.byStep(state.Step)
 		for self := range parties {
 			if a.Limit > 0 && elapsed >= a.Limit {
 				return s.finish(bargain.EndingDeadline, -1), nil
 			}
-			state.Time = a.time(state.Step, elapsed)
+			state.Time = byStep
+			if a.Limit > 0 {
+				state.Time = min(max(byStep, fixed.Ratio(elapsed, a.Limit)), fixed.One)
+			}
 			state.Last = a.isLast(state.Step, elapsed, parties)
 			state.History = s.history
 			action := s.negotiators[self].Respond(state)
@@ -153,15 +157,12 @@ func (s *Session) start(a Alternating, seed uint64, parties []Party) {
 	}
 }
 
-// time returns the relative time.
-func (a Alternating) time(step int, elapsed int64) (t fixed.Number) {
-	if a.Steps > 0 {
-		t = fixed.Ratio(int64(step)+1, int64(a.Steps)+1)
+// byStep returns the relative time of a step by the limit of steps; 0 without one.
+func (a Alternating) byStep(step int) fixed.Number {
+	if a.Steps == 0 {
+		return 0
 	}
-	if a.Limit > 0 {
-		t = max(t, fixed.Ratio(elapsed, a.Limit))
-	}
-	return min(t, fixed.One)
+	return fixed.Ratio(int64(step)+1, int64(a.Steps)+1)
 }
 
 // isLast reports whether the party has no turn after this one.

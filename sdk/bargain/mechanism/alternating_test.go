@@ -143,3 +143,18 @@ func TestResultsKeepTheirHistory(t *testing.T) {
 	require.Equal(t, want, first.History)
 	require.Equal(t, 0, first.History[0].By)
 }
+
+// TestALimitOfTimeEndsASessionBetweenSteps requires the time of the last turn as that of the session.
+func TestALimitOfTimeEndsASessionBetweenSteps(t *testing.T) {
+	_, parties := longSession(t)
+	for self := range parties {
+		parties[self].Pace = 5
+	}
+	result, err := mechanism.Alternating{Limit: 10}.Run(1, parties...)
+	require.NoError(t, err)
+	require.Equal(t, bargain.EndingDeadline, result.Ending)
+	require.Equal(t, 1, result.Step)
+	require.Equal(t, fixed.One/2, result.Time)
+	require.Len(t, result.History, 2)
+	require.Equal(t, []fixed.Number{0, fixed.One / 2}, []fixed.Number{result.History[0].Time, result.History[1].Time})
+}
