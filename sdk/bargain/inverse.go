@@ -34,8 +34,14 @@ const (
 	maxRight, maxLeft = 1 << 18, 1 << 16
 )
 
+// bounded is an inverse that knows the lowest and the highest utility.
+type bounded interface {
+	Inverse
+	bounds() (least, most fixed.Number)
+}
+
 // newInverse returns the inverse that suits a utility: see the package comment.
-func newInverse(domain *Domain, utility Utility) Inverse {
+func newInverse(domain *Domain, utility Utility) bounded {
 	additive, ok := utility.(Additive)
 	if ok && domain.Len() == 1 && additive.IsMonotone(0) != 0 {
 		return newLine(domain.Size(), utility, additive.IsMonotone(0) > 0)

@@ -9,9 +9,9 @@ import (
 
 // lazy is the inverse of an additive utility over several issues. It makes what a query needs, and keeps it:
 // for the best and the worst outcome nothing, for a target two lists of combinations, for a cursor the start
-// of the order. When the queries together have cost as much as sorting all outcomes, it sorts them. So it never
-// costs much more than twice the cheaper one of the two ways, and long tournaments have the faster queries. The
-// answers are the same in all states.
+// of the order. When the queries together have cost as much as sorting all outcomes, it sorts them. So it
+// never costs much more than twice the cheaper one of the two ways, and long tournaments have the faster
+// queries. The answers are the same in all states.
 type lazy struct {
 	// pairs has its lists after the first call of balanced.
 	pairs
@@ -21,13 +21,13 @@ type lazy struct {
 	all                atomic.Pointer[sorted]
 	// start is the start of the order, if a cursor has asked for more than the first outcome.
 	start atomic.Pointer[[]ranked]
-	// cost is that of the queries so far. Visiting a row of the lists costs 1, about as sorting an outcome.
+	// cost is that of the queries so far. Visiting a row of the lists costs 1, sorting an outcome about 2.
 	cost  atomic.Uint64
 	limit uint64
 }
 
 func newLazy(domain *Domain, utility Additive) *lazy {
-	l := &lazy{domain: domain, limit: domain.Size()}
+	l := &lazy{domain: domain, limit: 2 * domain.Size()}
 	l.bound(utility)
 	return l
 }

@@ -53,19 +53,13 @@ func (l *line) beyond(u fixed.Number, near uint64) uint64 {
 	return searchNear(l.size, near, func(n uint64) bool { return (l.utility.Of(Outcome(n)) > u) == l.rising })
 }
 
-// group returns the first number and the number after the last one with the utility of an outcome.
-func (l *line) group(o Outcome) (first, end uint64) {
-	u := l.utility.Of(o)
-	if l.rising {
-		return l.above(u, uint64(o)), l.beyond(u, uint64(o))
-	}
-	return l.beyond(u, uint64(o)), l.above(u, uint64(o))
-}
-
-// first returns the first number with the utility of an outcome.
+// first returns the first number with the utility of an outcome: mostly its own.
 func (l *line) first(o Outcome) Outcome {
 	u := l.utility.Of(o)
-	if l.rising {
+	switch {
+	case o == 0 || l.utility.Of(o-1) != u:
+		return o
+	case l.rising:
 		return Outcome(l.above(u, uint64(o)))
 	}
 	return Outcome(l.beyond(u, uint64(o)))
@@ -120,38 +114,33 @@ func (l *line) Within(low, high fixed.Number, random *Random) Outcome {
 
 func (l *line) Exact() bool { return true }
 
-func (l *line) Descend() Cursor { return &lineCursor{line: l, up: !l.rising, from: l.start(!l.rising)} }
+func (l *line) bounds() (least, most fixed.Number) { return l.least, l.most }
 
-func (l *line) Ascend() Cursor { return &lineCursor{line: l, up: l.rising, from: l.start(l.rising)} }
+func (l *line) Descend() Cursor { return l.cursor(!l.rising) }
 
-// start returns where a cursor begins: the border of the first group.
-func (l *line) start(up bool) uint64 {
+func (l *line) Ascend() Cursor { return l.cursor(l.rising) }
+
+func (l *line) cursor(up bool) Cursor {
 	if up {
-		return 0
+		return &lineCursor{line: l, end: l.size}
 	}
-	return l.size
+	return &lineCursor{line: l, from: l.size}
 }
 
-// lineCursor iterates over groups of equal utility upwards or downwards, and in a group upwards.
+// lineCursor iterates upwards from next to end: over the whole line, or over groups of equal utility, of
+// which the last one comes first. From is the first number of the groups that it has begun.
 type lineCursor struct {
-	line      *line
-	up        bool
-	from      uint64
-	next, end uint64
+	line            *line
+	next, end, from uint64
 }
 
 func (c *lineCursor) Next() Outcome {
 	if c.next >= c.end {
-		if c.up && c.from >= c.line.size || !c.up && c.from == 0 {
+		if c.from == 0 {
 			return NoOutcome
 		}
-		if c.up {
-			c.next, c.end = c.line.group(Outcome(c.from))
-			c.from = c.end
-		} else {
-			c.next, c.end = c.line.group(Outcome(c.from - 1))
-			c.from = c.next
-		}
+		first := uint64(c.line.first(Outcome(c.from - 1)))
+		c.next, c.end, c.from = first, c.from, first
 	}
 	c.next++
 	return Outcome(c.next - 1)

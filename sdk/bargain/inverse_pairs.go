@@ -10,8 +10,8 @@ import (
 )
 
 // pairs is the inverse of an additive utility over two lists of combinations: for each element of the left
-// list that can have the outcome, a search in the right one. If there are more issues than the lists can hold,
-// the others follow the target in proportion, and the inverse is not exact.
+// list that can have the outcome, a search in the right one. If there are more issues than the lists can
+// hold, the others follow the target in proportion, and the inverse is not exact.
 type pairs struct {
 	left, right half
 	others      []half
@@ -67,9 +67,9 @@ func (p *pairs) bound(utility Additive) {
 
 // balance makes two lists that are about equally long, for domains whose combinations fit into them.
 //
-// The more important issues are in one list, the less important ones in the other. Then the sums of the latter
-// fit into the gaps between those of the former as far as possible, and few rows can have the outcome for a
-// target.
+// The more important issues are in one list, the less important ones in the other. Then the sums of the
+// latter fit into the gaps between those of the former as far as possible, and few rows can have the outcome
+// for a target.
 func (p *pairs) balance(domain *Domain) {
 	issues := make([]int, 0, 8)
 	for at := range domain.Len() {
@@ -108,6 +108,8 @@ func (p *pairs) Worst() Outcome { return p.worst }
 
 func (p *pairs) Exact() bool { return len(p.others) == 0 }
 
+func (p *pairs) bounds() (least, most fixed.Number) { return p.least, p.most }
+
 // base returns the other issues' combination for a target: each at the target's proportion of its own range,
 // or at the next part above or below it.
 func (p *pairs) base(target fixed.Number, above bool) (base partial) {
@@ -134,8 +136,8 @@ func (p *pairs) base(target fixed.Number, above bool) (base partial) {
 }
 
 // AtLeast finds in each row, which is an element of the left list, the first sum from target on. From row to
-// row it is further down the right list. AtLeast skips the rows that have no such sum, and those that have only
-// higher sums than another row.
+// row it is further down the right list. AtLeast skips the rows that have no such sum, and those that have
+// only higher sums than another row.
 func (p *pairs) AtLeast(target fixed.Number) Outcome {
 	if target > p.most {
 		return NoOutcome

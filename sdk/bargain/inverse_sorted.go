@@ -179,6 +179,10 @@ func (s *sorted) Within(low, high fixed.Number, random *Random) Outcome {
 
 func (s *sorted) Exact() bool { return s.exact }
 
+func (s *sorted) bounds() (least, most fixed.Number) {
+	return s.list[len(s.list)-1].utility, s.list[0].utility
+}
+
 func (s *sorted) Descend() Cursor { return &listCursor{list: s.list} }
 
 func (s *sorted) Ascend() Cursor { return &risingCursor{sorted: s, end: len(s.list)} }

@@ -138,8 +138,9 @@ func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Numb
 // see the package comment.
 func (p *Preferences) Inverse() Inverse {
 	p.once.Do(func() {
-		p.inverse = newInverse(p.domain, p.utility)
-		p.least, p.most = p.utility.Of(p.inverse.Worst()), p.utility.Of(p.inverse.Best())
+		inverse := newInverse(p.domain, p.utility)
+		p.inverse = inverse
+		p.least, p.most = inverse.bounds()
 	})
 	return p.inverse
 }
