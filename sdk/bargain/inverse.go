@@ -43,8 +43,10 @@ type bounded interface {
 // newInverse returns the inverse that suits a utility: see the package comment.
 func newInverse(domain *Domain, utility Utility) bounded {
 	additive, ok := utility.(Additive)
-	if ok && domain.Len() == 1 && additive.IsMonotone(0) != 0 {
-		return newLine(domain.Size(), utility, additive.IsMonotone(0) > 0)
+	if ok && domain.Len() == 1 {
+		if sign := additive.IsMonotone(0); sign != 0 {
+			return newLine(domain.Size(), utility, sign > 0)
+		}
 	}
 	if domain.Size() <= maxSorted {
 		if ok && domain.Len() > 1 {

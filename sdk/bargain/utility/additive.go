@@ -34,7 +34,7 @@ func (t Table) Of(index uint64) fixed.Number { return t[index] }
 
 func (t Table) monotone() int {
 	rises, falls := true, true
-	for i := 1; i < len(t); i++ {
+	for i := 1; i < len(t) && (rises || falls); i++ {
 		rises, falls = rises && t[i] >= t[i-1], falls && t[i] <= t[i-1]
 	}
 	switch {
@@ -54,12 +54,13 @@ func (t Table) check(count uint64) error {
 }
 
 func (t Table) extremes() (least, most uint64) {
-	for i := range t {
-		if t[i] < t[least] {
-			least = uint64(i)
+	low, high := t[0], t[0]
+	for i, value := range t {
+		if value < low {
+			least, low = uint64(i), value
 		}
-		if t[i] > t[most] {
-			most = uint64(i)
+		if value > high {
+			most, high = uint64(i), value
 		}
 	}
 	return least, most
