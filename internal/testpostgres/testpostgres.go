@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -52,14 +53,13 @@ func Run(m *testing.M, server **Server) int {
 	return code
 }
 
-// Start starts a server. It returns an error without the programs of PostgreSQL: toolchain/prerequisites installs
-// them.
-func Start(ctx context.Context) (*Server, error) {
-	initdb, err := program("initdb")
+// Start starts a server. settings are lines of postgresql.conf; fsync is off unless they set it. It returns an error without the programs of PostgreSQL: toolchain/prerequisites installs them.
+func Start(ctx context.Context, settings ...string) (*Server, error) {
+	initdb, err := Program("initdb")
 	if err != nil {
 		return nil, err
 	}
-	server, err := program("postgres")
+	server, err := Program("postgres")
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,11 @@ func Start(ctx context.Context) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	defer log.Close()
+	if err := configure(data, append([]string{"fsync = off"}, settings...)); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	s.command = exec.Command("/bin/sh", "-c", `"$0" "$@" </dev/null & read -r _; kill -INT $!; wait`,
-		server, "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off")
+		server, "-D", data, "-k", folder, "-c", "listen_addresses=")
 	s.command.SysProcAttr, s.command.Dir, s.command.Stdout, s.command.Stderr = owner, folder, log, log
 	if s.lifeline, err = s.command.StdinPipe(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -95,6 +98,16 @@ func Start(ctx context.Context) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, s.await(ctx)
+}
+
+// configure appends settings to the server's configuration file. The last value of a setting counts.
+func configure(data string, settings []string) error {
+	file, err := os.OpenFile(filepath.Join(data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(strings.Join(settings, "\n") + "\n")
+	return errors.Join(err, file.Close())
 }
 
 // ownerOf gives the folder to a user that may run the server; root may not.
@@ -118,8 +131,9 @@ func ownerOf(folder string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: credential}, os.Chown(folder, int(uid), int(gid))
 }
 
-// program returns the path of one of PostgreSQL's programs, which Debian does not have on PATH.
-func program(name string) (string, error) {
+// Program returns the path of one of PostgreSQL's programs, such as pgbench. Debian does not have all of them
+// on PATH.
+func Program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
@@ -137,7 +151,7 @@ func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		err := s.execute(ctx, "SELECT 1")
+		err := s.Execute(ctx, "SELECT 1")
 		if err == nil {
 			return nil
 		}
@@ -149,8 +163,8 @@ func (s *Server) await(ctx context.Context) error {
 	}
 }
 
-// execute executes a statement in the database that every server has.
-func (s *Server) execute(ctx context.Context, statement string) error {
+// Execute executes a statement in the database that every server has.
+func (s *Server) Execute(ctx context.Context, statement string) error {
 	connection, err := pgx.Connect(ctx, s.Address("postgres"))
 	if err != nil {
 		return err
@@ -168,7 +182,7 @@ func (s *Server) Address(name string) string {
 func (s *Server) Create(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", s.last.Add(1))
-	require.NoError(t, s.execute(t.Context(), "CREATE DATABASE "+name))
+	require.NoError(t, s.Execute(t.Context(), "CREATE DATABASE "+name))
 	return s.Address(name)
 }
 
