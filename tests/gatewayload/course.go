@@ -1,0 +1,70 @@
+// Package gatewayload loads the gateway with negotiations over HTTP.
+package gatewayload
+
+import "fmt"
+
+// operation is a kind of request. A counter offer that ends the negotiation is a rejection.
+type operation int
+
+const (
+	create operation = iota
+	counter
+	accept
+	reject
+	operations
+)
+
+var operationNames = [operations]string{"create", "counter", "accept", "reject"}
+
+// step is a request of a course and the publisher's answer to it.
+type step struct {
+	operation operation
+	// price is that of the proposal in micro units; 0 for an acceptance.
+	price int
+	// action and status are those of the answer.
+	action, status string
+}
+
+// course is repeated by each worker, and by each connection of pgbench: a negotiation that ends with an
+// agreement, and one that the publisher rejects. All steps are answered by rules.
+var course = []step{
+	{create, 1500, "counter", "negotiating"},
+	{counter, 1600, "counter", "negotiating"},
+	{counter, 1650, "counter", "negotiating"},
+	{accept, 0, "accept", "accepted"},
+	{create, 1500, "counter", "negotiating"},
+	{reject, belowFloor, "reject", "rejected"},
+}
+
+// belowFloor is a price below the published floor of the strategy.
+const belowFloor = 100
+
+func termsOf(price int) string {
+	return fmt.Sprintf(
+		`{"price_per_fetch_micro": %d, "token_ttl_seconds": 600, "burst_rps": 10, "purposes": ["inference"]}`,
+		price,
+	)
+}
+
+// request returns path and body of a step. publisher is a host name, and d the open negotiation.
+func (s step) request(publisher string, d *deal) (path, body string) {
+	switch s.operation {
+	case create:
+		return "/api/negotiations",
+			fmt.Sprintf(`{"publisher_hostname": %q, "proposed_terms": %s}`, publisher, termsOf(s.price))
+	case accept:
+		return "/api/negotiations/" + d.id + "/accept", fmt.Sprintf(`{"current_round": %d}`, d.rounds)
+	default:
+		return "/api/negotiations/" + d.id + "/counter", fmt.Sprintf(`{"proposed_terms": %s}`, termsOf(s.price))
+	}
+}
+
+// deal is a negotiation as the answers describe it.
+type deal struct {
+	id, status string
+	// client is the position of the client.
+	client int
+	// rounds is the number of the client's answered requests, and rows that of the recorded actions of both
+	// parties: an acceptance has no answer of the publisher.
+	rounds, rows int
+}

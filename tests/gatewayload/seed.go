@@ -1,0 +1,142 @@
+package gatewayload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
+)
+
+// The first ids of a run. They are no other numbers of a statement, so that the script can replace them.
+const (
+	firstPublisher = 1_000_001
+	firstClient    = 2_000_001
+)
+
+// seeds are the parties of a run.
+type seeds struct {
+	publishers, clients int
+	// keys are the API keys of the clients, in the order of their ids.
+	keys []string
+}
+
+// hostname returns the name of a publisher by its position from 0.
+func hostname(position int) string { return fmt.Sprintf("site-%d.example", firstPublisher+position) }
+
+// strategy answers the course of this package.
+const strategy = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
+	"max_price_per_fetch_micro": 5000, "published_floor_micro": 500}`
+
+// seed migrates an empty database and adds publishers with a strategy each, and clients with a key each. The
+// ids of each kind are consecutive, and a strategy has the id of its publisher.
+func seed(ctx context.Context, address string, publishers, clients int) (s *seeds, err error) {
+	database, err := store.Open(ctx, store.Config{Address: address})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, database.Close()) }()
+	connection, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
+	_, err = connection.Exec(
+		ctx,
+		fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('publishers', 'id'), %[1]d, false),
+		setval(pg_get_serial_sequence('negotiation_strategies', 'id'), %[1]d, false),
+		setval(pg_get_serial_sequence('clients', 'id'), %[2]d, false)`, firstPublisher, firstClient),
+	)
+	if err != nil {
+		return nil, err
+	}
+	if err := addPublishers(ctx, database, connection, publishers); err != nil {
+		return nil, fmt.Errorf("add publishers: %w", err)
+	}
+	s = &seeds{publishers: publishers, clients: clients}
+	if err := s.addClients(ctx, connection); err != nil {
+		return nil, fmt.Errorf("add clients: %w", err)
+	}
+	_, err = connection.Exec(ctx, "VACUUM ANALYZE")
+	return s, err
+}
+
+// addPublishers adds one publisher with its strategy as the gateway does it, and copies the rows.
+func addPublishers(ctx context.Context, database *store.Store, connection *pgx.Conn, count int) error {
+	cases, err := service.New(service.Config{Store: database})
+	if err != nil {
+		return err
+	}
+	operator := identity.Caller{Kind: identity.Administrator, Scopes: identity.ScopesOf(identity.Administrator)}
+	first, err := cases.CreatePublisher(ctx, operator,
+		service.Publisher{Hostname: hostname(0), Name: "Site", Currency: "USD", FloorMicro: 500, Active: true})
+	if err != nil {
+		return err
+	}
+	owner := identity.Caller{
+		Kind: identity.Publisher, ID: first.ID, Scopes: identity.ScopesOf(identity.Publisher),
+	}
+	if _, err := cases.CreateStrategy(ctx, owner, []byte(strategy)); err != nil {
+		return err
+	}
+	_, err = connection.Exec(ctx, `INSERT INTO publishers
+		(hostname, name, currency, published_floor_micro, is_active, created_at, updated_at)
+		SELECT 'site-' || number || '.example', name, currency, published_floor_micro, is_active, created_at,
+			updated_at
+		FROM publishers, generate_series($1::bigint, $2) AS number ORDER BY number`,
+		firstPublisher+1, firstPublisher+count-1)
+	if err != nil {
+		return err
+	}
+	var columns string
+	if err := connection.QueryRow(ctx, `SELECT string_agg(column_name, ', ') FROM information_schema.columns
+		WHERE table_name = 'negotiation_strategies'
+		AND column_name NOT IN ('id', 'publisher_id')`).Scan(&columns); err != nil {
+		return err
+	}
+	_, err = connection.Exec(ctx, `INSERT INTO negotiation_strategies (publisher_id, `+columns+`)
+		SELECT number, `+columns+` FROM negotiation_strategies, generate_series($1::bigint, $2) AS number
+		ORDER BY number`, firstPublisher+1, firstPublisher+count-1)
+	return err
+}
+
+// addClients adds the clients and their keys with COPY.
+func (s *seeds) addClients(ctx context.Context, connection *pgx.Conn) error {
+	now := time.Now().UnixMicro()
+	_, err := connection.CopyFrom(
+		ctx,
+		pgx.Identifier{"clients"},
+		[]string{"kind", "subject", "name", "created_at"},
+		pgx.CopyFromSlice(s.clients, func(at int) ([]any, error) {
+			return []any{
+				string(store.ClientAPIKey),
+				fmt.Sprintf("load-%d", at),
+				fmt.Sprintf("Company %d", at),
+				now,
+			}, nil
+		}),
+	)
+	if err != nil {
+		return err
+	}
+	scopes, err := json.Marshal(identity.ScopesOf(identity.Client))
+	if err != nil {
+		return err
+	}
+	_, err = connection.CopyFrom(ctx, pgx.Identifier{"api_keys"},
+		[]string{"id", "hash", "name", "scopes", "client_id", "created_at"},
+		pgx.CopyFromSlice(s.clients, func(at int) ([]any, error) {
+			key := identity.NewAPIKey()
+			s.keys = append(s.keys, key.Reveal())
+			id, err := uuid.NewV7()
+			return []any{[16]byte(id), key.Hash(), "load", string(scopes), int64(firstClient + at), now}, err
+		}))
+	return err
+}
