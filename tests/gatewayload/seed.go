@@ -15,6 +15,12 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
+// The databases of a run.
+const (
+	// loaded is the gateway's database, compared is pgbench's, and captured is the one whose log is read.
+	loaded, compared, captured = "loaded", "compared", "captured"
+)
+
 // The first ids of a run. They are no other numbers of a statement, so that the script can replace them.
 const (
 	firstPublisher = 1_000_001
