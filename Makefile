@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify deploy cu \
-    cross portable snapshot bench bench-engine negmas load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
+    cross portable snapshot bench bench-engine negmas load gateway-load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
     postgresql test-gateway-api
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -114,6 +114,11 @@ bench-engine: ## measure the bargaining engine, and replace its section of docs/
 load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)
 	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./tests/load/loadtest
 	@exec env -u HAGGLE_RPC_URL "$$HAGGLE_CACHE/bin/haggle-loadtest" --report docs/LOAD.md --pairs $(or $(PAIRS),1000) $(ARGS)
+
+gateway-load: postgresql ## the gateway under load beside pgbench with the same SQL: docs/GATEWAY_LOAD.md (ARGS="--windows 5 --lasting 20s")
+	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
+	@go build -o "$$HAGGLE_CACHE/bin/haggle-gateway-loadtest" ./tests/gatewayload/loadtest
+	@exec "$$HAGGLE_CACHE/bin/haggle-gateway-loadtest" --program "$$HAGGLE_CACHE/bin/haggle" --report docs/GATEWAY_LOAD.md $(ARGS)
 
 yellowstone: program ## the Geyser source against a validator with Yellowstone's plugin: PLUGIN=.../libyellowstone_grpc_geyser.so
 	@toolchain/yellowstone

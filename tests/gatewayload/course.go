@@ -1,4 +1,3 @@
-// Package gatewayload loads the gateway with negotiations over HTTP.
 package gatewayload
 
 import "fmt"

@@ -1,0 +1,134 @@
+package gatewayload
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// rows are the numbers of rows in a database.
+type rows struct{ negotiations, rounds, entries, keys int }
+
+// compareAll compares the gateway's database with the answers, and pgbench's with its log, and verifies the
+// audit log.
+func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
+	if err := r.compareAnswers(ctx); err != nil {
+		return err
+	}
+	if result.rows, err = r.count(ctx, loaded); err != nil {
+		return err
+	}
+	if result.comparedRows, err = r.count(ctx, compared); err != nil {
+		return err
+	}
+	result.answered, result.refusals = answered(r.crowd.deals()), r.crowd.refusals()
+	if result.rows != result.answered {
+		r.crowd.addFinding("the database has %+v, and the answers are %+v", result.rows, result.answered)
+	}
+	if want := transactionRows(r.pgbench.transactions); result.comparedRows != want {
+		r.crowd.addFinding("pgbench's database has %+v, and its transactions are %+v: not the same transactions",
+			result.comparedRows, want)
+	}
+	r.printf("verifying the audit log")
+	if result.verified, err = verify(ctx, r.Program, r.server.Address(loaded), r.folder); err != nil {
+		return err
+	}
+	v := result.verified
+	if !v.Valid || v.Uncovered != 0 || v.Negotiations != result.answered.negotiations ||
+		v.Entries != int64(result.answered.entries) {
+		r.crowd.addFinding("audit log: %+v, want %d entries of %d negotiations", v, result.answered.entries,
+			result.answered.negotiations)
+	}
+	result.Findings = r.crowd.findings
+	return nil
+}
+
+// compareAnswers compares each negotiation with the last answer about it.
+func (r *run) compareAnswers(ctx context.Context) (err error) {
+	connection, err := pgx.Connect(ctx, r.server.Address(loaded))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
+	known := map[string]*deal{}
+	for _, d := range r.crowd.deals() {
+		if known[d.id] != nil {
+			r.crowd.addFinding("negotiation %s: two answers have its id", d.id)
+		}
+		known[d.id] = d
+	}
+	found, err := connection.Query(ctx, `SELECT n.id::text, n.client_id, n.status, n.current_round, count(r.id)
+		FROM negotiations n LEFT JOIN negotiation_rounds r ON r.negotiation_id = n.id GROUP BY n.id`)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var got deal
+		if err := found.Scan(&got.id, &got.client, &got.status, &got.rounds, &got.rows); err != nil {
+			return err
+		}
+		got.client -= firstClient
+		if want := known[got.id]; want == nil {
+			r.crowd.addFinding("negotiation %s: no answer has its id", got.id)
+		} else if got != *want {
+			r.crowd.addFinding("negotiation %s: is %+v instead of %+v", got.id, got, *want)
+		}
+		delete(known, got.id)
+	}
+	for id := range known {
+		r.crowd.addFinding("negotiation %s: lost", id)
+	}
+	return found.Err()
+}
+
+func (r *run) count(ctx context.Context, database string) (n rows, err error) {
+	connection, err := pgx.Connect(ctx, r.server.Address(database))
+	if err != nil {
+		return n, err
+	}
+	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
+	err = connection.QueryRow(ctx, `SELECT (SELECT count(*) FROM negotiations),
+		(SELECT count(*) FROM negotiation_rounds), (SELECT count(*) FROM audit_entries),
+		(SELECT count(*) FROM idempotency_keys)`).Scan(&n.negotiations, &n.rounds, &n.entries, &n.keys)
+	return n, err
+}
+
+// answered returns the rows that belong to the answers. The log has an entry for each recorded action, one
+// for the first status, and one for the last status of a negotiation that ended later.
+func answered(deals []*deal) (n rows) {
+	for _, d := range deals {
+		n.negotiations++
+		n.rounds += d.rows
+		n.keys += d.rounds
+		n.entries += d.rows + 1
+		if d.status != "negotiating" && d.rounds > 1 {
+			n.entries++
+		}
+	}
+	return n
+}
+
+// transactionRows returns the rows that belong to the transactions of the course.
+func transactionRows(done [operations]int) rows {
+	all := done[create] + done[counter] + done[accept] + done[reject]
+	actions := 2*all - done[accept]
+	return rows{
+		negotiations: done[create], rounds: actions, keys: all,
+		entries: actions + done[create] + done[accept] + done[reject],
+	}
+}
+
+// version returns the version of the server: PostgreSQL 15.14.
+func (r *run) version(ctx context.Context) (text string, err error) {
+	connection, err := pgx.Connect(ctx, r.server.Address(loaded))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
+	err = connection.QueryRow(ctx, `SELECT 'PostgreSQL ' ||
+		split_part(current_setting('server_version'), ' ', 1)`).
+		Scan(&text)
+	return text, err
+}

@@ -1,0 +1,283 @@
+package gatewayload
+
+import (
+	_ "embed" // the page
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/report"
+)
+
+// Result has the measurements and findings of a run.
+type Result struct {
+	Options
+	// Findings are differences between the answers, the database and the audit log, and limits that do not
+	// hold. Only the first twenty are described. A successful run has none.
+	Findings []string
+
+	machine, version string
+	script           *script
+	measured         map[bool]*measurements
+	limits           limitResults
+	// refusals is the number of creations that a limit has refused during the measurements.
+	refusals                     int
+	rows, comparedRows, answered rows
+	verified                     verified
+}
+
+// measurements are the windows of a mode.
+type measurements struct{ gateway, pgbench []window }
+
+// ratio compares the gateway with pgbench.
+type ratio struct{ rate, median, p99 float64 }
+
+func together(windows []window) (all window) {
+	for _, w := range windows {
+		all.merge(w)
+		all.lasted += w.lasted
+		all.used = all.used.plus(w.used)
+		all.perSecond += w.perSecond / float64(len(windows))
+	}
+	return all
+}
+
+func (m *measurements) ratio() ratio { return compare(together(m.gateway), together(m.pgbench)) }
+
+func compare(gateway, pgbench window) ratio {
+	return ratio{
+		gateway.rate() / pgbench.rate(), float64(gateway.quantile(50)) / float64(pgbench.quantile(50)),
+		float64(gateway.quantile(99)) / float64(pgbench.quantile(99)),
+	}
+}
+
+func (w *window) quantile(percent int) time.Duration { return report.Quantile(w.sorted(), percent) }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// perRequest returns the processor time of each part per request or transaction, in milliseconds.
+func (w *window) perRequest() (sender, gateways, server float64) {
+	count := time.Duration(max(w.count(), 1))
+	return milliseconds(w.used.sender / count), milliseconds(w.used.gateways / count),
+		milliseconds(w.used.server / count)
+}
+
+// String describes the processor time per request.
+func (w *window) String() string {
+	sender, gateways, server := w.perRequest()
+	return fmt.Sprintf(
+		"processor ms per request: sender %.2f, gateway %.2f, PostgreSQL %.2f",
+		sender,
+		gateways,
+		server,
+	)
+}
+
+// processorTable has the processor time per request or transaction.
+func (r *Result) processorTable() string {
+	t := report.NewTable("", "sender", "gateway", "PostgreSQL", "together")
+	for _, mode := range modes {
+		m := r.measured[mode.fsync]
+		for _, row := range []struct {
+			name    string
+			windows []window
+		}{{"gateway", m.gateway}, {"pgbench", m.pgbench}} {
+			all := together(row.windows)
+			sender, gateways, server := all.perRequest()
+			cells := []string{row.name + ": " + mode.title}
+			for _, part := range []float64{sender, gateways, server, sender + gateways + server} {
+				cells = append(cells, fmt.Sprintf("%.2f", part))
+			}
+			t.Row(cells...)
+		}
+	}
+	return t.String()
+}
+
+// The target: at least this part of pgbench's rate, and at most this multiple of its 99th percentile.
+const (
+	leastRate = 0.5
+	mostP99   = 5
+)
+
+// Missed returns the targets that the run has missed, one line for each.
+func (r *Result) Missed() (missed []string) {
+	for _, mode := range modes {
+		got := r.measured[mode.fsync].ratio()
+		if got.rate < leastRate {
+			missed = append(
+				missed,
+				fmt.Sprintf("%s: %.2f of pgbench's rate, less than %.1f", mode.title, got.rate, leastRate),
+			)
+		}
+		if got.p99 > mostP99 {
+			missed = append(missed, fmt.Sprintf("%s: %.1f times pgbench's 99th percentile, more than %d", mode.title,
+				got.p99, mostP99))
+		}
+	}
+	return missed
+}
+
+//go:embed page.md.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"count": func(number any) string {
+		if number, is := number.(int64); is {
+			return report.Count(number)
+		}
+		return report.Count(number.(int))
+	},
+}).Parse(pageText))
+
+// Page returns the report in Markdown.
+func (r *Result) Page() string {
+	var page strings.Builder
+	sections := []map[string]any{}
+	for _, mode := range modes {
+		m := r.measured[mode.fsync]
+		sections = append(sections, map[string]any{
+			"title": mode.title, "windows": windowTable(m), "operations": operationTable(m),
+		})
+	}
+	if err := pageTemplate.Execute(&page, map[string]any{
+		"options": r.Options, "machine": r.machine, "version": r.version, "findings": r.Findings,
+		"missed": r.Missed(), "sections": sections, "summary": r.summaryTable(),
+		"seconds":    int(r.Lasting.Seconds()),
+		"statements": r.statementTable(), "processor": r.processorTable(), "rows": r.rowTable(),
+		"limits":   r.limitTable(),
+		"verified": r.verified, "leastRate": leastRate, "mostP99": mostP99, "refusals": r.refusals,
+	}); err != nil {
+		panic(err) // the template does not fit the values
+	}
+	return page.String()
+}
+
+func (r *Result) summaryTable() string {
+	t := report.NewTable(
+		"",
+		"gateway, per second",
+		"pgbench, per second",
+		"rate, times",
+		"median, times",
+		"p99, times",
+	)
+	for _, mode := range modes {
+		m := r.measured[mode.fsync]
+		gateway, pgbench, got := together(m.gateway), together(m.pgbench), m.ratio()
+		t.Row(mode.title, fmt.Sprintf("%.0f", gateway.rate()), fmt.Sprintf("%.0f", pgbench.rate()),
+			fmt.Sprintf("%.2f", got.rate), fmt.Sprintf("%.2f", got.median), fmt.Sprintf("%.2f", got.p99))
+	}
+	return t.String()
+}
+
+var comparison = []string{
+	"gateway, per second", "median ms", "p99 ms", "pgbench, per second", "median ms", "p99 ms", "rate, times",
+	"median, times", "p99, times",
+}
+
+func comparisonCells(gateway, pgbench window) (cells []string) {
+	for _, w := range []window{gateway, pgbench} {
+		cells = append(cells, fmt.Sprintf("%.0f", w.rate()), fmt.Sprintf("%.1f", milliseconds(w.quantile(50))),
+			fmt.Sprintf("%.1f", milliseconds(w.quantile(99))))
+	}
+	got := compare(gateway, pgbench)
+	return append(
+		cells,
+		fmt.Sprintf("%.2f", got.rate),
+		fmt.Sprintf("%.2f", got.median),
+		fmt.Sprintf("%.2f", got.p99),
+	)
+}
+
+func windowTable(m *measurements) string {
+	t := report.NewTable(slices.Concat([]string{"window"}, comparison)...)
+	for at := range m.gateway {
+		t.Row(slices.Concat([]string{fmt.Sprint(at + 1)}, comparisonCells(m.gateway[at], m.pgbench[at]))...)
+	}
+	t.Row(slices.Concat([]string{"all"}, comparisonCells(together(m.gateway), together(m.pgbench)))...)
+	return t.String()
+}
+
+func operationTable(m *measurements) string {
+	t := report.NewTable(
+		"",
+		"requests",
+		"median ms",
+		"p99 ms",
+		"transactions",
+		"median ms",
+		"p99 ms",
+		"median, times",
+		"p99, times",
+	)
+	gateway, pgbench := together(m.gateway), together(m.pgbench)
+	for at, name := range operationNames {
+		var cells []string
+		var parts [2]window
+		for side, w := range []window{gateway, pgbench} {
+			parts[side].took[at] = w.took[at]
+			cells = append(cells, report.Count(parts[side].count()),
+				fmt.Sprintf("%.1f", milliseconds(parts[side].quantile(50))),
+				fmt.Sprintf("%.1f", milliseconds(parts[side].quantile(99))))
+		}
+		ratios := []string{"–", "–"}
+		if parts[0].count() > 0 && parts[1].count() > 0 {
+			for side, percent := range []int{50, 99} {
+				ratios[side] = fmt.Sprintf("%.2f",
+					float64(parts[0].quantile(percent))/float64(parts[1].quantile(percent)))
+			}
+		}
+		t.Row(slices.Concat([]string{name}, cells, ratios)...)
+	}
+	return t.String()
+}
+
+// statementTable has the numbers of statements of each step.
+func (r *Result) statementTable() string {
+	t := report.NewTable("step", "of the transaction, with BEGIN and COMMIT", "besides, of the gateway only")
+	for at, s := range course {
+		t.Row(fmt.Sprintf("%d: %s", at+1, operationNames[s.operation]), report.Count(r.script.statements[at]),
+			report.Count(r.script.others[at]))
+	}
+	return t.String()
+}
+
+func (r *Result) rowTable() string {
+	t := report.NewTable("", "in the database", "by the answers")
+	for _, row := range []struct {
+		name       string
+		have, want int
+	}{
+		{"negotiations", r.rows.negotiations, r.answered.negotiations},
+		{"actions in rounds", r.rows.rounds, r.answered.rounds},
+		{"entries of the audit log", r.rows.entries, r.answered.entries},
+		{"idempotency keys", r.rows.keys, r.answered.keys},
+	} {
+		t.Row(row.name, report.Count(row.have), report.Count(row.want))
+	}
+	return t.String()
+}
+
+func (r *Result) limitTable() string {
+	t := report.NewTable("limit", "requests", "created", "429")
+	for _, row := range []struct {
+		name string
+		try  limitTry
+	}{
+		{fmt.Sprintf("%d negotiations of a client in an hour, %d at once of each of %d clients",
+			negotiationsPerHour,
+			perClient, limitTries), r.limits.hour},
+		{fmt.Sprintf("%d open negotiations of a publisher, %d at once with each of %d publishers", openPerPublisher,
+			atOnce, limitTries), r.limits.open},
+	} {
+		t.Row(row.name, report.Count(row.try.sent), report.Count(row.try.created), report.Count(row.try.refused))
+	}
+	return t.String()
+}
+
+// Write writes the page to a file.
+func (r *Result) Write(path string) error { return os.WriteFile(path, []byte(r.Page()), 0o644) }
