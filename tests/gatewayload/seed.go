@@ -89,7 +89,7 @@ func addPublishers(ctx context.Context, database *store.Store, connection *pgx.C
 	owner := identity.Caller{
 		Kind: identity.Publisher, ID: first.ID, Scopes: identity.ScopesOf(identity.Publisher),
 	}
-	if _, err := cases.CreateStrategy(ctx, owner, []byte(strategy)); err != nil {
+	if _, err := cases.CreateStrategy(ctx, owner, []byte(strategy), ""); err != nil {
 		return err
 	}
 	_, err = connection.Exec(ctx, `INSERT INTO publishers

@@ -69,16 +69,16 @@ func (s *Service) propose(ctx context.Context, caller identity.Caller, r Propose
 		if err := p.Terms.Validate(); err != nil {
 			return Proposed{}, within(path+"proposed_terms.", err)
 		}
-		publisher, err := s.store.PublisherByHostname(ctx, p.Publisher)
+		publisher, err := s.publisher(ctx, p.Publisher)
 		if err != nil {
 			return Proposed{}, err
 		}
-		if hostnames[publisher.ID] != "" {
+		if hostnames[publisher] != "" {
 			return Proposed{}, invalid(path+"publisher_hostname", "%s occurs twice", p.Publisher)
 		}
-		hostnames[publisher.ID] = publisher.Hostname
+		hostnames[publisher] = p.Publisher
 		creation.Proposals = append(creation.Proposals,
-			store.Proposal{Publisher: publisher.ID, Terms: p.Terms.Canonical()})
+			store.Proposal{Publisher: publisher, Terms: p.Terms.Canonical()})
 	}
 	creation.Select = func(versions []store.Strategy, now time.Time) (int, error) {
 		return s.selected(hostnames[versions[0].Publisher], versions, now)
@@ -120,6 +120,9 @@ func (s *Service) propose(ctx context.Context, caller identity.Caller, r Propose
 	result, err := s.store.CreateNegotiations(acting(ctx, caller), creation, decide)
 	if err != nil {
 		return Proposed{}, err
+	}
+	for _, n := range result.Negotiations {
+		s.parties.put(n.ID, parties{n.Client, n.Publisher})
 	}
 	if result.Replayed {
 		proposed = Proposed{}
@@ -233,7 +236,7 @@ func (s *Service) counter(ctx context.Context, caller identity.Caller, r Counter
 }
 
 // participant checks that the caller is the client of negotiations, and returns the names of their
-// publishers. Neither changes, so the transaction need not check them again.
+// publishers. Neither changes, so they are cached, and the transaction need not check them again.
 func (s *Service) participant(
 	ctx context.Context, caller identity.Caller, ids []string,
 ) (client int64, hostnames map[int64]string, err error) {
@@ -246,14 +249,17 @@ func (s *Service) participant(
 	}
 	hostnames = map[int64]string{}
 	for _, id := range ids {
-		n, err := s.store.Negotiation(ctx, id)
+		n, err := s.parties.get(id, func() (parties, error) {
+			n, err := s.store.Negotiation(ctx, id)
+			return parties{n.Client, n.Publisher}, err
+		})
 		if err != nil {
 			return 0, nil, err
 		}
-		if n.Client != client {
+		if n.client != client {
 			return 0, nil, notFound("negotiation", id)
 		}
-		if hostnames[n.Publisher], err = s.hostname(ctx, n.Publisher); err != nil {
+		if hostnames[n.publisher], err = s.hostname(ctx, n.publisher); err != nil {
 			return 0, nil, err
 		}
 	}

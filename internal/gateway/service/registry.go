@@ -19,7 +19,7 @@ var _ identity.Registry = Registry{}
 
 // KeyByHash implements [identity.Registry].
 func (r Registry) KeyByHash(ctx context.Context, hash string) (identity.KeyRecord, error) {
-	k, err := r.Store.KeyByHash(ctx, hash)
+	k, owner, err := r.Store.KeyWithOwner(ctx, hash)
 	if errors.Is(err, store.ErrNotFound) {
 		return r.administrator(ctx, hash)
 	}
@@ -28,15 +28,12 @@ func (r Registry) KeyByHash(ctx context.Context, hash string) (identity.KeyRecor
 	}
 	record := identity.KeyRecord{
 		ID: k.ID, Hash: k.Hash, Scopes: keyView(k).Scopes, Expires: k.ExpiresAt, Revoked: k.RevokedAt,
+		Kind: identity.Publisher, Owner: k.Publisher, OwnerName: owner,
 	}
 	if k.Client != 0 {
-		c, err := r.Store.Client(ctx, k.Client)
-		record.Kind, record.Owner, record.OwnerName = identity.Client, k.Client, c.Name
-		return record, err
+		record.Kind, record.Owner = identity.Client, k.Client
 	}
-	p, err := r.Store.Publisher(ctx, k.Publisher)
-	record.Kind, record.Owner, record.OwnerName = identity.Publisher, k.Publisher, p.Name
-	return record, err
+	return record, nil
 }
 
 func (r Registry) administrator(ctx context.Context, hash string) (identity.KeyRecord, error) {

@@ -26,9 +26,15 @@ type Config struct {
 type Service struct {
 	store      *store.Store
 	log        *slog.Logger
-	strategies cache[*engine.Strategy]
-	hostnames  cache[string]
+	strategies cache[int64, *engine.Strategy]
+	hostnames  cache[int64, string]
+	// publishers are the ids by host name.
+	publishers cache[string, int64]
+	parties    cache[string, parties]
 }
+
+// parties are those of a negotiation.
+type parties struct{ client, publisher int64 }
 
 // New returns a Service.
 func New(c Config) (*Service, error) {
@@ -75,13 +81,13 @@ func listed[F, T any](from store.List[F], convert func(F) T) List[T] {
 const maxCached = 10_000
 
 // cache keeps objects that never change.
-type cache[T any] struct {
+type cache[K comparable, T any] struct {
 	mutex sync.Mutex
-	known map[int64]T
+	known map[K]T
 }
 
 // get returns an object from the cache. If it is not there, get reads it with read.
-func (c *cache[T]) get(id int64, read func() (T, error)) (T, error) {
+func (c *cache[K, T]) get(id K, read func() (T, error)) (T, error) {
 	c.mutex.Lock()
 	found, ok := c.known[id]
 	c.mutex.Unlock()
@@ -92,13 +98,26 @@ func (c *cache[T]) get(id int64, read func() (T, error)) (T, error) {
 	if err != nil {
 		return found, err
 	}
+	c.put(id, found)
+	return found, nil
+}
+
+// put adds an object to the cache.
+func (c *cache[K, T]) put(id K, object T) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.known == nil || len(c.known) >= maxCached {
-		c.known = map[int64]T{}
+		c.known = map[K]T{}
 	}
-	c.known[id] = found
-	return found, nil
+	c.known[id] = object
+}
+
+// publisher returns the id of the publisher with a host name.
+func (s *Service) publisher(ctx context.Context, hostname string) (int64, error) {
+	return s.publishers.get(hostname, func() (int64, error) {
+		p, err := s.store.PublisherByHostname(ctx, hostname)
+		return p.ID, err
+	})
 }
 
 // hostname returns the name of a publisher.

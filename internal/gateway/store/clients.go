@@ -168,6 +168,17 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (APIKey, error) {
 	return one(ctx, s.reader, "API key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
 }
 
+// KeyWithOwner returns an API key with the name of its owner, or [ErrNotFound]. The key can be expired or
+// revoked. It is one statement, because each request with a key begins with it.
+func (s *Store) KeyWithOwner(ctx context.Context, hash string) (k APIKey, owner string, err error) {
+	k, err = one(ctx, s.reader, "API key", func(scan func(...any) error) (APIKey, error) {
+		return scanKey(func(targets ...any) error { return scan(append(targets, text(&owner))...) })
+	}, `SELECT `+keyColumns+`, COALESCE((SELECT clients.name FROM clients WHERE clients.id = client_id),
+		(SELECT publishers.name FROM publishers WHERE publishers.id = publisher_id))
+		FROM api_keys WHERE hash = $1`, hash)
+	return k, owner, err
+}
+
 // Key returns an API key, or [ErrNotFound]. The key can be expired or revoked.
 func (s *Store) Key(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
