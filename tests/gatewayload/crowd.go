@@ -32,10 +32,11 @@ type crowd struct {
 // worker negotiates with one gateway, one request at a time.
 type worker struct {
 	*crowd
-	url   string
-	at    int
-	open  *deal
-	deals []*deal
+	url        string
+	connection connection
+	at         int
+	open       *deal
+	deals      []*deal
 	// refused counts the answers 429.
 	refused int
 }
@@ -46,7 +47,10 @@ func newCrowd(fleet []*gateway, s *seeds, workers int) *crowd {
 		Transport: &http.Transport{MaxIdleConnsPerHost: workers, DisableCompression: true}, Timeout: time.Minute,
 	}
 	for at := range workers {
-		c.workers = append(c.workers, &worker{crowd: c, url: fleet[at%len(fleet)].url})
+		g := fleet[at%len(fleet)]
+		c.workers = append(c.workers, &worker{
+			crowd: c, url: g.url, connection: connection{address: strings.TrimPrefix(g.url, "http://")},
+		})
 	}
 	return c
 }
@@ -68,10 +72,7 @@ type answer struct {
 
 // post sends a request of the client at a position, and returns the response with the time until its end.
 func (c *crowd) post(
-	ctx context.Context,
-	url string,
-	client int,
-	body string,
+	ctx context.Context, do func(*http.Request) (*http.Response, error), url string, client int, body string,
 ) (a answer, took time.Duration, err error) {
 	key, err := uuid.NewRandom()
 	if err != nil {
@@ -85,7 +86,7 @@ func (c *crowd) post(
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Idempotency-Key", key.String())
 	began := time.Now()
-	response, err := c.http.Do(r)
+	response, err := do(r)
 	if err != nil {
 		return a, 0, err
 	}
@@ -105,7 +106,7 @@ func (w *worker) advance(ctx context.Context) (done operation, took time.Duratio
 		client = w.open.client
 	}
 	path, body := s.request(publisher, w.open)
-	a, took, err := w.post(ctx, w.url+path, client, body)
+	a, took, err := w.post(ctx, w.connection.do, w.url+path, client, body)
 	if err != nil {
 		return 0, 0, err
 	}

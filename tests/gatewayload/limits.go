@@ -75,7 +75,7 @@ func (c *crowd) burst(
 		group.Go(func() error {
 			client, publisher := parties(at)
 			path, body := s.request(publisher, nil)
-			a, _, err := c.post(ctx, w.url+path, client, body)
+			a, _, err := c.post(ctx, c.http.Do, w.url+path, client, body)
 			if err != nil {
 				return err
 			}
