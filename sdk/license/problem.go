@@ -72,7 +72,7 @@ func (p *Problem) Is(target error) bool {
 	case ErrForbidden:
 		return p.Status == http.StatusForbidden || p.Code == "scope-missing"
 	case ErrUnnamed:
-		return p.Code == "unnamed-client"
+		return p.Code == "unnamed-client" || p.Code == "credentials-missing"
 	case ErrKeyReused:
 		return p.Code == "idempotency-key-reused"
 	}

@@ -5,6 +5,9 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 )
 
 // link connects an operation to one that takes an identifier from its response.
@@ -90,6 +93,20 @@ func securityOf(id string) []map[string][]string {
 		security = append(security, map[string][]string{})
 	}
 	return security
+}
+
+// requireCredentials answers 401 to callers without credentials, before anything else of the request is
+// checked.
+func requireCredentials(ctx huma.Context, next func(huma.Context)) {
+	if caller, known := identity.FromContext(ctx.Context()); known && caller.Kind != identity.Anonymous {
+		next(ctx)
+		return
+	}
+	_, w := humago.Unwrap(ctx)
+	identity.WriteProblem(w, &identity.Error{
+		Status: http.StatusUnauthorized, Code: "credentials-missing",
+		Detail: "the caller is anonymous; send an API key or a signature",
+	})
 }
 
 // rejectEmpty rejects empty query parameters of types that have no empty value. huma ignores them.

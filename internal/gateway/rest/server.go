@@ -124,6 +124,9 @@ func add[I, O any](
 		MaxBodyBytes: MaxBody, BodyReadTimeout: readTimeout, Errors: errorsOf(method),
 		Security: securityOf(id), Middlewares: huma.Middlewares{a.rejectEmpty},
 	}
+	if !anonymous[id] {
+		operation.Middlewares = huma.Middlewares{requireCredentials, a.rejectEmpty}
+	}
 	huma.Register(a.API, operation, func(ctx context.Context, in *I) (*output[O], error) {
 		caller, ok := identity.FromContext(ctx)
 		if !ok {
