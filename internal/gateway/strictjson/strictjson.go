@@ -23,7 +23,7 @@ var ErrInvalid = errors.New("invalid JSON")
 // Decode reads one object of at most limit bytes into value, a pointer to a struct. Keys consist of
 // lower-case letters, digits and underscores. Fields that the document does not have keep their values;
 // each key of required must be present. It returns an error with [ErrInvalid] and the path of the invalid
-// key.
+// key. An integer can have a fraction of zeros, as in JSON Schema: 2.0 is 2.
 func Decode(data []byte, limit int, value any, required ...string) error {
 	if len(data) > limit {
 		return invalid("", "%d bytes: send at most %d", len(data), limit)
@@ -48,7 +48,7 @@ func Decode(data []byte, limit int, value any, required ...string) error {
 			return invalid(key, "missing; the document has %s", listed(walk.top))
 		}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder := json.NewDecoder(bytes.NewReader(walk.rewritten(data)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(value); err != nil {
 		return invalid("", "%s", strings.TrimPrefix(err.Error(), "json: "))
@@ -77,6 +77,37 @@ type walker struct {
 	// object reports whether the document is an object, and top has its keys.
 	object bool
 	top    map[string]bool
+	// integers are the numbers with a fraction of zeros.
+	integers []integer
+}
+
+// integer is a number in a document, from one offset to another, and its text without the fraction.
+type integer struct {
+	from, to int64
+	text     string
+}
+
+// number records a number that encoding/json does not read as an integer although it is one.
+func (w *walker) number(text string) {
+	whole, fraction, has := strings.Cut(text, ".")
+	if has && strings.Trim(fraction, "0") == "" {
+		end := w.reader.InputOffset()
+		w.integers = append(w.integers, integer{end - int64(len(text)), end, whole})
+	}
+}
+
+// rewritten returns the document with the integers in their usual form.
+func (w *walker) rewritten(data []byte) []byte {
+	if len(w.integers) == 0 {
+		return data
+	}
+	var text []byte
+	from := int64(0)
+	for _, found := range w.integers {
+		text = append(append(text, data[from:found.from]...), found.text...)
+		from = found.to
+	}
+	return append(text, data[from:]...)
 }
 
 func (w *walker) value(path string, depth int) error {
@@ -88,6 +119,9 @@ func (w *walker) value(path string, depth int) error {
 		return invalid(path, "%s", err)
 	case token == nil:
 		return invalid(path, "null: leave the key out instead")
+	}
+	if number, is := token.(json.Number); is {
+		w.number(number.String())
 	}
 	opening, nested := token.(json.Delim)
 	switch {

@@ -44,7 +44,6 @@ func TestInvalidDocuments(t *testing.T) {
 		`{"price":-1}`:                   `cannot unmarshal number -1`,
 		`{"price":1.5}`:                  `cannot unmarshal number 1.5`,
 		`{"price":1e3}`:                  `cannot unmarshal number 1e3`,
-		`{"price":1.0}`:                  `cannot unmarshal number 1.0`,
 		`{"price":18446744073709551616}`: `cannot unmarshal number 18446744073709551616`,
 		`{"price":"1"}`:                  `cannot unmarshal string`,
 		`{"price":01}`:                   `invalid character '1'`,
@@ -58,6 +57,18 @@ func TestInvalidDocuments(t *testing.T) {
 		err := strictjson.Decode([]byte(input), 200, &value, "price")
 		require.ErrorIs(t, err, strictjson.ErrInvalid, "%s", input)
 		require.ErrorContains(t, err, problem, "%s", input)
+	}
+}
+
+// JSON Schema has integers such as 2.0, so that a document of the schema can have them.
+func TestIntegersHaveSeveralForms(t *testing.T) {
+	for _, text := range []string{"1500", "1500.0", "1500.000"} {
+		var value document
+		require.NoError(t, strictjson.Decode([]byte(`{"names":["1.0", "2e0"],"price": `+text+` }`), 1<<10, &value))
+		require.Equal(t, document{Price: 1500, Names: []string{"1.0", "2e0"}}, value, text)
+	}
+	for _, text := range []string{"1.5", "1500.01", "1.0e3", "-1.0", "1."} {
+		require.ErrorIs(t, strictjson.Decode([]byte(`{"price":`+text+`}`), 1<<10, new(document)), strictjson.ErrInvalid)
 	}
 }
 
