@@ -12,14 +12,16 @@ const licensingHelp = `Licences to the content of publishers. A client reads tho
 those that it has granted.`
 
 type revocationBody struct {
-	Reason string `json:"reason" minLength:"1" maxLength:"253"`
+	Reason printable `json:"reason"`
 }
 
 // Licensing returns the handler of the licensing API.
 func Licensing(config Config) http.Handler {
 	return newHandler(config, "Haggle licensing API", licensingHelp, func(a *api) {
 		add(a, http.MethodGet, "/api/licenses", "list-licenses", "List the caller's licences", http.StatusOK,
-			func(ctx context.Context, caller identity.Caller, in *PageOf) (service.List[service.Licence], error) {
+			func(ctx context.Context, caller identity.Caller, in *NumberedPage) (
+				service.List[service.Licence], error,
+			) {
 				return a.Service.Licences(ctx, caller, in.page())
 			})
 		add(a, http.MethodGet, "/api/licenses/{id}", "get-license", "Read a licence", http.StatusOK,
@@ -35,7 +37,7 @@ func Licensing(config Config) http.Handler {
 				if err != nil {
 					return service.Licence{}, err
 				}
-				return a.Service.RevokeLicence(ctx, caller, in.ID, sent.Reason)
+				return a.Service.RevokeLicence(ctx, caller, in.ID, string(sent.Reason))
 			})
 	})
 }

@@ -21,10 +21,10 @@ func (a *api) addStrategies() {
 		})
 	add(a, http.MethodGet, "/api/strategies", "list-strategies", "List all versions of a publisher's strategies",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
-			PageOf
+			NumberedPage
 			Publisher int64 `query:"publisher_id" minimum:"1"`
 		}) (service.List[service.Strategy], error) {
-			return a.Service.Strategies(ctx, caller, in.Publisher, in.PageOf.page())
+			return a.Service.Strategies(ctx, caller, in.Publisher, in.NumberedPage.page())
 		})
 	add(a, http.MethodGet, "/api/strategies/{id}", "get-strategy", "Read a version of a strategy",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Strategy, error) {
@@ -57,16 +57,16 @@ func (a *api) addStrategies() {
 }
 
 type publisherBody struct {
-	Hostname   string `json:"hostname" minLength:"1" maxLength:"253"`
-	Name       string `json:"name" minLength:"1" maxLength:"253"`
-	Currency   string `json:"currency" required:"false" default:"USD" pattern:"^[A-Z][A-Z0-9]{2,11}$"`
-	FloorMicro int64  `json:"published_floor_micro" required:"false" minimum:"0" maximum:"1000000000"`
+	Hostname   hostname  `json:"hostname"`
+	Name       printable `json:"name"`
+	Currency   string    `json:"currency" required:"false" default:"USD" pattern:"^[A-Z][A-Z0-9]{2,11}$"`
+	FloorMicro int64     `json:"published_floor_micro" required:"false" minimum:"0" maximum:"1000000000"`
 }
 
 type clientBody struct {
-	Name      string `json:"client_name" minLength:"1" maxLength:"253"`
-	PublicKey string `json:"public_key" required:"false" maxLength:"43" doc:"Ed25519 key in base64url"`
-	Agent     string `json:"signature_agent" required:"false" maxLength:"253" doc:"Origin of Web Bot Auth"`
+	Name      printable `json:"client_name"`
+	PublicKey string    `json:"public_key" required:"false" maxLength:"43" doc:"Ed25519 key in base64url"`
+	Agent     string    `json:"signature_agent" required:"false" maxLength:"253" doc:"Origin of Web Bot Auth"`
 }
 
 // newKey is an API key with its text, which is shown once.
@@ -89,7 +89,7 @@ type rotationBody struct {
 type keyBody struct {
 	PublisherID int64     `json:"publisher_id" required:"false" minimum:"1"`
 	ClientID    int64     `json:"client_id" required:"false" minimum:"1"`
-	Name        string    `json:"name" minLength:"1" maxLength:"253"`
+	Name        printable `json:"name"`
 	Scopes      []string  `json:"scopes" required:"false" minItems:"1" maxItems:"20" nullable:"false"`
 	ExpiresAt   time.Time `json:"expires_at" required:"false"`
 }
@@ -97,7 +97,7 @@ type keyBody struct {
 func (a *api) addRegistrations() {
 	add(a, http.MethodGet, "/api/publishers", "list-publishers", "List the publishers that accept negotiations",
 		http.StatusOK, func(ctx context.Context, _ identity.Caller, in *struct {
-			PageOf
+			NumberedPage
 			Hostname string `query:"hostname" maxLength:"253" doc:"Only the publisher with the hostname"`
 		}) (service.List[service.Publisher], error) {
 			if in.Hostname == "" {
@@ -128,8 +128,8 @@ func (a *api) addRegistrations() {
 				sent.Currency = "USD"
 			}
 			return a.Service.CreatePublisher(ctx, caller, service.Publisher{
-				Hostname: sent.Hostname, Name: sent.Name, Currency: sent.Currency, FloorMicro: sent.FloorMicro,
-				Active: true, IdempotencyKey: in.Key,
+				Hostname: string(sent.Hostname), Name: string(sent.Name), Currency: sent.Currency,
+				FloorMicro: sent.FloorMicro, Active: true, IdempotencyKey: in.Key,
 			})
 		})
 	add(a, http.MethodGet, "/api/publishers/{id}", "get-publisher", "Read a publisher", http.StatusOK,
@@ -148,7 +148,7 @@ func (a *api) addRegistrations() {
 			return a.Service.UpdatePublisher(ctx, caller, in.ID, sent)
 		})
 	add(a, http.MethodGet, "/api/clients", "list-clients", "List the clients", http.StatusOK,
-		func(ctx context.Context, caller identity.Caller, in *PageOf) (service.List[service.Client], error) {
+		func(ctx context.Context, caller identity.Caller, in *NumberedPage) (service.List[service.Client], error) {
 			return a.Service.Clients(ctx, caller, in.page())
 		})
 	add(a, http.MethodPost, "/api/clients", "register-client", "Register a client under its verified name",
@@ -161,7 +161,7 @@ func (a *api) addRegistrations() {
 				return service.Client{}, err
 			}
 			return a.Service.RegisterClient(ctx, caller, service.Client{
-				Name: sent.Name, PublicKey: sent.PublicKey, Agent: sent.Agent, IdempotencyKey: in.Key,
+				Name: string(sent.Name), PublicKey: sent.PublicKey, Agent: sent.Agent, IdempotencyKey: in.Key,
 			})
 		})
 	add(a, http.MethodGet, "/api/clients/{id}", "get-client", "Read a client", http.StatusOK,
@@ -191,7 +191,7 @@ func (a *api) addKeys() {
 				return newKey{}, err
 			}
 			text, key, err := a.Service.CreateKey(ctx, caller, service.KeyRequest{
-				PublisherID: sent.PublisherID, ClientID: sent.ClientID, Name: sent.Name, Scopes: sent.Scopes,
+				PublisherID: sent.PublisherID, ClientID: sent.ClientID, Name: string(sent.Name), Scopes: sent.Scopes,
 				ExpiresAt: sent.ExpiresAt, IdempotencyKey: in.Key,
 			})
 			return newKey{key, text.Reveal()}, err

@@ -27,13 +27,23 @@ func Negotiation(config Config) http.Handler {
 	})
 }
 
-// PageOf has the parameters of lists.
+// PageOf has the parameters of lists whose objects have UUIDs.
 type PageOf struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Items of the page"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next_cursor of the page before"`
+	Cursor cursor `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (p PageOf) page() service.Page { return service.Page{Size: p.Limit, Cursor: p.Cursor} }
+func (p PageOf) page() service.Page { return service.Page{Size: p.Limit, Cursor: string(p.Cursor)} }
+
+// NumberedPage has the parameters of lists whose objects have numbers.
+type NumberedPage struct {
+	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Items of the page"`
+	Cursor numberedCursor `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+func (p NumberedPage) page() service.Page {
+	return service.Page{Size: p.Limit, Cursor: string(p.Cursor)}
+}
 
 // ByUUID selects an object by its UUID.
 type ByUUID struct {

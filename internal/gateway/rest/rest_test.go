@@ -127,7 +127,7 @@ func TestProblemsNameTheirCause(t *testing.T) {
 		{"POST", nothing + "/counter", k.client, `{}`, 422, "proposed_terms"},
 		{"GET", "negotiations/' OR 1=1 --", k.client, "", 422, "uuid"},
 		{"GET", nothing, k.client, "", 404, "not found"},
-		{"GET", "negotiations?cursor=x", k.client, "", 422, "invalid cursor"},
+		{"GET", "negotiations?cursor=x", k.client, "", 422, "next_cursor of the page before"},
 		{"GET", "negotiations?limit=1000", k.client, "", 422, "limit"},
 		{"GET", "negotiations?colour=red", k.client, "", 422, "colour"},
 		{"GET", "clients", k.publisher, "", 403, "administer"},

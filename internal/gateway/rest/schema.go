@@ -8,6 +8,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
@@ -65,6 +66,53 @@ func (leaveReason) Schema(huma.Registry) *huma.Schema {
 		schema.Enum = append(schema.Enum, string(reason))
 	}
 	return schema
+}
+
+// printable is a name, or another text for people.
+type printable string
+
+// Schema implements [huma.SchemaProvider]. The classes of the pattern are those of [terms.CheckName].
+func (printable) Schema(huma.Registry) *huma.Schema {
+	least, most := 1, terms.MaxName
+	return &huma.Schema{
+		Type: huma.TypeString, MinLength: &least, MaxLength: &most,
+		Pattern: `^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$`, PatternDescription: "printable characters",
+	}
+}
+
+// hostname is the name of a publisher's site.
+type hostname string
+
+// Schema implements [huma.SchemaProvider].
+func (hostname) Schema(huma.Registry) *huma.Schema {
+	most := terms.MaxName
+	return &huma.Schema{
+		Type: huma.TypeString, MaxLength: &most, Pattern: service.HostnamePattern,
+		PatternDescription: "a host name in lower case, such as site.example",
+	}
+}
+
+// cursor is a cursor of objects with UUIDs.
+type cursor string
+
+// Schema implements [huma.SchemaProvider].
+func (cursor) Schema(huma.Registry) *huma.Schema {
+	return cursorSchema(store.UUIDCursorPattern)
+}
+
+// numberedCursor is a cursor of objects with numbers.
+type numberedCursor string
+
+// Schema implements [huma.SchemaProvider].
+func (numberedCursor) Schema(huma.Registry) *huma.Schema {
+	return cursorSchema(store.NumberedCursorPattern)
+}
+
+// cursorSchema returns the schema of cursors of a pattern. An empty cursor selects the first page.
+func cursorSchema(pattern string) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString, Pattern: "^$|" + pattern, PatternDescription: "next_cursor of the page before",
+	}
 }
 
 // decimal is the schema of an exact amount or score.

@@ -85,9 +85,11 @@ func (s *Service) PublicStrategy(ctx context.Context, hostname string) (engine.P
 	return raised(rules, p.PublishedFloorMicro).Public(), nil
 }
 
+// HostnamePattern is the form of host names, which have at most [terms.MaxName] characters.
+const HostnamePattern = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
+
 var (
-	hostnamePattern = regexp.MustCompile(
-		`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	hostnamePattern = regexp.MustCompile(HostnamePattern)
 	currencyPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]{2,11}$`)
 )
 
@@ -136,7 +138,7 @@ func (s *Service) CreatePublisher(
 
 // PublisherChange are the parts of a publisher that change; nil leaves one as it is.
 type PublisherChange struct {
-	Name       *string `json:"name,omitempty" minLength:"1" maxLength:"253"`
+	Name       *string `json:"name,omitempty" minLength:"1" maxLength:"253" pattern:"^[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S} ]+$"`
 	FloorMicro *int64  `json:"published_floor_micro,omitempty" minimum:"0" maximum:"1000000000"`
 	Active     *bool   `json:"is_active,omitempty"`
 }

@@ -2,10 +2,9 @@ package store
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -46,23 +45,35 @@ func numberedCursor(created time.Time, id int64) Cursor {
 	return Cursor{created, strconv.FormatInt(id, 10)}
 }
 
-func (c Cursor) encode() (string, error) {
-	text, err := json.Marshal([2]any{c.CreatedAt.UnixMicro(), c.ID})
-	return base64.RawURLEncoding.EncodeToString(text), err
-}
+// The patterns of cursors: microseconds since 1970, and the id of the row. The description of an interface
+// has them, because every cursor of the pattern is accepted.
+const (
+	NumberedCursorPattern = `^[0-9]{1,16}_[1-9][0-9]{0,17}$`
+	UUIDCursorPattern     = `^[0-9]{1,16}_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
+)
 
-func decodeCursor(text string) (c Cursor, err error) {
-	decoded, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return c, ErrCursor
+var (
+	numberedCursors = regexp.MustCompile(NumberedCursorPattern)
+	uuidCursors     = regexp.MustCompile(UUIDCursorPattern)
+)
+
+func (c Cursor) encode() string { return fmt.Sprintf("%d_%s", c.CreatedAt.UnixMicro(), c.ID) }
+
+// decodeCursor returns the time and the id of a cursor.
+func decodeCursor(text string, numbered bool) (created int64, id any, err error) {
+	pattern := uuidCursors
+	if numbered {
+		pattern = numberedCursors
 	}
-	var created int64
-	parts := []any{&created, &c.ID}
-	if err := json.Unmarshal(decoded, &parts); err != nil || len(parts) != 2 {
-		return c, ErrCursor
+	if !pattern.MatchString(text) {
+		return 0, nil, ErrCursor
 	}
-	c.CreatedAt = time.UnixMicro(created).UTC()
-	return c, nil
+	micros, name, _ := strings.Cut(text, "_")
+	if created, err = strconv.ParseInt(micros, 10, 64); err != nil || !numbered {
+		return created, name, err
+	}
+	number, err := strconv.ParseInt(name, 10, 64)
+	return created, number, err
 }
 
 // condition is a part of a WHERE clause: SQL and the value after it. A nil value is not written.
@@ -99,17 +110,12 @@ func list[T any](ctx context.Context, s *Store, page Page, scan func(func(...any
 		parts = append(parts, part)
 	}
 	if page.After != "" {
-		cursor, err := decodeCursor(page.After)
+		var first T
+		created, id, err := decodeCursor(page.After, position(first).ID == "0")
 		if err != nil {
 			return found, err
 		}
-		var id any = cursor.ID
-		if number, err := strconv.ParseInt(cursor.ID, 10, 64); err == nil {
-			id = number
-		} else if checkID("row", cursor.ID) != nil {
-			return found, ErrCursor
-		}
-		arguments = append(arguments, cursor.CreatedAt.UnixMicro(), id)
+		arguments = append(arguments, created, id)
 		parts = append(parts, fmt.Sprintf("(created_at, id) < ($%d, $%d)", len(arguments)-1, len(arguments)))
 	}
 	if len(parts) > 0 {
@@ -123,9 +129,7 @@ func list[T any](ctx context.Context, s *Store, page Page, scan func(func(...any
 	}
 	if len(rows) > size {
 		rows = rows[:size]
-		if found.Next, err = position(rows[size-1]).encode(); err != nil {
-			return found, err
-		}
+		found.Next = position(rows[size-1]).encode()
 	}
 	found.Items = rows
 	return found, nil

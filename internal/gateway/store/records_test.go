@@ -234,10 +234,15 @@ func TestPagesCoverAListOnce(t *testing.T) {
 		got, err := f.Negotiations(t.Context(), Filter{Publisher: f.publisher.ID}, Page{})
 		require.NoError(t, err)
 		require.Len(t, got.Items, 1)
-		for _, cursor := range []string{"!", "e30", "WzEsIng nXQ", "WzEsIngiXQ", "WzEsIngiLDNd"} {
+		uuid := "1_00000000-0000-0000-0000-000000000000"
+		for _, cursor := range []string{"!", "1_", "1_x", "_1", "1_1", uuid + "0", "-" + uuid} {
 			_, err = f.Negotiations(t.Context(), Filter{}, Page{After: cursor})
 			require.ErrorIs(t, err, ErrCursor, cursor)
 		}
+		_, err = f.Negotiations(t.Context(), Filter{}, Page{After: uuid})
+		require.NoError(t, err)
+		_, err = f.Publishers(t.Context(), Page{After: uuid})
+		require.ErrorIs(t, err, ErrCursor, "the ids of publishers are numbers")
 		_, err = f.Negotiations(t.Context(), Filter{}, Page{Size: -1})
 		require.ErrorContains(t, err, "page size -1")
 		sites, err := f.Publishers(t.Context(), Page{Size: 3})

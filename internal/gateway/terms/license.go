@@ -16,7 +16,7 @@ const LicenseVersion = "1.0"
 
 // Limits of licence documents.
 const (
-	// MaxName is the length of the longest publisher or agent name, in bytes.
+	// MaxName is the length of the longest publisher or agent name, in characters.
 	MaxName = 253
 	// MaxLicenseSize is the size of the largest licence document, in bytes.
 	MaxLicenseSize = 16 * 1024
@@ -128,16 +128,16 @@ func (r Rule) Terms() Terms {
 // Text returns the document as JSON, with the keys in the order of the fields.
 func (l License) Text() ([]byte, error) { return json.Marshal(l) }
 
-// CheckName returns an error unless a name has 1 to [MaxName] bytes of valid UTF-8 without characters that a
+// CheckName returns an error unless a name has 1 to [MaxName] characters of valid UTF-8, without those that a
 // terminal or a log does not print.
 func CheckName(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("empty; set a name")
-	case len(name) > MaxName:
-		return fmt.Errorf("%d bytes; use at most %d", len(name), MaxName)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("not valid UTF-8")
+	case utf8.RuneCountInString(name) > MaxName:
+		return fmt.Errorf("%d characters; use at most %d", utf8.RuneCountInString(name), MaxName)
 	}
 	for _, char := range name {
 		if !unicode.IsPrint(char) {

@@ -133,7 +133,7 @@ func TestInvalidLicences(t *testing.T) {
 		{"", "a", agreed, until, "publisher: empty"},
 		{"p", "", agreed, until, "agent: empty"},
 		{"p", "a\x1b[0m", agreed, until, "agent: contains the unprintable character U+001B"},
-		{"p", strings.Repeat("a", 254), agreed, until, "agent: 254 bytes; use at most 253"},
+		{"p", strings.Repeat("a", 254), agreed, until, "agent: 254 characters; use at most 253"},
 		{"p\xff", "a", agreed, until, "publisher: not valid UTF-8"},
 		{"p", "a", terms.Terms{}, until, "purposes: empty"},
 		{"p", "a", agreed, time.Time{}, "valid_until: not set"},
