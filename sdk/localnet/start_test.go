@@ -38,13 +38,17 @@ func writeScript(t *testing.T, path, script string) {
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
 }
 
-// The names in the cache that other folders look for are those that the scripts use.
+// The names in the cache that other folders look for are those that the scripts use. The image has the same
+// version of the validator.
 func TestNamesInTheCache(t *testing.T) {
 	require.Equal(t, "haggle-localnet-"+embeddedKey, filepath.Base(builtChain(t, Surfpool)))
 	versions, err := os.ReadFile("../../toolchain/versions")
 	require.NoError(t, err)
 	require.Contains(t, string(versions), "VALIDATOR_VERSION="+validatorVersion+"\n")
 	require.Contains(t, string(versions), fmt.Sprintf("VALIDATOR_SERIES=%d.%d\n", leastMajor, leastMinor))
+	image, err := os.ReadFile("../../Dockerfile")
+	require.NoError(t, err)
+	require.Contains(t, string(image), "ARG AGAVE_VERSION="+validatorVersion+"\n")
 }
 
 func TestFindBinary(t *testing.T) {
