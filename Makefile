@@ -6,7 +6,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify deploy cu \
     cross portable snapshot bench bench-engine negmas load gateway-load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
-    postgresql test-gateway-api
+    postgresql test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -50,6 +50,9 @@ schemas: ## write docs/schemas: the JSON Schemas of every command's --json
 generate: prerequisites ## write the SDK's generated files from the IDL
 	@echo "==> go generate"
 	@go generate ./...
+
+image: ## build the image of compose.yaml, and run the demonstration in it: needs Docker
+	@toolchain/image
 
 localnet: ## run a local chain with the program loaded until interrupted
 	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
