@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,26 +148,27 @@ func TestACrashOpensNoSecondNegotiation(t *testing.T) {
 			before := g.negotiations(t)
 			ctx, end := context.WithCancelCause(t.Context())
 			request := wanted("crash "+string(rune('a'+at))+map[bool]string{true: "+"}[acted], "site-a.local")
-			count := 0
+			var count atomic.Int32
 			crash := func(r *http.Request) bool {
-				if r.Method == http.MethodPost {
-					if count++; count > at {
-						end(ended)
-						// A process that has ended sends nothing more, and leaves no negotiation.
-						g.before = func(*http.Request) bool { return false }
-						return false
-					}
+				if r.Method == http.MethodPost && int(count.Add(1)) > at {
+					end(ended)
 				}
-				return true
+				return ctx.Err() == nil
 			}
+			// A process that has ended sends nothing more, and leaves no negotiation.
+			alive := func(*http.Request) bool { return ctx.Err() == nil }
 			if acted {
-				g.after = crash
+				g.before.set(alive)
+				g.after.set(crash)
 			} else {
-				g.before = crash
+				g.before.set(crash)
+				g.after.set(alive)
 			}
 			_, err := client.Buy(ctx, request)
 			require.ErrorIs(t, err, ended)
-			g.before, g.after = nil, nil
+			all := func(*http.Request) bool { return true }
+			g.before.set(all)
+			g.after.set(all)
 
 			result, err := client.Buy(t.Context(), request)
 			require.NoError(t, err)
@@ -187,11 +189,11 @@ func TestALostResponseIsRepeated(t *testing.T) {
 	g.publisher(t, "site-a.local", ordinary)
 	client := g.client(t)
 	lost := false
-	g.after = func(r *http.Request) bool {
+	g.after.set(func(r *http.Request) bool {
 		again := lost || r.Method != http.MethodPost
 		lost = true
 		return again
-	}
+	})
 	_, err := client.Propose(t.Context(), license.Proposal{Publisher: "site-a.local", Terms: license.Terms{
 		PriceMicro: 1_500, TokenTTLSeconds: 600, BurstRPS: 10, Purposes: []license.Purpose{license.Inference},
 	}})
@@ -258,7 +260,7 @@ func TestAnAnonymousClientGetsNoLicence(t *testing.T) {
 func TestAPlanSendsNothing(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
-	g.before = func(r *http.Request) bool { return r.Method == http.MethodGet }
+	g.before.set(func(r *http.Request) bool { return r.Method == http.MethodGet })
 	request := wanted("plan", "site-a.local")
 	request.Strategy = strategy.Hardliner()
 	result, err := g.client(t).Plan(t.Context(), request)

@@ -101,12 +101,12 @@ func TestAnInterruptedAgreementStands(t *testing.T) {
 	client := g.client(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	left := 0
-	g.after = func(r *http.Request) bool {
+	g.after.set(func(r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/leave") {
 			left++
 		}
 		return true
-	}
+	})
 	request := wanted("agreed", "site-a.local")
 	request.Observe = func(_ string, step license.Step) {
 		if step.Answer == license.ActionAccept {
@@ -127,9 +127,9 @@ func TestAnInterruptedAgreementStands(t *testing.T) {
 func TestALeaveThatFailsIsInTheReason(t *testing.T) {
 	g := start(t, few)
 	g.publisher(t, "site-a.local", ordinary)
-	g.after = func(r *http.Request) bool {
+	g.after.set(func(r *http.Request) bool {
 		return !strings.HasSuffix(r.URL.Path, "/leave")
-	}
+	})
 	low := wanted("low", "site-a.local")
 	low.MaxPriceMicro = 900
 	result, err := g.client(t).Buy(t.Context(), low)

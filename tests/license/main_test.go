@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,7 +33,19 @@ type gateway struct {
 	negotiation, licensing string
 	// before is called with each request to the negotiation interface. If it returns false, the connection
 	// breaks without a response. after is called when the gateway has answered; false breaks the connection.
-	before, after func(r *http.Request) bool
+	before, after hook
+}
+
+// hook decides about requests. A test sets it while the gateway may still answer an earlier request.
+type hook struct {
+	decide atomic.Pointer[func(*http.Request) bool]
+}
+
+func (h *hook) set(decide func(*http.Request) bool) { h.decide.Store(&decide) }
+
+func (h *hook) allows(r *http.Request) bool {
+	decide := h.decide.Load()
+	return decide == nil || (*decide)(r)
 }
 
 func start(t testing.TB, limits store.Limits) *gateway {
@@ -57,12 +70,12 @@ func start(t testing.TB, limits store.Limits) *gateway {
 	handler, mux := rest.Negotiation(config), http.NewServeMux()
 	mux.Handle("/mcp", mcp.Handler(tools, authenticator, mcp.HTTPConfig{Authorities: names}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if g.before != nil && !g.before(r) {
+		if !g.before.allows(r) {
 			panic(http.ErrAbortHandler)
 		}
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, r)
-		if g.after != nil && !g.after(r) {
+		if !g.after.allows(r) {
 			panic(http.ErrAbortHandler)
 		}
 		for name, values := range answer.Header() {

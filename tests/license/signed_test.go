@@ -68,13 +68,13 @@ func TestARepeatedSignedRequest(t *testing.T) {
 			client := g.with(t, g.signing(t, "Company", origin))
 			var used sync.Map
 			var requests, replayed atomic.Int32
-			g.before = func(r *http.Request) bool {
+			g.before.set(func(r *http.Request) bool {
 				if _, found := used.LoadOrStore(r.Header.Get("Signature"), true); found && r.Method == http.MethodPost {
 					replayed.Add(1)
 				}
 				return true
-			}
-			g.after = func(*http.Request) bool { return requests.Add(1)%3 != 1 }
+			})
+			g.after.set(func(*http.Request) bool { return requests.Add(1)%3 != 1 })
 			result, err := client.Buy(t.Context(), wanted("lost", "site-a.local"))
 			require.NoError(t, err)
 			require.Equal(t, license.Deal, result.Purchases[0].Outcome, "%+v", result.Purchases[0])
