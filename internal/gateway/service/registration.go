@@ -300,6 +300,11 @@ func (s *Service) ownKey(ctx context.Context, caller identity.Caller, id string)
 	return k, nil
 }
 
+// endsLater reports whether an API key is valid after the end of the caller's.
+func endsLater(k store.APIKey, caller identity.Caller) bool {
+	return !caller.Expires.IsZero() && (k.ExpiresAt.IsZero() || k.ExpiresAt.After(caller.Expires))
+}
+
 // The overlap of a rotation: the time for which the old key stays valid beside the new one.
 const (
 	DefaultOverlap = 24 * time.Hour
@@ -326,7 +331,7 @@ func (s *Service) RotateKey(
 			return text, added, replaced, problem(err)
 		}
 	}
-	if end := caller.Expires; !end.IsZero() && (old.ExpiresAt.IsZero() || old.ExpiresAt.After(end)) {
+	if endsLater(old, caller) {
 		return text, added, replaced, forbidden("scope-missing",
 			"API key %s: ends after the caller's key; use a key that lasts longer", id)
 	}
@@ -340,10 +345,15 @@ func (s *Service) RotateKey(
 	return text, keyView(stored), keyView(retired), nil
 }
 
-// RevokeKey revokes an API key. It needs the scope keys:write.
+// RevokeKey revokes an API key. It needs the scope keys:write. A key revokes no other one that ends later: a
+// stolen key that was replaced cannot end the key that replaces it.
 func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id string) (Key, error) {
-	if _, err := s.ownKey(ctx, caller, id); err != nil {
+	found, err := s.ownKey(ctx, caller, id)
+	if err != nil {
 		return Key{}, problem(err)
+	}
+	if id != caller.KeyID && endsLater(found, caller) {
+		return Key{}, forbidden("scope-missing", "API key %s: ends after the caller's key; use a key that lasts longer", id)
 	}
 	revoked, err := s.store.RevokeKey(ctx, id)
 	if err != nil {
