@@ -24,7 +24,7 @@ func (p *purchase) leave(ctx context.Context) {
 	}
 	departure := Departure{
 		Negotiation: p.Negotiation, Reason: p.leaving,
-		IdempotencyKey: keyOf(p.request.ID, p.Publisher, "leave"),
+		IdempotencyKey: keyOf(p.request.ID, p.Publisher, "leave "+string(p.leaving)),
 	}
 	send := p.client.Leave
 	if interrupted {
@@ -40,7 +40,7 @@ func (p *purchase) leave(ctx context.Context) {
 			p.end(NoDeal, "interrupted")
 			p.Err = nil
 		}
-	case !interrupted:
+	case !interrupted && !errors.Is(err, ErrEnded):
 		p.Reason += "; the negotiation stays open until its deadline: " + err.Error()
 	}
 }
