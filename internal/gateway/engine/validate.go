@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -65,6 +66,8 @@ func (s *Strategy) checkNames() error {
 		return fmt.Errorf("currency: %.40q is not 3 to 12 capital letters and digits", s.Currency)
 	case len(s.SystemPrompt) > maxPrompt || !utf8.ValidString(s.SystemPrompt):
 		return fmt.Errorf("system_prompt: not UTF-8, or longer than %d bytes", maxPrompt)
+	case strings.ContainsRune(s.SystemPrompt, 0):
+		return fmt.Errorf("system_prompt: contains the character U+0000")
 	}
 	return nil
 }

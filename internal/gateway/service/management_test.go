@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -235,5 +236,46 @@ func TestAnalyticsAreThePublishersOwn(t *testing.T) {
 		require.EqualValues(t, 4, all.Total)
 		_, err = f.Analytics(ctx, f.siteA, f.siteB.ID, time.Time{}, time.Time{})
 		fails(t, err, service.NotFound, "not_found")
+	})
+}
+
+// A strategy that is accepted can be read again, whatever is in its prompt.
+func TestAStrategyFitsItsReader(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		create := func(prompt string) (service.Strategy, error) {
+			return f.CreateStrategy(t.Context(), f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
+				"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000,
+				"system_prompt": "`+prompt+`"}`), "")
+		}
+		added, err := create(strings.Repeat("<", 16_000))
+		require.NoError(t, err)
+		_, err = f.Strategy(t.Context(), f.siteA, added.ID)
+		require.NoError(t, err)
+		_, err = f.PublicStrategy(t.Context(), "site-a.local")
+		require.NoError(t, err)
+		_, err = create(strings.Repeat(`\u0001`, 10_880))
+		fails(t, err, service.Invalid, "invalid")
+		_, err = create(`\u0000`)
+		fails(t, err, service.Invalid, "invalid")
+	})
+}
+
+// Neither database receives a text that is no host name, or a name that looks like another one.
+func TestNamesThatCannotBeStored(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		for _, name := range []string{"\x00", "\xff", "Site-A.local", strings.Repeat("a.", 200) + "a"} {
+			_, err := f.PublisherByHostname(t.Context(), name)
+			fails(t, err, service.NotFound, "not_found")
+			_, err = f.PublicStrategy(t.Context(), name)
+			fails(t, err, service.NotFound, "not_found")
+			_, err = f.Propose(t.Context(), f.openAI, service.ProposeRequest{
+				Proposals: []service.Proposal{{name, at(4000)}},
+			})
+			fails(t, err, service.NotFound, "not_found")
+		}
+		for _, name := range []string{"   ", "OpenAI\ufe0f", "Open\u034fAI", "OpenAI\u3164"} {
+			_, err := f.RegisterClient(t.Context(), f.administrator, service.Client{Name: name})
+			require.Equal(t, "client_name", fails(t, err, service.Invalid, "invalid").Field, "%+q", name)
+		}
 	})
 }

@@ -98,6 +98,7 @@ func rulesOf(definition json.RawMessage) (*engine.Strategy, error) {
 		return nil, fmt.Errorf("stored strategy: %s", err) // not an error of the caller
 	}
 	rules.IsActive = true // the column of the database decides
+	rules.SystemPrompt = "" // no rule uses it, and the cache would keep it
 	return &rules, nil
 }
 

@@ -56,14 +56,25 @@ func (s *Service) Publisher(ctx context.Context, id int64) (Publisher, error) {
 
 // PublisherByHostname returns a publisher. It needs no scope.
 func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
-	p, err := s.store.PublisherByHostname(ctx, hostname)
+	p, err := s.byHostname(ctx, hostname)
 	return publisherView(p), problem(err)
 }
+
+// byHostname returns a publisher. A text that is no host name does not reach the database, which refuses
+// some.
+func (s *Service) byHostname(ctx context.Context, hostname string) (store.Publisher, error) {
+	if !isHostname(hostname) {
+		return store.Publisher{}, notFound("publisher", fmt.Sprintf("%.253q", hostname))
+	}
+	return s.store.PublisherByHostname(ctx, hostname)
+}
+
+func isHostname(name string) bool { return len(name) <= terms.MaxName && hostnamePattern.MatchString(name) }
 
 // PublicStrategy returns the public facts of the strategy that new negotiations with a publisher use now. It
 // needs no scope. It returns Conflict if none applies.
 func (s *Service) PublicStrategy(ctx context.Context, hostname string) (engine.PublicFacts, error) {
-	p, err := s.store.PublisherByHostname(ctx, hostname)
+	p, err := s.byHostname(ctx, hostname)
 	if err != nil {
 		return engine.PublicFacts{}, problem(err)
 	}
@@ -98,7 +109,7 @@ func (p Publisher) check() error {
 		return invalid("name", "%s", err)
 	}
 	switch {
-	case len(p.Hostname) > terms.MaxName || !hostnamePattern.MatchString(p.Hostname):
+	case !isHostname(p.Hostname):
 		return invalid("hostname", "%.253q is not a host name in lower case, such as site.example", p.Hostname)
 	case !currencyPattern.MatchString(p.Currency):
 		return invalid("currency", "%.40q is not 3 to 12 capital letters and digits", p.Currency)

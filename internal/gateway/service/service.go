@@ -115,7 +115,7 @@ func (c *cache[K, T]) put(id K, object T) {
 // publisher returns the id of the publisher with a host name.
 func (s *Service) publisher(ctx context.Context, hostname string) (int64, error) {
 	return s.publishers.get(hostname, func() (int64, error) {
-		p, err := s.store.PublisherByHostname(ctx, hostname)
+		p, err := s.byHostname(ctx, hostname)
 		return p.ID, err
 	})
 }

@@ -95,7 +95,7 @@ func (s *Service) addStrategy(
 	}
 	active := given.IsActive
 	given.IsActive = true
-	text, err := json.Marshal(given)
+	text, err := definitionOf(given)
 	if err != nil {
 		return Strategy{}, err
 	}
@@ -106,6 +106,22 @@ func (s *Service) addStrategy(
 		return Strategy{}, err
 	}
 	return strategyView(added)
+}
+
+// definitionOf returns the JSON in which a strategy is stored. It must not be longer than what its reader takes.
+func definitionOf(given engine.Strategy) (json.RawMessage, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // it makes a sign of one byte six bytes long
+	if err := encoder.Encode(given); err != nil {
+		return nil, err
+	}
+	definition := bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+	if len(definition) > engine.MaxStrategySize {
+		return nil, invalid("strategy", "%d bytes; use at most %d", len(definition),
+			engine.MaxStrategySize)
+	}
+	return definition, nil
 }
 
 // Strategy returns a version. It needs the scope strategies:read.
