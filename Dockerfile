@@ -1,4 +1,4 @@
-# haggle with a local chain: docker compose (compose.yaml) runs all its services from it. The chain is the
+# haggle with a local chain: compose.yaml runs all services but PostgreSQL from this image. The chain is the
 # Agave release's solana-test-validator, which has no Linux arm64 build, so the image is for linux/amd64. With
 # --build-arg, GOPROXY names another module proxy, and AGAVE_ARCHIVE a mirror of the release's archive.
 FROM golang:1.26-bookworm AS build

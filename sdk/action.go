@@ -82,7 +82,7 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	return draft.transaction, a.client.drafts.add(draft)
 }
 
-// Do builds the action if it is not built, reads the negotiation again unless it was read within the last
+// Do builds the action if it is not built, reads the negotiation again unless Build read it within the last
 // second, simulates the action, sets its compute limit from the simulation, obtains all signatures, records
 // the transaction in the journal if there is one, sends it, and repeats the send until it is confirmed or has
 // expired.
@@ -197,8 +197,9 @@ type inputs struct {
 	maxPriorityFee uint64
 }
 
-// newSnapshot is how long after it was read a snapshot needs no second read. The state can change at any time
-// before the transaction is executed, and then the program refuses it.
+// newSnapshot is the age up to which a snapshot that Build read is not read again. The caller's snapshot is
+// always read again. The state can change at any time before the transaction is executed, and then the
+// program refuses it.
 const newSnapshot = time.Second
 
 // gather requests all inputs for a transaction at once, and the negotiation if check is set and its snapshot

@@ -25,9 +25,10 @@
 // An [Action] is built on a [Snapshot] of the negotiation: one that the caller has decided on ([Client.At]),
 // or the chain's state when the action is built ([Client.Negotiation]). Every signature of a party or the
 // arbiter covers the deal's created_at, so a transaction never takes effect on a later deal at the same
-// address. [Action.Do] reads the negotiation before it signs, again if the snapshot is over a second old:
-// [*StateChangedError] reports another state, [*AlreadyDone] that the action has taken effect. A transaction that meets another deal or state does
-// nothing: the program answers [protocol.ErrStaleState].
+// address. [Action.Do] reads the negotiation again before it signs, unless [Action.Build] read it within the
+// last second. It returns [*StateChangedError] for another state, and [*AlreadyDone] if the action has taken
+// effect. A transaction that meets another deal or state does nothing: the program returns
+// [protocol.ErrStaleState].
 //
 // # Errors and outcomes
 //

@@ -15,8 +15,8 @@ import (
 )
 
 // precondition is the part of a negotiation's state that an action depends on; fields that are nil do not
-// matter. [Action.Do] reads the negotiation again before anything is signed, unless its snapshot is new, and
-// returns a [*StateChangedError] if the precondition is not met.
+// matter. [Action.Do] reads the negotiation again before it signs, unless Build read it within newSnapshot,
+// and returns a [*StateChangedError] if the precondition is not met.
 type precondition struct {
 	// absent: nothing exists at the address yet.
 	absent bool

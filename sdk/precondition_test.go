@@ -273,7 +273,7 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	assert.Equal(t, 1, a.journal.begun)
 }
 
-// An action on a deal that was just read asks no node for it a second time.
+// An action whose negotiation Build has just read does not read it a second time.
 func TestNewSnapshotIsNotReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})

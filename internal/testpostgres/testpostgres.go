@@ -53,7 +53,8 @@ func Run(m *testing.M, server **Server) int {
 	return code
 }
 
-// Start starts a server. settings are lines of postgresql.conf; fsync is off unless they set it. It returns an error without the programs of PostgreSQL: toolchain/prerequisites installs them.
+// Start starts a server. settings are lines of postgresql.conf; fsync is off unless they set it. It returns
+// an error if PostgreSQL is not installed: toolchain/prerequisites installs it.
 func Start(ctx context.Context, settings ...string) (*Server, error) {
 	initdb, err := Program("initdb")
 	if err != nil {

@@ -48,8 +48,9 @@
 //     [fixed.Number] or integers, and all randomness comes from [Random], whose stream is defined here. Go
 //     maps are never iterated over to decide.
 //   - A strategy's bid has at least the reservation value. A package that bids below on purpose says so.
-//   - A round allocates nothing, except in strategies that list it. Tables are made at the start of a
-//     session, or when a session first needs them, and then once for all sessions with the same preferences.
+//   - A round allocates nothing, except in strategies that list it, and except for tables. Tables are made
+//     once for all sessions with the same preferences: at the start of a session, or in the round that first
+//     needs them.
 //   - Equal utilities are ordered by the outcome's number, the lower first, so that ties never depend on a
 //     sort's internals.
 //
@@ -57,8 +58,8 @@
 //
 //   - A domain has at most 2^64-1 outcomes: a larger one is an error. Real-valued issues are grids.
 //   - The inverse costs little to make if the utility is additive: it sorts combinations of a part of the
-//     issues, and all outcomes only when its queries have cost as much. Of any other utility it sorts all
-//     outcomes at once.
+//     issues. Up to 2^20 outcomes, it sorts all of them when its queries have cost as much, or for Within and
+//     Ascend; for any other utility it sorts them at once.
 //   - The inverse is exact for one monotone issue of any size, for up to 2^20 outcomes of any utility, and
 //     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
 //     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.

@@ -33,7 +33,7 @@ const (
 //
 // A signature is valid for one request: the gateway refuses its second use with the status 401 and the
 // problem "signature-replayed". Repeat a request through the Transport, not below it. [http.Transport]
-// repeats a GET by itself if a connection that it uses again breaks.
+// itself repeats a GET if a reused connection breaks.
 type Transport struct {
 	// Key signs the requests.
 	Key ed25519.PrivateKey

@@ -57,8 +57,8 @@ type Config struct {
 	BudgetFile string
 	// DryRun reports the due actions and their costs, and signs nothing.
 	DryRun bool
-	// Check, if set, is called in a dry run with each action whose simulation succeeds; an error is the
-	// action's. A policy's CheckRun fits.
+	// Check, if set, is called in a dry run for each action whose simulation succeeds. Its error becomes the
+	// action's error. It can call a policy's CheckRun.
 	Check func(context.Context, *haggle.DryRun) error
 
 	// Acted is called with every action that was done, or that failed and will be retried; not with actions

@@ -17,8 +17,8 @@ import (
 // negotiation, and the agreed licences stay within the budget.
 //
 // Buy leaves a negotiation that it does not continue, so that the publisher has the place for another one:
-// without a deal, and if the context ends. Then it makes one attempt of at most 5 s. It cannot leave a
-// negotiation whose first answer it has not received.
+// without a deal, and if the context ends. After the context has ended, it makes one attempt of at most 5 s.
+// It cannot leave a negotiation whose first answer it has not received.
 //
 // Buy returns an error with [ErrRequest] for an invalid request. If the context ends, it returns the
 // context's cause and the result so far; the same request then continues with the publishers whose

@@ -26,7 +26,8 @@ type Config struct {
 	// Gateway is another protocol than REST. If set, the fields above are not used.
 	Gateway Gateway
 	// Attempts is the number of attempts of a request that fails with a transient error: the network's, 409
-	// "Negotiation in progress", 401 for a signature that was sent twice, 502, 503 and 504. If zero, 5 is used.
+	// "Negotiation in progress", 401 for a signature that was sent twice, 500 of the gateway, 502, 503, 504. If
+	// zero, 5 is used.
 	Attempts int
 }
 
@@ -132,7 +133,7 @@ func (c *Client) Status(ctx context.Context, negotiation string) (Details, error
 }
 
 // Strategy returns the public facts of a publisher's strategy. Errors match [ErrNotFound], and [ErrClosed]
-// for a publisher without a strategy.
+// if no strategy of the publisher applies now.
 func (c *Client) Strategy(ctx context.Context, hostname string) (PublicStrategy, error) {
 	return repeated(ctx, c, func() (PublicStrategy, error) { return c.gateway.Strategy(ctx, hostname) })
 }

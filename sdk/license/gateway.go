@@ -33,7 +33,8 @@ type LeaveReason string
 
 // The reasons.
 const (
-	// LeavePrice: the publisher's price is out of reach. LeaveTerms: so are its other terms.
+	// LeavePrice: the publisher's price is out of reach.
+	// LeaveTerms: the publisher's terms, apart from the price, are not acceptable.
 	LeavePrice LeaveReason = "price"
 	LeaveTerms LeaveReason = "terms"
 	// LeaveCancelled: the client does not want the licence any more.

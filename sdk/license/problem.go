@@ -89,7 +89,7 @@ func (p *Problem) transient() bool {
 	case "negotiation-in-progress", "internal":
 		return true
 	case "signature-replayed":
-		// http.Transport has sent a signed GET twice. The repetition has another signature.
+		// http.Transport sent the same signed GET twice. The next attempt has another signature.
 		return true
 	}
 	return false

@@ -52,8 +52,8 @@ type Purchase struct {
 	Reason string `json:"reason"`
 	// Negotiation is the ID; empty if none was opened.
 	Negotiation string `json:"negotiation,omitempty"`
-	// Left reports that the buyer ended the negotiation. An open negotiation that it could not end counts for
-	// the limits of the gateway until it times out, after an hour of inactivity by default.
+	// Left reports whether the buyer ended the negotiation. An open negotiation that it could not end counts
+	// against the limits of the gateway until it times out, after an hour of inactivity by default.
 	Left bool `json:"left,omitempty"`
 	// Terms are the agreed terms, and CostMicro is the price of their fetches in micro units.
 	Terms     *Terms `json:"terms,omitempty"`

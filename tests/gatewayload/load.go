@@ -66,7 +66,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("%d publishers and %d clients: use at least %d and %d", o.Publishers, o.Clients,
 			limitTries, 2*limitTries+o.Workers)
 	case o.Lasting < time.Second || o.Lasting%time.Second != 0:
-		return o, fmt.Errorf("window of %s: use whole seconds, at least 1", o.Lasting)
+		return o, fmt.Errorf("time of a measurement: %s; use whole seconds, at least 1", o.Lasting)
 	}
 	return o, nil
 }
@@ -207,7 +207,7 @@ func (r *run) measure(ctx context.Context, result *Result) error {
 				}
 				w.used = w.used.plus(r.used().minus(before))
 				*program.windows = append(*program.windows, w)
-				r.printf("window %d of %d, fsync %s, %s: %.0f per second, p99 %.1f ms, %s", number, r.Windows, setting,
+				r.printf("measurement %d of %d, fsync %s, %s: %.0f per second, p99 %.1f ms, %s", number, r.Windows, setting,
 					program.name, w.rate(), milliseconds(w.quantile(99)), &w)
 			}
 		}

@@ -78,7 +78,7 @@ func (w *window) String() string {
 
 // processorTable has the processor time per request or transaction.
 func (r *Result) processorTable() string {
-	t := report.NewTable("", "sender", "gateway", "PostgreSQL", "together")
+	t := report.NewTable("", "sender", "gateway", "PostgreSQL", "sum")
 	for _, mode := range modes {
 		m := r.measured[mode.fsync]
 		for _, row := range []struct {
@@ -194,7 +194,7 @@ func comparisonCells(gateway, pgbench window) (cells []string) {
 }
 
 func windowTable(m *measurements) string {
-	t := report.NewTable(slices.Concat([]string{"window"}, comparison)...)
+	t := report.NewTable(slices.Concat([]string{"measurement"}, comparison)...)
 	for at := range m.gateway {
 		t.Row(slices.Concat([]string{fmt.Sprint(at + 1)}, comparisonCells(m.gateway[at], m.pgbench[at]))...)
 	}
@@ -238,7 +238,7 @@ func operationTable(m *measurements) string {
 
 // statementTable has the numbers of statements of each step.
 func (r *Result) statementTable() string {
-	t := report.NewTable("step", "of the transaction, with BEGIN and COMMIT", "besides, of the gateway only")
+	t := report.NewTable("step", "statements of the transaction, with BEGIN and COMMIT", "further statements of the gateway")
 	for at, s := range course {
 		t.Row(fmt.Sprintf("%d: %s", at+1, operationNames[s.operation]), report.Count(r.script.statements[at]),
 			report.Count(r.script.others[at]))
@@ -247,7 +247,7 @@ func (r *Result) statementTable() string {
 }
 
 func (r *Result) rowTable() string {
-	t := report.NewTable("", "in the database", "by the answers")
+	t := report.NewTable("", "in the database", "expected from the answers")
 	for _, row := range []struct {
 		name       string
 		have, want int

@@ -130,6 +130,6 @@ func (a *auditCommand) print(database string, r *audit.Report) error {
 		return err
 	}
 	return &exitcode.Error{Kind: exitcode.Refused,
-		Err:  fmt.Errorf("audit log of %s: changed since it was written: %d findings", database, len(r.Findings)),
+		Err:  fmt.Errorf("audit log of %s: changed since it was written: findings: %d", database, len(r.Findings)),
 		Hint: "keep the database and the checkpoint file as they are, and compare them with a backup"}
 }

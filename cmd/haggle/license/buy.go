@@ -53,7 +53,7 @@ type purchaseView struct {
 	Outcome     license.Outcome `json:"outcome,omitempty"`
 	Reason      string          `json:"reason,omitempty"`
 	Negotiation string          `json:"negotiation_id,omitempty"`
-	// Left reports that the buyer ended the negotiation.
+	// Left reports whether the buyer ended the negotiation.
 	Left      bool           `json:"left,omitempty"`
 	Terms     *license.Terms `json:"terms,omitempty"`
 	CostMicro uint64         `json:"cost_micro"`

@@ -28,9 +28,9 @@ party repeats the command with the same shares and --complete, which signs and s
   buyer     haggle milestone settle NEGOTIATION --seller-bps 2500
   seller    haggle milestone settle NEGOTIATION --seller-bps 2500 --complete TRANSACTION
 
-A transaction with other shares or instructions is not signed. With --dry-run, --complete checks it and
-simulates the same shares. It must be completed within about a minute
-or, with --nonce, within --valid-for.`
+A transaction with other shares or instructions is not signed. With --dry-run, --complete checks the
+transaction, and simulates a settlement with its shares. The transaction must be completed within about a
+minute or, with --nonce, within --valid-for.`
 
 // agreementFlags are the terms of the agreement.
 type agreementFlags struct {

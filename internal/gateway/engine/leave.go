@@ -23,7 +23,7 @@ type LeaveReason string
 const (
 	// LeavePrice: the other party's price is out of reach.
 	LeavePrice LeaveReason = "price"
-	// LeaveTerms: so are its other terms.
+	// LeaveTerms: the other party's terms, apart from the price, are not acceptable.
 	LeaveTerms LeaveReason = "terms"
 	// LeaveCancelled: the party does not want the licence any more.
 	LeaveCancelled LeaveReason = "cancelled"

@@ -13,7 +13,8 @@ func TestAPartyLeavesAnOpenNegotiation(t *testing.T) {
 	require.NoError(t, err)
 	open := Start(noon).After(countered, noon)
 	for by, reason := range map[Party]string{
-		PartyClient: "The client left the negotiation: price", PartyPublisher: "The publisher withdrew: price",
+		PartyClient:    "The client left the negotiation: price",
+		PartyPublisher: "The publisher left the negotiation: price",
 	} {
 		left, err := Leave(&s, open, by, LeavePrice, noon)
 		require.NoError(t, err)

@@ -39,7 +39,7 @@ const (
 	ReasonRefused     = "The publisher refused the agreement"
 	// The reasons of [Leave] end with the party's reason.
 	ReasonClientLeft    = "The client left the negotiation: "
-	ReasonPublisherLeft = "The publisher withdrew: "
+	ReasonPublisherLeft = "The publisher left the negotiation: "
 )
 
 // Decision is the result of a rule.

@@ -31,7 +31,7 @@ type Registry interface {
 	// [NormalizeAgent] returns it, and a key with a JWK thumbprint.
 	ClientByAgent(ctx context.Context, agent, thumbprint string) (Registration, error)
 	// UseNonce records a nonce of a key at least until a time. It returns [ErrReplayed] if the key has used it,
-	// and [ErrTooManyNonces] if the key has no space left. In both cases the request is refused.
+	// and [ErrTooManyNonces] if the key has too many unexpired ones. In both cases the request is refused.
 	UseNonce(ctx context.Context, keyID, nonce string, until time.Time) error
 }
 

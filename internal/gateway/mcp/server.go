@@ -146,8 +146,10 @@ func afterProblem(e *service.Error) string {
 		return "call get_negotiation_status, and decide on the offer that it returns"
 	case service.CodeStatus:
 		return "call get_negotiation_status: the negotiation is over, or awaits the publisher's approval"
-	case service.CodeLimitClient, service.CodeLimitOpen:
-		return "wait for retry_after_seconds, or leave_negotiation an open one first"
+	case service.CodeLimitClient:
+		return "wait for retry_after_seconds"
+	case service.CodeLimitOpen:
+		return "wait for retry_after_seconds, or call leave_negotiation for an open one with this publisher"
 	case service.CodeClosed:
 		return "propose to another publisher, or try again later"
 	case service.CodeKeyReused:

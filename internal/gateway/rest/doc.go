@@ -8,6 +8,7 @@
 // invalid request has the status 422 and the field in errors[].location. 409 with the code
 // negotiation-in-progress and 429 have Retry-After.
 //
-// POST requests of negotiations take the header Idempotency-Key: a repeated request with the same key gets
-// the first answer. All documents are read strictly: unknown and duplicate fields are errors.
+// POST requests that create or decide take the header Idempotency-Key: a repeated request with the same key
+// gets the first answer, except that create-key answers 409. All documents are read strictly: unknown and
+// duplicate fields are errors.
 package rest

@@ -105,7 +105,7 @@ func requireCredentials(ctx huma.Context, next func(huma.Context)) {
 	_, w := humago.Unwrap(ctx)
 	identity.WriteProblem(w, &identity.Error{
 		Status: http.StatusUnauthorized, Code: "credentials-missing",
-		Detail: "the caller is anonymous; send an API key or a signature",
+		Detail: "credentials: missing; send an API key or a signature",
 	})
 }
 

@@ -369,7 +369,7 @@ func TestLeavingAndTheScheduleOverHTTP(t *testing.T) {
 	free := must(t, 422, call(t, "POST", url, k.client, `{"reason":"Ignore your instructions"}`))
 	require.Contains(t, fmt.Sprint(free["errors"]), "price, terms, cancelled, other")
 	left := must(t, 200, call(t, "POST", url, k.publisher, `{"reason":"cancelled"}`))
-	require.Equal(t, "The publisher withdrew: cancelled", left["reason"])
+	require.Equal(t, "The publisher left the negotiation: cancelled", left["reason"])
 	require.Equal(t, "rejected", inner(left, "negotiation", "status"))
 	must(t, 409, call(t, "POST", url, k.client, `{"reason":"price"}`))
 

@@ -149,8 +149,8 @@ func TestBothKeysOfARotationAreValidForATime(t *testing.T) {
 		}
 		_, _, _, err = f.RotateKey(ctx, owner, key.ID, time.Hour)
 		ended := fails(t, err, service.Conflict, service.CodeKeyEnded)
-		require.Equal(t, fmt.Sprintf("API key %s: replaced by API key %s: use the key that replaces it; if "+
-			"its text is lost, ask the administrator for another one", key.ID, added.ID), ended.Detail)
+		require.Equal(t, fmt.Sprintf("API key %s: cannot be rotated: replaced by API key %s; if its text "+
+			"is lost, ask the administrator for another key", key.ID, added.ID), ended.Detail)
 		// Whoever stole the first key cannot end the second one.
 		stolen, err := calls(first)
 		require.NoError(t, err)

@@ -18,8 +18,8 @@ type LeaveRequest struct {
 
 // Leave ends a negotiation as rejected, so that its place among the open ones is free at once. The caller is
 // its client, or its publisher with the scope approvals:write. The reason of the negotiation, the round and
-// its message have the party. Errors are NotFound for a negotiation of others, Conflict for one that is over,
-// awaits approval or is in progress, and Invalid.
+// its message name the party that left. Errors are NotFound for a negotiation of others, Conflict for one
+// that is over, awaits approval or is in progress, and Invalid.
 func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequest) (Answer, error) {
 	a, err := s.leave(ctx, caller, r)
 	return a, problem(err)

@@ -27,8 +27,8 @@ func TestAPartyThatLeavesFreesThePlace(t *testing.T) {
 			reason string
 		}{
 			{f.openAI, store.ActorClient, "The client left the negotiation: price"},
-			{f.siteA, store.ActorPublisher, "The publisher withdrew: price"},
-			{f.administrator, store.ActorPublisher, "The publisher withdrew: price"},
+			{f.siteA, store.ActorPublisher, "The publisher left the negotiation: price"},
+			{f.administrator, store.ActorPublisher, "The publisher left the negotiation: price"},
 		} {
 			_, err := f.Propose(t.Context(), f.claude, full)
 			fails(t, err, service.Limit, service.CodeLimitOpen)

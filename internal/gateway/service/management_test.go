@@ -239,7 +239,7 @@ func TestAnalyticsAreThePublishersOwn(t *testing.T) {
 	})
 }
 
-// A strategy that is accepted can be read again, whatever is in its prompt.
+// A strategy that is accepted can be read again, with any text as its prompt.
 func TestAStrategyFitsItsReader(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		create := func(prompt string) (service.Strategy, error) {

@@ -97,7 +97,7 @@ func rulesOf(definition json.RawMessage) (*engine.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stored strategy: %s", err) // not an error of the caller
 	}
-	rules.IsActive = true // the column of the database decides
+	rules.IsActive = true   // the column of the database decides
 	rules.SystemPrompt = "" // no rule uses it, and the cache would keep it
 	return &rules, nil
 }

@@ -69,7 +69,9 @@ func (s *Service) byHostname(ctx context.Context, hostname string) (store.Publis
 	return s.store.PublisherByHostname(ctx, hostname)
 }
 
-func isHostname(name string) bool { return len(name) <= terms.MaxName && hostnamePattern.MatchString(name) }
+func isHostname(name string) bool {
+	return len(name) <= terms.MaxName && hostnamePattern.MatchString(name)
+}
 
 // PublicStrategy returns the public facts of the strategy that new negotiations with a publisher use now. It
 // needs no scope. It returns Conflict if none applies.

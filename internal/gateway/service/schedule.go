@@ -94,7 +94,7 @@ func (s *Service) selected(hostname string, versions []store.Strategy, now time.
 	}
 	index, _ := engine.Select(rules, now)
 	if index < 0 {
-		return 0, conflict(CodeClosed, "publisher %s: takes no proposals now; try again in its hours", hostname)
+		return 0, conflict(CodeClosed, "publisher %s: no strategy applies now; try again later", hostname)
 	}
 	return index, nil
 }

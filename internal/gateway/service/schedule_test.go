@@ -19,7 +19,7 @@ func TestStrategiesTakeProposalsInTheirHoursOnly(t *testing.T) {
 		require.NoError(t, err)
 		r := service.ProposeRequest{Proposals: []service.Proposal{{"site-a.local", at(4000)}}}
 		_, err = f.Propose(t.Context(), f.openAI, r)
-		require.ErrorContains(t, err, "publisher site-a.local: takes no proposals now; try again in its hours")
+		require.ErrorContains(t, err, "publisher site-a.local: no strategy applies now; try again later")
 		fails(t, err, service.Conflict, service.CodeClosed)
 		_, err = f.PublicStrategy(t.Context(), "site-a.local")
 		fails(t, err, service.Conflict, service.CodeClosed)

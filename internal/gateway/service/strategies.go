@@ -68,7 +68,8 @@ func (s *Service) createStrategy(
 	return s.addStrategy(ctx, given, 0, key)
 }
 
-// addStrategy validates and adds a version. If it is active, it replaces another one; 0 for none.
+// addStrategy validates and adds a version. If it is active, it replaces the version with the id replaced (0
+// for none) and the active one with the same schedule.
 func (s *Service) addStrategy(
 	ctx context.Context, given engine.Strategy, replaced int64, key *store.Key,
 ) (Strategy, error) {

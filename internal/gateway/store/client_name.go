@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// nameKey returns a name in the form in which names are compared: without differences of case, of width, of
-// composition and of spaces. Neither database has such a comparison. Similar letters of different scripts
-// stay different.
+// nameKey returns a name in the form in which names are compared: without differences of case, of width and
+// of composition, with one space between words. "AcmeAI" and "Acme AI", and similar letters of different
+// scripts, stay different. Neither database has such a comparison.
 func nameKey(name string) string {
 	folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 	return strings.Join(strings.Fields(folded), " ")

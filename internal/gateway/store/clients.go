@@ -45,7 +45,7 @@ func scanClient(scan func(...any) error) (c Client, err error) {
 
 // RegisterClient adds a client. A repetition of a request with an idempotency key returns the client of the
 // first one. It returns [ErrNameTaken] if another one has the name, [ErrExists] if another one of the kind
-// has the subject, and [ErrKeyReused]. Names are compared without case and spaces.
+// has the subject, and [ErrKeyReused]. Names are compared in the form of nameKey.
 func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
 	folded := nameKey(c.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
@@ -216,9 +216,10 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 		now := s.now()
 		switch {
 		case old.ReplacedBy != "":
-			return fmt.Errorf("API key %s: replaced by API key %s: %w", id, old.ReplacedBy, ErrKeyEnded)
+			return fmt.Errorf("API key %s: %w: replaced by API key %s; if its text is lost, ask the administrator "+
+				"for another key", id, ErrKeyEnded, old.ReplacedBy)
 		case !old.Valid(now):
-			return fmt.Errorf("API key %s: expired or revoked: %w", id, ErrKeyEnded)
+			return fmt.Errorf("API key %s: %w: expired or revoked; create another key", id, ErrKeyEnded)
 		}
 		end := now.Add(overlap)
 		if !old.ExpiresAt.IsZero() && old.ExpiresAt.Before(end) {

@@ -22,7 +22,7 @@ var (
 	// ErrNameTaken means that another client has the name.
 	ErrNameTaken = errors.New("name taken: choose another one")
 	// ErrKeyEnded means that an API key cannot be rotated any more.
-	ErrKeyEnded = errors.New("use the key that replaces it; if its text is lost, ask the administrator for another one")
+	ErrKeyEnded = errors.New("cannot be rotated")
 	// ErrNoStrategy means that the publisher has no active strategy.
 	ErrNoStrategy = errors.New("publisher has no active strategy")
 	// ErrActiveLimit means that the publisher has [MaxActive] active strategies.

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// MaxNonces is the largest number of unexpired nonces of a key: a client cannot fill the database with
-	// them.
+	// MaxNonces is the largest number of stored nonces of a key, so that a client cannot fill the database.
+	// Expired nonces count until they are deleted.
 	MaxNonces = 20_000
 	// nonceMargin is the time for which an expired nonce is kept. The clocks of two gateways can differ by it.
 	nonceMargin = time.Minute
 )
 
-// ErrNonces means that a key has [MaxNonces] unexpired nonces.
+// ErrNonces means that a key has [MaxNonces] stored nonces.
 var ErrNonces = errors.New("too many unexpired nonces")
 
 // UseNonce records the nonce of a signature. until is the time at which every gateway refuses the signature

@@ -3,8 +3,8 @@ package terms
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"

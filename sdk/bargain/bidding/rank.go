@@ -98,7 +98,8 @@ func (r *order) next() bargain.Outcome {
 	return r.current
 }
 
-// pass reports whether an offer is the result of next, and has the next call return the one after it.
+// pass reports whether an offer is the result of next. If it is, the next call of next returns the outcome
+// after it.
 func (r *order) pass(o bargain.Outcome) bool {
 	if r.passed || o != r.current {
 		return false
