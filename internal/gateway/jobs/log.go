@@ -13,6 +13,9 @@ func quiet(logger *slog.Logger) *slog.Logger {
 	return slog.New(&warnings{logger.Handler()})
 }
 
+// connectionClosed is pgx's error of a connection that it has closed because a statement was cancelled.
+const connectionClosed = "conn closed"
+
 // warnings is a handler for River.
 type warnings struct{ slog.Handler }
 
@@ -22,12 +25,14 @@ func (w *warnings) Enabled(ctx context.Context, level slog.Level) bool {
 }
 
 // Handle implements [slog.Handler]. It skips a cancelled statement of a service that stops: the context of
-// the service has ended, and the error is that of the context. Other errors of that time are logged.
+// the service has ended, and the error is that of the context or of the connection that it closed. Other errors of that time are logged.
 func (w *warnings) Handle(ctx context.Context, record slog.Record) error {
 	if ctx.Err() != nil {
 		cancelled := false
 		record.Attrs(func(a slog.Attr) bool {
-			cancelled = a.Key == "error" && strings.HasSuffix(a.Value.String(), context.Canceled.Error())
+			text := a.Value.String()
+			cancelled = a.Key == "error" &&
+				(strings.HasSuffix(text, context.Canceled.Error()) || strings.HasSuffix(text, connectionClosed))
 			return !cancelled
 		})
 		if cancelled {

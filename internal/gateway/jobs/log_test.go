@@ -23,6 +23,7 @@ func TestOnlyTheCancelledStatementsOfAStopAreNotLogged(t *testing.T) {
 	canceled := errors.New("begin: context canceled").Error()
 	require.Empty(t, lines(func() { logger.InfoContext(t.Context(), "started") }))
 	require.Empty(t, lines(func() { logger.ErrorContext(stopped, "insert", "jobs", 3, "error", canceled) }))
+	require.Empty(t, lines(func() { logger.ErrorContext(stopped, "commit", "error", "conn closed") }))
 	running := lines(func() { logger.ErrorContext(t.Context(), "insert", "error", canceled) })
 	require.Contains(t, running, "insert")
 	full := lines(func() { logger.ErrorContext(stopped, "insert", "error", "disk full") })
