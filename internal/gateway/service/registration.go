@@ -44,7 +44,7 @@ const thumbprintLength = (sha256.Size*8 + 5) / 6
 // the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
 // keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
 // the pair of agent and key is registered already: a licence has the name, so it must identify one client.
-// Names that differ only in case, in the width of letters or in the number of spaces are the same.
+// Names that differ only in case, in the width of letters or in spaces are the same.
 func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c Client) (Client, error) {
 	if err := caller.Require(identity.Administer); err != nil {
 		return Client{}, problem(err)

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// nameKey returns a name in the form in which names are compared: without differences of case, of width and
-// of composition, with one space between words. "AcmeAI" and "Acme AI", and similar letters of different
-// scripts, stay different. Neither database has such a comparison.
+// nameKey returns a name in the form in which names are compared: without spaces and differences of case, of
+// width and of composition. Neither database has such a comparison. Similar letters of different scripts stay
+// different.
 func nameKey(name string) string {
 	folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
-	return strings.Join(strings.Fields(folded), " ")
+	return strings.Join(strings.Fields(folded), "")
 }
 
 // fillNameKeys sets the name_key of clients that an older version of haggle has registered.
