@@ -57,7 +57,7 @@ type ByNumber struct {
 
 // Keyed has the header of requests that can be repeated.
 type Keyed struct {
-	Key string `header:"Idempotency-Key" maxLength:"255" doc:"A repeated request has no second effect"`
+	Key string `header:"Idempotency-Key" maxLength:"255" pattern:"^[ -~]*$" doc:"A repeated request has no second effect"`
 }
 
 // StatusFilter is a filter of negotiations.
