@@ -10,6 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
@@ -71,9 +72,10 @@ type statusName string
 
 // Schema implements [huma.SchemaProvider].
 func (statusName) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{
-		"initiated", "negotiating", "awaiting_approval", "accepted", "rejected", "timeout",
-	}}
+	return oneOf([]store.Status{
+		store.StatusInitiated, store.StatusNegotiating, store.StatusAwaitingApproval, store.StatusAccepted,
+		store.StatusRejected, store.StatusTimeout,
+	})
 }
 
 type proposalBody struct {

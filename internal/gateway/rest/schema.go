@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,41 +33,32 @@ func (Terms) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 // so that a client could end its connection without an answer. Package terms checks the items instead.
 func unique(s *huma.Schema) { s.Extensions = map[string]any{"uniqueItems": true} }
 
+// oneOf is the schema of a text that is one of several values.
+func oneOf[T any](values []T) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, value := range values {
+		schema.Enum = append(schema.Enum, fmt.Sprint(value))
+	}
+	return schema
+}
+
 // Purpose is the schema of a purpose.
 type Purpose string
 
 // Schema implements [huma.SchemaProvider].
-func (Purpose) Schema(huma.Registry) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeString}
-	for _, purpose := range terms.Purposes() {
-		schema.Enum = append(schema.Enum, purpose.String())
-	}
-	return schema
-}
+func (Purpose) Schema(huma.Registry) *huma.Schema { return oneOf(terms.Purposes()) }
 
 // standing is the schema of the place of a strategy in a selection.
 type standing string
 
 // Schema implements [huma.SchemaProvider].
-func (standing) Schema(huma.Registry) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeString}
-	for _, one := range engine.Standings() {
-		schema.Enum = append(schema.Enum, string(one))
-	}
-	return schema
-}
+func (standing) Schema(huma.Registry) *huma.Schema { return oneOf(engine.Standings()) }
 
 // leaveReason is the schema of the reason with which a party ends a negotiation.
 type leaveReason string
 
 // Schema implements [huma.SchemaProvider].
-func (leaveReason) Schema(huma.Registry) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeString}
-	for _, reason := range engine.LeaveReasons() {
-		schema.Enum = append(schema.Enum, string(reason))
-	}
-	return schema
-}
+func (leaveReason) Schema(huma.Registry) *huma.Schema { return oneOf(engine.LeaveReasons()) }
 
 // printable is a name, or another text for people.
 type printable string
@@ -195,9 +187,7 @@ func describeStrategy(s *huma.Schema) {
 	for name, value := range most {
 		s.Properties[name].Maximum = &value
 	}
-	for _, style := range engine.Styles() {
-		s.Properties["negotiation_style"].Enum = append(s.Properties["negotiation_style"].Enum, string(style))
-	}
+	s.Properties["negotiation_style"].Enum = oneOf(engine.Styles()).Enum
 	s.Properties["currency"].Pattern = "^[A-Z][A-Z0-9]{2,11}$"
 	for _, name := range []string{"allowed_purposes", "preferred_purposes"} {
 		unique(s.Properties[name])
