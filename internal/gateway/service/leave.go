@@ -38,26 +38,10 @@ func (s *Service) leave(ctx context.Context, caller identity.Caller, r LeaveRequ
 	if err != nil {
 		return Answer{}, err
 	}
-	var answer Answer
-	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Key: key}
-	result, err := s.store.Round(acting(ctx, caller), request, func(states []store.State) (o store.Outcome, err error) {
-		decision, given, err := s.left(states[0], by, r.Reason, hostname)
-		if err != nil {
-			return o, err
-		}
-		answer, o.Decisions = given, []store.Decision{decision}
-		if key != nil {
-			o.Answer, err = json.Marshal(answer)
-		}
-		return o, err
+	return s.round(acting(ctx, caller), r.Negotiation, key, func(state store.State) (store.Outcome, Answer, error) {
+		decision, answer, err := s.left(state, by, r.Reason, hostname)
+		return store.Outcome{Decisions: []store.Decision{decision}}, answer, err
 	})
-	if err != nil {
-		return Answer{}, err
-	}
-	if result.Replayed {
-		answer = Answer{}
-	}
-	return answer, replay(result, &answer)
 }
 
 // party returns the side of the caller in a negotiation, the owner of its idempotency keys, and the name of

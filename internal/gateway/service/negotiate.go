@@ -208,20 +208,29 @@ func (s *Service) counter(ctx context.Context, caller identity.Caller, r Counter
 	if err != nil {
 		return Answer{}, err
 	}
-	var answer Answer
-	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Key: key}
-	ctx = acting(ctx, caller)
-	result, err := s.store.Round(ctx, request, func(states []store.State) (o store.Outcome, err error) {
-		part, err := s.respond(states[0], r.Terms, "counter")
+	decide := func(state store.State) (o store.Outcome, a Answer, err error) {
+		part, err := s.respond(state, r.Terms, "counter")
 		if err != nil {
-			return o, err
+			return o, a, err
 		}
 		o, answers, err := outcome([]answered{part}, hostnames)
 		if err != nil {
-			return o, err
+			return o, a, err
 		}
-		answer = answers[0]
-		if key != nil {
+		return o, answers[0], nil
+	}
+	return s.round(acting(ctx, caller), r.Negotiation, key, decide)
+}
+
+// round changes one negotiation as decide says, and returns its answer. With an idempotency key, the answer is
+// stored, and a repeated request returns it.
+func (s *Service) round(
+	ctx context.Context, negotiation string, key *store.Key,
+	decide func(store.State) (store.Outcome, Answer, error),
+) (answer Answer, err error) {
+	request := store.RoundRequest{Negotiations: []string{negotiation}, Key: key}
+	result, err := s.store.Round(ctx, request, func(states []store.State) (o store.Outcome, err error) {
+		if o, answer, err = decide(states[0]); err == nil && key != nil {
 			o.Answer, err = json.Marshal(answer)
 		}
 		return o, err
