@@ -34,9 +34,9 @@ const scriptOpening = `\set opened :opened + 1
 `
 
 var (
-	placeholder = regexp.MustCompile(`\$\d+`)
-	identifier  = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	microtime   = regexp.MustCompile(`^1\d{15}$`)
+	numbered   = regexp.MustCompile(`\$\d+`)
+	identifier = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	microtime  = regexp.MustCompile(`^1\d{15}$`)
 )
 
 // newScript writes the captured statements as a script. Ids, times and parties become variables, and all
@@ -96,7 +96,7 @@ func (w *script) statement(
 		return "", errors.New("a statement has a colon in a text, which pgbench would read as a variable")
 	}
 	var failed error
-	sql := placeholder.ReplaceAllStringFunc(s.sql, func(found string) string {
+	sql := numbered.ReplaceAllStringFunc(s.sql, func(found string) string {
 		number, err := strconv.Atoi(found[1:])
 		if err != nil || number < 1 || number > len(s.arguments) {
 			failed = errors.Join(fmt.Errorf("argument %s: not in the log", found), err)

@@ -91,7 +91,7 @@ type write struct {
 	arguments []any
 }
 
-var placeholder = regexp.MustCompile(`\$\d+`)
+var parameter = regexp.MustCompile(`\$\d+`)
 
 // all executes the writes. In PostgreSQL they are one statement and one round trip: all but the last become
 // common table expressions. So none of them must depend on the rows of another one, except by a foreign key,
@@ -109,7 +109,7 @@ func (t *transaction) all(ctx context.Context, writes ...write) error {
 	var text strings.Builder
 	var arguments []any
 	for i, w := range writes {
-		shifted := placeholder.ReplaceAllStringFunc(w.statement, func(found string) string {
+		shifted := parameter.ReplaceAllStringFunc(w.statement, func(found string) string {
 			number, _ := strconv.Atoi(found[1:]) // the expression admits digits only
 			return "$" + strconv.Itoa(number+len(arguments))
 		})
