@@ -24,7 +24,7 @@ type statement struct {
 // transaction is a committed transaction without BEGIN and COMMIT.
 type transaction []statement
 
-// capturedStep is a step of the course as the database saw it.
+// capturedStep is a step of the sequence as the database saw it.
 type capturedStep struct {
 	transaction
 	// began is the time before the request.

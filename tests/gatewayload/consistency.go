@@ -22,12 +22,12 @@ func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 	if result.comparedRows, err = r.count(ctx, compared); err != nil {
 		return err
 	}
-	result.answered, result.refusals = answered(r.crowd.deals()), r.crowd.refusals()
+	result.answered, result.refusals = answered(r.sender.negotiations()), r.sender.refusals()
 	if result.rows != result.answered {
-		r.crowd.addFinding("the database has %+v, and the answers are %+v", result.rows, result.answered)
+		r.sender.addFinding("the database has %+v, and the answers are %+v", result.rows, result.answered)
 	}
 	if want := transactionRows(r.pgbench.transactions); result.comparedRows != want {
-		r.crowd.addFinding("pgbench's database has %+v, and its transactions are %+v: not the same transactions",
+		r.sender.addFinding("pgbench's database has %+v, and its transactions are %+v: not the same transactions",
 			result.comparedRows, want)
 	}
 	r.printf("verifying the audit log")
@@ -37,10 +37,10 @@ func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 	v := result.verified
 	if !v.Valid || v.Uncovered != 0 || v.Negotiations != result.answered.negotiations ||
 		v.Entries != int64(result.answered.entries) {
-		r.crowd.addFinding("audit log: %+v, want %d entries of %d negotiations", v, result.answered.entries,
+		r.sender.addFinding("audit log: %+v, want %d entries of %d negotiations", v, result.answered.entries,
 			result.answered.negotiations)
 	}
-	result.Findings = r.crowd.findings
+	result.Findings = r.sender.findings
 	return nil
 }
 
@@ -51,10 +51,10 @@ func (r *run) compareAnswers(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
-	known := map[string]*deal{}
-	for _, d := range r.crowd.deals() {
+	known := map[string]*tracked{}
+	for _, d := range r.sender.negotiations() {
 		if known[d.id] != nil {
-			r.crowd.addFinding("negotiation %s: two answers have its id", d.id)
+			r.sender.addFinding("negotiation %s: two answers have its id", d.id)
 		}
 		known[d.id] = d
 	}
@@ -65,20 +65,20 @@ func (r *run) compareAnswers(ctx context.Context) (err error) {
 	}
 	defer found.Close()
 	for found.Next() {
-		var got deal
+		var got tracked
 		if err := found.Scan(&got.id, &got.client, &got.status, &got.rounds, &got.rows); err != nil {
 			return err
 		}
 		got.client -= firstClient
 		if want := known[got.id]; want == nil {
-			r.crowd.addFinding("negotiation %s: no answer has its id", got.id)
+			r.sender.addFinding("negotiation %s: no answer has its id", got.id)
 		} else if got != *want {
-			r.crowd.addFinding("negotiation %s: is %+v instead of %+v", got.id, got, *want)
+			r.sender.addFinding("negotiation %s: is %+v instead of %+v", got.id, got, *want)
 		}
 		delete(known, got.id)
 	}
 	for id := range known {
-		r.crowd.addFinding("negotiation %s: lost", id)
+		r.sender.addFinding("negotiation %s: lost", id)
 	}
 	return found.Err()
 }
@@ -97,8 +97,8 @@ func (r *run) count(ctx context.Context, database string) (n rows, err error) {
 
 // answered returns the rows that belong to the answers. The log has an entry for each recorded action, one
 // for the first status, and one for the last status of a negotiation that ended later.
-func answered(deals []*deal) (n rows) {
-	for _, d := range deals {
+func answered(negotiations []*tracked) (n rows) {
+	for _, d := range negotiations {
 		n.negotiations++
 		n.rounds += d.rows
 		n.keys += d.rounds
@@ -110,7 +110,7 @@ func answered(deals []*deal) (n rows) {
 	return n
 }
 
-// transactionRows returns the rows that belong to the transactions of the course.
+// transactionRows returns the rows that belong to the transactions of the sequence.
 func transactionRows(done [operations]int) rows {
 	all := done[create] + done[counter] + done[accept] + done[reject]
 	actions := 2*all - done[accept]

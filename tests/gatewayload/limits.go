@@ -7,12 +7,14 @@ import (
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 // The limits of a new installation, and the requests that try them at once.
 const (
-	negotiationsPerHour = 10
-	openPerPublisher    = 3
+	negotiationsPerHour = store.DefaultPerClientHour
+	openPerPublisher    = store.DefaultOpenPerPublisher
 	// limitTries is the number of publishers and of clients that the limits are tried with.
 	limitTries = 20
 	atOnce     = 5
@@ -27,7 +29,7 @@ type limitResults struct{ open, hour limitTry }
 
 // tryLimits exceeds each limit with requests at once. Each publisher must get exactly as many negotiations as
 // it can hold, and each client open as many as it can in an hour.
-func (c *crowd) tryLimits(ctx context.Context) (l limitResults, err error) {
+func (c *sender) tryLimits(ctx context.Context) (l limitResults, err error) {
 	for try := range limitTries {
 		client := c.seeds.clients - 2*limitTries + try
 		// A rejected negotiation is not open, so only the limit of the client counts.
@@ -45,7 +47,7 @@ func (c *crowd) tryLimits(ctx context.Context) (l limitResults, err error) {
 		created, err := c.burst(
 			ctx,
 			atOnce,
-			step{create, course[0].price, course[0].action, course[0].status},
+			step{create, sequence[0].price, sequence[0].action, sequence[0].status},
 			func(at int) (int, string) { return c.seeds.clients - limitTries + (try+at)%limitTries, hostname(try) },
 			&l.open,
 		)
@@ -61,14 +63,14 @@ func (c *crowd) tryLimits(ctx context.Context) (l limitResults, err error) {
 }
 
 // burst sends creations at once. parties returns the client and the publisher of each.
-func (c *crowd) burst(
+func (c *sender) burst(
 	ctx context.Context,
 	count int,
 	s step,
 	parties func(at int) (client int, publisher string),
 	counts *limitTry,
 ) (created int, err error) {
-	opened := make([]*deal, count)
+	opened := make([]*tracked, count)
 	group, ctx := errgroup.WithContext(ctx)
 	for at := range count {
 		w := c.workers[at%len(c.workers)]
@@ -89,7 +91,7 @@ func (c *crowd) burst(
 			if err != nil {
 				return err
 			}
-			opened[at] = &deal{id: n.ID, client: client}
+			opened[at] = &tracked{id: n.ID, client: client}
 			opened[at].record(create, n)
 			return nil
 		})
@@ -100,7 +102,7 @@ func (c *crowd) burst(
 	for _, d := range opened {
 		if d != nil {
 			created++
-			c.workers[0].deals = append(c.workers[0].deals, d)
+			c.workers[0].negotiations = append(c.workers[0].negotiations, d)
 		}
 	}
 	counts.sent, counts.created, counts.refused = counts.sent+count, counts.created+created,

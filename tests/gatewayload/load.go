@@ -88,13 +88,13 @@ var modes = []mode{
 
 type run struct {
 	Options
-	server  *testpostgres.Server
-	folder  string
-	seeds   *seeds
-	script  *script
-	crowd   *crowd
-	pgbench *pgbench
-	fleet   []*gateway
+	server   *testpostgres.Server
+	folder   string
+	seeds    *seeds
+	script   *script
+	sender   *sender
+	pgbench  *pgbench
+	gateways []*gateway
 }
 
 func (r *run) printf(format string, arguments ...any) {
@@ -127,9 +127,9 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 		if err != nil {
 			return nil, err
 		}
-		r.fleet = append(r.fleet, g)
+		r.gateways = append(r.gateways, g)
 	}
-	r.crowd = newCrowd(r.fleet, r.seeds, r.Workers)
+	r.sender = newSender(r.gateways, r.seeds, r.Workers)
 	result = &Result{Options: r.Options, machine: report.Machine(), script: r.script}
 	if result.version, err = r.version(ctx); err != nil {
 		return nil, err
@@ -138,18 +138,18 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 		return nil, err
 	}
 	r.printf("ending the open negotiations")
-	if err := r.crowd.drain(ctx); err != nil {
+	if err := r.sender.drain(ctx); err != nil {
 		return nil, err
 	}
 	r.printf("trying the limits")
-	if result.limits, err = r.crowd.tryLimits(ctx); err != nil {
+	if result.limits, err = r.sender.tryLimits(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.stopFleet(); err != nil {
 		return nil, err
 	}
 	r.printf("comparing the database with the answers")
-	result.Findings = r.crowd.findings
+	result.Findings = r.sender.findings
 	return result, r.compareAll(ctx, result)
 }
 
@@ -195,7 +195,7 @@ func (r *run) measure(ctx context.Context, result *Result) error {
 				name    string
 				measure func(context.Context, time.Duration) (window, error)
 				windows *[]window
-			}{{"gateway", r.crowd.measure, &m.gateway}, {"pgbench", r.pgbench.measure, &m.pgbench}} {
+			}{{"gateway", r.sender.measure, &m.gateway}, {"pgbench", r.pgbench.measure, &m.pgbench}} {
 				// Each measurement begins with the same distance to the next checkpoint.
 				if err := r.server.Execute(ctx, "CHECKPOINT"); err != nil {
 					return err
@@ -219,9 +219,9 @@ func (r *run) measure(ctx context.Context, result *Result) error {
 const warmUp = 3 * time.Second
 
 func (r *run) stopFleet() (err error) {
-	for _, g := range r.fleet {
+	for _, g := range r.gateways {
 		err = errors.Join(err, g.stop())
 	}
-	r.fleet = nil
+	r.gateways = nil
 	return err
 }

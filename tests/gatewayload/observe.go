@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// capture lets a gateway answer the course once and reads the statements from the server's log.
+// capture lets a gateway answer the sequence once and reads the statements from the server's log.
 func (r *run) capture(ctx context.Context) (s *script, err error) {
 	if err := r.server.Execute(ctx, "ALTER DATABASE "+captured+" SET log_statement = 'all'"); err != nil {
 		return nil, err
@@ -18,15 +18,15 @@ func (r *run) capture(ctx context.Context) (s *script, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.stop()) }()
-	c := newCrowd([]*gateway{g}, r.seeds, 1)
+	c := newSender([]*gateway{g}, r.seeds, 1)
 	w := c.workers[0]
-	steps := make([]capturedStep, len(course))
-	for at := range course {
+	steps := make([]capturedStep, len(sequence))
+	for at := range sequence {
 		steps[at].began = time.Now()
 		if done, _, err := w.advance(ctx); err != nil {
-			return nil, fmt.Errorf("step %d of the course: %w", at, err)
+			return nil, fmt.Errorf("step %d of the sequence: %w", at, err)
 		} else if done == operations {
-			return nil, fmt.Errorf("step %d of the course: refused by a limit", at)
+			return nil, fmt.Errorf("step %d of the sequence: refused by a limit", at)
 		}
 	}
 	found, err := r.awaitStatements(ctx)
@@ -36,10 +36,10 @@ func (r *run) capture(ctx context.Context) (s *script, err error) {
 	for at := range steps {
 		steps[at].transaction, steps[at].others = found[at].transaction, found[at].others
 	}
-	return newScript(steps, w.deals, r.seeds)
+	return newScript(steps, w.negotiations, r.seeds)
 }
 
-// awaitStatements reads the log until it has all transactions of the course: the server writes it with a
+// awaitStatements reads the log until it has all transactions of the sequence: the server writes it with a
 // delay.
 func (r *run) awaitStatements(ctx context.Context) ([]capturedStep, error) {
 	for deadline := time.Now().Add(logLimit); ; {
@@ -48,11 +48,11 @@ func (r *run) awaitStatements(ctx context.Context) ([]capturedStep, error) {
 			return nil, err
 		}
 		found, err := readLog(text)
-		if err != nil || len(found) == len(course) {
+		if err != nil || len(found) == len(sequence) {
 			return found, err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("log of PostgreSQL: %d transactions of rounds, want %d", len(found), len(course))
+			return nil, fmt.Errorf("log of PostgreSQL: %d transactions of rounds, want %d", len(found), len(sequence))
 		}
 		select {
 		case <-ctx.Done():

@@ -239,7 +239,7 @@ func operationTable(m *measurements) string {
 // statementTable has the numbers of statements of each step.
 func (r *Result) statementTable() string {
 	t := report.NewTable("step", "statements of the transaction, with BEGIN and COMMIT", "further statements of the gateway")
-	for at, s := range course {
+	for at, s := range sequence {
 		t.Row(fmt.Sprintf("%d: %s", at+1, operationNames[s.operation]), report.Count(r.script.statements[at]),
 			report.Count(r.script.others[at]))
 	}

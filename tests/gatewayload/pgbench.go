@@ -32,7 +32,7 @@ func newPgbench(server *testpostgres.Server, s *script, folder string, workers i
 	if err != nil {
 		return nil, err
 	}
-	p := &pgbench{program: program, script: filepath.Join(folder, "course.sql"), folder: folder, server: server,
+	p := &pgbench{program: program, script: filepath.Join(folder, "sequence.sql"), folder: folder, server: server,
 		workers: workers, constants: s.constants}
 	return p, os.WriteFile(p.script, []byte(s.text), 0o600)
 }
@@ -107,7 +107,7 @@ func (w *window) readTransactions(text string) error {
 		if _, err := fmt.Sscan(line, &client, &transaction, &micros); err != nil || transaction < 1 {
 			return fmt.Errorf("log of transactions: %.100q: %w", line, err)
 		}
-		w.add(course[(transaction-1)%len(course)].operation, time.Duration(micros)*time.Microsecond)
+		w.add(sequence[(transaction-1)%len(sequence)].operation, time.Duration(micros)*time.Microsecond)
 	}
 	return nil
 }

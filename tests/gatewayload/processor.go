@@ -44,7 +44,7 @@ func (r *run) used() (p processorTime) {
 		case stat.PPID == server:
 			p.server += lived
 		}
-		for _, g := range r.fleet {
+		for _, g := range r.gateways {
 			if stat.PID == g.process.Process.Pid {
 				p.gateways += lived
 			}

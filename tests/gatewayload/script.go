@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// script is a script of pgbench that executes the transactions of the course: each execution of the script is
+// script is a script of pgbench that executes the transactions of the sequence: each execution of the script is
 // the next one.
 type script struct {
 	text string
@@ -41,22 +41,22 @@ var (
 
 // newScript writes the captured statements as a script. Ids, times and parties become variables, and all
 // other arguments constants, so that pgbench sends the same documents to the server as the gateway.
-func newScript(steps []capturedStep, deals []*deal, s *seeds) (*script, error) {
+func newScript(steps []capturedStep, negotiations []*tracked, s *seeds) (*script, error) {
 	w := &script{seeds: s}
 	var text strings.Builder
 	fmt.Fprintf(&text, scriptHead, len(steps))
 	names := map[string]string{}
-	dealAt, ids := -1, 0
+	negotiationAt, ids := -1, 0
 	for at, step := range steps {
-		if course[at].operation == create {
-			dealAt, ids, names = dealAt+1, 0, map[string]string{}
+		if sequence[at].operation == create {
+			negotiationAt, ids, names = negotiationAt+1, 0, map[string]string{}
 		}
 		if at == 0 {
 			text.WriteString("\\if :step = 0\n")
 		} else {
 			fmt.Fprintf(&text, "\\elif :step = %d\n", at)
 		}
-		if course[at].operation == create {
+		if sequence[at].operation == create {
 			fmt.Fprintf(&text, scriptOpening, firstClient, firstClient+s.clients-1, firstPublisher,
 				firstPublisher+s.publishers-1)
 		}
@@ -68,11 +68,11 @@ func newScript(steps []capturedStep, deals []*deal, s *seeds) (*script, error) {
 			}
 			return names[id]
 		}
-		name(deals[dealAt].id)
+		name(negotiations[negotiationAt].id)
 		for _, executed := range step.transaction {
-			sql, err := w.statement(executed, step.began, firstClient+deals[dealAt].client, name)
+			sql, err := w.statement(executed, step.began, firstClient+negotiations[negotiationAt].client, name)
 			if err != nil {
-				return nil, fmt.Errorf("step %d of the course: %w", at, err)
+				return nil, fmt.Errorf("step %d of the sequence: %w", at, err)
 			}
 			text.WriteString(strings.Join(strings.Fields(sql), " ") + ";\n")
 		}

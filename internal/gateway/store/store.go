@@ -40,11 +40,19 @@ type Config struct {
 	Now func() time.Time
 }
 
+// The limits of a new installation: see [Limits].
+const (
+	DefaultPerClientHour    = 10
+	DefaultOpenPerPublisher = 3
+)
+
 // Limits are the limits of new negotiations. A zero limit is replaced by its default.
 type Limits struct {
-	// PerClientHour is the number of negotiations that a client opens in any hour. The default is 10.
+	// PerClientHour is the number of negotiations that a client opens in any hour. The default is
+	// [DefaultPerClientHour].
 	PerClientHour int
-	// OpenPerPublisher is the number of negotiations of a publisher that are open at once. The default is 3.
+	// OpenPerPublisher is the number of negotiations of a publisher that are open at once. The default is
+	// [DefaultOpenPerPublisher].
 	OpenPerPublisher int
 	// AnonymousPerPublisher is the part of OpenPerPublisher that anonymous clients can hold. The default is
 	// OpenPerPublisher - 1. It must be less than OpenPerPublisher.
@@ -53,10 +61,10 @@ type Limits struct {
 
 func (l Limits) withDefaults() (Limits, error) {
 	if l.PerClientHour == 0 {
-		l.PerClientHour = 10
+		l.PerClientHour = DefaultPerClientHour
 	}
 	if l.OpenPerPublisher == 0 {
-		l.OpenPerPublisher = 3
+		l.OpenPerPublisher = DefaultOpenPerPublisher
 	}
 	if l.AnonymousPerPublisher == 0 {
 		l.AnonymousPerPublisher = l.OpenPerPublisher - 1

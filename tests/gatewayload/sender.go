@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// crowd are the workers that negotiate over HTTP.
-type crowd struct {
+// sender sends the requests of its workers, which negotiate over HTTP.
+type sender struct {
 	*seeds
 	http    *http.Client
 	workers []*worker
@@ -31,32 +31,32 @@ type crowd struct {
 
 // worker negotiates with one gateway, one request at a time.
 type worker struct {
-	*crowd
-	url        string
-	connection connection
-	at         int
-	open       *deal
-	deals      []*deal
+	*sender
+	url          string
+	connection   connection
+	at           int
+	open         *tracked
+	negotiations []*tracked
 	// refused counts the answers 429.
 	refused int
 }
 
-func newCrowd(fleet []*gateway, s *seeds, workers int) *crowd {
-	c := &crowd{seeds: s, clients: rand.Perm(s.clients - 2*limitTries)}
+func newSender(gateways []*gateway, s *seeds, workers int) *sender {
+	c := &sender{seeds: s, clients: rand.Perm(s.clients - 2*limitTries)}
 	c.http = &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: workers, DisableCompression: true}, Timeout: time.Minute,
 	}
 	for at := range workers {
-		g := fleet[at%len(fleet)]
+		g := gateways[at%len(gateways)]
 		c.workers = append(c.workers, &worker{
-			crowd: c, url: g.url, connection: connection{address: strings.TrimPrefix(g.url, "http://")},
+			sender: c, url: g.url, connection: connection{address: strings.TrimPrefix(g.url, "http://")},
 		})
 	}
 	return c
 }
 
 // client returns the position of the next client: all of them negotiate equally often.
-func (c *crowd) client() int {
+func (c *sender) client() int {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.next++
@@ -71,7 +71,7 @@ type answer struct {
 }
 
 // post sends a request of the client at a position, and returns the response with the time until its end.
-func (c *crowd) post(
+func (c *sender) post(
 	ctx context.Context, do func(*http.Request) (*http.Response, error), url string, client int, body string,
 ) (a answer, took time.Duration, err error) {
 	key, err := uuid.NewRandom()
@@ -96,9 +96,9 @@ func (c *crowd) post(
 	return a, time.Since(began), err
 }
 
-// advance takes the next step of the course. A creation that a limit refuses is no step.
+// advance takes the next step of the sequence. A creation that a limit refuses is no step.
 func (w *worker) advance(ctx context.Context) (done operation, took time.Duration, err error) {
-	s := course[w.at]
+	s := sequence[w.at]
 	client, publisher := 0, ""
 	if s.operation == create {
 		client, publisher = w.client(), hostname(rand.IntN(w.publishers))
@@ -119,15 +119,15 @@ func (w *worker) advance(ctx context.Context) (done operation, took time.Duratio
 		return 0, 0, err
 	}
 	if s.operation == create {
-		w.open = &deal{id: n.ID, client: client}
-		w.deals = append(w.deals, w.open)
+		w.open = &tracked{id: n.ID, client: client}
+		w.negotiations = append(w.negotiations, w.open)
 	}
 	if n.ID != w.open.id || n.Round != w.open.rounds+1 {
 		return 0, 0, fmt.Errorf("%s: answer has round %d of negotiation %s instead of round %d of %s",
 			operationNames[s.operation], n.Round, n.ID, w.open.rounds+1, w.open.id)
 	}
 	w.open.record(s.operation, n)
-	w.at = (w.at + 1) % len(course)
+	w.at = (w.at + 1) % len(sequence)
 	return s.operation, took, nil
 }
 
@@ -138,7 +138,7 @@ type negotiation struct {
 	Round  int    `json:"current_round"`
 }
 
-// decode returns the negotiation of an answer. The course is that of pgbench's script, so an answer of
+// decode returns the negotiation of an answer. The sequence is that of pgbench's script, so an answer of
 // another kind is an error.
 func decode(a answer, s step) (negotiation, error) {
 	var got struct {
@@ -158,7 +158,7 @@ func decode(a answer, s step) (negotiation, error) {
 	return got.Negotiation, nil
 }
 
-func (d *deal) record(done operation, n negotiation) {
+func (d *tracked) record(done operation, n negotiation) {
 	d.status = n.Status
 	d.rounds++
 	d.rows++
@@ -168,7 +168,7 @@ func (d *deal) record(done operation, n negotiation) {
 }
 
 // measure lets all workers negotiate for a time. Requests that have begun are answered before it returns.
-func (c *crowd) measure(ctx context.Context, lasting time.Duration) (w window, err error) {
+func (c *sender) measure(ctx context.Context, lasting time.Duration) (w window, err error) {
 	samples := make([]window, len(c.workers))
 	began := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -197,7 +197,7 @@ func (c *crowd) measure(ctx context.Context, lasting time.Duration) (w window, e
 }
 
 // drain continues until each worker has ended its last negotiation.
-func (c *crowd) drain(ctx context.Context) error {
+func (c *sender) drain(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, worker := range c.workers {
 		group.Go(func() error {
@@ -212,16 +212,16 @@ func (c *crowd) drain(ctx context.Context) error {
 	return group.Wait()
 }
 
-// deals returns the negotiations of all workers.
-func (c *crowd) deals() (all []*deal) {
+// negotiations returns the negotiations of all workers.
+func (c *sender) negotiations() (all []*tracked) {
 	for _, w := range c.workers {
-		all = append(all, w.deals...)
+		all = append(all, w.negotiations...)
 	}
 	return all
 }
 
 // refusals returns the number of creations that a limit has refused during the measurements.
-func (c *crowd) refusals() (count int) {
+func (c *sender) refusals() (count int) {
 	for _, w := range c.workers {
 		count += w.refused
 	}
@@ -280,7 +280,7 @@ func (p processorTime) plus(other processorTime) processorTime {
 const findingsKept = 20
 
 // addFinding records a difference between the database and the answers, or a limit that does not hold.
-func (c *crowd) addFinding(format string, arguments ...any) {
+func (c *sender) addFinding(format string, arguments ...any) {
 	if len(c.findings) < findingsKept {
 		c.findings = append(c.findings, fmt.Sprintf(format, arguments...))
 	}

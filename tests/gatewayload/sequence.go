@@ -15,7 +15,7 @@ const (
 
 var operationNames = [operations]string{"create", "counter", "accept", "reject"}
 
-// step is a request of a course and the publisher's answer to it.
+// step is a request of a sequence and the publisher's answer to it.
 type step struct {
 	operation operation
 	// price is that of the proposal in micro units; 0 for an acceptance.
@@ -24,9 +24,9 @@ type step struct {
 	action, status string
 }
 
-// course is repeated by each worker, and by each connection of pgbench: a negotiation that ends with an
+// sequence is repeated by each worker, and by each connection of pgbench: a negotiation that ends with an
 // agreement, and one that the publisher rejects. All steps are answered by rules.
-var course = []step{
+var sequence = []step{
 	{create, 1500, "counter", "negotiating"},
 	{counter, 1600, "counter", "negotiating"},
 	{counter, 1650, "counter", "negotiating"},
@@ -46,7 +46,7 @@ func termsOf(price int) string {
 }
 
 // request returns path and body of a step. publisher is a host name, and d the open negotiation.
-func (s step) request(publisher string, d *deal) (path, body string) {
+func (s step) request(publisher string, d *tracked) (path, body string) {
 	switch s.operation {
 	case create:
 		return "/api/negotiations",
@@ -58,8 +58,8 @@ func (s step) request(publisher string, d *deal) (path, body string) {
 	}
 }
 
-// deal is a negotiation as the answers describe it.
-type deal struct {
+// tracked is a negotiation as the answers describe it.
+type tracked struct {
 	id, status string
 	// client is the position of the client.
 	client int
