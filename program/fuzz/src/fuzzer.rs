@@ -2,9 +2,9 @@
 
 use crate::call::{prepare, Prepared};
 use crate::case::Case;
-use crate::chain::{Chain, Signed};
+use crate::chain::{Chain, DealId, Signed};
 use crate::environment::Environments;
-use crate::fields::index_of;
+use crate::fields::{argument, index_of};
 use crate::guidance;
 use crate::invariants::effect::Effect;
 use crate::invariants::{check, replay, Outcome};
@@ -139,21 +139,32 @@ pub fn sign(prepared: &Prepared, chain: &Chain<'_>, effect: Option<&Effect<'_>>)
     Signed {
         list: prepared.list(),
         data: prepared.call.data.clone(),
-        deal: prepared
-            .address_of("negotiation")
-            .map(|address| chain.deal(address)),
+        deal: deal_of(prepared, chain).filter(|deal| names(prepared, chain, deal)),
         promised: effect.and_then(replay::outcome),
     }
 }
 
 fn is_of_earlier_deal(prepared: &Prepared, chain: &Chain<'_>) -> bool {
-    let Some(index) = prepared.repeats else {
+    let signed = prepared.repeats.and_then(|index| chain.signed[index].deal);
+    signed.is_some() && signed != deal_of(prepared, chain)
+}
+
+/// The deal at the address of the call's negotiation.
+fn deal_of(prepared: &Prepared, chain: &Chain<'_>) -> Option<DealId> {
+    let address = prepared.address_of("negotiation")?;
+    Some(chain.deal(address))
+}
+
+/// Reports whether a call's data can be for a deal: it has no time of creation, or it has the deal's.
+fn names(prepared: &Prepared, chain: &Chain<'_>, deal: &DealId) -> bool {
+    let Some(row) = prepared.row else {
         return false;
     };
-    let now = prepared
-        .address_of("negotiation")
-        .map(|address| chain.deal(address));
-    chain.signed[index].deal != now
+    let Some(named) = argument(row, &prepared.call.data, "created_at") else {
+        return true;
+    };
+    let negotiation = chain.negotiation(&deal.address);
+    negotiation.is_some_and(|negotiation| named == negotiation.created_at.to_le_bytes())
 }
 
 fn recreates(effect: &Effect<'_>, chain: &Chain<'_>) -> bool {
@@ -185,7 +196,7 @@ fn kind_of(violation: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Op;
+    use crate::case::{Bytes, Op};
 
     fn a_move(choice: u8, variant: u8, wait: u8) -> Op {
         Op::Move {
@@ -210,28 +221,32 @@ mod tests {
         found
     }
 
-    #[test]
-    fn a_signature_is_stale_after_the_session_is_created_again() {
-        let mut fuzzer = Fuzzer::new();
+    /// A call that is withheld and then sent to the session that is created again at its address.
+    fn recreated(fuzzer: &Fuzzer, changes: &[Op]) -> Case {
         let names = fuzzer.environments.calls.iter();
         let names: Vec<_> = names.map(|call| call.name.as_str()).collect();
         let at = names
             .iter()
             .position(|name| *name == "submit_offer (SPL Token)");
-        let case = Case {
-            environment: at.expect("the scene exists") as u8,
-            ops: vec![
-                // Withheld by the buyer in round 0.
-                a_move(2, 1, 1),
-                Op::Withhold {},
-                a_move(2, 0, 1),
-                a_move(0, 0, 1),
-                a_move(0, 8, 8),
-                Op::Repeat { earlier: 0 },
-                a_move(0, 0, 1),
-                Op::Repeat { earlier: 0 },
-            ],
-        };
+        // The buyer rejects in round 0.
+        let mut ops = vec![a_move(2, 1, 1), Op::Withhold {}];
+        ops.extend_from_slice(changes);
+        ops.extend([
+            a_move(2, 0, 1),
+            a_move(0, 0, 1),
+            a_move(0, 8, 8),
+            Op::Repeat { earlier: 0 },
+            a_move(0, 0, 1),
+            Op::Repeat { earlier: 0 },
+        ]);
+        let environment = at.expect("the scene exists") as u8;
+        Case { environment, ops }
+    }
+
+    #[test]
+    fn a_signature_is_stale_after_the_session_is_created_again() {
+        let mut fuzzer = Fuzzer::new();
+        let case = recreated(&fuzzer, &[]);
         let expected = [
             ("reject_negotiation", Outcome::Succeeded),
             ("reject_negotiation", Outcome::Succeeded),
@@ -240,6 +255,32 @@ mod tests {
             ("reject_negotiation", Outcome::Returned(6013)),
             ("accept_invitation", Outcome::Succeeded),
             ("reject_negotiation", Outcome::Returned(6013)),
+        ];
+        assert_eq!(outcomes(&mut fuzzer, &case), expected);
+    }
+
+    #[test]
+    fn a_signature_can_name_a_deal_that_does_not_exist_yet() {
+        let mut fuzzer = Fuzzer::new();
+        let mut created_at = 0;
+        let case = recreated(&fuzzer, &[]);
+        let ran = fuzzer.run(&case, &mut |observed| {
+            if observed.recreates {
+                created_at = observed.prepared.call.sysvars.now;
+            }
+        });
+        assert_eq!(ran, Ok(()));
+
+        let bytes = Bytes(created_at.to_le_bytes().into());
+        let case = recreated(&fuzzer, &[Op::Data { at: 8, bytes }]);
+        let expected = [
+            ("reject_negotiation", Outcome::Returned(6013)),
+            ("reject_negotiation", Outcome::Succeeded),
+            ("close_negotiation", Outcome::Succeeded),
+            ("create_negotiation", Outcome::Succeeded),
+            ("reject_negotiation", Outcome::Succeeded),
+            ("close_negotiation", Outcome::Returned(6000)),
+            ("reject_negotiation", Outcome::Returned(6000)),
         ];
         assert_eq!(outcomes(&mut fuzzer, &case), expected);
     }

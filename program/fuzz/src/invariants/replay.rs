@@ -15,12 +15,14 @@ pub fn signatures_keep_their_meaning(effect: &Effect<'_>, chain: &Chain<'_>) -> 
         return Ok(());
     };
     let signed = &chain.signed[index];
-    if is_for_one_deal(effect.row.name) && signed.deal != deal_of(effect, chain) {
+    let now = chain.deal(deal.address);
+    let others = signed.deal.filter(|meant| *meant != now);
+    if let (Some(meant), true) = (others, is_for_one_deal(effect.row.name)) {
         return Err(format!(
             "{}, signed for {}, succeeds for {}",
             effect.row.name,
-            number(signed.deal),
-            number(deal_of(effect, chain)),
+            number(&meant),
+            number(&now),
         ));
     }
     let (Some(promised), Some(before)) = (signed.promised, &deal.before) else {
@@ -39,11 +41,6 @@ pub fn signatures_keep_their_meaning(effect: &Effect<'_>, chain: &Chain<'_>) -> 
         }
     }
     Ok(())
-}
-
-/// The deal that a call is about, before the call.
-pub fn deal_of(effect: &Effect<'_>, chain: &Chain<'_>) -> Option<DealId> {
-    effect.deal.as_ref().map(|deal| chain.deal(deal.address))
 }
 
 /// The amounts that a call pays the buyer and the seller.
@@ -70,8 +67,6 @@ fn has_constant_outcome(instruction: &str) -> bool {
     )
 }
 
-fn number(deal: Option<DealId>) -> String {
-    deal.map_or("no deal".to_owned(), |deal| {
-        format!("deal {} at {}", deal.number, deal.address)
-    })
+fn number(deal: &DealId) -> String {
+    format!("deal {} at {}", deal.number, deal.address)
 }
