@@ -27,7 +27,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
+// scriptsAtOnce is more than the usual number of cores, because a script mostly waits for its chain.
+const scriptsAtOnce = "5"
+
 func TestMain(m *testing.M) {
+	// The default of -parallel; the command line still decides.
+	if err := flag.Set("test.parallel", scriptsAtOnce); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"haggle": mainWithValidation})
 }
 
