@@ -163,20 +163,18 @@ func (s *Store) CreateKey(ctx context.Context, k APIKey, key *Key) (added APIKey
 	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t, k) })
 }
 
-// KeyByHash returns an API key, or [ErrNotFound]. The key can be expired or revoked.
-func (s *Store) KeyByHash(ctx context.Context, hash string) (APIKey, error) {
-	return one(ctx, s.reader, "API key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
-}
-
 // KeyWithOwner returns an API key with the name of its owner, or [ErrNotFound]. The key can be expired or
-// revoked. It is one statement, because each request with a key begins with it.
-func (s *Store) KeyWithOwner(ctx context.Context, hash string) (k APIKey, owner string, err error) {
-	k, err = one(ctx, s.reader, "API key", func(scan func(...any) error) (APIKey, error) {
-		return scanKey(func(targets ...any) error { return scan(append(targets, text(&owner))...) })
-	}, `SELECT `+keyColumns+`, COALESCE((SELECT clients.name FROM clients WHERE clients.id = client_id),
-		(SELECT publishers.name FROM publishers WHERE publishers.id = publisher_id))
-		FROM api_keys WHERE hash = $1`, hash)
-	return k, owner, err
+// revoked. Each request with a key begins with it, so it is one statement, and none for a key that was read in
+// the last second: a revocation by another process counts after that.
+func (s *Store) KeyWithOwner(ctx context.Context, hash string) (APIKey, string, error) {
+	return s.keys.get(hash, func() (k APIKey, owner string, err error) {
+		k, err = one(ctx, s.reader, "API key", func(scan func(...any) error) (APIKey, error) {
+			return scanKey(func(targets ...any) error { return scan(append(targets, text(&owner))...) })
+		}, `SELECT `+keyColumns+`, COALESCE((SELECT clients.name FROM clients WHERE clients.id = client_id),
+			(SELECT publishers.name FROM publishers WHERE publishers.id = publisher_id))
+			FROM api_keys WHERE hash = $1`, hash)
+		return k, owner, err
+	})
 }
 
 // Key returns an API key, or [ErrNotFound]. The key can be expired or revoked.
@@ -193,9 +191,11 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	return one(ctx, s.writer, "API key "+id, scanKey,
+	revoked, err := one(ctx, s.writer, "API key "+id, scanKey,
 		`UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1
 		RETURNING `+keyColumns, id, micro(s.now()))
+	s.keys.forget(revoked.Hash)
+	return revoked, err
 }
 
 // RotateKey adds an API key with the owner, name, scopes and end of another one, which expires after an
@@ -234,6 +234,7 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 			id, micro(end), added.ID)
 		return err
 	})
+	s.keys.forget(replaced.Hash)
 	return added, replaced, err
 }
 

@@ -126,9 +126,10 @@ func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 		require.ErrorIs(t, err, ErrExists)
 		_, _, err = f.CreateKey(t.Context(), APIKey{Hash: "h9", Name: "of nobody"}, nil)
 		require.Error(t, err)
-		found, err := f.KeyByHash(t.Context(), "h1")
+		found, owner, err := f.KeyWithOwner(t.Context(), "h1")
 		require.NoError(t, err)
 		require.Equal(t, key, found)
+		require.Equal(t, f.publisher.Name, owner)
 		require.True(t, found.Valid(end.Add(-1)))
 		require.False(t, found.Valid(end))
 
@@ -138,7 +139,7 @@ func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 		require.NotEqual(t, key.ID, rotated.ID)
 		require.Equal(t, []any{"ci", []string{"read"}, f.publisher.ID, end, ""},
 			[]any{rotated.Name, rotated.Scopes, rotated.Publisher, rotated.ExpiresAt, rotated.ReplacedBy})
-		old, err := f.KeyByHash(t.Context(), "h1")
+		old, _, err := f.KeyWithOwner(t.Context(), "h1")
 		require.NoError(t, err)
 		require.Equal(t, replaced, old)
 		require.Equal(t, rotated.ID, old.ReplacedBy)

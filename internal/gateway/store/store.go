@@ -93,6 +93,7 @@ type Store struct {
 	postgres *pgx.ConnConfig
 	limits   Limits
 	clock    func() time.Time
+	keys     recentKeys
 	// observe is called with each statement of a transaction, for the tests that count them. If nil, it is
 	// not called.
 	observe func(statement string)

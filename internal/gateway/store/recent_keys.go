@@ -1,0 +1,63 @@
+package store
+
+import (
+	"sync"
+	"time"
+)
+
+// keyLifetime is the time for which an API key that was read is used again. A revocation by this process
+// counts at once, and one by another process after at most this time.
+const keyLifetime = time.Second
+
+// maxRecentKeys bounds the memory of recent keys.
+const maxRecentKeys = 10_000
+
+// recentKeys keeps the API keys that were read in the last moments, because each request begins with its key.
+type recentKeys struct {
+	mutex  sync.Mutex
+	byHash map[string]recentKey
+	// ended counts the keys that were forgotten. A key that was read before another one ended is not kept, because
+	// it may be the same one.
+	ended int
+}
+
+type recentKey struct {
+	key   APIKey
+	owner string
+	// until is of the process's own clock, which is never set back.
+	until time.Time
+}
+
+// get returns a key and the name of its owner. Otherwise read reads them.
+func (r *recentKeys) get(hash string, read func() (APIKey, string, error)) (APIKey, string, error) {
+	r.mutex.Lock()
+	known, ok := r.byHash[hash]
+	ended := r.ended
+	r.mutex.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.key, known.owner, nil
+	}
+	until := time.Now().Add(keyLifetime)
+	k, owner, err := read()
+	if err != nil {
+		return k, owner, err
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.ended != ended {
+		return k, owner, nil
+	}
+	if r.byHash == nil || len(r.byHash) >= maxRecentKeys {
+		r.byHash = map[string]recentKey{}
+	}
+	r.byHash[hash] = recentKey{k, owner, until}
+	return k, owner, nil
+}
+
+// forget makes the next request read a key again, after it was revoked or replaced.
+func (r *recentKeys) forget(hash string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	delete(r.byHash, hash)
+	r.ended++
+}
