@@ -157,7 +157,7 @@ mutants: program ## mutation testing of the money path; survivors are explained 
 cross: ## compile the commands and the SDK for the platforms of a release
 	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
 	    echo "==> go build for $$platform"; \
-	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build ./cmd/... ./sdk/...; \
+	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath ./cmd/... ./sdk/...; \
 	done
 
 portable: prerequisites ## the bargaining engine's offers are the same on amd64, GOAMD64=v3 and arm64 (qemu); with ALL=1 its tests, too
