@@ -73,11 +73,13 @@ type RecordedAnalysis struct {
 	Tone engine.Tone `json:"tone"`
 }
 
-func parsed(text json.RawMessage) (*terms.Terms, error) {
+// stored returns terms of the database, which has only terms that were valid. It returns nil if there are none.
+func stored(text json.RawMessage) (*terms.Terms, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
-	t, err := terms.Parse(text)
+	var t terms.Terms
+	err := json.Unmarshal(text, &t)
 	return &t, err
 }
 
@@ -116,8 +118,8 @@ func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, e
 }
 
 func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error) {
-	current, err := parsed(n.CurrentTerms)
-	final, err2 := parsed(n.FinalTerms)
+	current, err := stored(n.CurrentTerms)
+	final, err2 := stored(n.FinalTerms)
 	return Negotiation{
 		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
 		Status: engine.Status(n.Status), Reason: n.Reason, Round: n.CurrentRound, Currency: currency,
@@ -170,7 +172,7 @@ func (s *Service) details(ctx context.Context, caller identity.Caller, id string
 	if d.Negotiation, err = s.view(ctx, n); err != nil {
 		return d, err
 	}
-	if d.InitialProposal, err = parsed(n.InitialProposal); err != nil {
+	if d.InitialProposal, err = stored(n.InitialProposal); err != nil {
 		return d, err
 	}
 	rounds, err := s.store.Rounds(ctx, id)
@@ -184,7 +186,7 @@ func (s *Service) details(ctx context.Context, caller identity.Caller, id string
 		round := Round{
 			Number: r.Number, Actor: r.Actor, Action: r.Action, Reason: r.Reasoning, CreatedAt: r.CreatedAt,
 		}
-		if round.Terms, err = parsed(r.Terms); err != nil {
+		if round.Terms, err = stored(r.Terms); err != nil {
 			return d, err
 		}
 		if r.Actor == store.ActorClient && round.Terms != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -91,8 +90,6 @@ type write struct {
 	arguments []any
 }
 
-var parameter = regexp.MustCompile(`\$\d+`)
-
 // all executes the writes. In PostgreSQL they are one statement and one round trip: all but the last become
 // common table expressions. So none of them must depend on the rows of another one, except by a foreign key,
 // which is checked at the end of the statement.
@@ -106,29 +103,54 @@ func (t *transaction) all(ctx context.Context, writes ...write) error {
 		}
 		return nil
 	}
+	statement, arguments := joined(writes)
+	t.store.observed(statement)
+	_, err := t.ExecContext(ctx, statement, arguments...)
+	return err
+}
+
+// joined returns the one statement of PostgreSQL that executes writes.
+func joined(writes []write) (statement string, arguments []any) {
 	var text strings.Builder
-	var arguments []any
 	for i, w := range writes {
-		shifted := parameter.ReplaceAllStringFunc(w.statement, func(found string) string {
-			number, _ := strconv.Atoi(found[1:]) // the expression admits digits only
-			return "$" + strconv.Itoa(number+len(arguments))
-		})
 		last := i == len(writes)-1
 		switch {
-		case last && i > 0:
-			text.WriteString(" " + shifted)
-		case last:
-			text.WriteString(shifted)
-		case i == 0:
-			text.WriteString("WITH w0 AS (" + shifted + ")")
-		default:
-			text.WriteString(", w" + strconv.Itoa(i) + " AS (" + shifted + ")")
+		case i == 0 && !last:
+			text.WriteString("WITH w0 AS (")
+		case !last:
+			text.WriteString(", w" + strconv.Itoa(i) + " AS (")
+		case i > 0:
+			text.WriteByte(' ')
+		}
+		shift(&text, w.statement, len(arguments))
+		if !last {
+			text.WriteByte(')')
 		}
 		arguments = append(arguments, w.arguments...)
 	}
-	t.store.observed(text.String())
-	_, err := t.ExecContext(ctx, text.String(), arguments...)
-	return err
+	return text.String(), arguments
+}
+
+// shift writes a statement whose parameters $1, $2, ... get higher numbers. A statement of a write has $ only
+// in parameters. Each request shifts thousands of bytes, so this is no regular expression.
+func shift(text *strings.Builder, statement string, by int) {
+	for {
+		before, after, found := strings.Cut(statement, "$")
+		text.WriteString(before)
+		if !found {
+			return
+		}
+		digits, number := 0, by
+		for digits < len(after) && '0' <= after[digits] && after[digits] <= '9' {
+			digits++
+		}
+		if read, err := strconv.Atoi(after[:digits]); err == nil {
+			number += read
+		}
+		text.WriteByte('$')
+		text.WriteString(strconv.Itoa(number))
+		statement = after[digits:]
+	}
 }
 
 // insert returns the statement that inserts rows of the same length.

@@ -14,8 +14,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gowebpki/jcs"
-
 	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
 )
 
@@ -112,12 +110,22 @@ func (t Terms) Matches(other Terms) bool {
 		t.PrepaidFetches == other.PrepaidFetches && slices.Equal(t.Normal().Purposes, other.Normal().Purposes)
 }
 
+// canonical has the fields of Terms in the order of RFC 8785, by their names. The other rules of the standard
+// hold without more: the numbers are integers below 2^53, and the texts are names of purposes.
+type canonical struct {
+	BurstRPS       uint32    `json:"burst_rps"`
+	PrepaidFetches uint64    `json:"prepaid_fetches"`
+	Price          uint64    `json:"price_per_fetch_micro"`
+	Purposes       []Purpose `json:"purposes"`
+	TTLSeconds     uint32    `json:"token_ttl_seconds"`
+}
+
 // Canonical returns valid terms as canonical JSON (RFC 8785): equal terms have equal bytes.
 func (t Terms) Canonical() []byte {
-	text, err := json.Marshal(t.Normal())
-	if err == nil {
-		text, err = jcs.Transform(text)
-	}
+	text, err := json.Marshal(canonical{
+		BurstRPS: t.BurstRPS, PrepaidFetches: t.PrepaidFetches, Price: t.Price, Purposes: t.Normal().Purposes,
+		TTLSeconds: t.TTLSeconds,
+	})
 	if err != nil {
 		panic(fmt.Sprintf("terms: canonical JSON of %+v: %v", t, err)) // valid terms have no such value
 	}

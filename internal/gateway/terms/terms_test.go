@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gowebpki/jcs"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -74,6 +75,11 @@ func TestEqualTermsHaveEqualBytes(t *testing.T) {
 		b.Purposes = rapid.Permutation(a.Purposes).Draw(t, "order")
 		require.True(t, a.Equal(b))
 		require.Equal(t, a.Canonical(), b.Canonical())
+		text, err := json.Marshal(a.Normal())
+		require.NoError(t, err)
+		text, err = jcs.Transform(text)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(a.Canonical()))
 		parsed, err := terms.Parse(a.Canonical())
 		require.NoError(t, err)
 		require.True(t, parsed.Equal(a), "no digit is lost")
