@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"time"
@@ -34,7 +33,7 @@ func scanHead(scan func(...any) error) (h audit.Head, err error) {
 // AuditSnapshot implements [audit.Source].
 func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
 	links func(audit.Link) error) error {
-	return s.snapshot(ctx, func(tx *sql.Tx) error {
+	return s.snapshot(ctx, func(tx querier) error {
 		err := each(ctx, tx, scanHead, heads, `SELECT id, audit_length, audit_head FROM negotiations`)
 		if err != nil {
 			return err
@@ -70,7 +69,7 @@ func (s *Store) AuditEntries(ctx context.Context, negotiation string, after int6
 func each[T any](ctx context.Context, on querier, scan func(func(...any) error) (T, error), act func(T) error,
 	statement string, arguments ...any,
 ) (err error) {
-	rows, err := on.QueryContext(ctx, statement, arguments...)
+	rows, err := on.query(ctx, statement, arguments...)
 	if err != nil {
 		return classify(err)
 	}

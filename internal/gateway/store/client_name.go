@@ -19,7 +19,7 @@ func nameKey(name string) string {
 
 // fillNameKeys sets the name_key of clients that an older version of haggle has registered.
 func fillNameKeys(ctx context.Context, tx *sql.Tx) error {
-	named, err := many(ctx, tx, scanClient, `SELECT `+clientColumns+` FROM clients WHERE name IS NOT NULL
+	named, err := many(ctx, standard{tx}, scanClient, `SELECT `+clientColumns+` FROM clients WHERE name IS NOT NULL
 		ORDER BY id`)
 	if err != nil {
 		return err

@@ -140,5 +140,5 @@ func (s *Store) provider(all []*goose.Migration) (*goose.Provider, error) {
 		}
 		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
 	}
-	return goose.NewProvider(dialect, s.writer, nil, options...)
+	return goose.NewProvider(dialect, s.writer.DB, nil, options...)
 }

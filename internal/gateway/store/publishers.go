@@ -76,17 +76,12 @@ func (s *Store) Publishers(ctx context.Context, page Page) (List[Publisher], err
 		`SELECT `+publisherColumns+` FROM publishers`, where{{"is_active", nil}})
 }
 
-// querier is a database or a transaction.
-type querier interface {
-	QueryRowContext(ctx context.Context, statement string, arguments ...any) *sql.Row
-	QueryContext(ctx context.Context, statement string, arguments ...any) (*sql.Rows, error)
-}
-
 // one returns the only row of a statement. name is the object in the errors.
 func one[T any](ctx context.Context, on querier, name string, scan func(func(...any) error) (T, error),
 	statement string, arguments ...any,
 ) (T, error) {
-	found, err := scan(on.QueryRowContext(ctx, statement, arguments...).Scan)
+	rows, err := on.query(ctx, statement, arguments...)
+	found, err := scan(row{rows, err}.Scan)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		err = fmt.Errorf("%s: %w", name, ErrNotFound)
@@ -100,7 +95,7 @@ func one[T any](ctx context.Context, on querier, name string, scan func(func(...
 func many[T any](ctx context.Context, on querier, scan func(func(...any) error) (T, error), statement string,
 	arguments ...any,
 ) (found []T, err error) {
-	rows, err := on.QueryContext(ctx, statement, arguments...)
+	rows, err := on.query(ctx, statement, arguments...)
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -150,9 +150,9 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 	return nil, t.finish(ctx, append(writes, updates...))
 }
 
-// finish executes the writes of a transaction that can store an idempotency key.
+// finish executes the writes of a transaction that can store an idempotency key, and commits.
 func (t *transaction) finish(ctx context.Context, writes []write) error {
-	err := t.all(ctx, writes...)
+	err := t.execute(ctx, true, writes...)
 	if isDuplicate(err) && strings.Contains(err.Error(), "idempotency_keys") {
 		return errKeyTaken
 	}

@@ -86,9 +86,9 @@ type Store struct {
 	Name string
 
 	// writer begins transactions that write. In SQLite it has one connection.
-	writer *sql.DB
+	writer *database
 	// reader is the same as writer in PostgreSQL.
-	reader *sql.DB
+	reader *database
 	// postgres is the parsed address, for further connections.
 	postgres *pgx.ConnConfig
 	limits   Limits
@@ -184,7 +184,7 @@ func connectSQLite(path string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
-	return &Store{Dialect: SQLite, Name: path, writer: writer, reader: reader}, nil
+	return &Store{Dialect: SQLite, Name: path, writer: &database{writer}, reader: &database{reader}}, nil
 }
 
 func connectPostgres(config Config) (*Store, error) {
@@ -203,7 +203,8 @@ func connectPostgres(config Config) (*Store, error) {
 	db := stdlib.OpenDB(*parsed)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	return &Store{Dialect: Postgres, Name: name, writer: db, reader: db, postgres: parsed}, nil
+	opened := &database{db}
+	return &Store{Dialect: Postgres, Name: name, writer: opened, reader: opened, postgres: parsed}, nil
 }
 
 func (s *Store) prepare(ctx context.Context) error {

@@ -1,20 +1,25 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // transaction is a transaction that writes.
 type transaction struct {
-	*sql.Tx
+	session
 	store *Store
 	// by names the caller in audit entries.
 	by string
+	// committed reports that the last statement was sent with COMMIT.
+	committed bool
 }
 
 type actorKey struct{}
@@ -26,29 +31,36 @@ func WithActor(ctx context.Context, name string) context.Context {
 
 // transact runs act in one transaction and commits it if act returns nil.
 func (s *Store) transact(ctx context.Context, act func(*transaction) error) error {
-	s.observed("BEGIN")
+	if s.Dialect == Postgres {
+		return classify(s.writer.onConnection(ctx, func(connection *pgx.Conn) error {
+			return s.within(ctx, &pipelined{connection: connection}, act)
+		}))
+	}
+	s.observed(begin)
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return classify(err)
 	}
-	by, _ := ctx.Value(actorKey{}).(string)
-	if err := act(&transaction{Tx: tx, store: s, by: by}); err != nil {
-		return classify(errors.Join(err, rollback(tx)))
-	}
-	s.observed("COMMIT")
-	return classify(tx.Commit())
+	return classify(s.within(ctx, standard{tx}, act))
 }
 
-// rollback ends a transaction. After the end of its context it has ended already.
-func rollback(tx *sql.Tx) error {
-	if err := tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
-		return err
+// within runs act in an open transaction and commits it if act returns nil.
+func (s *Store) within(ctx context.Context, on session, act func(*transaction) error) error {
+	by, _ := ctx.Value(actorKey{}).(string)
+	t := &transaction{session: on, store: s, by: by}
+	err := act(t)
+	if err == nil && !t.committed {
+		s.observed(commit)
+		err = on.commit(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, on.rollback(ctx))
 	}
 	return nil
 }
 
 // snapshot runs act in a transaction that reads one state of the database.
-func (s *Store) snapshot(ctx context.Context, act func(*sql.Tx) error) error {
+func (s *Store) snapshot(ctx context.Context, act func(querier) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if s.Dialect == Postgres {
 		options.Isolation = sql.LevelRepeatableRead
@@ -57,7 +69,8 @@ func (s *Store) snapshot(ctx context.Context, act func(*sql.Tx) error) error {
 	if err != nil {
 		return classify(err)
 	}
-	return classify(errors.Join(act(tx), rollback(tx)))
+	reading := standard{tx}
+	return classify(errors.Join(act(reading), reading.rollback(ctx)))
 }
 
 func (s *Store) observed(statement string) {
@@ -66,14 +79,33 @@ func (s *Store) observed(statement string) {
 	}
 }
 
-func (t *transaction) row(ctx context.Context, statement string, arguments ...any) *sql.Row {
+func (t *transaction) row(ctx context.Context, statement string, arguments ...any) row {
 	t.store.observed(statement)
-	return t.QueryRowContext(ctx, statement, arguments...)
+	found, err := t.query(ctx, statement, arguments...)
+	return row{found, err}
 }
 
-func (t *transaction) rows(ctx context.Context, statement string, arguments ...any) (*sql.Rows, error) {
+func (t *transaction) rows(ctx context.Context, statement string, arguments ...any) (cursor, error) {
 	t.store.observed(statement)
-	return t.QueryContext(ctx, statement, arguments...)
+	return t.query(ctx, statement, arguments...)
+}
+
+// row is the only row of a statement.
+type row struct {
+	found cursor
+	err   error
+}
+
+// Scan reads the row and closes it. It returns [sql.ErrNoRows] if there is none.
+func (r row) Scan(targets ...any) (err error) {
+	if r.err != nil {
+		return r.err
+	}
+	defer func() { err = errors.Join(err, r.found.Close()) }()
+	if r.found.Next() {
+		return r.found.Scan(targets...)
+	}
+	return cmp.Or(r.found.Err(), sql.ErrNoRows)
 }
 
 // lock appends the clause that locks rows. A SQLite transaction that writes has locked the whole file.
@@ -94,19 +126,26 @@ type write struct {
 // common table expressions. So none of them must depend on the rows of another one, except by a foreign key,
 // which is checked at the end of the statement.
 func (t *transaction) all(ctx context.Context, writes ...write) error {
-	if t.store.Dialect == SQLite {
-		for _, w := range writes {
-			t.store.observed(w.statement)
-			if _, err := t.ExecContext(ctx, w.statement, w.arguments...); err != nil {
-				return err
-			}
-		}
-		return nil
+	return t.execute(ctx, false, writes...)
+}
+
+// execute executes the writes, and commits with the last one if asked.
+func (t *transaction) execute(ctx context.Context, commits bool, writes ...write) error {
+	if t.store.Dialect == Postgres {
+		statement, arguments := joined(writes)
+		writes = []write{{statement, arguments}}
 	}
-	statement, arguments := joined(writes)
-	t.store.observed(statement)
-	_, err := t.ExecContext(ctx, statement, arguments...)
-	return err
+	for i, w := range writes {
+		t.store.observed(w.statement)
+		if commits && i == len(writes)-1 {
+			t.committed = true
+			return t.last(ctx, w.statement, w.arguments...)
+		}
+		if _, err := t.ExecContext(ctx, w.statement, w.arguments...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // joined returns the one statement of PostgreSQL that executes writes.

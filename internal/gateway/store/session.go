@@ -1,0 +1,213 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// cursor are the rows of a statement.
+type cursor interface {
+	Next() bool
+	Scan(targets ...any) error
+	Err() error
+	Close() error
+}
+
+// querier executes statements that return rows.
+type querier interface {
+	query(ctx context.Context, statement string, arguments ...any) (cursor, error)
+}
+
+// database executes statements outside of transactions.
+type database struct{ *sql.DB }
+
+func (d *database) query(ctx context.Context, statement string, arguments ...any) (cursor, error) {
+	return d.QueryContext(ctx, statement, arguments...)
+}
+
+// session is an open transaction. After its end, every statement returns [sql.ErrTxDone].
+type session interface {
+	querier
+	ExecContext(ctx context.Context, statement string, arguments ...any) (sql.Result, error)
+	// last executes the last statement and commits. After an error the session needs a rollback; if the error
+	// is that of the connection, the outcome of the commit is unknown.
+	last(ctx context.Context, statement string, arguments ...any) error
+	commit(ctx context.Context) error
+	// rollback ends the transaction if it is open.
+	rollback(ctx context.Context) error
+}
+
+// standard is a transaction of database/sql.
+type standard struct{ *sql.Tx }
+
+func (s standard) query(ctx context.Context, statement string, arguments ...any) (cursor, error) {
+	return s.QueryContext(ctx, statement, arguments...)
+}
+
+func (s standard) last(ctx context.Context, statement string, arguments ...any) error {
+	if _, err := s.ExecContext(ctx, statement, arguments...); err != nil {
+		return err
+	}
+	return s.Commit()
+}
+
+func (s standard) commit(context.Context) error { return s.Commit() }
+
+// rollback ends the transaction. After the end of its context it has ended already.
+func (s standard) rollback(context.Context) error {
+	if err := s.Rollback(); !errors.Is(err, sql.ErrTxDone) {
+		return err
+	}
+	return nil
+}
+
+// pipelined is a transaction of PostgreSQL that sends BEGIN with the first statement and COMMIT with the last
+// one. So it has two round trips less than one of database/sql, and holds its locks for a shorter time. The
+// server executes nothing of a message behind a statement that fails.
+type pipelined struct {
+	connection *pgx.Conn
+	// begun and ended report that BEGIN and COMMIT were sent.
+	begun, ended bool
+}
+
+// onConnection calls act with a connection of PostgreSQL. The pool closes a connection that comes back with an
+// open transaction.
+func (d *database) onConnection(ctx context.Context, act func(*pgx.Conn) error) (err error) {
+	connection, err := d.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, connection.Close()) }()
+	return connection.Raw(func(opened any) error {
+		known, is := opened.(*stdlib.Conn)
+		if !is {
+			return fmt.Errorf("gateway store: connection of type %T", opened)
+		}
+		return act(known.Conn())
+	})
+}
+
+const (
+	begin  = "BEGIN"
+	commit = "COMMIT"
+)
+
+// send sends a statement in one message: behind BEGIN if it is the first one, and before COMMIT if it is the
+// last one.
+func (p *pipelined) send(
+	ctx context.Context, last bool, statement string, arguments ...any,
+) (pgx.BatchResults, error) {
+	if p.ended {
+		return nil, sql.ErrTxDone
+	}
+	batch := &pgx.Batch{}
+	first := !p.begun
+	if first {
+		batch.Queue(begin)
+	}
+	batch.Queue(statement, arguments...)
+	if last {
+		batch.Queue(commit)
+	}
+	p.begun, p.ended = true, last
+	results := p.connection.SendBatch(ctx, batch)
+	if first {
+		if _, err := results.Exec(); err != nil {
+			return nil, cmp.Or(err, results.Close())
+		}
+	}
+	return results, nil
+}
+
+func (p *pipelined) query(ctx context.Context, statement string, arguments ...any) (cursor, error) {
+	results, err := p.send(ctx, false, statement, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, cmp.Or(err, results.Close())
+	}
+	return batchRows{rows, results}, nil
+}
+
+// ExecContext implements session.
+func (p *pipelined) ExecContext(ctx context.Context, statement string, arguments ...any) (sql.Result, error) {
+	results, err := p.send(ctx, false, statement, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	tag, err := results.Exec()
+	return driver.RowsAffected(tag.RowsAffected()), cmp.Or(err, results.Close())
+}
+
+func (p *pipelined) last(ctx context.Context, statement string, arguments ...any) error {
+	results, err := p.send(ctx, true, statement, arguments...)
+	if err != nil {
+		return err
+	}
+	_, err = results.Exec()
+	if err == nil {
+		err = committed(results.Exec())
+	}
+	return cmp.Or(err, results.Close())
+}
+
+func (p *pipelined) commit(ctx context.Context) error {
+	if p.ended {
+		return sql.ErrTxDone
+	}
+	p.ended = true
+	if !p.begun {
+		return nil
+	}
+	return committed(p.connection.Exec(ctx, commit))
+}
+
+// committed returns the error of a COMMIT. The server answers it with ROLLBACK after a statement has failed.
+func committed(tag pgconn.CommandTag, err error) error {
+	if err == nil && tag.String() != commit {
+		err = pgx.ErrTxCommitRollback
+	}
+	return err
+}
+
+const (
+	// idle is the status of a connection without a transaction.
+	idle = 'I'
+	// rollbackLimit is the time for a rollback, which is not cancelled with the request. After it, the connection
+	// is closed, and the server rolls back by itself.
+	rollbackLimit = 5 * time.Second
+)
+
+func (p *pipelined) rollback(ctx context.Context) error {
+	p.ended = true
+	if p.connection.IsClosed() || p.connection.PgConn().TxStatus() == idle {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+	defer cancel()
+	_, err := p.connection.Exec(ctx, "ROLLBACK")
+	return err
+}
+
+// batchRows are the rows of a statement that was sent alone or behind BEGIN.
+type batchRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+}
+
+// Close reads the rest of the answer.
+func (r batchRows) Close() error {
+	r.Rows.Close()
+	return cmp.Or(r.Rows.Err(), r.results.Close())
+}
