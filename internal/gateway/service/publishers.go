@@ -169,23 +169,19 @@ func (s *Service) UpdatePublisher(
 	if err != nil {
 		return Publisher{}, err
 	}
-	row, err := s.store.Publisher(ctx, id)
-	if err != nil {
-		return Publisher{}, problem(err)
-	}
-	p := publisherView(row)
-	if c.Name != nil {
-		p.Name = *c.Name
-	}
-	if c.FloorMicro != nil {
-		p.FloorMicro = *c.FloorMicro
-	}
-	if c.Active != nil {
-		p.Active = *c.Active
-	}
-	if err := p.check(); err != nil {
-		return Publisher{}, err
-	}
-	updated, err := s.store.UpdatePublisher(ctx, p.stored())
+	updated, err := s.store.UpdatePublisher(ctx, id, func(row *store.Publisher) error {
+		p := publisherView(*row)
+		if c.Name != nil {
+			p.Name = *c.Name
+		}
+		if c.FloorMicro != nil {
+			p.FloorMicro = *c.FloorMicro
+		}
+		if c.Active != nil {
+			p.Active = *c.Active
+		}
+		*row = p.stored()
+		return p.check()
+	})
 	return publisherView(updated), problem(err)
 }

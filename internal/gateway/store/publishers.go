@@ -46,13 +46,28 @@ func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Pub
 	return added, err
 }
 
-// UpdatePublisher replaces all but the id and the hostname. It returns [ErrNotFound] if no publisher has the
-// id.
-func (s *Store) UpdatePublisher(ctx context.Context, p Publisher) (Publisher, error) {
-	return one(ctx, s.writer, fmt.Sprintf("publisher %d", p.ID), scanPublisher, `UPDATE publishers
-		SET name = $2, currency = $3, published_floor_micro = $4, is_active = $5, updated_at = $6
-		WHERE id = $1 RETURNING `+publisherColumns,
-		p.ID, p.Name, p.Currency, p.PublishedFloorMicro, p.Active, micro(s.now()))
+// UpdatePublisher changes all but the id and the hostname of a publisher, whose row is locked meanwhile. It
+// returns [ErrNotFound] if no publisher has the id, and the error of change, which then has no effect.
+func (s *Store) UpdatePublisher(
+	ctx context.Context, id int64, change func(*Publisher) error,
+) (changed Publisher, err error) {
+	name := fmt.Sprintf("publisher %d", id)
+	err = s.transact(ctx, func(t *transaction) error {
+		p, err := one(ctx, t, name, scanPublisher,
+			t.lock(`SELECT `+publisherColumns+` FROM publishers WHERE id = $1`, "FOR NO KEY UPDATE"), id)
+		if err != nil {
+			return err
+		}
+		if err := change(&p); err != nil {
+			return err
+		}
+		changed, err = one(ctx, t, name, scanPublisher, `UPDATE publishers
+			SET name = $2, currency = $3, published_floor_micro = $4, is_active = $5, updated_at = $6
+			WHERE id = $1 RETURNING `+publisherColumns,
+			id, p.Name, p.Currency, p.PublishedFloorMicro, p.Active, micro(s.now()))
+		return err
+	})
+	return changed, err
 }
 
 // Publisher returns a publisher, or [ErrNotFound].

@@ -182,9 +182,10 @@ func TestPublishersAndClientsAreUnique(t *testing.T) {
 		_, err = f.RegisterClient(t.Context(), Client{Kind: ClientAnonymous, Subject: "x", Name: "OpenAI"}, nil)
 		require.Error(t, err, "an anonymous client has no name")
 		floor := int64(900)
-		p := f.publisher
-		p.PublishedFloorMicro, p.Active = &floor, false
-		p, err = f.UpdatePublisher(t.Context(), p)
+		p, err := f.UpdatePublisher(t.Context(), f.publisher.ID, func(p *Publisher) error {
+			p.PublishedFloorMicro, p.Active = &floor, false
+			return nil
+		})
 		require.NoError(t, err)
 		found, err := f.PublisherByHostname(t.Context(), "site-a.local")
 		require.NoError(t, err)
@@ -196,8 +197,37 @@ func TestPublishersAndClientsAreUnique(t *testing.T) {
 		require.Equal(t, f.client, client)
 		_, err = f.Client(t.Context(), 99)
 		require.ErrorIs(t, err, ErrNotFound)
-		_, err = f.UpdatePublisher(t.Context(), Publisher{ID: 99})
+		_, err = f.UpdatePublisher(t.Context(), 99, func(*Publisher) error { return nil })
 		require.ErrorIs(t, err, ErrNotFound)
+	})
+}
+
+func TestChangesOfAPublisherAddUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		changed := make(chan error)
+		_, err := f.UpdatePublisher(t.Context(), f.publisher.ID, func(p *Publisher) error {
+			go func() {
+				_, err := f.UpdatePublisher(t.Context(), f.publisher.ID, func(p *Publisher) error {
+					p.Currency = "EUR"
+					return nil
+				})
+				changed <- err
+			}()
+			time.Sleep(50 * time.Millisecond) // the other change reads, or waits for this one
+			p.Name = "Renamed"
+			return nil
+		})
+		require.NoError(t, err)
+		require.NoError(t, <-changed)
+		p, err := f.Publisher(t.Context(), f.publisher.ID)
+		require.NoError(t, err)
+		require.Equal(t, []string{"Renamed", "EUR"}, []string{p.Name, p.Currency})
+		refused := errors.New("refused")
+		_, err = f.UpdatePublisher(t.Context(), p.ID, func(p *Publisher) error { p.Name = "Lost"; return refused })
+		require.ErrorIs(t, err, refused)
+		after, err := f.Publisher(t.Context(), p.ID)
+		require.NoError(t, err)
+		require.Equal(t, p, after)
 	})
 }
 
