@@ -54,10 +54,14 @@ func (r *recentKeys) get(hash string, read func() (APIKey, string, error)) (APIK
 	return k, owner, nil
 }
 
-// forget makes the next request read a key again, after it was revoked or replaced.
+// forget makes the next request read a key again, after it was revoked or replaced; without a hash, all keys,
+// because it is unknown which one the database has changed.
 func (r *recentKeys) forget(hash string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	delete(r.byHash, hash)
+	if hash == "" {
+		clear(r.byHash)
+	}
 	r.ended++
 }

@@ -48,6 +48,21 @@ func TestKeyThatEndsWhileItIsReadIsNotKept(t *testing.T) {
 	require.Equal(t, 2, reads, "the second answer is kept, and the first one is not")
 }
 
+func TestUnknownChangeForgetsAllKeys(t *testing.T) {
+	var keys recentKeys
+	reads := 0
+	read := func() (APIKey, string, error) { reads++; return APIKey{Hash: "h1"}, "", nil }
+	for range 2 {
+		_, _, err := keys.get("h1", read)
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, reads)
+	keys.forget("")
+	_, _, err := keys.get("h1", read)
+	require.NoError(t, err)
+	require.Equal(t, 2, reads)
+}
+
 func TestRecentKeysAreBounded(t *testing.T) {
 	var keys recentKeys
 	for n := range maxRecentKeys + 1 {

@@ -79,8 +79,10 @@ type pipelined struct {
 	begun, ended bool
 }
 
-// onConnection calls act with a connection of PostgreSQL. The pool closes a connection that comes back with an
-// open transaction.
+// errUnfinished means that act has left a transaction or the rows of a statement open.
+var errUnfinished = errors.New("gateway store: transaction not finished")
+
+// onConnection calls act with a connection of PostgreSQL, and closes one that act has not finished with.
 func (d *database) onConnection(ctx context.Context, act func(*pgx.Conn) error) (err error) {
 	connection, err := d.Conn(ctx)
 	if err != nil {
@@ -92,7 +94,13 @@ func (d *database) onConnection(ctx context.Context, act func(*pgx.Conn) error) 
 		if !is {
 			return fmt.Errorf("gateway store: connection of type %T", opened)
 		}
-		return act(known.Conn())
+		used := known.Conn()
+		err := act(used)
+		server := used.PgConn()
+		if !used.IsClosed() && (server.IsBusy() || server.TxStatus() != idle) {
+			err = errors.Join(err, errUnfinished, used.Close(ctx))
+		}
+		return err
 	})
 }
 
@@ -101,12 +109,18 @@ const (
 	commit = "COMMIT"
 )
 
+// open reports whether a statement is executed in the transaction. The server can have refused the first
+// statement before it has read BEGIN.
+func (p *pipelined) open() bool {
+	return !p.ended && !(p.begun && p.connection.PgConn().TxStatus() == idle)
+}
+
 // send sends a statement in one message: behind BEGIN if it is the first one, and before COMMIT if it is the
 // last one.
 func (p *pipelined) send(
 	ctx context.Context, last bool, statement string, arguments ...any,
 ) (pgx.BatchResults, error) {
-	if p.ended {
+	if !p.open() {
 		return nil, sql.ErrTxDone
 	}
 	batch := &pgx.Batch{}
@@ -150,26 +164,45 @@ func (p *pipelined) ExecContext(ctx context.Context, statement string, arguments
 	return driver.RowsAffected(tag.RowsAffected()), cmp.Or(err, results.Close())
 }
 
+// committing returns the context of a commit. A request that is cancelled then would not know the outcome.
+func committing(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
+	return ctx, cancel, nil
+}
+
 func (p *pipelined) last(ctx context.Context, statement string, arguments ...any) error {
+	ctx, cancel, err := committing(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	results, err := p.send(ctx, true, statement, arguments...)
 	if err != nil {
 		return err
 	}
-	_, err = results.Exec()
-	if err == nil {
+	if _, err = results.Exec(); err == nil {
 		err = committed(results.Exec())
 	}
-	return cmp.Or(err, results.Close())
+	_ = results.Close() // after the answer to COMMIT, a lost connection changes nothing
+	return err
 }
 
 func (p *pipelined) commit(ctx context.Context) error {
-	if p.ended {
+	if !p.open() {
 		return sql.ErrTxDone
 	}
 	p.ended = true
 	if !p.begun {
 		return nil
 	}
+	ctx, cancel, err := committing(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	return committed(p.connection.Exec(ctx, commit))
 }
 
@@ -184,8 +217,9 @@ func committed(tag pgconn.CommandTag, err error) error {
 const (
 	// idle is the status of a connection without a transaction.
 	idle = 'I'
-	// rollbackLimit is the time for a rollback, which is not cancelled with the request. After it, the connection
-	// is closed, and the server rolls back by itself.
+	// The times for a commit with its last statement and for a rollback, which are not cancelled with the request.
+	// After them, the connection is closed, and the server rolls back what it has not committed.
+	commitLimit   = 30 * time.Second
 	rollbackLimit = 5 * time.Second
 )
 

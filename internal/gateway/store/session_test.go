@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,8 +25,12 @@ func (f *fixture) requireName(t *testing.T, name string) {
 	}))
 }
 
-// invalid is a statement that fails when it is executed.
-var invalid = write{`UPDATE publishers SET id = NULL`, nil}
+var (
+	// invalid is a statement that fails when it is executed.
+	invalid = write{`UPDATE publishers SET hostname = $1`, []any{nil}}
+	// unknown is one that the server refuses before it executes anything.
+	unknown = write{`UPDATE no_such_table SET name = 'lost'`, nil}
+)
 
 func TestTransactionIsAtomic(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
@@ -80,21 +83,52 @@ func TestNothingFollowsTheCommit(t *testing.T) {
 
 func TestForgottenErrorIsNoCommit(t *testing.T) {
 	f := newFixture(t, server.Create(t))
-	for _, last := range []bool{false, true} {
-		err := f.transact(t.Context(), func(tx *transaction) error {
+	for title, act := range map[string]func(*transaction) error{
+		"before COMMIT": func(tx *transaction) error {
 			require.NoError(t, f.rename(t.Context(), tx, "lost"))
 			require.Error(t, tx.all(t.Context(), invalid))
-			if last {
-				return tx.execute(t.Context(), true, write{`UPDATE publishers SET name = 'lost'`, nil})
-			}
+			return nil
+		},
+		"before the last statement": func(tx *transaction) error {
+			require.NoError(t, f.rename(t.Context(), tx, "lost"))
+			require.Error(t, tx.all(t.Context(), invalid))
+			return tx.execute(t.Context(), true, write{`UPDATE publishers SET name = 'lost'`, nil})
+		},
+		"of the first statement": func(tx *transaction) error {
+			require.Error(t, tx.all(t.Context(), unknown))
+			return f.rename(t.Context(), tx, "lost")
+		},
+		"of the only statement": func(tx *transaction) error {
+			require.Error(t, tx.all(t.Context(), unknown))
+			return nil
+		},
+	} {
+		require.Error(t, f.transact(t.Context(), act), title)
+		f.requireName(t, f.publisher.Name)
+	}
+}
+
+func TestForgottenErrorOfTheCommitIsReturned(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		err := f.transact(t.Context(), func(tx *transaction) error {
+			require.NoError(t, f.rename(t.Context(), tx, "lost"))
+			require.Error(t, tx.execute(t.Context(), true, invalid))
 			return nil
 		})
 		require.Error(t, err)
-		if !last {
-			require.ErrorIs(t, err, pgx.ErrTxCommitRollback)
-		}
 		f.requireName(t, f.publisher.Name)
-	}
+	})
+}
+
+func TestConnectionWithOpenRowsIsNotUsedAgain(t *testing.T) {
+	f := newFixture(t, server.Create(t))
+	f.writer.SetMaxOpenConns(1)
+	err := f.transact(t.Context(), func(tx *transaction) error {
+		_, err := tx.rows(t.Context(), `SELECT name FROM publishers, generate_series(1, 100000)`)
+		return err
+	})
+	require.ErrorIs(t, err, errUnfinished)
+	f.requireName(t, f.publisher.Name)
 }
 
 func TestLostConnectionIsReplaced(t *testing.T) {

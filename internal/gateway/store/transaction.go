@@ -18,8 +18,9 @@ type transaction struct {
 	store *Store
 	// by names the caller in audit entries.
 	by string
-	// committed reports that the last statement was sent with COMMIT.
+	// committed reports that the last statement was sent with COMMIT, and lastErr is its error.
 	committed bool
+	lastErr   error
 }
 
 type actorKey struct{}
@@ -49,6 +50,9 @@ func (s *Store) within(ctx context.Context, on session, act func(*transaction) e
 	by, _ := ctx.Value(actorKey{}).(string)
 	t := &transaction{session: on, store: s, by: by}
 	err := act(t)
+	if err == nil {
+		err = t.lastErr
+	}
 	if err == nil && !t.committed {
 		s.observed(commit)
 		err = on.commit(ctx)
@@ -101,7 +105,7 @@ func (r row) Scan(targets ...any) (err error) {
 	if r.err != nil {
 		return r.err
 	}
-	defer func() { err = errors.Join(err, r.found.Close()) }()
+	defer func() { err = cmp.Or(err, r.found.Close()) }()
 	if r.found.Next() {
 		return r.found.Scan(targets...)
 	}
@@ -139,7 +143,8 @@ func (t *transaction) execute(ctx context.Context, commits bool, writes ...write
 		t.store.observed(w.statement)
 		if commits && i == len(writes)-1 {
 			t.committed = true
-			return t.last(ctx, w.statement, w.arguments...)
+			t.lastErr = t.last(ctx, w.statement, w.arguments...)
+			return t.lastErr
 		}
 		if _, err := t.ExecContext(ctx, w.statement, w.arguments...); err != nil {
 			return err
