@@ -139,13 +139,13 @@ func (a *api) addRegistrations() {
 	add(a, http.MethodPatch, "/api/publishers/{id}", "update-publisher", "Change a publisher", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			ByNumber
-			Body body[service.PublisherChange]
+			Body body[PublisherChange]
 		}) (service.Publisher, error) {
 			sent, err := in.Body.read()
 			if err != nil {
 				return service.Publisher{}, err
 			}
-			return a.Service.UpdatePublisher(ctx, caller, in.ID, sent)
+			return a.Service.UpdatePublisher(ctx, caller, in.ID, sent.PublisherChange)
 		})
 	add(a, http.MethodGet, "/api/clients", "list-clients", "List the clients", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *NumberedPage) (service.List[service.Client], error) {

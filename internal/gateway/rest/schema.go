@@ -63,13 +63,24 @@ func (leaveReason) Schema(huma.Registry) *huma.Schema { return oneOf(engine.Leav
 // printable is a name, or another text for people.
 type printable string
 
-// Schema implements [huma.SchemaProvider]. The classes of the pattern are those of [terms.CheckName].
+// Schema implements [huma.SchemaProvider].
 func (printable) Schema(huma.Registry) *huma.Schema {
 	least, most := 1, terms.MaxName
 	return &huma.Schema{
 		Type: huma.TypeString, MinLength: &least, MaxLength: &most,
-		Pattern: `^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$`, PatternDescription: "printable characters",
+		Pattern: terms.NamePattern(), PatternDescription: "visible characters and spaces",
+		Description: "Visible characters and spaces: the pattern leaves out spaces other than U+0020, controls, " +
+			"controls of direction, fillers and private use",
 	}
+}
+
+// PublisherChange is the schema of a change of a publisher.
+type PublisherChange struct{ service.PublisherChange }
+
+// TransformSchema implements [huma.SchemaTransformer].
+func (PublisherChange) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["name"] = printable("").Schema(r)
+	return s
 }
 
 // hostname is the name of a publisher's site.

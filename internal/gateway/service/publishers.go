@@ -151,7 +151,7 @@ func (s *Service) CreatePublisher(
 
 // PublisherChange are the parts of a publisher that change; nil leaves one as it is.
 type PublisherChange struct {
-	Name       *string `json:"name,omitempty" minLength:"1" maxLength:"253" pattern:"^[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S} ]+$"`
+	Name       *string `json:"name,omitempty"`
 	FloorMicro *int64  `json:"published_floor_micro,omitempty" minimum:"0" maximum:"1000000000"`
 	Active     *bool   `json:"is_active,omitempty"`
 }

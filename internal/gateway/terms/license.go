@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
 )
@@ -128,25 +125,3 @@ func (r Rule) Terms() Terms {
 
 // Text returns the document as JSON, with the keys in the order of the fields.
 func (l License) Text() ([]byte, error) { return json.Marshal(l) }
-
-// invisible are printable characters that have no form of their own: names that differ by them look equal.
-var invisible = []*unicode.RangeTable{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
-
-// CheckName returns an error unless a name has 1 to [MaxName] characters of valid UTF-8, without those that a
-// terminal or a log does not print.
-func CheckName(name string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return fmt.Errorf("empty; set a name")
-	case !utf8.ValidString(name):
-		return fmt.Errorf("not valid UTF-8")
-	case utf8.RuneCountInString(name) > MaxName:
-		return fmt.Errorf("%d characters; use at most %d", utf8.RuneCountInString(name), MaxName)
-	}
-	for _, char := range name {
-		if !unicode.IsPrint(char) || unicode.In(char, invisible...) {
-			return fmt.Errorf("contains the unprintable character %U", char)
-		}
-	}
-	return nil
-}

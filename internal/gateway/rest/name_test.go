@@ -1,0 +1,48 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The description of a name and the gateway agree also about characters that are newer than the gateway's
+// version of Unicode, and no operation accepts a name that looks like another one.
+func TestNamesOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	for at, c := range []struct {
+		name  string
+		valid bool
+	}{
+		{"Site \U0001FADC", true}, // a symbol since Unicode 16.0
+		{"Site \u1c89", true},     // a letter since Unicode 16.0
+		{"Site \u202emoc", false}, // a control of direction
+		{"Site\u200b", false},     // no width
+		{"Site\u00a0a", false},    // another space
+		{"Site\u0007", false},
+		{"  ", false},
+	} {
+		host := "site" + strconv.Itoa(at) + ".example"
+		quoted, err := json.Marshal(c.name)
+		require.NoError(t, err)
+		name := string(quoted)
+		for _, request := range [][3]string{
+			{"POST", "publishers", `{"hostname":"` + host + `","name":` + name + `}`},
+			{"PATCH", "publishers/1", `{"name":` + name + `}`},
+			{"POST", "clients", `{"client_name":` + name + `}`},
+			{"POST", "keys", `{"publisher_id":1,"name":` + name + `}`},
+		} {
+			got := call(t, request[0], api+request[1], k.administrator, request[2])
+			if c.valid {
+				require.Less(t, got.status, 300, "%s %s %q: %s", request[0], request[1], c.name, got.text)
+				continue
+			}
+			require.Equal(t, 422, got.status, "%s %s %q: %s", request[0], request[1], c.name, got.text)
+			require.Contains(t, got.text, "visible characters and spaces")
+		}
+	}
+}
