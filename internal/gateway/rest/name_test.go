@@ -3,6 +3,7 @@ package rest_test
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,11 +26,12 @@ func TestNamesOverHTTP(t *testing.T) {
 		{"Site\u00a0a", false},    // another space
 		{"Site\u0007", false},
 		{"  ", false},
+		{"Site half", false}, // half of a character, which readers replace
 	} {
 		host := "site" + strconv.Itoa(at) + ".example"
 		quoted, err := json.Marshal(c.name)
 		require.NoError(t, err)
-		name := string(quoted)
+		name := strings.ReplaceAll(string(quoted), "half", `\ud83c`)
 		for _, request := range [][3]string{
 			{"POST", "publishers", `{"hostname":"` + host + `","name":` + name + `}`},
 			{"PATCH", "publishers/1", `{"name":` + name + `}`},

@@ -41,8 +41,7 @@ var excluded = []block{
 	{0xFE00, 0xFE0F},        // variation selectors
 	{0xFEFF, 0xFEFF},        // byte order mark
 	{0xFFA0, 0xFFA0},        // Hangul filler
-	{0xFFF0, 0xFFFB},        // reserved for controls, and interlinear annotations
-	{0xFFFE, 0xFFFF},        // noncharacters
+	{0xFFF0, 0xFFFF},        // reserved for controls, annotations, and what readers of broken text write
 	{0x110BD, 0x110BD},      // Kaithi sign that encloses the digits after it
 	{0x110CD, 0x110CD},      // Kaithi sign that encloses the digits after it
 	{0x13430, 0x1345F},      // controls and blanks of Egyptian hieroglyphs

@@ -17,8 +17,8 @@ func TestNamesHaveVisibleCharacters(t *testing.T) {
 		unicode.Cc, unicode.Cf, unicode.Co, unicode.Z, unicode.Other_Default_Ignorable_Code_Point,
 		unicode.Variation_Selector, unicode.Bidi_Control, unicode.Noncharacter_Code_Point, unicode.Join_Control,
 	}
-	// These have no form, though Unicode does not class them as invisible.
-	blank := map[rune]bool{0x2800: true, 0x16FE4: true, 0x1D159: true}
+	// These have no form of their own, though Unicode does not class them as invisible.
+	blank := map[rune]bool{0x2800: true, 0xFFFC: true, 0xFFFD: true, 0x16FE4: true, 0x1D159: true}
 	for char := rune(0x13440); char <= 0x13455; char++ {
 		blank[char] = true
 	}
