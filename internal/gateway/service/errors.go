@@ -76,6 +76,15 @@ func invalid(field, format string, arguments ...any) *Error {
 	return &Error{Kind: Invalid, Code: string(Invalid), Field: field, Detail: field + ": " + detail}
 }
 
+// checkYear returns an error unless a document with the time in UTC can be written as JSON. The time zone of
+// a request can move the last or the first hours of these years beyond them.
+func checkYear(field string, at time.Time) error {
+	if year := at.UTC().Year(); year < 1 || year > 9999 {
+		return invalid(field, "year %d is not from 1 to 9999", year)
+	}
+	return nil
+}
+
 func forbidden(code, format string, arguments ...any) *Error {
 	return &Error{Kind: Forbidden, Code: code, Detail: fmt.Sprintf(format, arguments...)}
 }

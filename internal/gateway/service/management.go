@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -113,6 +114,11 @@ func (s *Service) Analytics(
 	}
 	if from.IsZero() {
 		from = until.Add(-30 * 24 * time.Hour)
+	}
+	// A document cannot have every time zone of a query: the parser accepts +24:00, and JSON ends at +23:59.
+	from, until = from.UTC(), until.UTC()
+	if err := cmp.Or(checkYear("from", from), checkYear("until", until)); err != nil {
+		return Analytics{}, err
 	}
 	if !from.Before(until) || until.Sub(from) > store.MaxDays*24*time.Hour {
 		return Analytics{}, invalid("from", "the period must be positive and at most %d days", store.MaxDays)

@@ -223,6 +223,9 @@ func (s *Service) createKey(
 			return text, key, err
 		}
 	}
+	if err := checkYear("expires_at", r.ExpiresAt); err != nil {
+		return text, key, err
+	}
 	if end := caller.Expires; !end.IsZero() && (r.ExpiresAt.IsZero() || r.ExpiresAt.After(end)) {
 		return text, key, invalid("expires_at", "after the end of the caller's key, %s",
 			end.UTC().Format(time.RFC3339))

@@ -47,8 +47,8 @@ func (s *Service) Schedule(
 	if at.IsZero() {
 		at = s.store.Now()
 	}
-	if year := at.UTC().Year(); year < 1 || year > 9999 {
-		return Schedule{}, invalid("at", "year %d is not from 1 to 9999", year)
+	if err := checkYear("at", at); err != nil {
+		return Schedule{}, err
 	}
 	versions, err := s.store.ActiveStrategies(ctx, publisher)
 	if err != nil {
