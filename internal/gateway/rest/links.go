@@ -19,10 +19,20 @@ type link struct {
 	sameRoot bool   // the identifier is that of the request's path
 }
 
+// offered are the documents of operations that accept the offer of a response.
+var offered = map[string]any{
+	"accept": map[string]any{"current_round": offeredRound},
+	"accept-all": map[string]any{"offers": []any{
+		map[string]any{"negotiation_id": "$response.body#/negotiation/id", "current_round": offeredRound},
+	}},
+}
+
+const offeredRound = "$response.body#/negotiation/current_round"
+
 // links are the links of both APIs, from operations that create or list objects to those that use them.
 var links = []link{
 	{from: "propose", status: http.StatusCreated, id: "/negotiation/id", to: []string{
-		"get-negotiation", "counter", "accept", "leave", "generate-license", "approve", "get-audit",
+		"get-negotiation", "counter", "accept", "accept-all", "leave", "generate-license", "approve", "get-audit",
 	}},
 	{from: "list-negotiations", status: http.StatusOK, id: "/items/0/id", to: []string{
 		"get-negotiation", "get-audit",
@@ -74,7 +84,13 @@ func describeLinks(description *huma.OpenAPI) {
 			value = "$request.path.id"
 		}
 		for _, to := range l.to {
-			response.Links[to] = &huma.Link{OperationID: to, Parameters: map[string]any{"id": value}}
+			described := &huma.Link{
+				OperationID: to, Parameters: map[string]any{"id": value}, RequestBody: offered[to],
+			}
+			if to == "accept-all" {
+				described.Parameters = nil // its document has the identifiers
+			}
+			response.Links[to] = described
 		}
 	}
 }

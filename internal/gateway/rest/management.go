@@ -65,7 +65,7 @@ type publisherBody struct {
 
 type clientBody struct {
 	Name      printable `json:"client_name"`
-	PublicKey string    `json:"public_key" required:"false" maxLength:"43" doc:"Ed25519 key in base64url"`
+	PublicKey publicKey `json:"public_key" required:"false" doc:"Ed25519 key in base64url"`
 	Agent     string    `json:"signature_agent" required:"false" maxLength:"253" doc:"Origin of Web Bot Auth"`
 }
 
@@ -161,7 +161,7 @@ func (a *api) addRegistrations() {
 				return service.Client{}, err
 			}
 			return a.Service.RegisterClient(ctx, caller, service.Client{
-				Name: string(sent.Name), PublicKey: sent.PublicKey, Agent: sent.Agent, IdempotencyKey: in.Key,
+				Name: string(sent.Name), PublicKey: string(sent.PublicKey), Agent: sent.Agent, IdempotencyKey: in.Key,
 			})
 		})
 	add(a, http.MethodGet, "/api/clients/{id}", "get-client", "Read a client", http.StatusOK,

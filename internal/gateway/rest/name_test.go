@@ -48,3 +48,22 @@ func TestNamesOverHTTP(t *testing.T) {
 		}
 	}
 }
+
+// The description has the form of public keys, whose last character stands for four bits.
+func TestPublicKeysOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	digits := "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	for at, last := range digits {
+		key := strings.Repeat("_", 42) + string(last)
+		got := call(t, "POST", api+"clients", k.administrator,
+			`{"client_name":"Signer `+strconv.Itoa(at)+`","public_key":"`+key+`"}`)
+		if at%4 == 0 {
+			must(t, 201, got)
+			continue
+		}
+		must(t, 422, got)
+		require.Contains(t, got.text, "expected string to be an Ed25519 key: 43 characters of base64url")
+	}
+}

@@ -95,6 +95,18 @@ func (hostname) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
+// publicKey is an Ed25519 key in base64url: 32 bytes, so that the last character has only four bits. An empty
+// one is none.
+type publicKey string
+
+// Schema implements [huma.SchemaProvider].
+func (publicKey) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString, Pattern: `^([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])?$`,
+		PatternDescription: "an Ed25519 key: 43 characters of base64url",
+	}
+}
+
 // cursor is a cursor of objects with UUIDs.
 type cursor string
 
