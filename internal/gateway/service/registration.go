@@ -223,6 +223,7 @@ func (s *Service) createKey(
 			return text, key, err
 		}
 	}
+	r.ExpiresAt = r.ExpiresAt.UTC() // JSON cannot have all time zones that Go reads
 	if err := checkYear("expires_at", r.ExpiresAt); err != nil {
 		return text, key, err
 	}
@@ -248,7 +249,7 @@ func (s *Service) createKey(
 	}
 	text = identity.NewAPIKey()
 	row := store.APIKey{
-		Hash: text.Hash(), Name: r.Name, Publisher: publisher, Client: client, ExpiresAt: r.ExpiresAt.UTC(),
+		Hash: text.Hash(), Name: r.Name, Publisher: publisher, Client: client, ExpiresAt: r.ExpiresAt,
 	}
 	for _, scope := range scopes {
 		row.Scopes = append(row.Scopes, string(scope))

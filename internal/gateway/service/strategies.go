@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -211,6 +212,12 @@ func (s *Service) updateStrategy(
 	given.DealBreakers, given.Tiers = clone(given.DealBreakers), clone(given.Tiers)
 	given.Hours = clone(given.Hours)
 	if err := strictjson.Decode(change, engine.MaxStrategySize, &given); err != nil {
+		return Strategy{}, err
+	}
+	// The same time in another time zone is no change. JSON cannot have all time zones that Go reads.
+	given.ValidFrom, given.ValidUntil = given.ValidFrom.UTC(), given.ValidUntil.UTC()
+	err = cmp.Or(checkYear("valid_from", given.ValidFrom), checkYear("valid_until", given.ValidUntil))
+	if err != nil {
 		return Strategy{}, err
 	}
 	switch {
