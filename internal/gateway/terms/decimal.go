@@ -2,6 +2,7 @@ package terms
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/haggle-protocol/haggle/sdk/amount"
@@ -17,14 +18,14 @@ type Decimal uint64
 // no sign and no exponent.
 func ParseDecimal(text string) (Decimal, error) {
 	parsed, err := amount.Parse(text)
-	if err != nil {
-		return 0, err
+	if err == nil && !parsed.InUnits() {
+		if units, err := parsed.In(Decimals); err == nil {
+			return Decimal(units), nil
+		}
 	}
-	if parsed.InUnits() {
-		return 0, fmt.Errorf(`%q is not an amount of the currency; write it as "0.0018"`, text)
-	}
-	units, err := parsed.In(Decimals)
-	return Decimal(units), err
+	// The errors of package amount speak of tokens and mints, which the gateway does not have.
+	return 0, fmt.Errorf("%.40q is not a decimal number without sign and exponent, at most %s, with at most %d "+
+		"digits after the point, such as 0.0018", text, Decimal(math.MaxUint64), Decimals)
 }
 
 // String returns the amount without zeros at the end: "0.0018", "12".
