@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -125,16 +126,24 @@ func requireCredentials(ctx huma.Context, next func(huma.Context)) {
 	})
 }
 
-// rejectEmpty rejects empty query parameters of types that have no empty value. huma ignores them.
-func (a *api) rejectEmpty(ctx huma.Context, next func(huma.Context)) {
+// checkQuery rejects empty query parameters of types that have no empty value, which huma ignores, and
+// repeated ones, of which huma reads the first and a proxy possibly the last.
+func (a *api) checkQuery(ctx huma.Context, next func(huma.Context)) {
 	address := ctx.URL()
 	query := address.Query()
 	for _, p := range ctx.Operation().Parameters {
-		if p.In != "query" || !query.Has(p.Name) || query.Get(p.Name) != "" {
+		if p.In != "query" || !query.Has(p.Name) {
 			continue
 		}
-		if p.Schema.Type != huma.TypeString || p.Schema.Format != "" || len(p.Schema.Enum) > 0 {
-			detail := p.Name + ": empty; leave it out, or set a value"
+		detail := ""
+		switch values := query[p.Name]; {
+		case len(values) > 1:
+			detail = fmt.Sprintf("%s: set %d times; set it once", p.Name, len(values))
+		case values[0] != "":
+		case p.Schema.Type != huma.TypeString || p.Schema.Format != "" || len(p.Schema.Enum) > 0:
+			detail = p.Name + ": empty; leave it out, or set a value"
+		}
+		if detail != "" {
 			problem := &huma.ErrorDetail{Location: "query." + p.Name, Message: detail}
 			// It fails if the client has disconnected.
 			_ = huma.WriteErr(a.API, ctx, http.StatusUnprocessableEntity, detail, problem)

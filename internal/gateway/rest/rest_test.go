@@ -336,6 +336,16 @@ func TestEmptyQueryParameters(t *testing.T) {
 	must(t, 200, call(t, "GET", api+"negotiations?cursor=", k.client, ""))
 }
 
+// A proxy and the gateway must not read different values of one request.
+func TestRepeatedQueryParameters(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	for _, query := range []string{"status=accepted&status=rejected", "limit=1&limit=1", "cursor=&cursor="} {
+		got := call(t, "GET", g.negotiation+"/api/negotiations?"+query, k.client, "")
+		require.Contains(t, must(t, 422, got)["detail"], ": set 2 times; set it once", query)
+	}
+}
+
 // The description must name the operations that need credentials, and those must need them.
 func TestOperationsNeedTheirCredentials(t *testing.T) {
 	g := open(t, sqlite(t))

@@ -122,10 +122,10 @@ func add[I, O any](
 	operation := huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
 		MaxBodyBytes: MaxBody, BodyReadTimeout: readTimeout, Errors: errorsOf(method),
-		Security: securityOf(id), Middlewares: huma.Middlewares{a.rejectEmpty},
+		Security: securityOf(id), Middlewares: huma.Middlewares{a.checkQuery},
 	}
 	if !anonymous[id] {
-		operation.Middlewares = huma.Middlewares{requireCredentials, a.rejectEmpty}
+		operation.Middlewares = huma.Middlewares{requireCredentials, a.checkQuery}
 	}
 	huma.Register(a.API, operation, func(ctx context.Context, in *I) (*output[O], error) {
 		caller, ok := identity.FromContext(ctx)
