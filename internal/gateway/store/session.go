@@ -217,8 +217,8 @@ func committed(tag pgconn.CommandTag, err error) error {
 const (
 	// idle is the status of a connection without a transaction.
 	idle = 'I'
-	// The times for a commit with its last statement and for a rollback, which are not cancelled with the request.
-	// After them, the connection is closed, and the server rolls back what it has not committed.
+	// The times for a commit with its last statement and for a rollback, which are not cancelled with the
+	// request. After them, the connection is closed, and the server rolls back an open transaction.
 	commitLimit   = 30 * time.Second
 	rollbackLimit = 5 * time.Second
 )
