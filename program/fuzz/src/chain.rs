@@ -34,8 +34,8 @@ pub struct Signed {
     pub list: Vec<(Address, bool, bool)>,
     /// The instruction's data.
     pub data: Vec<u8>,
-    /// The deal that it is signed for, by its address and the time of creation in its data. None if its data
-    /// names the time of another deal than the one at the time of signing, for example of a later one.
+    /// The deal that it is signed for: the one at its negotiation's address. None if its data has the time of
+    /// creation of another deal, for example of a later one.
     pub deal: Option<DealId>,
     /// The amounts that the call would have paid the buyer and the seller at the time of signing. None if it
     /// would have failed.

@@ -139,7 +139,7 @@ pub fn sign(prepared: &Prepared, chain: &Chain<'_>, effect: Option<&Effect<'_>>)
     Signed {
         list: prepared.list(),
         data: prepared.call.data.clone(),
-        deal: deal_of(prepared, chain).filter(|deal| names(prepared, chain, deal)),
+        deal: deal_of(prepared, chain).filter(|deal| can_be_for(prepared, chain, deal)),
         promised: effect.and_then(replay::outcome),
     }
 }
@@ -156,11 +156,11 @@ fn deal_of(prepared: &Prepared, chain: &Chain<'_>) -> Option<DealId> {
 }
 
 /// Reports whether a call's data can be for a deal: it has no time of creation, or it has the deal's.
-fn names(prepared: &Prepared, chain: &Chain<'_>, deal: &DealId) -> bool {
-    let Some(row) = prepared.row else {
-        return false;
-    };
-    let Some(named) = argument(row, &prepared.call.data, "created_at") else {
+fn can_be_for(prepared: &Prepared, chain: &Chain<'_>, deal: &DealId) -> bool {
+    let named = prepared
+        .row
+        .and_then(|row| argument(row, &prepared.call.data, "created_at"));
+    let Some(named) = named else {
         return true;
     };
     let negotiation = chain.negotiation(&deal.address);
@@ -221,7 +221,7 @@ mod tests {
         found
     }
 
-    /// A call that is withheld and then sent to the session that is created again at its address.
+    /// A case that withholds a call, creates a later deal at the same address, and sends the call to it.
     fn recreated(fuzzer: &Fuzzer, changes: &[Op]) -> Case {
         let names = fuzzer.environments.calls.iter();
         let names: Vec<_> = names.map(|call| call.name.as_str()).collect();

@@ -16,13 +16,13 @@ pub fn signatures_keep_their_meaning(effect: &Effect<'_>, chain: &Chain<'_>) -> 
     };
     let signed = &chain.signed[index];
     let now = chain.deal(deal.address);
-    let others = signed.deal.filter(|meant| *meant != now);
-    if let (Some(meant), true) = (others, is_for_one_deal(effect.row.name)) {
+    let other = signed.deal.filter(|meant| *meant != now);
+    if let (Some(meant), true) = (other, is_for_one_deal(effect.row.name)) {
         return Err(format!(
             "{}, signed for {}, succeeds for {}",
             effect.row.name,
-            number(&meant),
-            number(&now),
+            described(&meant),
+            described(&now),
         ));
     }
     let (Some(promised), Some(before)) = (signed.promised, &deal.before) else {
@@ -67,6 +67,6 @@ fn has_constant_outcome(instruction: &str) -> bool {
     )
 }
 
-fn number(deal: &DealId) -> String {
+fn described(deal: &DealId) -> String {
     format!("deal {} at {}", deal.number, deal.address)
 }
