@@ -31,7 +31,7 @@ import (
 const scriptsAtOnce = "5"
 
 func TestMain(m *testing.M) {
-	// The default of -parallel; the command line still decides.
+	// This changes the default: -parallel on the command line replaces it.
 	if err := flag.Set("test.parallel", scriptsAtOnce); err != nil {
 		panic(err)
 	}

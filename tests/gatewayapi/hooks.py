@@ -1,10 +1,11 @@
 """Hooks of schemathesis for make test-gateway-api.
 
-A random document seldom names a publisher that exists, or has its prices in order. Most valid documents
-get both here, so that the requests reach the rules behind these checks.
+A random proposal seldom names a publisher that exists, and a random strategy seldom has its prices,
+lifetimes and rates in order. Three of four valid documents get them here, so that the requests reach the
+rules behind these checks.
 
 A generated Idempotency-Key can be that of an earlier request with another document, which the gateway refuses
-with 422, as the IETF's draft of the header says. schemathesis counts that as the refusal of a valid document.
+with 422, as the IETF's draft about this header says. schemathesis counts that as the refusal of a valid document.
 So such a request gets a key of its own here. Equal requests keep their equal keys, and keys that are not
 valid stay as they are. The Go tests of internal/gateway/rest reuse keys.
 """
@@ -17,7 +18,7 @@ import schemathesis
 from schemathesis import GenerationMode
 
 HEADER = "Idempotency-Key"
-VALID = re.compile("[ -~]{1,255}")
+KEY_FORM = re.compile("[ -~]{1,255}")
 HOSTNAMES = ["site-a.local", "site-b.local"]  # of haggle serve --demo
 ORDERED = [
     [
@@ -52,9 +53,9 @@ def order(strategy):
 @schemathesis.hook
 def before_call(context, case, kwargs):
     choice = int(digest(case), 16)
-    valid = case.meta is not None and case.meta.generation.mode == GenerationMode.POSITIVE
+    positive = case.meta is not None and case.meta.generation.mode == GenerationMode.POSITIVE
     # One of four documents stays as it is.
-    if valid and isinstance(case.body, dict) and choice % 4:
+    if positive and isinstance(case.body, dict) and choice % 4:
         operation = case.operation.definition.raw["operationId"]
         if operation == "propose":
             name_publishers([case.body], choice // 4)
@@ -64,10 +65,9 @@ def before_call(context, case, kwargs):
             order(case.body)
 
     key = (case.headers or {}).get(HEADER)
-    if not isinstance(key, str) or not VALID.fullmatch(key):
+    if not isinstance(key, str) or not KEY_FORM.fullmatch(key):
         return
     # Servers ignore spaces around the value of a header.
     request = digest(case)
     if sent.setdefault(key.strip(), request) != request:
         case.headers[HEADER] = request
-        sent[request] = request
