@@ -179,7 +179,7 @@ func (s *Strategy) checkLimits() error {
 func (s *Strategy) checkSchedule() error {
 	for field, at := range map[string]time.Time{"valid_from": s.ValidFrom, "valid_until": s.ValidUntil} {
 		if year := at.UTC().Year(); year < 1 || year > 9999 {
-			return fmt.Errorf("%s: year %d is not from 1 to 9999", field, year)
+			return fmt.Errorf("%s: year %d in UTC is not from 1 to 9999", field, year)
 		}
 	}
 	if !s.ValidUntil.IsZero() && !s.ValidUntil.After(s.ValidFrom) {

@@ -20,7 +20,7 @@ type link struct {
 	sameRoot bool   // the identifier is that of the request's path
 }
 
-// offered are the documents of operations that accept the offer of a response.
+// offered has the documents of the operations that accept an offer: they name the offer of the response.
 var offered = map[string]any{
 	"accept": map[string]any{"current_round": offeredRound},
 	"accept-all": map[string]any{"offers": []any{

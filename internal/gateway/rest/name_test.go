@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The description of a name and the gateway agree also about characters that are newer than the gateway's
-// version of Unicode, and no operation accepts a name that looks like another one.
+// Every operation with a name accepts the characters of its description, also those that are newer than the
+// gateway's version of Unicode, and refuses invisible ones.
 func TestNamesOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -26,7 +26,7 @@ func TestNamesOverHTTP(t *testing.T) {
 		{"Site\u00a0a", false},    // another space
 		{"Site\u0007", false},
 		{"  ", false},
-		{"Site half", false}, // half of a character, which readers replace
+		{"Site half", false}, // half of a surrogate pair, which Go reads as U+FFFD
 	} {
 		host := "site" + strconv.Itoa(at) + ".example"
 		quoted, err := json.Marshal(c.name)

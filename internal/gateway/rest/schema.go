@@ -74,7 +74,8 @@ func (printable) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// PublisherChange is the schema of a change of a publisher.
+// PublisherChange is [service.PublisherChange] with the schema of names, whose pattern is computed: a tag of a
+// field cannot have it.
 type PublisherChange struct{ service.PublisherChange }
 
 // TransformSchema implements [huma.SchemaTransformer].
@@ -95,8 +96,8 @@ func (hostname) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// publicKey is an Ed25519 key in base64url: 32 bytes, so that the last character has only four bits. An empty
-// one is none.
+// publicKey is an Ed25519 key in base64url, or empty for a client without one. The last character has only four
+// bits of the 32 bytes, so 16 characters are possible there.
 type publicKey string
 
 // Schema implements [huma.SchemaProvider].

@@ -8,10 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A time at an end of the calendar can have a year in UTC that JSON does not have, and a query a time zone
-// that JSON does not have. Such a request gets an answer, and it does not stop later answers: the list of keys
-// would have the time.
-func TestTimesThatJSONDoesNotHave(t *testing.T) {
+// A time can have a year in UTC, or a time zone, that Go reads and cannot write. Such a request gets an answer,
+// and it does not stop later answers: the list of keys would have the time.
+func TestTimesOutsideOfTheCalendar(t *testing.T) {
 	for name, address := range map[string]func(*testing.T) string{
 		"sqlite": sqlite, "postgres": func(t *testing.T) string { return server.Create(t) },
 	} {

@@ -76,11 +76,12 @@ func invalid(field, format string, arguments ...any) *Error {
 	return &Error{Kind: Invalid, Code: string(Invalid), Field: field, Detail: field + ": " + detail}
 }
 
-// checkYear returns an error unless a document with the time in UTC can be written as JSON. The time zone of
-// a request can move the last or the first hours of these years beyond them.
-func checkYear(field string, at time.Time) error {
-	if year := at.UTC().Year(); year < 1 || year > 9999 {
-		return invalid(field, "year %d is not from 1 to 9999", year)
+// toUTC changes a time to UTC, because Go reads time zones that it cannot write. It returns an error unless the
+// year is then from 1 to 9999: a time zone can move a time of these years out of them.
+func toUTC(field string, at *time.Time) error {
+	*at = at.UTC()
+	if year := at.Year(); year < 1 || year > 9999 {
+		return invalid(field, "year %d in UTC is not from 1 to 9999", year)
 	}
 	return nil
 }

@@ -115,9 +115,7 @@ func (s *Service) Analytics(
 	if from.IsZero() {
 		from = until.Add(-30 * 24 * time.Hour)
 	}
-	// A document cannot have every time zone of a query: the parser accepts +24:00, and JSON ends at +23:59.
-	from, until = from.UTC(), until.UTC()
-	if err := cmp.Or(checkYear("from", from), checkYear("until", until)); err != nil {
+	if err := cmp.Or(toUTC("from", &from), toUTC("until", &until)); err != nil {
 		return Analytics{}, err
 	}
 	if !from.Before(until) || until.Sub(from) > store.MaxDays*24*time.Hour {

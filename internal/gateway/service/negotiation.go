@@ -73,8 +73,9 @@ type RecordedAnalysis struct {
 	Tone engine.Tone `json:"tone"`
 }
 
-// stored returns terms of the database, which has only terms that were valid. It returns nil if there are none.
-func stored(text json.RawMessage) (*terms.Terms, error) {
+// storedTerms returns terms of the database, which has only terms that were valid. It returns nil if there are
+// none.
+func storedTerms(text json.RawMessage) (*terms.Terms, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
@@ -118,8 +119,8 @@ func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, e
 }
 
 func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error) {
-	current, err := stored(n.CurrentTerms)
-	final, err2 := stored(n.FinalTerms)
+	current, err := storedTerms(n.CurrentTerms)
+	final, err2 := storedTerms(n.FinalTerms)
 	return Negotiation{
 		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
 		Status: engine.Status(n.Status), Reason: n.Reason, Round: n.CurrentRound, Currency: currency,
@@ -172,7 +173,7 @@ func (s *Service) details(ctx context.Context, caller identity.Caller, id string
 	if d.Negotiation, err = s.view(ctx, n); err != nil {
 		return d, err
 	}
-	if d.InitialProposal, err = stored(n.InitialProposal); err != nil {
+	if d.InitialProposal, err = storedTerms(n.InitialProposal); err != nil {
 		return d, err
 	}
 	rounds, err := s.store.Rounds(ctx, id)
@@ -186,7 +187,7 @@ func (s *Service) details(ctx context.Context, caller identity.Caller, id string
 		round := Round{
 			Number: r.Number, Actor: r.Actor, Action: r.Action, Reason: r.Reasoning, CreatedAt: r.CreatedAt,
 		}
-		if round.Terms, err = stored(r.Terms); err != nil {
+		if round.Terms, err = storedTerms(r.Terms); err != nil {
 			return d, err
 		}
 		if r.Actor == store.ActorClient && round.Terms != nil {

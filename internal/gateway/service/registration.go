@@ -223,8 +223,7 @@ func (s *Service) createKey(
 			return text, key, err
 		}
 	}
-	r.ExpiresAt = r.ExpiresAt.UTC() // JSON cannot have all time zones that Go reads
-	if err := checkYear("expires_at", r.ExpiresAt); err != nil {
+	if err := toUTC("expires_at", &r.ExpiresAt); err != nil {
 		return text, key, err
 	}
 	if end := caller.Expires; !end.IsZero() && (r.ExpiresAt.IsZero() || r.ExpiresAt.After(end)) {

@@ -47,7 +47,7 @@ func (s *Service) Schedule(
 	if at.IsZero() {
 		at = s.store.Now()
 	}
-	if err := checkYear("at", at); err != nil {
+	if err := toUTC("at", &at); err != nil {
 		return Schedule{}, err
 	}
 	versions, err := s.store.ActiveStrategies(ctx, publisher)

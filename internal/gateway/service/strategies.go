@@ -214,9 +214,8 @@ func (s *Service) updateStrategy(
 	if err := strictjson.Decode(change, engine.MaxStrategySize, &given); err != nil {
 		return Strategy{}, err
 	}
-	// The same time in another time zone is no change. JSON cannot have all time zones that Go reads.
-	given.ValidFrom, given.ValidUntil = given.ValidFrom.UTC(), given.ValidUntil.UTC()
-	err = cmp.Or(checkYear("valid_from", given.ValidFrom), checkYear("valid_until", given.ValidUntil))
+	// The same time in another time zone is no change.
+	err = cmp.Or(toUTC("valid_from", &given.ValidFrom), toUTC("valid_until", &given.ValidUntil))
 	if err != nil {
 		return Strategy{}, err
 	}

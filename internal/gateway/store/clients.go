@@ -164,8 +164,7 @@ func (s *Store) CreateKey(ctx context.Context, k APIKey, key *Key) (added APIKey
 }
 
 // KeyWithOwner returns an API key with the name of its owner, or [ErrNotFound]. The key can be expired or
-// revoked. Each request with a key begins with it, so it is one statement, and none for a key that was read in
-// the last second: a revocation by another process, and a new name of the owner, count after that.
+// revoked. Each request with a key begins with it, so it is one statement, and at most one in keyLifetime.
 func (s *Store) KeyWithOwner(ctx context.Context, hash string) (APIKey, string, error) {
 	return s.keys.get(hash, func() (k APIKey, owner string, err error) {
 		k, err = one(ctx, s.reader, "API key", func(scan func(...any) error) (APIKey, error) {

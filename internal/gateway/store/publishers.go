@@ -46,8 +46,8 @@ func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Pub
 	return added, err
 }
 
-// UpdatePublisher changes all but the id and the hostname of a publisher, whose row is locked meanwhile. It
-// returns [ErrNotFound] if no publisher has the id, and the error of change, which then has no effect.
+// UpdatePublisher locks the row of a publisher, calls change, and stores all fields but the id and the hostname.
+// It returns [ErrNotFound] if no publisher has the id. An error of change is returned, and nothing is stored.
 func (s *Store) UpdatePublisher(
 	ctx context.Context, id int64, change func(*Publisher) error,
 ) (changed Publisher, err error) {
@@ -96,7 +96,7 @@ func one[T any](ctx context.Context, on querier, name string, scan func(func(...
 	statement string, arguments ...any,
 ) (T, error) {
 	rows, err := on.query(ctx, statement, arguments...)
-	found, err := scan(row{rows, err}.Scan)
+	found, err := scan(singleRow{rows, err}.Scan)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		err = fmt.Errorf("%s: %w", name, ErrNotFound)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// keyLifetime is the time for which an API key that was read is used again. A revocation by this process
-// counts at once, and one by another process after at most this time.
+// keyLifetime is the time for which an API key that was read is used again. A revocation or rotation by this
+// process counts at once; one by another process, and a new name of the owner, after at most this time.
 const keyLifetime = time.Second
 
 // maxRecentKeys bounds the memory of recent keys.
@@ -16,9 +16,9 @@ const maxRecentKeys = 10_000
 type recentKeys struct {
 	mutex  sync.Mutex
 	byHash map[string]recentKey
-	// ended counts the keys that were forgotten. A key that was read before another one ended is not kept, because
-	// it may be the same one.
-	ended int
+	// forgotten counts the calls of forget. A key whose read began before such a call is not kept, because it may
+	// have changed.
+	forgotten int
 }
 
 type recentKey struct {
@@ -32,7 +32,7 @@ type recentKey struct {
 func (r *recentKeys) get(hash string, read func() (APIKey, string, error)) (APIKey, string, error) {
 	r.mutex.Lock()
 	known, ok := r.byHash[hash]
-	ended := r.ended
+	forgotten := r.forgotten
 	r.mutex.Unlock()
 	if ok && time.Now().Before(known.until) {
 		return known.key, known.owner, nil
@@ -44,7 +44,7 @@ func (r *recentKeys) get(hash string, read func() (APIKey, string, error)) (APIK
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.ended != ended {
+	if r.forgotten != forgotten {
 		return k, owner, nil
 	}
 	if r.byHash == nil || len(r.byHash) >= maxRecentKeys {
@@ -63,5 +63,5 @@ func (r *recentKeys) forget(hash string) {
 	if hash == "" {
 		clear(r.byHash)
 	}
-	r.ended++
+	r.forgotten++
 }

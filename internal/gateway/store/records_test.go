@@ -202,7 +202,7 @@ func TestPublishersAndClientsAreUnique(t *testing.T) {
 	})
 }
 
-func TestChangesOfAPublisherAddUp(t *testing.T) {
+func TestConcurrentChangesOfAPublisherAreKept(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		changed := make(chan error)
 		_, err := f.UpdatePublisher(t.Context(), f.publisher.ID, func(p *Publisher) error {

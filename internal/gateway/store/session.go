@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// cursor are the rows of a statement.
-type cursor interface {
+// resultRows are the rows of a statement.
+type resultRows interface {
 	Next() bool
 	Scan(targets ...any) error
 	Err() error
@@ -24,17 +24,17 @@ type cursor interface {
 
 // querier executes statements that return rows.
 type querier interface {
-	query(ctx context.Context, statement string, arguments ...any) (cursor, error)
+	query(ctx context.Context, statement string, arguments ...any) (resultRows, error)
 }
 
 // database executes statements outside of transactions.
 type database struct{ *sql.DB }
 
-func (d *database) query(ctx context.Context, statement string, arguments ...any) (cursor, error) {
+func (d *database) query(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
 	return d.QueryContext(ctx, statement, arguments...)
 }
 
-// session is an open transaction. After its end, every statement returns [sql.ErrTxDone].
+// session is a transaction on one connection. After its end, every statement returns [sql.ErrTxDone].
 type session interface {
 	querier
 	ExecContext(ctx context.Context, statement string, arguments ...any) (sql.Result, error)
@@ -49,7 +49,7 @@ type session interface {
 // standard is a transaction of database/sql.
 type standard struct{ *sql.Tx }
 
-func (s standard) query(ctx context.Context, statement string, arguments ...any) (cursor, error) {
+func (s standard) query(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
 	return s.QueryContext(ctx, statement, arguments...)
 }
 
@@ -70,19 +70,20 @@ func (s standard) rollback(context.Context) error {
 	return nil
 }
 
-// pipelined is a transaction of PostgreSQL that sends BEGIN with the first statement and COMMIT with the last
-// one. So it has two round trips less than one of database/sql, and holds its locks for a shorter time. The
-// server executes nothing of a message behind a statement that fails.
+// pipelined is a transaction of PostgreSQL. It sends BEGIN in one message with the first statement, and last
+// sends COMMIT with the last one: each saves a round trip, and locks are held for a shorter time. The server
+// executes nothing of a message behind a statement that fails.
 type pipelined struct {
 	connection *pgx.Conn
-	// begun and ended report that BEGIN and COMMIT were sent.
+	// begun reports that BEGIN was sent, and ended that COMMIT was sent with a statement.
 	begun, ended bool
 }
 
-// errUnfinished means that act has left a transaction or the rows of a statement open.
+// errUnfinished means that the caller has left a transaction open or rows unread.
 var errUnfinished = errors.New("gateway store: transaction not finished")
 
-// onConnection calls act with a connection of PostgreSQL, and closes one that act has not finished with.
+// onConnection calls act with a connection of PostgreSQL, and closes it if act leaves a transaction open or rows
+// unread.
 func (d *database) onConnection(ctx context.Context, act func(*pgx.Conn) error) (err error) {
 	connection, err := d.Conn(ctx)
 	if err != nil {
@@ -109,8 +110,8 @@ const (
 	commit = "COMMIT"
 )
 
-// open reports whether a statement is executed in the transaction. The server can have refused the first
-// statement before it has read BEGIN.
+// open reports whether the session accepts statements. pgx prepares the first statement before it sends BEGIN,
+// so an error there leaves no transaction.
 func (p *pipelined) open() bool {
 	return !p.ended && !(p.begun && p.connection.PgConn().TxStatus() == idle)
 }
@@ -136,20 +137,22 @@ func (p *pipelined) send(
 	results := p.connection.SendBatch(ctx, batch)
 	if first {
 		if _, err := results.Exec(); err != nil {
-			return nil, cmp.Or(err, results.Close())
+			_ = results.Close()
+			return nil, err
 		}
 	}
 	return results, nil
 }
 
-func (p *pipelined) query(ctx context.Context, statement string, arguments ...any) (cursor, error) {
+func (p *pipelined) query(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
 	results, err := p.send(ctx, false, statement, arguments...)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := results.Query()
 	if err != nil {
-		return nil, cmp.Or(err, results.Close())
+		_ = results.Close()
+		return nil, err
 	}
 	return batchRows{rows, results}, nil
 }
@@ -164,7 +167,8 @@ func (p *pipelined) ExecContext(ctx context.Context, statement string, arguments
 	return driver.RowsAffected(tag.RowsAffected()), cmp.Or(err, results.Close())
 }
 
-// committing returns the context of a commit. A request that is cancelled then would not know the outcome.
+// committing returns the context of a commit. It is not cancelled with the request, which would not know the
+// outcome. A request that is cancelled already gets its error.
 func committing(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -194,7 +198,6 @@ func (p *pipelined) commit(ctx context.Context) error {
 	if !p.open() {
 		return sql.ErrTxDone
 	}
-	p.ended = true
 	if !p.begun {
 		return nil
 	}
@@ -224,7 +227,6 @@ const (
 )
 
 func (p *pipelined) rollback(ctx context.Context) error {
-	p.ended = true
 	if p.connection.IsClosed() || p.connection.PgConn().TxStatus() == idle {
 		return nil
 	}

@@ -43,7 +43,9 @@ func TestTransactionIsAtomic(t *testing.T) {
 				require.NoError(t, f.rename(ctx, tx, "lost"))
 				return tx.execute(ctx, true, invalid)
 			},
-			"the request ends before COMMIT": func(ctx context.Context, cancel context.CancelFunc, tx *transaction) error {
+			"the request ends before COMMIT": func(
+				ctx context.Context, cancel context.CancelFunc, tx *transaction,
+			) error {
 				require.NoError(t, f.rename(ctx, tx, "lost"))
 				cancel()
 				return nil
@@ -108,7 +110,7 @@ func TestForgottenErrorIsNoCommit(t *testing.T) {
 	}
 }
 
-func TestForgottenErrorOfTheCommitIsReturned(t *testing.T) {
+func TestForgottenErrorOfTheLastStatementIsReturned(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		err := f.transact(t.Context(), func(tx *transaction) error {
 			require.NoError(t, f.rename(t.Context(), tx, "lost"))

@@ -94,8 +94,8 @@ type Store struct {
 	limits   Limits
 	clock    func() time.Time
 	keys     recentKeys
-	// observe is called with each statement of a transaction, for the tests that count them. If nil, it is
-	// not called.
+	// observe is called with each statement of a round or a creation, for the tests that count messages: not
+	// with a BEGIN or COMMIT that shares one. If nil, it is not called.
 	observe func(statement string)
 }
 

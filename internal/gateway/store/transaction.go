@@ -18,9 +18,9 @@ type transaction struct {
 	store *Store
 	// by names the caller in audit entries.
 	by string
-	// committed reports that the last statement was sent with COMMIT, and lastErr is its error.
-	committed bool
-	lastErr   error
+	// finished reports that last was called, and lastErr is its result.
+	finished bool
+	lastErr  error
 }
 
 type actorKey struct{}
@@ -45,7 +45,8 @@ func (s *Store) transact(ctx context.Context, act func(*transaction) error) erro
 	return classify(s.within(ctx, standard{tx}, act))
 }
 
-// within runs act in an open transaction and commits it if act returns nil.
+// within runs act on a session. If act returns nil and has not committed, within commits; after an error it
+// rolls back.
 func (s *Store) within(ctx context.Context, on session, act func(*transaction) error) error {
 	by, _ := ctx.Value(actorKey{}).(string)
 	t := &transaction{session: on, store: s, by: by}
@@ -53,7 +54,7 @@ func (s *Store) within(ctx context.Context, on session, act func(*transaction) e
 	if err == nil {
 		err = t.lastErr
 	}
-	if err == nil && !t.committed {
+	if err == nil && !t.finished {
 		s.observed(commit)
 		err = on.commit(ctx)
 	}
@@ -83,25 +84,25 @@ func (s *Store) observed(statement string) {
 	}
 }
 
-func (t *transaction) row(ctx context.Context, statement string, arguments ...any) row {
+func (t *transaction) row(ctx context.Context, statement string, arguments ...any) singleRow {
 	t.store.observed(statement)
 	found, err := t.query(ctx, statement, arguments...)
-	return row{found, err}
+	return singleRow{found, err}
 }
 
-func (t *transaction) rows(ctx context.Context, statement string, arguments ...any) (cursor, error) {
+func (t *transaction) rows(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
 	t.store.observed(statement)
 	return t.query(ctx, statement, arguments...)
 }
 
-// row is the only row of a statement.
-type row struct {
-	found cursor
+// singleRow is the only row of a statement.
+type singleRow struct {
+	found resultRows
 	err   error
 }
 
 // Scan reads the row and closes it. It returns [sql.ErrNoRows] if there is none.
-func (r row) Scan(targets ...any) (err error) {
+func (r singleRow) Scan(targets ...any) (err error) {
 	if r.err != nil {
 		return r.err
 	}
@@ -133,7 +134,7 @@ func (t *transaction) all(ctx context.Context, writes ...write) error {
 	return t.execute(ctx, false, writes...)
 }
 
-// execute executes the writes, and commits with the last one if asked.
+// execute executes the writes. If commits is set, it commits with the last one.
 func (t *transaction) execute(ctx context.Context, commits bool, writes ...write) error {
 	if t.store.Dialect == Postgres {
 		statement, arguments := joined(writes)
@@ -142,7 +143,7 @@ func (t *transaction) execute(ctx context.Context, commits bool, writes ...write
 	for i, w := range writes {
 		t.store.observed(w.statement)
 		if commits && i == len(writes)-1 {
-			t.committed = true
+			t.finished = true
 			t.lastErr = t.last(ctx, w.statement, w.arguments...)
 			return t.lastErr
 		}

@@ -24,8 +24,8 @@ func ParseDecimal(text string) (Decimal, error) {
 		}
 	}
 	// The errors of package amount speak of tokens and mints, which the gateway does not have.
-	return 0, fmt.Errorf("%.40q is not a decimal number without sign and exponent, at most %s, with at most %d "+
-		"digits after the point, such as 0.0018", text, Decimal(math.MaxUint64), Decimals)
+	return 0, fmt.Errorf("%.40q is not an amount: write digits without sign or exponent, at most %s, with at "+
+		"most %d digits after the point, such as 0.0018", text, Decimal(math.MaxUint64), Decimals)
 }
 
 // String returns the amount without zeros at the end: "0.0018", "12".

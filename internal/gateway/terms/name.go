@@ -11,10 +11,11 @@ import (
 // block is a range of characters.
 type block struct{ first, last rune }
 
-// excluded are the characters that a name must not have, in ascending order: those without a form of their
-// own, so that no two names look equal, and those that change how a terminal or a log shows the rest. The
-// ranges are explicit, so that clients and gateways agree whatever version of Unicode their libraries have.
-// Characters that Unicode does not define yet are allowed, except where it reserves them for controls.
+// excluded are the characters that a name must not have, in ascending order: invisible ones, so that names do
+// not differ only by them, and those that change how a terminal or a log shows the others. The ranges are
+// explicit, so that clients and gateways agree whatever version of Unicode their libraries have. Unassigned
+// characters are allowed, except in planes 4 to 14, and where Unicode reserves them for controls or
+// noncharacters.
 var excluded = []block{
 	{0x0000, 0x001F},        // control characters
 	{0x007F, 0x00A0},        // control characters, and the no-break space
@@ -41,7 +42,7 @@ var excluded = []block{
 	{0xFE00, 0xFE0F},        // variation selectors
 	{0xFEFF, 0xFEFF},        // byte order mark
 	{0xFFA0, 0xFFA0},        // Hangul filler
-	{0xFFF0, 0xFFFF},        // reserved for controls, annotations, and what readers of broken text write
+	{0xFFF0, 0xFFFF},        // reserved for controls, annotations, replacement characters
 	{0x110BD, 0x110BD},      // Kaithi sign that encloses the digits after it
 	{0x110CD, 0x110CD},      // Kaithi sign that encloses the digits after it
 	{0x13430, 0x1345F},      // controls and blanks of Egyptian hieroglyphs
@@ -55,7 +56,7 @@ var excluded = []block{
 }
 
 // NamePattern returns the regular expression of the characters of names, for JSON schemas. It has no escapes,
-// because the languages of its readers write those of characters differently.
+// because the dialects of regular expressions write those of characters differently.
 func NamePattern() string {
 	form := ranges('!')
 	return "^ *[" + form + "][ " + form + "]*$"

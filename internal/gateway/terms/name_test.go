@@ -11,7 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// A name has no character without a form, as far as the Unicode version of Go knows. It can have all others.
+// A name has no character that Go's version of Unicode classes as invisible, and can have every other one that
+// is printable.
 func TestNamesHaveVisibleCharacters(t *testing.T) {
 	hidden := []*unicode.RangeTable{
 		unicode.Cc, unicode.Cf, unicode.Co, unicode.Z, unicode.Other_Default_Ignorable_Code_Point,

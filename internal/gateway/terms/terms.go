@@ -110,8 +110,8 @@ func (t Terms) Matches(other Terms) bool {
 		t.PrepaidFetches == other.PrepaidFetches && slices.Equal(t.Normal().Purposes, other.Normal().Purposes)
 }
 
-// canonical has the fields of Terms in the order of RFC 8785, by their names. The other rules of the standard
-// hold without more: the numbers are integers below 2^53, and the texts are names of purposes.
+// canonical has the fields of Terms in the order of their names, as RFC 8785 requires. json.Marshal keeps the
+// other rules for these values: integers below 2^53, and names of purposes.
 type canonical struct {
 	BurstRPS       uint32    `json:"burst_rps"`
 	PrepaidFetches uint64    `json:"prepaid_fetches"`

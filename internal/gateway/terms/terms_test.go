@@ -105,7 +105,7 @@ func TestDecimalsAreExact(t *testing.T) {
 	}
 	for _, text := range []string{"", "-1", "1e-3", "0.0000001", "1800u", ".5", "18446744073709.551616"} {
 		_, err := terms.ParseDecimal(text)
-		require.EqualError(t, err, fmt.Sprintf("%q is not a decimal number without sign and exponent, at most "+
+		require.EqualError(t, err, fmt.Sprintf("%q is not an amount: write digits without sign or exponent, at most "+
 			"18446744073709.551615, with at most 6 digits after the point, such as 0.0018", text))
 	}
 }
