@@ -31,7 +31,7 @@ demo: ## two agents bargain on a local chain and print each step
 test: program chains anchor-packages postgresql lint cross portable test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
-nightly: differential fuzz faults mutants portable ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: differential fuzz faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
