@@ -34,8 +34,8 @@ type LeaveReason string
 // The reasons.
 const (
 	// LeavePrice: the publisher's price is out of reach.
-	// LeaveTerms: the publisher's terms, apart from the price, are not acceptable.
 	LeavePrice LeaveReason = "price"
+	// LeaveTerms: the publisher's terms, apart from the price, are not acceptable.
 	LeaveTerms LeaveReason = "terms"
 	// LeaveCancelled: the client does not want the licence any more.
 	LeaveCancelled LeaveReason = "cancelled"

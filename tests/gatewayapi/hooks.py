@@ -5,9 +5,9 @@ lifetimes and rates in order. Three of four valid documents get them here, so th
 rules behind these checks.
 
 A generated Idempotency-Key can be that of an earlier request with another document, which the gateway refuses
-with 422, as the IETF's draft about this header says. schemathesis counts that as the refusal of a valid document.
-So such a request gets a key of its own here. Equal requests keep their equal keys, and keys that are not
-valid stay as they are. The Go tests of internal/gateway/rest reuse keys.
+with 422, as the IETF's draft about this header says. schemathesis counts that as the refusal of a valid
+document. So such a request gets a key of its own here. Equal requests keep their equal keys, and keys that
+are not valid stay as they are. The Go tests of internal/gateway/rest reuse keys.
 """
 
 import hashlib

@@ -121,7 +121,7 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.stopFleet()) }()
+	defer func() { err = errors.Join(err, r.stopGateways()) }()
 	for range r.Processes {
 		g, err := startGateway(ctx, r.Program, r.server.Address(loaded), r.folder)
 		if err != nil {
@@ -145,7 +145,7 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	if result.limits, err = r.sender.tryLimits(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.stopFleet(); err != nil {
+	if err := r.stopGateways(); err != nil {
 		return nil, err
 	}
 	r.printf("comparing the database with the answers")
@@ -218,7 +218,7 @@ func (r *run) measure(ctx context.Context, result *Result) error {
 // warmUp is the time of a measurement that does not count.
 const warmUp = 3 * time.Second
 
-func (r *run) stopFleet() (err error) {
+func (r *run) stopGateways() (err error) {
 	for _, g := range r.gateways {
 		err = errors.Join(err, g.stop())
 	}

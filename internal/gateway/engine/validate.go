@@ -176,10 +176,19 @@ func (s *Strategy) checkLimits() error {
 	return nil
 }
 
+// CheckYear returns an error unless the year of a time in UTC is from 1 to 9999. A time zone can move a time
+// of these years out of them.
+func CheckYear(at time.Time) error {
+	if year := at.UTC().Year(); year < 1 || year > 9999 {
+		return fmt.Errorf("year %d in UTC is not from 1 to 9999", year)
+	}
+	return nil
+}
+
 func (s *Strategy) checkSchedule() error {
 	for field, at := range map[string]time.Time{"valid_from": s.ValidFrom, "valid_until": s.ValidUntil} {
-		if year := at.UTC().Year(); year < 1 || year > 9999 {
-			return fmt.Errorf("%s: year %d in UTC is not from 1 to 9999", field, year)
+		if err := CheckYear(at); err != nil {
+			return fmt.Errorf("%s: %w", field, err)
 		}
 	}
 	if !s.ValidUntil.IsZero() && !s.ValidUntil.After(s.ValidFrom) {

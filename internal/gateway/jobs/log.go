@@ -25,7 +25,8 @@ func (w *warnings) Enabled(ctx context.Context, level slog.Level) bool {
 }
 
 // Handle implements [slog.Handler]. It skips a cancelled statement of a service that stops: the context of
-// the service has ended, and the error is that of the context or of the connection that it closed. Other errors of that time are logged.
+// the service has ended, and the error is that of the context or of the connection that it closed. Other
+// errors of that time are logged.
 func (w *warnings) Handle(ctx context.Context, record slog.Record) error {
 	if ctx.Err() != nil {
 		cancelled := false

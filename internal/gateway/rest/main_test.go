@@ -53,6 +53,13 @@ func newConfig(t testing.TB, database *store.Store) rest.Config {
 	return rest.Config{Service: cases, Authenticator: authenticator}
 }
 
+// onBoth runs a test with a gateway on each kind of database.
+func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, open(t, sqlite(t))) })
+	t.Run("postgres", func(t *testing.T) { test(t, open(t, server.Create(t))) })
+}
+
 func sqlite(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "gateway.db") }
 
 // administrator returns a new administrator key.

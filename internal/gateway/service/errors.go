@@ -76,12 +76,11 @@ func invalid(field, format string, arguments ...any) *Error {
 	return &Error{Kind: Invalid, Code: string(Invalid), Field: field, Detail: field + ": " + detail}
 }
 
-// toUTC changes a time to UTC, because Go reads time zones that it cannot write. It returns an error unless the
-// year is then from 1 to 9999: a time zone can move a time of these years out of them.
+// toUTC changes a time to UTC, because Go reads time zones that it cannot write, and checks its year.
 func toUTC(field string, at *time.Time) error {
 	*at = at.UTC()
-	if year := at.Year(); year < 1 || year > 9999 {
-		return invalid(field, "year %d in UTC is not from 1 to 9999", year)
+	if err := engine.CheckYear(*at); err != nil {
+		return invalid(field, "%s", err)
 	}
 	return nil
 }

@@ -226,9 +226,9 @@ func (s *Service) createKey(
 	if err := toUTC("expires_at", &r.ExpiresAt); err != nil {
 		return text, key, err
 	}
-	if end := caller.Expires; !end.IsZero() && (r.ExpiresAt.IsZero() || r.ExpiresAt.After(end)) {
+	if endsLater(r.ExpiresAt, caller) {
 		return text, key, invalid("expires_at", "after the end of the caller's key, %s",
-			end.UTC().Format(time.RFC3339))
+			caller.Expires.UTC().Format(time.RFC3339))
 	}
 	if !r.ExpiresAt.IsZero() && !r.ExpiresAt.After(s.store.Now()) {
 		return text, key, invalid("expires_at", "in the past; choose a later time")
@@ -303,9 +303,18 @@ func (s *Service) ownKey(ctx context.Context, caller identity.Caller, id string)
 	return k, nil
 }
 
-// endsLater reports whether an API key is valid after the end of the caller's.
-func endsLater(k store.APIKey, caller identity.Caller) bool {
-	return !caller.Expires.IsZero() && (k.ExpiresAt.IsZero() || k.ExpiresAt.After(caller.Expires))
+// endsLater reports whether an API key with an end, zero for none, is valid after the end of the caller's.
+func endsLater(end time.Time, caller identity.Caller) bool {
+	return !caller.Expires.IsZero() && (end.IsZero() || end.After(caller.Expires))
+}
+
+// requireEarlierEnd returns an error if an API key is valid after the end of the caller's.
+func requireEarlierEnd(k store.APIKey, caller identity.Caller) error {
+	if endsLater(k.ExpiresAt, caller) {
+		return forbidden("scope-missing", "API key %s: ends after the caller's key; use a key that lasts longer",
+			k.ID)
+	}
+	return nil
 }
 
 // The overlap of a rotation: the time for which the old key stays valid beside the new one.
@@ -334,9 +343,8 @@ func (s *Service) RotateKey(
 			return text, added, replaced, problem(err)
 		}
 	}
-	if endsLater(old, caller) {
-		return text, added, replaced, forbidden("scope-missing",
-			"API key %s: ends after the caller's key; use a key that lasts longer", id)
+	if err := requireEarlierEnd(old, caller); err != nil {
+		return text, added, replaced, err
 	}
 	text = identity.NewAPIKey()
 	stored, retired, err := s.store.RotateKey(ctx, id, text.Hash(), overlap)
@@ -355,8 +363,10 @@ func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id stri
 	if err != nil {
 		return Key{}, problem(err)
 	}
-	if id != caller.KeyID && endsLater(found, caller) {
-		return Key{}, forbidden("scope-missing", "API key %s: ends after the caller's key; use a key that lasts longer", id)
+	if id != caller.KeyID {
+		if err := requireEarlierEnd(found, caller); err != nil {
+			return Key{}, err
+		}
 	}
 	revoked, err := s.store.RevokeKey(ctx, id)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Service) Schedule(
 	}
 	selected, standings := engine.Select(rules, at)
 	schedule := Schedule{
-		PublisherID: publisher, At: at.UTC(), Strategies: make([]ScheduledStrategy, 0, len(versions)),
+		PublisherID: publisher, At: at, Strategies: make([]ScheduledStrategy, 0, len(versions)),
 	}
 	if selected >= 0 {
 		schedule.StrategyID = versions[selected].ID

@@ -42,6 +42,13 @@ pub struct Signed {
     pub promised: Option<[i128; 2]>,
 }
 
+impl Signed {
+    /// The deal that it is signed for, if that is not this one.
+    pub fn other_deal(&self, now: &DealId) -> Option<&DealId> {
+        self.deal.as_ref().filter(|meant| *meant != now)
+    }
+}
+
 /// A deal. Deals at one address are numbered in the order of their creation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DealId {

@@ -145,8 +145,8 @@ pub fn sign(prepared: &Prepared, chain: &Chain<'_>, effect: Option<&Effect<'_>>)
 }
 
 fn is_of_earlier_deal(prepared: &Prepared, chain: &Chain<'_>) -> bool {
-    let signed = prepared.repeats.and_then(|index| chain.signed[index].deal);
-    signed.is_some() && signed != deal_of(prepared, chain)
+    let repeated = prepared.repeats.zip(deal_of(prepared, chain));
+    repeated.is_some_and(|(index, now)| chain.signed[index].other_deal(&now).is_some())
 }
 
 /// The deal at the address of the call's negotiation.

@@ -16,12 +16,12 @@ pub fn signatures_keep_their_meaning(effect: &Effect<'_>, chain: &Chain<'_>) -> 
     };
     let signed = &chain.signed[index];
     let now = chain.deal(deal.address);
-    let other = signed.deal.filter(|meant| *meant != now);
+    let other = signed.other_deal(&now);
     if let (Some(meant), true) = (other, is_for_one_deal(effect.row.name)) {
         return Err(format!(
             "{}, signed for {}, succeeds for {}",
             effect.row.name,
-            described(&meant),
+            described(meant),
             described(&now),
         ));
     }
