@@ -119,7 +119,13 @@ func (c *fakeChain) emit(events ...protocol.Event) *chainTransaction {
 			addresses = append(addresses, negotiation)
 		}
 	}
-	return c.execute(addresses, eventLogs(events...), addresses...)
+	executed := c.execute(addresses, eventLogs(events...), addresses...)
+	for _, event := range events {
+		if closed, ok := event.(*protocol.NegotiationClosed); ok {
+			c.change(func() { delete(c.accounts, closed.NegotiationID) })
+		}
+	}
+	return executed
 }
 
 // created executes a transaction that creates a negotiation, and sends its notifications.

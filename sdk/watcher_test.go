@@ -129,6 +129,7 @@ func TestOnlyTransactionsInBlocksAreDelivered(t *testing.T) {
 
 func TestHintOfALostTransactionExpires(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
+		chain.accounts[watchedNegotiation] = []byte{1}
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
@@ -149,13 +150,52 @@ func TestHintOfALostTransactionExpires(t *testing.T) {
 	})
 }
 
+// The account is the same at both times that it is read: there is none.
+func TestAccountThatIsCreatedAndClosedWithoutAHintIsNotMissed(t *testing.T) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		for range 10 {
+			time.Sleep(feed.ReconcileEvery)
+			chain.change(func() { chain.slot += history.SettledSlots })
+		}
+		closed := &protocol.NegotiationClosed{NegotiationID: watchedNegotiation}
+		var want []EventEnvelope
+		for _, event := range []protocol.Event{
+			&protocol.NegotiationCreated{NegotiationID: watchedNegotiation}, offerOf(1), closed,
+		} {
+			want = append(want, chain.emit(event).envelope(event))
+			chain.next()
+		}
+		assert.Equal(t, want, collect(subscription, 2*feed.ReconcileEvery))
+	})
+}
+
+// watchMany watches a thousand addresses.
+func watchMany(t *testing.T, client *Client, prepare func(solana.PublicKey)) {
+	for n := range 1_000 {
+		address := solana.PublicKey{7, byte(n >> 8), byte(n)}
+		prepare(address)
+		_, err := client.Watch(t.Context(), address)
+		require.NoError(t, err)
+	}
+}
+
+func TestAddressesWithoutAnAccountAreListedInTurn(t *testing.T) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
+		watchMany(t, client, func(solana.PublicKey) {})
+		time.Sleep(10 * time.Minute)
+		before := chain.called("getSignaturesForAddress")
+		time.Sleep(time.Minute)
+		lists := chain.called("getSignaturesForAddress") - before
+		assert.GreaterOrEqual(t, lists, 1_000)
+		assert.LessOrEqual(t, lists, 60*20)
+	})
+}
+
 func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
-		const many = 1_000
-		for n := range many {
-			_, err := client.Watch(t.Context(), solana.PublicKey{7, byte(n >> 8), byte(n)})
-			require.NoError(t, err)
-		}
+		watchMany(t, client, func(address solana.PublicKey) { chain.accounts[address] = []byte{1} })
 		count := func() (all int) {
 			chain.lock.Lock()
 			defer chain.lock.Unlock()

@@ -126,6 +126,21 @@ func TestHandledTransactionsAreKeptForLateHints(t *testing.T) {
 		backlog: backlog{handled: map[solana.Signature]uint64{numbered(1): 100, numbered(2): 101}},
 	}
 	w.cursors.add(&cursor{address: solana.PublicKey{42}, complete: position{slot: 101 + lateSlots}})
-	w.forget(0)
+	w.forget()
 	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.backlog.handled)
+}
+
+// A cursor skips slots only if its account is known not to have changed: the transactions of another one are
+// still to be listed.
+func TestCursorSkipsOnlySlotsWithoutAChange(t *testing.T) {
+	w := &watcher{}
+	waiting := &cursor{address: solana.PublicKey{1}, complete: position{slot: 10}, listedAt: 100}
+	quiet := &cursor{address: solana.PublicKey{2}, complete: position{slot: 10}, listedAt: 100}
+	w.cursors.add(waiting)
+	w.cursors.add(quiet)
+	require.False(t, w.unchanged(waiting.address, 101, 1_000))
+	require.True(t, w.unchanged(quiet.address, 100, 1_000))
+	w.forget()
+	assert.EqualValues(t, 10, waiting.complete.slot)
+	assert.EqualValues(t, 1_000-history.SettledSlots, quiet.complete.slot)
 }

@@ -44,9 +44,9 @@ type cursor struct {
 	latest position
 	// delivered is the slot of the last delivered event.
 	delivered uint64
-	// listedAt is a slot that the node had reached when everything before it had been handled. The reconciler
-	// reads it.
-	listedAt uint64
+	// listedAt is a slot that the node had reached when everything before it had been handled, and unchangedTo
+	// one until which the account did not change after that. The reconciler uses both.
+	listedAt, unchangedTo uint64
 }
 
 // cursors are the cursors of a watcher's addresses.
@@ -84,12 +84,24 @@ func (c *cursors) all() []*cursor {
 	return slices.Collect(maps.Values(c.byAddress))
 }
 
-// hasListed reports whether everything at an address that the node had listed in a slot has been handled.
-func (c *cursors) hasListed(address solana.PublicKey, slot uint64) bool {
+// unchanged records that an account has not changed from one slot to another. It returns false if not
+// everything that the node had listed in the first slot has been handled.
+func (c *cursors) unchanged(address solana.PublicKey, from, to uint64) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	at := c.byAddress[address]
-	return at != nil && at.listedAt >= slot
+	if at == nil || at.listedAt < from {
+		return false
+	}
+	at.unchangedTo = to
+	return true
+}
+
+// skipUnchanged moves a cursor to a slot until which its account is known not to have changed.
+func (c *cursors) skipUnchanged(at *cursor) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	at.complete.slot = max(at.complete.slot, at.unchangedTo-min(at.unchangedTo, history.SettledSlots))
 }
 
 // advance moves the cursor of a list whose transactions have been handled.

@@ -25,7 +25,7 @@ const (
 
 // reconcileLoop finds transactions that the source has missed. It compares the accounts of all topics with
 // their last fingerprints, a hundred in one request, and lists the transactions only where the account has
-// changed.
+// changed, or where there is none: it may have been created and closed since.
 func (f *Feed) reconcileLoop(ctx context.Context) {
 	r := &reconciler{feed: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
 	timer := time.NewTimer(f.untilReconcile())
@@ -79,7 +79,7 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 	for len(owned) > 0 {
 		some := owned[:min(len(owned), accounts.AtOnce)]
 		owned = owned[len(some):]
-		if err := r.compare(ctx, some); err != nil {
+		if err := r.compare(ctx, some, from); err != nil {
 			return err
 		}
 		if len(owned) > 0 {
@@ -90,7 +90,7 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 	}
 	r.feed.lock.Lock()
 	defer r.feed.lock.Unlock()
-	r.feed.reconciledAt, r.feed.reconciledTo = time.Now(), from
+	r.feed.reconciledAt = time.Now()
 	return nil
 }
 
@@ -107,9 +107,9 @@ func (r *reconciler) topics() (owned, wallets []solana.PublicKey) {
 	return owned, wallets
 }
 
-// compare lists the transactions of accounts that have changed.
-func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) error {
-	slot, fingerprints, _, err := accounts.Fingerprints(ctx, r.feed.RPC, r.feed.Program,
+// compare lists the transactions of accounts that have changed. The node had reached the slot from before.
+func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey, from uint64) error {
+	slot, fingerprints, owned, err := accounts.Fingerprints(ctx, r.feed.RPC, r.feed.Program,
 		r.feed.Commitment, r.seed, addresses)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) 
 			switch {
 			case changed && known:
 				s.refresh(address)
-			case changed || !s.hasListed(address, at.changedAt+history.SettledSlots):
+			case changed || !owned[i] || !s.unchanged(address, at.changedAt+history.SettledSlots, from):
 				r.refreshWhenIdle(address)
 			}
 		}

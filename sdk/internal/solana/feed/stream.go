@@ -66,9 +66,8 @@ type Feed struct {
 	// head is a slot that the node had reached at headAt.
 	head   uint64
 	headAt time.Time
-	// reconciledAt is the end of the last reconciliation, and reconciledTo the slot at which it began.
+	// reconciledAt is the end of the last reconciliation.
 	reconciledAt time.Time
-	reconciledTo uint64
 	// unrelated are the transactions that do not concern this program, with their slots, and unrelatedOrder
 	// is a ring of their signatures, the oldest at unrelatedNext.
 	unrelated      map[solana.Signature]uint64
@@ -104,8 +103,9 @@ type subscriber interface {
 	hint(h events.Hint, wallet bool)
 	// refresh requests that an address is listed, because it may have new transactions.
 	refresh(address solana.PublicKey)
-	// hasListed reports whether everything at an address that the node had listed in a slot has been handled.
-	hasListed(address solana.PublicKey, slot uint64) bool
+	// unchanged reports that an account has not changed from one slot to another. It returns false if the
+	// transactions that the node had listed in the first slot have to be listed again.
+	unchanged(address solana.PublicKey, from, to uint64) bool
 	// setConnected reports whether hints arrive.
 	setConnected(connected bool)
 	// fail reports that no further hint will arrive.

@@ -56,10 +56,3 @@ func (f *Feed) advanceHead(slot uint64) uint64 {
 	f.newest = max(f.newest, slot)
 	return f.head
 }
-
-// reconciledUntil returns the slot at which the last reconciliation began.
-func (f *Feed) reconciledUntil() uint64 {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	return f.reconciledTo
-}

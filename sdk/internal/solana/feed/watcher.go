@@ -124,9 +124,8 @@ func (w *watcher) refresh(address solana.PublicKey) {
 	w.wake()
 }
 
-// hasListed reports whether everything at an address that the node had listed in a slot has been handled.
-func (w *watcher) hasListed(address solana.PublicKey, slot uint64) bool {
-	return w.cursors.hasListed(address, slot)
+func (w *watcher) unchanged(address solana.PublicKey, from, to uint64) bool {
+	return w.cursors.unchanged(address, from, to)
 }
 
 // setConnected does nothing: Lag reads the state of the stream.

@@ -227,7 +227,6 @@ func (w *watcher) limitUnrelated() {
 
 // advanceCursors moves the cursors behind the listed transactions, which have all been handled.
 func (w *watcher) advanceCursors() {
-	reconciled := w.feed.reconciledUntil()
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	for address, listed := range w.listed {
@@ -245,17 +244,17 @@ func (w *watcher) advanceCursors() {
 		w.hints = nil
 	}
 	if len(w.backlog.handled) > handledKept {
-		w.forget(reconciled)
+		w.forget()
 	}
 }
 
-// forget drops the handled transactions that no list will have again, and that no late hint will report.
-// Addresses that are not due have no transactions up to the slot reconciled. The lock must be held.
-func (w *watcher) forget(reconciled uint64) {
+// forget drops the handled transactions that no list will have again, and that no late hint will report. The
+// lock must be held.
+func (w *watcher) forget() {
 	oldest := uint64(math.MaxUint64)
 	for _, at := range w.cursors.all() {
-		if _, due := w.due[at.address]; !due && at.address != w.Wallet {
-			at.complete.slot = max(at.complete.slot, reconciled-min(reconciled, history.SettledSlots))
+		if _, due := w.due[at.address]; !due {
+			w.cursors.skipUnchanged(at)
 		}
 		oldest = min(oldest, at.complete.slot)
 	}
