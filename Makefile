@@ -6,7 +6,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify deploy cu \
     cross portable snapshot bench bench-engine negmas load gateway-load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
-    postgresql test-gateway-api image
+    postgresql sqlc test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -28,7 +28,7 @@ help: ## show this
 demo: ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages postgresql lint cross portable test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages postgresql sqlc lint cross portable test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
 nightly: differential fuzz faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
@@ -47,7 +47,7 @@ pictures: program ## draw docs/offers.svg (from a run of the demo) and docs/load
 schemas: ## write docs/schemas: the JSON Schemas of every command's --json
 	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run TestSchemasAreUpToDate ./cmd/haggle
 
-generate: prerequisites ## write the SDK's generated files from the IDL
+generate: prerequisites sqlc ## write the generated files: the SDK's from the IDL, the gateway's statements from their SQL
 	@echo "==> go generate"
 	@go generate ./...
 
@@ -81,7 +81,7 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 	@$(program) cargo test --locked --workspace
 	@$(localnet) cargo test --locked
 
-test-go: program postgresql ## the Go tests except the scenarios, the faults and Yellowstone's plugin
+test-go: program postgresql sqlc ## the Go tests except the scenarios, the faults and Yellowstone's plugin
 	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
 	    HAGGLE_CHAIN=$${HAGGLE_CHAIN:-surfpool} go test -count=1 $(race) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
@@ -190,3 +190,6 @@ anchor-packages:
 
 postgresql:
 	@toolchain/postgresql
+
+sqlc:
+	@toolchain/sqlc version >/dev/null

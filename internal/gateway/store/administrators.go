@@ -37,7 +37,12 @@ func (s *Store) FirstAdministratorKey(ctx context.Context, hash string) (Adminis
 		id.String(), hash, micro(s.now()))
 }
 
-func (s *Store) uuidType() string { return partsOf(s.Dialect).UUID }
+func (s *Store) uuidType() string {
+	if s.Dialect == Postgres {
+		return "UUID"
+	}
+	return "TEXT"
+}
 
 // ReplaceAdministratorKeys revokes all administrator keys and adds one, in one transaction.
 func (s *Store) ReplaceAdministratorKeys(

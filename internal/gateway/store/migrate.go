@@ -3,23 +3,16 @@ package store
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
-	"text/template"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
-)
 
-// migrations are never changed once a version of haggle has been used with them: a change is a further file.
-//
-//go:embed migrations
-var migrations embed.FS
+	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
+)
 
 const versionTable = "gateway_schema_version"
 
@@ -28,59 +21,21 @@ const versionTable = "gateway_schema_version"
 // time.
 const migrationTries = 8
 
-// dialectParts are the values of a migration's template.
-type dialectParts struct {
-	Postgres        bool
-	ID, UUID, JSON  string
-	AppendOnly      []string
-	StrategyColumns string
-}
-
-func partsOf(dialect Dialect) dialectParts {
-	parts := dialectParts{
-		ID: "INTEGER PRIMARY KEY AUTOINCREMENT", UUID: "TEXT", JSON: "TEXT",
-		AppendOnly: []string{"audit_entries", "negotiation_rounds", "negotiation_messages"},
-		StrategyColumns: "id, publisher_id, strategy_name, version, definition, created_at, " +
-			strings.Join(definedColumns, ", "),
-	}
-	if dialect == Postgres {
-		parts.Postgres = true
-		parts.ID, parts.UUID, parts.JSON = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "UUID", "JSONB"
-	}
-	return parts
-}
-
 // fills compute values of existing rows after the migration with a version.
 var fills = map[int64]func(context.Context, *sql.Tx) error{5: fillNameKeys}
 
-// versions returns the migrations of a dialect. Each file is one migration; its name begins with the version.
+// versions returns the migrations of a dialect.
 func versions(dialect Dialect) ([]*goose.Migration, error) {
-	files, err := migrations.ReadDir("migrations")
+	migrations, err := schema.Migrations(dialect == Postgres)
 	if err != nil {
 		return nil, err
 	}
 	var all []*goose.Migration
-	for _, file := range files {
-		version, err := goose.NumericComponent(file.Name())
-		if err != nil {
-			return nil, err
-		}
-		text, err := migrations.ReadFile(path.Join("migrations", file.Name()))
-		if err != nil {
-			return nil, err
-		}
-		parsed, err := template.New(file.Name()).Option("missingkey=error").Parse(string(text))
-		if err != nil {
-			return nil, err
-		}
-		var statements strings.Builder
-		if err := parsed.Execute(&statements, partsOf(dialect)); err != nil {
-			return nil, err
-		}
-		all = append(all, goose.NewGoMigration(version, &goose.GoFunc{
+	for _, m := range migrations {
+		all = append(all, goose.NewGoMigration(m.Version, &goose.GoFunc{
 			RunTx: func(ctx context.Context, tx *sql.Tx) error {
-				_, err := tx.ExecContext(ctx, statements.String())
-				if fill := fills[version]; err == nil && fill != nil {
+				_, err := tx.ExecContext(ctx, m.SQL)
+				if fill := fills[m.Version]; err == nil && fill != nil {
 					err = fill(ctx, tx)
 				}
 				return err

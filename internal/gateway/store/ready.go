@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/pressly/goose/v3"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
 )
 
 // Ready reads the version of the schema. It returns an error if the database does not answer, and
@@ -30,32 +30,18 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, err := newestVersion()
-	switch {
-	case err != nil:
+	migrations, err := schema.Migrations(s.Dialect == Postgres)
+	if err != nil {
 		return err
+	}
+	known := migrations[len(migrations)-1].Version
+	switch {
 	case found < known:
 		return fmt.Errorf("%w (its schema is version %d, this one needs %d)", ErrOldSchema, found, known)
 	case found > known:
 		return fmt.Errorf("%w (its schema is version %d, this one knows %d)", ErrNewerSchema, found, known)
 	}
 	return nil
-}
-
-// newestVersion returns the version of the last migration.
-func newestVersion() (newest int64, err error) {
-	files, err := migrations.ReadDir("migrations")
-	if err != nil {
-		return 0, err
-	}
-	for _, file := range files {
-		version, err := goose.NumericComponent(file.Name())
-		if err != nil {
-			return 0, err
-		}
-		newest = max(newest, version)
-	}
-	return newest, nil
 }
 
 // existing checks the schema of a database that must exist.

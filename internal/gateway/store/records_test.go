@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
 )
 
 func (f *fixture) context() context.Context { return context.Background() }
@@ -97,7 +99,7 @@ func TestHistoryIsImmutable(t *testing.T) {
 			`UPDATE negotiation_strategies SET definition = '{}'`,
 			`INSERT INTO audit_entries SELECT * FROM audit_entries`,
 		}
-		for _, table := range partsOf(f.Dialect).AppendOnly {
+		for _, table := range schema.AppendOnly {
 			statements = append(statements, `DELETE FROM `+table,
 				`UPDATE `+table+` SET negotiation_id = negotiation_id`)
 		}

@@ -1,0 +1,7 @@
+-- name: AddEntry :exec
+INSERT INTO audit_entries (negotiation_id, sequence, entry, hash)
+VALUES (@negotiation_id, @sequence, @entry, @hash);
+
+-- name: Entries :many
+SELECT * FROM audit_entries WHERE negotiation_id = @negotiation_id AND sequence > @after
+ORDER BY sequence LIMIT @most;

@@ -1,0 +1,29 @@
+-- name: AddClient :one
+INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
+VALUES (@kind, @subject, @name, @name_key, @public_key, @created_at)
+RETURNING *;
+
+-- name: AnonymousClient :one
+INSERT INTO clients (kind, subject, created_at) VALUES ('anonymous', @subject, @created_at)
+ON CONFLICT (kind, subject) DO UPDATE SET subject = excluded.subject
+RETURNING *;
+
+-- name: Client :one
+SELECT * FROM clients WHERE id = @id;
+
+-- name: ClientBySubject :one
+SELECT * FROM clients WHERE kind = @kind AND subject = @subject;
+
+-- name: ClientByNameKey :one
+SELECT * FROM clients WHERE name_key = @name_key;
+
+-- name: LockClient :one
+SELECT * FROM clients WHERE id = @id
+FOR NO KEY UPDATE;
+
+-- name: NamedClients :many
+SELECT id, CAST(name AS TEXT) AS name FROM clients WHERE name IS NOT NULL ORDER BY id;
+
+-- name: SetNameKey :exec
+UPDATE clients SET name_key = CAST(@name_key AS TEXT)
+WHERE clients.id = @id AND NOT EXISTS (SELECT 1 FROM clients AS other WHERE other.name_key = @name_key);

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheGeneratedFilesAreThoseOfTheStatements(t *testing.T) {
+	to := t.TempDir()
+	require.NoError(t, generate("..", to))
+	want, err := filepath.Glob(filepath.Join(to, "*.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, want)
+	for _, file := range want {
+		generated, err := os.ReadFile(file)
+		require.NoError(t, err)
+		committed, err := os.ReadFile(filepath.Join("..", filepath.Base(file)))
+		require.NoError(t, err)
+		require.Equal(t, string(generated), string(committed),
+			"%s is not up to date: run `go generate ./internal/gateway/store/queries` and commit the result", file)
+	}
+}
