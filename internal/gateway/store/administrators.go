@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // AdministratorKey is an API key of an operator of the gateway. The key itself is not stored.
@@ -18,11 +20,8 @@ type AdministratorKey struct {
 	RevokedAt time.Time
 }
 
-const administratorColumns = `id, hash, created_at, revoked_at`
-
-func scanAdministrator(scan func(...any) error) (k AdministratorKey, err error) {
-	err = scan(&k.ID, &k.Hash, scanTime{&k.CreatedAt}, scanTime{&k.RevokedAt})
-	return k, err
+func administratorOf(row queries.AdministratorKey) AdministratorKey {
+	return AdministratorKey{row.ID, row.Hash, time.Time(row.CreatedAt), time.Time(row.RevokedAt)}
 }
 
 // FirstAdministratorKey adds a key if there is none, also no revoked one. Otherwise it returns [ErrNotFound].
@@ -31,17 +30,8 @@ func (s *Store) FirstAdministratorKey(ctx context.Context, hash string) (Adminis
 	if err != nil {
 		return AdministratorKey{}, err
 	}
-	return one(ctx, s.writer, "first administrator key", scanAdministrator, `INSERT INTO administrator_keys
-		(id, hash, created_at) SELECT CAST($1 AS `+s.uuidType()+`), CAST($2 AS TEXT), CAST($3 AS BIGINT)
-		WHERE NOT EXISTS (SELECT 1 FROM administrator_keys) RETURNING `+administratorColumns,
-		id.String(), hash, micro(s.now()))
-}
-
-func (s *Store) uuidType() string {
-	if s.Dialect == Postgres {
-		return "UUID"
-	}
-	return "TEXT"
+	return one("first administrator key", administratorOf)(s.writes.FirstAdministratorKey(ctx,
+		queries.FirstAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: s.now().UnixMicro()}))
 }
 
 // ReplaceAdministratorKeys revokes all administrator keys and adds one, in one transaction.
@@ -53,17 +43,12 @@ func (s *Store) ReplaceAdministratorKeys(
 		return added, err
 	}
 	err = s.transact(ctx, func(t *transaction) error {
-		now := micro(s.now())
-		err := t.all(ctx, write{
-			`UPDATE administrator_keys SET revoked_at = COALESCE(revoked_at, $1)`,
-			[]any{now},
-		})
-		if err != nil {
+		now := queries.Time(s.now())
+		if err := t.run.RevokeAdministratorKeys(ctx, now); err != nil {
 			return err
 		}
-		w := insert("administrator_keys", "id, hash, created_at", []any{id.String(), hash, now})
-		added, err = one(ctx, t, "administrator key", scanAdministrator,
-			w.statement+" RETURNING "+administratorColumns, w.arguments...)
+		added, err = one("administrator key", administratorOf)(t.run.AddAdministratorKey(ctx,
+			queries.AddAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: now}))
 		return err
 	})
 	return added, err
@@ -71,6 +56,5 @@ func (s *Store) ReplaceAdministratorKeys(
 
 // AdministratorKeyByHash returns a key, or [ErrNotFound]. The key can be revoked.
 func (s *Store) AdministratorKeyByHash(ctx context.Context, hash string) (AdministratorKey, error) {
-	return one(ctx, s.reader, "administrator key", scanAdministrator,
-		`SELECT `+administratorColumns+` FROM administrator_keys WHERE hash = $1`, hash)
+	return one("administrator key", administratorOf)(s.reads.AdministratorKeyByHash(ctx, hash))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Day has the figures of the negotiations that began on one day in UTC and have one status.
@@ -32,24 +34,22 @@ func (s *Store) Analytics(ctx context.Context, publisher int64, from, until time
 	if !from.Before(until) || until.Sub(from) > MaxDays*24*time.Hour {
 		return nil, fmt.Errorf("analytics: the period must be positive and at most %d days", MaxDays)
 	}
-	const day = int64(24 * time.Hour / time.Microsecond)
-	statement := `SELECT created_at / 86400000000, status, COUNT(*), CAST(AVG(current_round) AS DOUBLE
-		PRECISION),
-		CAST(COALESCE(AVG(completed_at - initiated_at), 0) AS DOUBLE PRECISION),
-		CAST(COALESCE(AVG(agreed_price_micro), 0) AS DOUBLE PRECISION)
-		FROM negotiations WHERE created_at >= $1 AND created_at < $2`
-	arguments := []any{micro(from), micro(until)}
-	if publisher != 0 {
-		statement += ` AND publisher_id = $3`
-		arguments = append(arguments, publisher)
+	since, before := queries.Time(from), queries.Time(until)
+	if publisher == 0 {
+		return many(dayOf)(s.reads.Days(ctx, since, before))
 	}
-	return many(ctx, s.reader, func(scan func(...any) error) (d Day, err error) {
-		var number int64
-		err = scan(&number, &d.Status, &d.Count, &d.AverageRounds, &d.AverageSeconds, &d.AveragePriceMicro)
-		d.Start = time.UnixMicro(number * day).UTC()
-		d.AverageSeconds /= float64(time.Second / time.Microsecond)
-		return d, err
-	}, statement+` GROUP BY 1, 2 ORDER BY 1, 2`, arguments...)
+	return many(func(row queries.DaysOfPublisherRow) Day { return dayOf(queries.DaysRow(row)) })(
+		s.reads.DaysOfPublisher(ctx, queries.DaysOfPublisherParams{
+			FromTime: since, UntilTime: before, PublisherID: publisher,
+		}))
+}
+
+func dayOf(row queries.DaysRow) Day {
+	return Day{
+		Start:  time.Unix(row.Day*int64(24*time.Hour/time.Second), 0).UTC(),
+		Status: Status(row.Status), Count: row.Count, AverageRounds: row.Rounds,
+		AverageSeconds: row.Micros / float64(time.Second/time.Microsecond), AveragePriceMicro: row.PriceMicro,
+	}
 }
 
 // Total has the figures of all negotiations that have one status.
@@ -66,12 +66,7 @@ type Total struct {
 // Totals returns the figures of all negotiations by status. Statuses without negotiations are left out. It
 // reads every negotiation.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
-	return many(ctx, s.reader, func(scan func(...any) error) (t Total, err error) {
-		var micros int64
-		err = scan(&t.Status, &t.Count, &t.Rounds, &micros)
-		t.Duration = time.Duration(micros) * time.Microsecond
-		return t, err
-	}, `SELECT status, COUNT(*), CAST(SUM(current_round) AS BIGINT),
-		CAST(COALESCE(SUM(completed_at - initiated_at), 0) AS BIGINT)
-		FROM negotiations GROUP BY status ORDER BY status`)
+	return many(func(row queries.TotalsRow) Total {
+		return Total{Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
+	})(s.reads.Totals(ctx))
 }

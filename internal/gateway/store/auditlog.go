@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 var (
@@ -18,39 +20,29 @@ func auditEntry(now time.Time, kind string, data json.RawMessage) audit.Entry {
 	return audit.Entry{Time: now, Kind: kind, Data: data}
 }
 
-const linkColumns = `negotiation_id, sequence, entry, hash`
-
-func scanLink(scan func(...any) error) (l audit.Link, err error) {
-	err = scan(&l.Negotiation, &l.Sequence, &l.Text, &l.Hash)
-	return l, err
-}
-
-func scanHead(scan func(...any) error) (h audit.Head, err error) {
-	err = scan(&h.Negotiation, &h.Length, &h.Hash)
-	return h, err
-}
+// allHeads selects the head of each negotiation.
+const allHeads = `SELECT id, audit_length, audit_head FROM negotiations`
 
 // AuditSnapshot implements [audit.Source].
 func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
 	links func(audit.Link) error) error {
-	return s.snapshot(ctx, func(tx querier) error {
-		err := each(ctx, tx, scanHead, heads, `SELECT id, audit_length, audit_head FROM negotiations`)
-		if err != nil {
+	return s.snapshot(ctx, func(on standard) error {
+		if err := eachHead(ctx, on, heads, allHeads); err != nil {
 			return err
 		}
-		return each(ctx, tx, scanLink, links, `SELECT `+linkColumns+` FROM audit_entries ORDER BY negotiation_id,
-			sequence`)
+		var l audit.Link
+		return each(ctx, on, []any{&l.Negotiation, &l.Sequence, &l.Text, &l.Hash}, func() error { return links(l) },
+			`SELECT negotiation_id, sequence, entry, hash FROM audit_entries ORDER BY negotiation_id, sequence`)
 	})
 }
 
 // ChangedHeads implements [audit.HeadSource].
 func (s *Store) ChangedHeads(ctx context.Context, since time.Time, act func(audit.Head) error) error {
+	on := standard{s.reader, s.Dialect}
 	if since.IsZero() {
-		return each(ctx, s.reader, scanHead, act, `SELECT id, audit_length, audit_head FROM negotiations`)
+		return eachHead(ctx, on, act, allHeads)
 	}
-	return each(ctx, s.reader, scanHead, act,
-		`SELECT id, audit_length, audit_head FROM negotiations WHERE updated_at >= $1`,
-		micro(since))
+	return eachHead(ctx, on, act, allHeads+` WHERE updated_at >= $1`, since.UnixMicro())
 }
 
 // AuditEntries returns entries of a negotiation in their order: at most limit of them after the entry with a
@@ -60,28 +52,29 @@ func (s *Store) AuditEntries(ctx context.Context, negotiation string, after int6
 	if err := checkID("negotiation", negotiation); err != nil {
 		return nil, err
 	}
-	return many(ctx, s.reader, scanLink, `SELECT `+linkColumns+` FROM audit_entries
-		WHERE negotiation_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, negotiation, after,
-		min(max(limit, 1), MaxPage))
+	return many(func(row queries.AuditEntry) audit.Link {
+		return audit.Link{Negotiation: row.NegotiationID, Sequence: row.Sequence, Text: row.Entry, Hash: row.Hash}
+	})(s.reads.Entries(ctx, queries.EntriesParams{
+		NegotiationID: negotiation, After: after, Most: int32(min(max(limit, 1), MaxPage)),
+	}))
 }
 
-// each calls act for every row of a statement without keeping them.
-func each[T any](ctx context.Context, on querier, scan func(func(...any) error) (T, error), act func(T) error,
-	statement string, arguments ...any,
-) (err error) {
-	rows, err := on.query(ctx, statement, arguments...)
+func eachHead(
+	ctx context.Context, on standard, act func(audit.Head) error, statement string, arguments ...any,
+) error {
+	var h audit.Head
+	return each(ctx, on, []any{&h.Negotiation, &h.Length, &h.Hash}, func() error { return act(h) }, statement,
+		arguments...)
+}
+
+// each scans every row of a statement into the targets, and calls act. It keeps no rows, unlike the functions of
+// sqlc.
+func each(ctx context.Context, on standard, targets []any, act func() error, statement string, arguments ...any,
+) error {
+	rows, err := on.Query(ctx, statement, arguments...)
 	if err != nil {
 		return classify(err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		row, err := scan(rows.Scan)
-		if err != nil {
-			return err
-		}
-		if err := act(row); err != nil {
-			return err
-		}
-	}
-	return classify(rows.Err())
+	_, err = pgx.ForEachRow(rows, targets, act)
+	return classify(err)
 }

@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // nameKey returns a name in the form in which names are compared: without spaces and differences of case, of
@@ -18,16 +19,13 @@ func nameKey(name string) string {
 }
 
 // fillNameKeys sets the name_key of clients that an older version of haggle has registered.
-func fillNameKeys(ctx context.Context, tx *sql.Tx) error {
-	named, err := many(ctx, standard{tx}, scanClient, `SELECT `+clientColumns+` FROM clients WHERE name IS NOT NULL
-		ORDER BY id`)
+func fillNameKeys(ctx context.Context, run *queries.Queries) error {
+	all, err := run.NamedClients(ctx)
 	if err != nil {
 		return err
 	}
-	for _, c := range named {
-		_, err := tx.ExecContext(ctx, `UPDATE clients SET name_key = CAST($1 AS TEXT) WHERE id = $2
-			AND NOT EXISTS (SELECT 1 FROM clients WHERE name_key = $1)`, nameKey(c.Name), c.ID)
-		if err != nil {
+	for _, c := range all {
+		if err := run.SetNameKey(ctx, nameKey(c.Name), c.ID); err != nil {
 			return err
 		}
 	}

@@ -2,12 +2,13 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // ClientKind is the way in which a client proves its identity.
@@ -36,11 +37,11 @@ type Client struct {
 	CreatedAt time.Time
 }
 
-const clientColumns = `id, kind, subject, name, public_key, created_at`
-
-func scanClient(scan func(...any) error) (c Client, err error) {
-	err = scan(&c.ID, &c.Kind, &c.Subject, text(&c.Name), text(&c.PublicKey), scanTime{&c.CreatedAt})
-	return c, err
+func clientOf(row queries.Client) Client {
+	return Client{
+		ID: row.ID, Kind: ClientKind(row.Kind), Subject: row.Subject, Name: string(row.Name),
+		PublicKey: string(row.PublicKey), CreatedAt: time.Time(row.CreatedAt),
+	}
 }
 
 // RegisterClient adds a client. A repetition of a request with an idempotency key returns the client of the
@@ -49,14 +50,13 @@ func scanClient(scan func(...any) error) (c Client, err error) {
 func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
 	folded := nameKey(c.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
-		return one(ctx, t, fmt.Sprintf("client %s", c.Subject), scanClient,
-			`INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6) RETURNING `+clientColumns, string(c.Kind), c.Subject, orNull(c.Name),
-			orNull(folded), orNull(c.PublicKey), micro(s.now()))
+		return one("client "+c.Subject, clientOf)(t.run.AddClient(ctx, queries.AddClientParams{
+			Kind: string(c.Kind), Subject: c.Subject, Name: queries.Text(c.Name), NameKey: queries.Text(folded),
+			PublicKey: queries.Text(c.PublicKey), CreatedAt: queries.Time(s.now()),
+		}))
 	})
 	if errors.Is(err, ErrExists) {
-		_, found := one(ctx, s.reader, "client", scanClient,
-			`SELECT `+clientColumns+` FROM clients WHERE name_key = $1`, folded)
+		_, found := one("client", clientOf)(s.reads.ClientByNameKey(ctx, queries.Text(folded)))
 		if !errors.Is(found, ErrNotFound) {
 			err = errors.Join(fmt.Errorf("client %s: %w", c.Name, ErrNameTaken), found)
 		}
@@ -66,27 +66,23 @@ func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client,
 
 // AnonymousClient returns the anonymous client with a subject. It adds one if there is none.
 func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, error) {
-	return one(ctx, s.writer, "anonymous client", scanClient, `INSERT INTO clients (kind, subject, created_at)
-		VALUES ('anonymous', $1, $2) ON CONFLICT (kind, subject) DO UPDATE SET subject = excluded.subject
-		RETURNING `+clientColumns, subject, micro(s.now()))
+	return one("anonymous client", clientOf)(s.writes.AnonymousClient(ctx, subject, queries.Time(s.now())))
 }
 
 // Client returns a client, or [ErrNotFound].
 func (s *Store) Client(ctx context.Context, id int64) (Client, error) {
-	return one(ctx, s.reader, fmt.Sprintf("client %d", id), scanClient,
-		`SELECT `+clientColumns+` FROM clients WHERE id = $1`, id)
+	return one(fmt.Sprintf("client %d", id), clientOf)(s.reads.Client(ctx, id))
 }
 
 // ClientBySubject returns a client, or [ErrNotFound].
 func (s *Store) ClientBySubject(ctx context.Context, kind ClientKind, subject string) (Client, error) {
-	return one(ctx, s.reader, "client "+subject, scanClient,
-		`SELECT `+clientColumns+` FROM clients WHERE kind = $1 AND subject = $2`, string(kind), subject)
+	return one("client "+subject, clientOf)(s.reads.ClientBySubject(ctx, string(kind), subject))
 }
 
 // Clients lists the clients, newest first.
 func (s *Store) Clients(ctx context.Context, page Page) (List[Client], error) {
-	return list(ctx, s, page, scanClient, func(c Client) Cursor { return numberedCursor(c.CreatedAt, c.ID) },
-		`SELECT `+clientColumns+` FROM clients`, nil)
+	return list(ctx, s, page, clientOf, func(c Client) Cursor { return numberedCursor(c.CreatedAt, c.ID) },
+		`SELECT * FROM clients`, nil)
 }
 
 // APIKey is a key of a publisher or of a client. The key itself is not stored.
@@ -111,68 +107,39 @@ func (k APIKey) Valid(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
 }
 
-const keyColumns = `id, hash, name, scopes, publisher_id, client_id, created_at, expires_at, revoked_at,
-	replaced_by`
-
-func scanKey(scan func(...any) error) (k APIKey, err error) {
-	var scopes []byte
-	var publisher, client *int64
-	err = scan(&k.ID, &k.Hash, &k.Name, text(&scopes), &publisher, &client, scanTime{&k.CreatedAt},
-		scanTime{&k.ExpiresAt}, scanTime{&k.RevokedAt}, text(&k.ReplacedBy))
-	if err != nil {
-		return k, err
+func keyOf(row queries.APIKey) APIKey {
+	return APIKey{
+		ID: row.ID, Hash: row.Hash, Name: row.Name, Scopes: row.Scopes, Publisher: int64(row.PublisherID),
+		Client: int64(row.ClientID), CreatedAt: time.Time(row.CreatedAt), ExpiresAt: time.Time(row.ExpiresAt),
+		RevokedAt: time.Time(row.RevokedAt), ReplacedBy: string(row.ReplacedBy),
 	}
-	if publisher != nil {
-		k.Publisher = *publisher
-	}
-	if client != nil {
-		k.Client = *client
-	}
-	return k, json.Unmarshal(scopes, &k.Scopes)
 }
 
-func (s *Store) addKey(ctx context.Context, on querier, k APIKey) (APIKey, error) {
-	if k.Scopes == nil {
-		k.Scopes = []string{}
-	}
-	scopes, err := json.Marshal(k.Scopes)
-	if err != nil {
-		return k, err
-	}
+func (s *Store) addKey(ctx context.Context, run *queries.Queries, k APIKey) (APIKey, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return k, err
 	}
-	return one(ctx, on, "API key", scanKey, `INSERT INTO api_keys (id, hash, name, scopes, publisher_id,
-		client_id, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING `+keyColumns, id.String(), k.Hash, k.Name, string(scopes),
-		numberOrNull(k.Publisher), numberOrNull(k.Client), micro(s.now()), micro(k.ExpiresAt))
-}
-
-func numberOrNull(id int64) any {
-	if id == 0 {
-		return nil
-	}
-	return id
+	return one("API key", keyOf)(run.AddKey(ctx, queries.AddKeyParams{
+		ID: id.String(), Hash: k.Hash, Name: k.Name, Scopes: k.Scopes, PublisherID: queries.Number(k.Publisher),
+		ClientID: queries.Number(k.Client), CreatedAt: queries.Time(s.now()), ExpiresAt: queries.Time(k.ExpiresAt),
+	}))
 }
 
 // CreateKey adds an API key. It returns [ErrKeyReused], and for a repetition of a request with an idempotency
 // key the API key of the first one with replayed true, without its hash: the database cannot return the text
 // of a key.
 func (s *Store) CreateKey(ctx context.Context, k APIKey, key *Key) (added APIKey, replayed bool, err error) {
-	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t, k) })
+	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t.run, k) })
 }
 
 // KeyWithOwner returns an API key with the name of its owner, or [ErrNotFound]. The key can be expired or
 // revoked. Each request with a key begins with it, so it is one statement, and at most one in keyLifetime.
 func (s *Store) KeyWithOwner(ctx context.Context, hash string) (APIKey, string, error) {
-	return s.keys.get(hash, func() (k APIKey, owner string, err error) {
-		k, err = one(ctx, s.reader, "API key", func(scan func(...any) error) (APIKey, error) {
-			return scanKey(func(targets ...any) error { return scan(append(targets, text(&owner))...) })
-		}, `SELECT `+keyColumns+`, COALESCE((SELECT clients.name FROM clients WHERE clients.id = client_id),
-			(SELECT publishers.name FROM publishers WHERE publishers.id = publisher_id))
-			FROM api_keys WHERE hash = $1`, hash)
-		return k, owner, err
+	return s.keys.get(hash, func() (APIKey, string, error) {
+		row, err := s.reads.KeyWithOwner(ctx, hash)
+		k, err := one("API key", keyOf)(row.APIKey, err)
+		return k, row.Owner, err
 	})
 }
 
@@ -181,7 +148,7 @@ func (s *Store) Key(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	return one(ctx, s.reader, "API key "+id, scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`, id)
+	return one("API key "+id, keyOf)(s.reads.Key(ctx, id))
 }
 
 // RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no
@@ -190,9 +157,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	revoked, err := one(ctx, s.writer, "API key "+id, scanKey,
-		`UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1
-		RETURNING `+keyColumns, id, micro(s.now()))
+	revoked, err := one("API key "+id, keyOf)(s.writes.RevokeKey(ctx, queries.Time(s.now()), id))
 	s.keys.forget(revoked.Hash)
 	return revoked, err
 }
@@ -206,9 +171,9 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 	if err := checkID("API key", id); err != nil {
 		return added, replaced, err
 	}
+	read := one("API key "+id, keyOf)
 	err = s.transact(ctx, func(t *transaction) error {
-		old, err := one(ctx, t, "API key "+id, scanKey,
-			t.lock(`SELECT `+keyColumns+` FROM api_keys WHERE id = $1`, "FOR UPDATE"), id)
+		old, err := read(t.run.LockKey(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -225,12 +190,12 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 			end = old.ExpiresAt
 		}
 		old.Hash = newHash
-		if added, err = s.addKey(ctx, t, old); err != nil {
+		if added, err = s.addKey(ctx, t.run, old); err != nil {
 			return err
 		}
-		replaced, err = one(ctx, t, "API key "+id, scanKey,
-			`UPDATE api_keys SET expires_at = $2, replaced_by = $3 WHERE id = $1 RETURNING `+keyColumns,
-			id, micro(end), added.ID)
+		replaced, err = read(t.run.ReplaceKey(ctx, queries.ReplaceKeyParams{
+			ID: id, ExpiresAt: queries.Time(end), ReplacedBy: queries.Text(added.ID),
+		}))
 		return err
 	})
 	s.keys.forget(replaced.Hash)
@@ -243,8 +208,8 @@ func (s *Store) Keys(ctx context.Context, publisher, client int64, page Page) (L
 	if client != 0 {
 		owner = condition{"client_id = ", client}
 	}
-	return list(ctx, s, page, scanKey, func(k APIKey) Cursor { return Cursor{k.CreatedAt, k.ID} },
-		`SELECT `+keyColumns+` FROM api_keys`, where{owner})
+	return list(ctx, s, page, keyOf, func(k APIKey) Cursor { return Cursor{k.CreatedAt, k.ID} },
+		`SELECT * FROM api_keys`, where{owner})
 }
 
 // checkID returns [ErrNotFound] for an id that is not a UUID.

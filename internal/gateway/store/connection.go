@@ -17,7 +17,7 @@ func (s *Store) Writer() (*sql.DB, error) {
 	if s.Dialect != SQLite {
 		return nil, errDialect
 	}
-	return s.writer.DB, nil
+	return s.writer, nil
 }
 
 // NewPool returns at most size further connections to a PostgreSQL database, for a library that keeps tables

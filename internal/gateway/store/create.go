@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Proposal opens a negotiation with a publisher.
@@ -69,8 +71,7 @@ func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decid
 func (t *transaction) create(
 	ctx context.Context, c Creation, publishers []int64, decide Decide, result *Result,
 ) error {
-	client, err := one(ctx, t, fmt.Sprintf("client %d", c.Client), scanClient,
-		t.observedLock(`SELECT `+clientColumns+` FROM clients WHERE id = $1`, "FOR NO KEY UPDATE"), c.Client)
+	client, err := one(fmt.Sprintf("client %d", c.Client), clientOf)(t.run.LockClient(ctx, c.Client))
 	if err != nil {
 		return err
 	}
@@ -97,8 +98,9 @@ func (t *transaction) create(
 		for i := range states {
 			states[i].Bundle = id.String()
 		}
-		writes = append(writes, insert("bundles", "id, client_id, definition, created_at",
-			[]any{id.String(), client.ID, string(c.Bundle), micro(now)}))
+		writes = record((*queries.Queries).AddBundle, queries.AddBundleParams{
+			ID: id.String(), ClientID: client.ID, Definition: queries.JSON(c.Bundle), CreatedAt: queries.Time(now),
+		})
 	}
 	outcome, err := decide(slices.Clone(states))
 	if err != nil {
@@ -109,7 +111,7 @@ func (t *transaction) create(
 			len(states))
 	}
 	added := changes{by: t.by}
-	var rows [][]any
+	var rows []queries.AddNegotiationParams
 	for i, state := range states {
 		n := state.Negotiation
 		if err := added.apply(&n, outcome.Decisions[i], "", now); err != nil {
@@ -119,15 +121,8 @@ func (t *transaction) create(
 		result.Negotiations = append(result.Negotiations, n)
 	}
 	result.Answer = outcome.Answer
-	writes = append(writes, insert("negotiations", negotiationColumns, rows...))
-	writes = append(writes, added.writes()...)
-	return t.finish(ctx, append(writes, c.Key.writes(outcome.Answer, now)...))
-}
-
-// observedLock is lock for a statement that is executed next.
-func (t *transaction) observedLock(statement, clause string) string {
-	t.store.observed(statement)
-	return t.lock(statement, clause)
+	return t.finish(ctx, slices.Concat(writes, record((*queries.Queries).AddNegotiation, rows...), added.writes(),
+		c.Key.writes(outcome.Answer, now)))
 }
 
 // inList returns "$first, ..." for a number of arguments.
@@ -139,7 +134,7 @@ func inList(first, count int) string {
 	return strings.Join(numbers, ", ")
 }
 
-func anyOf(ids []int64) (values []any) {
+func anyOf[ID int64 | string](ids []ID) (values []any) {
 	for _, id := range ids {
 		values = append(values, id)
 	}
@@ -151,21 +146,18 @@ func anyOf(ids []int64) (values []any) {
 func (t *transaction) newStates(
 	ctx context.Context, c Creation, client Client, publishers []int64,
 ) ([]State, error) {
-	type row struct {
-		id       int64
-		floor    *int64
-		strategy Strategy
-	}
 	// A publisher without an active strategy has a row with the strategy 0.
-	found, err := many(ctx, t, func(scan func(...any) error) (r row, err error) {
-		var strategy nullID
-		err = scan(&r.id, &r.floor, &strategy, text(&r.strategy.Definition))
-		r.strategy.ID, r.strategy.Publisher, r.strategy.Active = int64(strategy), r.id, strategy != 0
-		return r, err
-	}, t.observedLock(`SELECT p.id, p.published_floor_micro, v.id, v.definition FROM publishers p
+	type row struct {
+		Publisher  int64
+		Floor      *int64
+		Strategy   queries.Number
+		Definition queries.JSON
+	}
+	found, err := collect[row](ctx, t, `SELECT p.id AS publisher, p.published_floor_micro AS floor, v.id AS strategy,
+		v.definition FROM publishers p
 		LEFT JOIN negotiation_strategies v ON v.publisher_id = p.id AND v.is_active
-		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id`,
-		"FOR NO KEY UPDATE OF p"), anyOf(publishers)...)
+		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id
+FOR NO KEY UPDATE OF p`, anyOf(publishers)...)
 	if err != nil {
 		return nil, err
 	}
@@ -177,12 +169,14 @@ func (t *transaction) newStates(
 		var floor *int64
 		known := false
 		for _, r := range found {
-			if r.id != p.Publisher {
+			if r.Publisher != p.Publisher {
 				continue
 			}
-			known, floor = true, r.floor
-			if r.strategy.Active {
-				versions = append(versions, r.strategy)
+			known, floor = true, r.Floor
+			if r.Strategy != 0 {
+				versions = append(versions, Strategy{
+					ID: int64(r.Strategy), Publisher: r.Publisher, Definition: json.RawMessage(r.Definition), Active: true,
+				})
 			}
 		}
 		switch {
@@ -222,41 +216,39 @@ func (t *transaction) checkLimits(
 ) error {
 	limits := t.store.limits
 	hourAgo := now.Add(-time.Hour)
-	arguments := append([]any{client.ID, micro(hourAgo), micro(now)}, anyOf(publishers)...)
+	arguments := append([]any{client.ID, hourAgo.UnixMicro(), now.UnixMicro()}, anyOf(publishers)...)
 	// The row of the client has publisher 0.
 	type usage struct {
-		publisher         int64
-		all, anonymous    int
-		first, firstAnony time.Time
+		Publisher             int64
+		All, Anonymous        int
+		First, FirstAnonymous queries.Time
 	}
-	used, err := many(ctx, t, func(scan func(...any) error) (u usage, err error) {
-		err = scan(&u.publisher, &u.all, &u.anonymous, scanTime{&u.first}, scanTime{&u.firstAnony})
-		return u, err
-	}, t.observedLock(`SELECT 0, COUNT(*), 0, MIN(created_at), NULL FROM negotiations WHERE client_id = $1 AND
-		created_at > $2
+	used, err := collect[usage](ctx, t, `SELECT 0 AS publisher, COUNT(*) AS "all", 0 AS anonymous,
+			MIN(created_at) AS first, NULL AS first_anonymous
+		FROM negotiations WHERE client_id = $1 AND created_at > $2
 		UNION ALL
 		SELECT publisher_id, COUNT(*), COUNT(CASE WHEN anonymous THEN 1 END), MIN(deadline_at),
 			MIN(CASE WHEN anonymous THEN deadline_at END)
 		FROM negotiations WHERE `+open+` AND deadline_at > $3 AND publisher_id IN (`+inList(4, len(publishers))+`)
-		GROUP BY publisher_id`, ""), arguments...)
+		GROUP BY publisher_id`, arguments...)
 	if err != nil {
 		return err
 	}
 	for _, u := range used {
 		switch {
-		case u.publisher == 0:
-			if u.all+len(publishers) > limits.PerClientHour {
+		case u.Publisher == 0:
+			if u.All+len(publishers) > limits.PerClientHour {
 				wait := time.Hour
-				if !u.first.IsZero() {
-					wait = u.first.Sub(hourAgo)
+				if first := time.Time(u.First); !first.IsZero() {
+					wait = first.Sub(hourAgo)
 				}
 				return &LimitError{LimitClientHour, limits.PerClientHour, 0, positive(wait)}
 			}
-		case u.all >= limits.OpenPerPublisher:
-			return &LimitError{LimitOpen, limits.OpenPerPublisher, u.publisher, positive(u.first.Sub(now))}
-		case client.Kind == ClientAnonymous && u.anonymous >= limits.AnonymousPerPublisher:
-			return &LimitError{LimitAnonymous, limits.AnonymousPerPublisher, u.publisher,
-				positive(u.firstAnony.Sub(now))}
+		case u.All >= limits.OpenPerPublisher:
+			return &LimitError{LimitOpen, limits.OpenPerPublisher, u.Publisher, positive(time.Time(u.First).Sub(now))}
+		case client.Kind == ClientAnonymous && u.Anonymous >= limits.AnonymousPerPublisher:
+			return &LimitError{LimitAnonymous, limits.AnonymousPerPublisher, u.Publisher,
+				positive(time.Time(u.FirstAnonymous).Sub(now))}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // State is the input of a decision. The transaction has locked the negotiation.
@@ -97,31 +98,15 @@ type changes struct {
 	// by is that of the audit entries.
 	by string
 
-	rounds, messages, entries [][]any
+	rounds   []queries.AddRoundParams
+	messages []queries.AddMessageParams
+	entries  []queries.AddEntryParams
 }
 
-const (
-	roundColumns = `id, negotiation_id, round_number, actor, action, proposed_terms, reasoning, llm_model,
-		llm_tokens_used,
-		llm_response_time_ms, analysis, created_at`
-	messageColumns = `id, negotiation_id, round_id, sender, message_type, message, structured_data, created_at`
-	entryColumns   = `negotiation_id, sequence, entry, hash`
-)
-
-// writes returns the statements that insert the rows.
-func (c *changes) writes() (all []write) {
-	for _, table := range []struct {
-		name, columns string
-		rows          [][]any
-	}{
-		{"negotiation_rounds", roundColumns, c.rounds}, {"negotiation_messages", messageColumns, c.messages},
-		{"audit_entries", entryColumns, c.entries},
-	} {
-		if len(table.rows) > 0 {
-			all = append(all, insert(table.name, table.columns, table.rows...))
-		}
-	}
-	return all
+// writes returns the statements that add the rows.
+func (c *changes) writes() []write {
+	return slices.Concat(record((*queries.Queries).AddRound, c.rounds...),
+		record((*queries.Queries).AddMessage, c.messages...), record((*queries.Queries).AddEntry, c.entries...))
 }
 
 // check returns an error for a decision that the state does not allow.
@@ -228,18 +213,21 @@ func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, e
 	if err != nil {
 		return audited, err
 	}
-	c.rounds = append(c.rounds, []any{
-		id.String(), n.ID, n.CurrentRound, string(r.Actor), r.Action, orNull(r.Terms), r.Reasoning,
-		orNull(r.LLMModel),
-		numberOrNull(r.LLMTokens), numberOrNull(r.LLMTime.Milliseconds()), orNull(r.Analysis), micro(now),
+	c.rounds = append(c.rounds, queries.AddRoundParams{
+		ID: id.String(), NegotiationID: n.ID, RoundNumber: int64(n.CurrentRound), Actor: string(r.Actor),
+		Action: r.Action, ProposedTerms: queries.JSON(r.Terms), Reasoning: r.Reasoning,
+		LLMModel: queries.Text(r.LLMModel), LLMTokensUsed: queries.Number(r.LLMTokens),
+		LLMResponseTimeMs: queries.Number(r.LLMTime.Milliseconds()), Analysis: queries.JSON(r.Analysis),
+		CreatedAt: queries.Time(now),
 	})
 	for _, m := range r.Messages {
 		message, err := uuid.NewV7()
 		if err != nil {
 			return audited, err
 		}
-		c.messages = append(c.messages, []any{
-			message.String(), n.ID, id.String(), string(m.Sender), m.Type, m.Text, orNull(m.Data), micro(now),
+		c.messages = append(c.messages, queries.AddMessageParams{
+			ID: message.String(), NegotiationID: n.ID, RoundID: id.String(), Sender: string(m.Sender),
+			MessageType: m.Type, Message: m.Text, StructuredData: queries.JSON(m.Data), CreatedAt: queries.Time(now),
 		})
 		audited.Messages = append(audited.Messages, auditedText{m.Sender, m.Type, m.Text, m.Data})
 	}
@@ -258,7 +246,9 @@ func (c *changes) chain(n *Negotiation, entries ...audit.Entry) error {
 	}
 	n.head = head
 	for _, link := range links {
-		c.entries = append(c.entries, []any{link.Negotiation, link.Sequence, link.Text, link.Hash})
+		c.entries = append(c.entries, queries.AddEntryParams{
+			NegotiationID: link.Negotiation, Sequence: link.Sequence, Entry: link.Text, Hash: link.Hash,
+		})
 	}
 	return nil
 }

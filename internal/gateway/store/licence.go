@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Policy is a licence: the publisher's rule for a client.
@@ -20,12 +22,12 @@ type Policy struct {
 	RevokedAt time.Time
 }
 
-const policyColumns = `id, publisher_id, client_id, negotiation_id, policy_json, created_at, revoked_at`
-
-func scanPolicy(scan func(...any) error) (p Policy, err error) {
-	err = scan(&p.ID, &p.Publisher, &p.Client, &p.Negotiation, text(&p.Policy), scanTime{&p.CreatedAt},
-		scanTime{&p.RevokedAt})
-	return p, err
+func policyOf(row queries.Policy) Policy {
+	return Policy{
+		ID: row.ID, Publisher: row.PublisherID, Client: row.ClientID, Negotiation: row.NegotiationID,
+		Policy: json.RawMessage(row.PolicyJSON), CreatedAt: time.Time(row.CreatedAt),
+		RevokedAt: time.Time(row.RevokedAt),
+	}
 }
 
 // GenerateLicence writes the licence of an accepted negotiation and links both. build returns the policy.
@@ -47,18 +49,17 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 		case state.Status != StatusAccepted:
 			return &StatusError{Status: state.Status, Reason: state.Reason}
 		case state.Policy != 0:
-			p, err = one(ctx, t, fmt.Sprintf("licence %d", state.Policy), scanPolicy,
-				`SELECT `+policyColumns+` FROM policies WHERE id = $1`, state.Policy)
+			p, err = one(policyName(state.Policy), policyOf)(t.run.Policy(ctx, state.Policy))
 			return err
 		}
 		document, err := build(state)
 		if err != nil {
 			return err
 		}
-		added := insert("policies", "publisher_id, client_id, negotiation_id, policy_json, created_at",
-			[]any{state.Publisher, state.Client, state.ID, string(document), micro(state.Now)})
-		p, err = one(ctx, t, "licence of negotiation "+negotiation, scanPolicy,
-			added.statement+" RETURNING "+policyColumns, added.arguments...)
+		p, err = one("licence of negotiation "+negotiation, policyOf)(t.run.AddPolicy(ctx, queries.AddPolicyParams{
+			PublisherID: state.Publisher, ClientID: state.Client, NegotiationID: state.ID,
+			PolicyJSON: queries.JSON(document), CreatedAt: queries.Time(state.Now),
+		}))
 		if err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (t *transaction) record(ctx context.Context, state State, kind string, data
 	}
 	n.UpdatedAt = state.Now
 	change(&n)
-	return t.all(ctx, append(c.writes(), n.update())...)
+	return t.all(ctx, append(c.writes(), record((*queries.Queries).UpdateNegotiation, n.update())...)...)
 }
 
 // RevokeLicence revokes the licence of a negotiation. A licence that is revoked already keeps its time. It
@@ -98,19 +99,17 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 	if err := checkID("negotiation", negotiation); err != nil {
 		return p, err
 	}
+	read := one("licence of negotiation "+negotiation, policyOf)
 	err = s.transact(ctx, func(t *transaction) error {
 		states, _, err := t.lockNegotiations(ctx, RoundRequest{Negotiations: []string{negotiation}})
 		if err != nil {
 			return err
 		}
-		p, err = one(ctx, t, "licence of negotiation "+negotiation, scanPolicy,
-			`SELECT `+policyColumns+` FROM policies WHERE negotiation_id = $1 AND publisher_id = $2`, negotiation,
-			publisher)
+		p, err = read(t.run.PolicyOfNegotiation(ctx, negotiation, publisher))
 		if err != nil || !p.RevokedAt.IsZero() {
 			return err
 		}
-		p, err = one(ctx, t, "licence of negotiation "+negotiation, scanPolicy,
-			`UPDATE policies SET revoked_at = $2 WHERE id = $1 RETURNING `+policyColumns, p.ID, micro(states[0].Now))
+		p, err = read(t.run.RevokePolicy(ctx, queries.Time(states[0].Now), p.ID))
 		if err != nil {
 			return err
 		}
@@ -122,9 +121,10 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 
 // Policy returns a licence, or [ErrNotFound].
 func (s *Store) Policy(ctx context.Context, id int64) (Policy, error) {
-	return one(ctx, s.reader, fmt.Sprintf("licence %d", id), scanPolicy,
-		`SELECT `+policyColumns+` FROM policies WHERE id = $1`, id)
+	return one(policyName(id), policyOf)(s.reads.Policy(ctx, id))
 }
+
+func policyName(id int64) string { return fmt.Sprintf("licence %d", id) }
 
 // Policies lists the licences of a publisher, of a client or of both, newest first. Zero selects all.
 func (s *Store) Policies(ctx context.Context, publisher, client int64, page Page) (List[Policy], error) {
@@ -135,6 +135,6 @@ func (s *Store) Policies(ctx context.Context, publisher, client int64, page Page
 	if client != 0 {
 		conditions = append(conditions, condition{"client_id = ", client})
 	}
-	return list(ctx, s, page, scanPolicy, func(p Policy) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
-		`SELECT `+policyColumns+` FROM policies`, conditions)
+	return list(ctx, s, page, policyOf, func(p Policy) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
+		`SELECT * FROM policies`, conditions)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -171,7 +172,7 @@ func (f *fixture) accepted(t *testing.T) Negotiation {
 func at1800(State) (Terms, error) { return Terms{PriceMicro: 1800}, nil }
 
 // count returns the result of a query of one number.
-func count(t *testing.T, db *database, statement string, arguments ...any) (n int64) {
+func count(t *testing.T, db *sql.DB, statement string, arguments ...any) (n int64) {
 	t.Helper()
 	require.NoError(t, db.QueryRowContext(context.Background(), statement, arguments...).Scan(&n))
 	return n

@@ -11,6 +11,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
 )
 
@@ -22,7 +23,7 @@ const versionTable = "gateway_schema_version"
 const migrationTries = 8
 
 // fills compute values of existing rows after the migration with a version.
-var fills = map[int64]func(context.Context, *sql.Tx) error{5: fillNameKeys}
+var fills = map[int64]func(context.Context, *queries.Queries) error{5: fillNameKeys}
 
 // versions returns the migrations of a dialect.
 func versions(dialect Dialect) ([]*goose.Migration, error) {
@@ -36,7 +37,7 @@ func versions(dialect Dialect) ([]*goose.Migration, error) {
 			RunTx: func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, m.SQL)
 				if fill := fills[m.Version]; err == nil && fill != nil {
-					err = fill(ctx, tx)
+					err = fill(ctx, queries.New(standard{tx, dialect}))
 				}
 				return err
 			},
@@ -95,5 +96,5 @@ func (s *Store) provider(all []*goose.Migration) (*goose.Provider, error) {
 		}
 		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
 	}
-	return goose.NewProvider(dialect, s.writer.DB, nil, options...)
+	return goose.NewProvider(dialect, s.writer, nil, options...)
 }

@@ -3,11 +3,10 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Status is the state of a negotiation.
@@ -80,83 +79,49 @@ type Negotiation struct {
 	head audit.Head
 }
 
-var negotiationNames = []string{
-	"id", "publisher_id", "client_id", "client_name", "anonymous", "bundle_id", "strategy_id", "status",
-	"reason",
-	"current_round", "initial_proposal", "current_terms", "current_offer_by", "final_terms",
-	"agreed_price_micro",
-	"generated_policy_id", "initiated_by", "initiated_at", "completed_at", "last_activity_at", "deadline_at",
-	"context",
-	"audit_length", "audit_head", "created_at", "updated_at",
-}
-
-var (
-	negotiationColumns = strings.Join(negotiationNames, ", ")
-	lockedColumns      = "n." + strings.Join(negotiationNames, ", n.")
-)
-
-func (n *Negotiation) targets(policy *nullID) []any {
-	return []any{
-		&n.ID, &n.Publisher, &n.Client, text(&n.ClientName), &n.Anonymous, text(&n.Bundle), &n.Strategy, &n.Status,
-		&n.Reason,
-		&n.CurrentRound, text(&n.InitialProposal), text(&n.CurrentTerms), text(&n.OfferBy), text(&n.FinalTerms),
-		&n.AgreedPriceMicro,
-		policy, &n.InitiatedBy, scanTime{&n.InitiatedAt}, scanTime{&n.CompletedAt}, scanTime{&n.LastActivityAt},
-		scanTime{&n.Deadline}, text(&n.Context), &n.head.Length, &n.head.Hash, scanTime{&n.CreatedAt},
-		scanTime{&n.UpdatedAt},
+func negotiationOf(row queries.Negotiation) Negotiation {
+	return Negotiation{
+		ID: row.ID, Publisher: row.PublisherID, Client: row.ClientID, ClientName: string(row.ClientName),
+		Anonymous: row.Anonymous, Bundle: string(row.BundleID), Strategy: row.StrategyID, Status: Status(row.Status),
+		Reason: row.Reason, CurrentRound: int(row.CurrentRound), InitialProposal: json.RawMessage(row.InitialProposal),
+		CurrentTerms: json.RawMessage(row.CurrentTerms), OfferBy: Actor(row.CurrentOfferBy),
+		FinalTerms: json.RawMessage(row.FinalTerms), AgreedPriceMicro: row.AgreedPriceMicro,
+		Policy: int64(row.GeneratedPolicyID), InitiatedBy: Actor(row.InitiatedBy),
+		InitiatedAt: time.Time(row.InitiatedAt), CompletedAt: time.Time(row.CompletedAt),
+		LastActivityAt: time.Time(row.LastActivityAt), Deadline: time.Time(row.DeadlineAt),
+		Context: json.RawMessage(row.Context), CreatedAt: time.Time(row.CreatedAt),
+		UpdatedAt: time.Time(row.UpdatedAt),
+		head:      audit.Head{Negotiation: row.ID, Length: row.AuditLength, Hash: row.AuditHead},
 	}
 }
 
-// row returns the values in the order of negotiationNames.
-func (n *Negotiation) row() []any {
-	return []any{
-		n.ID, n.Publisher, n.Client, orNull(n.ClientName), n.Anonymous, orNull(n.Bundle), n.Strategy,
-		string(n.Status), n.Reason,
-		n.CurrentRound, string(n.InitialProposal), orNull(n.CurrentTerms), orNull(n.OfferBy), orNull(n.FinalTerms),
-		n.AgreedPriceMicro, numberOrNull(n.Policy), string(n.InitiatedBy), micro(n.InitiatedAt),
-		micro(n.CompletedAt),
-		micro(n.LastActivityAt), micro(n.Deadline), orNull(n.Context), n.head.Length, n.head.Hash,
-		micro(n.CreatedAt),
-		micro(n.UpdatedAt),
+// row returns the row that adds a negotiation.
+func (n *Negotiation) row() queries.AddNegotiationParams {
+	return queries.AddNegotiationParams{
+		ID: n.ID, PublisherID: n.Publisher, ClientID: n.Client, ClientName: queries.Text(n.ClientName),
+		Anonymous: n.Anonymous, BundleID: queries.Text(n.Bundle), StrategyID: n.Strategy, Status: string(n.Status),
+		Reason: n.Reason, CurrentRound: int64(n.CurrentRound), InitialProposal: queries.JSON(n.InitialProposal),
+		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.Text(n.OfferBy),
+		FinalTerms: queries.JSON(n.FinalTerms), AgreedPriceMicro: n.AgreedPriceMicro,
+		GeneratedPolicyID: queries.Number(n.Policy), InitiatedBy: string(n.InitiatedBy),
+		InitiatedAt: queries.Time(n.InitiatedAt), CompletedAt: queries.Time(n.CompletedAt),
+		LastActivityAt: queries.Time(n.LastActivityAt), DeadlineAt: queries.Time(n.Deadline),
+		Context: queries.JSON(n.Context), AuditLength: n.head.Length, AuditHead: n.head.Hash,
+		CreatedAt: queries.Time(n.CreatedAt), UpdatedAt: queries.Time(n.UpdatedAt),
 	}
 }
 
-// update returns the statement that writes the columns that a decision can change.
-func (n *Negotiation) update() write {
-	return write{`UPDATE negotiations SET status = $2, reason = $3, current_round = $4, current_terms = $5,
-		current_offer_by = $6,
-		final_terms = $7, agreed_price_micro = $8, completed_at = $9, last_activity_at = $10, deadline_at = $11,
-		context = $12,
-		audit_length = $13, audit_head = $14, updated_at = $15, generated_policy_id = $16 WHERE id = $1`, []any{
-		n.ID, string(n.Status), n.Reason, n.CurrentRound, orNull(n.CurrentTerms), orNull(n.OfferBy),
-		orNull(n.FinalTerms),
-		n.AgreedPriceMicro, micro(n.CompletedAt), micro(n.LastActivityAt), micro(n.Deadline), orNull(n.Context),
-		n.head.Length,
-		n.head.Hash, micro(n.UpdatedAt), numberOrNull(n.Policy),
-	}}
-}
-
-// nullID scans an id. NULL is zero.
-type nullID int64
-
-func (id *nullID) Scan(value any) error {
-	if value == nil {
-		*id = 0
-		return nil
+// update returns the values of the columns that a decision can change.
+func (n *Negotiation) update() queries.UpdateNegotiationParams {
+	return queries.UpdateNegotiationParams{
+		ID: n.ID, Status: string(n.Status), Reason: n.Reason, CurrentRound: int64(n.CurrentRound),
+		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.Text(n.OfferBy),
+		FinalTerms: queries.JSON(n.FinalTerms), AgreedPriceMicro: n.AgreedPriceMicro,
+		GeneratedPolicyID: queries.Number(n.Policy), CompletedAt: queries.Time(n.CompletedAt),
+		LastActivityAt: queries.Time(n.LastActivityAt), DeadlineAt: queries.Time(n.Deadline),
+		Context: queries.JSON(n.Context), AuditLength: n.head.Length, AuditHead: n.head.Hash,
+		UpdatedAt: queries.Time(n.UpdatedAt),
 	}
-	number, ok := value.(int64)
-	if !ok {
-		return fmt.Errorf("id is %T, want an integer", value)
-	}
-	*id = nullID(number)
-	return nil
-}
-
-func scanNegotiation(scan func(...any) error) (n Negotiation, err error) {
-	var policy nullID
-	err = scan(n.targets(&policy)...)
-	n.Policy, n.head.Negotiation = int64(policy), n.ID
-	return n, err
 }
 
 // Negotiation returns a negotiation, or [ErrNotFound].
@@ -164,8 +129,7 @@ func (s *Store) Negotiation(ctx context.Context, id string) (Negotiation, error)
 	if err := checkID("negotiation", id); err != nil {
 		return Negotiation{}, err
 	}
-	return one(ctx, s.reader, "negotiation "+id, scanNegotiation,
-		`SELECT `+negotiationColumns+` FROM negotiations WHERE id = $1`, id)
+	return one("negotiation "+id, negotiationOf)(s.reads.Negotiation(ctx, id))
 }
 
 // Filter selects negotiations. A zero field selects all.
@@ -193,8 +157,8 @@ func (s *Store) Negotiations(ctx context.Context, filter Filter, page Page) (Lis
 		}
 		conditions = append(conditions, condition{"bundle_id = ", filter.Bundle})
 	}
-	return list(ctx, s, page, scanNegotiation, func(n Negotiation) Cursor { return Cursor{n.CreatedAt, n.ID} },
-		`SELECT `+negotiationColumns+` FROM negotiations`, conditions)
+	return list(ctx, s, page, negotiationOf, func(n Negotiation) Cursor { return Cursor{n.CreatedAt, n.ID} },
+		`SELECT * FROM negotiations`, conditions)
 }
 
 // Round is a proposal of the client, an answer of the publisher, or an end after the deadline.
@@ -234,17 +198,14 @@ func (s *Store) Rounds(ctx context.Context, negotiation string) ([]Round, error)
 	if err := checkID("negotiation", negotiation); err != nil {
 		return nil, err
 	}
-	return many(ctx, s.reader, func(scan func(...any) error) (r Round, err error) {
-		var tokens, elapsed nullID
-		err = scan(&r.ID, &r.Number, &r.Actor, &r.Action, text(&r.Terms), &r.Reasoning, text(&r.LLMModel), &tokens,
-			&elapsed,
-			text(&r.Analysis), scanTime{&r.CreatedAt})
-		r.LLMTokens, r.LLMTime = int64(tokens), time.Duration(elapsed)*time.Millisecond
-		return r, err
-	}, `SELECT id, round_number, actor, action, proposed_terms, reasoning, llm_model, llm_tokens_used,
-		llm_response_time_ms,
-		analysis, created_at FROM negotiation_rounds WHERE negotiation_id = $1 ORDER BY round_number, id`,
-		negotiation)
+	return many(func(row queries.NegotiationRound) Round {
+		return Round{
+			ID: row.ID, Number: int(row.RoundNumber), Actor: Actor(row.Actor), Action: row.Action,
+			Terms: json.RawMessage(row.ProposedTerms), Reasoning: row.Reasoning, LLMModel: string(row.LLMModel),
+			LLMTokens: int64(row.LLMTokensUsed), LLMTime: time.Duration(row.LLMResponseTimeMs) * time.Millisecond,
+			Analysis: json.RawMessage(row.Analysis), CreatedAt: time.Time(row.CreatedAt),
+		}
+	})(s.reads.Rounds(ctx, negotiation))
 }
 
 // Messages lists the messages of a negotiation, newest first.
@@ -252,10 +213,11 @@ func (s *Store) Messages(ctx context.Context, negotiation string, page Page) (Li
 	if err := checkID("negotiation", negotiation); err != nil {
 		return List[Message]{}, err
 	}
-	return list(ctx, s, page, func(scan func(...any) error) (m Message, err error) {
-		err = scan(&m.ID, &m.Round, &m.Sender, &m.Type, &m.Text, text(&m.Data), scanTime{&m.CreatedAt})
-		return m, err
-	}, func(m Message) Cursor { return Cursor{m.CreatedAt, m.ID} },
-		`SELECT id, round_id, sender, message_type, message, structured_data, created_at FROM negotiation_messages`,
+	return list(ctx, s, page, func(row queries.AddMessageParams) Message {
+		return Message{
+			ID: row.ID, Round: row.RoundID, Sender: Actor(row.Sender), Type: row.MessageType, Text: row.Message,
+			Data: json.RawMessage(row.StructuredData), CreatedAt: time.Time(row.CreatedAt),
+		}
+	}, func(m Message) Cursor { return Cursor{m.CreatedAt, m.ID} }, `SELECT * FROM negotiation_messages`,
 		where{{"negotiation_id = ", negotiation}})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 const (
@@ -22,23 +24,19 @@ var ErrNonces = errors.New("too many unexpired nonces")
 // because of its age. It returns [ErrExists] if the key has used the nonce before, and [ErrNonces].
 func (s *Store) UseNonce(ctx context.Context, keyID, nonce string, until time.Time) error {
 	// The primary key decides, so of several processes that use a nonce at once only one succeeds.
-	_, err := one(ctx, s.writer, "nonce", scanNonce, `INSERT INTO signature_nonces (key_id, nonce, expires_at)
-		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT) WHERE (SELECT COUNT(*) FROM
-			(SELECT 1 FROM signature_nonces WHERE key_id = $1 LIMIT $4) AS used) < $4 RETURNING nonce`,
-		keyID, nonce, micro(until), MaxNonces)
-	if errors.Is(err, ErrNotFound) {
+	_, err := s.writes.UseNonce(ctx, queries.UseNonceParams{
+		KeyID: keyID, Nonce: nonce, ExpiresAt: until.UnixMicro(), Most: MaxNonces,
+	})
+	if err = named("nonce", err); errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("key %s: %w", keyID, ErrNonces)
 	}
 	return err
 }
 
-func scanNonce(scan func(...any) error) (nonce string, err error) {
-	err = scan(&nonce)
-	return nonce, err
-}
-
 // DeleteNonces deletes at most limit nonces that expired a minute ago or earlier. It returns their number.
 func (s *Store) DeleteNonces(ctx context.Context, limit int) (int64, error) {
-	before := s.now().Add(-nonceMargin)
-	return s.deleteOldest(ctx, "signature_nonces", "key_id, nonce", "expires_at", before, limit)
+	before := queries.Time(s.now().Add(-nonceMargin))
+	return deleted(s.writes.DeleteNonces(ctx, before, int32(limit)))
 }
+
+func deleted(rows int64, err error) (int64, error) { return rows, classify(err) }

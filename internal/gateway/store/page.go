@@ -86,8 +86,7 @@ type where []condition
 
 // list returns a page of rows in the order of their creation, newest first. The ids of a table are numbers or
 // UUIDs.
-func list[T any](ctx context.Context, s *Store, page Page, scan func(func(...any) error) (T, error),
-	position func(T) Cursor,
+func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, position func(T) Cursor,
 	statement string, conditions where,
 ) (found List[T], err error) {
 	size := page.Size
@@ -123,7 +122,7 @@ func list[T any](ctx context.Context, s *Store, page Page, scan func(func(...any
 	}
 	// One row more than the page shows whether there is a next one.
 	statement += fmt.Sprintf(" ORDER BY created_at DESC, id DESC LIMIT %d", size+1)
-	rows, err := many(ctx, s.reader, scan, statement, arguments...)
+	rows, err := many(of)(collect[R](ctx, standard{s.reader, s.Dialect}, statement, arguments...))
 	if err != nil {
 		return found, err
 	}

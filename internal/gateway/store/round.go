@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Key is the idempotency key of a request.
@@ -135,7 +136,7 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 		return nil, err
 	}
 	c := changes{by: t.by}
-	var updates []write
+	var updates []queries.UpdateNegotiationParams
 	now := states[0].Now
 	for i, state := range states {
 		n := state.Negotiation
@@ -146,8 +147,8 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 		result.Negotiations = append(result.Negotiations, n)
 	}
 	result.Answer = outcome.Answer
-	writes := append(c.writes(), request.Key.writes(outcome.Answer, now)...)
-	return nil, t.finish(ctx, append(writes, updates...))
+	return nil, t.finish(ctx, slices.Concat(c.writes(), request.Key.writes(outcome.Answer, now),
+		record((*queries.Queries).UpdateNegotiation, updates...)))
 }
 
 // finish executes the writes of a transaction that can store an idempotency key, and commits.
@@ -181,42 +182,33 @@ func refused(states []State, approval bool) (late []State, refusal error) {
 // key.
 func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest) (states []State,
 	stored *answer, err error) {
-	arguments := []any{"", ""}
+	arguments := append([]any{"", ""}, anyOf(request.Negotiations)...)
 	if request.Key != nil {
-		arguments = []any{request.Key.Owner, request.Key.Key}
+		arguments[0], arguments[1] = request.Key.Owner, request.Key.Key
 	}
-	var numbers []string
-	for _, id := range request.Negotiations {
-		arguments = append(arguments, id)
-		numbers = append(numbers, "$"+strconv.Itoa(len(arguments)))
+	type row struct {
+		queries.Negotiation
+		Definition     queries.JSON
+		Floor          *int64
+		Body, Answered *string
 	}
-	rows, err := t.rows(ctx, t.lock(`SELECT `+lockedColumns+`, v.definition, p.published_floor_micro,
-		k.body_hash, k.answer
-		FROM negotiations n JOIN negotiation_strategies v ON v.id = n.strategy_id JOIN publishers p ON p.id =
-		n.publisher_id
+	rows, err := collect[row](ctx, t, `SELECT n.*, v.definition, p.published_floor_micro AS floor, k.body_hash AS body,
+		k.answer AS answered FROM negotiations n
+		JOIN negotiation_strategies v ON v.id = n.strategy_id JOIN publishers p ON p.id = n.publisher_id
 		LEFT JOIN idempotency_keys k ON k.owner = $1 AND k.idempotency_key = $2
-		WHERE n.id IN (`+strings.Join(numbers, ", ")+`)`, "FOR UPDATE OF n NOWAIT"), arguments...)
+		WHERE n.id IN (`+inList(3, len(request.Negotiations))+`)
+FOR UPDATE OF n NOWAIT`, arguments...)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer rows.Close()
 	byID := map[string]State{}
-	for rows.Next() {
-		var state State
-		var policy nullID
-		var body, answered sql.NullString
-		targets := append(state.targets(&policy), text(&state.Definition), &state.Floor, &body, &answered)
-		if err := rows.Scan(targets...); err != nil {
-			return nil, nil, err
+	for _, r := range rows {
+		byID[r.ID] = State{
+			Negotiation: negotiationOf(r.Negotiation), Definition: json.RawMessage(r.Definition), Floor: r.Floor,
 		}
-		state.Policy, state.head.Negotiation = int64(policy), state.ID
-		byID[state.ID] = state
-		if body.Valid {
-			stored = &answer{body.String, answered.String}
+		if r.Body != nil {
+			stored = &answer{*r.Body, *r.Answered}
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, err
 	}
 	now := t.store.now()
 	for _, id := range request.Negotiations {
@@ -249,15 +241,14 @@ func (a *answer) replay(key *Key, result *Result) error {
 
 // replayed searches for a key and reports whether it is there.
 func (t *transaction) replayed(ctx context.Context, key *Key, result *Result) (bool, error) {
-	var a answer
-	err := t.row(ctx, `SELECT body_hash, answer FROM idempotency_keys WHERE owner = $1 AND idempotency_key = $2`,
-		key.Owner, key.Key).Scan(&a.body, &a.text)
+	found, err := t.run.Answer(ctx, key.Owner, key.Key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
+	a := answer{found.BodyHash, found.Answer}
 	return true, a.replay(key, result)
 }
 
@@ -266,28 +257,13 @@ func (k *Key) writes(answer json.RawMessage, now time.Time) []write {
 	if k == nil {
 		return nil
 	}
-	return []write{insert("idempotency_keys", "owner, idempotency_key, body_hash, answer, created_at",
-		[]any{k.Owner, k.Key, k.BodyHash, string(answer), micro(now)})}
+	return record((*queries.Queries).AddAnswer, queries.AddAnswerParams{
+		Owner: k.Owner, IdempotencyKey: k.Key, BodyHash: k.BodyHash, Answer: string(answer),
+		CreatedAt: queries.Time(now),
+	})
 }
 
 // DeleteKeys deletes at most limit idempotency keys that are older than a time. It returns their number.
 func (s *Store) DeleteKeys(ctx context.Context, before time.Time, limit int) (int64, error) {
-	return s.deleteOldest(ctx, "idempotency_keys", "owner, idempotency_key", "created_at", before, limit)
-}
-
-// deleteOldest deletes at most limit rows of a table whose time is before another one, oldest first. key are
-// the columns of the primary key. It returns the number of rows.
-func (s *Store) deleteOldest(ctx context.Context, table, key, column string, before time.Time, limit int) (
-	deleted int64, err error,
-) {
-	err = s.transact(ctx, func(t *transaction) error {
-		done, err := t.ExecContext(ctx, `DELETE FROM `+table+` WHERE (`+key+`) IN (SELECT `+key+` FROM `+table+`
-			WHERE `+column+` < $1 ORDER BY `+column+` LIMIT $2)`, micro(before), limit)
-		if err != nil {
-			return err
-		}
-		deleted, err = done.RowsAffected()
-		return err
-	})
-	return deleted, err
+	return deleted(s.writes.DeleteAnswers(ctx, queries.Time(before), int32(limit)))
 }

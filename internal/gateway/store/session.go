@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -12,32 +11,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
-
-// resultRows are the rows of a statement.
-type resultRows interface {
-	Next() bool
-	Scan(targets ...any) error
-	Err() error
-	Close() error
-}
-
-// querier executes statements that return rows.
-type querier interface {
-	query(ctx context.Context, statement string, arguments ...any) (resultRows, error)
-}
-
-// database executes statements outside of transactions.
-type database struct{ *sql.DB }
-
-func (d *database) query(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
-	return d.QueryContext(ctx, statement, arguments...)
-}
 
 // session is a transaction on one connection. After its end, every statement returns [sql.ErrTxDone].
 type session interface {
-	querier
-	ExecContext(ctx context.Context, statement string, arguments ...any) (sql.Result, error)
+	queries.DBTX
 	// last executes the last statement and commits. After an error the session needs a rollback; if the error
 	// is that of the connection, the outcome of the commit is unknown.
 	last(ctx context.Context, statement string, arguments ...any) error
@@ -46,25 +26,24 @@ type session interface {
 	rollback(ctx context.Context) error
 }
 
-// standard is a transaction of database/sql.
-type standard struct{ *sql.Tx }
-
-func (s standard) query(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
-	return s.QueryContext(ctx, statement, arguments...)
+// standardSession is a transaction of database/sql.
+type standardSession struct {
+	standard
+	tx *sql.Tx
 }
 
-func (s standard) last(ctx context.Context, statement string, arguments ...any) error {
-	if _, err := s.ExecContext(ctx, statement, arguments...); err != nil {
+func (s standardSession) last(ctx context.Context, statement string, arguments ...any) error {
+	if _, err := s.Exec(ctx, statement, arguments...); err != nil {
 		return err
 	}
-	return s.Commit()
+	return s.tx.Commit()
 }
 
-func (s standard) commit(context.Context) error { return s.Commit() }
+func (s standardSession) commit(context.Context) error { return s.tx.Commit() }
 
 // rollback ends the transaction. After the end of its context it has ended already.
-func (s standard) rollback(context.Context) error {
-	if err := s.Rollback(); !errors.Is(err, sql.ErrTxDone) {
+func (s standardSession) rollback(context.Context) error {
+	if err := s.tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
 		return err
 	}
 	return nil
@@ -84,8 +63,8 @@ var errUnfinished = errors.New("gateway store: transaction not finished")
 
 // onConnection calls act with a connection of PostgreSQL, and closes it if act leaves a transaction open or rows
 // unread.
-func (d *database) onConnection(ctx context.Context, act func(*pgx.Conn) error) (err error) {
-	connection, err := d.Conn(ctx)
+func onConnection(ctx context.Context, db *sql.DB, act func(*pgx.Conn) error) (err error) {
+	connection, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,7 +108,7 @@ func (p *pipelined) send(
 	if first {
 		batch.Queue(begin)
 	}
-	batch.Queue(statement, arguments...)
+	batch.Queue(Postgres.text(statement), arguments...)
 	if last {
 		batch.Queue(commit)
 	}
@@ -144,7 +123,8 @@ func (p *pipelined) send(
 	return results, nil
 }
 
-func (p *pipelined) query(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
+// Query implements session.
+func (p *pipelined) Query(ctx context.Context, statement string, arguments ...any) (pgx.Rows, error) {
 	results, err := p.send(ctx, false, statement, arguments...)
 	if err != nil {
 		return nil, err
@@ -154,17 +134,23 @@ func (p *pipelined) query(ctx context.Context, statement string, arguments ...an
 		_ = results.Close()
 		return nil, err
 	}
-	return batchRows{rows, results}, nil
+	return &batchRows{Rows: rows, results: results}, nil
 }
 
-// ExecContext implements session.
-func (p *pipelined) ExecContext(ctx context.Context, statement string, arguments ...any) (sql.Result, error) {
+// QueryRow implements session.
+func (p *pipelined) QueryRow(ctx context.Context, statement string, arguments ...any) pgx.Row {
+	found, err := p.Query(ctx, statement, arguments...)
+	return singleRow{found, err}
+}
+
+// Exec implements session.
+func (p *pipelined) Exec(ctx context.Context, statement string, arguments ...any) (pgconn.CommandTag, error) {
 	results, err := p.send(ctx, false, statement, arguments...)
 	if err != nil {
-		return nil, err
+		return pgconn.CommandTag{}, err
 	}
 	tag, err := results.Exec()
-	return driver.RowsAffected(tag.RowsAffected()), cmp.Or(err, results.Close())
+	return tag, cmp.Or(err, results.Close())
 }
 
 // committing returns the context of a commit. It is not cancelled with the request, which would not know the
@@ -240,10 +226,14 @@ func (p *pipelined) rollback(ctx context.Context) error {
 type batchRows struct {
 	pgx.Rows
 	results pgx.BatchResults
+	closed  error
 }
 
-// Close reads the rest of the answer.
-func (r batchRows) Close() error {
+// Close reads the rest of the answer. Err has its error.
+func (r *batchRows) Close() {
 	r.Rows.Close()
-	return cmp.Or(r.Rows.Err(), r.results.Close())
+	r.closed = cmp.Or(r.closed, r.results.Close())
 }
+
+// Err implements [pgx.Rows].
+func (r *batchRows) Err() error { return cmp.Or(r.Rows.Err(), r.closed) }

@@ -20,7 +20,7 @@ func (f *fixture) requireName(t *testing.T, name string) {
 	require.NoError(t, err)
 	require.Equal(t, name, p.Name)
 	require.NoError(t, f.transact(t.Context(), func(tx *transaction) error {
-		return tx.row(t.Context(), tx.lock(`SELECT name FROM publishers WHERE id = $1`, "FOR UPDATE NOWAIT"),
+		return tx.QueryRow(t.Context(), "SELECT name FROM publishers WHERE id = $1\nFOR UPDATE NOWAIT",
 			f.publisher.ID).Scan(&name)
 	}))
 }
@@ -126,7 +126,7 @@ func TestConnectionWithOpenRowsIsNotUsedAgain(t *testing.T) {
 	f := newFixture(t, server.Create(t))
 	f.writer.SetMaxOpenConns(1)
 	err := f.transact(t.Context(), func(tx *transaction) error {
-		_, err := tx.rows(t.Context(), `SELECT name FROM publishers, generate_series(1, 100000)`)
+		_, err := tx.Query(t.Context(), `SELECT name FROM publishers, generate_series(1, 100000)`)
 		return err
 	})
 	require.ErrorIs(t, err, errUnfinished)
@@ -138,7 +138,7 @@ func TestLostConnectionIsReplaced(t *testing.T) {
 	err := f.transact(t.Context(), func(tx *transaction) error {
 		require.NoError(t, f.rename(t.Context(), tx, "lost"))
 		var ended bool
-		return tx.row(t.Context(), `SELECT pg_terminate_backend(pg_backend_pid())`).Scan(&ended)
+		return tx.QueryRow(t.Context(), `SELECT pg_terminate_backend(pg_backend_pid())`).Scan(&ended)
 	})
 	require.Error(t, err)
 	f.requireName(t, f.publisher.Name)

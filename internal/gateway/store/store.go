@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Dialect is the kind of a database.
@@ -86,9 +88,11 @@ type Store struct {
 	Name string
 
 	// writer begins transactions that write. In SQLite it has one connection.
-	writer *database
+	writer *sql.DB
 	// reader is the same as writer in PostgreSQL.
-	reader *database
+	reader *sql.DB
+	// reads and writes execute the generated statements outside of transactions.
+	reads, writes *queries.Queries
 	// postgres is the parsed address, for further connections.
 	postgres *pgx.ConnConfig
 	limits   Limits
@@ -127,6 +131,7 @@ func openWith(ctx context.Context, config Config, prepare func(*Store, context.C
 		return nil, err
 	}
 	s.limits, s.clock = limits, config.Now
+	s.reads, s.writes = queries.New(standard{s.reader, s.Dialect}), queries.New(standard{s.writer, s.Dialect})
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -184,7 +189,7 @@ func connectSQLite(path string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, writer.Close())
 	}
-	return &Store{Dialect: SQLite, Name: path, writer: &database{writer}, reader: &database{reader}}, nil
+	return &Store{Dialect: SQLite, Name: path, writer: writer, reader: reader}, nil
 }
 
 func connectPostgres(config Config) (*Store, error) {
@@ -203,8 +208,7 @@ func connectPostgres(config Config) (*Store, error) {
 	db := stdlib.OpenDB(*parsed)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	opened := &database{db}
-	return &Store{Dialect: Postgres, Name: name, writer: opened, reader: opened, postgres: parsed}, nil
+	return &Store{Dialect: Postgres, Name: name, writer: db, reader: db, postgres: parsed}, nil
 }
 
 func (s *Store) prepare(ctx context.Context) error {

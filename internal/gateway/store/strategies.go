@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Strategy is a version of a publisher's strategy. A version never changes, except that it can be active or
@@ -24,62 +25,12 @@ type Strategy struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
-// columns are the parts of a definition that have columns of their own, with the names and types of these.
-type columns struct {
-	Style          *string         `json:"negotiation_style"`
-	MinPrice       *int64          `json:"min_price_per_fetch_micro"`
-	PreferredPrice *int64          `json:"preferred_price_per_fetch_micro"`
-	MaxPrice       *int64          `json:"max_price_per_fetch_micro"`
-	MinTTL         *int64          `json:"min_token_ttl_seconds"`
-	PreferredTTL   *int64          `json:"preferred_token_ttl_seconds"`
-	MaxTTL         *int64          `json:"max_token_ttl_seconds"`
-	MinRPS         *int64          `json:"min_burst_rps"`
-	PreferredRPS   *int64          `json:"preferred_burst_rps"`
-	MaxRPS         *int64          `json:"max_burst_rps"`
-	Allowed        json.RawMessage `json:"allowed_purposes"`
-	Preferred      json.RawMessage `json:"preferred_purposes"`
-	DealBreakers   json.RawMessage `json:"deal_breakers"`
-	MaxRounds      *int64          `json:"max_rounds"`
-	Threshold      *float64        `json:"auto_accept_threshold"`
-	Timeout        *int64          `json:"timeout_seconds"`
-	Provider       *string         `json:"llm_provider"`
-	Model          *string         `json:"llm_model"`
-	Temperature    *float64        `json:"llm_temperature"`
-	Prompt         *string         `json:"system_prompt"`
-}
-
-// definedColumns are the names of the columns that repeat parts of a definition.
-var definedColumns = func() (names []string) {
-	for i := range reflect.TypeFor[columns]().NumField() {
-		names = append(names, reflect.TypeFor[columns]().Field(i).Tag.Get("json"))
+func strategyOf(row queries.StrategyRow) Strategy {
+	return Strategy{
+		ID: row.ID, Publisher: row.PublisherID, Name: row.StrategyName, Version: int(row.Version),
+		Definition: json.RawMessage(row.Definition), Active: row.IsActive, CreatedAt: time.Time(row.CreatedAt),
+		UpdatedAt: time.Time(row.UpdatedAt),
 	}
-	return names
-}()
-
-// definedValues returns the values of the definedColumns.
-func definedValues(definition json.RawMessage) (values []any, err error) {
-	var c columns
-	if err := json.Unmarshal(definition, &c); err != nil {
-		return nil, fmt.Errorf("strategy definition: %w", err)
-	}
-	parts := reflect.ValueOf(c)
-	for i := range parts.NumField() {
-		value := parts.Field(i).Interface()
-		if document, is := value.(json.RawMessage); is {
-			value = orNull(document)
-		}
-		values = append(values, value)
-	}
-	return values, nil
-}
-
-const strategyColumns = `id, publisher_id, strategy_name, version, definition, is_active, created_at,
-	updated_at`
-
-func scanStrategy(scan func(...any) error) (v Strategy, err error) {
-	err = scan(&v.ID, &v.Publisher, &v.Name, &v.Version, text(&v.Definition), &v.Active, scanTime{&v.CreatedAt},
-		scanTime{&v.UpdatedAt})
-	return v, err
 }
 
 // MaxActive is the number of versions of a publisher that can be active.
@@ -96,18 +47,17 @@ func (s *Store) AddStrategy(ctx context.Context, v Strategy, key *Key) (Strategy
 
 // ReplaceStrategy is AddStrategy, and deactivates another version of the publisher if the new one is active.
 func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy, key *Key) (Strategy, error) {
-	values, err := definedValues(v.Definition)
-	if err != nil {
-		return Strategy{}, err
+	// The columns that repeat a part of the definition have the part's name.
+	var row queries.AddStrategyParams
+	if err := json.Unmarshal(v.Definition, &row); err != nil {
+		return Strategy{}, fmt.Errorf("strategy definition: %w", err)
 	}
 	now := s.now()
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (added Strategy, err error) {
 		if err := t.lockPublisher(ctx, v.Publisher); err != nil {
 			return added, err
 		}
-		var version int
-		if err := t.row(ctx, `SELECT COALESCE(MAX(version), 0) + 1 FROM negotiation_strategies
-			WHERE publisher_id = $1 AND strategy_name = $2`, v.Publisher, v.Name).Scan(&version); err != nil {
+		if row.Version, err = t.run.NextVersion(ctx, v.Publisher, v.Name); err != nil {
 			return added, err
 		}
 		if v.Active {
@@ -115,15 +65,11 @@ func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy,
 				return added, err
 			}
 		}
-		names := "publisher_id, strategy_name, version, definition, is_active, created_at, updated_at"
-		for _, name := range definedColumns {
-			names += ", " + name
-		}
-		row := append([]any{v.Publisher, v.Name, version, string(v.Definition), v.Active, micro(now), micro(now)},
-			values...)
-		w := insert("negotiation_strategies", names, row)
-		return one(ctx, t, "strategy "+v.Name, scanStrategy, w.statement+" RETURNING "+strategyColumns,
-			w.arguments...)
+		row.PublisherID, row.StrategyName, row.Definition = v.Publisher, v.Name, string(v.Definition)
+		row.IsActive, row.CreatedAt, row.UpdatedAt = v.Active, queries.Time(now), queries.Time(now)
+		return one("strategy "+v.Name, func(added queries.AddStrategyRow) Strategy {
+			return strategyOf(queries.StrategyRow(added))
+		})(t.run.AddStrategy(ctx, row))
 	})
 	return added, err
 }
@@ -152,7 +98,7 @@ func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, 
 	if err != nil {
 		return err
 	}
-	active, err := many(ctx, t, scanStrategy, activeStrategies, v.Publisher)
+	active, err := activeStrategies(ctx, t.run, v.Publisher)
 	if err != nil {
 		return err
 	}
@@ -180,20 +126,13 @@ func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, 
 }
 
 func (t *transaction) setActive(ctx context.Context, id int64, active bool, now time.Time) error {
-	return t.all(ctx, write{`UPDATE negotiation_strategies SET is_active = $2, updated_at = $3 WHERE id = $1`,
-		[]any{id, active, micro(now)}})
+	return t.run.SetActive(ctx, queries.SetActiveParams{ID: id, IsActive: active, UpdatedAt: queries.Time(now)})
 }
 
 // lockPublisher lets one transaction at a time change a publisher's strategies.
 func (t *transaction) lockPublisher(ctx context.Context, publisher int64) error {
-	_, err := one(ctx, t, fmt.Sprintf("publisher %d", publisher), scanID,
-		t.lock(`SELECT id FROM publishers WHERE id = $1`, "FOR NO KEY UPDATE"), publisher)
-	return err
-}
-
-func scanID(scan func(...any) error) (id int64, err error) {
-	err = scan(&id)
-	return id, err
+	_, err := t.run.LockPublisher(ctx, publisher)
+	return named(publisherName(publisher), err)
 }
 
 // SetActive makes a version of a publisher active or not. If it becomes active, the version with the same
@@ -206,8 +145,9 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 		if err := t.lockPublisher(ctx, publisher); err != nil {
 			return err
 		}
-		v, err = one(ctx, t, fmt.Sprintf("strategy %d", id), scanStrategy, `SELECT `+strategyColumns+`
-			FROM negotiation_strategies WHERE publisher_id = $1 AND id = $2`, publisher, id)
+		v, err = one(strategyName(id), func(row queries.StrategyOfPublisherRow) Strategy {
+			return strategyOf(queries.StrategyRow(row))
+		})(t.run.StrategyOfPublisher(ctx, publisher, id))
 		if err != nil || v.Active == active {
 			return err
 		}
@@ -224,21 +164,24 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 
 // Strategy returns a version, or [ErrNotFound].
 func (s *Store) Strategy(ctx context.Context, id int64) (Strategy, error) {
-	return one(ctx, s.reader, fmt.Sprintf("strategy %d", id), scanStrategy,
-		`SELECT `+strategyColumns+` FROM negotiation_strategies WHERE id = $1`, id)
+	return one(strategyName(id), strategyOf)(s.reads.Strategy(ctx, id))
 }
 
-// activeStrategies selects the active versions of a publisher, the oldest first.
-const activeStrategies = `SELECT ` + strategyColumns + ` FROM negotiation_strategies
-	WHERE publisher_id = $1 AND is_active ORDER BY id`
+func strategyName(id int64) string { return fmt.Sprintf("strategy %d", id) }
 
 // ActiveStrategies returns the active versions of a publisher in the order of their creation.
 func (s *Store) ActiveStrategies(ctx context.Context, publisher int64) ([]Strategy, error) {
-	return many(ctx, s.reader, scanStrategy, activeStrategies, publisher)
+	return activeStrategies(ctx, s.reads, publisher)
+}
+
+func activeStrategies(ctx context.Context, run *queries.Queries, publisher int64) ([]Strategy, error) {
+	return many(func(row queries.ActiveStrategiesRow) Strategy { return strategyOf(queries.StrategyRow(row)) })(
+		run.ActiveStrategies(ctx, publisher))
 }
 
 // Strategies lists the versions of a publisher, newest first.
 func (s *Store) Strategies(ctx context.Context, publisher int64, page Page) (List[Strategy], error) {
-	return list(ctx, s, page, scanStrategy, func(v Strategy) Cursor { return numberedCursor(v.CreatedAt, v.ID) },
-		`SELECT `+strategyColumns+` FROM negotiation_strategies`, where{{"publisher_id = ", publisher}})
+	return list(ctx, s, page, strategyOf, func(v Strategy) Cursor { return numberedCursor(v.CreatedAt, v.ID) },
+		`SELECT id, publisher_id, strategy_name, version, definition, is_active, created_at, updated_at
+		FROM negotiation_strategies`, where{{"publisher_id = ", publisher}})
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // The reasons of timeouts.
@@ -24,7 +26,7 @@ func (t *transaction) expire(ctx context.Context, late []State) error {
 		return nil
 	}
 	var c changes
-	var updates []write
+	var updates []queries.UpdateNegotiationParams
 	for _, state := range late {
 		n, before := state.Negotiation, state.Status
 		reason := timeoutReason(before)
@@ -38,7 +40,7 @@ func (t *transaction) expire(ctx context.Context, late []State) error {
 		n.LastActivityAt = activity // a timeout is not an activity
 		updates = append(updates, n.update())
 	}
-	return t.all(ctx, append(c.writes(), updates...)...)
+	return t.all(ctx, append(c.writes(), record((*queries.Queries).UpdateNegotiation, updates...)...)...)
 }
 
 // MaxSweep is the largest number of negotiations that one transaction ends.
@@ -52,9 +54,7 @@ func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
 	}
 	now := s.now()
 	err = s.transact(ctx, func(t *transaction) error {
-		rows, err := many(ctx, t, scanNegotiation, t.lock(`SELECT `+negotiationColumns+` FROM negotiations
-			WHERE `+open+` AND deadline_at <= $1 ORDER BY deadline_at LIMIT $2`, "FOR UPDATE SKIP LOCKED"),
-			micro(now), limit)
+		rows, err := many(negotiationOf)(t.run.Late(ctx, queries.Time(now), int32(limit)))
 		if err != nil {
 			return err
 		}

@@ -1,21 +1,24 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // transaction is a transaction that writes.
 type transaction struct {
 	session
 	store *Store
+	// run executes the generated statements.
+	run *queries.Queries
 	// by names the caller in audit entries.
 	by string
 	// finished reports that last was called, and lastErr is its result.
@@ -33,7 +36,7 @@ func WithActor(ctx context.Context, name string) context.Context {
 // transact runs act in one transaction and commits it if act returns nil.
 func (s *Store) transact(ctx context.Context, act func(*transaction) error) error {
 	if s.Dialect == Postgres {
-		return classify(s.writer.onConnection(ctx, func(connection *pgx.Conn) error {
+		return classify(onConnection(ctx, s.writer, func(connection *pgx.Conn) error {
 			return s.within(ctx, &pipelined{connection: connection}, act)
 		}))
 	}
@@ -42,7 +45,11 @@ func (s *Store) transact(ctx context.Context, act func(*transaction) error) erro
 	if err != nil {
 		return classify(err)
 	}
-	return classify(s.within(ctx, standard{tx}, act))
+	return classify(s.within(ctx, s.standard(tx), act))
+}
+
+func (s *Store) standard(tx *sql.Tx) standardSession {
+	return standardSession{standard{tx, s.Dialect}, tx}
 }
 
 // within runs act on a session. If act returns nil and has not committed, within commits; after an error it
@@ -50,6 +57,7 @@ func (s *Store) transact(ctx context.Context, act func(*transaction) error) erro
 func (s *Store) within(ctx context.Context, on session, act func(*transaction) error) error {
 	by, _ := ctx.Value(actorKey{}).(string)
 	t := &transaction{session: on, store: s, by: by}
+	t.run = queries.New(t)
 	err := act(t)
 	if err == nil {
 		err = t.lastErr
@@ -65,7 +73,7 @@ func (s *Store) within(ctx context.Context, on session, act func(*transaction) e
 }
 
 // snapshot runs act in a transaction that reads one state of the database.
-func (s *Store) snapshot(ctx context.Context, act func(querier) error) error {
+func (s *Store) snapshot(ctx context.Context, act func(standard) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if s.Dialect == Postgres {
 		options.Isolation = sql.LevelRepeatableRead
@@ -74,8 +82,8 @@ func (s *Store) snapshot(ctx context.Context, act func(querier) error) error {
 	if err != nil {
 		return classify(err)
 	}
-	reading := standard{tx}
-	return classify(errors.Join(act(reading), reading.rollback(ctx)))
+	reading := s.standard(tx)
+	return classify(errors.Join(act(reading.standard), reading.rollback(ctx)))
 }
 
 func (s *Store) observed(statement string) {
@@ -84,41 +92,22 @@ func (s *Store) observed(statement string) {
 	}
 }
 
-func (t *transaction) row(ctx context.Context, statement string, arguments ...any) singleRow {
+// Exec implements [queries.DBTX].
+func (t *transaction) Exec(ctx context.Context, statement string, arguments ...any) (pgconn.CommandTag, error) {
 	t.store.observed(statement)
-	found, err := t.query(ctx, statement, arguments...)
-	return singleRow{found, err}
+	return t.session.Exec(ctx, statement, arguments...)
 }
 
-func (t *transaction) rows(ctx context.Context, statement string, arguments ...any) (resultRows, error) {
+// Query implements [queries.DBTX].
+func (t *transaction) Query(ctx context.Context, statement string, arguments ...any) (pgx.Rows, error) {
 	t.store.observed(statement)
-	return t.query(ctx, statement, arguments...)
+	return t.session.Query(ctx, statement, arguments...)
 }
 
-// singleRow is the only row of a statement.
-type singleRow struct {
-	found resultRows
-	err   error
-}
-
-// Scan reads the row and closes it. It returns [sql.ErrNoRows] if there is none.
-func (r singleRow) Scan(targets ...any) (err error) {
-	if r.err != nil {
-		return r.err
-	}
-	defer func() { err = cmp.Or(err, r.found.Close()) }()
-	if r.found.Next() {
-		return r.found.Scan(targets...)
-	}
-	return cmp.Or(r.found.Err(), sql.ErrNoRows)
-}
-
-// lock appends the clause that locks rows. A SQLite transaction that writes has locked the whole file.
-func (t *transaction) lock(statement, clause string) string {
-	if t.store.Dialect == Postgres {
-		return statement + " " + clause
-	}
-	return statement
+// QueryRow implements [queries.DBTX].
+func (t *transaction) QueryRow(ctx context.Context, statement string, arguments ...any) pgx.Row {
+	t.store.observed(statement)
+	return t.session.QueryRow(ctx, statement, arguments...)
 }
 
 // write is a statement that changes rows and returns none.
@@ -141,13 +130,13 @@ func (t *transaction) execute(ctx context.Context, commits bool, writes ...write
 		writes = []write{{statement, arguments}}
 	}
 	for i, w := range writes {
-		t.store.observed(w.statement)
 		if commits && i == len(writes)-1 {
+			t.store.observed(w.statement)
 			t.finished = true
 			t.lastErr = t.last(ctx, w.statement, w.arguments...)
 			return t.lastErr
 		}
-		if _, err := t.ExecContext(ctx, w.statement, w.arguments...); err != nil {
+		if _, err := t.Exec(ctx, w.statement, w.arguments...); err != nil {
 			return err
 		}
 	}
@@ -198,73 +187,28 @@ func shift(text *strings.Builder, statement string, by int) {
 	}
 }
 
-// insert returns the statement that inserts rows of the same length.
-func insert(table, columns string, rows ...[]any) write {
-	var text strings.Builder
-	text.WriteString("INSERT INTO " + table + " (" + columns + ") VALUES ")
-	var arguments []any
-	for i, row := range rows {
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString("(")
-		for j := range row {
-			if j > 0 {
-				text.WriteString(", ")
-			}
-			text.WriteString("$" + strconv.Itoa(len(arguments)+j+1))
-		}
-		text.WriteString(")")
-		arguments = append(arguments, row...)
+// record returns the writes of a generated statement, one for each row.
+func record[P any](statement func(*queries.Queries, context.Context, P) error, rows ...P) []write {
+	var r recorder
+	run := queries.New(&r)
+	for _, row := range rows {
+		_ = statement(run, context.Background(), row) // a recorder returns no error
 	}
-	return write{text.String(), arguments}
+	return r.writes
 }
 
-// micro returns a time as the database has it; nil for the zero time.
-func micro(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UnixMicro()
+// recorder records statements instead of executing them.
+type recorder struct{ writes []write }
+
+func (r *recorder) Exec(_ context.Context, statement string, arguments ...any) (pgconn.CommandTag, error) {
+	r.writes = append(r.writes, write{strings.TrimSpace(Postgres.text(statement)), arguments})
+	return pgconn.CommandTag{}, nil
 }
 
-// scanTime scans a time in microseconds. NULL is the zero time.
-type scanTime struct{ into *time.Time }
-
-func (s scanTime) Scan(value any) error {
-	var number sql.NullInt64
-	if err := number.Scan(value); err != nil {
-		return err
-	}
-	*s.into = time.Time{}
-	if number.Valid {
-		*s.into = time.UnixMicro(number.Int64).UTC()
-	}
-	return nil
+func (r *recorder) Query(context.Context, string, ...any) (pgx.Rows, error) {
+	return nil, errUnsupported
 }
 
-// orNull returns nil for an empty text or document.
-func orNull[T ~string | ~[]byte](value T) any {
-	if len(value) == 0 {
-		return nil
-	}
-	return string(value)
+func (r *recorder) QueryRow(context.Context, string, ...any) pgx.Row {
+	return singleRow{nil, errUnsupported}
 }
-
-// scanText scans a text or a document. NULL is empty.
-type scanText[T ~string | ~[]byte] struct{ into *T }
-
-func (s scanText[T]) Scan(value any) error {
-	var text sql.NullString
-	if err := text.Scan(value); err != nil {
-		return err
-	}
-	*s.into = T(text.String)
-	if !text.Valid {
-		var empty T
-		*s.into = empty
-	}
-	return nil
-}
-
-func text[T ~string | ~[]byte](into *T) scanText[T] { return scanText[T]{into} }

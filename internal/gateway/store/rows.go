@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
+)
+
+// named returns the error of a statement about an object. name is the object.
+func named(name string, err error) error {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("%s: %w", name, ErrNotFound)
+	case isDuplicate(err):
+		return fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	return classify(err)
+}
+
+// one returns the object of a row.
+func one[R, T any](name string, of func(R) T) func(R, error) (T, error) {
+	return func(row R, err error) (T, error) {
+		if err != nil {
+			var none T
+			return none, named(name, err)
+		}
+		return of(row), nil
+	}
+}
+
+// many returns the objects of rows.
+func many[R, T any](of func(R) T) func([]R, error) ([]T, error) {
+	return func(rows []R, err error) ([]T, error) {
+		if err != nil {
+			return nil, classify(err)
+		}
+		var found []T
+		for _, row := range rows {
+			found = append(found, of(row))
+		}
+		return found, nil
+	}
+}
+
+// collect returns the rows of a statement that sqlc cannot have, because its text depends on its arguments.
+func collect[R any](ctx context.Context, on queries.DBTX, statement string, arguments ...any) ([]R, error) {
+	rows, err := on.Query(ctx, statement, arguments...)
+	if err != nil {
+		return nil, classify(err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[R])
+	return found, classify(err)
+}
