@@ -82,7 +82,7 @@ func (s *Store) ClientBySubject(ctx context.Context, kind ClientKind, subject st
 // Clients lists the clients, newest first.
 func (s *Store) Clients(ctx context.Context, page Page) (List[Client], error) {
 	return list(ctx, s, page, clientOf, func(c Client) Cursor { return numberedCursor(c.CreatedAt, c.ID) },
-		`SELECT * FROM clients`, nil)
+		"clients", nil)
 }
 
 // APIKey is a key of a publisher or of a client. The key itself is not stored.
@@ -209,7 +209,7 @@ func (s *Store) Keys(ctx context.Context, publisher, client int64, page Page) (L
 		owner = condition{"client_id = ", client}
 	}
 	return list(ctx, s, page, keyOf, func(k APIKey) Cursor { return Cursor{k.CreatedAt, k.ID} },
-		`SELECT * FROM api_keys`, where{owner})
+		"api_keys", where{owner})
 }
 
 // checkID returns [ErrNotFound] for an id that is not a UUID.

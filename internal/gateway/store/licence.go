@@ -136,5 +136,5 @@ func (s *Store) Policies(ctx context.Context, publisher, client int64, page Page
 		conditions = append(conditions, condition{"client_id = ", client})
 	}
 	return list(ctx, s, page, policyOf, func(p Policy) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
-		`SELECT * FROM policies`, conditions)
+		"policies", conditions)
 }

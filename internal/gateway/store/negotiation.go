@@ -158,7 +158,7 @@ func (s *Store) Negotiations(ctx context.Context, filter Filter, page Page) (Lis
 		conditions = append(conditions, condition{"bundle_id = ", filter.Bundle})
 	}
 	return list(ctx, s, page, negotiationOf, func(n Negotiation) Cursor { return Cursor{n.CreatedAt, n.ID} },
-		`SELECT * FROM negotiations`, conditions)
+		"negotiations", conditions)
 }
 
 // Round is a proposal of the client, an answer of the publisher, or an end after the deadline.
@@ -218,6 +218,6 @@ func (s *Store) Messages(ctx context.Context, negotiation string, page Page) (Li
 			ID: row.ID, Round: row.RoundID, Sender: Actor(row.Sender), Type: row.MessageType, Text: row.Message,
 			Data: json.RawMessage(row.StructuredData), CreatedAt: time.Time(row.CreatedAt),
 		}
-	}, func(m Message) Cursor { return Cursor{m.CreatedAt, m.ID} }, `SELECT * FROM negotiation_messages`,
+	}, func(m Message) Cursor { return Cursor{m.CreatedAt, m.ID} }, "negotiation_messages",
 		where{{"negotiation_id = ", negotiation}})
 }

@@ -23,6 +23,9 @@ var ErrNonces = errors.New("too many unexpired nonces")
 // UseNonce records the nonce of a signature. until is the time at which every gateway refuses the signature
 // because of its age. It returns [ErrExists] if the key has used the nonce before, and [ErrNonces].
 func (s *Store) UseNonce(ctx context.Context, keyID, nonce string, until time.Time) error {
+	if until.IsZero() {
+		return fmt.Errorf("key %s: a nonce must have an end", keyID)
+	}
 	// The primary key decides, so of several processes that use a nonce at once only one succeeds.
 	_, err := s.writes.UseNonce(ctx, queries.UseNonceParams{
 		KeyID: keyID, Nonce: nonce, ExpiresAt: until.UnixMicro(), Most: MaxNonces,

@@ -84,10 +84,10 @@ type condition struct {
 
 type where []condition
 
-// list returns a page of rows in the order of their creation, newest first. The ids of a table are numbers or
+// list returns a page of a table's rows in the order of their creation, newest first. The ids of a table are numbers or
 // UUIDs.
 func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, position func(T) Cursor,
-	statement string, conditions where,
+	table string, conditions where,
 ) (found List[T], err error) {
 	size := page.Size
 	switch {
@@ -98,6 +98,7 @@ func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, posi
 	case size > MaxPage:
 		size = MaxPage
 	}
+	statement := "SELECT " + columnsOf[R](table) + " FROM " + table
 	var parts []string
 	var arguments []any
 	for _, c := range conditions {

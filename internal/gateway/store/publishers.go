@@ -83,5 +83,5 @@ func (s *Store) PublisherByHostname(ctx context.Context, hostname string) (Publi
 // Publishers lists the active publishers, newest first.
 func (s *Store) Publishers(ctx context.Context, page Page) (List[Publisher], error) {
 	return list(ctx, s, page, publisherOf, func(p Publisher) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
-		`SELECT * FROM publishers`, where{{"is_active", nil}})
+		"publishers", where{{"is_active", nil}})
 }

@@ -79,9 +79,8 @@ func TestADefinitionFillsEveryColumn(t *testing.T) {
 		var parts map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal([]byte(definition), &parts))
 		for field := range reflect.TypeFor[queries.AddStrategyParams]().Fields() {
-			column := field.Tag.Get("db")
-			if slices.Contains([]string{"publisher_id", "strategy_name", "version", "definition", "is_active",
-				"created_at", "updated_at"}, column) {
+			column := field.Tag.Get("json")
+			if column == "-" {
 				continue
 			}
 			var value string

@@ -178,6 +178,8 @@ func refused(states []State, approval bool) (late []State, refusal error) {
 	return late, refusal
 }
 
+var lockedColumns = columnsOf[queries.Negotiation]("n")
+
 // lockNegotiations locks and reads negotiations. stored is the answer to an earlier request with the same
 // key.
 func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest) (states []State,
@@ -192,7 +194,7 @@ func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest
 		Floor          *int64
 		Body, Answered *string
 	}
-	rows, err := collect[row](ctx, t, `SELECT n.*, v.definition, p.published_floor_micro AS floor, k.body_hash AS body,
+	rows, err := collect[row](ctx, t, `SELECT `+lockedColumns+`, v.definition, p.published_floor_micro AS floor, k.body_hash AS body,
 		k.answer AS answered FROM negotiations n
 		JOIN negotiation_strategies v ON v.id = n.strategy_id JOIN publishers p ON p.id = n.publisher_id
 		LEFT JOIN idempotency_keys k ON k.owner = $1 AND k.idempotency_key = $2

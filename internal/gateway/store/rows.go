@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,6 +47,16 @@ func many[R, T any](of func(R) T) func([]R, error) ([]T, error) {
 		}
 		return found, nil
 	}
+}
+
+// columnsOf returns the names of the columns of a row. A statement names them, because a later version of haggle
+// can add columns while this one runs.
+func columnsOf[R any](table string) string {
+	var names []string
+	for field := range reflect.TypeFor[R]().Fields() {
+		names = append(names, table+"."+field.Tag.Get("db"))
+	}
+	return strings.Join(names, ", ")
 }
 
 // collect returns the rows of a statement that sqlc cannot have, because its text depends on its arguments.

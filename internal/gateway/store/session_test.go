@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -13,15 +14,17 @@ func (f *fixture) rename(ctx context.Context, t *transaction, name string) error
 	return t.all(ctx, write{`UPDATE publishers SET name = $2 WHERE id = $1`, []any{f.publisher.ID, name}})
 }
 
-// requireName requires the name of the publisher, and that no transaction holds its row.
+// requireName requires the name of the publisher, and that no transaction holds its row. The server releases the
+// locks of a lost connection a moment later.
 func (f *fixture) requireName(t *testing.T, name string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	p, err := f.Publisher(t.Context(), f.publisher.ID)
 	require.NoError(t, err)
 	require.Equal(t, name, p.Name)
-	require.NoError(t, f.transact(t.Context(), func(tx *transaction) error {
-		return tx.QueryRow(t.Context(), "SELECT name FROM publishers WHERE id = $1\nFOR UPDATE NOWAIT",
-			f.publisher.ID).Scan(&name)
+	require.NoError(t, f.transact(ctx, func(tx *transaction) error {
+		return tx.QueryRow(ctx, "SELECT name FROM publishers WHERE id = $1\nFOR UPDATE", f.publisher.ID).Scan(&name)
 	}))
 }
 

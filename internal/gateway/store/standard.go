@@ -55,7 +55,16 @@ func (s standard) Query(ctx context.Context, statement string, arguments ...any)
 	if err != nil {
 		return nil, err
 	}
-	return &standardRows{Rows: rows}, nil
+	// The names are read before the context can end: it closes the rows, and Scan returns its error then.
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	fields := make([]pgconn.FieldDescription, len(names))
+	for i, name := range names {
+		fields[i].Name = name
+	}
+	return &standardRows{Rows: rows, fields: fields}, nil
 }
 
 // QueryRow implements [queries.DBTX].
@@ -67,6 +76,7 @@ func (s standard) QueryRow(ctx context.Context, statement string, arguments ...a
 // standardRows are the rows of database/sql as those of pgx.
 type standardRows struct {
 	*sql.Rows
+	fields []pgconn.FieldDescription
 	closed error
 }
 
@@ -87,15 +97,7 @@ func (r *standardRows) Scan(targets ...any) error {
 }
 
 // FieldDescriptions implements [pgx.Rows]. They have only names.
-func (r *standardRows) FieldDescriptions() []pgconn.FieldDescription {
-	names, err := r.Columns()
-	r.closed = cmp.Or(r.closed, err)
-	fields := make([]pgconn.FieldDescription, len(names))
-	for i, name := range names {
-		fields[i].Name = name
-	}
-	return fields
-}
+func (r *standardRows) FieldDescriptions() []pgconn.FieldDescription { return r.fields }
 
 var errUnsupported = errors.New("gateway store: not supported here")
 

@@ -182,6 +182,5 @@ func activeStrategies(ctx context.Context, run *queries.Queries, publisher int64
 // Strategies lists the versions of a publisher, newest first.
 func (s *Store) Strategies(ctx context.Context, publisher int64, page Page) (List[Strategy], error) {
 	return list(ctx, s, page, strategyOf, func(v Strategy) Cursor { return numberedCursor(v.CreatedAt, v.ID) },
-		`SELECT id, publisher_id, strategy_name, version, definition, is_active, created_at, updated_at
-		FROM negotiation_strategies`, where{{"publisher_id = ", publisher}})
+		"negotiation_strategies", where{{"publisher_id = ", publisher}})
 }

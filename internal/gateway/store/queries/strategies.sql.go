@@ -16,13 +16,13 @@ FROM negotiation_strategies WHERE publisher_id = $1 AND is_active ORDER BY id
 
 type ActiveStrategiesRow struct {
 	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"publisher_id"`
-	StrategyName string `db:"strategy_name" json:"strategy_name"`
-	Version      int64  `db:"version" json:"version"`
-	Definition   string `db:"definition" json:"definition"`
-	IsActive     bool   `db:"is_active" json:"is_active"`
-	CreatedAt    Time   `db:"created_at" json:"created_at"`
-	UpdatedAt    Time   `db:"updated_at" json:"updated_at"`
+	PublisherID  int64  `db:"publisher_id" json:"-"`
+	StrategyName string `db:"strategy_name" json:"-"`
+	Version      int64  `db:"version" json:"-"`
+	Definition   string `db:"definition" json:"-"`
+	IsActive     bool   `db:"is_active" json:"-"`
+	CreatedAt    Time   `db:"created_at" json:"-"`
+	UpdatedAt    Time   `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) ActiveStrategies(ctx context.Context, publisherID int64) ([]ActiveStrategiesRow, error) {
@@ -70,14 +70,14 @@ RETURNING id, publisher_id, strategy_name, version, definition, is_active, creat
 `
 
 type AddStrategyParams struct {
-	PublisherID                 int64    `db:"publisher_id" json:"publisher_id"`
-	StrategyName                string   `db:"strategy_name" json:"strategy_name"`
-	Version                     int64    `db:"version" json:"version"`
-	Definition                  string   `db:"definition" json:"definition"`
-	IsActive                    bool     `db:"is_active" json:"is_active"`
-	CreatedAt                   Time     `db:"created_at" json:"created_at"`
-	UpdatedAt                   Time     `db:"updated_at" json:"updated_at"`
-	NegotiationStyle            Text     `db:"negotiation_style" json:"negotiation_style"`
+	PublisherID                 int64    `db:"publisher_id" json:"-"`
+	StrategyName                string   `db:"strategy_name" json:"-"`
+	Version                     int64    `db:"version" json:"-"`
+	Definition                  string   `db:"definition" json:"-"`
+	IsActive                    bool     `db:"is_active" json:"-"`
+	CreatedAt                   Time     `db:"created_at" json:"-"`
+	UpdatedAt                   Time     `db:"updated_at" json:"-"`
+	NegotiationStyle            *string  `db:"negotiation_style" json:"negotiation_style"`
 	MinPricePerFetchMicro       *int64   `db:"min_price_per_fetch_micro" json:"min_price_per_fetch_micro"`
 	PreferredPricePerFetchMicro *int64   `db:"preferred_price_per_fetch_micro" json:"preferred_price_per_fetch_micro"`
 	MaxPricePerFetchMicro       *int64   `db:"max_price_per_fetch_micro" json:"max_price_per_fetch_micro"`
@@ -93,21 +93,21 @@ type AddStrategyParams struct {
 	MaxRounds                   *int64   `db:"max_rounds" json:"max_rounds"`
 	AutoAcceptThreshold         *float64 `db:"auto_accept_threshold" json:"auto_accept_threshold"`
 	TimeoutSeconds              *int64   `db:"timeout_seconds" json:"timeout_seconds"`
-	LLMProvider                 Text     `db:"llm_provider" json:"llm_provider"`
-	LLMModel                    Text     `db:"llm_model" json:"llm_model"`
+	LLMProvider                 *string  `db:"llm_provider" json:"llm_provider"`
+	LLMModel                    *string  `db:"llm_model" json:"llm_model"`
 	LLMTemperature              *float64 `db:"llm_temperature" json:"llm_temperature"`
-	SystemPrompt                Text     `db:"system_prompt" json:"system_prompt"`
+	SystemPrompt                *string  `db:"system_prompt" json:"system_prompt"`
 }
 
 type AddStrategyRow struct {
 	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"publisher_id"`
-	StrategyName string `db:"strategy_name" json:"strategy_name"`
-	Version      int64  `db:"version" json:"version"`
-	Definition   string `db:"definition" json:"definition"`
-	IsActive     bool   `db:"is_active" json:"is_active"`
-	CreatedAt    Time   `db:"created_at" json:"created_at"`
-	UpdatedAt    Time   `db:"updated_at" json:"updated_at"`
+	PublisherID  int64  `db:"publisher_id" json:"-"`
+	StrategyName string `db:"strategy_name" json:"-"`
+	Version      int64  `db:"version" json:"-"`
+	Definition   string `db:"definition" json:"-"`
+	IsActive     bool   `db:"is_active" json:"-"`
+	CreatedAt    Time   `db:"created_at" json:"-"`
+	UpdatedAt    Time   `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) AddStrategy(ctx context.Context, arg AddStrategyParams) (AddStrategyRow, error) {
@@ -171,8 +171,8 @@ UPDATE negotiation_strategies SET is_active = $1, updated_at = $2 WHERE id = $3
 `
 
 type SetActiveParams struct {
-	IsActive  bool  `db:"is_active" json:"is_active"`
-	UpdatedAt Time  `db:"updated_at" json:"updated_at"`
+	IsActive  bool  `db:"is_active" json:"-"`
+	UpdatedAt Time  `db:"updated_at" json:"-"`
 	ID        int64 `db:"id" json:"id"`
 }
 
@@ -188,13 +188,13 @@ FROM negotiation_strategies WHERE id = $1
 
 type StrategyRow struct {
 	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"publisher_id"`
-	StrategyName string `db:"strategy_name" json:"strategy_name"`
-	Version      int64  `db:"version" json:"version"`
-	Definition   string `db:"definition" json:"definition"`
-	IsActive     bool   `db:"is_active" json:"is_active"`
-	CreatedAt    Time   `db:"created_at" json:"created_at"`
-	UpdatedAt    Time   `db:"updated_at" json:"updated_at"`
+	PublisherID  int64  `db:"publisher_id" json:"-"`
+	StrategyName string `db:"strategy_name" json:"-"`
+	Version      int64  `db:"version" json:"-"`
+	Definition   string `db:"definition" json:"-"`
+	IsActive     bool   `db:"is_active" json:"-"`
+	CreatedAt    Time   `db:"created_at" json:"-"`
+	UpdatedAt    Time   `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) Strategy(ctx context.Context, id int64) (StrategyRow, error) {
@@ -220,13 +220,13 @@ FROM negotiation_strategies WHERE publisher_id = $1 AND id = $2
 
 type StrategyOfPublisherRow struct {
 	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"publisher_id"`
-	StrategyName string `db:"strategy_name" json:"strategy_name"`
-	Version      int64  `db:"version" json:"version"`
-	Definition   string `db:"definition" json:"definition"`
-	IsActive     bool   `db:"is_active" json:"is_active"`
-	CreatedAt    Time   `db:"created_at" json:"created_at"`
-	UpdatedAt    Time   `db:"updated_at" json:"updated_at"`
+	PublisherID  int64  `db:"publisher_id" json:"-"`
+	StrategyName string `db:"strategy_name" json:"-"`
+	Version      int64  `db:"version" json:"-"`
+	Definition   string `db:"definition" json:"-"`
+	IsActive     bool   `db:"is_active" json:"-"`
+	CreatedAt    Time   `db:"created_at" json:"-"`
+	UpdatedAt    Time   `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) StrategyOfPublisher(ctx context.Context, publisherID int64, iD int64) (StrategyOfPublisherRow, error) {

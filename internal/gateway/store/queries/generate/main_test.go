@@ -14,6 +14,11 @@ func TestTheGeneratedFilesAreThoseOfTheStatements(t *testing.T) {
 	want, err := filepath.Glob(filepath.Join(to, "*.go"))
 	require.NoError(t, err)
 	require.NotEmpty(t, want)
+	kept, err := filepath.Glob(filepath.Join("..", "*.sql.go"))
+	require.NoError(t, err)
+	for _, file := range kept {
+		require.FileExists(t, filepath.Join(to, filepath.Base(file)), "delete %s: its statements are gone", file)
+	}
 	for _, file := range want {
 		generated, err := os.ReadFile(file)
 		require.NoError(t, err)
