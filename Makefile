@@ -16,9 +16,11 @@ wrapper = RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/toolchain/$(1)"
 program := cd program && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
 localnet := cd program/localnet && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
 fuzz := cd program/fuzz && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/fuzz"
-# Its time passes as on the clusters: blocks every 0.4 seconds, blockhashes that live for a minute.
 # SQLite is C, translated to Go: it is slow with the race detector, which cannot follow its memory.
 race := -race -gcflags=modernc.org/...=-race=false
+# Many packages wait for a chain or a database, so more of them run at once than there are processors.
+packages := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
+# Its time passes as on the clusters: blocks every 0.4 seconds, blockhashes that live for a minute.
 validator := HAGGLE_CHAIN=$(or $(HAGGLE_CHAIN),validator)
 clippy := CLIPPY_ARGS=-Dwarnings $(call wrapper,clippy-here) cargo build --locked --all-targets
 
@@ -84,7 +86,7 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 test-go: program postgresql sqlc ## the Go tests except the scenarios, the faults and Yellowstone's plugin
 	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
-	    HAGGLE_CHAIN=$${HAGGLE_CHAIN:-surfpool} go test -count=1 $(race) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
+	    HAGGLE_CHAIN=$${HAGGLE_CHAIN:-surfpool} go test -count=1 $(race) $(packages) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
 
 test-chains: program ## the scenarios of tests/scenarios on both kinds of local chain
 	@toolchain/scenarios
