@@ -49,7 +49,7 @@ pictures: program ## draw docs/offers.svg (from a run of the demo) and docs/load
 schemas: ## write docs/schemas: the JSON Schemas of every command's --json
 	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run TestSchemasAreUpToDate ./cmd/haggle
 
-generate: prerequisites sqlc ## write the generated files: the SDK's from the IDL, the gateway's statements from their SQL
+generate: prerequisites sqlc ## write the generated files: the SDK's from the IDL, the gateway's query functions from their statements
 	@echo "==> go generate"
 	@go generate ./...
 

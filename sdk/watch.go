@@ -56,9 +56,10 @@ func After(signature solana.Signature) WatchOption {
 // dropped connection is opened again, and the events of the meantime and those that the connection has
 // dropped are fetched. It delivers the same events as [Client.History].
 //
-// Some nodes drop notifications without an error. Every 20 seconds the client therefore compares the accounts
-// with their last known state, a hundred in one request. An address without an account, before the creation
-// or after the closing, costs a request of its own, at most twenty a second; Close ends that.
+// Some nodes drop notifications without an error. Every 20 seconds, and 5 milliseconds for each address, the
+// client therefore compares the accounts with their last known state, a hundred in one request. Each time it
+// also lists the addresses that have no account, before the creation or after the closing, with one request
+// for each, at most twenty a second. Close the subscription to stop these requests.
 //
 // All subscriptions of a client share one connection. A listener that does not receive delays only its own
 // subscription, and loses nothing: beyond 64 buffered events, the next ones stay at the node until there is

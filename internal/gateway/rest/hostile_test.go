@@ -20,7 +20,8 @@ var statements = []string{
 	`x' || (SELECT text FROM audit_entries) || '`,
 }
 
-// A text with a statement is stored as it is or refused, in every field, query and header, and changes no table.
+// A text with a statement is stored as it is or refused, in every field, query and header, and changes no
+// table.
 func TestStatementsInTextsAreNotExecuted(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
 		k := g.register(t)

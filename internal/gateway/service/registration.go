@@ -303,13 +303,14 @@ func (s *Service) ownKey(ctx context.Context, caller identity.Caller, id string)
 	return k, nil
 }
 
-// endsLater reports whether an API key with an end, zero for none, is valid after the end of the caller's.
+// endsLater reports whether an API key that expires at end outlives the caller's. If end is zero, it does not
+// expire.
 func endsLater(end time.Time, caller identity.Caller) bool {
 	return !caller.Expires.IsZero() && (end.IsZero() || end.After(caller.Expires))
 }
 
-// requireEarlierEnd returns an error if an API key is valid after the end of the caller's.
-func requireEarlierEnd(k store.APIKey, caller identity.Caller) error {
+// requireNoLaterEnd returns an error if an API key outlives the caller's.
+func requireNoLaterEnd(k store.APIKey, caller identity.Caller) error {
 	if endsLater(k.ExpiresAt, caller) {
 		return forbidden("scope-missing", "API key %s: ends after the caller's key; use a key that lasts longer",
 			k.ID)
@@ -343,7 +344,7 @@ func (s *Service) RotateKey(
 			return text, added, replaced, problem(err)
 		}
 	}
-	if err := requireEarlierEnd(old, caller); err != nil {
+	if err := requireNoLaterEnd(old, caller); err != nil {
 		return text, added, replaced, err
 	}
 	text = identity.NewAPIKey()
@@ -364,7 +365,7 @@ func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id stri
 		return Key{}, problem(err)
 	}
 	if id != caller.KeyID {
-		if err := requireEarlierEnd(found, caller); err != nil {
+		if err := requireNoLaterEnd(found, caller); err != nil {
 			return Key{}, err
 		}
 	}

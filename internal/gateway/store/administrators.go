@@ -30,7 +30,7 @@ func (s *Store) FirstAdministratorKey(ctx context.Context, hash string) (Adminis
 	if err != nil {
 		return AdministratorKey{}, err
 	}
-	return one("first administrator key", administratorOf)(s.writes.FirstAdministratorKey(ctx,
+	return single("first administrator key", administratorOf)(s.writeQueries.FirstAdministratorKey(ctx,
 		queries.FirstAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: s.now().UnixMicro()}))
 }
 
@@ -43,11 +43,11 @@ func (s *Store) ReplaceAdministratorKeys(
 		return added, err
 	}
 	err = s.transact(ctx, func(t *transaction) error {
-		now := queries.Time(s.now())
-		if err := t.run.RevokeAdministratorKeys(ctx, now); err != nil {
+		now := queries.NullTime(s.now())
+		if err := t.queries.RevokeAdministratorKeys(ctx, now); err != nil {
 			return err
 		}
-		added, err = one("administrator key", administratorOf)(t.run.AddAdministratorKey(ctx,
+		added, err = single("administrator key", administratorOf)(t.queries.AddAdministratorKey(ctx,
 			queries.AddAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: now}))
 		return err
 	})
@@ -56,5 +56,5 @@ func (s *Store) ReplaceAdministratorKeys(
 
 // AdministratorKeyByHash returns a key, or [ErrNotFound]. The key can be revoked.
 func (s *Store) AdministratorKeyByHash(ctx context.Context, hash string) (AdministratorKey, error) {
-	return one("administrator key", administratorOf)(s.reads.AdministratorKeyByHash(ctx, hash))
+	return single("administrator key", administratorOf)(s.readQueries.AdministratorKeyByHash(ctx, hash))
 }

@@ -34,12 +34,12 @@ func (s *Store) Analytics(ctx context.Context, publisher int64, from, until time
 	if !from.Before(until) || until.Sub(from) > MaxDays*24*time.Hour {
 		return nil, fmt.Errorf("analytics: the period must be positive and at most %d days", MaxDays)
 	}
-	since, before := queries.Time(from), queries.Time(until)
+	since, before := queries.NullTime(from), queries.NullTime(until)
 	if publisher == 0 {
-		return many(dayOf)(s.reads.Days(ctx, since, before))
+		return several(dayOf)(s.readQueries.Days(ctx, since, before))
 	}
-	return many(func(row queries.DaysOfPublisherRow) Day { return dayOf(queries.DaysRow(row)) })(
-		s.reads.DaysOfPublisher(ctx, queries.DaysOfPublisherParams{
+	return several(func(row queries.DaysOfPublisherRow) Day { return dayOf(queries.DaysRow(row)) })(
+		s.readQueries.DaysOfPublisher(ctx, queries.DaysOfPublisherParams{
 			FromTime: since, UntilTime: before, PublisherID: publisher,
 		}))
 }
@@ -66,7 +66,7 @@ type Total struct {
 // Totals returns the figures of all negotiations by status. Statuses without negotiations are left out. It
 // reads every negotiation.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
-	return many(func(row queries.TotalsRow) Total {
+	return several(func(row queries.TotalsRow) Total {
 		return Total{Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
-	})(s.reads.Totals(ctx))
+	})(s.readQueries.Totals(ctx))
 }

@@ -26,7 +26,7 @@ const allHeads = `SELECT id, audit_length, audit_head FROM negotiations`
 // AuditSnapshot implements [audit.Source].
 func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
 	links func(audit.Link) error) error {
-	return s.snapshot(ctx, func(on standard) error {
+	return s.snapshot(ctx, func(on sqlAdapter) error {
 		if err := eachHead(ctx, on, heads, allHeads); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
 
 // ChangedHeads implements [audit.HeadSource].
 func (s *Store) ChangedHeads(ctx context.Context, since time.Time, act func(audit.Head) error) error {
-	on := standard{s.reader, s.Dialect}
+	on := sqlAdapter{s.reader, s.Dialect}
 	if since.IsZero() {
 		return eachHead(ctx, on, act, allHeads)
 	}
@@ -52,24 +52,25 @@ func (s *Store) AuditEntries(ctx context.Context, negotiation string, after int6
 	if err := checkID("negotiation", negotiation); err != nil {
 		return nil, err
 	}
-	return many(func(row queries.AuditEntry) audit.Link {
+	return several(func(row queries.AuditEntry) audit.Link {
 		return audit.Link{Negotiation: row.NegotiationID, Sequence: row.Sequence, Text: row.Entry, Hash: row.Hash}
-	})(s.reads.Entries(ctx, queries.EntriesParams{
-		NegotiationID: negotiation, After: after, Most: int32(min(max(limit, 1), MaxPage)),
+	})(s.readQueries.AuditEntries(ctx, queries.AuditEntriesParams{
+		NegotiationID: negotiation, After: after, MaxRows: int32(min(max(limit, 1), MaxPage)),
 	}))
 }
 
 func eachHead(
-	ctx context.Context, on standard, act func(audit.Head) error, statement string, arguments ...any,
+	ctx context.Context, on sqlAdapter, act func(audit.Head) error, statement string, arguments ...any,
 ) error {
 	var h audit.Head
 	return each(ctx, on, []any{&h.Negotiation, &h.Length, &h.Hash}, func() error { return act(h) }, statement,
 		arguments...)
 }
 
-// each scans every row of a statement into the targets, and calls act. It keeps no rows, unlike the functions of
-// sqlc.
-func each(ctx context.Context, on standard, targets []any, act func() error, statement string, arguments ...any,
+// each scans every row of a statement into the targets, and calls act. It keeps no rows, unlike the functions
+// of sqlc.
+func each(
+	ctx context.Context, on sqlAdapter, targets []any, act func() error, statement string, arguments ...any,
 ) error {
 	rows, err := on.Query(ctx, statement, arguments...)
 	if err != nil {

@@ -50,13 +50,13 @@ func clientOf(row queries.Client) Client {
 func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
 	folded := nameKey(c.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
-		return one("client "+c.Subject, clientOf)(t.run.AddClient(ctx, queries.AddClientParams{
-			Kind: string(c.Kind), Subject: c.Subject, Name: queries.Text(c.Name), NameKey: queries.Text(folded),
-			PublicKey: queries.Text(c.PublicKey), CreatedAt: queries.Time(s.now()),
+		return single("client "+c.Subject, clientOf)(t.queries.AddClient(ctx, queries.AddClientParams{
+			Kind: string(c.Kind), Subject: c.Subject, Name: queries.NullText(c.Name),
+			NameKey: queries.NullText(folded), PublicKey: queries.NullText(c.PublicKey), CreatedAt: queries.NullTime(s.now()),
 		}))
 	})
 	if errors.Is(err, ErrExists) {
-		_, found := one("client", clientOf)(s.reads.ClientByNameKey(ctx, queries.Text(folded)))
+		_, found := single("client", clientOf)(s.readQueries.ClientByNameKey(ctx, queries.NullText(folded)))
 		if !errors.Is(found, ErrNotFound) {
 			err = errors.Join(fmt.Errorf("client %s: %w", c.Name, ErrNameTaken), found)
 		}
@@ -66,17 +66,18 @@ func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client,
 
 // AnonymousClient returns the anonymous client with a subject. It adds one if there is none.
 func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, error) {
-	return one("anonymous client", clientOf)(s.writes.AnonymousClient(ctx, subject, queries.Time(s.now())))
+	return single("anonymous client", clientOf)(
+		s.writeQueries.AnonymousClient(ctx, subject, queries.NullTime(s.now())))
 }
 
 // Client returns a client, or [ErrNotFound].
 func (s *Store) Client(ctx context.Context, id int64) (Client, error) {
-	return one(fmt.Sprintf("client %d", id), clientOf)(s.reads.Client(ctx, id))
+	return single(fmt.Sprintf("client %d", id), clientOf)(s.readQueries.Client(ctx, id))
 }
 
 // ClientBySubject returns a client, or [ErrNotFound].
 func (s *Store) ClientBySubject(ctx context.Context, kind ClientKind, subject string) (Client, error) {
-	return one("client "+subject, clientOf)(s.reads.ClientBySubject(ctx, string(kind), subject))
+	return single("client "+subject, clientOf)(s.readQueries.ClientBySubject(ctx, string(kind), subject))
 }
 
 // Clients lists the clients, newest first.
@@ -120,9 +121,10 @@ func (s *Store) addKey(ctx context.Context, run *queries.Queries, k APIKey) (API
 	if err != nil {
 		return k, err
 	}
-	return one("API key", keyOf)(run.AddKey(ctx, queries.AddKeyParams{
-		ID: id.String(), Hash: k.Hash, Name: k.Name, Scopes: k.Scopes, PublisherID: queries.Number(k.Publisher),
-		ClientID: queries.Number(k.Client), CreatedAt: queries.Time(s.now()), ExpiresAt: queries.Time(k.ExpiresAt),
+	return single("API key", keyOf)(run.AddKey(ctx, queries.AddKeyParams{
+		ID: id.String(), Hash: k.Hash, Name: k.Name, Scopes: k.Scopes, PublisherID: queries.NullNumber(k.Publisher),
+		ClientID: queries.NullNumber(k.Client), CreatedAt: queries.NullTime(s.now()),
+		ExpiresAt: queries.NullTime(k.ExpiresAt),
 	}))
 }
 
@@ -130,15 +132,15 @@ func (s *Store) addKey(ctx context.Context, run *queries.Queries, k APIKey) (API
 // key the API key of the first one with replayed true, without its hash: the database cannot return the text
 // of a key.
 func (s *Store) CreateKey(ctx context.Context, k APIKey, key *Key) (added APIKey, replayed bool, err error) {
-	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t.run, k) })
+	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t.queries, k) })
 }
 
 // KeyWithOwner returns an API key with the name of its owner, or [ErrNotFound]. The key can be expired or
 // revoked. Each request with a key begins with it, so it is one statement, and at most one in keyLifetime.
 func (s *Store) KeyWithOwner(ctx context.Context, hash string) (APIKey, string, error) {
 	return s.keys.get(hash, func() (APIKey, string, error) {
-		row, err := s.reads.KeyWithOwner(ctx, hash)
-		k, err := one("API key", keyOf)(row.APIKey, err)
+		row, err := s.readQueries.KeyWithOwner(ctx, hash)
+		k, err := single("API key", keyOf)(row.APIKey, err)
 		return k, row.Owner, err
 	})
 }
@@ -148,7 +150,7 @@ func (s *Store) Key(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	return one("API key "+id, keyOf)(s.reads.Key(ctx, id))
+	return single("API key "+id, keyOf)(s.readQueries.Key(ctx, id))
 }
 
 // RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no
@@ -157,7 +159,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	revoked, err := one("API key "+id, keyOf)(s.writes.RevokeKey(ctx, queries.Time(s.now()), id))
+	revoked, err := single("API key "+id, keyOf)(s.writeQueries.RevokeKey(ctx, queries.NullTime(s.now()), id))
 	s.keys.forget(revoked.Hash)
 	return revoked, err
 }
@@ -171,9 +173,9 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 	if err := checkID("API key", id); err != nil {
 		return added, replaced, err
 	}
-	read := one("API key "+id, keyOf)
+	result := single("API key "+id, keyOf)
 	err = s.transact(ctx, func(t *transaction) error {
-		old, err := read(t.run.LockKey(ctx, id))
+		old, err := result(t.queries.LockKey(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -190,11 +192,11 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 			end = old.ExpiresAt
 		}
 		old.Hash = newHash
-		if added, err = s.addKey(ctx, t.run, old); err != nil {
+		if added, err = s.addKey(ctx, t.queries, old); err != nil {
 			return err
 		}
-		replaced, err = read(t.run.ReplaceKey(ctx, queries.ReplaceKeyParams{
-			ID: id, ExpiresAt: queries.Time(end), ReplacedBy: queries.Text(added.ID),
+		replaced, err = result(t.queries.ReplaceKey(ctx, queries.ReplaceKeyParams{
+			ID: id, ExpiresAt: queries.NullTime(end), ReplacedBy: queries.NullText(added.ID),
 		}))
 		return err
 	})

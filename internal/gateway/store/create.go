@@ -71,7 +71,7 @@ func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decid
 func (t *transaction) create(
 	ctx context.Context, c Creation, publishers []int64, decide Decide, result *Result,
 ) error {
-	client, err := one(fmt.Sprintf("client %d", c.Client), clientOf)(t.run.LockClient(ctx, c.Client))
+	client, err := single(fmt.Sprintf("client %d", c.Client), clientOf)(t.queries.LockClient(ctx, c.Client))
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func (t *transaction) create(
 		for i := range states {
 			states[i].Bundle = id.String()
 		}
-		writes = record((*queries.Queries).AddBundle, queries.AddBundleParams{
-			ID: id.String(), ClientID: client.ID, Definition: queries.JSON(c.Bundle), CreatedAt: queries.Time(now),
+		writes = writesOf((*queries.Queries).AddBundle, queries.AddBundleParams{
+			ID: id.String(), ClientID: client.ID, Definition: queries.JSON(c.Bundle), CreatedAt: queries.NullTime(now),
 		})
 	}
 	outcome, err := decide(slices.Clone(states))
@@ -121,8 +121,8 @@ func (t *transaction) create(
 		result.Negotiations = append(result.Negotiations, n)
 	}
 	result.Answer = outcome.Answer
-	return t.finish(ctx, slices.Concat(writes, record((*queries.Queries).AddNegotiation, rows...), added.writes(),
-		c.Key.writes(outcome.Answer, now)))
+	return t.finish(ctx, slices.Concat(writes, writesOf((*queries.Queries).AddNegotiation, rows...),
+		added.writes(), c.Key.writes(outcome.Answer, now)))
 }
 
 // inList returns "$first, ..." for a number of arguments.
@@ -150,11 +150,11 @@ func (t *transaction) newStates(
 	type row struct {
 		Publisher  int64
 		Floor      *int64
-		Strategy   queries.Number
+		Strategy   queries.NullNumber
 		Definition queries.JSON
 	}
-	found, err := collect[row](ctx, t, `SELECT p.id AS publisher, p.published_floor_micro AS floor, v.id AS strategy,
-		v.definition FROM publishers p
+	found, err := collect[row](ctx, t, `SELECT p.id AS publisher, p.published_floor_micro AS floor,
+		v.id AS strategy, v.definition FROM publishers p
 		LEFT JOIN negotiation_strategies v ON v.publisher_id = p.id AND v.is_active
 		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id
 FOR NO KEY UPDATE OF p`, anyOf(publishers)...)
@@ -221,7 +221,7 @@ func (t *transaction) checkLimits(
 	type usage struct {
 		Publisher             int64
 		All, Anonymous        int
-		First, FirstAnonymous queries.Time
+		First, FirstAnonymous queries.NullTime
 	}
 	used, err := collect[usage](ctx, t, `SELECT 0 AS publisher, COUNT(*) AS "all", 0 AS anonymous,
 			MIN(created_at) AS first, NULL AS first_anonymous

@@ -100,13 +100,14 @@ type changes struct {
 
 	rounds   []queries.AddRoundParams
 	messages []queries.AddMessageParams
-	entries  []queries.AddEntryParams
+	entries  []queries.AddAuditEntryParams
 }
 
 // writes returns the statements that add the rows.
 func (c *changes) writes() []write {
-	return slices.Concat(record((*queries.Queries).AddRound, c.rounds...),
-		record((*queries.Queries).AddMessage, c.messages...), record((*queries.Queries).AddEntry, c.entries...))
+	return slices.Concat(writesOf((*queries.Queries).AddRound, c.rounds...),
+		writesOf((*queries.Queries).AddMessage, c.messages...),
+		writesOf((*queries.Queries).AddAuditEntry, c.entries...))
 }
 
 // check returns an error for a decision that the state does not allow.
@@ -216,9 +217,9 @@ func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, e
 	c.rounds = append(c.rounds, queries.AddRoundParams{
 		ID: id.String(), NegotiationID: n.ID, RoundNumber: int64(n.CurrentRound), Actor: string(r.Actor),
 		Action: r.Action, ProposedTerms: queries.JSON(r.Terms), Reasoning: r.Reasoning,
-		LLMModel: queries.Text(r.LLMModel), LLMTokensUsed: queries.Number(r.LLMTokens),
-		LLMResponseTimeMs: queries.Number(r.LLMTime.Milliseconds()), Analysis: queries.JSON(r.Analysis),
-		CreatedAt: queries.Time(now),
+		LLMModel: queries.NullText(r.LLMModel), LLMTokensUsed: queries.NullNumber(r.LLMTokens),
+		LLMResponseTimeMs: queries.NullNumber(r.LLMTime.Milliseconds()), Analysis: queries.JSON(r.Analysis),
+		CreatedAt: queries.NullTime(now),
 	})
 	for _, m := range r.Messages {
 		message, err := uuid.NewV7()
@@ -227,7 +228,8 @@ func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, e
 		}
 		c.messages = append(c.messages, queries.AddMessageParams{
 			ID: message.String(), NegotiationID: n.ID, RoundID: id.String(), Sender: string(m.Sender),
-			MessageType: m.Type, Message: m.Text, StructuredData: queries.JSON(m.Data), CreatedAt: queries.Time(now),
+			MessageType: m.Type, Message: m.Text, StructuredData: queries.JSON(m.Data),
+			CreatedAt: queries.NullTime(now),
 		})
 		audited.Messages = append(audited.Messages, auditedText{m.Sender, m.Type, m.Text, m.Data})
 	}
@@ -246,7 +248,7 @@ func (c *changes) chain(n *Negotiation, entries ...audit.Entry) error {
 	}
 	n.head = head
 	for _, link := range links {
-		c.entries = append(c.entries, queries.AddEntryParams{
+		c.entries = append(c.entries, queries.AddAuditEntryParams{
 			NegotiationID: link.Negotiation, Sequence: link.Sequence, Entry: link.Text, Hash: link.Hash,
 		})
 	}

@@ -49,16 +49,17 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 		case state.Status != StatusAccepted:
 			return &StatusError{Status: state.Status, Reason: state.Reason}
 		case state.Policy != 0:
-			p, err = one(policyName(state.Policy), policyOf)(t.run.Policy(ctx, state.Policy))
+			p, err = single(policyName(state.Policy), policyOf)(t.queries.Policy(ctx, state.Policy))
 			return err
 		}
 		document, err := build(state)
 		if err != nil {
 			return err
 		}
-		p, err = one("licence of negotiation "+negotiation, policyOf)(t.run.AddPolicy(ctx, queries.AddPolicyParams{
+		result := single("licence of negotiation "+negotiation, policyOf)
+		p, err = result(t.queries.AddPolicy(ctx, queries.AddPolicyParams{
 			PublisherID: state.Publisher, ClientID: state.Client, NegotiationID: state.ID,
-			PolicyJSON: queries.JSON(document), CreatedAt: queries.Time(state.Now),
+			PolicyJSON: queries.JSON(document), CreatedAt: queries.NullTime(state.Now),
 		}))
 		if err != nil {
 			return err
@@ -89,7 +90,7 @@ func (t *transaction) record(ctx context.Context, state State, kind string, data
 	}
 	n.UpdatedAt = state.Now
 	change(&n)
-	return t.all(ctx, append(c.writes(), record((*queries.Queries).UpdateNegotiation, n.update())...)...)
+	return t.all(ctx, append(c.writes(), writesOf((*queries.Queries).UpdateNegotiation, n.update())...)...)
 }
 
 // RevokeLicence revokes the licence of a negotiation. A licence that is revoked already keeps its time. It
@@ -99,17 +100,17 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 	if err := checkID("negotiation", negotiation); err != nil {
 		return p, err
 	}
-	read := one("licence of negotiation "+negotiation, policyOf)
+	result := single("licence of negotiation "+negotiation, policyOf)
 	err = s.transact(ctx, func(t *transaction) error {
 		states, _, err := t.lockNegotiations(ctx, RoundRequest{Negotiations: []string{negotiation}})
 		if err != nil {
 			return err
 		}
-		p, err = read(t.run.PolicyOfNegotiation(ctx, negotiation, publisher))
+		p, err = result(t.queries.PolicyOfNegotiation(ctx, negotiation, publisher))
 		if err != nil || !p.RevokedAt.IsZero() {
 			return err
 		}
-		p, err = read(t.run.RevokePolicy(ctx, queries.Time(states[0].Now), p.ID))
+		p, err = result(t.queries.RevokePolicy(ctx, queries.NullTime(states[0].Now), p.ID))
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 
 // Policy returns a licence, or [ErrNotFound].
 func (s *Store) Policy(ctx context.Context, id int64) (Policy, error) {
-	return one(policyName(id), policyOf)(s.reads.Policy(ctx, id))
+	return single(policyName(id), policyOf)(s.readQueries.Policy(ctx, id))
 }
 
 func policyName(id int64) string { return fmt.Sprintf("licence %d", id) }

@@ -37,7 +37,7 @@ func versions(dialect Dialect) ([]*goose.Migration, error) {
 			RunTx: func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, m.SQL)
 				if fill := fills[m.Version]; err == nil && fill != nil {
-					err = fill(ctx, queries.New(standard{tx, dialect}))
+					err = fill(ctx, queries.New(sqlAdapter{tx, dialect}))
 				}
 				return err
 			},

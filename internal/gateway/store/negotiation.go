@@ -82,9 +82,9 @@ type Negotiation struct {
 func negotiationOf(row queries.Negotiation) Negotiation {
 	return Negotiation{
 		ID: row.ID, Publisher: row.PublisherID, Client: row.ClientID, ClientName: string(row.ClientName),
-		Anonymous: row.Anonymous, Bundle: string(row.BundleID), Strategy: row.StrategyID, Status: Status(row.Status),
-		Reason: row.Reason, CurrentRound: int(row.CurrentRound), InitialProposal: json.RawMessage(row.InitialProposal),
-		CurrentTerms: json.RawMessage(row.CurrentTerms), OfferBy: Actor(row.CurrentOfferBy),
+		Anonymous: row.Anonymous, Bundle: string(row.BundleID), Strategy: row.StrategyID,
+		Status: Status(row.Status), Reason: row.Reason, CurrentRound: int(row.CurrentRound),
+		InitialProposal: json.RawMessage(row.InitialProposal), CurrentTerms: json.RawMessage(row.CurrentTerms), OfferBy: Actor(row.CurrentOfferBy),
 		FinalTerms: json.RawMessage(row.FinalTerms), AgreedPriceMicro: row.AgreedPriceMicro,
 		Policy: int64(row.GeneratedPolicyID), InitiatedBy: Actor(row.InitiatedBy),
 		InitiatedAt: time.Time(row.InitiatedAt), CompletedAt: time.Time(row.CompletedAt),
@@ -98,16 +98,16 @@ func negotiationOf(row queries.Negotiation) Negotiation {
 // row returns the row that adds a negotiation.
 func (n *Negotiation) row() queries.AddNegotiationParams {
 	return queries.AddNegotiationParams{
-		ID: n.ID, PublisherID: n.Publisher, ClientID: n.Client, ClientName: queries.Text(n.ClientName),
-		Anonymous: n.Anonymous, BundleID: queries.Text(n.Bundle), StrategyID: n.Strategy, Status: string(n.Status),
-		Reason: n.Reason, CurrentRound: int64(n.CurrentRound), InitialProposal: queries.JSON(n.InitialProposal),
-		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.Text(n.OfferBy),
+		ID: n.ID, PublisherID: n.Publisher, ClientID: n.Client, ClientName: queries.NullText(n.ClientName),
+		Anonymous: n.Anonymous, BundleID: queries.NullText(n.Bundle), StrategyID: n.Strategy,
+		Status: string(n.Status), Reason: n.Reason, CurrentRound: int64(n.CurrentRound), InitialProposal: queries.JSON(n.InitialProposal),
+		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.NullText(n.OfferBy),
 		FinalTerms: queries.JSON(n.FinalTerms), AgreedPriceMicro: n.AgreedPriceMicro,
-		GeneratedPolicyID: queries.Number(n.Policy), InitiatedBy: string(n.InitiatedBy),
-		InitiatedAt: queries.Time(n.InitiatedAt), CompletedAt: queries.Time(n.CompletedAt),
-		LastActivityAt: queries.Time(n.LastActivityAt), DeadlineAt: queries.Time(n.Deadline),
+		GeneratedPolicyID: queries.NullNumber(n.Policy), InitiatedBy: string(n.InitiatedBy),
+		InitiatedAt: queries.NullTime(n.InitiatedAt), CompletedAt: queries.NullTime(n.CompletedAt),
+		LastActivityAt: queries.NullTime(n.LastActivityAt), DeadlineAt: queries.NullTime(n.Deadline),
 		Context: queries.JSON(n.Context), AuditLength: n.head.Length, AuditHead: n.head.Hash,
-		CreatedAt: queries.Time(n.CreatedAt), UpdatedAt: queries.Time(n.UpdatedAt),
+		CreatedAt: queries.NullTime(n.CreatedAt), UpdatedAt: queries.NullTime(n.UpdatedAt),
 	}
 }
 
@@ -115,12 +115,12 @@ func (n *Negotiation) row() queries.AddNegotiationParams {
 func (n *Negotiation) update() queries.UpdateNegotiationParams {
 	return queries.UpdateNegotiationParams{
 		ID: n.ID, Status: string(n.Status), Reason: n.Reason, CurrentRound: int64(n.CurrentRound),
-		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.Text(n.OfferBy),
+		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.NullText(n.OfferBy),
 		FinalTerms: queries.JSON(n.FinalTerms), AgreedPriceMicro: n.AgreedPriceMicro,
-		GeneratedPolicyID: queries.Number(n.Policy), CompletedAt: queries.Time(n.CompletedAt),
-		LastActivityAt: queries.Time(n.LastActivityAt), DeadlineAt: queries.Time(n.Deadline),
+		GeneratedPolicyID: queries.NullNumber(n.Policy), CompletedAt: queries.NullTime(n.CompletedAt),
+		LastActivityAt: queries.NullTime(n.LastActivityAt), DeadlineAt: queries.NullTime(n.Deadline),
 		Context: queries.JSON(n.Context), AuditLength: n.head.Length, AuditHead: n.head.Hash,
-		UpdatedAt: queries.Time(n.UpdatedAt),
+		UpdatedAt: queries.NullTime(n.UpdatedAt),
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *Store) Negotiation(ctx context.Context, id string) (Negotiation, error)
 	if err := checkID("negotiation", id); err != nil {
 		return Negotiation{}, err
 	}
-	return one("negotiation "+id, negotiationOf)(s.reads.Negotiation(ctx, id))
+	return single("negotiation "+id, negotiationOf)(s.readQueries.Negotiation(ctx, id))
 }
 
 // Filter selects negotiations. A zero field selects all.
@@ -198,14 +198,14 @@ func (s *Store) Rounds(ctx context.Context, negotiation string) ([]Round, error)
 	if err := checkID("negotiation", negotiation); err != nil {
 		return nil, err
 	}
-	return many(func(row queries.NegotiationRound) Round {
+	return several(func(row queries.NegotiationRound) Round {
 		return Round{
 			ID: row.ID, Number: int(row.RoundNumber), Actor: Actor(row.Actor), Action: row.Action,
 			Terms: json.RawMessage(row.ProposedTerms), Reasoning: row.Reasoning, LLMModel: string(row.LLMModel),
 			LLMTokens: int64(row.LLMTokensUsed), LLMTime: time.Duration(row.LLMResponseTimeMs) * time.Millisecond,
 			Analysis: json.RawMessage(row.Analysis), CreatedAt: time.Time(row.CreatedAt),
 		}
-	})(s.reads.Rounds(ctx, negotiation))
+	})(s.readQueries.Rounds(ctx, negotiation))
 }
 
 // Messages lists the messages of a negotiation, newest first.
@@ -213,6 +213,7 @@ func (s *Store) Messages(ctx context.Context, negotiation string, page Page) (Li
 	if err := checkID("negotiation", negotiation); err != nil {
 		return List[Message]{}, err
 	}
+	// sqlc generates no other type with these columns.
 	return list(ctx, s, page, func(row queries.AddMessageParams) Message {
 		return Message{
 			ID: row.ID, Round: row.RoundID, Sender: Actor(row.Sender), Type: row.MessageType, Text: row.Message,

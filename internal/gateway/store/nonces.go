@@ -24,11 +24,11 @@ var ErrNonces = errors.New("too many unexpired nonces")
 // because of its age. It returns [ErrExists] if the key has used the nonce before, and [ErrNonces].
 func (s *Store) UseNonce(ctx context.Context, keyID, nonce string, until time.Time) error {
 	if until.IsZero() {
-		return fmt.Errorf("key %s: a nonce must have an end", keyID)
+		return fmt.Errorf("key %s: expiry of the nonce not set", keyID)
 	}
 	// The primary key decides, so of several processes that use a nonce at once only one succeeds.
-	_, err := s.writes.UseNonce(ctx, queries.UseNonceParams{
-		KeyID: keyID, Nonce: nonce, ExpiresAt: until.UnixMicro(), Most: MaxNonces,
+	_, err := s.writeQueries.UseNonce(ctx, queries.UseNonceParams{
+		KeyID: keyID, Nonce: nonce, ExpiresAt: until.UnixMicro(), MaxRows: MaxNonces,
 	})
 	if err = named("nonce", err); errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("key %s: %w", keyID, ErrNonces)
@@ -38,8 +38,6 @@ func (s *Store) UseNonce(ctx context.Context, keyID, nonce string, until time.Ti
 
 // DeleteNonces deletes at most limit nonces that expired a minute ago or earlier. It returns their number.
 func (s *Store) DeleteNonces(ctx context.Context, limit int) (int64, error) {
-	before := queries.Time(s.now().Add(-nonceMargin))
-	return deleted(s.writes.DeleteNonces(ctx, before, int32(limit)))
+	before := queries.NullTime(s.now().Add(-nonceMargin))
+	return classified(s.writeQueries.DeleteNonces(ctx, before, int32(limit)))
 }
-
-func deleted(rows int64, err error) (int64, error) { return rows, classify(err) }

@@ -84,8 +84,8 @@ type condition struct {
 
 type where []condition
 
-// list returns a page of a table's rows in the order of their creation, newest first. The ids of a table are numbers or
-// UUIDs.
+// list returns a page of a table's rows in the order of their creation, newest first. The ids of a table are
+// numbers or UUIDs.
 func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, position func(T) Cursor,
 	table string, conditions where,
 ) (found List[T], err error) {
@@ -123,7 +123,7 @@ func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, posi
 	}
 	// One row more than the page shows whether there is a next one.
 	statement += fmt.Sprintf(" ORDER BY created_at DESC, id DESC LIMIT %d", size+1)
-	rows, err := many(of)(collect[R](ctx, standard{s.reader, s.Dialect}, statement, arguments...))
+	rows, err := several(of)(collect[R](ctx, sqlAdapter{s.reader, s.Dialect}, statement, arguments...))
 	if err != nil {
 		return found, err
 	}

@@ -37,31 +37,32 @@ func publisherOf(row queries.Publisher) Publisher {
 // of the first one. It returns [ErrExists] if another one has the hostname, and [ErrKeyReused].
 func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Publisher, error) {
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Publisher, error) {
-		return one("publisher "+p.Hostname, publisherOf)(t.run.AddPublisher(ctx, queries.AddPublisherParams{
+		return single("publisher "+p.Hostname, publisherOf)(t.queries.AddPublisher(ctx, queries.AddPublisherParams{
 			Hostname: p.Hostname, Name: p.Name, Currency: p.Currency, PublishedFloorMicro: p.PublishedFloorMicro,
-			IsActive: p.Active, Now: queries.Time(s.now()),
+			IsActive: p.Active, Now: queries.NullTime(s.now()),
 		}))
 	})
 	return added, err
 }
 
-// UpdatePublisher locks the row of a publisher, calls change, and stores all fields but the id and the hostname.
-// It returns [ErrNotFound] if no publisher has the id. An error of change is returned, and nothing is stored.
+// UpdatePublisher locks the row of a publisher, calls change, and stores all fields but the id and the
+// hostname. It returns [ErrNotFound] if no publisher has the id. An error of change is returned, and nothing
+// is stored.
 func (s *Store) UpdatePublisher(
 	ctx context.Context, id int64, change func(*Publisher) error,
 ) (changed Publisher, err error) {
-	read := one(publisherName(id), publisherOf)
+	result := single(publisherName(id), publisherOf)
 	err = s.transact(ctx, func(t *transaction) error {
-		p, err := read(t.run.LockPublisher(ctx, id))
+		p, err := result(t.queries.LockPublisher(ctx, id))
 		if err != nil {
 			return err
 		}
 		if err := change(&p); err != nil {
 			return err
 		}
-		changed, err = read(t.run.UpdatePublisher(ctx, queries.UpdatePublisherParams{
+		changed, err = result(t.queries.UpdatePublisher(ctx, queries.UpdatePublisherParams{
 			ID: id, Name: p.Name, Currency: p.Currency, PublishedFloorMicro: p.PublishedFloorMicro,
-			IsActive: p.Active, UpdatedAt: queries.Time(s.now()),
+			IsActive: p.Active, UpdatedAt: queries.NullTime(s.now()),
 		}))
 		return err
 	})
@@ -72,12 +73,12 @@ func publisherName(id int64) string { return fmt.Sprintf("publisher %d", id) }
 
 // Publisher returns a publisher, or [ErrNotFound].
 func (s *Store) Publisher(ctx context.Context, id int64) (Publisher, error) {
-	return one(publisherName(id), publisherOf)(s.reads.Publisher(ctx, id))
+	return single(publisherName(id), publisherOf)(s.readQueries.Publisher(ctx, id))
 }
 
 // PublisherByHostname returns a publisher, or [ErrNotFound].
 func (s *Store) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
-	return one("publisher "+hostname, publisherOf)(s.reads.PublisherByHostname(ctx, hostname))
+	return single("publisher "+hostname, publisherOf)(s.readQueries.PublisherByHostname(ctx, hostname))
 }
 
 // Publishers lists the active publishers, newest first.

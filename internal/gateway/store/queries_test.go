@@ -46,7 +46,7 @@ func TestAColumnOfALaterVersionChangesNothing(t *testing.T) {
 	})
 }
 
-// The columns that no definition has are those of the request, whatever the definition says.
+// A definition sets only the columns that repeat its parts.
 func TestADefinitionFillsOnlyItsColumns(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		hostile := `{"publisher_id": 99, "strategy_name": "other", "Version": "7", "definition": {}, "is_active": 1,

@@ -148,7 +148,7 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 	}
 	result.Answer = outcome.Answer
 	return nil, t.finish(ctx, slices.Concat(c.writes(), request.Key.writes(outcome.Answer, now),
-		record((*queries.Queries).UpdateNegotiation, updates...)))
+		writesOf((*queries.Queries).UpdateNegotiation, updates...)))
 }
 
 // finish executes the writes of a transaction that can store an idempotency key, and commits.
@@ -194,8 +194,8 @@ func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest
 		Floor          *int64
 		Body, Answered *string
 	}
-	rows, err := collect[row](ctx, t, `SELECT `+lockedColumns+`, v.definition, p.published_floor_micro AS floor, k.body_hash AS body,
-		k.answer AS answered FROM negotiations n
+	rows, err := collect[row](ctx, t, `SELECT `+lockedColumns+`, v.definition, p.published_floor_micro AS floor,
+		k.body_hash AS body, k.answer AS answered FROM negotiations n
 		JOIN negotiation_strategies v ON v.id = n.strategy_id JOIN publishers p ON p.id = n.publisher_id
 		LEFT JOIN idempotency_keys k ON k.owner = $1 AND k.idempotency_key = $2
 		WHERE n.id IN (`+inList(3, len(request.Negotiations))+`)
@@ -243,7 +243,7 @@ func (a *answer) replay(key *Key, result *Result) error {
 
 // replayed searches for a key and reports whether it is there.
 func (t *transaction) replayed(ctx context.Context, key *Key, result *Result) (bool, error) {
-	found, err := t.run.Answer(ctx, key.Owner, key.Key)
+	found, err := t.queries.FindIdempotencyKey(ctx, key.Owner, key.Key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -259,13 +259,13 @@ func (k *Key) writes(answer json.RawMessage, now time.Time) []write {
 	if k == nil {
 		return nil
 	}
-	return record((*queries.Queries).AddAnswer, queries.AddAnswerParams{
+	return writesOf((*queries.Queries).AddIdempotencyKey, queries.AddIdempotencyKeyParams{
 		Owner: k.Owner, IdempotencyKey: k.Key, BodyHash: k.BodyHash, Answer: string(answer),
-		CreatedAt: queries.Time(now),
+		CreatedAt: queries.NullTime(now),
 	})
 }
 
 // DeleteKeys deletes at most limit idempotency keys that are older than a time. It returns their number.
 func (s *Store) DeleteKeys(ctx context.Context, before time.Time, limit int) (int64, error) {
-	return deleted(s.writes.DeleteAnswers(ctx, queries.Time(before), int32(limit)))
+	return classified(s.writeQueries.DeleteIdempotencyKeys(ctx, queries.NullTime(before), int32(limit)))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// named returns the error of a statement about an object. name is the object.
+// named returns [ErrNotFound] or [ErrExists] with the name of the object, or the classified error.
 func named(name string, err error) error {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -24,8 +24,11 @@ func named(name string, err error) error {
 	return classify(err)
 }
 
-// one returns the object of a row.
-func one[R, T any](name string, of func(R) T) func(R, error) (T, error) {
+// classified is classify for a number of changed rows.
+func classified(rows int64, err error) (int64, error) { return rows, classify(err) }
+
+// single returns a function that returns the object of a row, and names it in the error.
+func single[R, T any](name string, of func(R) T) func(R, error) (T, error) {
 	return func(row R, err error) (T, error) {
 		if err != nil {
 			var none T
@@ -35,8 +38,8 @@ func one[R, T any](name string, of func(R) T) func(R, error) (T, error) {
 	}
 }
 
-// many returns the objects of rows.
-func many[R, T any](of func(R) T) func([]R, error) ([]T, error) {
+// several returns a function that returns the objects of rows.
+func several[R, T any](of func(R) T) func([]R, error) ([]T, error) {
 	return func(rows []R, err error) ([]T, error) {
 		if err != nil {
 			return nil, classify(err)
@@ -49,8 +52,8 @@ func many[R, T any](of func(R) T) func([]R, error) ([]T, error) {
 	}
 }
 
-// columnsOf returns the names of the columns of a row. A statement names them, because a later version of haggle
-// can add columns while this one runs.
+// columnsOf returns the names of the columns of a row. A statement names them, because a later version of
+// haggle can add columns while this one runs.
 func columnsOf[R any](table string) string {
 	var names []string
 	for field := range reflect.TypeFor[R]().Fields() {
@@ -59,7 +62,7 @@ func columnsOf[R any](table string) string {
 	return strings.Join(names, ", ")
 }
 
-// collect returns the rows of a statement that sqlc cannot have, because its text depends on its arguments.
+// collect returns the rows of a statement that is composed here, because its text depends on its arguments.
 func collect[R any](ctx context.Context, on queries.DBTX, statement string, arguments ...any) ([]R, error) {
 	rows, err := on.Query(ctx, statement, arguments...)
 	if err != nil {

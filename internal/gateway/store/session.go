@@ -26,23 +26,23 @@ type session interface {
 	rollback(ctx context.Context) error
 }
 
-// standardSession is a transaction of database/sql.
-type standardSession struct {
-	standard
+// sqlSession is a transaction of database/sql.
+type sqlSession struct {
+	sqlAdapter
 	tx *sql.Tx
 }
 
-func (s standardSession) last(ctx context.Context, statement string, arguments ...any) error {
+func (s sqlSession) last(ctx context.Context, statement string, arguments ...any) error {
 	if _, err := s.Exec(ctx, statement, arguments...); err != nil {
 		return err
 	}
 	return s.tx.Commit()
 }
 
-func (s standardSession) commit(context.Context) error { return s.tx.Commit() }
+func (s sqlSession) commit(context.Context) error { return s.tx.Commit() }
 
 // rollback ends the transaction. After the end of its context it has ended already.
-func (s standardSession) rollback(context.Context) error {
+func (s sqlSession) rollback(context.Context) error {
 	if err := s.tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
 		return err
 	}
@@ -61,8 +61,8 @@ type pipelined struct {
 // errUnfinished means that the caller has left a transaction open or rows unread.
 var errUnfinished = errors.New("gateway store: transaction not finished")
 
-// onConnection calls act with a connection of PostgreSQL, and closes it if act leaves a transaction open or rows
-// unread.
+// onConnection calls act with a connection of PostgreSQL, and closes it if act leaves a transaction open or
+// rows unread.
 func onConnection(ctx context.Context, db *sql.DB, act func(*pgx.Conn) error) (err error) {
 	connection, err := db.Conn(ctx)
 	if err != nil {
@@ -89,8 +89,8 @@ const (
 	commit = "COMMIT"
 )
 
-// open reports whether the session accepts statements. pgx prepares the first statement before it sends BEGIN,
-// so an error there leaves no transaction.
+// open reports whether the session accepts statements. pgx prepares the first statement before it sends
+// BEGIN, so an error there leaves no transaction.
 func (p *pipelined) open() bool {
 	return !p.ended && !(p.begun && p.connection.PgConn().TxStatus() == idle)
 }

@@ -14,8 +14,8 @@ func (f *fixture) rename(ctx context.Context, t *transaction, name string) error
 	return t.all(ctx, write{`UPDATE publishers SET name = $2 WHERE id = $1`, []any{f.publisher.ID, name}})
 }
 
-// requireName requires the name of the publisher, and that no transaction holds its row. The server releases the
-// locks of a lost connection a moment later.
+// requireName requires the name of the publisher, and that no transaction holds its row. The server releases
+// the locks of a lost connection a moment later.
 func (f *fixture) requireName(t *testing.T, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -91,8 +91,8 @@ type Store struct {
 	writer *sql.DB
 	// reader is the same as writer in PostgreSQL.
 	reader *sql.DB
-	// reads and writes execute the generated statements outside of transactions.
-	reads, writes *queries.Queries
+	// readQueries and writeQueries are the query functions outside of transactions.
+	readQueries, writeQueries *queries.Queries
 	// postgres is the parsed address, for further connections.
 	postgres *pgx.ConnConfig
 	limits   Limits
@@ -131,7 +131,8 @@ func openWith(ctx context.Context, config Config, prepare func(*Store, context.C
 		return nil, err
 	}
 	s.limits, s.clock = limits, config.Now
-	s.reads, s.writes = queries.New(standard{s.reader, s.Dialect}), queries.New(standard{s.writer, s.Dialect})
+	s.readQueries = queries.New(sqlAdapter{s.reader, s.Dialect})
+	s.writeQueries = queries.New(sqlAdapter{s.writer, s.Dialect})
 	if s.clock == nil {
 		s.clock = time.Now
 	}

@@ -39,8 +39,8 @@ const MaxActive = 16
 // AddStrategy adds the next version of a strategy: the first one if the publisher has none of the name. If it
 // is active, the publisher's other version with the same schedule is deactivated. Negotiations continue with
 // the version that they began with. A repetition of a request with an idempotency key returns the version of
-// the first one. It returns [ErrNotFound] if there is no such publisher, [ErrActiveLimit] if [MaxActive] other
-// versions are active, and [ErrKeyReused].
+// the first one. It returns [ErrNotFound] if there is no such publisher, [ErrActiveLimit] if [MaxActive]
+// other versions are active, and [ErrKeyReused].
 func (s *Store) AddStrategy(ctx context.Context, v Strategy, key *Key) (Strategy, error) {
 	return s.ReplaceStrategy(ctx, 0, v, key)
 }
@@ -57,7 +57,7 @@ func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy,
 		if err := t.lockPublisher(ctx, v.Publisher); err != nil {
 			return added, err
 		}
-		if row.Version, err = t.run.NextVersion(ctx, v.Publisher, v.Name); err != nil {
+		if row.Version, err = t.queries.NextVersion(ctx, v.Publisher, v.Name); err != nil {
 			return added, err
 		}
 		if v.Active {
@@ -66,10 +66,10 @@ func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy,
 			}
 		}
 		row.PublisherID, row.StrategyName, row.Definition = v.Publisher, v.Name, string(v.Definition)
-		row.IsActive, row.CreatedAt, row.UpdatedAt = v.Active, queries.Time(now), queries.Time(now)
-		return one("strategy "+v.Name, func(added queries.AddStrategyRow) Strategy {
+		row.IsActive, row.CreatedAt, row.UpdatedAt = v.Active, queries.NullTime(now), queries.NullTime(now)
+		return single("strategy "+v.Name, func(added queries.AddStrategyRow) Strategy {
 			return strategyOf(queries.StrategyRow(added))
-		})(t.run.AddStrategy(ctx, row))
+		})(t.queries.AddStrategy(ctx, row))
 	})
 	return added, err
 }
@@ -98,7 +98,7 @@ func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, 
 	if err != nil {
 		return err
 	}
-	active, err := activeStrategies(ctx, t.run, v.Publisher)
+	active, err := activeStrategies(ctx, t.queries, v.Publisher)
 	if err != nil {
 		return err
 	}
@@ -126,12 +126,14 @@ func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, 
 }
 
 func (t *transaction) setActive(ctx context.Context, id int64, active bool, now time.Time) error {
-	return t.run.SetActive(ctx, queries.SetActiveParams{ID: id, IsActive: active, UpdatedAt: queries.Time(now)})
+	return t.queries.SetActive(ctx, queries.SetActiveParams{
+		ID: id, IsActive: active, UpdatedAt: queries.NullTime(now),
+	})
 }
 
 // lockPublisher lets one transaction at a time change a publisher's strategies.
 func (t *transaction) lockPublisher(ctx context.Context, publisher int64) error {
-	_, err := t.run.LockPublisher(ctx, publisher)
+	_, err := t.queries.LockPublisher(ctx, publisher)
 	return named(publisherName(publisher), err)
 }
 
@@ -145,9 +147,9 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 		if err := t.lockPublisher(ctx, publisher); err != nil {
 			return err
 		}
-		v, err = one(strategyName(id), func(row queries.StrategyOfPublisherRow) Strategy {
+		v, err = single(strategyName(id), func(row queries.StrategyOfPublisherRow) Strategy {
 			return strategyOf(queries.StrategyRow(row))
-		})(t.run.StrategyOfPublisher(ctx, publisher, id))
+		})(t.queries.StrategyOfPublisher(ctx, publisher, id))
 		if err != nil || v.Active == active {
 			return err
 		}
@@ -164,19 +166,20 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 
 // Strategy returns a version, or [ErrNotFound].
 func (s *Store) Strategy(ctx context.Context, id int64) (Strategy, error) {
-	return one(strategyName(id), strategyOf)(s.reads.Strategy(ctx, id))
+	return single(strategyName(id), strategyOf)(s.readQueries.Strategy(ctx, id))
 }
 
 func strategyName(id int64) string { return fmt.Sprintf("strategy %d", id) }
 
 // ActiveStrategies returns the active versions of a publisher in the order of their creation.
 func (s *Store) ActiveStrategies(ctx context.Context, publisher int64) ([]Strategy, error) {
-	return activeStrategies(ctx, s.reads, publisher)
+	return activeStrategies(ctx, s.readQueries, publisher)
 }
 
 func activeStrategies(ctx context.Context, run *queries.Queries, publisher int64) ([]Strategy, error) {
-	return many(func(row queries.ActiveStrategiesRow) Strategy { return strategyOf(queries.StrategyRow(row)) })(
-		run.ActiveStrategies(ctx, publisher))
+	return several(func(row queries.ActiveStrategiesRow) Strategy {
+		return strategyOf(queries.StrategyRow(row))
+	})(run.ActiveStrategies(ctx, publisher))
 }
 
 // Strategies lists the versions of a publisher, newest first.

@@ -40,7 +40,7 @@ func (t *transaction) expire(ctx context.Context, late []State) error {
 		n.LastActivityAt = activity // a timeout is not an activity
 		updates = append(updates, n.update())
 	}
-	return t.all(ctx, append(c.writes(), record((*queries.Queries).UpdateNegotiation, updates...)...)...)
+	return t.all(ctx, append(c.writes(), writesOf((*queries.Queries).UpdateNegotiation, updates...)...)...)
 }
 
 // MaxSweep is the largest number of negotiations that one transaction ends.
@@ -54,7 +54,7 @@ func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
 	}
 	now := s.now()
 	err = s.transact(ctx, func(t *transaction) error {
-		rows, err := many(negotiationOf)(t.run.Late(ctx, queries.Time(now), int32(limit)))
+		rows, err := several(negotiationOf)(t.queries.Late(ctx, queries.NullTime(now), int32(limit)))
 		if err != nil {
 			return err
 		}

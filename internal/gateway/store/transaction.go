@@ -17,8 +17,8 @@ import (
 type transaction struct {
 	session
 	store *Store
-	// run executes the generated statements.
-	run *queries.Queries
+	// queries are the query functions in this transaction.
+	queries *queries.Queries
 	// by names the caller in audit entries.
 	by string
 	// finished reports that last was called, and lastErr is its result.
@@ -45,11 +45,11 @@ func (s *Store) transact(ctx context.Context, act func(*transaction) error) erro
 	if err != nil {
 		return classify(err)
 	}
-	return classify(s.within(ctx, s.standard(tx), act))
+	return classify(s.within(ctx, s.newSession(tx), act))
 }
 
-func (s *Store) standard(tx *sql.Tx) standardSession {
-	return standardSession{standard{tx, s.Dialect}, tx}
+func (s *Store) newSession(tx *sql.Tx) sqlSession {
+	return sqlSession{sqlAdapter{tx, s.Dialect}, tx}
 }
 
 // within runs act on a session. If act returns nil and has not committed, within commits; after an error it
@@ -57,7 +57,7 @@ func (s *Store) standard(tx *sql.Tx) standardSession {
 func (s *Store) within(ctx context.Context, on session, act func(*transaction) error) error {
 	by, _ := ctx.Value(actorKey{}).(string)
 	t := &transaction{session: on, store: s, by: by}
-	t.run = queries.New(t)
+	t.queries = queries.New(t)
 	err := act(t)
 	if err == nil {
 		err = t.lastErr
@@ -73,7 +73,7 @@ func (s *Store) within(ctx context.Context, on session, act func(*transaction) e
 }
 
 // snapshot runs act in a transaction that reads one state of the database.
-func (s *Store) snapshot(ctx context.Context, act func(standard) error) error {
+func (s *Store) snapshot(ctx context.Context, act func(sqlAdapter) error) error {
 	options := &sql.TxOptions{ReadOnly: true}
 	if s.Dialect == Postgres {
 		options.Isolation = sql.LevelRepeatableRead
@@ -82,8 +82,8 @@ func (s *Store) snapshot(ctx context.Context, act func(standard) error) error {
 	if err != nil {
 		return classify(err)
 	}
-	reading := s.standard(tx)
-	return classify(errors.Join(act(reading.standard), reading.rollback(ctx)))
+	reading := s.newSession(tx)
+	return classify(errors.Join(act(reading.sqlAdapter), reading.rollback(ctx)))
 }
 
 func (s *Store) observed(statement string) {
@@ -187,8 +187,9 @@ func shift(text *strings.Builder, statement string, by int) {
 	}
 }
 
-// record returns the writes of a generated statement, one for each row.
-func record[P any](statement func(*queries.Queries, context.Context, P) error, rows ...P) []write {
+// writesOf returns the writes of a query function, one for each row, so that PostgreSQL can execute them as
+// one statement.
+func writesOf[P any](statement func(*queries.Queries, context.Context, P) error, rows ...P) []write {
 	var r recorder
 	run := queries.New(&r)
 	for _, row := range rows {
@@ -197,7 +198,9 @@ func record[P any](statement func(*queries.Queries, context.Context, P) error, r
 	return r.writes
 }
 
-// recorder records statements instead of executing them.
+var errNoRows = errors.New("gateway store: a write returns no rows")
+
+// recorder records writes instead of executing them.
 type recorder struct{ writes []write }
 
 func (r *recorder) Exec(_ context.Context, statement string, arguments ...any) (pgconn.CommandTag, error) {
@@ -206,9 +209,9 @@ func (r *recorder) Exec(_ context.Context, statement string, arguments ...any) (
 }
 
 func (r *recorder) Query(context.Context, string, ...any) (pgx.Rows, error) {
-	return nil, errUnsupported
+	return nil, errNoRows
 }
 
 func (r *recorder) QueryRow(context.Context, string, ...any) pgx.Row {
-	return singleRow{nil, errUnsupported}
+	return singleRow{nil, errNoRows}
 }

@@ -27,7 +27,7 @@ type DaysRow struct {
 	PriceMicro float64 `db:"price_micro" json:"price_micro"`
 }
 
-func (q *Queries) Days(ctx context.Context, fromTime Time, untilTime Time) ([]DaysRow, error) {
+func (q *Queries) Days(ctx context.Context, fromTime NullTime, untilTime NullTime) ([]DaysRow, error) {
 	rows, err := q.db.Query(ctx, days, fromTime, untilTime)
 	if err != nil {
 		return nil, err
@@ -64,9 +64,9 @@ GROUP BY 1, 2 ORDER BY 1, 2
 `
 
 type DaysOfPublisherParams struct {
-	FromTime    Time  `db:"from_time" json:"from_time"`
-	UntilTime   Time  `db:"until_time" json:"until_time"`
-	PublisherID int64 `db:"publisher_id" json:"publisher_id"`
+	FromTime    NullTime `db:"from_time" json:"from_time"`
+	UntilTime   NullTime `db:"until_time" json:"until_time"`
+	PublisherID int64    `db:"publisher_id" json:"publisher_id"`
 }
 
 type DaysOfPublisherRow struct {

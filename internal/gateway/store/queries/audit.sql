@@ -1,7 +1,7 @@
--- name: AddEntry :exec
+-- name: AddAuditEntry :exec
 INSERT INTO audit_entries (negotiation_id, sequence, entry, hash)
 VALUES (@negotiation_id, @sequence, @entry, @hash);
 
--- name: Entries :many
+-- name: AuditEntries :many
 SELECT * FROM audit_entries WHERE negotiation_id = @negotiation_id AND sequence > @after
-ORDER BY sequence LIMIT @most;
+ORDER BY sequence LIMIT @max_rows;

@@ -9,20 +9,20 @@ import (
 	"context"
 )
 
-const addEntry = `-- name: AddEntry :exec
+const addAuditEntry = `-- name: AddAuditEntry :exec
 INSERT INTO audit_entries (negotiation_id, sequence, entry, hash)
 VALUES ($1, $2, $3, $4)
 `
 
-type AddEntryParams struct {
+type AddAuditEntryParams struct {
 	NegotiationID string `db:"negotiation_id" json:"negotiation_id"`
 	Sequence      int64  `db:"sequence" json:"sequence"`
 	Entry         string `db:"entry" json:"entry"`
 	Hash          string `db:"hash" json:"hash"`
 }
 
-func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
-	_, err := q.db.Exec(ctx, addEntry,
+func (q *Queries) AddAuditEntry(ctx context.Context, arg AddAuditEntryParams) error {
+	_, err := q.db.Exec(ctx, addAuditEntry,
 		arg.NegotiationID,
 		arg.Sequence,
 		arg.Entry,
@@ -31,19 +31,19 @@ func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
 	return err
 }
 
-const entries = `-- name: Entries :many
+const auditEntries = `-- name: AuditEntries :many
 SELECT negotiation_id, sequence, entry, hash FROM audit_entries WHERE negotiation_id = $1 AND sequence > $2
 ORDER BY sequence LIMIT $3
 `
 
-type EntriesParams struct {
+type AuditEntriesParams struct {
 	NegotiationID string `db:"negotiation_id" json:"negotiation_id"`
 	After         int64  `db:"after" json:"after"`
-	Most          int32  `db:"most" json:"most"`
+	MaxRows       int32  `db:"max_rows" json:"max_rows"`
 }
 
-func (q *Queries) Entries(ctx context.Context, arg EntriesParams) ([]AuditEntry, error) {
-	rows, err := q.db.Query(ctx, entries, arg.NegotiationID, arg.After, arg.Most)
+func (q *Queries) AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditEntry, error) {
+	rows, err := q.db.Query(ctx, auditEntries, arg.NegotiationID, arg.After, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}

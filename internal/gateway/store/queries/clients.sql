@@ -21,6 +21,7 @@ SELECT * FROM clients WHERE name_key = @name_key;
 SELECT * FROM clients WHERE id = @id
 FOR NO KEY UPDATE;
 
+-- Migration 5 uses NamedClients and SetNameKey: they must name columns of that version only.
 -- name: NamedClients :many
 SELECT id, CAST(name AS TEXT) AS name FROM clients WHERE name IS NOT NULL ORDER BY id;
 

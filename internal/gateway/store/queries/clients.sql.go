@@ -16,12 +16,12 @@ RETURNING id, kind, subject, name, created_at, public_key, name_key
 `
 
 type AddClientParams struct {
-	Kind      string `db:"kind" json:"kind"`
-	Subject   string `db:"subject" json:"subject"`
-	Name      Text   `db:"name" json:"name"`
-	NameKey   Text   `db:"name_key" json:"name_key"`
-	PublicKey Text   `db:"public_key" json:"public_key"`
-	CreatedAt Time   `db:"created_at" json:"created_at"`
+	Kind      string   `db:"kind" json:"kind"`
+	Subject   string   `db:"subject" json:"subject"`
+	Name      NullText `db:"name" json:"name"`
+	NameKey   NullText `db:"name_key" json:"name_key"`
+	PublicKey NullText `db:"public_key" json:"public_key"`
+	CreatedAt NullTime `db:"created_at" json:"created_at"`
 }
 
 func (q *Queries) AddClient(ctx context.Context, arg AddClientParams) (Client, error) {
@@ -52,7 +52,7 @@ ON CONFLICT (kind, subject) DO UPDATE SET subject = excluded.subject
 RETURNING id, kind, subject, name, created_at, public_key, name_key
 `
 
-func (q *Queries) AnonymousClient(ctx context.Context, subject string, createdAt Time) (Client, error) {
+func (q *Queries) AnonymousClient(ctx context.Context, subject string, createdAt NullTime) (Client, error) {
 	row := q.db.QueryRow(ctx, anonymousClient, subject, createdAt)
 	var i Client
 	err := row.Scan(
@@ -90,7 +90,7 @@ const clientByNameKey = `-- name: ClientByNameKey :one
 SELECT id, kind, subject, name, created_at, public_key, name_key FROM clients WHERE name_key = $1
 `
 
-func (q *Queries) ClientByNameKey(ctx context.Context, nameKey Text) (Client, error) {
+func (q *Queries) ClientByNameKey(ctx context.Context, nameKey NullText) (Client, error) {
 	row := q.db.QueryRow(ctx, clientByNameKey, nameKey)
 	var i Client
 	err := row.Scan(
@@ -153,6 +153,7 @@ type NamedClientsRow struct {
 	Name string `db:"name" json:"name"`
 }
 
+// Migration 5 uses NamedClients and SetNameKey: they must name columns of that version only.
 func (q *Queries) NamedClients(ctx context.Context) ([]NamedClientsRow, error) {
 	rows, err := q.db.Query(ctx, namedClients)
 	if err != nil {

@@ -15,9 +15,9 @@ RETURNING id, hash, created_at, revoked_at
 `
 
 type AddAdministratorKeyParams struct {
-	ID        string `db:"id" json:"id"`
-	Hash      string `db:"hash" json:"hash"`
-	CreatedAt Time   `db:"created_at" json:"created_at"`
+	ID        string   `db:"id" json:"id"`
+	Hash      string   `db:"hash" json:"hash"`
+	CreatedAt NullTime `db:"created_at" json:"created_at"`
 }
 
 func (q *Queries) AddAdministratorKey(ctx context.Context, arg AddAdministratorKeyParams) (AdministratorKey, error) {
@@ -39,14 +39,14 @@ RETURNING id, hash, name, scopes, publisher_id, client_id, created_at, expires_a
 `
 
 type AddKeyParams struct {
-	ID          string `db:"id" json:"id"`
-	Hash        string `db:"hash" json:"hash"`
-	Name        string `db:"name" json:"name"`
-	Scopes      Texts  `db:"scopes" json:"scopes"`
-	PublisherID Number `db:"publisher_id" json:"publisher_id"`
-	ClientID    Number `db:"client_id" json:"client_id"`
-	CreatedAt   Time   `db:"created_at" json:"created_at"`
-	ExpiresAt   Time   `db:"expires_at" json:"expires_at"`
+	ID          string     `db:"id" json:"id"`
+	Hash        string     `db:"hash" json:"hash"`
+	Name        string     `db:"name" json:"name"`
+	Scopes      Texts      `db:"scopes" json:"scopes"`
+	PublisherID NullNumber `db:"publisher_id" json:"publisher_id"`
+	ClientID    NullNumber `db:"client_id" json:"client_id"`
+	CreatedAt   NullTime   `db:"created_at" json:"created_at"`
+	ExpiresAt   NullTime   `db:"expires_at" json:"expires_at"`
 }
 
 func (q *Queries) AddKey(ctx context.Context, arg AddKeyParams) (APIKey, error) {
@@ -199,9 +199,9 @@ RETURNING id, hash, name, scopes, publisher_id, client_id, created_at, expires_a
 `
 
 type ReplaceKeyParams struct {
-	ExpiresAt  Time   `db:"expires_at" json:"expires_at"`
-	ReplacedBy Text   `db:"replaced_by" json:"replaced_by"`
-	ID         string `db:"id" json:"id"`
+	ExpiresAt  NullTime `db:"expires_at" json:"expires_at"`
+	ReplacedBy NullText `db:"replaced_by" json:"replaced_by"`
+	ID         string   `db:"id" json:"id"`
 }
 
 func (q *Queries) ReplaceKey(ctx context.Context, arg ReplaceKeyParams) (APIKey, error) {
@@ -226,7 +226,7 @@ const revokeAdministratorKeys = `-- name: RevokeAdministratorKeys :exec
 UPDATE administrator_keys SET revoked_at = COALESCE(revoked_at, $1)
 `
 
-func (q *Queries) RevokeAdministratorKeys(ctx context.Context, revokedAt Time) error {
+func (q *Queries) RevokeAdministratorKeys(ctx context.Context, revokedAt NullTime) error {
 	_, err := q.db.Exec(ctx, revokeAdministratorKeys, revokedAt)
 	return err
 }
@@ -236,7 +236,7 @@ UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2
 RETURNING id, hash, name, scopes, publisher_id, client_id, created_at, expires_at, revoked_at, replaced_by
 `
 
-func (q *Queries) RevokeKey(ctx context.Context, revokedAt Time, iD string) (APIKey, error) {
+func (q *Queries) RevokeKey(ctx context.Context, revokedAt NullTime, iD string) (APIKey, error) {
 	row := q.db.QueryRow(ctx, revokeKey, revokedAt, iD)
 	var i APIKey
 	err := row.Scan(

@@ -16,11 +16,11 @@ RETURNING id, publisher_id, client_id, negotiation_id, policy_json, created_at, 
 `
 
 type AddPolicyParams struct {
-	PublisherID   int64  `db:"publisher_id" json:"publisher_id"`
-	ClientID      int64  `db:"client_id" json:"client_id"`
-	NegotiationID string `db:"negotiation_id" json:"negotiation_id"`
-	PolicyJSON    JSON   `db:"policy_json" json:"policy_json"`
-	CreatedAt     Time   `db:"created_at" json:"created_at"`
+	PublisherID   int64    `db:"publisher_id" json:"publisher_id"`
+	ClientID      int64    `db:"client_id" json:"client_id"`
+	NegotiationID string   `db:"negotiation_id" json:"negotiation_id"`
+	PolicyJSON    JSON     `db:"policy_json" json:"policy_json"`
+	CreatedAt     NullTime `db:"created_at" json:"created_at"`
 }
 
 func (q *Queries) AddPolicy(ctx context.Context, arg AddPolicyParams) (Policy, error) {
@@ -87,7 +87,7 @@ UPDATE policies SET revoked_at = $1 WHERE id = $2
 RETURNING id, publisher_id, client_id, negotiation_id, policy_json, created_at, revoked_at
 `
 
-func (q *Queries) RevokePolicy(ctx context.Context, revokedAt Time, iD int64) (Policy, error) {
+func (q *Queries) RevokePolicy(ctx context.Context, revokedAt NullTime, iD int64) (Policy, error) {
 	row := q.db.QueryRow(ctx, revokePolicy, revokedAt, iD)
 	var i Policy
 	err := row.Scan(

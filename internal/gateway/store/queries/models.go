@@ -5,23 +5,23 @@
 package queries
 
 type APIKey struct {
-	ID          string `db:"id" json:"id"`
-	Hash        string `db:"hash" json:"hash"`
-	Name        string `db:"name" json:"name"`
-	Scopes      Texts  `db:"scopes" json:"scopes"`
-	PublisherID Number `db:"publisher_id" json:"publisher_id"`
-	ClientID    Number `db:"client_id" json:"client_id"`
-	CreatedAt   Time   `db:"created_at" json:"created_at"`
-	ExpiresAt   Time   `db:"expires_at" json:"expires_at"`
-	RevokedAt   Time   `db:"revoked_at" json:"revoked_at"`
-	ReplacedBy  Text   `db:"replaced_by" json:"replaced_by"`
+	ID          string     `db:"id" json:"id"`
+	Hash        string     `db:"hash" json:"hash"`
+	Name        string     `db:"name" json:"name"`
+	Scopes      Texts      `db:"scopes" json:"scopes"`
+	PublisherID NullNumber `db:"publisher_id" json:"publisher_id"`
+	ClientID    NullNumber `db:"client_id" json:"client_id"`
+	CreatedAt   NullTime   `db:"created_at" json:"created_at"`
+	ExpiresAt   NullTime   `db:"expires_at" json:"expires_at"`
+	RevokedAt   NullTime   `db:"revoked_at" json:"revoked_at"`
+	ReplacedBy  NullText   `db:"replaced_by" json:"replaced_by"`
 }
 
 type AdministratorKey struct {
-	ID        string `db:"id" json:"id"`
-	Hash      string `db:"hash" json:"hash"`
-	CreatedAt Time   `db:"created_at" json:"created_at"`
-	RevokedAt Time   `db:"revoked_at" json:"revoked_at"`
+	ID        string   `db:"id" json:"id"`
+	Hash      string   `db:"hash" json:"hash"`
+	CreatedAt NullTime `db:"created_at" json:"created_at"`
+	RevokedAt NullTime `db:"revoked_at" json:"revoked_at"`
 }
 
 type AuditEntry struct {
@@ -32,76 +32,76 @@ type AuditEntry struct {
 }
 
 type Client struct {
-	ID        int64  `db:"id" json:"id"`
-	Kind      string `db:"kind" json:"kind"`
-	Subject   string `db:"subject" json:"subject"`
-	Name      Text   `db:"name" json:"name"`
-	CreatedAt Time   `db:"created_at" json:"created_at"`
-	PublicKey Text   `db:"public_key" json:"public_key"`
-	NameKey   Text   `db:"name_key" json:"name_key"`
+	ID        int64    `db:"id" json:"id"`
+	Kind      string   `db:"kind" json:"kind"`
+	Subject   string   `db:"subject" json:"subject"`
+	Name      NullText `db:"name" json:"name"`
+	CreatedAt NullTime `db:"created_at" json:"created_at"`
+	PublicKey NullText `db:"public_key" json:"public_key"`
+	NameKey   NullText `db:"name_key" json:"name_key"`
 }
 
 type Negotiation struct {
-	ID                string `db:"id" json:"id"`
-	PublisherID       int64  `db:"publisher_id" json:"publisher_id"`
-	ClientID          int64  `db:"client_id" json:"client_id"`
-	ClientName        Text   `db:"client_name" json:"client_name"`
-	Anonymous         bool   `db:"anonymous" json:"anonymous"`
-	BundleID          Text   `db:"bundle_id" json:"bundle_id"`
-	StrategyID        int64  `db:"strategy_id" json:"strategy_id"`
-	Status            string `db:"status" json:"status"`
-	Reason            string `db:"reason" json:"reason"`
-	CurrentRound      int64  `db:"current_round" json:"current_round"`
-	InitialProposal   JSON   `db:"initial_proposal" json:"initial_proposal"`
-	CurrentTerms      JSON   `db:"current_terms" json:"current_terms"`
-	CurrentOfferBy    Text   `db:"current_offer_by" json:"current_offer_by"`
-	FinalTerms        JSON   `db:"final_terms" json:"final_terms"`
-	AgreedPriceMicro  *int64 `db:"agreed_price_micro" json:"agreed_price_micro"`
-	GeneratedPolicyID Number `db:"generated_policy_id" json:"generated_policy_id"`
-	InitiatedBy       string `db:"initiated_by" json:"initiated_by"`
-	InitiatedAt       Time   `db:"initiated_at" json:"initiated_at"`
-	CompletedAt       Time   `db:"completed_at" json:"completed_at"`
-	LastActivityAt    Time   `db:"last_activity_at" json:"last_activity_at"`
-	DeadlineAt        Time   `db:"deadline_at" json:"deadline_at"`
-	Context           JSON   `db:"context" json:"context"`
-	AuditLength       int64  `db:"audit_length" json:"audit_length"`
-	AuditHead         string `db:"audit_head" json:"audit_head"`
-	CreatedAt         Time   `db:"created_at" json:"created_at"`
-	UpdatedAt         Time   `db:"updated_at" json:"updated_at"`
+	ID                string     `db:"id" json:"id"`
+	PublisherID       int64      `db:"publisher_id" json:"publisher_id"`
+	ClientID          int64      `db:"client_id" json:"client_id"`
+	ClientName        NullText   `db:"client_name" json:"client_name"`
+	Anonymous         bool       `db:"anonymous" json:"anonymous"`
+	BundleID          NullText   `db:"bundle_id" json:"bundle_id"`
+	StrategyID        int64      `db:"strategy_id" json:"strategy_id"`
+	Status            string     `db:"status" json:"status"`
+	Reason            string     `db:"reason" json:"reason"`
+	CurrentRound      int64      `db:"current_round" json:"current_round"`
+	InitialProposal   JSON       `db:"initial_proposal" json:"initial_proposal"`
+	CurrentTerms      JSON       `db:"current_terms" json:"current_terms"`
+	CurrentOfferBy    NullText   `db:"current_offer_by" json:"current_offer_by"`
+	FinalTerms        JSON       `db:"final_terms" json:"final_terms"`
+	AgreedPriceMicro  *int64     `db:"agreed_price_micro" json:"agreed_price_micro"`
+	GeneratedPolicyID NullNumber `db:"generated_policy_id" json:"generated_policy_id"`
+	InitiatedBy       string     `db:"initiated_by" json:"initiated_by"`
+	InitiatedAt       NullTime   `db:"initiated_at" json:"initiated_at"`
+	CompletedAt       NullTime   `db:"completed_at" json:"completed_at"`
+	LastActivityAt    NullTime   `db:"last_activity_at" json:"last_activity_at"`
+	DeadlineAt        NullTime   `db:"deadline_at" json:"deadline_at"`
+	Context           JSON       `db:"context" json:"context"`
+	AuditLength       int64      `db:"audit_length" json:"audit_length"`
+	AuditHead         string     `db:"audit_head" json:"audit_head"`
+	CreatedAt         NullTime   `db:"created_at" json:"created_at"`
+	UpdatedAt         NullTime   `db:"updated_at" json:"updated_at"`
 }
 
 type NegotiationRound struct {
-	ID                string `db:"id" json:"id"`
-	NegotiationID     string `db:"negotiation_id" json:"negotiation_id"`
-	RoundNumber       int64  `db:"round_number" json:"round_number"`
-	Actor             string `db:"actor" json:"actor"`
-	Action            string `db:"action" json:"action"`
-	ProposedTerms     JSON   `db:"proposed_terms" json:"proposed_terms"`
-	Reasoning         string `db:"reasoning" json:"reasoning"`
-	LLMModel          Text   `db:"llm_model" json:"llm_model"`
-	LLMTokensUsed     Number `db:"llm_tokens_used" json:"llm_tokens_used"`
-	LLMResponseTimeMs Number `db:"llm_response_time_ms" json:"llm_response_time_ms"`
-	Analysis          JSON   `db:"analysis" json:"analysis"`
-	CreatedAt         Time   `db:"created_at" json:"created_at"`
+	ID                string     `db:"id" json:"id"`
+	NegotiationID     string     `db:"negotiation_id" json:"negotiation_id"`
+	RoundNumber       int64      `db:"round_number" json:"round_number"`
+	Actor             string     `db:"actor" json:"actor"`
+	Action            string     `db:"action" json:"action"`
+	ProposedTerms     JSON       `db:"proposed_terms" json:"proposed_terms"`
+	Reasoning         string     `db:"reasoning" json:"reasoning"`
+	LLMModel          NullText   `db:"llm_model" json:"llm_model"`
+	LLMTokensUsed     NullNumber `db:"llm_tokens_used" json:"llm_tokens_used"`
+	LLMResponseTimeMs NullNumber `db:"llm_response_time_ms" json:"llm_response_time_ms"`
+	Analysis          JSON       `db:"analysis" json:"analysis"`
+	CreatedAt         NullTime   `db:"created_at" json:"created_at"`
 }
 
 type Policy struct {
-	ID            int64  `db:"id" json:"id"`
-	PublisherID   int64  `db:"publisher_id" json:"publisher_id"`
-	ClientID      int64  `db:"client_id" json:"client_id"`
-	NegotiationID string `db:"negotiation_id" json:"negotiation_id"`
-	PolicyJSON    JSON   `db:"policy_json" json:"policy_json"`
-	CreatedAt     Time   `db:"created_at" json:"created_at"`
-	RevokedAt     Time   `db:"revoked_at" json:"revoked_at"`
+	ID            int64    `db:"id" json:"id"`
+	PublisherID   int64    `db:"publisher_id" json:"publisher_id"`
+	ClientID      int64    `db:"client_id" json:"client_id"`
+	NegotiationID string   `db:"negotiation_id" json:"negotiation_id"`
+	PolicyJSON    JSON     `db:"policy_json" json:"policy_json"`
+	CreatedAt     NullTime `db:"created_at" json:"created_at"`
+	RevokedAt     NullTime `db:"revoked_at" json:"revoked_at"`
 }
 
 type Publisher struct {
-	ID                  int64  `db:"id" json:"id"`
-	Hostname            string `db:"hostname" json:"hostname"`
-	Name                string `db:"name" json:"name"`
-	Currency            string `db:"currency" json:"currency"`
-	PublishedFloorMicro *int64 `db:"published_floor_micro" json:"published_floor_micro"`
-	IsActive            bool   `db:"is_active" json:"is_active"`
-	CreatedAt           Time   `db:"created_at" json:"created_at"`
-	UpdatedAt           Time   `db:"updated_at" json:"updated_at"`
+	ID                  int64    `db:"id" json:"id"`
+	Hostname            string   `db:"hostname" json:"hostname"`
+	Name                string   `db:"name" json:"name"`
+	Currency            string   `db:"currency" json:"currency"`
+	PublishedFloorMicro *int64   `db:"published_floor_micro" json:"published_floor_micro"`
+	IsActive            bool     `db:"is_active" json:"is_active"`
+	CreatedAt           NullTime `db:"created_at" json:"created_at"`
+	UpdatedAt           NullTime `db:"updated_at" json:"updated_at"`
 }

@@ -14,10 +14,10 @@ INSERT INTO bundles (id, client_id, definition, created_at) VALUES ($1, $2, $3, 
 `
 
 type AddBundleParams struct {
-	ID         string `db:"id" json:"id"`
-	ClientID   int64  `db:"client_id" json:"client_id"`
-	Definition JSON   `db:"definition" json:"definition"`
-	CreatedAt  Time   `db:"created_at" json:"created_at"`
+	ID         string   `db:"id" json:"id"`
+	ClientID   int64    `db:"client_id" json:"client_id"`
+	Definition JSON     `db:"definition" json:"definition"`
+	CreatedAt  NullTime `db:"created_at" json:"created_at"`
 }
 
 func (q *Queries) AddBundle(ctx context.Context, arg AddBundleParams) error {
@@ -37,14 +37,14 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type AddMessageParams struct {
-	ID             string `db:"id" json:"id"`
-	NegotiationID  string `db:"negotiation_id" json:"negotiation_id"`
-	RoundID        string `db:"round_id" json:"round_id"`
-	Sender         string `db:"sender" json:"sender"`
-	MessageType    string `db:"message_type" json:"message_type"`
-	Message        string `db:"message" json:"message"`
-	StructuredData JSON   `db:"structured_data" json:"structured_data"`
-	CreatedAt      Time   `db:"created_at" json:"created_at"`
+	ID             string   `db:"id" json:"id"`
+	NegotiationID  string   `db:"negotiation_id" json:"negotiation_id"`
+	RoundID        string   `db:"round_id" json:"round_id"`
+	Sender         string   `db:"sender" json:"sender"`
+	MessageType    string   `db:"message_type" json:"message_type"`
+	Message        string   `db:"message" json:"message"`
+	StructuredData JSON     `db:"structured_data" json:"structured_data"`
+	CreatedAt      NullTime `db:"created_at" json:"created_at"`
 }
 
 func (q *Queries) AddMessage(ctx context.Context, arg AddMessageParams) error {
@@ -73,32 +73,32 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
 `
 
 type AddNegotiationParams struct {
-	ID                string `db:"id" json:"id"`
-	PublisherID       int64  `db:"publisher_id" json:"publisher_id"`
-	ClientID          int64  `db:"client_id" json:"client_id"`
-	ClientName        Text   `db:"client_name" json:"client_name"`
-	Anonymous         bool   `db:"anonymous" json:"anonymous"`
-	BundleID          Text   `db:"bundle_id" json:"bundle_id"`
-	StrategyID        int64  `db:"strategy_id" json:"strategy_id"`
-	Status            string `db:"status" json:"status"`
-	Reason            string `db:"reason" json:"reason"`
-	CurrentRound      int64  `db:"current_round" json:"current_round"`
-	InitialProposal   JSON   `db:"initial_proposal" json:"initial_proposal"`
-	CurrentTerms      JSON   `db:"current_terms" json:"current_terms"`
-	CurrentOfferBy    Text   `db:"current_offer_by" json:"current_offer_by"`
-	FinalTerms        JSON   `db:"final_terms" json:"final_terms"`
-	AgreedPriceMicro  *int64 `db:"agreed_price_micro" json:"agreed_price_micro"`
-	GeneratedPolicyID Number `db:"generated_policy_id" json:"generated_policy_id"`
-	InitiatedBy       string `db:"initiated_by" json:"initiated_by"`
-	InitiatedAt       Time   `db:"initiated_at" json:"initiated_at"`
-	CompletedAt       Time   `db:"completed_at" json:"completed_at"`
-	LastActivityAt    Time   `db:"last_activity_at" json:"last_activity_at"`
-	DeadlineAt        Time   `db:"deadline_at" json:"deadline_at"`
-	Context           JSON   `db:"context" json:"context"`
-	AuditLength       int64  `db:"audit_length" json:"audit_length"`
-	AuditHead         string `db:"audit_head" json:"audit_head"`
-	CreatedAt         Time   `db:"created_at" json:"created_at"`
-	UpdatedAt         Time   `db:"updated_at" json:"updated_at"`
+	ID                string     `db:"id" json:"id"`
+	PublisherID       int64      `db:"publisher_id" json:"publisher_id"`
+	ClientID          int64      `db:"client_id" json:"client_id"`
+	ClientName        NullText   `db:"client_name" json:"client_name"`
+	Anonymous         bool       `db:"anonymous" json:"anonymous"`
+	BundleID          NullText   `db:"bundle_id" json:"bundle_id"`
+	StrategyID        int64      `db:"strategy_id" json:"strategy_id"`
+	Status            string     `db:"status" json:"status"`
+	Reason            string     `db:"reason" json:"reason"`
+	CurrentRound      int64      `db:"current_round" json:"current_round"`
+	InitialProposal   JSON       `db:"initial_proposal" json:"initial_proposal"`
+	CurrentTerms      JSON       `db:"current_terms" json:"current_terms"`
+	CurrentOfferBy    NullText   `db:"current_offer_by" json:"current_offer_by"`
+	FinalTerms        JSON       `db:"final_terms" json:"final_terms"`
+	AgreedPriceMicro  *int64     `db:"agreed_price_micro" json:"agreed_price_micro"`
+	GeneratedPolicyID NullNumber `db:"generated_policy_id" json:"generated_policy_id"`
+	InitiatedBy       string     `db:"initiated_by" json:"initiated_by"`
+	InitiatedAt       NullTime   `db:"initiated_at" json:"initiated_at"`
+	CompletedAt       NullTime   `db:"completed_at" json:"completed_at"`
+	LastActivityAt    NullTime   `db:"last_activity_at" json:"last_activity_at"`
+	DeadlineAt        NullTime   `db:"deadline_at" json:"deadline_at"`
+	Context           JSON       `db:"context" json:"context"`
+	AuditLength       int64      `db:"audit_length" json:"audit_length"`
+	AuditHead         string     `db:"audit_head" json:"audit_head"`
+	CreatedAt         NullTime   `db:"created_at" json:"created_at"`
+	UpdatedAt         NullTime   `db:"updated_at" json:"updated_at"`
 }
 
 func (q *Queries) AddNegotiation(ctx context.Context, arg AddNegotiationParams) error {
@@ -141,18 +141,18 @@ VALUES ($1, $2, $3, $4, $5, $6, $7,
 `
 
 type AddRoundParams struct {
-	ID                string `db:"id" json:"id"`
-	NegotiationID     string `db:"negotiation_id" json:"negotiation_id"`
-	RoundNumber       int64  `db:"round_number" json:"round_number"`
-	Actor             string `db:"actor" json:"actor"`
-	Action            string `db:"action" json:"action"`
-	ProposedTerms     JSON   `db:"proposed_terms" json:"proposed_terms"`
-	Reasoning         string `db:"reasoning" json:"reasoning"`
-	LLMModel          Text   `db:"llm_model" json:"llm_model"`
-	LLMTokensUsed     Number `db:"llm_tokens_used" json:"llm_tokens_used"`
-	LLMResponseTimeMs Number `db:"llm_response_time_ms" json:"llm_response_time_ms"`
-	Analysis          JSON   `db:"analysis" json:"analysis"`
-	CreatedAt         Time   `db:"created_at" json:"created_at"`
+	ID                string     `db:"id" json:"id"`
+	NegotiationID     string     `db:"negotiation_id" json:"negotiation_id"`
+	RoundNumber       int64      `db:"round_number" json:"round_number"`
+	Actor             string     `db:"actor" json:"actor"`
+	Action            string     `db:"action" json:"action"`
+	ProposedTerms     JSON       `db:"proposed_terms" json:"proposed_terms"`
+	Reasoning         string     `db:"reasoning" json:"reasoning"`
+	LLMModel          NullText   `db:"llm_model" json:"llm_model"`
+	LLMTokensUsed     NullNumber `db:"llm_tokens_used" json:"llm_tokens_used"`
+	LLMResponseTimeMs NullNumber `db:"llm_response_time_ms" json:"llm_response_time_ms"`
+	Analysis          JSON       `db:"analysis" json:"analysis"`
+	CreatedAt         NullTime   `db:"created_at" json:"created_at"`
 }
 
 func (q *Queries) AddRound(ctx context.Context, arg AddRoundParams) error {
@@ -181,8 +181,8 @@ FOR UPDATE SKIP LOCKED
 `
 
 // Late returns open negotiations that have passed their deadline; the condition is that of the partial index.
-func (q *Queries) Late(ctx context.Context, now Time, most int32) ([]Negotiation, error) {
-	rows, err := q.db.Query(ctx, late, now, most)
+func (q *Queries) Late(ctx context.Context, now NullTime, maxRows int32) ([]Negotiation, error) {
+	rows, err := q.db.Query(ctx, late, now, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -314,22 +314,22 @@ WHERE id = $16
 `
 
 type UpdateNegotiationParams struct {
-	Status            string `db:"status" json:"status"`
-	Reason            string `db:"reason" json:"reason"`
-	CurrentRound      int64  `db:"current_round" json:"current_round"`
-	CurrentTerms      JSON   `db:"current_terms" json:"current_terms"`
-	CurrentOfferBy    Text   `db:"current_offer_by" json:"current_offer_by"`
-	FinalTerms        JSON   `db:"final_terms" json:"final_terms"`
-	AgreedPriceMicro  *int64 `db:"agreed_price_micro" json:"agreed_price_micro"`
-	GeneratedPolicyID Number `db:"generated_policy_id" json:"generated_policy_id"`
-	CompletedAt       Time   `db:"completed_at" json:"completed_at"`
-	LastActivityAt    Time   `db:"last_activity_at" json:"last_activity_at"`
-	DeadlineAt        Time   `db:"deadline_at" json:"deadline_at"`
-	Context           JSON   `db:"context" json:"context"`
-	AuditLength       int64  `db:"audit_length" json:"audit_length"`
-	AuditHead         string `db:"audit_head" json:"audit_head"`
-	UpdatedAt         Time   `db:"updated_at" json:"updated_at"`
-	ID                string `db:"id" json:"id"`
+	Status            string     `db:"status" json:"status"`
+	Reason            string     `db:"reason" json:"reason"`
+	CurrentRound      int64      `db:"current_round" json:"current_round"`
+	CurrentTerms      JSON       `db:"current_terms" json:"current_terms"`
+	CurrentOfferBy    NullText   `db:"current_offer_by" json:"current_offer_by"`
+	FinalTerms        JSON       `db:"final_terms" json:"final_terms"`
+	AgreedPriceMicro  *int64     `db:"agreed_price_micro" json:"agreed_price_micro"`
+	GeneratedPolicyID NullNumber `db:"generated_policy_id" json:"generated_policy_id"`
+	CompletedAt       NullTime   `db:"completed_at" json:"completed_at"`
+	LastActivityAt    NullTime   `db:"last_activity_at" json:"last_activity_at"`
+	DeadlineAt        NullTime   `db:"deadline_at" json:"deadline_at"`
+	Context           JSON       `db:"context" json:"context"`
+	AuditLength       int64      `db:"audit_length" json:"audit_length"`
+	AuditHead         string     `db:"audit_head" json:"audit_head"`
+	UpdatedAt         NullTime   `db:"updated_at" json:"updated_at"`
+	ID                string     `db:"id" json:"id"`
 }
 
 // UpdateNegotiation writes the columns that a decision can change.

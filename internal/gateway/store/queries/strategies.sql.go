@@ -15,14 +15,14 @@ FROM negotiation_strategies WHERE publisher_id = $1 AND is_active ORDER BY id
 `
 
 type ActiveStrategiesRow struct {
-	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"-"`
-	StrategyName string `db:"strategy_name" json:"-"`
-	Version      int64  `db:"version" json:"-"`
-	Definition   string `db:"definition" json:"-"`
-	IsActive     bool   `db:"is_active" json:"-"`
-	CreatedAt    Time   `db:"created_at" json:"-"`
-	UpdatedAt    Time   `db:"updated_at" json:"-"`
+	ID           int64    `db:"id" json:"id"`
+	PublisherID  int64    `db:"publisher_id" json:"-"`
+	StrategyName string   `db:"strategy_name" json:"-"`
+	Version      int64    `db:"version" json:"-"`
+	Definition   string   `db:"definition" json:"-"`
+	IsActive     bool     `db:"is_active" json:"-"`
+	CreatedAt    NullTime `db:"created_at" json:"-"`
+	UpdatedAt    NullTime `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) ActiveStrategies(ctx context.Context, publisherID int64) ([]ActiveStrategiesRow, error) {
@@ -75,8 +75,8 @@ type AddStrategyParams struct {
 	Version                     int64    `db:"version" json:"-"`
 	Definition                  string   `db:"definition" json:"-"`
 	IsActive                    bool     `db:"is_active" json:"-"`
-	CreatedAt                   Time     `db:"created_at" json:"-"`
-	UpdatedAt                   Time     `db:"updated_at" json:"-"`
+	CreatedAt                   NullTime `db:"created_at" json:"-"`
+	UpdatedAt                   NullTime `db:"updated_at" json:"-"`
 	NegotiationStyle            *string  `db:"negotiation_style" json:"negotiation_style"`
 	MinPricePerFetchMicro       *int64   `db:"min_price_per_fetch_micro" json:"min_price_per_fetch_micro"`
 	PreferredPricePerFetchMicro *int64   `db:"preferred_price_per_fetch_micro" json:"preferred_price_per_fetch_micro"`
@@ -100,14 +100,14 @@ type AddStrategyParams struct {
 }
 
 type AddStrategyRow struct {
-	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"-"`
-	StrategyName string `db:"strategy_name" json:"-"`
-	Version      int64  `db:"version" json:"-"`
-	Definition   string `db:"definition" json:"-"`
-	IsActive     bool   `db:"is_active" json:"-"`
-	CreatedAt    Time   `db:"created_at" json:"-"`
-	UpdatedAt    Time   `db:"updated_at" json:"-"`
+	ID           int64    `db:"id" json:"id"`
+	PublisherID  int64    `db:"publisher_id" json:"-"`
+	StrategyName string   `db:"strategy_name" json:"-"`
+	Version      int64    `db:"version" json:"-"`
+	Definition   string   `db:"definition" json:"-"`
+	IsActive     bool     `db:"is_active" json:"-"`
+	CreatedAt    NullTime `db:"created_at" json:"-"`
+	UpdatedAt    NullTime `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) AddStrategy(ctx context.Context, arg AddStrategyParams) (AddStrategyRow, error) {
@@ -171,9 +171,9 @@ UPDATE negotiation_strategies SET is_active = $1, updated_at = $2 WHERE id = $3
 `
 
 type SetActiveParams struct {
-	IsActive  bool  `db:"is_active" json:"-"`
-	UpdatedAt Time  `db:"updated_at" json:"-"`
-	ID        int64 `db:"id" json:"id"`
+	IsActive  bool     `db:"is_active" json:"-"`
+	UpdatedAt NullTime `db:"updated_at" json:"-"`
+	ID        int64    `db:"id" json:"id"`
 }
 
 func (q *Queries) SetActive(ctx context.Context, arg SetActiveParams) error {
@@ -187,14 +187,14 @@ FROM negotiation_strategies WHERE id = $1
 `
 
 type StrategyRow struct {
-	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"-"`
-	StrategyName string `db:"strategy_name" json:"-"`
-	Version      int64  `db:"version" json:"-"`
-	Definition   string `db:"definition" json:"-"`
-	IsActive     bool   `db:"is_active" json:"-"`
-	CreatedAt    Time   `db:"created_at" json:"-"`
-	UpdatedAt    Time   `db:"updated_at" json:"-"`
+	ID           int64    `db:"id" json:"id"`
+	PublisherID  int64    `db:"publisher_id" json:"-"`
+	StrategyName string   `db:"strategy_name" json:"-"`
+	Version      int64    `db:"version" json:"-"`
+	Definition   string   `db:"definition" json:"-"`
+	IsActive     bool     `db:"is_active" json:"-"`
+	CreatedAt    NullTime `db:"created_at" json:"-"`
+	UpdatedAt    NullTime `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) Strategy(ctx context.Context, id int64) (StrategyRow, error) {
@@ -219,14 +219,14 @@ FROM negotiation_strategies WHERE publisher_id = $1 AND id = $2
 `
 
 type StrategyOfPublisherRow struct {
-	ID           int64  `db:"id" json:"id"`
-	PublisherID  int64  `db:"publisher_id" json:"-"`
-	StrategyName string `db:"strategy_name" json:"-"`
-	Version      int64  `db:"version" json:"-"`
-	Definition   string `db:"definition" json:"-"`
-	IsActive     bool   `db:"is_active" json:"-"`
-	CreatedAt    Time   `db:"created_at" json:"-"`
-	UpdatedAt    Time   `db:"updated_at" json:"-"`
+	ID           int64    `db:"id" json:"id"`
+	PublisherID  int64    `db:"publisher_id" json:"-"`
+	StrategyName string   `db:"strategy_name" json:"-"`
+	Version      int64    `db:"version" json:"-"`
+	Definition   string   `db:"definition" json:"-"`
+	IsActive     bool     `db:"is_active" json:"-"`
+	CreatedAt    NullTime `db:"created_at" json:"-"`
+	UpdatedAt    NullTime `db:"updated_at" json:"-"`
 }
 
 func (q *Queries) StrategyOfPublisher(ctx context.Context, publisherID int64, iD int64) (StrategyOfPublisherRow, error) {

@@ -1,8 +1,9 @@
-// Package queries executes the statements of its .sql files. sqlc checks them against the schema and generates
-// the functions: run `go generate ./internal/gateway/store/queries`.
+// Package queries has a function for each statement in its .sql files. sqlc checks the statements against the
+// schema and generates the functions: run `go generate ./internal/gateway/store/queries`. It replaces * by
+// the names of the columns.
 //
-// The statements are those of PostgreSQL that SQLite executes, too. A clause that locks rows is the last line
-// of its statement, which package store leaves out for SQLite.
+// The statements are in the dialect of PostgreSQL. For SQLite, package store removes the last line if it
+// locks rows, and replaces casts to UUID.
 package queries
 
 import (
@@ -14,69 +15,69 @@ import (
 
 //go:generate go run ./generate
 
-// Time is a time in microseconds since 1970. NULL is the zero time.
-type Time time.Time
+// NullTime is a time in microseconds since 1970. The zero time is stored as NULL.
+type NullTime time.Time
 
 // Scan implements [sql.Scanner].
-func (t *Time) Scan(value any) error {
+func (t *NullTime) Scan(value any) error {
 	var number sql.NullInt64
 	if err := number.Scan(value); err != nil {
 		return err
 	}
-	*t = Time{}
+	*t = NullTime{}
 	if number.Valid {
-		*t = Time(time.UnixMicro(number.Int64).UTC())
+		*t = NullTime(time.UnixMicro(number.Int64).UTC())
 	}
 	return nil
 }
 
 // Value implements [driver.Valuer].
-func (t Time) Value() (driver.Value, error) {
+func (t NullTime) Value() (driver.Value, error) {
 	if time.Time(t).IsZero() {
 		return nil, nil
 	}
 	return time.Time(t).UnixMicro(), nil
 }
 
-// Text is a text or a UUID. NULL is empty.
-type Text string
+// NullText is a text or a UUID. The empty text is stored as NULL.
+type NullText string
 
 // Scan implements [sql.Scanner].
-func (t *Text) Scan(value any) error {
+func (t *NullText) Scan(value any) error {
 	var text sql.NullString
 	err := text.Scan(value)
-	*t = Text(text.String)
+	*t = NullText(text.String)
 	return err
 }
 
 // Value implements [driver.Valuer].
-func (t Text) Value() (driver.Value, error) {
+func (t NullText) Value() (driver.Value, error) {
 	if t == "" {
 		return nil, nil
 	}
 	return string(t), nil
 }
 
-// Number is an id or a count. NULL is zero.
-type Number int64
+// NullNumber is an id or a count. Zero is stored as NULL.
+type NullNumber int64
 
 // Scan implements [sql.Scanner].
-func (n *Number) Scan(value any) error {
+func (n *NullNumber) Scan(value any) error {
 	var number sql.NullInt64
 	err := number.Scan(value)
-	*n = Number(number.Int64)
+	*n = NullNumber(number.Int64)
 	return err
 }
 
 // Value implements [driver.Valuer].
-func (n Number) Value() (driver.Value, error) {
+func (n NullNumber) Value() (driver.Value, error) {
 	if n == 0 {
 		return nil, nil
 	}
 	return int64(n), nil
 }
 
-// JSON is a JSON document. NULL is nil.
+// JSON is a JSON document. An empty one is stored as NULL.
 type JSON json.RawMessage
 
 // Scan implements [sql.Scanner].

@@ -9,8 +9,8 @@ import (
 	"text/template"
 )
 
-// files are never changed once a version of haggle has been used with them: a change is a further file. Each is
-// one migration; its name begins with the version.
+// files are never changed once a version of haggle has been used with them: a change is a further file.
+// Each is one migration; its name begins with the version.
 //
 //go:embed *.sql
 var files embed.FS
@@ -24,8 +24,9 @@ type Migration struct {
 // AppendOnly are the tables whose rows never change.
 var AppendOnly = []string{"audit_entries", "negotiation_rounds", "negotiation_messages"}
 
-// fixed are the columns of negotiation_strategies that never change.
-const fixed = `id, publisher_id, strategy_name, version, definition, created_at,
+// immutable are the columns of negotiation_strategies that never change. Migration 1 has them, so this list
+// must not change: a later migration replaces its trigger.
+const immutable = `id, publisher_id, strategy_name, version, definition, created_at,
 	negotiation_style, min_price_per_fetch_micro, preferred_price_per_fetch_micro, max_price_per_fetch_micro,
 	min_token_ttl_seconds, preferred_token_ttl_seconds, max_token_ttl_seconds, min_burst_rps,
 	preferred_burst_rps, max_burst_rps, allowed_purposes, preferred_purposes, deal_breakers, max_rounds,
@@ -43,7 +44,7 @@ type parts struct {
 func Migrations(postgres bool) (all []Migration, err error) {
 	values := parts{
 		ID: "INTEGER PRIMARY KEY AUTOINCREMENT", UUID: "TEXT", JSON: "TEXT", AppendOnly: AppendOnly,
-		StrategyColumns: fixed,
+		StrategyColumns: immutable,
 	}
 	if postgres {
 		values.Postgres = true

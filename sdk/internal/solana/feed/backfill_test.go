@@ -138,8 +138,8 @@ func TestCursorSkipsOnlySlotsWithoutAChange(t *testing.T) {
 	quiet := &cursor{address: solana.PublicKey{2}, complete: position{slot: 10}, listedAt: 100}
 	w.cursors.add(waiting)
 	w.cursors.add(quiet)
-	require.False(t, w.unchanged(waiting.address, 101, 1_000))
-	require.True(t, w.unchanged(quiet.address, 100, 1_000))
+	require.False(t, w.recordUnchanged(waiting.address, 101, 1_000))
+	require.True(t, w.recordUnchanged(quiet.address, 100, 1_000))
 	w.forget()
 	assert.EqualValues(t, 10, waiting.complete.slot)
 	assert.EqualValues(t, 1_000-history.SettledSlots, quiet.complete.slot)

@@ -45,7 +45,7 @@ type cursor struct {
 	// delivered is the slot of the last delivered event.
 	delivered uint64
 	// listedAt is a slot that the node had reached when everything before it had been handled, and unchangedTo
-	// one until which the account did not change after that. The reconciler uses both.
+	// a slot until which the account has not changed. The reconciler uses both.
 	listedAt, unchangedTo uint64
 }
 
@@ -84,9 +84,9 @@ func (c *cursors) all() []*cursor {
 	return slices.Collect(maps.Values(c.byAddress))
 }
 
-// unchanged records that an account has not changed from one slot to another. It returns false if not
+// recordUnchanged records that an account has not changed between two slots. It returns false if not
 // everything that the node had listed in the first slot has been handled.
-func (c *cursors) unchanged(address solana.PublicKey, from, to uint64) bool {
+func (c *cursors) recordUnchanged(address solana.PublicKey, from, to uint64) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	at := c.byAddress[address]
@@ -97,7 +97,7 @@ func (c *cursors) unchanged(address solana.PublicKey, from, to uint64) bool {
 	return true
 }
 
-// skipUnchanged moves a cursor to a slot until which its account is known not to have changed.
+// skipUnchanged moves a cursor to SettledSlots before the slot until which its account has not changed.
 func (c *cursors) skipUnchanged(at *cursor) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

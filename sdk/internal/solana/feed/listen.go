@@ -66,6 +66,6 @@ func (l *listener) setConnected(connected bool) {
 
 func (l *listener) fail(err error) { l.cancel(err) }
 
-// refresh and unchanged do nothing: the caller lists the state itself.
-func (l *listener) refresh(solana.PublicKey)                        {}
-func (l *listener) unchanged(solana.PublicKey, uint64, uint64) bool { return true }
+// refresh and recordUnchanged do nothing: the caller lists the state itself.
+func (l *listener) refresh(solana.PublicKey)                              {}
+func (l *listener) recordUnchanged(solana.PublicKey, uint64, uint64) bool { return true }

@@ -107,8 +107,9 @@ func (r *reconciler) topics() (owned, wallets []solana.PublicKey) {
 	return owned, wallets
 }
 
-// compare lists the transactions of accounts that have changed. The node had reached the slot from before.
-func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey, from uint64) error {
+// compare requests lists of accounts that have changed or do not exist, and of those that have not been
+// listed completely. The node had reached startSlot before.
+func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey, startSlot uint64) error {
 	slot, fingerprints, owned, err := accounts.Fingerprints(ctx, r.feed.RPC, r.feed.Program,
 		r.feed.Commitment, r.seed, addresses)
 	if err != nil {
@@ -131,7 +132,7 @@ func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey, 
 			switch {
 			case changed && known:
 				s.refresh(address)
-			case changed || !owned[i] || !s.unchanged(address, at.changedAt+history.SettledSlots, from):
+			case changed || !owned[i] || !s.recordUnchanged(address, at.changedAt+history.SettledSlots, startSlot):
 				r.refreshWhenIdle(address)
 			}
 		}

@@ -103,9 +103,9 @@ type subscriber interface {
 	hint(h events.Hint, wallet bool)
 	// refresh requests that an address is listed, because it may have new transactions.
 	refresh(address solana.PublicKey)
-	// unchanged reports that an account has not changed from one slot to another. It returns false if the
-	// transactions that the node had listed in the first slot have to be listed again.
-	unchanged(address solana.PublicKey, from, to uint64) bool
+	// recordUnchanged records that an account has not changed between two slots. It returns false if the address
+	// must be listed first.
+	recordUnchanged(address solana.PublicKey, from, to uint64) bool
 	// setConnected reports whether hints arrive.
 	setConnected(connected bool)
 	// fail reports that no further hint will arrive.

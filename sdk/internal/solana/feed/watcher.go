@@ -124,8 +124,8 @@ func (w *watcher) refresh(address solana.PublicKey) {
 	w.wake()
 }
 
-func (w *watcher) unchanged(address solana.PublicKey, from, to uint64) bool {
-	return w.cursors.unchanged(address, from, to)
+func (w *watcher) recordUnchanged(address solana.PublicKey, from, to uint64) bool {
+	return w.cursors.recordUnchanged(address, from, to)
 }
 
 // setConnected does nothing: Lag reads the state of the stream.

@@ -19,8 +19,8 @@ func main() {
 	}
 }
 
-// generate writes the Go files of the statements in the folder from. The program runs in that folder, or in
-// one beside it.
+// generate runs sqlc on the statements in the folder from, and writes the Go files to the folder to. The
+// working directory must be in the module.
 func generate(from, to string) (err error) {
 	work, err := os.MkdirTemp("", "sqlc")
 	if err != nil {

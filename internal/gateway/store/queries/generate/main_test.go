@@ -1,14 +1,18 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheGeneratedFilesAreThoseOfTheStatements(t *testing.T) {
+func TestQueryFunctionsAreUpToDate(t *testing.T) {
 	to := t.TempDir()
 	require.NoError(t, generate("..", to))
 	want, err := filepath.Glob(filepath.Join(to, "*.go"))
@@ -26,5 +30,29 @@ func TestTheGeneratedFilesAreThoseOfTheStatements(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(generated), string(committed),
 			"%s is not up to date: run `go generate ./internal/gateway/store/queries` and commit the result", file)
+	}
+}
+
+// sqlc names a parameter after its column and a statement after its function. A parameter with the name of its
+// statement would be executed instead of it.
+func TestNoParameterHidesItsStatement(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "*.sql.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		for _, declared := range parsed.Decls {
+			function, is := declared.(*ast.FuncDecl)
+			if !is {
+				continue
+			}
+			for _, parameter := range function.Type.Params.List {
+				for _, name := range parameter.Names {
+					require.NotEqual(t, strings.ToLower(function.Name.Name), strings.ToLower(name.Name),
+						"%s: rename the statement %s", file, function.Name)
+				}
+			}
+		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// text returns a statement without its name, as the dialect executes it. SQLite has neither row locks, which
-// are the last line of a statement, nor a type of UUIDs.
+// text returns a statement without its name, as the dialect executes it. SQLite has no type of UUIDs. It
+// needs no row locks, because a transaction that writes locks the whole file: the line of a statement that
+// begins with FOR is the clause that locks.
 func (d Dialect) text(statement string) string {
 	if strings.HasPrefix(statement, "-- name: ") {
 		_, statement, _ = strings.Cut(statement, "\n")
@@ -26,9 +27,9 @@ func (d Dialect) text(statement string) string {
 	return statement
 }
 
-// standard executes statements with database/sql, in or outside of a transaction. It makes both drivers return
-// the rows of pgx, for which the statements are generated.
-type standard struct {
+// sqlAdapter executes statements with database/sql, in or outside of a transaction. It has the interface of
+// pgx, for which sqlc generates the query functions.
+type sqlAdapter struct {
 	executor
 	dialect Dialect
 }
@@ -40,8 +41,8 @@ type executor interface {
 }
 
 // Exec implements [queries.DBTX].
-func (s standard) Exec(ctx context.Context, statement string, arguments ...any) (pgconn.CommandTag, error) {
-	result, err := s.ExecContext(ctx, s.dialect.text(statement), arguments...)
+func (a sqlAdapter) Exec(ctx context.Context, statement string, arguments ...any) (pgconn.CommandTag, error) {
+	result, err := a.ExecContext(ctx, a.dialect.text(statement), arguments...)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
@@ -50,12 +51,12 @@ func (s standard) Exec(ctx context.Context, statement string, arguments ...any) 
 }
 
 // Query implements [queries.DBTX].
-func (s standard) Query(ctx context.Context, statement string, arguments ...any) (pgx.Rows, error) {
-	rows, err := s.QueryContext(ctx, s.dialect.text(statement), arguments...)
+func (a sqlAdapter) Query(ctx context.Context, statement string, arguments ...any) (pgx.Rows, error) {
+	rows, err := a.QueryContext(ctx, a.dialect.text(statement), arguments...)
 	if err != nil {
 		return nil, err
 	}
-	// The names are read before the context can end: it closes the rows, and Scan returns its error then.
+	// The end of the context closes the rows. Their names are read before, so that Scan returns its error.
 	names, err := rows.Columns()
 	if err != nil {
 		return nil, errors.Join(err, rows.Close())
@@ -64,30 +65,30 @@ func (s standard) Query(ctx context.Context, statement string, arguments ...any)
 	for i, name := range names {
 		fields[i].Name = name
 	}
-	return &standardRows{Rows: rows, fields: fields}, nil
+	return &sqlRows{Rows: rows, fields: fields}, nil
 }
 
 // QueryRow implements [queries.DBTX].
-func (s standard) QueryRow(ctx context.Context, statement string, arguments ...any) pgx.Row {
-	found, err := s.Query(ctx, statement, arguments...)
+func (a sqlAdapter) QueryRow(ctx context.Context, statement string, arguments ...any) pgx.Row {
+	found, err := a.Query(ctx, statement, arguments...)
 	return singleRow{found, err}
 }
 
-// standardRows are the rows of database/sql as those of pgx.
-type standardRows struct {
+// sqlRows has the interface of pgx for the rows of database/sql.
+type sqlRows struct {
 	*sql.Rows
 	fields []pgconn.FieldDescription
 	closed error
 }
 
 // Close implements [pgx.Rows]. Err has its error.
-func (r *standardRows) Close() { r.closed = cmp.Or(r.closed, r.Rows.Close()) }
+func (r *sqlRows) Close() { r.closed = cmp.Or(r.closed, r.Rows.Close()) }
 
 // Err implements [pgx.Rows].
-func (r *standardRows) Err() error { return cmp.Or(r.Rows.Err(), r.closed) }
+func (r *sqlRows) Err() error { return cmp.Or(r.Rows.Err(), r.closed) }
 
-// Scan implements [pgx.Rows].
-func (r *standardRows) Scan(targets ...any) error {
+// Scan implements [pgx.Rows]. database/sql has no [pgx.RowScanner], which pgx.CollectRows uses.
+func (r *sqlRows) Scan(targets ...any) error {
 	if len(targets) == 1 {
 		if whole, is := targets[0].(pgx.RowScanner); is {
 			return whole.ScanRow(r)
@@ -97,16 +98,16 @@ func (r *standardRows) Scan(targets ...any) error {
 }
 
 // FieldDescriptions implements [pgx.Rows]. They have only names.
-func (r *standardRows) FieldDescriptions() []pgconn.FieldDescription { return r.fields }
+func (r *sqlRows) FieldDescriptions() []pgconn.FieldDescription { return r.fields }
 
-var errUnsupported = errors.New("gateway store: not supported here")
+var errNoValues = errors.New("gateway store: rows of database/sql are read with Scan")
 
-// CommandTag, Values, RawValues, Conn and TypeMap are of no use for generated statements.
-func (r *standardRows) CommandTag() pgconn.CommandTag { return pgconn.CommandTag{} }
-func (r *standardRows) Values() ([]any, error)        { return nil, errUnsupported }
-func (r *standardRows) RawValues() [][]byte           { return nil }
-func (r *standardRows) Conn() *pgx.Conn               { return nil }
-func (r *standardRows) TypeMap() *pgtype.Map          { return nil }
+// The store does not use the results of CommandTag, Values, RawValues, Conn and TypeMap.
+func (r *sqlRows) CommandTag() pgconn.CommandTag { return pgconn.CommandTag{} }
+func (r *sqlRows) Values() ([]any, error)        { return nil, errNoValues }
+func (r *sqlRows) RawValues() [][]byte           { return nil }
+func (r *sqlRows) Conn() *pgx.Conn               { return nil }
+func (r *sqlRows) TypeMap() *pgtype.Map          { return nil }
 
 // singleRow is the only row of a statement.
 type singleRow struct {
