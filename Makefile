@@ -156,8 +156,9 @@ fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=...
 mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
 	@toolchain/mutants
 
-cross: ## compile the commands and the SDK for the platforms of a release
+cross: ## compile the commands and the SDK for the other platforms of a release: the tests compile this machine's
 	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
+	    [ $$platform != "$$(go env GOHOSTOS)/$$(go env GOHOSTARCH)" ] || continue; \
 	    echo "==> go build for $$platform"; \
 	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath ./cmd/... ./sdk/...; \
 	done
