@@ -150,12 +150,15 @@ need_packages() { # what is missing, then apt:NAME, dnf:NAME or brew:NAME for ea
         as_root=(sudo -n)
     fi
     say "$what is missing; running as $([ "$manager" = brew ] && id -un || echo root): ${install[*]}"
-    take_lock packages
-    if [ "$manager" = apt-get ]; then
-        apt_install
-        return
-    fi
-    run_step "installing packages: ${chosen[*]}" ${as_root[@]+"${as_root[@]}"} "${install[@]}"
+    # A subshell, because a script that needs packages twice would otherwise wait for its own lock.
+    (
+        take_lock packages
+        if [ "$manager" = apt-get ]; then
+            apt_install
+        else
+            run_step "installing packages: ${chosen[*]}" ${as_root[@]+"${as_root[@]}"} "${install[@]}"
+        fi
+    )
 }
 
 # The part of need_packages for apt-get: package lists can be absent or outdated. That shows in the dry run or in
