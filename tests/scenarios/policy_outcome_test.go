@@ -90,7 +90,7 @@ func TestPolicyRefundsExpiredTransactions(t *testing.T) {
 		require.Eventually(s.t, func() bool {
 			valid, err := client.RPC().IsBlockhashValid(s.ctx, prepared.Message.RecentBlockhash, rpc.CommitmentProcessed)
 			return err == nil && !valid.Value
-		}, 2*time.Minute, 200*time.Millisecond)
+		}, scenarioLimit, 200*time.Millisecond, "the blockhash does not expire")
 		now = func() time.Time { return time.Now().Add(3 * time.Minute) }
 		other, err := s.venue.client.CreateNegotiation(s.termsOf(2_000_000)).Build(s.ctx)
 		require.NoError(s.t, err)
