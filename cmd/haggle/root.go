@@ -13,7 +13,6 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/policy"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/haggle-protocol/haggle/cmd/haggle/admin"
 	"github.com/haggle-protocol/haggle/cmd/haggle/agent"
@@ -93,7 +92,9 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		serve.Command(s, version()), audit.Command(s), license.Command(s),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
-	completeFlags(root)
+	command.CheckArguments(root)
+	command.Choices(root, "url", "localhost", "devnet", "testnet", "mainnet-beta")
+	command.Choices(root, "commitment", "confirmed", "finalized")
 	root.SetHelpCommand(newHelpCommand(root))
 	return root
 }
@@ -150,17 +151,4 @@ func flagError(_ *cobra.Command, err error) error {
 		return fmt.Errorf("%s: must not be negative", found[1])
 	}
 	return err
-}
-
-// completeFlags registers the values of the persistent flags for completion.
-func completeFlags(root *cobra.Command) {
-	choices := map[string][]string{
-		"url":        {"localhost", "devnet", "testnet", "mainnet-beta"},
-		"commitment": {"confirmed", "finalized"},
-	}
-	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
-		if words, found := choices[flag.Name]; found {
-			_ = root.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-		}
-	})
 }

@@ -45,7 +45,6 @@ func newVersionCommand(s *session.Session) *cobra.Command {
 		Use: "version", Short: "Print the version and the program's address",
 		Long:    "Prints the version of this binary and the address of the on-chain program.",
 		Example: "  haggle version --json | jq -r .program",
-		Args:    command.Exactly(0),
 	}
 	command.Documents(cmd, versionView{})
 	cmd.RunE = s.Limited(func(context.Context, []string) error {

@@ -16,7 +16,7 @@ import (
 func newAcceptAuthorityCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "accept-authority", Short: "Become the authority (the proposed one)", Long: `Makes the keypair the configuration's authority. The present authority has to propose it before.`,
-		Example: "  haggle admin accept-authority --keypair successor.json", Args: command.Exactly(0),
+		Example: "  haggle admin accept-authority --keypair successor.json",
 	}
 	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {

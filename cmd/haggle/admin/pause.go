@@ -16,7 +16,7 @@ import (
 func newPauseCommand(s *session.Session, paused bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pause", Short: "Stop the creation of negotiations", Long: `Stops the creation of negotiations. Existing ones continue, end and pay.`,
-		Example: "  haggle admin pause", Args: command.Exactly(0),
+		Example: "  haggle admin pause",
 	}
 	effect := "paused: no new negotiations"
 	if !paused {

@@ -22,7 +22,6 @@ func newProposeAuthorityCommand(s *session.Session) *cobra.Command {
 		Use: "propose-authority", Short: "Propose another authority", Long: `Proposes another authority, which takes effect when that wallet accepts it. A mistyped address therefore
 locks no one out.`,
 		Example: "  haggle admin propose-authority --authority ADDRESS\n  haggle admin propose-authority --withdraw",
-		Args:    command.Exactly(0),
 	}
 	cmd.Flags().Var(&successor, "authority", "address that can accept")
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "withdraw the proposal")

@@ -26,7 +26,6 @@ func newUpdateConfigCommand(s *session.Session) *cobra.Command {
 		Use: "update", Short: "Change treasury, fee or defaults", Long: `Changes the given values. A new fee applies to negotiations created afterwards, a new treasury to all
 that are closed afterwards.`,
 		Example: "  haggle admin update --fee-bps 25\n  haggle admin update --treasury ADDRESS",
-		Args:    command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.Var(&treasury, "treasury", "wallet whose token accounts receive fees and decay")

@@ -97,7 +97,7 @@ func Command(s *session.Session) *cobra.Command {
 	a := &agentCommand{Session: s}
 	cmd := &cobra.Command{
 		Use: "agent [NEGOTIATION]", Short: "Bargain by a strategy, as a buyer or a seller", Long: agentHelp,
-		Example: agentExample, Args: command.Between(0, 1),
+		Example: agentExample,
 	}
 	flags := cmd.Flags()
 	a.play.Register(cmd, "")
@@ -124,8 +124,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringVar(&a.issues.memory, "memory", "", "with --domain: private folder with the outcomes so far"+
 		" (default: ~/.local/state/haggle/issues, or below $XDG_STATE_HOME)")
 	command.Required(cmd, "role", "mint")
-	_ = cmd.RegisterFlagCompletionFunc("role",
-		cobra.FixedCompletions([]string{"buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "role", "buyer", "seller")
 	command.Documents(cmd, exampleagent.Action{}, exampleagent.Note{}, agent.Record{}, committed{}, issueMove{},
 		ended{})
 	cmd.RunE = s.Unlimited(a.run)

@@ -53,7 +53,7 @@ func Command(s *session.Session) *cobra.Command {
   haggle analyze NEGOTIATION --db sqlite:haggle.db --json | jq .seller.fits
   haggle analyze --by strategy --db sqlite:haggle.db
   haggle analyze --by model --csv models.csv`,
-		Args: command.Between(0, 1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().StringVar(&a.database, "db", "",
 		"index to read: sqlite:PATH or postgres://HOST/NAME (default: the chain; with --by the index of haggle index)")
@@ -63,8 +63,7 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.Flags().Var(&a.value, "buyer-value", "value of the service to the buyer")
 	cmd.Flags().Var(&a.cost, "seller-cost", "cost of the service to the seller")
 	cmd.MarkFlagsRequiredTogether("buyer-value", "seller-cost")
-	_ = cmd.RegisterFlagCompletionFunc("by",
-		cobra.FixedCompletions(characteristicNames, cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "by", characteristicNames...)
 	command.Documents(cmd, view{}, groupsView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		switch by := cmd.Flags().Changed("by"); {

@@ -36,7 +36,6 @@ func newExportCommand(a *auditCommand) *cobra.Command {
 		Use: "export [NEGOTIATION]", Short: "Print the entries of the audit log", Long: exportHelp,
 		Example: `  haggle audit export > audit.jsonl
   haggle audit export 01934f6e-0000-7000-8000-000000000001 | jq -r .text`,
-		Args: command.Between(0, 1),
 	}
 	command.Documents(cmd, exported{})
 	cmd.RunE = a.Unlimited(func(ctx context.Context, arguments []string) error {

@@ -35,7 +35,6 @@ func newVerifyCommand(a *auditCommand) *cobra.Command {
 		Example: `  haggle audit verify
   haggle audit verify --db postgres://haggle@db.example/gateway --public-key trusted.pub
   haggle audit verify --min-sequence 1200 --json`,
-		Args: command.Exactly(0),
 	}
 	cmd.Flags().StringVar(&options.Path, "checkpoints", "", "file with the checkpoints (default: in the state folder)")
 	cmd.Flags().StringVar(&key, "public-key", "",

@@ -28,7 +28,6 @@ func newConfigInitCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Initialize the protocol (the program's upgrade authority)", Long: configInitHelp,
 		Example: "  haggle config init --treasury ADDRESS --fee-bps 50 --keypair upgrade-authority.json",
-		Args:    command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.Var(&treasury, "treasury", "wallet whose token accounts receive fees and decay (default: the keypair's)")

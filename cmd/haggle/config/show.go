@@ -39,7 +39,6 @@ func newConfigShowCommand(s *session.Session) *cobra.Command {
 		Long: `Shows the protocol's configuration and the number of closed negotiations. --json also has their volume and
 fees, which add up base units of all mints; "haggle index export totals" has them for each mint.`,
 		Example: "  haggle config show --url devnet\n  haggle config show --json | jq .protocol_fee_bps",
-		Args:    command.Exactly(0),
 	}
 	command.Documents(cmd, configView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {

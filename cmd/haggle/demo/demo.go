@@ -35,7 +35,6 @@ func Command(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Watch two agents bargain on a local chain", Long: demoHelp,
 		Example: "  haggle demo\n  haggle demo --chain validator --svg offers.svg\n  haggle demo --strategies",
-		Args:    command.Exactly(0),
 	}
 	chain.Register(cmd)
 	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with other binaries buyer and seller (default: the example agents in this binary)")

@@ -38,12 +38,10 @@ func Command(s *session.Session) *cobra.Command {
 		Example: `  haggle doctor
   haggle doctor --mint MINT --role buyer
   haggle doctor ADDRESS --url devnet --json`,
-		Args: command.Between(0, 1),
 	}
 	cmd.Flags().StringSliceVar(&mints, "mint", nil, "mint in which the wallet buys or sells; can be repeated")
 	cmd.Flags().StringVar(&role, "role", roles[0], "role of the wallet: any, buyer or seller; a buyer needs tokens")
-	_ = cmd.RegisterFlagCompletionFunc("role",
-		cobra.FixedCompletions(roles, cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "role", roles...)
 	command.Documents(cmd, view{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		d := &doctor{Session: s, view: view{Checks: []checkView{}}}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,6 @@ func newIndexDeclareCommand(i *indexCommand) *cobra.Command {
 		Use: "declare FILE...", Short: "Add signed declarations of agents", Long: indexDeclareHelp,
 		Example: `  haggle index declare buyer.jsonl seller.jsonl
   haggle index declare declarations.jsonl --db postgres://haggle@db.example/haggle`,
-		Args: command.Between(1, math.MaxInt),
 	}
 	command.Documents(cmd, declareView{})
 	cmd.RunE = i.Limited(func(ctx context.Context, files []string) error {

@@ -25,12 +25,12 @@ func newIndexExportCommand(i *indexCommand) *cobra.Command {
 		Example: `  haggle index export outcomes --out outcomes.csv
   haggle index export offers --format parquet --out offers.parquet
   haggle index export totals --out - | column -ts,`,
-		Args: command.Exactly(1), ValidArgs: tableNames(),
+		ValidArgs: tableNames(),
 	}
 	cmd.Flags().StringVar(&format, "format", string(indexer.CSV), "csv or parquet")
 	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout")
 	command.Required(cmd, "out")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{string(indexer.CSV), string(indexer.Parquet)}, cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "format", string(indexer.CSV), string(indexer.Parquet))
 	command.Documents(cmd, exportView{})
 	cmd.RunE = i.Unlimited(func(ctx context.Context, arguments []string) error {
 		table, is := indexer.TableNamed(arguments[0])

@@ -44,7 +44,6 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 		Example: `  haggle index run --url devnet
   haggle index run --once --db sqlite:/var/lib/haggle.db --commitment finalized
   PGPASSWORD=... haggle index run --db postgres://haggle@db.example/haggle`,
-		Args: command.Exactly(0),
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "index the history and stop")
 	cmd.Flags().Var(&poll, "poll", "pause between two polls of the chain")

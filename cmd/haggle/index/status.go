@@ -19,7 +19,6 @@ func newIndexStatusCommand(i *indexCommand) *cobra.Command {
 		Long: `Shows the contents of the database and up to which slot, without a request to the chain. A violation is a
 negotiation whose escrow is not the sum of its parts. There must be none.`,
 		Example: "  haggle index status\n  haggle index status --db postgres://haggle@db.example/haggle --json | jq .checkpoint_slot",
-		Args:    command.Exactly(0),
 	}
 	command.Documents(cmd, indexStatusView{})
 	cmd.RunE = i.Limited(func(ctx context.Context, _ []string) error {

@@ -57,7 +57,6 @@ func Command(s *session.Session) *cobra.Command {
 		Use: "keeper", Short: "Expire, settle and close due negotiations of all parties", Long: keeperHelp,
 		Example: `  haggle keeper --dry-run --once
   haggle keeper --url devnet --keypair keeper.json --budget 5000000 --json`,
-		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&k.once, "once", false, "carry out all due actions, without --grace, and stop")

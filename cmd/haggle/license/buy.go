@@ -79,7 +79,6 @@ func newBuyCommand(c *connection) *cobra.Command {
 		Example: `  haggle license buy --publisher site-a.local --purpose inference --fetches 1000 --max-price 0.002 --budget 2
   haggle license buy --publisher site-a.local --publisher site-b.local --purpose inference --fetches 1000 \
     --max-price 0.004 --budget 8 --strategy negmas-boulware --dry-run`,
-		Args: command.Exactly(0),
 	}
 	names := slices.Sorted(maps.Keys(strategy.Named()))
 	r, flags := &b.request, cmd.Flags()
@@ -98,7 +97,7 @@ func newBuyCommand(c *connection) *cobra.Command {
 	flags.StringVar(&r.ID, "id", "", "ID of the purchase to continue (default: a new one)")
 	flags.BoolVar(&b.dryRun, "dry-run", false, "print the first proposals and send none")
 	command.Required(cmd, "publisher", "purpose", "max-price", "budget", "fetches")
-	_ = cmd.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "strategy", names...)
 	command.Documents(cmd, buyView{})
 	cmd.RunE = c.Unlimited(func(ctx context.Context, _ []string) error { return b.run(ctx) })
 	return cmd

@@ -17,7 +17,7 @@ func newShowCommand(c *connection) *cobra.Command {
 		Use: "show NEGOTIATION", Short: "Show the licence of an accepted negotiation",
 		Long: `Shows the licence of an accepted negotiation. The gateway generates it if there is none yet, for example
 after the publisher's approval.`,
-		Example: "  haggle license show NEGOTIATION --json | jq .valid_until", Args: command.Exactly(1),
+		Example: "  haggle license show NEGOTIATION --json | jq .valid_until",
 	}
 	command.Documents(cmd, licenseView{})
 	cmd.RunE = c.Limited(func(ctx context.Context, arguments []string) error {
@@ -39,7 +39,7 @@ func newListCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List your licences",
 		Long:    "Lists the licences of the client, the newest first. With --json it prints one document for each.",
-		Example: "  haggle license list\n  haggle license list --json | jq -r .publisher_hostname", Args: command.Exactly(0),
+		Example: "  haggle license list\n  haggle license list --json | jq -r .publisher_hostname",
 	}
 	cmd.Flags().StringVar(&c.licensing, "licensing", "http://127.0.0.1:3000", "URL of the gateway's licensing API")
 	command.Documents(cmd, licenseView{})

@@ -76,7 +76,6 @@ func Command(s *session.Session) *cobra.Command {
   haggle localnet --fund ADDRESS --chain validator
   haggle localnet --keep --detach                    # in the background, with the state of the last time
   haggle localnet --stop`,
-		Args: command.Exactly(0),
 	}
 	cmd.Flags().StringVar(&o.dir, "dir", "", "folder for keypairs and configurations (default: a temporary one)")
 	chain.Register(cmd)

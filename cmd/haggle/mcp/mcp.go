@@ -10,7 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
@@ -42,7 +41,6 @@ func Command(s *session.Session, version string) *cobra.Command {
 		Example: `  haggle mcp -C buyer.yml --policy policy.json --policy-usage buyer.usage
   {"mcpServers": {"haggle": {"command": "haggle", "args": ["mcp", "-C", "/path/to/buyer.yml",
      "--policy", "/path/to/policy.json", "--policy-usage", "/path/to/buyer.usage"]}}}`,
-		Args: command.Exactly(0),
 	}
 	cmd.Flags().Var(&wait, "wait", "how long a call waits for the confirmation of its transaction")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {

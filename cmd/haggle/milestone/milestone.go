@@ -67,7 +67,7 @@ func newIndexCommand(s *session.Session, name, short, long, example string,
 	build func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error), effect func(t onchain.Step, index uint8, receipt *haggle.Receipt) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name + " NEGOTIATION INDEX", Short: short, Long: long, Example: example,
-		Args: command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {

@@ -44,8 +44,8 @@ func newSettleCommand(s *session.Session) *cobra.Command {
 	f := &agreementFlags{validFor: duration.Flag(time.Hour)}
 	cmd := &cobra.Command{
 		Use: "settle NEGOTIATION", Short: "Settle by agreement (both parties)", Long: settleHelp,
-		Example: "  haggle milestone settle NEGOTIATION --seller-bps 2500 --json | jq -r .transaction",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle milestone settle NEGOTIATION --seller-bps 2500 --json | jq -r .transaction",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	flags := cmd.Flags()
 	flags.Uint16Var(&f.sellerBps, "seller-bps", 0, "the seller's share of the undecided price, in basis points, 0 to 10000")

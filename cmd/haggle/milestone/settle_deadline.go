@@ -22,8 +22,8 @@ func newSettleDeadlineCommand(s *session.Session) *cobra.Command {
 		Long: `Settles a negotiation whose milestones' deadline has passed, or, while a dispute is open, the arbiter's
 time: claimed and undisputed milestones are paid, disputed ones halved, the others go back to the buyer.
 Anyone can send it; the keypair pays the transaction's fee.`,
-		Example: "  haggle milestone settle-deadline NEGOTIATION",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle milestone settle-deadline NEGOTIATION",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,

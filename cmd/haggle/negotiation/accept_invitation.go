@@ -30,8 +30,8 @@ func newAcceptInvitationCommand(s *session.Session) *cobra.Command {
 	var f acceptFlags
 	cmd := &cobra.Command{
 		Use: "accept-invitation NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
-		Example: `  haggle negotiation accept-invitation NEGOTIATION --service "Summarise a paper"`,
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           `  haggle negotiation accept-invitation NEGOTIATION --service "Summarise a paper"`,
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	f.service.register(cmd, "expected service")
 	flags := cmd.Flags()

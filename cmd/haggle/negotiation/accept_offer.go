@@ -31,8 +31,8 @@ func newAcceptOfferCommand(s *session.Session) *cobra.Command {
 	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "accept-offer NEGOTIATION", Short: "Accept the current offer (the other side)", Long: acceptOfferHelp,
-		Example: "  haggle negotiation accept-offer NEGOTIATION\n  haggle negotiation accept-offer NEGOTIATION --expect 3.5 --round 4",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation accept-offer NEGOTIATION\n  haggle negotiation accept-offer NEGOTIATION --expect 3.5 --round 4",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().Var(&expected, "expect", "accept only this price")
 	cmd.Flags().Uint8Var(&round, "round", 0, "accept only the offer of this round")

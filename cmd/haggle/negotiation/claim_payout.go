@@ -21,8 +21,8 @@ func newClaimPayoutCommand(s *session.Session) *cobra.Command {
 		Long: `Claims a payment that the keypair's token account could not receive because it was missing, frozen or
 controlled by another owner. The payment goes to the owner's associated token account, which is created
 if it does not exist, or to the account of --to.`,
-		Example: "  haggle negotiation claim-payout NEGOTIATION --to TOKEN-ACCOUNT",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation claim-payout NEGOTIATION --to TOKEN-ACCOUNT",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().Var(&destination, "to", "token account that receives the payment (default: the associated one)")
 	unwrap.register(cmd)

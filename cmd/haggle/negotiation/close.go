@@ -21,8 +21,8 @@ func newCloseCommand(s *session.Session) *cobra.Command {
 		Long: `Closes the accounts of a negotiation that is settled, rejected or expired. Fee and decay go to the
 protocol's treasury, the rent of both accounts to the buyer. Any wallet can close it. Afterwards only
 its events remain, which "negotiation watch" prints.`,
-		Example: "  haggle negotiation close NEGOTIATION",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation close NEGOTIATION",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	unwrap.register(cmd)
 	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})

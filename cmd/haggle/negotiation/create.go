@@ -74,7 +74,6 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	f := &createFlags{deadline: duration.Flag(30 * time.Minute)}
 	cmd := &cobra.Command{
 		Use: "create", Short: "Escrow and invite a seller (buyer)", Long: createHelp, Example: createExample,
-		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.Var(&f.seller, "seller", "address of the invited seller")

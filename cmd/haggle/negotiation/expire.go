@@ -20,8 +20,8 @@ func newExpireCommand(s *session.Session) *cobra.Command {
 		Use: "expire NEGOTIATION", Short: "End a negotiation whose deadline has passed (anyone)",
 		Long: `Ends a negotiation whose response window or global deadline has passed. The escrow, less its decay, goes
 back to the buyer. Any wallet can expire it; the keypair pays the transaction's fee.`,
-		Example: "  haggle negotiation expire NEGOTIATION",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation expire NEGOTIATION",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	unwrap.register(cmd)
 	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})

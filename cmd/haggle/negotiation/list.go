@@ -41,7 +41,6 @@ func newListCommand(s *session.Session) *cobra.Command {
 		Example: `  haggle negotiation list --role seller --status created
   haggle negotiation list --agent ADDRESS --json | jq -r .negotiation
   haggle negotiation list --all`,
-		Args: command.Exactly(0),
 	}
 	cmd.Flags().Var(&agent, "agent", "agent of the negotiations (default: the keypair's)")
 	cmd.Flags().StringVar(&role, "role", "any", "role of the agent: any, buyer or seller")
@@ -49,8 +48,8 @@ func newListCommand(s *session.Session) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "the negotiations of all agents")
 	cmd.MarkFlagsMutuallyExclusive("all", "agent")
 	cmd.MarkFlagsMutuallyExclusive("all", "role")
-	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"any", "buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statusNames(), cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "role", "any", "buyer", "seller")
+	command.Choices(cmd, "status", statusNames()...)
 	command.Documents(cmd, negotiationView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
 		filter, field, err := listFilter(role, statuses)

@@ -29,8 +29,8 @@ func newOfferCommand(s *session.Session) *cobra.Command {
 	var extension duration.Flag
 	cmd := &cobra.Command{
 		Use: "offer NEGOTIATION AMOUNT", Short: "Make an offer (the side whose turn it is)", Long: offerHelp,
-		Example: "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
-		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().Uint8Var(&round, "round", 0, "offer only in this round, from 1 (default: the next one)")
 	cmd.Flags().Var(&extension, "extend", "propose to extend the deadline; applied when the other side's next offer also proposes one, the smaller of the two")

@@ -23,8 +23,8 @@ func newRejectCommand(s *session.Session) *cobra.Command {
 		Long: `Ends a negotiation without a deal before its deadlines. The escrow, less its decay, goes back to the buyer
 at once, and a bond to the seller. A seller that rejects after the buyer has revealed its reservation
 price and before the buyer's first offer forfeits the bond to the buyer (--forfeit-bond).`,
-		Example: "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().IntVar(&round, "round", -1, "reject only if this number of offers has been made (default: any)")
 	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "reject even if the seller loses its bond")

@@ -16,8 +16,8 @@ func newShowCommand(s *session.Session) *cobra.Command {
 		Use: "show NEGOTIATION", Short: "Show a negotiation's state and the next step",
 		Long: `Shows a negotiation: its parties and terms, the current offer, the turn with its deadline, and the range of
 the next offer. Needs no keypair.`,
-		Example: "  haggle negotiation show NEGOTIATION\n  haggle negotiation show NEGOTIATION --json | jq -r .offer.amount.tokens",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation show NEGOTIATION\n  haggle negotiation show NEGOTIATION --json | jq -r .offer.amount.tokens",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	command.Documents(cmd, negotiationView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {

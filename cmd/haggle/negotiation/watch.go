@@ -38,8 +38,8 @@ func newWatchCommand(s *session.Session) *cobra.Command {
 	var fresh bool
 	cmd := &cobra.Command{
 		Use: "watch [NEGOTIATION]", Short: "Print events as they happen", Long: watchHelp,
-		Example: "  haggle negotiation watch NEGOTIATION\n  haggle negotiation watch --agent ADDRESS --json",
-		Args:    command.Between(0, 1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle negotiation watch NEGOTIATION\n  haggle negotiation watch --agent ADDRESS --json",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().Var(&agent, "agent", "all negotiations of this agent (default: the keypair's)")
 	cmd.Flags().BoolVar(&fresh, "new", false, "only future events")

@@ -143,7 +143,6 @@ func newPolicyCheckCommand(s *session.Session) *cobra.Command {
 and an unknown instruction are errors. With --url or --config, amounts of a mint are tokens; otherwise those
 of most mints are base units.`,
 		Example: "  haggle policy check policy.json",
-		Args:    command.Exactly(1),
 	}
 	command.Documents(cmd, policyView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
@@ -256,7 +255,6 @@ func newPolicyUsageCommand(s *session.Session) *cobra.Command {
 over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent uses
 the file. Of a database it prints the usage of the wallet of --keypair.`,
 		Example: "  haggle policy usage --policy-usage usage --policy policy.json",
-		Args:    command.Exactly(0),
 	}
 	command.Documents(cmd, usageView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return policyUsage(ctx, s) })

@@ -26,7 +26,6 @@ func newProgramVerifyCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify ELF [ADDRESS]", Short: "Compare the deployed program with a file", Long: programVerifyHelp,
 		Example: "  haggle program verify sdk/localnet/haggle.so --url devnet\n  haggle program verify haggle.so ADDRESS --json | jq -r .sha256",
-		Args:    command.Between(1, 2),
 	}
 	command.Documents(cmd, programView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {

@@ -96,7 +96,6 @@ func Command(s *session.Session, version string) *cobra.Command {
   haggle serve --new-key
   haggle serve --listen :3003 --licensing-listen :3000 --authority gateway.example --trusted-proxy 10.0.0.0/8
   DATABASE_URL=postgres://haggle@db.example/gateway haggle serve`,
-		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.listen, listenFlag, defaultListen,

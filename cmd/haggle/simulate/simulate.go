@@ -45,7 +45,7 @@ func Command(s *session.Session) *cobra.Command {
 		Long: help + wrapped(simulation.StrategyNames()) + ".",
 		Example: `  haggle simulate linear negmas-boulware
   haggle simulate micro hardliner --scenario random-1-3 --seed 7 --rounds 20`,
-		Args: command.Exactly(2), ValidArgs: simulation.StrategyNames(),
+		ValidArgs: simulation.StrategyNames(),
 	}
 	cmd.Flags().StringVar(&name, "scenario", "haggle-1-1", "a generated scenario by its name, or a folder")
 	cmd.Flags().Uint64Var(&plan.Seed, "seed", 1, "number from which the strategies' random numbers follow")

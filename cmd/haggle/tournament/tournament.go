@@ -57,7 +57,6 @@ func Command(s *session.Session) *cobra.Command {
   haggle tournament --strategies micro,linear,negmas-boulware --scenarios haggle:100 --seed 7 --out results
   haggle tournament --scenarios random:50,scenarios/genius --rounds 50 --out results
   haggle tournament --scenarios random:10000 --db postgres://USER@HOST/NAME --out results`,
-		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&options.Strategies, "strategies", nil,
@@ -73,9 +72,8 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringVar(&options.Folder, "out", "",
 		"folder for the results: a new one, or that of a stopped tournament")
 	flags.StringVar(&database, "db", "", "PostgreSQL database for several processes: postgres://USER@HOST/NAME")
-	_ = cmd.MarkFlagRequired("out")
-	_ = cmd.RegisterFlagCompletionFunc("strategies",
-		cobra.FixedCompletions(simulation.StrategyNames(), cobra.ShellCompDirectiveNoFileComp))
+	command.Required(cmd, "out")
+	command.Choices(cmd, "strategies", simulation.StrategyNames()...)
 	command.Documents(cmd, resultView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		for flag, value := range map[string]int{

@@ -59,7 +59,6 @@ func Command(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify PROOF", Short: "Verify that an agent played the strategy that it had committed to",
 		Long: verifyHelp, Example: "  haggle verify proof.json\n  haggle verify proof.json --url devnet",
-		Args: command.Exactly(1),
 	}
 	cmd.Flags().StringVar(&commitment, "commitment", "", "commitment that the proof must have, in hex")
 	command.Documents(cmd, verified{})

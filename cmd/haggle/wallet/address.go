@@ -23,7 +23,6 @@ func AddressCommand(s *session.Session) *cobra.Command {
 		Use: "address", Short: "Print the wallet's address",
 		Long:    `Prints the address of the wallet of --keypair or the Solana tools' configuration. The other side needs it.`,
 		Example: "  haggle address --keypair buyer.json",
-		Args:    command.Exactly(0),
 	}
 	command.Documents(cmd, addressView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {

@@ -27,7 +27,6 @@ func AirdropCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "airdrop AMOUNT [ADDRESS]", Short: "Request SOL on localhost, devnet or testnet", Long: airdropHelp,
 		Example: "  haggle airdrop 2\n  haggle airdrop 0.5 ADDRESS --url devnet",
-		Args:    command.Between(1, 2),
 	}
 	command.Documents(cmd, airdropView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {

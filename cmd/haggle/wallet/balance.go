@@ -30,7 +30,6 @@ func BalanceCommand(s *session.Session) *cobra.Command {
 		Use: "balance [ADDRESS]", Short: "Print a wallet's SOL, or its tokens of a mint",
 		Long:    "Prints a wallet's SOL, or with --mint the tokens in its associated account. Without an address it is\nthe keypair's wallet.",
 		Example: "  haggle balance\n  haggle balance ADDRESS --mint MINT --json | jq -r .balance.units",
-		Args:    command.Between(0, 1),
 	}
 	cmd.Flags().Var(&mint, "mint", "tokens of this mint instead of SOL")
 	command.Documents(cmd, balanceView{})

@@ -29,7 +29,6 @@ func newWalletDeclareCommand(s *session.Session) *cobra.Command {
 		Use: "declare", Short: "Sign a statement of strategy, model and prompt", Long: declareHelp,
 		Example: `  haggle wallet declare --strategy genius-boulware >> declarations.jsonl
   haggle wallet declare --model a/model-1 --prompt prompt.txt >> declarations.jsonl`,
-		Args: command.Exactly(0),
 	}
 	cmd.Flags().StringVar(&d.Strategy, "strategy", "", "name of the strategy")
 	cmd.Flags().StringVar(&d.Model, "model", "", "name of the language model")

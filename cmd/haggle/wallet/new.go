@@ -25,7 +25,6 @@ func newWalletNewCommand(s *session.Session) *cobra.Command {
 ~/.config/solana/id.json. With --encrypted the file is encrypted with a passphrase; "age --decrypt" opens
 it too. An existing file is never overwritten. The loss of a key or its passphrase is the loss of its funds.`,
 		Example: "  haggle wallet new buyer.json\n  haggle wallet new --encrypted buyer.age && haggle address --keypair age:buyer.age",
-		Args:    command.Between(0, 1),
 	}
 	cmd.Flags().BoolVar(&encrypted, "encrypted", false, "encrypt the file with a passphrase, which is asked for twice")
 	command.Documents(cmd, addressView{})

@@ -22,8 +22,8 @@ func newCommitCommand(s *session.Session) *cobra.Command {
 		Long: `Commits to the highest price that the buyer would pay, or the lowest that the seller would accept, without
 publishing it. The price and the nonce that hides it are written to the disk before their hash is sent.
 Repeated with the same price, the command sends the same hash.`,
-		Example: "  haggle zopa commit NEGOTIATION 3.5",
-		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle zopa commit NEGOTIATION 3.5",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	kept.register(cmd)
 	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})

@@ -23,8 +23,8 @@ func newRevealCommand(s *session.Session) *cobra.Command {
 		Use: "reveal NEGOTIATION", Short: "Reveal the committed price (buyer, then seller)",
 		Long: `Reveals the price that the keypair's owner has committed to. The buyer reveals first; the seller's price
 then decides whether a zone of agreement exists.`,
-		Example: "  haggle zopa reveal NEGOTIATION",
-		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example:           "  haggle zopa reveal NEGOTIATION",
+		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	kept.register(cmd)
 	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})

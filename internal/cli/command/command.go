@@ -3,6 +3,7 @@ package command
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,16 +37,39 @@ func Known(cmd *cobra.Command, arguments []string) error {
 	return &exitcode.Error{Kind: exitcode.Usage, Hint: hint, Err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), arguments[0])}
 }
 
-// Exactly requires this number of arguments, which the usage line names.
-func Exactly(count int) cobra.PositionalArgs { return Between(count, count) }
-
-// Between requires at least and at most these numbers of arguments.
-func Between(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, arguments []string) error {
-		if len(arguments) < least || len(arguments) > most {
-			return fmt.Errorf("%d arguments given; the usage is: %s", len(arguments), cmd.UseLine())
+// CheckArguments makes every command below one refuse another number of arguments than its usage line shows:
+// NAME is required, [NAME] is optional, and NAME... can be repeated.
+func CheckArguments(parent *cobra.Command) {
+	for _, cmd := range parent.Commands() {
+		if cmd.Runnable() && cmd.Args == nil {
+			cmd.Args = asInUsage
 		}
-		return nil
+		CheckArguments(cmd)
+	}
+}
+
+func asInUsage(cmd *cobra.Command, arguments []string) error {
+	least, most := 0, 0
+	for _, name := range strings.Fields(cmd.Use)[1:] {
+		most++
+		if !strings.HasPrefix(name, "[") {
+			least++
+		}
+		if strings.HasSuffix(name, "...") {
+			most = math.MaxInt
+		}
+	}
+	if len(arguments) < least || len(arguments) > most {
+		return fmt.Errorf("%d arguments given; the usage is: %s", len(arguments), cmd.UseLine())
+	}
+	return nil
+}
+
+// Choices registers the values of a flag for completion.
+func Choices(cmd *cobra.Command, flag string, values ...string) {
+	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err)
 	}
 }
 

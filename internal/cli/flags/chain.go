@@ -3,6 +3,7 @@ package flags
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
@@ -13,7 +14,7 @@ type Chain struct{ kind string }
 // Register adds --chain.
 func (c *Chain) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.kind, "chain", "", "surfpool or validator (default: the first that is found)")
-	_ = cmd.RegisterFlagCompletionFunc("chain", cobra.FixedCompletions([]string{"surfpool", "validator"}, cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "chain", "surfpool", "validator")
 }
 
 // Kind returns the kind. It refuses an unknown one before anything is built.

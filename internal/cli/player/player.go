@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
@@ -31,10 +32,9 @@ func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
 	flags.StringVar(&f.record, "record", "",
 		"file to which each decision is appended as a line of JSON, with its state and reason")
-	_ = cmd.RegisterFlagCompletionFunc("strategy",
-		cobra.FixedCompletions(Names(), cobra.ShellCompDirectiveNoFileComp))
+	command.Choices(cmd, "strategy", Names()...)
 	if byDefault == "" {
-		_ = cmd.MarkFlagRequired("strategy")
+		command.Required(cmd, "strategy")
 	}
 }
 
