@@ -24,9 +24,13 @@ func Command(s *session.Session) *cobra.Command {
 	return group
 }
 
-// administer carries out an action on the configuration.
-func administer(s *session.Session, build func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error), effect func() string) func(*cobra.Command, []string) error {
-	return s.Limited(func(ctx context.Context, _ []string) error {
+// administer makes a command carry out an action on the configuration.
+func administer(
+	s *session.Session, cmd *cobra.Command,
+	build func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error),
+	effect func() string,
+) *cobra.Command {
+	return onchain.Command(s, cmd, func(ctx context.Context, _ []string) error {
 		client, key, err := s.ClientAndKey(ctx)
 		if err != nil {
 			return err

@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
-	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
@@ -23,9 +21,7 @@ func newPauseCommand(s *session.Session, paused bool) *cobra.Command {
 		cmd.Use, cmd.Short, cmd.Long = "resume", "Allow the creation of negotiations again", "Allows the creation of negotiations again."
 		cmd.Example, effect = "  haggle admin resume", "resumed: negotiations can be created"
 	}
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
+	return administer(s, cmd, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		return sdkadmin.SetPaused(client, sdkadmin.SetPausedRequest{Authority: key.PublicKey(), Paused: paused})
 	}, func() string { return effect })
-	return cmd
 }

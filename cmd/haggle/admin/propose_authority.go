@@ -7,10 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
@@ -27,8 +25,7 @@ locks no one out.`,
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "withdraw the proposal")
 	cmd.MarkFlagsOneRequired("authority", "withdraw")
 	cmd.MarkFlagsMutuallyExclusive("authority", "withdraw")
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
+	return administer(s, cmd, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		if !withdraw && successor.Key().IsZero() {
 			return nil, exitcode.Usagef("--authority must not be zero; to withdraw a proposal: --withdraw")
 		}
@@ -39,5 +36,4 @@ locks no one out.`,
 		}
 		return "authority proposed: " + successor.String() + " can accept it with: haggle admin accept-authority"
 	})
-	return cmd
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -36,8 +35,7 @@ func newConfigInitCommand(s *session.Session) *cobra.Command {
 	flags.Var(&window, "window", "default response window, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", rounds, "default number of offers, 1 to 20")
 	onchain.RegisterDryRun(s, flags)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
+	return onchain.Command(s, cmd, func(ctx context.Context, _ []string) error {
 		client, key, err := s.ClientAndKey(ctx)
 		if err != nil {
 			return err
@@ -62,5 +60,4 @@ func newConfigInitCommand(s *session.Session) *cobra.Command {
 		}
 		return onchain.Print(s, action, receipt, "configuration initialized; the treasury is "+request.Treasury.String())
 	})
-	return cmd
 }

@@ -67,10 +67,8 @@ func newIndexCommand(s *session.Session, name, short, long, example string,
 	build func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error), effect func(t onchain.Step, index uint8, receipt *haggle.Receipt) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name + " NEGOTIATION INDEX", Short: short, Long: long, Example: example,
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
 		index, err := parseIndex(arguments[1])
 		if err != nil {
 			return err
@@ -79,7 +77,6 @@ func newIndexCommand(s *session.Session, name, short, long, example string,
 			func(ctx context.Context, t onchain.Step) (*haggle.Action, error) { return build(ctx, t, index) },
 			func(t onchain.Step, receipt *haggle.Receipt) string { return effect(t, index, receipt) })(ctx, arguments)
 	})
-	return cmd
 }
 
 // settledNow adds that the negotiation is settled, if this was the last milestone.

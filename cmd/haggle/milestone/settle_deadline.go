@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
@@ -22,11 +21,9 @@ func newSettleDeadlineCommand(s *session.Session) *cobra.Command {
 		Long: `Settles a negotiation whose milestones' deadline has passed, or, while a dispute is open, the arbiter's
 time: claimed and undisputed milestones are paid, disputed ones halved, the others go back to the buyer.
 Anyone can send it; the keypair pays the transaction's fee.`,
-		Example:           "  haggle milestone settle-deadline NEGOTIATION",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle milestone settle-deadline NEGOTIATION",
 	}
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+	return onchain.Command(s, cmd, onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() && t.Snapshot.Time < t.Snapshot.SettleDueAt() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
@@ -43,5 +40,4 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 			}
 			return result.Of("settle_deadline")
 		}))
-	return cmd
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/flags"
@@ -30,8 +29,7 @@ func newAcceptInvitationCommand(s *session.Session) *cobra.Command {
 	var f acceptFlags
 	cmd := &cobra.Command{
 		Use: "accept-invitation NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
-		Example:           `  haggle negotiation accept-invitation NEGOTIATION --service "Summarise a paper"`,
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: `  haggle negotiation accept-invitation NEGOTIATION --service "Summarise a paper"`,
 	}
 	f.service.register(cmd, "expected service")
 	flags := cmd.Flags()
@@ -43,11 +41,9 @@ func newAcceptInvitationCommand(s *session.Session) *cobra.Command {
 	flags.BoolVarP(&f.yes, "yes", "y", false, "accept the terms without checking them")
 	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay a bond in wrapped SOL from the seller's lamports, wrapped in the same transaction")
 	f.trust.Register(flags)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
 		return accept(ctx, s, arguments[0], f)
 	})
-	return cmd
 }
 
 // acceptFlags are the terms that the seller accepts.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
@@ -31,17 +30,14 @@ func newAcceptOfferCommand(s *session.Session) *cobra.Command {
 	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "accept-offer NEGOTIATION", Short: "Accept the current offer (the other side)", Long: acceptOfferHelp,
-		Example:           "  haggle negotiation accept-offer NEGOTIATION\n  haggle negotiation accept-offer NEGOTIATION --expect 3.5 --round 4",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle negotiation accept-offer NEGOTIATION\n  haggle negotiation accept-offer NEGOTIATION --expect 3.5 --round 4",
 	}
 	cmd.Flags().Var(&expected, "expect", "accept only this price")
 	cmd.Flags().Uint8Var(&round, "round", 0, "accept only the offer of this round")
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
 		return acceptOffer(ctx, s, arguments[0], expected, round, unwrap)
 	})
-	return cmd
 }
 
 // payment has the amounts that the acceptance of an offer pays.

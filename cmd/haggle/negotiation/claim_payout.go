@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
@@ -21,13 +20,11 @@ func newClaimPayoutCommand(s *session.Session) *cobra.Command {
 		Long: `Claims a payment that the keypair's token account could not receive because it was missing, frozen or
 controlled by another owner. The payment goes to the owner's associated token account, which is created
 if it does not exist, or to the account of --to.`,
-		Example:           "  haggle negotiation claim-payout NEGOTIATION --to TOKEN-ACCOUNT",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle negotiation claim-payout NEGOTIATION --to TOKEN-ACCOUNT",
 	}
 	cmd.Flags().Var(&destination, "to", "token account that receives the payment (default: the associated one)")
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+	return onchain.Command(s, cmd, onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if owed(t) == 0 {
 				return nil, fmt.Errorf("%w: no payout is recorded for %s", haggle.ErrNotAsExpected, t.Key.PublicKey())
@@ -37,7 +34,6 @@ if it does not exist, or to the account of --to.`,
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			return "payout claimed: " + t.Tokens(owed(t)).String()
 		}))
-	return cmd
 }
 
 func owed(t onchain.Step) uint64 {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
@@ -21,12 +20,10 @@ func newCloseCommand(s *session.Session) *cobra.Command {
 		Long: `Closes the accounts of a negotiation that is settled, rejected or expired. Fee and decay go to the
 protocol's treasury, the rent of both accounts to the buyer. Any wallet can close it. Afterwards only
 its events remain, which "negotiation watch" prints.`,
-		Example:           "  haggle negotiation close NEGOTIATION",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle negotiation close NEGOTIATION",
 	}
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+	return onchain.Command(s, cmd, onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
@@ -41,5 +38,4 @@ its events remain, which "negotiation watch" prints.`,
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("closed: the rent is back with the buyer, %s", t.Snapshot.Buyer)
 		}))
-	return cmd
 }

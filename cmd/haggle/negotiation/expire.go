@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
@@ -20,12 +19,10 @@ func newExpireCommand(s *session.Session) *cobra.Command {
 		Use: "expire NEGOTIATION", Short: "End a negotiation whose deadline has passed (anyone)",
 		Long: `Ends a negotiation whose response window or global deadline has passed. The escrow, less its decay, goes
 back to the buyer. Any wallet can expire it; the keypair pays the transaction's fee.`,
-		Example:           "  haggle negotiation expire NEGOTIATION",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle negotiation expire NEGOTIATION",
 	}
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+	return onchain.Command(s, cmd, onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsOpen() && !t.Snapshot.IsOverdue(t.Snapshot.Time) {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
@@ -36,5 +33,4 @@ back to the buyer. Any wallet can expire it; the keypair pays the transaction's 
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("expired after %d offers: the rest of the escrow is back with the buyer", t.Snapshot.CurrentRound)
 		}))
-	return cmd
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
@@ -29,17 +28,14 @@ func newOfferCommand(s *session.Session) *cobra.Command {
 	var extension duration.Flag
 	cmd := &cobra.Command{
 		Use: "offer NEGOTIATION AMOUNT", Short: "Make an offer (the side whose turn it is)", Long: offerHelp,
-		Example:           "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
 	}
 	cmd.Flags().Uint8Var(&round, "round", 0, "offer only in this round, from 1 (default: the next one)")
 	cmd.Flags().Var(&extension, "extend", "propose to extend the deadline; applied when the other side's next offer also proposes one, the smaller of the two")
 	terms.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
 		return offer(ctx, s, arguments[0], arguments[1], round, time.Duration(extension), &terms)
 	})
-	return cmd
 }
 
 func offer(ctx context.Context, s *session.Session, written, writtenAmount string, round uint8, extension time.Duration, terms *termsFlags) error {

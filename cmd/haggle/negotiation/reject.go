@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
@@ -23,14 +22,12 @@ func newRejectCommand(s *session.Session) *cobra.Command {
 		Long: `Ends a negotiation without a deal before its deadlines. The escrow, less its decay, goes back to the buyer
 at once, and a bond to the seller. A seller that rejects after the buyer has revealed its reservation
 price and before the buyer's first offer forfeits the bond to the buyer (--forfeit-bond).`,
-		Example:           "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
 	}
 	cmd.Flags().IntVar(&round, "round", -1, "reject only if this number of offers has been made (default: any)")
 	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "reject even if the seller loses its bond")
 	unwrap.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+	return onchain.Command(s, cmd, onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if !forfeit && forfeitsBond(t) {
 				instead := "let the negotiation expire"
@@ -52,7 +49,6 @@ price and before the buyer's first offer forfeits the bond to the buyer (--forfe
 			}
 			return fmt.Sprintf("rejected after %d offers: the rest of the escrow is back with the buyer", t.Snapshot.CurrentRound)
 		}))
-	return cmd
 }
 
 // forfeitsBond reports whether a rejection costs the wallet its bond.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
@@ -22,15 +21,12 @@ func newCommitCommand(s *session.Session) *cobra.Command {
 		Long: `Commits to the highest price that the buyer would pay, or the lowest that the seller would accept, without
 publishing it. The price and the nonce that hides it are written to the disk before their hash is sent.
 Repeated with the same price, the command sends the same hash.`,
-		Example:           "  haggle zopa commit NEGOTIATION 3.5",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle zopa commit NEGOTIATION 3.5",
 	}
 	kept.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
 		return commit(ctx, s, arguments[0], arguments[1], &kept)
 	})
-	return cmd
 }
 
 func commit(ctx context.Context, s *session.Session, written, writtenPrice string, kept *storeFlag) error {

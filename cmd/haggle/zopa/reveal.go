@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
@@ -23,13 +22,10 @@ func newRevealCommand(s *session.Session) *cobra.Command {
 		Use: "reveal NEGOTIATION", Short: "Reveal the committed price (buyer, then seller)",
 		Long: `Reveals the price that the keypair's owner has committed to. The buyer reveals first; the seller's price
 then decides whether a zone of agreement exists.`,
-		Example:           "  haggle zopa reveal NEGOTIATION",
-		ValidArgsFunction: onchain.CompleteNegotiations(s),
+		Example: "  haggle zopa reveal NEGOTIATION",
 	}
 	kept.register(cmd)
-	command.Documents(cmd, onchain.View{}, onchain.DryRunView{})
-	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0], &kept) })
-	return cmd
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0], &kept) })
 }
 
 func reveal(ctx context.Context, s *session.Session, written string, kept *storeFlag) error {

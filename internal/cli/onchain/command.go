@@ -3,16 +3,31 @@ package onchain
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // completionLimit is the time after which the shell's completion gives up.
 const completionLimit = 3 * time.Second
+
+// Command makes a command carry out an action on chain within --timeout. It prints the action's receipt or its
+// simulation. An argument NEGOTIATION is completed.
+func Command(
+	s *session.Session, cmd *cobra.Command, act func(ctx context.Context, arguments []string) error,
+) *cobra.Command {
+	if strings.Contains(cmd.Use, " NEGOTIATION") {
+		cmd.ValidArgsFunction = CompleteNegotiations(s)
+	}
+	command.Documents(cmd, View{}, DryRunView{})
+	cmd.RunE = s.Limited(act)
+	return cmd
+}
 
 // CompleteNegotiations completes an argument with the addresses of the wallet's negotiations.
 func CompleteNegotiations(s *session.Session) cobra.CompletionFunc {
