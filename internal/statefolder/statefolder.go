@@ -11,6 +11,8 @@ import (
 const (
 	// Gateway has the default database of the gateway.
 	Gateway = "gateway"
+	// Issues has the outcomes of negotiations about several issues.
+	Issues = "issues"
 	// Journals has the default journals.
 	Journals = "journal"
 	// Localnets has the list of running local chains.

@@ -4,8 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
@@ -13,6 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/simulation"
+	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/agent/issues"
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
@@ -78,7 +77,7 @@ func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) 
 	}
 	memory := a.issues.memory
 	if memory == "" {
-		if memory, err = defaultMemory(); err != nil {
+		if memory, err = statefolder.Path(statefolder.Issues); err != nil {
 			return nil, fmt.Errorf("--memory: %w", err)
 		}
 	}
@@ -87,15 +86,6 @@ func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) 
 		Documents: issues.Folder{Path: a.issues.documents}, Memory: issues.Folder{Path: memory, Private: true},
 		Decided: func(turn agent.Turn, move issues.Move) error { return a.moved(play, turn, move) },
 	}, nil
-}
-
-// defaultMemory returns haggle/issues below $XDG_STATE_HOME or ~/.local/state.
-func defaultMemory() (string, error) {
-	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
-		return filepath.Join(state, "haggle", "issues"), nil
-	}
-	home, err := os.UserHomeDir()
-	return filepath.Join(home, ".local", "state", "haggle", "issues"), err
 }
 
 // moved prints and records a move about several issues.
