@@ -1,7 +1,7 @@
 package analyze
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -170,20 +170,12 @@ func concessionCounts(c comparison.Concessions) []concessionCount {
 }
 
 // writeFile writes the CSV. An existing file stays until the new one is complete.
-func (v groupsView) writeFile(path string) (err error) {
-	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o644))
-	if err != nil {
+func (v groupsView) writeFile(path string) error {
+	var content bytes.Buffer
+	if err := v.writeCSV(&content); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Cleanup()) }()
-	buffered := bufio.NewWriter(file)
-	if err := v.writeCSV(buffered); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	return file.CloseAtomicallyReplace()
+	return renameio.WriteFile(path, content.Bytes(), 0o644, renameio.WithStaticPermissions(0o644))
 }
 
 // writeCSV writes a line of names and one for each group. A missing figure is empty.
