@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -105,12 +104,8 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter, agent s
 	if err != nil {
 		return err
 	}
-	var rows [][]string
-	found := client.FindNegotiations(ctx, filter)
-	if !s.JSON {
-		found = oldestFirst(found)
-	}
-	for n, err := range found {
+	var views []negotiationView
+	for n, err := range client.FindNegotiations(ctx, filter) {
 		if err != nil {
 			return err
 		}
@@ -120,7 +115,7 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter, agent s
 		}
 		v := view(n, now, tokens, fromAccount(n))
 		if !s.JSON {
-			rows = append(rows, v.row(agent))
+			views = append(views, v)
 			continue
 		}
 		if err := s.Print(v); err != nil {
@@ -130,33 +125,16 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter, agent s
 	switch {
 	case s.JSON:
 		return nil
-	case len(rows) == 0:
+	case len(views) == 0:
 		fmt.Fprintln(s.Stderr, "no negotiations")
 		return nil
 	}
-	return s.Print(nil, format.Table(listHeader(agent), rows))
-}
-
-// oldestFirst sorts a list by the time of creation. It keeps the whole list in memory.
-func oldestFirst(list iter.Seq2[*haggle.Snapshot, error]) iter.Seq2[*haggle.Snapshot, error] {
-	return func(yield func(*haggle.Snapshot, error) bool) {
-		var sorted []*haggle.Snapshot
-		for n, err := range list {
-			if err != nil {
-				if !yield(nil, err) {
-					return
-				}
-				continue
-			}
-			sorted = append(sorted, n)
-		}
-		slices.SortFunc(sorted, func(a, b *haggle.Snapshot) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
-		for _, n := range sorted {
-			if !yield(n, nil) {
-				return
-			}
-		}
+	slices.SortFunc(views, func(a, b negotiationView) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	var rows [][]string
+	for _, v := range views {
+		rows = append(rows, v.row(agent))
 	}
+	return s.Print(nil, format.Table(listHeader(agent), rows))
 }
 
 // listHeader names the columns of row.
