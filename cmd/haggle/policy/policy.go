@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -84,9 +83,9 @@ type amounts func(mint solana.PublicKey, units uint64) string
 
 // readMints reads mints for their decimals and symbols if the command line names a cluster. Amounts of a mint
 // that cannot be read are in base units.
-func readMints(ctx context.Context, s *session.Session, mints iter.Seq[solana.PublicKey]) amounts {
+func readMints(ctx context.Context, s *session.Session, mints []solana.PublicKey) amounts {
 	if s.Connection.URL != "" || s.Connection.ConfigPath != "" {
-		for mint := range mints {
+		for _, mint := range mints {
 			if _, known := token.WellKnownDecimals(mint); !known && !mint.IsZero() {
 				_, _ = s.Mint(ctx, mint)
 			}
@@ -151,7 +150,7 @@ of most mints are base units.`,
 			return err
 		}
 		v := viewPolicy(config)
-		return s.Print(v, v.text(readMints(ctx, s, maps.Keys(config.Tokens))))
+		return s.Print(v, v.text(readMints(ctx, s, sortedMints(config.Tokens))))
 	})
 	return cmd
 }
@@ -235,17 +234,13 @@ func (v limitsView) text(amount amounts) string {
 }
 
 func orEveryone(allowed []solana.PublicKey, everyone string) string {
-	if allowed == nil {
+	switch {
+	case allowed == nil:
 		return everyone
-	}
-	if len(allowed) == 0 {
+	case len(allowed) == 0:
 		return "none"
 	}
-	var names []string
-	for _, address := range allowed {
-		names = append(names, address.String())
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(solana.PublicKeySlice(allowed).ToBase58(), ", ")
 }
 
 func newPolicyUsageCommand(s *session.Session) *cobra.Command {
@@ -303,8 +298,12 @@ func policyUsage(ctx context.Context, s *session.Session) error {
 			return err
 		}
 	}
+	var mints []solana.PublicKey
+	for _, total := range slices.Concat(totals.Today, totals.Negotiations, totals.Counterparties) {
+		mints = append(mints, total.Mint)
+	}
 	v := viewUsage(totals, config)
-	return s.Print(v, v.text(readMints(ctx, s, v.mints())))
+	return s.Print(v, v.text(readMints(ctx, s, mints)))
 }
 
 func viewUsage(totals policy.Totals, config *policy.Config) usageView {
@@ -341,17 +340,6 @@ func viewUsage(totals policy.Totals, config *policy.Config) usageView {
 		})
 	}
 	return v
-}
-
-// mints yields the mints of the usage.
-func (v usageView) mints() iter.Seq[solana.PublicKey] {
-	return func(yield func(solana.PublicKey) bool) {
-		for _, used := range slices.Concat(v.Today, v.Negotiations, v.Counterparties) {
-			if !yield(used.Mint) {
-				return
-			}
-		}
-	}
 }
 
 func (v usageView) text(amount amounts) string {
