@@ -58,10 +58,12 @@ type lazyJournal struct {
 	flags *Flags
 
 	lock  sync.Mutex
-	store interface {
-		haggle.Journal
-		io.Closer
-	}
+	store closableJournal
+}
+
+type closableJournal interface {
+	haggle.Journal
+	io.Closer
 }
 
 var _ haggle.Journal = (*lazyJournal)(nil)
@@ -72,22 +74,21 @@ func (l *lazyJournal) opened(ctx context.Context) (haggle.Journal, error) {
 	if l.store != nil {
 		return l.store, nil
 	}
-	return l.open(ctx)
+	store, err := l.open(ctx)
+	if err == nil {
+		l.store = store
+	}
+	return store, err
 }
 
-func (l *lazyJournal) open(ctx context.Context) (haggle.Journal, error) {
+func (l *lazyJournal) open(ctx context.Context) (closableJournal, error) {
 	path := l.flags.JournalPath
 	if isPostgres(path) {
 		store, err := postgres.Open(ctx, path)
-		switch {
-		case ctx.Err() != nil:
-			return nil, err
-		case err != nil:
-			return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
-				Hint: "check the database, name another one, or use --journal none"}
+		if err != nil && ctx.Err() == nil {
+			err = unusable(err, "check the database, name another one, or use --journal none")
 		}
-		l.store = store
-		return store, nil
+		return store, err
 	}
 	byDefault := path == ""
 	if byDefault {
@@ -97,24 +98,25 @@ func (l *lazyJournal) open(ctx context.Context) (haggle.Journal, error) {
 		}
 	}
 	store, err := sqlite.Open(path)
-	if errors.Is(err, journal.ErrDamaged) {
-		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
-			Hint: "restore the file: it may have transactions on their way; or use a new one: --journal FILE"}
-	}
-	if errors.Is(err, journal.ErrVersion) {
-		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
-			Hint: "move the file away once it has no transactions on their way; or use a new one: --journal FILE"}
-	}
-	if err != nil {
-		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
-			Hint: "name another one with --journal FILE, or use --journal none"}
-	}
-	if byDefault {
+	switch {
+	case errors.Is(err, journal.ErrDamaged):
+		return nil, unusable(err,
+			"restore the file: it may have transactions on their way; or use a new one: --journal FILE")
+	case errors.Is(err, journal.ErrVersion):
+		return nil, unusable(err,
+			"move the file away once it has no transactions on their way; or use a new one: --journal FILE")
+	case err != nil:
+		return nil, unusable(err, "name another one with --journal FILE, or use --journal none")
+	case byDefault:
 		// The next command repeats a removal that fails.
 		_, _ = store.Forget(ctx, time.Now().Add(-keepConfirmed))
 	}
-	l.store = store
 	return store, nil
+}
+
+// unusable is the error of a journal that cannot be opened.
+func unusable(err error, hint string) error {
+	return &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}), Hint: hint}
 }
 
 // defaultPath returns the path of the cluster's journal in a folder that exists. A transaction of one cluster

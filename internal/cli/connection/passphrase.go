@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/prompt"
 )
 
 // PassphraseFileVariable is the environment variable with the path of a file, or of an open descriptor such
@@ -34,12 +35,9 @@ func (f *Flags) Passphrase(ctx context.Context, question string) (string, error)
 
 // NewPassphrase reads a passphrase for a new wallet. The terminal prompts for it twice.
 func (f *Flags) NewPassphrase(ctx context.Context, question string) (string, error) {
-	if path := os.Getenv(PassphraseFileVariable); path != "" {
-		return readPassphrase(path)
-	}
-	first, err := f.typedPassphrase(ctx, question)
-	if err != nil {
-		return "", err
+	first, err := f.Passphrase(ctx, question)
+	if err != nil || os.Getenv(PassphraseFileVariable) != "" {
+		return first, err
 	}
 	second, err := f.typedPassphrase(ctx, "the same again")
 	if err != nil {
@@ -128,19 +126,9 @@ func readUnseen(ctx context.Context, terminal int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	type line struct {
-		typed []byte
-		err   error
-	}
-	read := make(chan line, 1)
-	go func() {
-		typed, err := term.ReadPassword(terminal)
-		read <- line{typed, err}
-	}()
-	select {
-	case answer := <-read:
-		return answer.typed, answer.err
-	case <-ctx.Done():
+	typed, err := prompt.Await(ctx, func() ([]byte, error) { return term.ReadPassword(terminal) })
+	if ctx.Err() != nil {
 		return nil, errors.Join(ctx.Err(), term.Restore(terminal, before))
 	}
+	return typed, err
 }

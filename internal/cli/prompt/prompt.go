@@ -16,22 +16,30 @@ func IsYes(answer string) bool {
 // Line reads a line, without the spaces around it. It returns the context's error if that ends first; the
 // read itself cannot be cancelled, so the input must not be used afterwards.
 func Line(ctx context.Context, in io.Reader) (string, error) {
-	type answer struct {
-		text string
-		err  error
-	}
-	read := make(chan answer, 1)
-	go func() {
+	return Await(ctx, func() (string, error) {
 		text, err := bufio.NewReader(in).ReadString('\n')
 		if err == io.EOF && text != "" {
 			err = nil
 		}
-		read <- answer{strings.TrimSpace(text), err}
+		return strings.TrimSpace(text), err
+	})
+}
+
+// Await returns the result of read, or the context's error if that ends first. read then continues.
+func Await[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := read()
+		done <- result{value, err}
 	}()
 	select {
-	case answered := <-read:
-		return answered.text, answered.err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return *new(T), context.Cause(ctx)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
 )
@@ -77,6 +76,5 @@ func (s *Session) Logger(level slog.Level) *slog.Logger {
 
 // Colourful reports whether the output is a terminal whose user accepts colours (https://no-color.org).
 func (s *Session) Colourful() bool {
-	file, isFile := s.Stdout.(*os.File)
-	return isFile && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+	return os.Getenv("NO_COLOR") == "" && progress.IsTerminal(s.Stdout)
 }
