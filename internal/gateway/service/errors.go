@@ -100,6 +100,9 @@ func notFound(object string, id any) *Error {
 // fieldOf matches the path of a field in the errors of strategies, terms and JSON.
 var fieldOf = regexp.MustCompile(`^invalid \w+: (?:invalid \w+: )?([a-z0-9_.\[\]]+): `)
 
+// translate replaces an error by that of [problem]. Every exported method defers it.
+func translate(err *error) { *err = problem(*err) }
+
 // problem returns the [*Error] of an error, or the error itself if the caller cannot handle it.
 func problem(err error) error {
 	var known *Error

@@ -20,12 +20,8 @@ type LeaveRequest struct {
 // its client, or its publisher with the scope approvals:write. The reason of the negotiation, the round and
 // its message name the party that left. Errors are NotFound for a negotiation of others, Conflict for one
 // that is over, awaits approval or is in progress, and Invalid.
-func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequest) (Answer, error) {
-	a, err := s.leave(ctx, caller, r)
-	return a, problem(err)
-}
-
-func (s *Service) leave(ctx context.Context, caller identity.Caller, r LeaveRequest) (Answer, error) {
+func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequest) (_ Answer, err error) {
+	defer translate(&err)
 	if !r.Reason.IsValid() {
 		return Answer{}, invalid("reason", "%.40q is unknown; use one of %v", string(r.Reason),
 			engine.LeaveReasons())

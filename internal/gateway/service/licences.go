@@ -41,13 +41,7 @@ func licenceView(p store.Policy) (Licence, error) {
 func (s *Service) GenerateLicence(
 	ctx context.Context, caller identity.Caller, negotiation string,
 ) (licence Licence, created bool, err error) {
-	licence, created, err = s.generateLicence(ctx, caller, negotiation)
-	return licence, created, problem(err)
-}
-
-func (s *Service) generateLicence(
-	ctx context.Context, caller identity.Caller, negotiation string,
-) (licence Licence, created bool, err error) {
+	defer translate(&err)
 	scope := identity.LicencesWrite
 	if caller.Kind == identity.Client {
 		scope = identity.LicencesRead
@@ -106,13 +100,14 @@ func concerns(caller identity.Caller, publisher, client int64) bool {
 }
 
 // Licence returns a licence to its holder or its publisher. It needs the scope licences:read.
-func (s *Service) Licence(ctx context.Context, caller identity.Caller, id int64) (Licence, error) {
+func (s *Service) Licence(ctx context.Context, caller identity.Caller, id int64) (_ Licence, err error) {
+	defer translate(&err)
 	if err := caller.Require(identity.LicencesRead); err != nil {
-		return Licence{}, problem(err)
+		return Licence{}, err
 	}
 	p, err := s.store.Policy(ctx, id)
 	if err != nil {
-		return Licence{}, problem(err)
+		return Licence{}, err
 	}
 	if !concerns(caller, p.Publisher, p.Client) {
 		return Licence{}, notFound("licence", id)
@@ -121,10 +116,13 @@ func (s *Service) Licence(ctx context.Context, caller identity.Caller, id int64)
 }
 
 // Licences lists the licences of the caller, newest first. It needs the scope licences:read.
-func (s *Service) Licences(ctx context.Context, caller identity.Caller, page Page) (List[Licence], error) {
+func (s *Service) Licences(
+	ctx context.Context, caller identity.Caller, page Page,
+) (_ List[Licence], err error) {
+	defer translate(&err)
 	var none List[Licence]
 	if err := caller.Require(identity.LicencesRead); err != nil {
-		return none, problem(err)
+		return none, err
 	}
 	at, err := page.stored()
 	if err != nil {
@@ -139,38 +137,31 @@ func (s *Service) Licences(ctx context.Context, caller identity.Caller, page Pag
 	}
 	found, err := s.store.Policies(ctx, publisher, client, at)
 	if err != nil {
-		return none, problem(err)
+		return none, err
 	}
-	list := List[Licence]{Items: make([]Licence, 0, len(found.Items)), Next: found.Next}
-	for _, p := range found.Items {
-		v, err := licenceView(p)
-		if err != nil {
-			return none, err
-		}
-		list.Items = append(list.Items, v)
-	}
-	return list, nil
+	return converted(found, licenceView)
 }
 
 // RevokeLicence revokes a licence for its publisher, with the scope licences:write. reason is recorded.
 func (s *Service) RevokeLicence(
 	ctx context.Context, caller identity.Caller, id int64, reason string,
-) (Licence, error) {
+) (_ Licence, err error) {
+	defer translate(&err)
 	if err := caller.Require(identity.LicencesWrite); err != nil {
-		return Licence{}, problem(err)
+		return Licence{}, err
 	}
 	if err := terms.CheckName(reason); err != nil {
 		return Licence{}, invalid("reason", "%s", err)
 	}
 	p, err := s.store.Policy(ctx, id)
 	if err != nil {
-		return Licence{}, problem(err)
+		return Licence{}, err
 	}
 	if !concerns(caller, p.Publisher, 0) {
 		return Licence{}, notFound("licence", id)
 	}
 	if p, err = s.store.RevokeLicence(acting(ctx, caller), p.Publisher, p.Negotiation, reason); err != nil {
-		return Licence{}, problem(err)
+		return Licence{}, err
 	}
 	return licenceView(p)
 }

@@ -15,8 +15,9 @@ import (
 // negotiations:read.
 func (s *Service) Approvals(
 	ctx context.Context, caller identity.Caller, publisher int64, page Page,
-) (List[Negotiation], error) {
-	publisher, err := publisherOf(caller, identity.NegotiationsRead, publisher)
+) (_ List[Negotiation], err error) {
+	defer translate(&err)
+	publisher, err = publisherOf(caller, identity.NegotiationsRead, publisher)
 	if err != nil {
 		return List[Negotiation]{}, err
 	}
@@ -34,14 +35,8 @@ type ApprovalRequest struct {
 // Conflict if the negotiation does not wait for an approval.
 func (s *Service) Approve(
 	ctx context.Context, caller identity.Caller, r ApprovalRequest,
-) (Negotiation, error) {
-	n, err := s.approve(ctx, caller, r)
-	return n, problem(err)
-}
-
-func (s *Service) approve(
-	ctx context.Context, caller identity.Caller, r ApprovalRequest,
-) (Negotiation, error) {
+) (_ Negotiation, err error) {
+	defer translate(&err)
 	publisher, err := publisherOf(caller, identity.ApprovalsWrite, 0)
 	if err != nil {
 		return Negotiation{}, err
@@ -104,8 +99,9 @@ type Day struct {
 // administrator, publisher 0 is all publishers.
 func (s *Service) Analytics(
 	ctx context.Context, caller identity.Caller, publisher int64, from, until time.Time,
-) (Analytics, error) {
-	publisher, err := publisherOf(caller, identity.AnalyticsRead, publisher)
+) (_ Analytics, err error) {
+	defer translate(&err)
+	publisher, err = publisherOf(caller, identity.AnalyticsRead, publisher)
 	if err != nil {
 		return Analytics{}, err
 	}
@@ -123,7 +119,7 @@ func (s *Service) Analytics(
 	}
 	rows, err := s.store.Analytics(ctx, publisher, from, until)
 	if err != nil {
-		return Analytics{}, problem(err)
+		return Analytics{}, err
 	}
 	a := Analytics{From: from, Until: until, Days: make([]Day, 0, len(rows))}
 	var ended int64
@@ -157,14 +153,15 @@ type AuditEntry struct {
 // after the entry with a sequence, from 0 for the first. It needs the scope audit:read.
 func (s *Service) AuditLog(
 	ctx context.Context, caller identity.Caller, negotiation string, after int64, limit int,
-) ([]AuditEntry, error) {
+) (_ []AuditEntry, err error) {
+	defer translate(&err)
 	publisher, err := publisherOf(caller, identity.AuditRead, 0)
 	if err != nil {
 		return nil, err
 	}
 	n, err := s.store.Negotiation(ctx, negotiation)
 	if err != nil {
-		return nil, problem(err)
+		return nil, err
 	}
 	if publisher != 0 && publisher != n.Publisher {
 		return nil, notFound("negotiation", negotiation)
@@ -174,5 +171,5 @@ func (s *Service) AuditLog(
 	for _, link := range links {
 		entries = append(entries, AuditEntry{link.Sequence, link.Text, link.Hash})
 	}
-	return entries, problem(err)
+	return entries, err
 }

@@ -50,12 +50,10 @@ const openingTime = time.Hour
 // Propose opens negotiations, which their publishers answer at once. It needs the scope negotiate; a caller
 // that is not registered negotiates as an anonymous client. Errors are Limit, NotFound for an unknown
 // publisher, Conflict for one that takes no proposals now, and Invalid.
-func (s *Service) Propose(ctx context.Context, caller identity.Caller, r ProposeRequest) (Proposed, error) {
-	p, err := s.propose(ctx, caller, r)
-	return p, problem(err)
-}
-
-func (s *Service) propose(ctx context.Context, caller identity.Caller, r ProposeRequest) (Proposed, error) {
+func (s *Service) Propose(
+	ctx context.Context, caller identity.Caller, r ProposeRequest,
+) (_ Proposed, err error) {
+	defer translate(&err)
 	if err := caller.Require(identity.Negotiate); err != nil {
 		return Proposed{}, err
 	}
@@ -191,12 +189,10 @@ type CounterRequest struct {
 // Counter sends a further proposal, which the publisher answers at once. Errors are NotFound for a
 // negotiation of another client, Conflict for one that is over, awaits approval or is in progress, and
 // Invalid.
-func (s *Service) Counter(ctx context.Context, caller identity.Caller, r CounterRequest) (Answer, error) {
-	a, err := s.counter(ctx, caller, r)
-	return a, problem(err)
-}
-
-func (s *Service) counter(ctx context.Context, caller identity.Caller, r CounterRequest) (Answer, error) {
+func (s *Service) Counter(
+	ctx context.Context, caller identity.Caller, r CounterRequest,
+) (_ Answer, err error) {
+	defer translate(&err)
 	if err := r.Terms.Validate(); err != nil {
 		return Answer{}, within("proposed_terms.", err)
 	}
@@ -299,12 +295,10 @@ type Accepted struct {
 // Accept accepts the publishers' standing offers. The offers can be of a bundle or not. Errors are those of
 // [Service.Counter], and Conflict for an offer that has changed, or for several of which one needs an
 // approval.
-func (s *Service) Accept(ctx context.Context, caller identity.Caller, r AcceptRequest) (Accepted, error) {
-	a, err := s.accept(ctx, caller, r)
-	return a, problem(err)
-}
-
-func (s *Service) accept(ctx context.Context, caller identity.Caller, r AcceptRequest) (Accepted, error) {
+func (s *Service) Accept(
+	ctx context.Context, caller identity.Caller, r AcceptRequest,
+) (_ Accepted, err error) {
+	defer translate(&err)
 	if len(r.Offers) == 0 || len(r.Offers) > engine.MaxBundle {
 		return Accepted{}, invalid("offers", "%d; send 1 to %d", len(r.Offers), engine.MaxBundle)
 	}

@@ -160,12 +160,8 @@ func (s *Service) readable(
 
 // Status returns a negotiation and its history. Clients, including anonymous ones, and publishers can read
 // only their own negotiations.
-func (s *Service) Status(ctx context.Context, caller identity.Caller, id string) (Details, error) {
-	d, err := s.details(ctx, caller, id)
-	return d, problem(err)
-}
-
-func (s *Service) details(ctx context.Context, caller identity.Caller, id string) (d Details, err error) {
+func (s *Service) Status(ctx context.Context, caller identity.Caller, id string) (d Details, err error) {
+	defer translate(&err)
 	n, err := s.readable(ctx, caller, id)
 	if err != nil {
 		return d, err
@@ -230,10 +226,11 @@ type Filter struct {
 // Negotiations lists the negotiations of the caller: those of a publisher, those of a client, or all.
 func (s *Service) Negotiations(
 	ctx context.Context, caller identity.Caller, filter Filter, page Page,
-) (List[Negotiation], error) {
+) (_ List[Negotiation], err error) {
+	defer translate(&err)
 	var none List[Negotiation]
 	if err := caller.Require(identity.NegotiationsRead); err != nil {
-		return none, problem(err)
+		return none, err
 	}
 	selected := store.Filter{
 		Publisher: filter.Publisher, Status: store.Status(filter.Status), Bundle: filter.BundleID,
@@ -253,15 +250,7 @@ func (s *Service) Negotiations(
 	}
 	found, err := s.store.Negotiations(ctx, selected, at)
 	if err != nil {
-		return none, problem(err)
+		return none, err
 	}
-	list := List[Negotiation]{Items: make([]Negotiation, 0, len(found.Items)), Next: found.Next}
-	for _, n := range found.Items {
-		v, err := s.view(ctx, n)
-		if err != nil {
-			return none, problem(err)
-		}
-		list.Items = append(list.Items, v)
-	}
-	return list, nil
+	return converted(found, func(n store.Negotiation) (Negotiation, error) { return s.view(ctx, n) })
 }

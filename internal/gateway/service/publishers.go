@@ -39,25 +39,28 @@ func publisherView(p store.Publisher) Publisher {
 }
 
 // Publishers lists the publishers that accept negotiations. It needs no scope.
-func (s *Service) Publishers(ctx context.Context, page Page) (List[Publisher], error) {
+func (s *Service) Publishers(ctx context.Context, page Page) (_ List[Publisher], err error) {
+	defer translate(&err)
 	at, err := page.stored()
 	if err != nil {
 		return List[Publisher]{}, err
 	}
 	found, err := s.store.Publishers(ctx, at)
-	return listed(found, publisherView), problem(err)
+	return listed(found, publisherView), err
 }
 
 // Publisher returns a publisher. It needs no scope.
-func (s *Service) Publisher(ctx context.Context, id int64) (Publisher, error) {
+func (s *Service) Publisher(ctx context.Context, id int64) (_ Publisher, err error) {
+	defer translate(&err)
 	p, err := s.store.Publisher(ctx, id)
-	return publisherView(p), problem(err)
+	return publisherView(p), err
 }
 
 // PublisherByHostname returns a publisher. It needs no scope.
-func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
+func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (_ Publisher, err error) {
+	defer translate(&err)
 	p, err := s.byHostname(ctx, hostname)
-	return publisherView(p), problem(err)
+	return publisherView(p), err
 }
 
 // byHostname returns a publisher. A text that is no host name does not reach the database, which refuses
@@ -75,17 +78,18 @@ func isHostname(name string) bool {
 
 // PublicStrategy returns the public facts of the strategy that new negotiations with a publisher use now. It
 // needs no scope. It returns Conflict if none applies.
-func (s *Service) PublicStrategy(ctx context.Context, hostname string) (engine.PublicFacts, error) {
+func (s *Service) PublicStrategy(ctx context.Context, hostname string) (_ engine.PublicFacts, err error) {
+	defer translate(&err)
 	p, err := s.byHostname(ctx, hostname)
 	if err != nil {
-		return engine.PublicFacts{}, problem(err)
+		return engine.PublicFacts{}, err
 	}
 	active, err := s.store.ActiveStrategies(ctx, p.ID)
 	if err == nil && len(active) == 0 {
 		err = fmt.Errorf("publisher %s: %w", p.Hostname, store.ErrNoStrategy)
 	}
 	if err != nil {
-		return engine.PublicFacts{}, problem(err)
+		return engine.PublicFacts{}, err
 	}
 	at, err := s.selected(p.Hostname, active, s.store.Now())
 	if err != nil {
@@ -134,9 +138,10 @@ func (p Publisher) stored() store.Publisher {
 // CreatePublisher registers a publisher, for administrators only. It returns Conflict for a known hostname.
 func (s *Service) CreatePublisher(
 	ctx context.Context, caller identity.Caller, p Publisher,
-) (Publisher, error) {
+) (_ Publisher, err error) {
+	defer translate(&err)
 	if err := caller.Require(identity.Administer); err != nil {
-		return Publisher{}, problem(err)
+		return Publisher{}, err
 	}
 	if err := p.check(); err != nil {
 		return Publisher{}, err
@@ -146,7 +151,7 @@ func (s *Service) CreatePublisher(
 		return Publisher{}, err
 	}
 	added, err := s.store.CreatePublisher(ctx, p.stored(), key)
-	return publisherView(added), problem(err)
+	return publisherView(added), err
 }
 
 // PublisherChange are the parts of a publisher that change; nil leaves one as it is.
@@ -161,10 +166,11 @@ type PublisherChange struct {
 // because it is that of all strategies and agreements.
 func (s *Service) UpdatePublisher(
 	ctx context.Context, caller identity.Caller, id int64, c PublisherChange,
-) (Publisher, error) {
-	id, err := owner(caller, identity.StrategiesWrite, id)
+) (_ Publisher, err error) {
+	defer translate(&err)
+	id, err = owner(caller, identity.StrategiesWrite, id)
 	if err == nil && c.Name != nil {
-		err = problem(caller.Require(identity.Administer))
+		err = caller.Require(identity.Administer)
 	}
 	if err != nil {
 		return Publisher{}, err
@@ -183,5 +189,5 @@ func (s *Service) UpdatePublisher(
 		*row = p.stored()
 		return p.check()
 	})
-	return publisherView(updated), problem(err)
+	return publisherView(updated), err
 }

@@ -45,9 +45,12 @@ const thumbprintLength = (sha256.Size*8 + 5) / 6
 // keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
 // the pair of agent and key is registered already: a licence has the name, so it must identify one client.
 // Names that differ only in case, in the width of letters or in spaces are the same.
-func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c Client) (Client, error) {
+func (s *Service) RegisterClient(
+	ctx context.Context, caller identity.Caller, c Client,
+) (_ Client, err error) {
+	defer translate(&err)
 	if err := caller.Require(identity.Administer); err != nil {
-		return Client{}, problem(err)
+		return Client{}, err
 	}
 	if err := terms.CheckName(c.Name); err != nil {
 		return Client{}, invalid("client_name", "%s", err)
@@ -80,7 +83,7 @@ func (s *Service) RegisterClient(ctx context.Context, caller identity.Caller, c 
 		return Client{}, taken
 	}
 	if err != nil {
-		return Client{}, problem(err)
+		return Client{}, err
 	}
 	return clientView(added), nil
 }
@@ -94,26 +97,30 @@ func publicKey(text string) (ed25519.PublicKey, error) {
 }
 
 // Clients lists the clients, including anonymous ones, for administrators only.
-func (s *Service) Clients(ctx context.Context, caller identity.Caller, page Page) (List[Client], error) {
+func (s *Service) Clients(
+	ctx context.Context, caller identity.Caller, page Page,
+) (_ List[Client], err error) {
+	defer translate(&err)
 	if err := caller.Require(identity.Administer); err != nil {
-		return List[Client]{}, problem(err)
+		return List[Client]{}, err
 	}
 	at, err := page.stored()
 	if err != nil {
 		return List[Client]{}, err
 	}
 	found, err := s.store.Clients(ctx, at)
-	return listed(found, clientView), problem(err)
+	return listed(found, clientView), err
 }
 
 // Client returns a client to itself and to administrators.
-func (s *Service) Client(ctx context.Context, caller identity.Caller, id int64) (Client, error) {
+func (s *Service) Client(ctx context.Context, caller identity.Caller, id int64) (_ Client, err error) {
+	defer translate(&err)
 	if !administers(caller) && (caller.Kind != identity.Client || caller.ID != id) {
 		return Client{}, notFound("client", id)
 	}
 	c, err := s.store.Client(ctx, id)
 	if err != nil {
-		return Client{}, problem(err)
+		return Client{}, err
 	}
 	return clientView(c), nil
 }
@@ -196,14 +203,8 @@ func ownerOrSelf(caller identity.Caller, publisher, client int64) (int64, int64)
 // needs the scope keys:write.
 func (s *Service) CreateKey(
 	ctx context.Context, caller identity.Caller, r KeyRequest,
-) (identity.APIKey, Key, error) {
-	text, key, err := s.createKey(ctx, caller, r)
-	return text, key, problem(err)
-}
-
-func (s *Service) createKey(
-	ctx context.Context, caller identity.Caller, r KeyRequest,
 ) (text identity.APIKey, key Key, err error) {
+	defer translate(&err)
 	publisher, client := ownerOrSelf(caller, r.PublisherID, r.ClientID)
 	kind, err := keyOwnerOf(caller, publisher, client)
 	if err != nil {
@@ -275,17 +276,18 @@ func (s *Service) createKey(
 // scope keys:write.
 func (s *Service) Keys(
 	ctx context.Context, caller identity.Caller, publisher, client int64, page Page,
-) (List[Key], error) {
+) (_ List[Key], err error) {
+	defer translate(&err)
 	publisher, client = ownerOrSelf(caller, publisher, client)
 	if _, err := keyOwnerOf(caller, publisher, client); err != nil {
-		return List[Key]{}, problem(err)
+		return List[Key]{}, err
 	}
 	at, err := page.stored()
 	if err != nil {
 		return List[Key]{}, err
 	}
 	found, err := s.store.Keys(ctx, publisher, client, at)
-	return listed(found, keyView), problem(err)
+	return listed(found, keyView), err
 }
 
 // ownKey returns an API key that the caller manages.
@@ -331,17 +333,18 @@ const (
 func (s *Service) RotateKey(
 	ctx context.Context, caller identity.Caller, id string, overlap time.Duration,
 ) (text identity.APIKey, added, replaced Key, err error) {
+	defer translate(&err)
 	if overlap < 0 || overlap > MaxOverlap {
 		return text, added, replaced, invalid("overlap_seconds", "%d is not from 0 to %d",
 			int64(overlap.Seconds()), int64(MaxOverlap.Seconds()))
 	}
 	old, err := s.ownKey(ctx, caller, id)
 	if err != nil {
-		return text, added, replaced, problem(err)
+		return text, added, replaced, err
 	}
 	if !administers(caller) {
 		if err := caller.RequireAll(keyView(old).Scopes); err != nil {
-			return text, added, replaced, problem(err)
+			return text, added, replaced, err
 		}
 	}
 	if err := requireNoLaterEnd(old, caller); err != nil {
@@ -350,7 +353,7 @@ func (s *Service) RotateKey(
 	text = identity.NewAPIKey()
 	stored, retired, err := s.store.RotateKey(ctx, id, text.Hash(), overlap)
 	if err != nil {
-		return text, added, replaced, problem(err)
+		return text, added, replaced, err
 	}
 	s.log.InfoContext(ctx, "API key rotated", "key", id, "new_key", stored.ID,
 		"old_key_until", retired.ExpiresAt, "by", actor(caller))
@@ -359,10 +362,11 @@ func (s *Service) RotateKey(
 
 // RevokeKey revokes an API key. It needs the scope keys:write. A key revokes no other one that ends later: a
 // stolen key that was replaced cannot end the key that replaces it.
-func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id string) (Key, error) {
+func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id string) (_ Key, err error) {
+	defer translate(&err)
 	found, err := s.ownKey(ctx, caller, id)
 	if err != nil {
-		return Key{}, problem(err)
+		return Key{}, err
 	}
 	if id != caller.KeyID {
 		if err := requireNoLaterEnd(found, caller); err != nil {
@@ -371,7 +375,7 @@ func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id stri
 	}
 	revoked, err := s.store.RevokeKey(ctx, id)
 	if err != nil {
-		return Key{}, problem(err)
+		return Key{}, err
 	}
 	s.log.InfoContext(ctx, "API key revoked", "key", id, "by", actor(caller))
 	return keyView(revoked), nil

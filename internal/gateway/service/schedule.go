@@ -36,13 +36,14 @@ type ScheduledStrategy struct {
 // strategies:read.
 func (s *Service) Schedule(
 	ctx context.Context, caller identity.Caller, publisher int64, at time.Time,
-) (Schedule, error) {
-	publisher, err := owner(caller, identity.StrategiesRead, publisher)
+) (_ Schedule, err error) {
+	defer translate(&err)
+	publisher, err = owner(caller, identity.StrategiesRead, publisher)
 	if err != nil {
 		return Schedule{}, err
 	}
 	if _, err := s.store.Publisher(ctx, publisher); err != nil {
-		return Schedule{}, problem(err)
+		return Schedule{}, err
 	}
 	if at.IsZero() {
 		at = s.store.Now()
@@ -52,7 +53,7 @@ func (s *Service) Schedule(
 	}
 	versions, err := s.store.ActiveStrategies(ctx, publisher)
 	if err != nil {
-		return Schedule{}, problem(err)
+		return Schedule{}, err
 	}
 	rules, err := s.rulesOfAll(versions)
 	if err != nil {

@@ -70,11 +70,21 @@ type List[T any] struct {
 
 // listed converts a page of the store.
 func listed[F, T any](from store.List[F], convert func(F) T) List[T] {
+	to, _ := converted(from, func(item F) (T, error) { return convert(item), nil })
+	return to
+}
+
+// converted converts a page of the store, unless one of its items has an error.
+func converted[F, T any](from store.List[F], convert func(F) (T, error)) (List[T], error) {
 	to := List[T]{Items: make([]T, 0, len(from.Items)), Next: from.Next}
 	for _, item := range from.Items {
-		to.Items = append(to.Items, convert(item))
+		v, err := convert(item)
+		if err != nil {
+			return List[T]{}, err
+		}
+		to.Items = append(to.Items, v)
 	}
-	return to
+	return to, nil
 }
 
 // maxCached is the number of objects that a cache keeps.
@@ -152,7 +162,7 @@ func administers(caller identity.Caller) bool { return caller.Has(identity.Admin
 // leave it 0.
 func publisherOf(caller identity.Caller, scope identity.Scope, asked int64) (int64, error) {
 	if err := caller.Require(scope); err != nil {
-		return 0, problem(err)
+		return 0, err
 	}
 	switch {
 	case administers(caller):
@@ -178,7 +188,7 @@ func owner(caller identity.Caller, scope identity.Scope, asked int64) (int64, er
 // and otherwise [store.ErrNotFound] if there is none.
 func (s *Service) clientOf(ctx context.Context, caller identity.Caller, add bool) (id int64, err error) {
 	if err := caller.Require(identity.Negotiate); err != nil {
-		return 0, problem(err)
+		return 0, err
 	}
 	var c store.Client
 	switch {

@@ -40,21 +40,15 @@ func strategyView(v store.Strategy) (Strategy, error) {
 // strategies:write.
 func (s *Service) CreateStrategy(
 	ctx context.Context, caller identity.Caller, definition []byte, idempotencyKey string,
-) (Strategy, error) {
-	v, err := s.createStrategy(ctx, caller, definition, idempotencyKey)
-	return v, problem(err)
-}
-
-func (s *Service) createStrategy(
-	ctx context.Context, caller identity.Caller, definition []byte, idempotencyKey string,
-) (Strategy, error) {
+) (_ Strategy, err error) {
+	defer translate(&err)
 	if err := caller.Require(identity.StrategiesWrite); err != nil {
 		return Strategy{}, err
 	}
 	// The strict reader refuses duplicate keys, so that the fields below are those of the strategy.
 	given := engine.NewStrategy()
 	given.Currency = ""
-	err := strictjson.Decode(definition, engine.MaxStrategySize, &given, "min_price_per_fetch_micro",
+	err = strictjson.Decode(definition, engine.MaxStrategySize, &given, "min_price_per_fetch_micro",
 		"preferred_price_per_fetch_micro", "max_price_per_fetch_micro")
 	if err != nil {
 		return Strategy{}, err
@@ -127,10 +121,11 @@ func definitionOf(given engine.Strategy) (json.RawMessage, error) {
 }
 
 // Strategy returns a version. It needs the scope strategies:read.
-func (s *Service) Strategy(ctx context.Context, caller identity.Caller, id int64) (Strategy, error) {
+func (s *Service) Strategy(ctx context.Context, caller identity.Caller, id int64) (_ Strategy, err error) {
+	defer translate(&err)
 	v, err := s.ownStrategy(ctx, caller, identity.StrategiesRead, id)
 	if err != nil {
-		return Strategy{}, problem(err)
+		return Strategy{}, err
 	}
 	return strategyView(v)
 }
@@ -152,9 +147,10 @@ func (s *Service) ownStrategy(
 // Strategies lists all versions of a publisher, newest first. It needs the scope strategies:read.
 func (s *Service) Strategies(
 	ctx context.Context, caller identity.Caller, publisher int64, page Page,
-) (List[Strategy], error) {
+) (_ List[Strategy], err error) {
+	defer translate(&err)
 	var none List[Strategy]
-	publisher, err := owner(caller, identity.StrategiesRead, publisher)
+	publisher, err = owner(caller, identity.StrategiesRead, publisher)
 	if err != nil {
 		return none, err
 	}
@@ -164,17 +160,9 @@ func (s *Service) Strategies(
 	}
 	found, err := s.store.Strategies(ctx, publisher, at)
 	if err != nil {
-		return none, problem(err)
+		return none, err
 	}
-	list := List[Strategy]{Items: make([]Strategy, 0, len(found.Items)), Next: found.Next}
-	for _, v := range found.Items {
-		view, err := strategyView(v)
-		if err != nil {
-			return none, err
-		}
-		list.Items = append(list.Items, view)
-	}
-	return list, nil
+	return converted(found, strategyView)
 }
 
 // UpdateStrategy adds a version with the changed fields of another version, which stays as it is. change is a
@@ -183,14 +171,8 @@ func (s *Service) Strategies(
 // with the same schedule. It needs the scope strategies:write.
 func (s *Service) UpdateStrategy(
 	ctx context.Context, caller identity.Caller, id int64, change []byte,
-) (Strategy, error) {
-	v, err := s.updateStrategy(ctx, caller, id, change)
-	return v, problem(err)
-}
-
-func (s *Service) updateStrategy(
-	ctx context.Context, caller identity.Caller, id int64, change []byte,
-) (Strategy, error) {
+) (_ Strategy, err error) {
+	defer translate(&err)
 	v, err := s.ownStrategy(ctx, caller, identity.StrategiesWrite, id)
 	if err == nil {
 		err = caller.Require(identity.StrategiesRead) // the answer has the fields that the change keeps
