@@ -31,13 +31,9 @@ func Licensing(config Config) http.Handler {
 		add(a, http.MethodPost, "/api/licenses/{id}/revoke", "revoke-license", "Revoke a licence",
 			http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 				ByNumber
-				Body body[revocationBody]
+				Body[revocationBody]
 			}) (service.Licence, error) {
-				sent, err := in.Body.read()
-				if err != nil {
-					return service.Licence{}, err
-				}
-				return a.Service.RevokeLicence(ctx, caller, in.ID, string(sent.Reason))
+				return a.Service.RevokeLicence(ctx, caller, in.ID, string(in.sent.Reason))
 			})
 	})
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -15,7 +16,7 @@ func (a *api) addStrategies() {
 	add(a, http.MethodPost, "/api/strategies", "create-strategy", "Create a strategy or its next version",
 		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
-			Body body[NewStrategy]
+			Body raw[NewStrategy]
 		}) (service.Strategy, error) {
 			return a.Service.CreateStrategy(ctx, caller, in.Body.text, in.Key)
 		})
@@ -33,7 +34,7 @@ func (a *api) addStrategies() {
 	add(a, http.MethodPatch, "/api/strategies/{id}", "update-strategy", "Add a version with changed fields",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			ByNumber
-			Body body[StrategyChange]
+			Body raw[StrategyChange]
 		}) (service.Strategy, error) {
 			return a.Service.UpdateStrategy(ctx, caller, in.ID, in.Body.text)
 		})
@@ -118,18 +119,11 @@ func (a *api) addRegistrations() {
 	add(a, http.MethodPost, "/api/publishers", "create-publisher", "Register a publisher", http.StatusCreated,
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
-			Body body[publisherBody]
+			Body[publisherBody]
 		}) (service.Publisher, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Publisher{}, err
-			}
-			if sent.Currency == "" {
-				sent.Currency = "USD"
-			}
 			return a.Service.CreatePublisher(ctx, caller, service.Publisher{
-				Hostname: string(sent.Hostname), Name: string(sent.Name), Currency: sent.Currency,
-				FloorMicro: sent.FloorMicro, Active: true, IdempotencyKey: in.Key,
+				Hostname: string(in.sent.Hostname), Name: string(in.sent.Name),
+				Currency: cmp.Or(in.sent.Currency, "USD"), FloorMicro: in.sent.FloorMicro, Active: true, IdempotencyKey: in.Key,
 			})
 		})
 	add(a, http.MethodGet, "/api/publishers/{id}", "get-publisher", "Read a publisher", http.StatusOK,
@@ -139,13 +133,9 @@ func (a *api) addRegistrations() {
 	add(a, http.MethodPatch, "/api/publishers/{id}", "update-publisher", "Change a publisher", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			ByNumber
-			Body body[PublisherChange]
+			Body[PublisherChange]
 		}) (service.Publisher, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Publisher{}, err
-			}
-			return a.Service.UpdatePublisher(ctx, caller, in.ID, sent.PublisherChange)
+			return a.Service.UpdatePublisher(ctx, caller, in.ID, in.sent.PublisherChange)
 		})
 	add(a, http.MethodGet, "/api/clients", "list-clients", "List the clients", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *NumberedPage) (service.List[service.Client], error) {
@@ -154,14 +144,11 @@ func (a *api) addRegistrations() {
 	add(a, http.MethodPost, "/api/clients", "register-client", "Register a client under its verified name",
 		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
-			Body body[clientBody]
+			Body[clientBody]
 		}) (service.Client, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Client{}, err
-			}
 			return a.Service.RegisterClient(ctx, caller, service.Client{
-				Name: string(sent.Name), PublicKey: string(sent.PublicKey), Agent: sent.Agent, IdempotencyKey: in.Key,
+				Name: string(in.sent.Name), PublicKey: string(in.sent.PublicKey), Agent: in.sent.Agent,
+				IdempotencyKey: in.Key,
 			})
 		})
 	add(a, http.MethodGet, "/api/clients/{id}", "get-client", "Read a client", http.StatusOK,
@@ -184,15 +171,11 @@ func (a *api) addKeys() {
 		"Create an API key; its text is shown once, and a repeated request gets the status 409",
 		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
-			Body body[keyBody]
+			Body[keyBody]
 		}) (newKey, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return newKey{}, err
-			}
 			text, key, err := a.Service.CreateKey(ctx, caller, service.KeyRequest{
-				PublisherID: sent.PublisherID, ClientID: sent.ClientID, Name: string(sent.Name), Scopes: sent.Scopes,
-				ExpiresAt: sent.ExpiresAt, IdempotencyKey: in.Key,
+				PublisherID: in.sent.PublisherID, ClientID: in.sent.ClientID, Name: string(in.sent.Name),
+				Scopes: in.sent.Scopes, ExpiresAt: in.sent.ExpiresAt, IdempotencyKey: in.Key,
 			})
 			return newKey{key, text.Reveal()}, err
 		})
@@ -200,17 +183,11 @@ func (a *api) addKeys() {
 		"Replace an API key; the new one is shown once, and the old one stays valid for a time", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			ByUUID
-			Body *body[rotationBody]
+			*Body[rotationBody]
 		}) (rotatedKey, error) {
 			overlap := service.DefaultOverlap
-			if in.Body != nil {
-				sent, err := in.Body.read()
-				if err != nil {
-					return rotatedKey{}, err
-				}
-				if sent.OverlapSeconds != nil {
-					overlap = time.Duration(*sent.OverlapSeconds) * time.Second
-				}
+			if in.Body != nil && in.sent.OverlapSeconds != nil {
+				overlap = time.Duration(*in.sent.OverlapSeconds) * time.Second
 			}
 			text, added, replaced, err := a.Service.RotateKey(ctx, caller, in.ID, overlap)
 			return rotatedKey{added, text.Reveal(), replaced}, err

@@ -117,14 +117,11 @@ func (a *api) addNegotiations() {
 	add(a, http.MethodPost, "/api/negotiations", "propose", "Propose terms to a publisher", http.StatusCreated,
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
-			Body body[proposalBody]
+			Body[proposalBody]
 		}) (answer service.Answer, err error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return answer, err
-			}
 			proposed, err := a.Service.Propose(ctx, caller, service.ProposeRequest{
-				Proposals: []service.Proposal{{Publisher: sent.Publisher, Terms: sent.Terms}}, IdempotencyKey: in.Key,
+				Proposals:      []service.Proposal{{Publisher: in.sent.Publisher, Terms: in.sent.Terms}},
+				IdempotencyKey: in.Key,
 			})
 			if err != nil {
 				return answer, err
@@ -134,14 +131,10 @@ func (a *api) addNegotiations() {
 	add(a, http.MethodPost, "/api/bundles", "propose-bundle", "Propose terms to several publishers",
 		http.StatusCreated, func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
-			Body body[bundleBody]
+			Body[bundleBody]
 		}) (service.Proposed, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Proposed{}, err
-			}
-			r := service.ProposeRequest{Required: sent.Required, IdempotencyKey: in.Key}
-			for _, p := range sent.Proposals {
+			r := service.ProposeRequest{Required: in.sent.Required, IdempotencyKey: in.Key}
+			for _, p := range in.sent.Proposals {
 				r.Proposals = append(r.Proposals, service.Proposal(p))
 			}
 			return a.Service.Propose(ctx, caller, r)
@@ -150,27 +143,19 @@ func (a *api) addNegotiations() {
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			ByUUID
 			Keyed
-			Body body[counterBody]
+			Body[counterBody]
 		}) (service.Answer, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Answer{}, err
-			}
 			return a.Service.Counter(ctx, caller,
-				service.CounterRequest{Negotiation: in.ID, Terms: sent.Terms, IdempotencyKey: in.Key})
+				service.CounterRequest{Negotiation: in.ID, Terms: in.sent.Terms, IdempotencyKey: in.Key})
 		})
 	add(a, http.MethodPost, "/api/negotiations/{id}/accept", "accept", "Accept the publisher's offer",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			ByUUID
 			Keyed
-			Body body[acceptBody]
+			Body[acceptBody]
 		}) (answer service.Answer, err error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return answer, err
-			}
 			accepted, err := a.Service.Accept(ctx, caller, service.AcceptRequest{
-				Offers: []service.Offer{{Negotiation: in.ID, Round: sent.Round}}, IdempotencyKey: in.Key,
+				Offers: []service.Offer{{Negotiation: in.ID, Round: in.sent.Round}}, IdempotencyKey: in.Key,
 			})
 			if err != nil {
 				return answer, err
@@ -180,14 +165,10 @@ func (a *api) addNegotiations() {
 	add(a, http.MethodPost, "/api/acceptances", "accept-all", "Accept several offers, all or none",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
-			Body body[offersBody]
+			Body[offersBody]
 		}) (service.Accepted, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Accepted{}, err
-			}
 			r := service.AcceptRequest{IdempotencyKey: in.Key}
-			for _, offer := range sent.Offers {
+			for _, offer := range in.sent.Offers {
 				r.Offers = append(r.Offers, service.Offer(offer))
 			}
 			return a.Service.Accept(ctx, caller, r)
@@ -197,14 +178,10 @@ func (a *api) addNegotiations() {
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			ByUUID
 			Keyed
-			Body body[leaveBody]
+			Body[leaveBody]
 		}) (service.Answer, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Answer{}, err
-			}
 			return a.Service.Leave(ctx, caller,
-				service.LeaveRequest{Negotiation: in.ID, Reason: sent.Reason, IdempotencyKey: in.Key})
+				service.LeaveRequest{Negotiation: in.ID, Reason: in.sent.Reason, IdempotencyKey: in.Key})
 		})
 	add(a, http.MethodGet, "/api/negotiations", "list-negotiations", "List the caller's negotiations",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
@@ -246,14 +223,10 @@ func (a *api) addNegotiations() {
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			ByUUID
 			Keyed
-			Body body[approvalBody]
+			Body[approvalBody]
 		}) (service.Negotiation, error) {
-			sent, err := in.Body.read()
-			if err != nil {
-				return service.Negotiation{}, err
-			}
 			return a.Service.Approve(ctx, caller, service.ApprovalRequest{
-				Negotiation: in.ID, Approved: sent.Approved, IdempotencyKey: in.Key,
+				Negotiation: in.ID, Approved: in.sent.Approved, IdempotencyKey: in.Key,
 			})
 		})
 }

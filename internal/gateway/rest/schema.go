@@ -156,24 +156,34 @@ func alias(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())
 }
 
-// body is a request document of type T, which is read strictly. huma validates it by the schema first.
-type body[T any] struct{ text []byte }
+// raw is the text of a request document of type T. huma validates it by the schema.
+type raw[T any] struct{ text []byte }
 
 // UnmarshalJSON keeps the text.
-func (b *body[T]) UnmarshalJSON(text []byte) error {
-	b.text = bytes.Clone(text)
+func (r *raw[T]) UnmarshalJSON(text []byte) error {
+	r.text = bytes.Clone(text)
 	return nil
 }
 
 // Schema implements [huma.SchemaProvider].
-func (body[T]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[T](), true, "") }
+func (raw[T]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[T](), true, "") }
 
-// read decodes the document.
-func (b body[T]) read() (value T, err error) {
-	if err := strictjson.Decode(b.text, MaxBody, &value); err != nil {
-		return value, &service.Error{Kind: service.Invalid, Code: string(service.Invalid), Detail: err.Error()}
+// Body is a request document of type T, which is read strictly. Embedded in an input, it is huma's field Body,
+// and sent has the document when the operation acts.
+type Body[T any] struct {
+	raw[T]
+	sent T
+}
+
+// read decodes the document, if the request has one.
+func (b *Body[T]) read() error {
+	if b == nil {
+		return nil
 	}
-	return value, nil
+	if err := strictjson.Decode(b.text, MaxBody, &b.sent); err != nil {
+		return &service.Error{Kind: service.Invalid, Code: string(service.Invalid), Detail: err.Error()}
+	}
+	return nil
 }
 
 // NewStrategy is the schema of a strategy that a publisher sends.

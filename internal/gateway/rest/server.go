@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -56,9 +57,7 @@ type api struct {
 
 // newHandler returns the handler of an API whose operations register adds.
 func newHandler(config Config, title, description string, register func(*api)) http.Handler {
-	if config.Log == nil {
-		config.Log = slog.Default()
-	}
+	config.Log = cmp.Or(config.Log, slog.Default())
 	mux := http.NewServeMux()
 	settings := huma.DefaultConfig(title, Version)
 	settings.Info.Description = description
@@ -132,7 +131,14 @@ func add[I, O any](
 		if !ok {
 			return nil, huma.Error500InternalServerError("the request has no caller")
 		}
-		body, err := act(ctx, caller, in)
+		var body O
+		var err error
+		if document, has := any(in).(interface{ read() error }); has {
+			err = document.read()
+		}
+		if err == nil {
+			body, err = act(ctx, caller, in)
+		}
 		if err != nil {
 			return nil, a.failed(ctx, id, err)
 		}
