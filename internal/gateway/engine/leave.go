@@ -40,7 +40,7 @@ func (r LeaveReason) IsValid() bool { return slices.Contains(LeaveReasons(), r) 
 
 // Leave answers a party that ends the negotiation, with a rejection. After the deadline the answer is a
 // timeout. The terms of an agreement that waits for approval bind: the client cannot leave it, and the
-// publisher refuses it with [Decide]. Leave returns [ErrFinal], [ErrAwaitingApproval], or an error for an
+// publisher approves or refuses it. Leave returns [ErrFinal], [ErrAwaitingApproval], or an error for an
 // unknown reason.
 func Leave(s *Strategy, state State, by Party, why LeaveReason, now time.Time) (Decision, error) {
 	if !why.IsValid() {

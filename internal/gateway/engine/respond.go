@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -236,27 +235,5 @@ func AcceptCounter(s *Strategy, state State, now time.Time) (Decision, error) {
 		GuardedScore: s.scoreFrom(s.target(s.preferredPrice(agreed.PrepaidFetches)), agreed).Total,
 	})
 	decision.Tone = s.Style.parameters().tone
-	return decision, nil
-}
-
-// Decide answers a publisher that approves or refuses the agreement that waits for it. After the deadline the
-// answer is a timeout. It returns [ErrFinal] or [ErrNoApproval].
-func Decide(s *Strategy, state State, approved bool, now time.Time) (Decision, error) {
-	switch {
-	case state.Status.IsFinal():
-		return Decision{}, ErrFinal
-	case state.Status != AwaitingApproval || state.Agreed == nil:
-		return Decision{}, fmt.Errorf("%w; its status is %s", ErrNoApproval, state.Status)
-	}
-	if timeout, expired := Expire(s, state, now); expired {
-		return timeout, nil
-	}
-	decision := s.end(Reject, ReasonRefused)
-	if approved {
-		agreed := state.Agreed.Normal()
-		decision.Action, decision.Reason, decision.Terms = Accept, ReasonAccepted, &agreed
-		decision.Analysis.Score = Score(s, agreed)
-	}
-	decision.Analysis.Rule = RulePublisher
 	return decision, nil
 }

@@ -242,26 +242,12 @@ func TestApproval(t *testing.T) {
 
 	deadline := noon.Add(2 * time.Hour)
 	require.Equal(t, deadline, Deadline(&s, state), "later than the hour of inactivity")
-	late := deadline.Add(-1)
-	approved, err := Decide(&s, state, true, late)
-	require.NoError(t, err)
-	require.Equal(t, Accept, approved.Action)
-	require.True(t, approved.Terms.Equal(proposal))
-	require.Equal(t, Accepted, state.After(approved, late).Status)
-	refused, err := Decide(&s, state, false, late)
-	require.NoError(t, err)
-	require.Equal(t, Reject, refused.Action)
-	require.Equal(t, ReasonRefused, refused.Reason)
-	require.Nil(t, state.After(refused, late).Agreed)
-	expired, err := Decide(&s, state, true, deadline)
-	require.NoError(t, err)
+	_, over := Expire(&s, state, deadline.Add(-1))
+	require.False(t, over)
+	expired, over := Expire(&s, state, deadline)
+	require.True(t, over)
 	require.Equal(t, Timeout, expired.Action)
 	require.Equal(t, ReasonNotApproved, expired.Reason)
-
-	_, err = Decide(&s, Start(noon), true, noon)
-	require.ErrorIs(t, err, ErrNoApproval)
-	_, err = Decide(&s, state.After(approved, late), true, noon)
-	require.ErrorIs(t, err, ErrFinal)
 
 	none := uint64(1799) // without prepaid fetches, the price of one counts
 	s.ApprovalAbove = &none

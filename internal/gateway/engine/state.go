@@ -48,8 +48,6 @@ var (
 	ErrAwaitingApproval = errors.New("negotiation: the agreement waits for the publisher's approval")
 	// ErrNoCounter: the publisher has made no counter offer.
 	ErrNoCounter = errors.New("negotiation: no counter offer to accept; send a proposal")
-	// ErrNoApproval: no agreement waits for approval.
-	ErrNoApproval = errors.New("negotiation: no agreement waits for approval")
 )
 
 // Start returns the state of a new negotiation.
