@@ -24,13 +24,16 @@ const (
 // LoadOrCreateKey reads an Ed25519 key from a PEM file (PKCS #8). If the file is missing, it creates a key
 // and writes it, readable by the owner only, and the public key to the path with [PublicSuffix].
 func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
-	key, err := readPrivateKey(path)
+	read := func() (ed25519.PrivateKey, error) {
+		return readKey[ed25519.PrivateKey](path, privateBlock, x509.ParsePKCS8PrivateKey)
+	}
+	key, err := read()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := createKey(path); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("checkpoint key: %w", err)
 		}
 		// Of several processes that start at once, one creates the key.
-		key, err = readPrivateKey(path)
+		key, err = read()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint key: %w", err)
@@ -74,47 +77,32 @@ func createKey(path string) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
-func readPrivateKey(path string) (ed25519.PrivateKey, error) {
-	der, err := readBlock(path, privateBlock)
-	if err != nil {
-		return nil, err
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(der)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	key, is := parsed.(ed25519.PrivateKey)
-	if !is {
-		return nil, fmt.Errorf("%s: not an Ed25519 key", path)
-	}
-	return key, nil
-}
-
 // ReadPublicKey reads an Ed25519 public key from a PEM file (SubjectPublicKeyInfo).
 func ReadPublicKey(path string) (ed25519.PublicKey, error) {
-	der, err := readBlock(path, publicBlock)
+	key, err := readKey[ed25519.PublicKey](path, publicBlock, x509.ParsePKIXPublicKey)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint key: %w", err)
 	}
-	parsed, err := x509.ParsePKIXPublicKey(der)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint key: %s: %w", path, err)
-	}
-	key, is := parsed.(ed25519.PublicKey)
-	if !is {
-		return nil, fmt.Errorf("checkpoint key: %s: not an Ed25519 key", path)
-	}
 	return key, nil
 }
 
-func readBlock(path, kind string) ([]byte, error) {
+// readKey reads a key of a type from a PEM file with a block of a kind.
+func readKey[K any](path, kind string, parse func([]byte) (any, error)) (key K, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return key, err
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != kind {
-		return nil, fmt.Errorf("%s: no PEM block with a %s", path, kind)
+		return key, fmt.Errorf("%s: no PEM block with a %s", path, kind)
 	}
-	return block.Bytes, nil
+	parsed, err := parse(block.Bytes)
+	if err != nil {
+		return key, fmt.Errorf("%s: %w", path, err)
+	}
+	key, is := parsed.(K)
+	if !is {
+		return key, fmt.Errorf("%s: not an Ed25519 key", path)
+	}
+	return key, nil
 }
