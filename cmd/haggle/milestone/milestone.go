@@ -3,6 +3,7 @@ package milestone
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/flags"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/result"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -87,4 +90,111 @@ func settledNow(receipt *haggle.Receipt) string {
 		}
 	}
 	return ""
+}
+
+func newClaimMilestoneCommand(s *session.Session) *cobra.Command {
+	var evidence evidenceFlag
+	cmd := newIndexCommand(s, "claim", "Claim a milestone (seller)",
+		`Claims a milestone. The order is free, but only one can be under review. The buyer can release or dispute
+it within the review window; afterwards any wallet can release it.`,
+		"  haggle milestone claim NEGOTIATION 0\n  haggle milestone claim NEGOTIATION 0 --evidence report.pdf",
+		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+			hash, err := evidence.hash()
+			if err != nil {
+				return nil, err
+			}
+			return t.Client.At(t.Snapshot).ClaimMilestone(t.Key.PublicKey(), index, hash).Build(ctx)
+		},
+		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+			for _, event := range receipt.Events {
+				if claimed, ok := event.(*protocol.MilestoneClaimed); ok {
+					return fmt.Sprintf("milestone claimed: %d; the buyer can dispute it until %s", index,
+						format.When(claimed.ReviewDeadline, claimed.Timestamp))
+				}
+			}
+			return fmt.Sprintf("milestone claimed: %d", index)
+		})
+	evidence.register(cmd, "delivery")
+	return cmd
+}
+
+func newReleaseCommand(s *session.Session) *cobra.Command {
+	return newIndexCommand(s, "release", "Release a claimed milestone (buyer; after its review anyone)",
+		`Pays the milestone under review. The buyer can release it at any time, any wallet after the review window.`,
+		"  haggle milestone release NEGOTIATION 0",
+		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+			return t.Client.At(t.Snapshot).ReleaseMilestone(t.Key.PublicKey(), index).Build(ctx)
+		},
+		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+			return fmt.Sprintf("milestone released: %d%s", index, settledNow(receipt))
+		})
+}
+
+func newDisputeCommand(s *session.Session) *cobra.Command {
+	var evidence evidenceFlag
+	cmd := newIndexCommand(s, "dispute", "Dispute a claimed milestone (buyer)",
+		`Disputes the milestone under review. The arbiter of the terms then divides it.`,
+		"  haggle milestone dispute NEGOTIATION 0\n  haggle milestone dispute NEGOTIATION 0 --evidence complaint.txt",
+		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+			hash, err := evidence.hash()
+			if err != nil {
+				return nil, err
+			}
+			return t.Client.At(t.Snapshot).DisputeMilestone(t.Key.PublicKey(), index, hash).Build(ctx)
+		},
+		func(t onchain.Step, index uint8, _ *haggle.Receipt) string {
+			return fmt.Sprintf("milestone disputed: %d; %s decides until %s", index, t.Snapshot.Arbiter,
+				format.When(t.Snapshot.ArbitrationDeadline(), t.Snapshot.Time))
+		})
+	evidence.register(cmd, "complaint")
+	return cmd
+}
+
+func newResolveCommand(s *session.Session) *cobra.Command {
+	var sellerBps uint16
+	var forfeit bool
+	cmd := newIndexCommand(s, "resolve", "Resolve a disputed milestone (arbiter)",
+		`Divides a disputed milestone between the parties. The seller gets its share less the fee, the buyer the
+rest with the rounding unit. With --forfeit-bond the seller's bond goes to the buyer.`,
+		"  haggle milestone resolve NEGOTIATION 0 --seller-bps 7500",
+		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+			if uint64(sellerBps) > protocol.BpsDenominator {
+				return nil, exitcode.Usagef("--seller-bps %d: must be 0 to %d", sellerBps, protocol.BpsDenominator)
+			}
+			return t.Client.At(t.Snapshot).ResolveDispute(t.Key.PublicKey(), index, haggle.Ruling{SellerBps: sellerBps, ForfeitBond: forfeit}).Build(ctx)
+		},
+		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+			return fmt.Sprintf("dispute resolved: milestone %d, %s of it to the seller%s", index, format.Percent(sellerBps), settledNow(receipt))
+		})
+	cmd.Flags().Uint16Var(&sellerBps, "seller-bps", 0, "the seller's share of the milestone, in basis points, 0 to 10000")
+	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "give the seller's bond to the buyer")
+	command.Required(cmd, "seller-bps")
+	return cmd
+}
+
+func newSettleDeadlineCommand(s *session.Session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "settle-deadline NEGOTIATION", Short: "Decide the undecided milestones after their deadline (anyone)",
+		Long: `Settles a negotiation whose milestones' deadline has passed, or, while a dispute is open, the arbiter's
+time: claimed and undisputed milestones are paid, disputed ones halved, the others go back to the buyer.
+Anyone can send it; the keypair pays the transaction's fee.`,
+		Example: "  haggle milestone settle-deadline NEGOTIATION",
+	}
+	return onchain.Command(s, cmd, onchain.OnNegotiation(s,
+		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
+			if t.Snapshot.IsAgreed() && t.Snapshot.Time < t.Snapshot.SettleDueAt() {
+				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
+					"it can be settled from "+format.When(t.Snapshot.SettleDueAt(), t.Snapshot.Time))
+			}
+			return t.Client.At(t.Snapshot).SettleDeadline(t.Key.PublicKey()).Build(ctx)
+		},
+		func(t onchain.Step, receipt *haggle.Receipt) string {
+			for _, event := range receipt.Events {
+				if settled, ok := event.(*protocol.NegotiationSettled); ok {
+					return fmt.Sprintf("settled at the deadline: %s of the price of %s paid, the rest back to the buyer",
+						t.Tokens(settled.SettledAmount), t.Tokens(t.Snapshot.SettledAmount))
+				}
+			}
+			return result.Of("settle_deadline")
+		}))
 }
