@@ -68,22 +68,14 @@ func detachLocalnet(ctx context.Context, s *session.Session, o options) error {
 // prepareFolder creates the folder, unless a localnet uses it, and removes the description of a killed one,
 // so that a description means that the chain is ready.
 func prepareFolder(given string) (string, error) {
-	path, err := filepath.Abs(given)
+	folder, err := openFolder(given)
 	if err != nil {
 		return "", err
 	}
-	if err := os.Mkdir(path, folderMode); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", exitcode.Usagef("--dir: %w", err)
+	if _, err := os.Stat(filepath.Join(folder.path, localnetFile)); err == nil {
+		return folder.path, folder.release()
 	}
-	folder, err := lockFolder(path, given, false)
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(filepath.Join(path, localnetFile)); err == nil {
-		err = folder.remove()
-		return path, errors.Join(err, folder.lock.Close())
-	}
-	return path, folder.lock.Close()
+	return folder.path, folder.lock.Close()
 }
 
 // background returns the command line of the background process.

@@ -53,14 +53,25 @@ func claimFolder(o options) (localnetFolder, error) {
 }
 
 func findFolder(o options) (localnetFolder, error) {
-	given := o.dir
-	if given == "" {
+	if o.dir == "" {
 		path, err := os.MkdirTemp("", "haggle-localnet-")
 		if err != nil {
 			return localnetFolder{}, err
 		}
 		return lockFolder(path, path, true)
 	}
+	folder, err := openFolder(o.dir)
+	if err != nil || folder.own {
+		return folder, err
+	}
+	if err := folder.takeOver(o.dir, o.keep); err != nil {
+		return localnetFolder{}, errors.Join(err, folder.lock.Close())
+	}
+	return folder, nil
+}
+
+// openFolder locks a folder. It creates the folder if it does not exist.
+func openFolder(given string) (localnetFolder, error) {
 	path, err := filepath.Abs(given)
 	if err != nil {
 		return localnetFolder{}, err
@@ -69,14 +80,7 @@ func findFolder(o options) (localnetFolder, error) {
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return localnetFolder{}, exitcode.Usagef("--dir: %w", err)
 	}
-	folder, lockErr := lockFolder(path, given, err == nil)
-	if lockErr != nil || folder.own {
-		return folder, lockErr
-	}
-	if err := folder.takeOver(given, o.keep); err != nil {
-		return localnetFolder{}, errors.Join(err, folder.lock.Close())
-	}
-	return folder, nil
+	return lockFolder(path, given, err == nil)
 }
 
 // lockFolder locks a folder. The kernel releases the lock when the process ends.
