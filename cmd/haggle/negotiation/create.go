@@ -205,8 +205,8 @@ func (f *createFlags) checkRanges(cmd *cobra.Command) error {
 		{"decay-bps", int64(f.decayBps), 0, int64(protocol.MaxDecayRateBps), number},
 		{"min-offer-bps", int64(f.minOfferBps), int64(protocol.MinOfferBpsFloor), int64(protocol.MinOfferBpsCeiling), number},
 		{"max-fee-bps", int64(f.maxFeeBps), 0, int64(protocol.MaxProtocolFeeBps), number},
-		{"window", seconds(f.window), protocol.MinResponseWindow, protocol.MaxResponseWindow, length},
-		{"deadline", seconds(f.deadline), protocol.MinDeadlineSeconds, protocol.MaxDeadlineSeconds, length},
+		{"window", f.window.Seconds(), protocol.MinResponseWindow, protocol.MaxResponseWindow, length},
+		{"deadline", f.deadline.Seconds(), protocol.MinDeadlineSeconds, protocol.MaxDeadlineSeconds, length},
 	} {
 		if cmd.Flags().Changed(given.flag) && (given.value < given.least || given.value > given.most) {
 			return exitcode.Usagef("--%s %s: must be %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
@@ -218,8 +218,6 @@ func (f *createFlags) checkRanges(cmd *cobra.Command) error {
 func number(value int64) string { return fmt.Sprint(value) }
 
 func length(seconds int64) string { return duration.Format(time.Duration(seconds) * time.Second) }
-
-func seconds(given duration.Flag) int64 { return int64(time.Duration(given) / time.Second) }
 
 func (f *createFlags) create(
 	ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer,
