@@ -52,14 +52,7 @@ func (s *Service) party(
 		}
 		return engine.PartyClient, keyOwner(client), hostname, err
 	}
-	publisher, err := publisherOf(caller, identity.ApprovalsWrite, 0)
-	if err != nil {
-		return "", "", "", err
-	}
-	n, err := s.store.Negotiation(ctx, id)
-	if err == nil && publisher != 0 && publisher != n.Publisher {
-		err = notFound("negotiation", id)
-	}
+	n, err := s.ownNegotiation(ctx, caller, identity.ApprovalsWrite, id)
 	if err != nil {
 		return "", "", "", err
 	}

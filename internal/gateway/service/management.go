@@ -37,16 +37,9 @@ func (s *Service) Approve(
 	ctx context.Context, caller identity.Caller, r ApprovalRequest,
 ) (_ Negotiation, err error) {
 	defer translate(&err)
-	publisher, err := publisherOf(caller, identity.ApprovalsWrite, 0)
+	n, err := s.ownNegotiation(ctx, caller, identity.ApprovalsWrite, r.Negotiation)
 	if err != nil {
 		return Negotiation{}, err
-	}
-	n, err := s.store.Negotiation(ctx, r.Negotiation)
-	if err != nil {
-		return Negotiation{}, err
-	}
-	if publisher != 0 && publisher != n.Publisher {
-		return Negotiation{}, notFound("negotiation", r.Negotiation)
 	}
 	key, err := idempotency(caller.LimitKey(), r.IdempotencyKey, "approve", r)
 	if err != nil {
@@ -155,16 +148,8 @@ func (s *Service) AuditLog(
 	ctx context.Context, caller identity.Caller, negotiation string, after int64, limit int,
 ) (_ []AuditEntry, err error) {
 	defer translate(&err)
-	publisher, err := publisherOf(caller, identity.AuditRead, 0)
-	if err != nil {
+	if _, err := s.ownNegotiation(ctx, caller, identity.AuditRead, negotiation); err != nil {
 		return nil, err
-	}
-	n, err := s.store.Negotiation(ctx, negotiation)
-	if err != nil {
-		return nil, err
-	}
-	if publisher != 0 && publisher != n.Publisher {
-		return nil, notFound("negotiation", negotiation)
 	}
 	links, err := s.store.AuditEntries(ctx, negotiation, after, limit)
 	entries := make([]AuditEntry, 0, len(links))

@@ -130,6 +130,21 @@ func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error)
 	}, errors.Join(err, err2)
 }
 
+// ownNegotiation returns a negotiation of the publisher that a caller with a scope acts for.
+func (s *Service) ownNegotiation(
+	ctx context.Context, caller identity.Caller, scope identity.Scope, id string,
+) (store.Negotiation, error) {
+	publisher, err := publisherOf(caller, scope, 0)
+	if err != nil {
+		return store.Negotiation{}, err
+	}
+	n, err := s.store.Negotiation(ctx, id)
+	if err == nil && publisher != 0 && publisher != n.Publisher {
+		err = notFound("negotiation", id)
+	}
+	return n, err
+}
+
 // readable returns a negotiation that a caller can read: its publisher, its client or an administrator.
 func (s *Service) readable(
 	ctx context.Context, caller identity.Caller, id string,
