@@ -70,26 +70,25 @@ func (m *MCP) call(ctx context.Context, tool string, arguments map[string]any, i
 	return nil
 }
 
-// only returns the answer of a call about one negotiation.
-func only(answers []Answer, err error) (Answer, error) {
-	switch {
+// only calls a tool whose answers are about one negotiation.
+func (m *MCP) only(ctx context.Context, tool string, arguments map[string]any) (Answer, error) {
+	var got struct {
+		Answers []Answer `json:"answers"`
+	}
+	switch err := m.call(ctx, tool, arguments, &got); {
 	case err != nil:
 		return Answer{}, err
-	case len(answers) != 1:
-		return Answer{}, &permanent{fmt.Errorf("%d answers of the gateway instead of one", len(answers))}
+	case len(got.Answers) != 1:
+		return Answer{}, &permanent{fmt.Errorf("%d answers of the gateway instead of one", len(got.Answers))}
 	}
-	return answers[0], nil
+	return got.Answers[0], nil
 }
 
 // Propose implements [Gateway].
 func (m *MCP) Propose(ctx context.Context, p Proposal) (Answer, error) {
-	var got struct {
-		Answers []Answer `json:"answers"`
-	}
-	err := m.call(ctx, "propose_license_terms", map[string]any{
+	return m.only(ctx, "propose_license_terms", map[string]any{
 		"publisher_hostname": p.Publisher, "proposed_terms": p.Terms, "idempotency_key": p.IdempotencyKey,
-	}, &got)
-	return only(got.Answers, err)
+	})
 }
 
 // Counter implements [Gateway].
@@ -123,13 +122,9 @@ func (m *MCP) answer(ctx context.Context, tool string, arguments map[string]any)
 
 // Accept implements [Gateway].
 func (m *MCP) Accept(ctx context.Context, a Acceptance) (Answer, error) {
-	var got struct {
-		Answers []Answer `json:"answers"`
-	}
-	err := m.call(ctx, "accept_terms", map[string]any{
+	return m.only(ctx, "accept_terms", map[string]any{
 		"negotiation_id": a.Negotiation, "current_round": a.Round, "idempotency_key": a.IdempotencyKey,
-	}, &got)
-	return only(got.Answers, err)
+	})
 }
 
 // statusAnswer is the answer of get_negotiation_status.
