@@ -1,6 +1,7 @@
 package license
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,11 +125,7 @@ func (p *purchase) start(ctx context.Context) (*session, error) {
 		p.end(NoDeal, "limit of %d is below the published floor of %d micro units a fetch", limit, facts.FloorMicro)
 		return nil, nil
 	}
-	opening := r.OpeningMicro
-	if opening == 0 {
-		opening = (limit + 1) / 2
-	}
-	opening = min(max(opening, facts.FloorMicro), limit)
+	opening := min(max(cmp.Or(r.OpeningMicro, (limit+1)/2), facts.FloorMicro), limit)
 	p.proposed = Terms{
 		TokenTTLSeconds: r.TTL.Preferred, BurstRPS: r.RPS.Preferred, Purposes: slices.Clone(r.Purposes),
 		PrepaidFetches: r.Fetches,

@@ -1,6 +1,7 @@
 package license
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -91,12 +92,7 @@ func isTransient(err error) bool {
 	return !errors.As(err, new(*permanent))
 }
 
-func keyOr(key string) string {
-	if key == "" {
-		return rand.Text()
-	}
-	return key
-}
+func keyOr(key string) string { return cmp.Or(key, rand.Text()) }
 
 // Propose opens a negotiation, which the publisher answers at once. Errors match [ErrLimited], [ErrNotFound]
 // for an unknown publisher, and [ErrClosed].

@@ -1,6 +1,7 @@
 package license
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,10 +113,8 @@ func problemOf(response *http.Response, body []byte) *Problem {
 	// A proxy in front of the gateway can answer with another document: then only the status is known.
 	_ = json.Unmarshal(body, &document)
 	p := &Problem{
-		Code: strings.TrimPrefix(document.Type, problemType), Status: response.StatusCode, Detail: document.Detail,
-	}
-	if p.Detail == "" {
-		p.Detail = response.Status
+		Code: strings.TrimPrefix(document.Type, problemType), Status: response.StatusCode,
+		Detail: cmp.Or(document.Detail, response.Status),
 	}
 	for at, invalid := range document.Errors {
 		if at == 0 {

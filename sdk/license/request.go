@@ -1,6 +1,7 @@
 package license
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,18 +69,8 @@ type Request struct {
 
 // normal returns the request with its defaults, or an error with [ErrRequest].
 func (r Request) normal() (Request, error) {
-	if r.TTL == (Range{}) {
-		r.TTL = DefaultTTL
-	}
-	if r.RPS == (Range{}) {
-		r.RPS = DefaultRPS
-	}
-	if r.Rounds == 0 {
-		r.Rounds = DefaultRounds
-	}
-	if r.Currency == "" {
-		r.Currency = DefaultCurrency
-	}
+	r.TTL, r.RPS = cmp.Or(r.TTL, DefaultTTL), cmp.Or(r.RPS, DefaultRPS)
+	r.Rounds, r.Currency = cmp.Or(r.Rounds, DefaultRounds), cmp.Or(r.Currency, DefaultCurrency)
 	return r, r.check()
 }
 

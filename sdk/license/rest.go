@@ -2,6 +2,7 @@ package license
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,10 +28,7 @@ type rest struct {
 }
 
 func newREST(config Config) (*rest, error) {
-	r := &rest{client: config.HTTP}
-	if r.client == nil {
-		r.client = &http.Client{Timeout: requestTimeout}
-	}
+	r := &rest{client: cmp.Or(config.HTTP, &http.Client{Timeout: requestTimeout})}
 	var err error
 	if r.negotiation, err = origin("BaseURL", config.BaseURL); err != nil {
 		return nil, err

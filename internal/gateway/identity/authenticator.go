@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -54,12 +55,7 @@ func New(c Config) (*Authenticator, error) {
 	if c.MaxBody < 0 {
 		return nil, fmt.Errorf("identity: maximum body is %d bytes; use a positive number", c.MaxBody)
 	}
-	if c.MaxBody == 0 {
-		c.MaxBody = defaultMaxBody
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.MaxBody, c.Log = cmp.Or(c.MaxBody, defaultMaxBody), cmp.Or(c.Log, slog.Default())
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -68,9 +68,7 @@ func (c Config) withDefaults() (Config, error) {
 	// A repeated purchase must find its first answer after the longest inactivity and the longest approval, of
 	// 30 days each.
 	c.KeyLifetime = cmp.Or(c.KeyLifetime, 90*24*time.Hour)
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.TracerProvider == nil {
 		c.TracerProvider = noop.NewTracerProvider()
 	}

@@ -13,6 +13,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,12 +69,7 @@ func New(c Config) (*mcp.Server, error) {
 	if c.Service == nil || c.Caller == nil {
 		return nil, errors.New("gateway mcp: service or caller not set; set Config.Service and Config.Caller")
 	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	if c.Version == "" {
-		c.Version = "0"
-	}
+	c.Log, c.Version = cmp.Or(c.Log, slog.Default()), cmp.Or(c.Version, "0")
 	s := &server{c}
 	m := mcp.NewServer(&mcp.Implementation{Name: "haggle-gateway", Title: "Haggle gateway", Version: c.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{

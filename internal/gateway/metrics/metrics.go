@@ -43,9 +43,7 @@ type Metrics struct {
 // New returns the metrics of a gateway, and those of the Go runtime and the process.
 func New(config Config) *Metrics {
 	config.MaxAge = cmp.Or(config.MaxAge, defaultMaxAge)
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name,
 			Help: help + " since the start of the process."})

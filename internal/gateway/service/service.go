@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,10 +42,7 @@ func New(c Config) (*Service, error) {
 	if c.Store == nil {
 		return nil, errors.New("service: store not set; set Config.Store")
 	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	return &Service{store: c.Store, log: c.Log}, nil
+	return &Service{store: c.Store, log: cmp.Or(c.Log, slog.Default())}, nil
 }
 
 // Page selects a part of a list. Size is 1 to 200; if zero, 50 is used. Cursor is [List.Next] of the page

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,15 +90,10 @@ type where []condition
 func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, position func(T) Cursor,
 	table string, conditions where,
 ) (found List[T], err error) {
-	size := page.Size
-	switch {
-	case size < 0:
-		return found, fmt.Errorf("page size %d: must not be negative", size)
-	case size == 0:
-		size = DefaultPage
-	case size > MaxPage:
-		size = MaxPage
+	if page.Size < 0 {
+		return found, fmt.Errorf("page size %d: must not be negative", page.Size)
 	}
+	size := min(cmp.Or(page.Size, DefaultPage), MaxPage)
 	statement := "SELECT " + columnsOf[R](table) + " FROM " + table
 	var parts []string
 	var arguments []any

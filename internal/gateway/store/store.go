@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -62,15 +63,9 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() (Limits, error) {
-	if l.PerClientHour == 0 {
-		l.PerClientHour = DefaultPerClientHour
-	}
-	if l.OpenPerPublisher == 0 {
-		l.OpenPerPublisher = DefaultOpenPerPublisher
-	}
-	if l.AnonymousPerPublisher == 0 {
-		l.AnonymousPerPublisher = l.OpenPerPublisher - 1
-	}
+	l.PerClientHour = cmp.Or(l.PerClientHour, DefaultPerClientHour)
+	l.OpenPerPublisher = cmp.Or(l.OpenPerPublisher, DefaultOpenPerPublisher)
+	l.AnonymousPerPublisher = cmp.Or(l.AnonymousPerPublisher, l.OpenPerPublisher-1)
 	switch {
 	case l.PerClientHour < 0 || l.OpenPerPublisher < 0 || l.AnonymousPerPublisher < 0:
 		return l, errors.New("gateway store: a limit must not be negative")
@@ -202,10 +197,7 @@ func connectPostgres(config Config) (*Store, error) {
 	if strings.HasPrefix(parsed.Host, "/") {
 		name = fmt.Sprintf("postgres database %s on the socket in %s", parsed.Database, parsed.Host)
 	}
-	connections := config.Connections
-	if connections == 0 {
-		connections = 16
-	}
+	connections := cmp.Or(config.Connections, 16)
 	db := stdlib.OpenDB(*parsed)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)

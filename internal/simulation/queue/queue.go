@@ -6,6 +6,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,15 +102,10 @@ func (c Config) client(plan *tournament.Plan) (*river.Client[pgx.Tx], error) {
 		return nil, err
 	}
 	config := &river.Config{
-		Workers: workers, Logger: c.Logger, JobTimeout: -1, RescueStuckJobsAfter: c.RescueAfter,
-		FetchCooldown: fetchPause, FetchPollInterval: pollInterval,
+		Workers: workers, Logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), JobTimeout: -1,
+		RescueStuckJobsAfter: cmp.Or(c.RescueAfter, defaultRescueAfter),
+		FetchCooldown:        fetchPause, FetchPollInterval: pollInterval,
 		Queues: map[string]river.QueueConfig{c.queue(): {MaxWorkers: c.Workers}},
-	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
-	if config.RescueStuckJobsAfter == 0 {
-		config.RescueStuckJobsAfter = defaultRescueAfter
 	}
 	if c.Workers <= 0 {
 		config.Queues[c.queue()] = river.QueueConfig{MaxWorkers: runtime.GOMAXPROCS(0)}
