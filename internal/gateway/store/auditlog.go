@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,10 +14,6 @@ var (
 	_ audit.Source     = (*Store)(nil)
 	_ audit.HeadSource = (*Store)(nil)
 )
-
-func auditEntry(now time.Time, kind string, data json.RawMessage) audit.Entry {
-	return audit.Entry{Time: now, Kind: kind, Data: data}
-}
 
 // allHeads selects the head of each negotiation.
 const allHeads = `SELECT id, audit_length, audit_head FROM negotiations`

@@ -44,14 +44,6 @@ type Decision struct {
 	Deadline time.Time
 	// Context replaces the negotiation's context unless it is empty.
 	Context json.RawMessage
-	// Audit are entries beyond those that the store writes for each round.
-	Audit []AuditEvent
-}
-
-// AuditEvent is an entry of the audit log before the store gives it a place in the chain.
-type AuditEvent struct {
-	Kind string
-	Data json.RawMessage
 }
 
 // Outcome is the result of a decision over one or several negotiations.
@@ -173,11 +165,6 @@ func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time
 			return err
 		}
 		if err := event("round", audited); err != nil {
-			return err
-		}
-	}
-	for _, e := range d.Audit {
-		if err := event(e.Kind, e.Data); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
@@ -85,7 +86,7 @@ func (t *transaction) record(ctx context.Context, state State, kind string, data
 	}
 	n := state.Negotiation
 	c := changes{by: t.by}
-	if err := c.chain(&n, auditEntry(state.Now, kind, entry)); err != nil {
+	if err := c.chain(&n, audit.Entry{Time: state.Now, Kind: kind, Data: entry}); err != nil {
 		return err
 	}
 	n.UpdatedAt = state.Now
