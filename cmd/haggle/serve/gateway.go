@@ -3,9 +3,12 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
@@ -59,6 +62,21 @@ func (g *gateway) start(ctx context.Context, files gatewayfiles.Files) (stop fun
 		defer cancel()
 		return errors.Join(running.Stop(grace), exporters.Close())
 	}, nil
+}
+
+// serveParent serves the process that started this one by MCP on stdin and stdout, until its input ends.
+func (g *gateway) serveParent(ctx context.Context) error {
+	server, err := mcp.New(mcp.Config{
+		Service: g.cases, Caller: mcp.CallerOfEnvironment(g.authenticator, os.LookupEnv), Version: g.version,
+		Log: g.log,
+	})
+	if err != nil {
+		return err
+	}
+	if err := server.Run(ctx, &sdk.StdioTransport{}); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("connection to the agent: %w", err)
+	}
+	return nil
 }
 
 // negotiation returns the handler of the negotiation API, of MCP and of the metrics.

@@ -44,6 +44,9 @@ The first start with a database prints the administrator's API key, once. With i
 clients; --new-key makes another one. --demo uses a temporary database with two publishers
 and two companies, and prints their keys. docs/GATEWAY.md is a walk through it.
 
+--stdio serves one agent, which starts the command, by the Model Context Protocol on stdin and stdout, without
+the HTTP APIs. Its API key is in HAGGLE_API_KEY; without one it is anonymous. It ends with its input.
+
 The APIs have no TLS: put a proxy that ends TLS before a gateway that others can reach, and name it with
 --trusted-proxy. Clients that sign their requests sign the name of the gateway: set it with --authority.`
 
@@ -60,7 +63,7 @@ type serveCommand struct {
 	*session.Session
 	database, listen, licensing string
 	authorities, proxies        []string
-	demo, replaceKey            bool
+	demo, replaceKey, stdio     bool
 	version                     string
 }
 
@@ -94,6 +97,7 @@ func Command(s *session.Session, version string) *cobra.Command {
 		Use: "serve", Short: "Run the gateway for content licences", Long: serveHelp,
 		Example: `  haggle serve --demo
   haggle serve --new-key
+  HAGGLE_API_KEY=hgl_... haggle serve --stdio
   haggle serve --listen :3003 --licensing-listen :3000 --authority gateway.example --trusted-proxy 10.0.0.0/8
   DATABASE_URL=postgres://haggle@db.example/gateway haggle serve`,
 	}
@@ -108,8 +112,12 @@ func Command(s *session.Session, version string) *cobra.Command {
 	flags.BoolVar(&c.demo, "demo", false, "add two publishers and two companies, and print their keys")
 	flags.BoolVar(&c.replaceKey, "new-key", false,
 		"print a new administrator's key, revoke the earlier ones, and stop")
+	flags.BoolVar(&c.stdio, "stdio", false, "serve MCP on stdin and stdout to the agent that starts the command")
 	flags.StringVar(&c.database, "db", "", gatewayfiles.DatabaseHelp)
-	cmd.MarkFlagsMutuallyExclusive("demo", "new-key")
+	cmd.MarkFlagsMutuallyExclusive("demo", "new-key", "stdio")
+	for _, ofHTTP := range []string{listenFlag, licensingListenFlag, "authority", "trusted-proxy"} {
+		cmd.MarkFlagsMutuallyExclusive(ofHTTP, "stdio")
+	}
 	command.Documents(cmd, readyView{}, keyView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		if c.replaceKey {
@@ -145,11 +153,13 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	listeners, err := c.open(ctx)
-	if err != nil {
-		return err
+	var listeners listeners
+	if !c.stdio {
+		if listeners, err = c.open(ctx); err != nil {
+			return err
+		}
+		defer listeners.close()
 	}
-	defer listeners.close()
 	files, remove, err := c.files()
 	if err != nil {
 		return err
@@ -166,7 +176,7 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 		return err
 	}
 	names := c.authorities
-	if len(names) == 0 {
+	if len(names) == 0 && !c.stdio {
 		names = []string{listeners.negotiation.Addr().String(), listeners.licensing.Addr().String()}
 	}
 	g := &gateway{database: database, cases: cases, log: log, names: names, version: c.version}
@@ -181,6 +191,9 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
+	if c.stdio {
+		return g.serveParent(ctx)
+	}
 	view := readyView{
 		NegotiationURL: "http://" + listeners.negotiation.Addr().String(),
 		LicensingURL:   "http://" + listeners.licensing.Addr().String(), Database: database.Name,
