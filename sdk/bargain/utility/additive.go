@@ -20,8 +20,9 @@ type Values interface {
 	monotone() int
 	// check returns why the values do not fit an issue with this count.
 	check(count uint64) error
-	// extremes returns the lowest indices of the lowest and of the highest value.
-	extremes() (least, most uint64)
+	// extremes returns the lowest indices of the lowest and of the highest value. Monotone is the result of
+	// that method.
+	extremes(monotone int) (least, most uint64)
 	// scaled returns the values multiplied by a weight.
 	scaled(weight fixed.Number) Values
 }
@@ -33,14 +34,17 @@ type Table []fixed.Number
 func (t Table) Of(index uint64) fixed.Number { return t[index] }
 
 func (t Table) monotone() int {
-	rises, falls := true, true
-	for i := 1; i < len(t) && (rises || falls); i++ {
-		rises, falls = rises && t[i] >= t[i-1], falls && t[i] <= t[i-1]
+	rises, falls := 1, 1
+	for rises < len(t) && t[rises] >= t[rises-1] {
+		rises++
 	}
-	switch {
-	case rises:
+	if rises >= len(t) {
 		return 1
-	case falls:
+	}
+	for falls < len(t) && t[falls] <= t[falls-1] {
+		falls++
+	}
+	if falls >= len(t) {
 		return -1
 	}
 	return 0
@@ -53,7 +57,17 @@ func (t Table) check(count uint64) error {
 	return nil
 }
 
-func (t Table) extremes() (least, most uint64) {
+func (t Table) extremes(monotone int) (least, most uint64) {
+	if monotone != 0 {
+		end := len(t) - 1
+		for end > 0 && t[end-1] == t[end] {
+			end--
+		}
+		if monotone > 0 {
+			return 0, uint64(end)
+		}
+		return uint64(end), 0
+	}
 	low, high := t[0], t[0]
 	for i, value := range t {
 		if value < low {
@@ -106,7 +120,7 @@ func (l Line) check(count uint64) error {
 	return nil
 }
 
-func (l Line) extremes() (least, most uint64) {
+func (l Line) extremes(int) (least, most uint64) {
 	// Only the last index has the last value, because the steps are rounded towards the first.
 	switch {
 	case l.First > l.Last:
@@ -128,6 +142,8 @@ type Additive struct {
 	few         [4]Values // memory for the parts of up to four issues
 	constant    fixed.Number
 	worst, best bargain.Outcome
+	// monotone is that of the first issue: a domain of one issue can have long tables.
+	monotone int
 }
 
 // NewAdditive returns the utility constant + sum of weights[i] * values[i]. If weights is nil, all weights
@@ -151,8 +167,12 @@ func NewAdditive(
 		if weights != nil {
 			part = part.scaled(weights[at])
 		}
-		least, most := part.extremes()
-		low, high = low.Add(part.Of(least)), high.Add(part.Of(most))
+		monotone := part.monotone()
+		if at == 0 {
+			a.monotone = monotone
+		}
+		least, most := part.extremes(monotone)
+		low, high = low.Add(valueOf(part, least)), high.Add(valueOf(part, most))
 		count := bargain.Outcome(issue.Count)
 		a.worst = a.worst*count + bargain.Outcome(least)
 		a.best = a.best*count + bargain.Outcome(most)
@@ -180,15 +200,23 @@ func (a *Additive) Of(o bargain.Outcome) fixed.Number {
 	for at := len(a.parts) - 1; at > 0; at-- {
 		count := a.domain.Issue(at).Count
 		next := rest / count
-		u += a.parts[at].Of(rest - next*count)
+		u += valueOf(a.parts[at], rest-next*count)
 		rest = next
 	}
-	return u + a.parts[0].Of(rest)
+	return u + valueOf(a.parts[0], rest)
+}
+
+// valueOf returns the value with an index. For tables it needs no dynamic call.
+func valueOf(values Values, index uint64) fixed.Number {
+	if table, ok := values.(Table); ok {
+		return table[index]
+	}
+	return values.Of(index)
 }
 
 // Part returns the contribution of an issue's value. That of the first issue includes the constant.
 func (a *Additive) Part(issue int, index uint64) fixed.Number {
-	part := a.parts[issue].Of(index)
+	part := valueOf(a.parts[issue], index)
 	if issue == 0 {
 		part += a.constant
 	}
@@ -202,7 +230,12 @@ func (a *Additive) Constant() fixed.Number { return a.constant }
 func (a *Additive) Values(issue int) Values { return a.parts[issue] }
 
 // IsMonotone reports whether an issue's part never falls (1) or never rises (-1) with the index; otherwise 0.
-func (a *Additive) IsMonotone(issue int) int { return a.parts[issue].monotone() }
+func (a *Additive) IsMonotone(issue int) int {
+	if issue == 0 {
+		return a.monotone
+	}
+	return a.parts[issue].monotone()
+}
 
 // Extremes returns an outcome with the lowest and one with the highest utility.
 func (a *Additive) Extremes() (worst, best bargain.Outcome) { return a.worst, a.best }
