@@ -208,12 +208,16 @@ const compared = 16
 // repeated returns a name that occurs twice.
 func repeated(names []string) (string, bool) {
 	if len(names) <= compared {
+		ends := uint64(0) // the last bytes so far, by their last six bits: only equal ones need a comparison
 		for at, name := range names {
-			for _, other := range names[:at] {
-				if name == other {
-					return name, true
-				}
+			end := uint64(1)
+			if name != "" {
+				end <<= name[len(name)-1] % 64
 			}
+			if ends&end != 0 && slices.Contains(names[:at], name) {
+				return name, true
+			}
+			ends |= end
 		}
 		return "", false
 	}
