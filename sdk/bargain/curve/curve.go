@@ -102,6 +102,8 @@ const maxTables, maxSteps = 1024, 1 << 16
 var (
 	tables     sync.Map // of key to *Table
 	tableCount atomic.Int64
+	// recent is the last table: mostly both parts of a strategy, and both parties, have the same one.
+	recent atomic.Pointer[Table]
 )
 
 type key struct {
@@ -121,9 +123,13 @@ func Tabulate(curve Curve, steps int) *Table {
 	if steps <= 0 || steps > maxSteps {
 		return &Table{curve: curve}
 	}
+	if table := recent.Load(); table != nil && len(table.times) == steps && table.curve == curve {
+		return table
+	}
 	k := key{curve, steps}
 	if table, ok := tables.Load(k); ok {
 		known, _ := table.(*Table)
+		recent.Store(known)
 		return known
 	}
 	table := &Table{curve: curve, times: make([]fixed.Number, steps), levels: make([]fixed.Number, steps)}
