@@ -50,7 +50,7 @@
 //   - A strategy's bid has at least the reservation value. A package that bids below on purpose says so.
 //   - A round allocates nothing, except in strategies that list it, and except for tables. Tables are made
 //     once for all sessions with the same preferences: at the start of a session, or in the round that first
-//     needs them.
+//     needs them. Those that save no time in one session are made by the second: see [Preferences.IsReused].
 //   - Equal utilities are ordered by the outcome's number, the lower first, so that ties never depend on a
 //     sort's internals.
 //

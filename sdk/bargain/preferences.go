@@ -74,7 +74,8 @@ type Preferences struct {
 	least   fixed.Number
 	most    fixed.Number
 
-	memos atomic.Pointer[memo]
+	memos  atomic.Pointer[memo]
+	reused atomic.Bool
 }
 
 // ErrPreferences reports invalid preferences.
@@ -170,6 +171,10 @@ func (p *Preferences) Level(u fixed.Number) fixed.Number {
 	}
 	return (u - least).Div(most - least)
 }
+
+// IsReused reports whether it has been called before. A strategy calls it once a session, and makes tables
+// that only later sessions gain by if it returns true.
+func (p *Preferences) IsReused() bool { return p.reused.Load() || p.reused.Swap(true) }
 
 // memo is a value that Memo keeps, and those before it. It is a list because preferences have few of them:
 // with one or two, a map costs more than a short session.

@@ -10,6 +10,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
+// TestIsReusedFromTheSecondCallOn requires that the first session makes no tables for later ones.
+func TestIsReusedFromTheSecondCallOn(t *testing.T) {
+	domain, u := contract(t)
+	p, err := bargain.NewPreferences(domain, u, 0)
+	require.NoError(t, err)
+	require.False(t, p.IsReused())
+	require.True(t, p.IsReused())
+	require.True(t, p.IsReused())
+}
+
 // TestMemoKeepsValues has keys of two types with the same number, and more keys than are kept.
 func TestMemoKeepsValues(t *testing.T) {
 	type first int

@@ -47,7 +47,7 @@ func (b TimeDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bi
 		TimeDependent: b, preferences: seat.Preferences, random: seat.Random, model: model,
 		least: least, most: most, table: curve.Tabulate(b.Curve, seat.Steps),
 	}
-	if b.Pick <= PickNearest && t.table.Len() > 0 {
+	if b.Pick <= PickNearest && t.table.Len() > 0 && seat.Preferences.IsReused() {
 		t.offers, _ = seat.Preferences.Memo(offersKey{b, seat.Steps, most}, func() any {
 			return make(offers, t.table.Len())
 		}).(offers)

@@ -63,6 +63,7 @@ func TestARoundAllocatesNothing(t *testing.T) {
 	sides := opposed(t)
 	for _, side := range sides {
 		side.Inverse().Ascend() // sorts all outcomes, which otherwise happens once in a round of some session
+		side.IsReused()         // the first session makes tables for the later ones, too
 	}
 	opponent := bargain.BOA{Bidding: bidding.Random{}, Acceptance: acceptance.Const{Utility: fixed.Max}}
 	for name, named := range strategy.Named() {
@@ -129,7 +130,7 @@ func BenchmarkNegotiation(b *testing.B) {
 }
 
 // BenchmarkTables measures the levels of a curve, which all preferences share, and the first session with its
-// preferences, which looks up the offers for all later ones.
+// preferences, which makes their inverses.
 func BenchmarkTables(b *testing.B) {
 	protocol, parties := longSession(b)
 	b.Run("levels_of_a_curve", func(b *testing.B) {
