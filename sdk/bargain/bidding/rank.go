@@ -220,13 +220,32 @@ func (w *wasting) advance() {
 		}
 		return
 	}
+	p := w.order.preferences
+	additive, ok := p.Utility().(bargain.Additive)
 	for w.left > 0 {
 		w.left--
-		if w.wasted = bargain.Outcome(w.left); !w.order.preferences.IsRational(w.wasted) {
+		if ok {
+			w.left = lastBelow(p, additive, w.left)
+		}
+		if w.wasted = bargain.Outcome(w.left); !p.IsRational(w.wasted) {
 			return
 		}
 	}
 	w.wasted = bargain.NoOutcome
+}
+
+// lastBelow returns the last outcome up to one that is below the reservation value, among those that differ
+// from it in the last issue only: it computes the sum of the other issues' parts once. If there is none, it
+// returns the first of them.
+func lastBelow(p *bargain.Preferences, u bargain.Additive, upTo uint64) uint64 {
+	issue := p.Domain().Len() - 1
+	index := upTo % p.Domain().Issue(issue).Count
+	first := upTo - index
+	others := u.Of(bargain.Outcome(first)) - u.Part(issue, 0)
+	for index > 0 && others+u.Part(issue, index) >= p.Reservation() {
+		index--
+	}
+	return first + index
 }
 
 func (w *wasting) Next(state *bargain.State) bargain.Outcome {
