@@ -11,13 +11,16 @@ func NewSorted(domain *Domain, utility Utility) Inverse { return newSorted(domai
 // Lazy is an inverse that makes what a query needs.
 type Lazy struct{ *lazy }
 
-// NewLazy returns an inverse that makes what a query needs. It sorts all outcomes when its queries have cost
-// the limit, or for a query that needs all.
-func NewLazy(domain *Domain, utility Additive, limit uint64) Lazy {
+// NewLazy returns an inverse that makes what a query needs. Spent is the cost of earlier queries: the higher
+// it is, the earlier more outcomes are sorted.
+func NewLazy(domain *Domain, utility Additive, spent int64) Lazy {
 	l := newLazy(domain, utility)
-	l.limit = limit
+	l.spent.Store(spent)
 	return Lazy{l}
 }
 
 // IsSorted reports whether all outcomes are sorted.
-func (l Lazy) IsSorted() bool { return l.all.Load() != nil }
+func (l Lazy) IsSorted() bool {
+	start := l.start.Load()
+	return start != nil && uint64(len(start.list)) == l.domain.Size()
+}

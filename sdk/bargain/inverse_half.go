@@ -107,47 +107,59 @@ func newHalf(domain *Domain, utility Additive, issues []int) half {
 			}}
 		}
 	}
-	return half{list: combine(valuesOf(nil, domain, utility, issues))}
+	var values []partial
+	var runs []run
+	for _, at := range issues {
+		values, runs = appendValues(values, runs, domain, utility, at)
+	}
+	return half{list: combine(nil, values, runs)}
+}
+
+// run is the part of a list that has the values of an issue, in the order of rising sums.
+type run struct {
+	first, end int
+	// span is the difference between the last and the first sum.
+	span fixed.Number
 }
 
 // span returns the difference between the last and the first sum of a list.
 func span(list []partial) fixed.Number { return list[len(list)-1].sum - list[0].sum }
 
-// valuesOf appends the values of issues to lists, each in the order of rising sums.
-func valuesOf(lists [][]partial, domain *Domain, utility Additive, issues []int) [][]partial {
-	count := uint64(0)
-	for _, at := range issues {
-		count += domain.Issue(at).Count
+// appendValues appends the values of an issue to a list, and their run.
+func appendValues(
+	list []partial, runs []run, domain *Domain, utility Additive, at int,
+) ([]partial, []run) {
+	first := len(list)
+	for index := range domain.Issue(at).Count {
+		list = append(list, partial{utility.Part(at, index), Outcome(index * domain.strides[at])})
 	}
-	all := make([]partial, 0, count)
-	for _, at := range issues {
-		first := len(all)
-		for index := range domain.Issue(at).Count {
-			all = append(all, partial{utility.Part(at, index), Outcome(index * domain.strides[at])})
-		}
-		sortPartials(all[first:])
-		lists = append(lists, all[first:])
-	}
-	return lists
+	sortPartials(list[first:])
+	return list, append(runs, run{first, len(list), span(list[first:])})
 }
 
-// combine returns all combinations of the lists' elements in the order of rising sums. It is the fastest if
-// the first lists have the larger gaps.
-func combine(lists [][]partial) []partial {
-	if len(lists) == 0 {
-		return []partial{{}}
+// combine returns all combinations of the runs' values in the order of rising sums. It is the fastest if the
+// first runs have the larger gaps. It uses the memory if that has the capacity.
+func combine(memory, values []partial, runs []run) []partial {
+	size := 1
+	for _, r := range runs {
+		size *= r.end - r.first
 	}
-	list := lists[0]
-	for _, other := range lists[1:] {
-		next := make([]partial, 0, len(list)*len(other))
-		for _, p := range list {
-			for _, q := range other {
-				next = append(next, partial{p.sum + q.sum, p.offset + q.offset})
+	if size > cap(memory) {
+		memory = make([]partial, size)
+	}
+	list, done := memory[:size], 1
+	list[0] = partial{}
+	for _, r := range runs {
+		count := r.end - r.first
+		for i := done - 1; i >= 0; i-- { // down to 0, which replaces the combinations so far
+			p, row := list[i], list[i*count:(i+1)*count]
+			for j, q := range values[r.first:r.end] {
+				row[j] = partial{p.sum + q.sum, p.offset + q.offset}
 			}
 		}
-		list = next
+		done *= count
 	}
-	if len(lists) > 1 {
+	if len(runs) > 1 {
 		sortPartials(list)
 	}
 	return list

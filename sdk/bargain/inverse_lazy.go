@@ -9,25 +9,31 @@ import (
 
 // lazy is the inverse of an additive utility over several issues. It makes what a query needs, and keeps it:
 // for the best and the worst outcome nothing, for a target two lists of combinations, for a cursor the start
-// of the order. When the queries together have cost as much as sorting all outcomes, it sorts them. So it
-// never costs much more than twice the cheaper one of the two ways, and long tournaments have the faster
-// queries. The answers are the same in all states.
+// of the order. When the queries in the lists have cost as much as a longer start of the order, it makes that,
+// and at last sorts all outcomes. So it never costs much more than twice the cheaper one of the two ways,
+// and long tournaments have the faster queries. The answers are the same in all states.
 type lazy struct {
 	// pairs has its lists after the first call of balanced.
 	pairs
-	domain *Domain
-
-	makeLists, makeAll sync.Once
-	all                atomic.Pointer[sorted]
-	// start is the start of the order, if a cursor has asked for more than the first outcome.
-	start atomic.Pointer[[]ranked]
-	// cost is that of the queries so far. Visiting a row of the lists costs 1, sorting an outcome about 2.
-	cost  atomic.Uint64
-	limit uint64
+	domain    *Domain
+	makeLists sync.Once
+	// start is the start of the order, with all outcomes that have the utility of its last one.
+	start   atomic.Pointer[sorted]
+	growing sync.Mutex
+	// spent is the cost of the queries in the lists so far. Visiting a row of the lists costs 1, an outcome of
+	// a new start about 4, its memory included.
+	spent atomic.Int64
 }
 
+const (
+	// leastStart is the length of the first start of the order. Each further one is at least twice as long.
+	leastStart = 8
+	// costOfStart is the cost of an outcome of a new start.
+	costOfStart = 4
+)
+
 func newLazy(domain *Domain, utility Additive) *lazy {
-	l := &lazy{domain: domain, limit: 2 * domain.Size()}
+	l := &lazy{domain: domain}
 	l.bound(utility)
 	return l
 }
@@ -38,20 +44,37 @@ func (l *lazy) balanced() *pairs {
 	return &l.pairs
 }
 
-// sorted returns all outcomes in their order.
-func (l *lazy) sorted() *sorted {
-	l.makeAll.Do(func() { l.all.Store(newSorted(l.domain, l.utility)) })
-	return l.all.Load()
+// grown returns a start of the order with at least count outcomes.
+func (l *lazy) grown(count uint64) *sorted {
+	l.growing.Lock()
+	defer l.growing.Unlock()
+	start := l.start.Load()
+	switch {
+	case start != nil && uint64(len(start.list)) >= min(count, l.domain.Size()):
+		return start
+	case 2*count < l.domain.Size():
+		start = &sorted{list: l.balanced().highest(int(count)), exact: true}
+	default:
+		start = newSorted(l.domain, l.utility)
+	}
+	l.start.Store(start)
+	return start
 }
 
 // forTarget returns the inverse for a query with a target within the bounds.
-func (l *lazy) forTarget() Inverse {
-	if all := l.all.Load(); all != nil {
-		return all
+func (l *lazy) forTarget(target fixed.Number) Inverse {
+	start, next := l.start.Load(), int64(leastStart)
+	if start != nil {
+		if start.has(target) {
+			return start
+		}
+		next = 2 * int64(len(start.list))
 	}
 	lists := l.balanced()
-	if l.cost.Add(lists.rows) >= l.limit {
-		return l.sorted()
+	if spent := l.spent.Add(int64(lists.rows)); spent >= costOfStart*next {
+		if start = l.grown(uint64(spent / costOfStart)); start.has(target) {
+			return start
+		}
 	}
 	return lists
 }
@@ -63,7 +86,7 @@ func (l *lazy) AtLeast(target fixed.Number) Outcome {
 	case target <= l.least:
 		return l.worst
 	}
-	return l.forTarget().AtLeast(target)
+	return l.forTarget(target).AtLeast(target)
 }
 
 func (l *lazy) AtMost(target fixed.Number) Outcome {
@@ -73,35 +96,23 @@ func (l *lazy) AtMost(target fixed.Number) Outcome {
 	case target >= l.most:
 		return l.best
 	}
-	return l.forTarget().AtMost(target)
+	return l.forTarget(target).AtMost(target)
 }
 
 func (l *lazy) Within(low, high fixed.Number, random *Random) Outcome {
-	return l.sorted().Within(low, high, random)
+	return l.grown(l.domain.Size()).Within(low, high, random)
 }
 
 func (l *lazy) Descend() Cursor { return &lazyCursor{lazy: l} }
 
-func (l *lazy) Ascend() Cursor { return l.sorted().Ascend() }
-
-// leastStart is the length of the first start of the order. Each further one is twice as long.
-const leastStart = 8
+func (l *lazy) Ascend() Cursor { return l.grown(l.domain.Size()).Ascend() }
 
 // from returns the start of the order, longer than length unless that is all.
 func (l *lazy) from(length int) []ranked {
-	if all := l.all.Load(); all != nil {
-		return all.list
+	if start := l.start.Load(); start != nil && len(start.list) > length {
+		return start.list
 	}
-	if start := l.start.Load(); start != nil && len(*start) > length {
-		return *start
-	}
-	count := min(max(leastStart, 2*uint64(length)), l.domain.Size())
-	if l.cost.Add(2*count) >= l.limit {
-		return l.sorted().list
-	}
-	start := l.balanced().highest(int(count))
-	l.start.Store(&start)
-	return start
+	return l.grown(max(leastStart, 2*uint64(length))).list
 }
 
 // lazyCursor iterates over the order, of which it knows the start.

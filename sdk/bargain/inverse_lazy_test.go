@@ -13,8 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// never is a cost that no queries of a test reach.
-const never = math.MaxUint64
+// With the cost never, no queries of a test make a start of the order. With the cost enough, the first one
+// sorts all outcomes.
+const never, enough = math.MinInt64, math.MaxInt64 / 2
 
 // TestLazyInverseAnswersAsAllOutcomesSorted has random queries in a random order, on additive utilities with
 // many equal values, for an inverse that never sorts all outcomes, one that does so in the midst of the
@@ -23,8 +24,8 @@ func TestLazyInverseAnswersAsAllOutcomesSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		domain, u := additive(t, 5, 6)
 		want := bargain.NewSorted(domain, u)
-		limit := rapid.SampledFrom([]uint64{never, domain.Size() / 2, 0}).Draw(t, "limit")
-		lazy := bargain.NewLazy(domain, u, limit)
+		spent := rapid.SampledFrom([]int64{never, -20, 0, enough}).Draw(t, "spent")
+		lazy := bargain.NewLazy(domain, u, spent)
 		wantRandom, random := bargain.NewRandom(1, 2), bargain.NewRandom(1, 2)
 		require.Equal(t, want.Best(), lazy.Best())
 		require.Equal(t, want.Worst(), lazy.Worst())
@@ -97,18 +98,19 @@ func contract(t testing.TB) (*bargain.Domain, *utility.Additive) {
 // sessions do.
 func TestLazyInverseSortsWhenItPays(t *testing.T) {
 	domain, u := contract(t)
-	lazy := bargain.NewLazy(domain, u, domain.Size())
+	lazy := bargain.NewLazy(domain, u, 0)
 	target := u.Of(lazy.Best())
 	for range 50 {
 		target -= fixed.One / 1000
 		lazy.AtLeast(target)
 	}
 	require.False(t, lazy.IsSorted())
+	target = u.Of(lazy.Worst()) + fixed.One/1000
 	for range 10_000 {
 		lazy.AtMost(target)
 	}
 	require.True(t, lazy.IsSorted())
-	cursor := bargain.NewLazy(domain, u, domain.Size())
+	cursor := bargain.NewLazy(domain, u, 0)
 	for at, down := 0, cursor.Descend(); at < 500; at++ {
 		down.Next()
 	}
@@ -118,8 +120,8 @@ func TestLazyInverseSortsWhenItPays(t *testing.T) {
 // TestQueriesAllocateNothing has an inverse whose lists are made, and one that has sorted all outcomes.
 func TestQueriesAllocateNothing(t *testing.T) {
 	domain, u := contract(t)
-	for _, limit := range []uint64{never, 0} {
-		lazy := bargain.NewLazy(domain, u, limit)
+	for _, spent := range []int64{never, enough} {
+		lazy := bargain.NewLazy(domain, u, spent)
 		target, down := u.Of(lazy.Best())-fixed.One, lazy.Descend()
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			target -= fixed.One / 1000
@@ -138,13 +140,13 @@ func TestQueriesAllocateNothing(t *testing.T) {
 // same time.
 func TestGoroutinesShareALazyInverse(t *testing.T) {
 	domain, u := contract(t)
-	want, lazy := bargain.NewSorted(domain, u), bargain.NewLazy(domain, u, 5_000)
+	want, lazy := bargain.NewSorted(domain, u), bargain.NewLazy(domain, u, 0)
 	var group sync.WaitGroup
 	for worker := range 4 {
 		group.Go(func() {
 			down, wantDown := lazy.Descend(), want.Descend()
 			for step := range 1000 {
-				target := u.Of(want.Best()) - fixed.Number(step+worker)*fixed.One/1000
+				target := u.Of(want.Best()) - fixed.Number(step+worker)*fixed.One/300
 				if got := lazy.AtLeast(target); got != want.AtLeast(target) {
 					t.Errorf("target %s: %d", target, got)
 				}
@@ -163,7 +165,7 @@ func TestGoroutinesShareALazyInverse(t *testing.T) {
 func BenchmarkInverseOfAContract(b *testing.B) {
 	for name, of := range map[string]func(*bargain.Domain, *utility.Additive) bargain.Inverse{
 		"lazy": func(d *bargain.Domain, u *utility.Additive) bargain.Inverse {
-			return bargain.NewLazy(d, u, 2*d.Size())
+			return bargain.NewLazy(d, u, 0)
 		},
 		"sorted": func(d *bargain.Domain, u *utility.Additive) bargain.Inverse {
 			return bargain.NewSorted(d, u)

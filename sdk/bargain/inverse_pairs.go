@@ -71,20 +71,23 @@ func (p *pairs) bound(utility Additive) {
 // latter fit into the gaps between those of the former as far as possible, and few rows can have the outcome
 // for a target.
 func (p *pairs) balance(domain *Domain) {
-	issues := make([]int, 0, 8)
+	values, runs := make([]partial, 0, 64), make([]run, 0, 8)
 	for at := range domain.Len() {
-		issues = append(issues, at)
-	}
-	lists := valuesOf(make([][]partial, 0, 8), domain, p.utility, issues)
-	slices.SortStableFunc(lists, func(a, b []partial) int { return cmp.Compare(span(b), span(a)) })
-	cut, least, left := 0, domain.Size()+1, uint64(1)
-	for i, list := range lists {
-		left *= uint64(len(list))
-		if sum := left + domain.Size()/left; sum < least {
-			cut, least = i+1, sum
+		values, runs = appendValues(values, runs, domain, p.utility, at)
+		for i := at; i > 0 && runs[i].span > runs[i-1].span; i-- {
+			runs[i], runs[i-1] = runs[i-1], runs[i]
 		}
 	}
-	p.left.list, p.right.list = combine(lists[:cut]), combine(lists[cut:])
+	cut, size, least, left := 0, uint64(1), domain.Size()+1, uint64(1)
+	for i, r := range runs {
+		left *= uint64(r.end - r.first)
+		if sum := left + domain.Size()/left; sum < least {
+			cut, size, least = i+1, left, sum
+		}
+	}
+	memory := make([]partial, least)
+	p.left.list = combine(memory[:0:size], values, runs[:cut])
+	p.right.list = combine(memory[size:size], values, runs[cut:])
 	p.rows = rows(p.left.list, p.right.list)
 	if other := rows(p.right.list, p.left.list); other < p.rows {
 		p.left, p.right, p.rows = p.right, p.left, other
@@ -249,13 +252,17 @@ func (p *pairs) highest(count int) []ranked {
 			least = max(least, left[len(left)-i].sum+right[len(right)-j].sum)
 		}
 	}
-	list := make([]ranked, 0, 2*count)
+	utilities, outcomes := make([]fixed.Number, 0, few), make([]Outcome, 0, few)
+	if 2*count > few {
+		utilities, outcomes = make([]fixed.Number, 0, 2*count), make([]Outcome, 0, 2*count)
+	}
 	for i := len(left) - 1; i >= 0 && left[i].sum+right[len(right)-1].sum >= least; i-- {
 		for j := len(right) - 1; j >= 0 && left[i].sum+right[j].sum >= least; j-- {
-			list = append(list, ranked{left[i].sum + right[j].sum, left[i].offset + right[j].offset})
+			utilities = append(utilities, left[i].sum+right[j].sum)
+			outcomes = append(outcomes, left[i].offset+right[j].offset)
 		}
 	}
-	return spread(list)
+	return spread(utilities, outcomes)
 }
 
 func (p *pairs) Descend() Cursor { return p.cursor(false) }

@@ -1,12 +1,14 @@
 package bargain
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// sorted is the inverse by a list of outcomes in the order of falling utility, equal ones by their number.
+// sorted is the inverse by a list of outcomes in the order of falling utility, equal ones by their number. It
+// can be the start of a longer list, for targets that it has.
 type sorted struct {
 	list  []ranked
 	exact bool
@@ -19,41 +21,43 @@ type ranked struct {
 }
 
 func newSorted(domain *Domain, utility Utility) *sorted {
-	list := make([]ranked, domain.Size())
-	additive, ok := utility.(Additive)
-	if !ok {
-		for i := range list {
-			list[i] = ranked{utility.Of(Outcome(i)), Outcome(i)}
-		}
-		return &sorted{list: spread(list), exact: true}
+	if additive, ok := utility.(Additive); ok {
+		var memory [small]fixed.Number
+		return &sorted{list: spread(sums(memory[:0], domain, additive), nil), exact: true}
 	}
-	// The sums of the first issues become those of one issue more, from the last one on to keep the earlier.
-	done := 1
-	for at := range domain.Len() {
-		parts := make([]fixed.Number, domain.Issue(at).Count)
-		for index := range parts {
-			parts[index] = additive.Part(at, uint64(index))
-		}
-		for i := done - 1; i >= 0; i-- {
-			sum := list[i].utility
-			for index := len(parts) - 1; index >= 0; index-- {
-				list[i*len(parts)+index].utility = sum + parts[index]
-			}
-		}
-		done *= len(parts)
+	utilities := make([]fixed.Number, domain.Size())
+	for o := range utilities {
+		utilities[o] = utility.Of(Outcome(o))
 	}
-	for i := range list {
-		list[i].outcome = Outcome(i)
-	}
-	return &sorted{list: spread(list), exact: true}
+	return &sorted{list: spread(utilities, nil), exact: true}
 }
 
 func sortOutcomes(outcomes []Outcome, utility Utility, exact bool) *sorted {
-	list := make([]ranked, len(outcomes))
+	utilities := make([]fixed.Number, len(outcomes))
 	for i, o := range outcomes {
-		list[i] = ranked{utility.Of(o), o}
+		utilities[i] = utility.Of(o)
 	}
-	return &sorted{list: spread(list), exact: exact}
+	return &sorted{list: spread(utilities, outcomes), exact: exact}
+}
+
+// sums returns the utilities of all outcomes. It uses the memory if that has the capacity.
+func sums(memory []fixed.Number, domain *Domain, utility Additive) []fixed.Number {
+	if domain.Size() > uint64(cap(memory)) {
+		memory = make([]fixed.Number, domain.Size())
+	}
+	list, done := memory[:domain.Size()], uint64(1)
+	list[0] = 0
+	for at := domain.Len() - 1; at >= 0; at-- {
+		count := domain.Issue(at).Count
+		for index := count - 1; index < count; index-- { // down to 0, which replaces the sums so far
+			part, row := utility.Part(at, index), list[index*done:(index+1)*done]
+			for i, sum := range list[:len(row)] {
+				row[i] = sum + part
+			}
+		}
+		done *= count
+	}
+	return list
 }
 
 // precedes orders outcomes by falling utility, equal ones by their number.
@@ -74,61 +78,82 @@ func compareRanked(a, b ranked) int {
 	return 1
 }
 
-// few is the number of elements up to which a sort by insertion is the fastest.
-const few = 24
+const (
+	// few is the number of elements up to which a sort by insertion is the fastest.
+	few = 24
+	// small is the number of outcomes up to which a sort needs no memory but that of its result.
+	small = 256
+)
 
-// spread returns a list in its order. It distributes the elements over as many buckets of equal width, so
-// that it needs a time in proportion to their number unless most of them are close together.
-func spread(list []ranked) []ranked {
-	if len(list) <= few {
-		insert(list)
-		return list
+// spread returns outcomes with these utilities in their order; if outcomes is nil, they are all of a domain.
+// It distributes them over about as many buckets of equal width, so that it needs a time in proportion to
+// their number unless most of them are close together.
+func spread(utilities []fixed.Number, outcomes []Outcome) []ranked {
+	out := make([]ranked, len(utilities))
+	if len(out) <= few {
+		for i, u := range utilities {
+			out[i] = ranked{u, outcomeAt(outcomes, i)}
+		}
+		insert(out)
+		return out
 	}
-	least, most := list[0].utility, list[0].utility
-	for i := range list {
-		least, most = min(least, list[i].utility), max(most, list[i].utility)
+	least, most := utilities[0], utilities[0]
+	for _, u := range utilities {
+		least, most = min(least, u), max(most, u)
 	}
 	// The bucket is the distance from the highest utility in parts of 2^shift.
-	shift := 0
-	for uint64(most-least)>>shift >= 2*uint64(len(list)) {
-		shift++
+	shift := max(bits.Len64(uint64(most-least))-bits.Len(uint(len(utilities))), 0) & 63
+	var memory [small]uint32
+	ends := memory[:]
+	if last := uint64(most-least) >> shift; last < uint64(len(ends)) {
+		ends = ends[:last+1]
+	} else {
+		ends = make([]uint32, last+1)
 	}
-	ends := make([]uint32, uint64(most-least)>>shift+1)
-	for i := range list {
-		ends[uint64(most-list[i].utility)>>shift]++
+	for _, u := range utilities {
+		ends[uint64(most-u)>>shift]++
 	}
-	start := uint32(0)
+	start, crowded := uint32(0), false
 	for bucket, count := range ends {
 		ends[bucket] = start
 		start += count
+		crowded = crowded || count > few
 	}
-	out := make([]ranked, len(list))
-	for i := range list {
-		bucket := uint64(most-list[i].utility) >> shift
-		out[ends[bucket]] = list[i]
-		ends[bucket]++
+	for i, u := range utilities {
+		end := &ends[uint64(most-u)>>shift]
+		out[*end] = ranked{u, outcomeAt(outcomes, i)}
+		*end++
 	}
-	for first, bucket := 0, 0; bucket < len(ends); bucket++ {
-		end := int(ends[bucket])
-		switch size := end - first; {
-		case size > few:
-			slices.SortFunc(out[first:end], compareRanked)
-		case size > 1:
-			insert(out[first:end])
+	for first, bucket := uint32(0), 0; crowded && bucket < len(ends); bucket++ {
+		if list := out[first:ends[bucket]]; len(list) > few {
+			slices.SortFunc(list, compareRanked)
 		}
-		first = end
+		first = ends[bucket]
 	}
+	insert(out)
 	return out
 }
 
-// insert sorts a short list.
+func outcomeAt(outcomes []Outcome, i int) Outcome {
+	if outcomes == nil {
+		return Outcome(i)
+	}
+	return outcomes[i]
+}
+
+// insert sorts a list whose elements are close to their places.
 func insert(list []ranked) {
 	for i := 1; i < len(list); i++ {
-		for at := i; at > 0 && list[at].precedes(list[at-1]); at-- {
-			list[at], list[at-1] = list[at-1], list[at]
+		r, at := list[i], i
+		for ; at > 0 && r.precedes(list[at-1]); at-- {
+			list[at] = list[at-1]
 		}
+		list[at] = r
 	}
 }
+
+// has reports whether the list reaches down to a target.
+func (s *sorted) has(target fixed.Number) bool { return target >= s.list[len(s.list)-1].utility }
 
 // below returns the first rank whose utility is less than u.
 func (s *sorted) below(u fixed.Number) int {
