@@ -9,9 +9,9 @@ import (
 
 // lazy is the inverse of an additive utility over several issues. It makes what a query needs, and keeps it:
 // for the best and the worst outcome nothing, for a target two lists of combinations, for a cursor the start
-// of the order. When the queries in the lists have cost as much as a longer start of the order, it makes that,
-// and at last sorts all outcomes. So it never costs much more than twice the cheaper one of the two ways,
-// and long tournaments have the faster queries. The answers are the same in all states.
+// of the order. When the queries in the lists have cost as much as a longer start of the order, it makes
+// that, and at last sorts all outcomes. So it never costs much more than twice the cheaper one of the two
+// ways, and long tournaments have the faster queries. The answers are the same in all states.
 type lazy struct {
 	// pairs has its lists after the first call of balanced.
 	pairs
@@ -21,7 +21,7 @@ type lazy struct {
 	start   atomic.Pointer[sorted]
 	growing sync.Mutex
 	// spent is the cost of the queries in the lists so far. Visiting a row of the lists costs 1, an outcome of
-	// a new start about 4, its memory included.
+	// a new start about 8, its memory included.
 	spent atomic.Int64
 }
 
@@ -29,7 +29,7 @@ const (
 	// leastStart is the length of the first start of the order. Each further one is at least twice as long.
 	leastStart = 8
 	// costOfStart is the cost of an outcome of a new start.
-	costOfStart = 4
+	costOfStart = 8
 )
 
 func newLazy(domain *Domain, utility Additive) *lazy {

@@ -252,8 +252,9 @@ func (p *pairs) highest(count int) []ranked {
 			least = max(least, left[len(left)-i].sum+right[len(right)-j].sum)
 		}
 	}
-	utilities, outcomes := make([]fixed.Number, 0, few), make([]Outcome, 0, few)
-	if 2*count > few {
+	const usual = 64 // needs no memory of the heap
+	utilities, outcomes := make([]fixed.Number, 0, usual), make([]Outcome, 0, usual)
+	if 2*count > usual {
 		utilities, outcomes = make([]fixed.Number, 0, 2*count), make([]Outcome, 0, 2*count)
 	}
 	for i := len(left) - 1; i >= 0 && left[i].sum+right[len(right)-1].sum >= least; i-- {
