@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -180,15 +181,14 @@ func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, e
 // isStateChange reports whether an action failed because the negotiation has changed or the time is over. A
 // refresh follows.
 func isStateChange(err error) bool {
-	for _, code := range []protocol.ErrorCode{
+	return isAnyOf(err,
 		protocol.ErrStaleState, protocol.ErrInvalidState, protocol.ErrNotYourTurn, protocol.ErrExpired,
 		protocol.ErrResponseWindowExpired, protocol.ErrAccountOwnedByWrongProgram, protocol.ErrNoZopa,
-	} {
-		if errors.Is(err, code) {
-			return true
-		}
-	}
-	return errors.Is(err, protocol.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
+		protocol.ErrAccountNotFound, haggle.ErrNotAsExpected)
+}
+
+func isAnyOf(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // isTransient reports whether the same read or action may succeed later: the node did not answer, the
@@ -200,18 +200,10 @@ func isTransient(err error) bool {
 		network net.Error
 		failed  *transaction.Error
 	)
-	for _, transient := range []error{
-		transaction.ErrExpired, haggle.ErrUnresolved, node.ErrBehind, context.DeadlineExceeded,
-		context.Canceled, io.EOF, io.ErrUnexpectedEOF,
-	} {
-		if errors.Is(err, transient) {
-			return true
-		}
-	}
-	if errors.As(err, &unknown) || errors.As(err, &refused) || errors.As(err, &network) {
-		return true
-	}
-	return errors.As(err, &failed) && failed.Reason == "BlockhashNotFound"
+	return isAnyOf(err, transaction.ErrExpired, haggle.ErrUnresolved, node.ErrBehind, context.DeadlineExceeded,
+		context.Canceled, io.EOF, io.ErrUnexpectedEOF) ||
+		errors.As(err, &unknown) || errors.As(err, &refused) || errors.As(err, &network) ||
+		errors.As(err, &failed) && failed.Reason == "BlockhashNotFound"
 }
 
 // levelOf returns the log level of an error.

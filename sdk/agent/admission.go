@@ -30,30 +30,6 @@ func hasEngaged(n *haggle.Snapshot, side protocol.OfferSide) bool {
 // cannotEngage returns the reason why the agent takes no part in a negotiation, whatever Admit returns; empty
 // if there is none.
 func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) string {
-	if reason := c.cannotUse(n, side); reason != "" || side == protocol.OfferSideBuyer {
-		return reason
-	}
-	limits := c.Mints[n.TokenMint]
-	switch {
-	case len(c.Services) == 0 && c.Admit == nil:
-		return "neither Config.Services nor Config.Admit is set"
-	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):
-		return "its service is not in Config.Services"
-	case n.ProtocolFeeBps > c.MaxFeeBps:
-		return fmt.Sprintf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
-	case limits.check(n, side, n.EscrowAmount) != nil:
-		return fmt.Sprintf("its escrow of %d base units cannot pay %d after the fee",
-			n.EscrowAmount, limits.MinPrice)
-	case n.BondRequired > limits.MaxBond:
-		return fmt.Sprintf("it requires a bond of %d base units, at most %d", n.BondRequired, limits.MaxBond)
-	case n.MilestoneCount() > 0 && n.ReviewHours > c.MaxReviewHours:
-		return fmt.Sprintf("its review window is %d hours, at most %d", n.ReviewHours, c.MaxReviewHours)
-	}
-	return ""
-}
-
-// cannotUse returns why the agent cannot take part on either side.
-func (c *Config) cannotUse(n *haggle.Snapshot, side protocol.OfferSide) string {
 	limits, listed := c.Mints[n.TokenMint]
 	switch {
 	case !listed:
@@ -68,6 +44,21 @@ func (c *Config) cannotUse(n *haggle.Snapshot, side protocol.OfferSide) string {
 		return "it has milestones, and Config.Deliver is not set"
 	case n.MilestoneCount() > 0 && !slices.Contains(c.Arbiters, n.Arbiter):
 		return fmt.Sprintf("its arbiter %s is not in Config.Arbiters", n.Arbiter)
+	case side == protocol.OfferSideBuyer:
+		return "" // the buyer has chosen the other terms itself
+	case len(c.Services) == 0 && c.Admit == nil:
+		return "neither Config.Services nor Config.Admit is set"
+	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):
+		return "its service is not in Config.Services"
+	case n.ProtocolFeeBps > c.MaxFeeBps:
+		return fmt.Sprintf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
+	case limits.check(n, side, n.EscrowAmount) != nil:
+		return fmt.Sprintf("its escrow of %d base units cannot pay %d after the fee",
+			n.EscrowAmount, limits.MinPrice)
+	case n.BondRequired > limits.MaxBond:
+		return fmt.Sprintf("it requires a bond of %d base units, at most %d", n.BondRequired, limits.MaxBond)
+	case n.MilestoneCount() > 0 && n.ReviewHours > c.MaxReviewHours:
+		return fmt.Sprintf("its review window is %d hours, at most %d", n.ReviewHours, c.MaxReviewHours)
 	}
 	return ""
 }
