@@ -111,7 +111,17 @@ func (l *loop) read(request readRequest) snapshot {
 func (l *loop) offersOf(ctx context.Context, n *haggle.Snapshot, known []PastOffer) []PastOffer {
 	side, _ := n.SideOf(l.self)
 	v := view{Snapshot: n, side: side}
-	if !v.canMove() && !n.IsAgreed() || areOffersOf(n, known) {
+	if !v.canMove() && !n.IsAgreed() {
+		return known
+	}
+	isStanding := func(o PastOffer) bool {
+		return o.Round == n.CurrentRound && o.Amount == n.CurrentOfferAmount && o.At == n.LastOfferAt
+	}
+	contradicts := func(o PastOffer) bool { return o.Round >= n.CurrentRound && !isStanding(o) }
+	if slices.ContainsFunc(known, contradicts) {
+		known = nil
+	}
+	if len(known) == int(n.CurrentRound) {
 		return known
 	}
 	limited, cancel := context.WithTimeout(ctx, historyTimeout)
@@ -120,46 +130,17 @@ func (l *loop) offersOf(ctx context.Context, n *haggle.Snapshot, known []PastOff
 	if err != nil {
 		l.config.Logger.Warn("reading past offers failed", "negotiation", n.Address, "error", err)
 	}
-	offers := before.offers
-	if len(offers) < len(known) && areConsistent(n, known) {
+	offers := slices.DeleteFunc(before.offers, contradicts)
+	if len(offers) < len(known) {
 		offers = known
 	}
-	return withStanding(n, offers)
-}
-
-// areOffersOf reports whether the offers are complete.
-func areOffersOf(n *haggle.Snapshot, offers []PastOffer) bool {
-	return len(offers) == int(n.CurrentRound) && areConsistent(n, offers)
-}
-
-// areConsistent reports whether the latest offer does not contradict the account.
-func areConsistent(n *haggle.Snapshot, offers []PastOffer) bool {
-	if len(offers) == 0 {
-		return true
-	}
-	last := offers[len(offers)-1]
-	if last.Round == n.CurrentRound {
-		return last.Amount == n.CurrentOfferAmount && last.At == n.LastOfferAt
-	}
-	return last.Round < n.CurrentRound
-}
-
-// withStanding adds the standing offer, unless it is there.
-func withStanding(n *haggle.Snapshot, offers []PastOffer) []PastOffer {
-	offers = slices.DeleteFunc(offers, func(o PastOffer) bool {
-		return o.Round >= n.CurrentRound && !isStanding(n, o)
-	})
-	if n.CurrentRound == 0 || len(offers) > 0 && offers[len(offers)-1].Round == n.CurrentRound {
+	if n.CurrentRound == 0 || slices.ContainsFunc(offers, isStanding) {
 		return offers
 	}
 	return append(offers, PastOffer{
 		Round: n.CurrentRound, Side: n.OfferSide, Amount: n.CurrentOfferAmount, Escrow: n.EffectiveEscrow,
 		At: n.LastOfferAt,
 	})
-}
-
-func isStanding(n *haggle.Snapshot, o PastOffer) bool {
-	return o.Round == n.CurrentRound && o.Amount == n.CurrentOfferAmount && o.At == n.LastOfferAt
 }
 
 // isAnother reports whether a negotiation is a later deal at the address of the known one.
@@ -178,8 +159,8 @@ func (l *loop) readResult(ctx context.Context, request readRequest) (*Result, er
 	if (before.live || request.exists) && !before.closed {
 		return nil, errNodeBehind
 	}
-	if result := before.result; result != nil {
-		result.Negotiation, result.Side, result.Counterpart = request.address, before.side, before.counterpart
+	if before.result != nil {
+		before.result.Side, before.result.Counterpart = before.side, before.counterpart
 	}
 	return before.result, nil
 }
