@@ -17,9 +17,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// buildFunc returns the action that is to be sent.
-type buildFunc func(ctx context.Context) (*haggle.Action, error)
-
 const (
 	// actionTimeout is longer than a transaction takes to land or to expire.
 	actionTimeout = 3 * time.Minute
@@ -31,8 +28,11 @@ const (
 	pendingPause = 10 * time.Minute
 )
 
-// act starts an action on chain. An action in progress when Run is to end gets shutdownTimeout to finish.
-func (l *loop) act(f *tracked, v *view, name string, build buildFunc) {
+// act starts the action on chain that build returns. An action in progress when Run is to end gets
+// shutdownTimeout to finish.
+func (l *loop) act(
+	f *tracked, v *view, name string, build func(ctx context.Context) (*haggle.Action, error),
+) {
 	f.acting = true
 	attributes := f.attributes("action", name)
 	l.actions.add(true, func() {
@@ -113,7 +113,7 @@ func (l *loop) acted(
 		f.failures++
 		l.refreshAfter(f, jitter(pendingPause))
 	case f.decided == nil:
-		f.unpayable = f.state
+		f.unpayable = true
 		l.retryLater(f)
 	case v.IsBargaining() && v.isLast():
 		l.fallBack(f, v, f.decided.turn)
@@ -132,7 +132,7 @@ func (l *loop) isRefused(f *tracked, v *view, err error) bool {
 	}
 	turn := f.decided.turn
 	invalid := &InvalidDecision{Negotiation: f.address, Decision: f.decided.decision, Reason: err}
-	if f.fallback.position == f.position && f.fallback.tried > 0 {
+	if f.fallbacks > 0 {
 		l.report(f.address, invalid)
 		l.fallBack(f, v, turn)
 	} else {

@@ -54,7 +54,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 			l := newLoop(t)
 			l.config.Acted = func(Act) { acted++ }
 			l.config.Failed = func(solana.PublicKey, error) { failed++ }
-			f := &tracked{address: solana.PublicKey{7}, index: -1, acting: true, failures: 3, decided: &decided{}}
+			f := &tracked{address: solana.PublicKey{7}, acting: true, failures: 3, decided: &decided{}}
 			v := &view{Snapshot: at(5)}
 			l.acted(f, v, "close_negotiation", transaction.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
@@ -82,7 +82,7 @@ func TestFailedActionIsRetriedLater(t *testing.T) {
 		&haggle.JournalError{Op: "begin", Outcome: transaction.NotSent, Err: errors.New("the disk is full")},
 	} {
 		l := newLoop(t)
-		f := &tracked{index: -1, acting: true}
+		f := &tracked{acting: true}
 		l.acted(f, &view{Snapshot: at(5)}, "close_negotiation", transaction.OutcomeOf(err), nil, err)
 		require.Equal(t, 1, f.failures, "%v", err)
 		require.False(t, f.acting)
@@ -113,17 +113,17 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 				f.retry.Stop()
 			}
 			made := &decided{turn: Turn{LastCall: true}, decision: Accept{}}
-			f := &tracked{index: -1, decided: made}
+			f := &tracked{decided: made}
 			act(f, with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 1 }))
 			require.Same(t, made, f.decided)
-			require.Zero(t, f.fallback.tried)
+			require.Zero(t, f.fallbacks)
 
-			over := &tracked{address: solana.PublicKey{7}, index: -1, state: 1}
+			over := &tracked{address: solana.PublicKey{7}, state: 1}
 			l.single = &single{address: over.address, until: time.Now().Add(time.Minute)}
 			act(over, with(bargaining(1), func(n *protocol.Negotiation) {
 				n.Status = protocol.NegotiationStatusRejected
 			}))
-			require.Zero(t, over.unpayable)
+			require.False(t, over.unpayable)
 			require.Nil(t, l.single.result)
 		})
 	}
@@ -135,7 +135,7 @@ func TestErrorOfBuildingAnActionIsReported(t *testing.T) {
 	var reported []error
 	l := newLoop(t)
 	l.config.Failed = func(_ solana.PublicKey, err error) { reported = append(reported, err) }
-	f := &tracked{index: -1}
+	f := &tracked{}
 	l.act(f, &view{Snapshot: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) {
 		return nil, broken
 	})
@@ -172,7 +172,7 @@ func TestWarningsAreLoggedBeforeTheAction(t *testing.T) {
 		}
 	}), nil))
 	n := &haggle.Snapshot{Address: solana.PublicKey{7}, Negotiation: bargaining(0)}
-	f := &tracked{address: n.Address, index: -1}
+	f := &tracked{address: n.Address}
 	l.act(f, &view{Snapshot: n}, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
 		action, err := client.At(n).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 1}).Build(ctx)
 		assert.NoError(t, err)

@@ -103,5 +103,5 @@ func (l *loop) refuse(f *tracked, v *view, reason error) {
 	f.participation = declined
 	l.config.Logger.Warn("negotiation declined", f.attributes("error", reason)...)
 	l.report(f.address, reason)
-	l.agenda.wake(f, v.TurnDeadline)
+	f.wakeAt = v.TurnDeadline
 }

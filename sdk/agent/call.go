@@ -24,8 +24,6 @@ var (
 
 // call is a pending call of one of the agent's functions.
 type call struct {
-	// position is the position that the call is about.
-	position uint64
 	// cancel ends the call's context. The loop then gets the cause as the call's error, unless the call is
 	// closed.
 	cancel context.CancelCauseFunc
@@ -46,9 +44,9 @@ func start[T any](
 	}
 	inTime, stop := context.WithTimeoutCause(l.ctx, limit, cause)
 	ctx, cancel := context.WithCancelCause(inTime)
-	c := &call{position: f.position, cancel: cancel}
+	c := &call{cancel: cancel}
 	f.call = c
-	l.agenda.wake(f, until)
+	f.wakeAt = until
 	finish := func(value T, err error) {
 		f.call, c.closed = nil, true
 		if !l.stopping {
@@ -83,13 +81,13 @@ func start[T any](
 }
 
 // withdraw ends a negotiation's pending call, whose result is then not used.
-func (f *tracked) withdraw(cause error) {
+func (f *tracked) withdraw() {
 	if f.call == nil {
 		return
 	}
 	f.call.closed = true
 	f.overdueCalls++
-	f.call.cancel(cause)
+	f.call.cancel(errStateChanged)
 	f.call = nil
 }
 

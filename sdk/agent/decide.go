@@ -8,9 +8,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// maxInvalid is how often Decide is called at a position while its decisions are invalid.
-const maxInvalid = 2
-
 func (l *loop) turn(f *tracked, v *view, last bool) Turn {
 	deadline := v.TurnDeadline
 	if _, reviewed := v.UnderReview(); v.IsAgreed() && !reviewed {
@@ -30,7 +27,7 @@ func (l *loop) decide(f *tracked, v *view, last bool) {
 	turn := l.turn(f, v, last)
 	if l.awaitsCall(f) {
 		if !last {
-			l.agenda.wake(f, v.lastCallAt())
+			f.wakeAt = v.lastCallAt()
 			return
 		}
 		l.failed(f, errOverdueCall)
@@ -45,8 +42,7 @@ func (l *loop) decide(f *tracked, v *view, last bool) {
 // carryOut carries out a decision on this position that has been made before. It returns false if there is
 // none.
 func (l *loop) carryOut(f *tracked, v *view) bool {
-	if f.decided == nil || f.decided.position != f.position {
-		f.decided = nil
+	if f.decided == nil {
 		return false
 	}
 	l.do(f, v, f.decided.turn, f.decided.decision)
@@ -84,14 +80,14 @@ func (l *loop) answered(f *tracked, v *view, turn Turn, decision any, err error)
 
 // setDecided carries out a decision, and keeps it as long as that fails with transient errors.
 func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision any) {
-	f.decided = &decided{position: f.position, turn: turn, decision: decision}
+	f.decided = &decided{turn: turn, decision: decision}
 	l.do(f, v, turn, decision)
 }
 
 // waited records a Wait of Decide or Deliver, and plans the next call.
 func (l *loop) waited(f *tracked, v *view, turn Turn, wait Wait) {
 	f.failures = 0
-	f.answer = answer{position: f.position, until: wait.Until, last: turn.LastCall, at: turn.Now}
+	f.answer = answer{until: wait.Until, last: turn.LastCall, at: turn.Now}
 	// The time of the last call may have come during this one.
 	next := l.viewNow(f, v)
 	l.perform(f, next, next.plan())
@@ -102,19 +98,13 @@ func (l *loop) waited(f *tracked, v *view, turn Turn, wait Wait) {
 // the time of the last call. After a second invalid move nothing follows: a milestone that the buyer does not
 // dispute is released.
 func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
-	count := 1
-	if f.answer.position == f.position {
-		count = f.answer.invalid + 1
-	}
 	f.decided = nil
-	f.answer = answer{
-		position: f.position, at: turn.Now, invalid: count, reason: invalid, exhausted: count >= maxInvalid,
-	}
-	l.config.Logger.Error("invalid decision", f.attributes("error", invalid, "final", f.answer.exhausted)...)
+	f.answer = answer{at: turn.Now, invalid: f.answer.invalid + 1, reason: invalid}
+	l.config.Logger.Error("invalid decision", f.attributes("error", invalid, "final", f.answer.isExhausted())...)
 	l.report(f.address, invalid)
 	next := l.viewNow(f, v)
 	switch {
-	case f.answer.exhausted:
+	case f.answer.isExhausted():
 		l.perform(f, next, next.plan())
 	case v.IsAgreed():
 		l.deliver(f, next, turn.LastCall)
@@ -132,21 +122,18 @@ func (l *loop) undecided(f *tracked, v *view, turn Turn, err error) {
 		return
 	}
 	l.retryLater(f)
-	l.agenda.wake(f, v.lastCallAt())
+	f.wakeAt = v.lastCallAt()
 }
 
 // fallBack carries out the next possible fallback: Config.Fallback, then Reject. A rejection that would
 // forfeit the bond is none: the negotiation expires then, and the bond is returned.
 func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
-	if f.fallback.position != f.position {
-		f.fallback = fallback{position: f.position}
-	}
 	f.decided = nil
 	turn.LastCall = true
 	fallbacks := []Decision{l.config.Fallback, Reject{}}
-	for f.fallback.tried < len(fallbacks) {
-		decision := fallbacks[f.fallback.tried]
-		f.fallback.tried++
+	for f.fallbacks < len(fallbacks) {
+		decision := fallbacks[f.fallbacks]
+		f.fallbacks++
 		if decision == nil {
 			continue
 		}
@@ -166,8 +153,8 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 	}
 	l.config.Logger.Error("no fallback is possible: the negotiation will expire",
 		f.attributes("turn deadline", v.TurnDeadline)...)
-	f.answer = answer{position: f.position, last: true}
-	l.agenda.wake(f, v.TurnDeadline)
+	f.answer = answer{last: true}
+	f.wakeAt = v.TurnDeadline
 }
 
 // do starts the action of a decision or a milestone move, on the snapshot that it was made on.
@@ -210,7 +197,7 @@ func (l *loop) seal(f *tracked, v *view) {
 			case err != nil:
 				l.failed(f, err)
 				l.retryLater(f)
-				l.agenda.wake(f, v.TurnDeadline)
+				f.wakeAt = v.TurnDeadline
 			case v.ZopaStep().IsCommit():
 				l.send(f, v, l.client.At(n).CommitZopa(sealed))
 			default:

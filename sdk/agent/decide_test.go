@@ -39,7 +39,7 @@ func TestInvalidDecisionIsRecordedWithItsTime(t *testing.T) {
 					turns = append(turns, turn)
 					return ClaimMilestone{Index: 8}, nil
 				}
-				f := &tracked{index: -1, position: 1, side: protocol.OfferSideSeller, participation: engaged}
+				f := &tracked{position: 1, side: protocol.OfferSideSeller, participation: engaged}
 				v := l.viewOf(f, &haggle.Snapshot{Negotiation: c.negotiation}, c.now)
 				l.perform(f, v, v.plan())
 				l.process(time.Second)
@@ -47,9 +47,7 @@ func TestInvalidDecisionIsRecordedWithItsTime(t *testing.T) {
 				require.NoError(t, turns[0].Invalid)
 				require.ErrorIs(t, turns[1].Invalid, c.want)
 				require.Equal(t, turns[0].LastCall, turns[1].LastCall)
-				require.Equal(t, answer{
-					position: 1, at: c.now, invalid: maxInvalid, reason: f.answer.reason, exhausted: true,
-				}, f.answer)
+				require.Equal(t, answer{at: c.now, invalid: maxInvalid, reason: f.answer.reason}, f.answer)
 				require.ErrorIs(t, f.answer.reason, c.want)
 				require.Nil(t, f.call)
 				close(l.stopped)

@@ -29,8 +29,8 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 	}
 	l.failed(f, err)
 	if turn.LastCall && v.isBuyer() {
-		f.answer = answer{position: f.position, last: true}
+		f.answer = answer{last: true}
 	}
 	l.retryLater(f)
-	l.agenda.wake(f, l.viewNow(f, v).plan().at)
+	f.wakeAt = l.viewNow(f, v).plan().at
 }

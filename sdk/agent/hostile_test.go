@@ -40,7 +40,7 @@ func TestTransactionsWithoutEventsDoNotDelayAnAgent(t *testing.T) {
 		l := newLoop(t)
 		withdrawn := false
 		pending := &call{cancel: func(error) { withdrawn = true }}
-		f := &tracked{address: solana.PublicKey{7}, index: -1, call: pending}
+		f := &tracked{address: solana.PublicKey{7}, call: pending}
 		l.tracked[f.address] = f
 		truncated := haggle.EventEnvelope{Negotiation: f.address, Slot: 9, Truncated: true}
 		count := func() (reads int) {
@@ -97,10 +97,32 @@ func TestWrongTimeOfANodeIsReplaced(t *testing.T) {
 	l.tick(testNow + 1_000_000)
 	l.tick(testNow)
 	cancelled := 0
-	f := &tracked{address: solana.PublicKey{7}, index: -1, call: &call{cancel: func(error) { cancelled++ }}}
-	l.agenda.wake(f, testNow+100)
+	f := &tracked{
+		address: solana.PublicKey{7}, wakeAt: testNow + 100, call: &call{cancel: func(error) { cancelled++ }},
+	}
+	l.tracked[f.address] = f
 	l.tick(testNow + 2)
 	require.Zero(t, cancelled, "the time to answer is not over")
+	l.tick(testNow + 100)
+	require.Equal(t, 1, cancelled)
+}
+
+func TestNegotiationsAreDueInTheOrderOfTheirTimes(t *testing.T) {
+	l := newLoop(t)
+	const never = 0
+	var due []int64
+	for _, at := range []int64{30, 10, never, 20, 40} {
+		address := solana.PublicKey{byte(at), 1}
+		l.tracked[address] = &tracked{address: address, wakeAt: at, call: &call{cancel: func(error) {
+			due = append(due, at)
+		}}}
+	}
+	l.tick(9)
+	require.Empty(t, due)
+	l.tick(30)
+	require.Equal(t, []int64{10, 20, 30}, due)
+	l.tick(50)
+	require.Equal(t, []int64{10, 20, 30, 40}, due, "each is due once")
 }
 
 // A long history of a negotiation delays the call of the agent's function by historyTimeout at most, and the
@@ -145,7 +167,7 @@ func TestSlotThatNeverExistedHidesNoEvents(t *testing.T) {
 	const ahead = 1_000_000_000
 	l := newLoop(t)
 	l.self = testSeller
-	f := &tracked{address: solana.PublicKey{7}, index: -1}
+	f := &tracked{address: solana.PublicKey{7}}
 	l.tracked[f.address] = f
 	read := func(round uint8, slot uint64) *haggle.Snapshot {
 		n := &haggle.Snapshot{Address: f.address, Negotiation: bargaining(round), Slot: slot}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -26,7 +26,7 @@ func (l *loop) listen() {
 		}
 		l.config.Logger.Warn("subscription failed; the next attempt follows", "error", err)
 		l.post(func() { l.unsubscribed = true })
-		if !sleep(l.ctx, resubscribeAfter) {
+		if wait.For(l.ctx, resubscribeAfter) != nil {
 			return
 		}
 	}
@@ -52,23 +52,16 @@ func (l *loop) consume() error {
 // subscribe returns a subscription to one negotiation, or to all of the wallet's. It runs in listen's
 // goroutine.
 func (l *loop) subscribe() (*haggle.Subscription, error) {
-	var only solana.PublicKey
-	known := make(chan struct{})
-	l.post(func() {
-		defer close(known)
+	chosen := inLoop(l, func() (address solana.PublicKey) {
 		if l.single != nil {
-			only = l.single.address
+			address = l.single.address
 		}
+		return address
 	})
-	select {
-	case <-known:
-	case <-l.ctx.Done():
-		return nil, context.Cause(l.ctx)
-	}
-	if only.IsZero() {
+	if chosen.IsZero() {
 		return l.client.WatchAgent(l.ctx, l.self)
 	}
-	return l.client.Watch(l.ctx, only)
+	return l.client.Watch(l.ctx, chosen)
 }
 
 // onEvent processes an event.
@@ -90,7 +83,7 @@ func (l *loop) onEvent(envelope haggle.EventEnvelope) {
 		if _, closed := envelope.Event.(*protocol.NegotiationClosed); closed {
 			return
 		}
-		f = &tracked{address: envelope.Negotiation, index: -1}
+		f = &tracked{address: envelope.Negotiation}
 		l.tracked[envelope.Negotiation] = f
 	}
 	f.note(envelope)

@@ -17,7 +17,7 @@ const (
 // perform does a duty.
 func (l *loop) perform(f *tracked, v *view, next step) {
 	l.engage(f, v, next.duty)
-	l.agenda.wake(f, next.at)
+	f.wakeAt = next.at
 	idles := next.duty == idle || next.duty == done
 	if pause := time.Until(f.retryAt); !idles && !next.last && f.failures > 0 && pause > 0 {
 		// It failed at this position a moment ago.
@@ -58,7 +58,7 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 // finish closes a negotiation as its buyer, which also delivers the buyer's payout. The seller claims its
 // payout; so does a buyer that cannot close the negotiation.
 func (l *loop) finish(f *tracked, v *view) {
-	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || f.unpayable != f.state) {
+	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || !f.unpayable) {
 		l.send(f, v, l.client.At(v.Snapshot).Close(l.self))
 		return
 	}
@@ -75,10 +75,8 @@ func (l *loop) retryLater(f *tracked) {
 func (l *loop) refreshAfter(f *tracked, pause time.Duration) {
 	f.retryAt = time.Now().Add(pause)
 	again := func() { l.post(func() { l.refresh(f) }) }
-	if f.retry == nil {
-		f.retry = time.AfterFunc(pause, again)
-	} else {
+	if f.retry != nil {
 		f.retry.Stop()
-		f.retry.Reset(pause)
 	}
+	f.retry = time.AfterFunc(pause, again)
 }

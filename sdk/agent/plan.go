@@ -32,13 +32,6 @@ const (
 	done
 )
 
-func (d duty) String() string {
-	return [...]string{
-		"idle", "admit", "accept invitation", "seal", "decide", "fall back", "deliver", "release", "settle",
-		"expire", "finish", "done",
-	}[d]
-}
-
 // step is the next duty, and when to refresh although nothing has changed.
 type step struct {
 	duty duty
@@ -60,22 +53,23 @@ const (
 	declined
 )
 
-// answer is what the agent's function has returned at a position, valid as long as the position does not
-// change.
+// answer is what the agent's function has returned at a position; zero if it has not.
 type answer struct {
-	position uint64
 	// until is when to call again; zero is at the last call.
 	until int64
 	// last reports that it was the last call.
 	last bool
-	// at is when the function was called.
+	// at is when the function was called; zero if it has not answered.
 	at int64
-	// invalid counts the invalid decisions, and reason is the latest one's. exhausted reports that the
-	// function is not called again.
-	invalid   int
-	reason    error
-	exhausted bool
+	// invalid counts the invalid decisions, and reason is the latest one's.
+	invalid int
+	reason  error
 }
+
+// maxInvalid is how often the agent's function is called at a position while its decisions are invalid.
+const maxInvalid = 2
+
+func (a answer) isExhausted() bool { return a.invalid >= maxInvalid }
 
 // sellerGrace is how many seconds a seller waits for the buyer to do what either side can do.
 const sellerGrace = 30
@@ -161,11 +155,11 @@ func (v *view) planCall(call duty) step {
 	switch {
 	case v.answer.last:
 		return step{at: v.TurnDeadline}
-	case v.answer.exhausted && call != decide:
+	case v.answer.isExhausted() && call != decide:
 		return step{at: v.TurnDeadline}
-	case v.answer.exhausted && v.isLast():
+	case v.answer.isExhausted() && v.isLast():
 		return step{duty: fallBack, last: true, at: v.TurnDeadline}
-	case v.answer.exhausted:
+	case v.answer.isExhausted():
 		return step{at: v.lastCallAt()}
 	case v.isLast():
 		return step{duty: call, last: true, at: v.TurnDeadline}
@@ -178,7 +172,7 @@ func (v *view) planCall(call duty) step {
 // isAnswered reports whether the agent's function has returned Wait, and the time to call it again has not
 // come.
 func (v *view) isAnswered() bool {
-	return v.answer.position != 0 && v.answer.invalid == 0 && (v.answer.until == 0 || v.now < v.answer.until)
+	return v.answer.at != 0 && v.answer.invalid == 0 && (v.answer.until == 0 || v.now < v.answer.until)
 }
 
 func (v *view) planMilestones() step {
@@ -222,7 +216,7 @@ func (v *view) planDelivery(reviewed bool) step {
 	switch {
 	case due != 0 && v.now >= due:
 		return step{duty: deliver, last: true, at: v.SettleDueAt()}
-	case v.answer.exhausted, v.isAnswered():
+	case v.answer.isExhausted(), v.isAnswered():
 		return step{at: earliest(v.answer.until, earliest(due, v.SettleDueAt()))}
 	}
 	return step{duty: deliver, at: earliest(due, v.SettleDueAt())}

@@ -85,8 +85,8 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 	open, reviewed := inMilestones(false), inMilestones(true)
 	reviewOver := with(reviewed, turnEnds(testNow))
 	milestonesOver := with(open, func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow })
-	waited := answer{position: 1}
-	waitedUntil := func(at int64) answer { return answer{position: 1, until: at} }
+	waited := answer{at: testNow}
+	waitedUntil := func(at int64) answer { return answer{at: testNow, until: at} }
 	none := answer{}
 	for name, c := range map[string]struct {
 		negotiation   protocol.Negotiation
@@ -114,7 +114,7 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 		"Until after last call": {bargaining(1), seller, engaged, waitedUntil(testNow + 99), step{at: lastCallAt}},
 		"last call": {with(bargaining(1), turnEnds(testNow+15)), seller, engaged, waited,
 			step{duty: decide, last: true, at: testNow + 15}},
-		"after the last call": {bargaining(1), seller, engaged, answer{position: 1, last: true}, step{at: turnEnd}},
+		"after the last call": {bargaining(1), seller, engaged, answer{last: true}, step{at: turnEnd}},
 		"short window": {with(bargaining(1), shortWindow), seller, engaged, none,
 			step{duty: decide, at: testNow + 1}},
 		"overdue, buyer": {overdue, buyer, engaged, none, step{duty: expire}},
@@ -158,22 +158,6 @@ func midpoint() protocol.Negotiation {
 	})
 }
 
-func TestAgendaReturnsNegotiationsInTheOrderOfTheirTimes(t *testing.T) {
-	var a agenda
-	late, early, never := &tracked{index: -1}, &tracked{index: -1}, &tracked{index: -1}
-	a.wake(late, 20)
-	a.wake(early, 10)
-	a.wake(never, 0)
-	require.Nil(t, a.due(9))
-	require.Same(t, early, a.due(20))
-	a.wake(early, 30)
-	a.wake(late, 40)
-	require.Same(t, early, a.due(50))
-	a.wake(late, 0)
-	require.Nil(t, a.due(50))
-	require.Empty(t, a)
-}
-
 // A seller is called for the last time before each moment from which on it can claim one milestone fewer:
 // each claim needs a whole review window, one after the other, before the milestones' deadline.
 func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
@@ -186,7 +170,7 @@ func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
 		v.answer = a
 		return v
 	}
-	waited := func(at int64) answer { return answer{position: 1, at: at} }
+	waited := func(at int64) answer { return answer{at: at} }
 	require.Equal(t, step{duty: deliver, at: latest(3) - claimMargin}, at(testNow, answer{}).plan())
 	require.Equal(t, latest(3), at(testNow, answer{}).claimDeadline())
 	require.Equal(t, step{at: latest(3) - claimMargin}, at(testNow+1, waited(testNow)).plan(),

@@ -97,7 +97,7 @@ func (l *loop) onListed(n *haggle.Snapshot) {
 	}
 	f := l.tracked[n.Address]
 	if f == nil {
-		f = &tracked{address: n.Address, index: -1}
+		f = &tracked{address: n.Address}
 	} else if isBefore(n.Slot, f.slot) || l.fingerprint(n) == f.state {
 		return
 	}
@@ -119,14 +119,19 @@ func (l *loop) onListed(n *haggle.Snapshot) {
 		l.refresh(f)
 		return
 	}
-	l.agenda.wake(f, next.at)
+	f.wakeAt = next.at
 }
 
 // update takes over a snapshot.
 func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	f.side, _ = n.SideOf(l.self)
 	f.live = f.live || !n.IsOver()
-	f.created, f.state, f.position, f.slot = n.CreatedAt, l.fingerprint(n), l.positionOf(n), n.Slot
+	state, position := l.fingerprint(n), l.positionOf(n)
+	if position != f.position {
+		f.answer, f.decided, f.fallbacks = answer{}, nil, 0
+	}
+	f.unpayable = f.unpayable && state == f.state
+	f.created, f.state, f.position, f.slot = n.CreatedAt, state, position, n.Slot
 	f.counterpart = n.Party(other(f.side))
 	if f.participation == undecided && (hasEngaged(n, f.side) || l.admitsAsBuyer(f, n)) {
 		f.participation = engaged

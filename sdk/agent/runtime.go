@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 const (
@@ -111,7 +114,6 @@ type loop struct {
 	single *single
 
 	tracked map[solana.PublicKey]*tracked
-	agenda  agenda
 	// now is the chain's time when it was last read. It can go back: a node may have returned a wrong time.
 	now int64
 	// seed is for fingerprints.
@@ -263,25 +265,18 @@ func (l *loop) recover() {
 	}
 }
 
+// inLoop returns the result of a function that runs in the loop's goroutine, for a task that Run waits for.
+func inLoop[T any](l *loop, read func() T) T {
+	result := make(chan T, 1)
+	l.post(func() { result <- read() })
+	return <-result
+}
+
 // readClock reads the chain's clock periodically.
 func (l *loop) readClock() {
-	ticker := time.NewTicker(clockEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-l.ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		needed := make(chan bool, 1)
-		l.post(func() { needed <- len(l.agenda) > 0 })
-		select {
-		case wanted := <-needed:
-			if !wanted {
-				continue
-			}
-		case <-l.ctx.Done():
-			return
+	for wait.For(l.ctx, clockEvery) == nil {
+		if !inLoop(l, func() bool { return len(l.tracked) > 0 }) {
+			continue
 		}
 		now, err := l.client.Now(l.ctx)
 		if err != nil {
@@ -292,10 +287,19 @@ func (l *loop) readClock() {
 	}
 }
 
-// tick refreshes the negotiations whose time has come, and ends the calls whose time is over.
+// tick refreshes the negotiations whose time has come, the earliest first, and ends the calls whose time is
+// over.
 func (l *loop) tick(now int64) {
 	l.now = now
-	for f := l.agenda.due(l.now); f != nil; f = l.agenda.due(l.now) {
+	var due []*tracked
+	for _, f := range l.tracked {
+		if f.wakeAt != 0 && f.wakeAt <= now {
+			due = append(due, f)
+		}
+	}
+	slices.SortFunc(due, func(a, b *tracked) int { return cmp.Compare(a.wakeAt, b.wakeAt) })
+	for _, f := range due {
+		f.wakeAt = 0
 		if f.call != nil {
 			f.call.cancel(errTimeIsUp)
 			continue
@@ -307,16 +311,4 @@ func (l *loop) tick(now int64) {
 // attributes returns the log attributes of a negotiation.
 func (f *tracked) attributes(more ...any) []any {
 	return append([]any{"negotiation", f.address, "side", f.side}, more...)
-}
-
-// sleep waits. It returns false if the context has ended.
-func sleep(ctx context.Context, length time.Duration) bool {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

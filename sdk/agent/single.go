@@ -58,7 +58,7 @@ var errOver = errors.New("agent: negotiation over")
 func (l *loop) beginSingle() {
 	switch {
 	case l.single.isChosen():
-		f := &tracked{address: l.single.address, index: -1, exists: true}
+		f := &tracked{address: l.single.address, exists: true}
 		l.tracked[f.address] = f
 		l.refresh(f)
 	case l.single != nil && l.config.Patience > 0:

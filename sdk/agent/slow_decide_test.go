@@ -131,7 +131,7 @@ func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
 		var cancel context.CancelFunc
 		l.ctx, cancel = context.WithCancel(t.Context())
 		for i := range 3 * DefaultConcurrency {
-			f := &tracked{address: solana.PublicKey{byte(i), 1}, index: -1}
+			f := &tracked{address: solana.PublicKey{byte(i), 1}}
 			l.act(f, &view{Snapshot: at(5)}, "submit_offer", blocked)
 		}
 		run(time.Second)

@@ -235,7 +235,7 @@ func (l *loop) observed(f *tracked, s snapshot) {
 	l.extendGracePeriod(v)
 	if f.position != before {
 		f.failures = 0
-		f.withdraw(errStateChanged)
+		f.withdraw()
 	}
 	if f.call == nil {
 		l.perform(f, v, v.plan())
@@ -288,10 +288,9 @@ func (l *loop) drop(f *tracked) {
 }
 
 func (l *loop) forget(f *tracked) {
-	l.agenda.wake(f, 0)
 	if f.retry != nil {
 		f.retry.Stop()
 	}
-	f.withdraw(errStateChanged)
+	f.withdraw()
 	delete(l.tracked, f.address)
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -30,13 +29,13 @@ type tracked struct {
 	eventSlot uint64
 
 	participation participation
-	answer        answer
-	// decided is a decision that is being carried out, or is retried after a transient error.
-	decided *decided
-	// fallback counts the fallbacks tried at a position.
-	fallback fallback
-	// unpayable is the state at which a claim failed.
-	unpayable uint64
+	// answer, decided and fallbacks are about this position: see update. decided is a decision that is being
+	// carried out, or is retried after a transient error; fallbacks counts the fallbacks tried.
+	answer    answer
+	decided   *decided
+	fallbacks int
+	// unpayable reports that a claim failed in this state.
+	unpayable bool
 	// result is nil while the negotiation is open, or if its result is not known.
 	result *Result
 	// closed reports that an event has announced the close.
@@ -64,73 +63,12 @@ type tracked struct {
 	// refusals counts Admit's errors in a row.
 	refusals int
 
-	// wakeAt is when to refresh by the chain's clock; zero is never. index is the position in the heap; -1 if
-	// it is in none.
+	// wakeAt is when to refresh by the chain's clock; zero is never.
 	wakeAt int64
-	index  int
 }
 
-// decided is a decision, or a milestone move, and the position that it was made on.
+// decided is a decision, or a milestone move, and the turn that it was made on.
 type decided struct {
-	position uint64
 	turn     Turn
 	decision any
-}
-
-// fallback counts the fallbacks that have been tried at a position.
-type fallback struct {
-	position uint64
-	tried    int
-}
-
-// agenda is a heap of negotiations by the time of their next refresh.
-type agenda []*tracked
-
-func (a agenda) Len() int           { return len(a) }
-func (a agenda) Less(i, j int) bool { return a[i].wakeAt < a[j].wakeAt }
-func (a agenda) Swap(i, j int) {
-	a[i], a[j] = a[j], a[i]
-	a[i].index, a[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (a *agenda) Push(item any) {
-	f := item.(*tracked)
-	f.index = len(*a)
-	*a = append(*a, f)
-}
-
-// Pop implements heap.Interface.
-func (a *agenda) Pop() any {
-	last := len(*a) - 1
-	f := (*a)[last]
-	(*a)[last] = nil
-	*a = (*a)[:last]
-	f.index = -1
-	return f
-}
-
-// wake sets when a negotiation is refreshed, by the chain's clock; zero is never.
-func (a *agenda) wake(f *tracked, at int64) {
-	switch {
-	case f.index >= 0 && at == 0:
-		heap.Remove(a, f.index)
-		f.wakeAt = 0
-	case f.index >= 0:
-		f.wakeAt = at
-		heap.Fix(a, f.index)
-	case at != 0:
-		f.wakeAt = at
-		heap.Push(a, f)
-	}
-}
-
-// due removes and returns the next negotiation whose time has come; nil if there is none.
-func (a *agenda) due(now int64) *tracked {
-	if len(*a) == 0 || (*a)[0].wakeAt > now {
-		return nil
-	}
-	f := heap.Pop(a).(*tracked)
-	f.wakeAt = 0
-	return f
 }

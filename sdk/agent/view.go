@@ -17,8 +17,7 @@ type view struct {
 	made          time.Time
 	margin        time.Duration
 	participation participation
-	// answer is zero unless it is about this position.
-	answer answer
+	answer        answer
 	// unpayable reports that claiming the agent's payout failed a moment ago.
 	unpayable bool
 }
@@ -72,15 +71,11 @@ func (l *loop) positionOf(n *haggle.Snapshot) uint64 {
 
 // viewOf returns a view of a snapshot, now being the chain's time at this moment.
 func (l *loop) viewOf(f *tracked, n *haggle.Snapshot, now int64) *view {
-	v := &view{
+	return &view{
 		Snapshot: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin,
-		participation: f.participation,
+		participation: f.participation, answer: f.answer,
+		unpayable: f.unpayable && time.Now().Before(f.retryAt),
 	}
-	if f.answer.position == f.position {
-		v.answer = f.answer
-	}
-	v.unpayable = f.unpayable == f.state && time.Now().Before(f.retryAt)
-	return v
 }
 
 // viewNow returns a view of the same snapshot at the present time, with the latest answer.
