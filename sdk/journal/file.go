@@ -10,8 +10,6 @@ import (
 	"iter"
 	"maps"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/durable"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -151,7 +150,7 @@ func (f *File) start() error {
 		err = f.file.Sync()
 	}
 	if err == nil {
-		err = syncDirectory(f.path)
+		err = durable.SyncFolder(f.path)
 	}
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -380,7 +379,7 @@ func (f *File) compact() {
 	}
 	_ = f.file.Close() // it is not read again
 	if f.file, err = os.OpenFile(f.path, os.O_RDWR, 0o600); err == nil {
-		err = syncDirectory(f.path)
+		err = durable.SyncFolder(f.path)
 	} else {
 		f.file = nil
 	}
@@ -419,18 +418,6 @@ func (f *File) living() ([]byte, error) {
 // sorted returns the unfinished entries in the order of their beginnings.
 func (f *File) sorted() []*pending {
 	return slices.SortedFunc(maps.Values(f.unfinished), func(a, b *pending) int { return cmp.Compare(a.order, b.order) })
-}
-
-// syncDirectory makes the name of a file durable. Windows has no such operation.
-func syncDirectory(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	directory, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }
 
 // Confirmed implements [haggle.Journal].

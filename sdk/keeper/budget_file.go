@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/durable"
 )
 
 var (
@@ -84,17 +85,8 @@ func (f *budgetFile) write(spent []expense) error {
 	if err := renameio.WriteFile(f.path, append(content, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keeper: write the budget file: %w", err)
 	}
-	if err := syncFolder(f.path); err != nil {
+	if err := durable.SyncFolder(f.path); err != nil {
 		return fmt.Errorf("keeper: sync the budget file's folder: %w", err)
 	}
 	return nil
-}
-
-// syncFolder makes the file's new name as durable as its content: renameio syncs only the content.
-func syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/durable"
 )
 
 // File is a Store in a file to which lines are only ever appended: a checksum, and a record as JSON. OpenFile
@@ -89,7 +91,7 @@ func (f *File) open() (err error) {
 	if broken {
 		err = errors.Join(f.file.Truncate(whole), f.file.Sync())
 	}
-	return usageError(errors.Join(err, syncFolder(f.path)))
+	return usageError(errors.Join(err, durable.SyncFolder(f.path)))
 }
 
 func usageError(err error) error {
@@ -101,15 +103,6 @@ func usageError(err error) error {
 
 func openForAppending(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-}
-
-// syncFolder makes the file's name as durable as its content.
-func syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // ReadFile reads the records of a file with usage, even while a File has it open: a line that is incomplete
@@ -182,16 +175,9 @@ func parseLine(line []byte) (record Record, reason string) {
 
 // Records returns all records that the file had when it was opened.
 func (f *File) Records(context.Context) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		f.lock.Lock()
-		records := f.records
-		f.lock.Unlock()
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return sequence(f.records)
 }
 
 // Append writes a record and waits until the disk has it.
@@ -217,7 +203,7 @@ func (f *File) Replace(_ context.Context, record Record) error {
 		}
 		old := f.file
 		f.file = next
-		return errors.Join(syncFolder(f.path), old.Close())
+		return errors.Join(durable.SyncFolder(f.path), old.Close())
 	})
 }
 

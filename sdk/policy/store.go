@@ -113,8 +113,11 @@ type MemoryStore struct {
 // Records returns all records.
 func (m *MemoryStore) Records(context.Context) iter.Seq2[Record, error] {
 	m.lock.Lock()
-	records := slices.Clone(m.records)
-	m.lock.Unlock()
+	defer m.lock.Unlock()
+	return sequence(slices.Clone(m.records))
+}
+
+func sequence(records []Record) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for _, record := range records {
 			if !yield(record, nil) {

@@ -2,7 +2,6 @@ package wallet
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,8 @@ import (
 
 	"filippo.io/age"
 	"filippo.io/age/armor"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/durable"
 )
 
 var (
@@ -62,11 +63,10 @@ func createEncrypted(path, passphrase string, keypair *Keypair, workFactor int) 
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("haggle: wallet: %w", errors.Join(err, os.Remove(path)))
 	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
+	if err := durable.SyncFolder(path); err != nil {
 		return fmt.Errorf("haggle: wallet: %w", err)
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return nil
 }
 
 func encrypt(passphrase string, keypair *Keypair, workFactor int) ([]byte, error) {
@@ -75,11 +75,7 @@ func encrypt(passphrase string, keypair *Keypair, workFactor int) ([]byte, error
 		return nil, err
 	}
 	recipient.SetWorkFactor(workFactor)
-	values := make([]int, 0, len(keypair.PrivateKey()))
-	for _, value := range keypair.PrivateKey() {
-		values = append(values, int(value))
-	}
-	plain, err := json.Marshal(values)
+	plain, err := keypair.json()
 	if err != nil {
 		return nil, err
 	}

@@ -118,13 +118,18 @@ func parseKeypairJSON(content []byte) (solana.PrivateKey, error) {
 	return private, nil
 }
 
-// Save writes a keypair file of the Solana CLI that its owner alone can read. It fails if the file exists.
-func (k *Keypair) Save(path string) error {
+// json returns the content of a keypair file.
+func (k *Keypair) json() ([]byte, error) {
 	values := make([]int, len(k.key()))
 	for i, value := range k.key() {
 		values[i] = int(value)
 	}
-	content, err := json.Marshal(values)
+	return json.Marshal(values)
+}
+
+// Save writes a keypair file of the Solana CLI that its owner alone can read. It fails if the file exists.
+func (k *Keypair) Save(path string) error {
+	content, err := k.json()
 	if err != nil {
 		return fmt.Errorf("haggle: keypair: %w", err)
 	}
