@@ -42,7 +42,7 @@ func (p *Policy) CheckRun(ctx context.Context, run *haggle.DryRun) (approval *Re
 
 // examine reads a message, unless the policy is stopped.
 func (p *Policy) examine(ctx context.Context, message []byte) (*reading, error) {
-	if err := p.stopped(); err != nil {
+	if err := p.config.Stopped(); err != nil {
 		return nil, err
 	}
 	if err := p.refresh(ctx); err != nil {
@@ -60,7 +60,12 @@ func (p *Policy) examine(ctx context.Context, message []byte) (*reading, error) 
 // back.
 func (p *Policy) withOutcomes(ctx context.Context, check func() error) error {
 	err := check()
-	if isUsed(err) && p.reconcileBriefly(ctx) > 0 {
+	if !isUsed(err) {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, reconcileLimit)
+	defer cancel()
+	if p.Reconcile(limited) > 0 {
 		err = check()
 	}
 	return err

@@ -146,11 +146,9 @@ const defaultApprovalTimeout = 2 * time.Minute
 // Policy is a haggle.Signer that signs the messages that its Config allows, and returns a *Denial for all
 // others. Its methods may be called from several goroutines.
 type Policy struct {
-	signer       haggle.Signer
-	wallet       solana.PublicKey
-	config       Config
-	programs     []solana.PublicKey
-	instructions []string
+	signer haggle.Signer
+	wallet solana.PublicKey
+	config Config
 
 	// lock protects the following fields. It is held while limits are checked and usage is counted.
 	lock  sync.Mutex
@@ -182,14 +180,7 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 	if err := errors.Join(config.missing(), checkDecoders(config.Decoders), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {
 		return nil, fmt.Errorf("haggle: policy: %w", err)
 	}
-	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone(), instructions: config.Instructions, usage: newSnapshot()}
-	if p.instructions == nil {
-		p.instructions = DefaultInstructions()
-	}
-	p.instructions = slices.Clone(p.instructions)
-	if p.programs = slices.Clone(config.Programs); config.Programs == nil {
-		p.programs = slices.AppendSeq(knownPrograms(), maps.Keys(config.Decoders))
-	}
+	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone(), usage: newSnapshot()}
 	return p, p.load(ctx)
 }
 
@@ -199,6 +190,13 @@ func (c *Config) clone() Config {
 	copied.Tokens, copied.Decoders = maps.Clone(c.Tokens), maps.Clone(c.Decoders)
 	copied.Counterparties, copied.Arbiters = slices.Clone(c.Counterparties), slices.Clone(c.Arbiters)
 	copied.Destinations = slices.Clone(c.Destinations)
+	copied.Programs, copied.Instructions = slices.Clone(c.Programs), slices.Clone(c.Instructions)
+	if c.Programs == nil {
+		copied.Programs = slices.AppendSeq(knownPrograms(), maps.Keys(c.Decoders))
+	}
+	if c.Instructions == nil {
+		copied.Instructions = DefaultInstructions()
+	}
 	if c.Agreement != nil {
 		copied.Agreement = new(*c.Agreement)
 	}
@@ -306,7 +304,7 @@ func (p *Policy) sign(ctx context.Context, message []byte) (solana.Signature, er
 	if err := p.attempted(ctx, read.digest, signature, err); err != nil {
 		return solana.Signature{}, err
 	}
-	if err := p.stopped(); err != nil {
+	if err := p.config.Stopped(); err != nil {
 		return solana.Signature{}, err // the signature is not returned
 	}
 	return signature, nil
@@ -320,15 +318,8 @@ func (p *Policy) admit(ctx context.Context, read *reading) error {
 	return p.count(ctx, read)
 }
 
-// reconcileBriefly reconciles for at most reconcileLimit.
-func (p *Policy) reconcileBriefly(ctx context.Context) int {
-	limited, cancel := context.WithTimeout(ctx, reconcileLimit)
-	defer cancel()
-	return p.Reconcile(limited)
-}
-
 func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signature, error) {
-	if err := p.stopped(); err != nil {
+	if err := p.config.Stopped(); err != nil {
 		return solana.Signature{}, notSigned{err}
 	}
 	signature, err := p.signer.SignMessage(ctx, message)

@@ -157,7 +157,7 @@ func (r *reading) decode(index int, instruction solana.CompiledInstruction, meta
 	for i, place := range instruction.Accounts {
 		accounts[i] = metas[place]
 	}
-	if !slices.Contains(r.policy.programs, program) {
+	if !slices.Contains(r.policy.config.Programs, program) {
 		return &Denial{Rule: RuleProgram, Instruction: index, Subject: program}
 	}
 	name, decoded, err := r.policy.decode(program, accounts, instruction.Data)
@@ -170,7 +170,7 @@ func (r *reading) decode(index int, instruction solana.CompiledInstruction, meta
 
 // allow denies an instruction that is not allowed under the name that it has in its place.
 func (r *reading) allow() error {
-	if _, ok := r.steps[r.at].(Decoded); ok || slices.Contains(r.policy.instructions, r.names[r.at]) || r.isOwed(r.steps[r.at]) {
+	if _, ok := r.steps[r.at].(Decoded); ok || slices.Contains(r.policy.config.Instructions, r.names[r.at]) || r.isOwed(r.steps[r.at]) {
 		return nil
 	}
 	return r.deny(RuleInstruction, solana.PublicKey{}, nil)

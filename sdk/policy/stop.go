@@ -28,8 +28,6 @@ func (k *KillSwitch) Stopped() (reason string, stopped bool) {
 	return "", false
 }
 
-func (p *Policy) stopped() error { return p.config.Stopped() }
-
 // Stopped returns a *Denial if Stop or StopFile stops the policies of this configuration; otherwise nil.
 func (c *Config) Stopped() error {
 	if c.Stop != nil {

@@ -319,26 +319,25 @@ func (u *Snapshot) usedOn(day int64, mint solana.PublicKey) uint64 {
 	return u.Today[mint]
 }
 
-// spendKey is the key by which the spends of several messages of one intent are compared.
-type spendKey struct {
-	mint, negotiation, counterparty solana.PublicKey
-	purpose                         string
+// kind returns a spend without its amount and instruction: the key by which the spends of several messages of
+// one intent are compared.
+func (s Spend) kind() Spend {
+	s.Amount, s.Instruction = 0, 0
+	return s
 }
 
 // excess returns the spends of a message beyond the counted spends of other messages of its intent.
 func (u *Snapshot) excess(digest Digest, spends []Spend) []Spend {
-	covered := map[spendKey]uint64{}
+	covered := map[Spend]uint64{}
 	if known := u.Intents[digest]; known != nil {
 		for _, spend := range known.Spends {
-			key := spendKey{spend.Mint, spend.Negotiation, spend.Counterparty, spend.Purpose}
-			covered[key] = sum(covered[key], spend.Amount)
+			covered[spend.kind()] = sum(covered[spend.kind()], spend.Amount)
 		}
 	}
 	var rest []Spend
 	for _, spend := range spends {
-		key := spendKey{spend.Mint, spend.Negotiation, spend.Counterparty, spend.Purpose}
-		part := min(covered[key], spend.Amount)
-		covered[key] -= part
+		part := min(covered[spend.kind()], spend.Amount)
+		covered[spend.kind()] -= part
 		if spend.Amount -= part; spend.Amount > 0 {
 			rest = append(rest, spend)
 		}
