@@ -99,7 +99,7 @@ func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle
 	failed := Action{Outcome: outcomeOf(err), Err: err}
 	switch transaction.OutcomeOf(err) {
 	case transaction.Failed:
-		failed.Cost = k.spent(ctx, signatureOf(err), fee)
+		failed.Cost = fee
 	case transaction.Unknown:
 		// It may still be executed.
 		failed.Cost = reserved
@@ -113,54 +113,20 @@ func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle
 	return failed
 }
 
-// signatureOf returns the signature of a transaction that was executed and failed; zero if there is none.
-func signatureOf(err error) solana.Signature {
-	var program *protocol.ProgramError
-	var tx *transaction.Error
-	switch {
-	case errors.As(err, &program):
-		return program.Signature
-	case errors.As(err, &tx):
-		return tx.Signature
-	}
-	return solana.Signature{}
-}
-
-// spent returns the cost of an executed transaction: its fee, and the rent of the accounts that it created.
-// If that cannot be read, it returns the most that it can be.
+// spent returns the cost of an executed transaction: the lamports that its payer, its first account, has lost,
+// and at least the fee. If that cannot be read, it returns the most that it can be.
 func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uint64) uint64 {
-	if signature.IsZero() {
-		return most
-	}
 	newest := uint64(math.MaxUint8)
 	executed, err := k.client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed, MaxSupportedTransactionVersion: &newest,
 	})
-	if err != nil || executed == nil || executed.Meta == nil || len(executed.Meta.PreBalances) != len(executed.Meta.PostBalances) {
+	if err != nil || executed == nil || executed.Meta == nil || len(executed.Meta.PreBalances) == 0 ||
+		len(executed.Meta.PreBalances) != len(executed.Meta.PostBalances) {
 		k.config.Logger.Debug("reading a transaction's cost failed", "signature", signature, "error", err)
 		return most
 	}
-	meta := executed.Meta
-	cost := meta.Fee
-	for i, before := range meta.PreBalances {
-		if before == 0 {
-			cost += rentOf(meta.PostBalances[i], tokensAt(meta, i))
-		}
-	}
-	return cost
-}
-
-// tokensAt returns the token balance of an account of a transaction, or nil if it is not a token account.
-func tokensAt(meta *rpc.TransactionMeta, account int) *transaction.TokenChange {
-	at := slices.IndexFunc(meta.PostTokenBalances, func(b rpc.TokenBalance) bool { return int(b.AccountIndex) == account })
-	if at < 0 || meta.PostTokenBalances[at].UiTokenAmount == nil {
-		return nil
-	}
-	var units uint64
-	if _, err := fmt.Sscan(meta.PostTokenBalances[at].UiTokenAmount.Amount, &units); err != nil {
-		return nil
-	}
-	return &transaction.TokenChange{Mint: meta.PostTokenBalances[at].Mint, After: units}
+	before, after := executed.Meta.PreBalances[0], executed.Meta.PostBalances[0]
+	return max(executed.Meta.Fee, before-min(before, after))
 }
 
 // highestCost returns the most that the payer can lose: the fee of the simulation, which limits that of the
@@ -204,12 +170,12 @@ func outcomeOf(err error) Outcome {
 	if errors.Is(err, protocol.ErrPayoutPending) {
 		return Pending
 	}
-	for _, earlier := range []error{
-		protocol.ErrInvalidState, protocol.ErrStaleState, haggle.ErrAlreadyDone, protocol.ErrAccountNotFound, protocol.ErrAccountOwnedByWrongProgram,
-	} {
-		if errors.Is(err, earlier) {
-			return lost
-		}
+	earlier := []error{
+		protocol.ErrInvalidState, protocol.ErrStaleState, haggle.ErrAlreadyDone, protocol.ErrAccountNotFound,
+		protocol.ErrAccountOwnedByWrongProgram,
+	}
+	if slices.ContainsFunc(earlier, func(earlier error) bool { return errors.Is(err, earlier) }) {
+		return lost
 	}
 	return Failed
 }
