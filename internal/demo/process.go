@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/childprocess"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
 )
 
 // stopGrace is the time that an interrupted agent has to finish its transaction.

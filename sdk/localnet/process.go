@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/childprocess"
+	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
 )
 
 // stopGrace is the time that a process has to end after SIGTERM, before SIGKILL.
@@ -22,7 +22,7 @@ const stopGrace = 5 * time.Second
 // launch is a chain that is ready to be started.
 type launch struct {
 	command *exec.Cmd
-	// cleanUp removes the process's files. If nil, there are none.
+	// cleanUp removes the process's files.
 	cleanUp func() error
 	// logFile is the process's log file. If empty, the process logs to stderr.
 	logFile string
@@ -42,8 +42,6 @@ type endpoints struct {
 // process is a child process with its own process group. It ends with stop, or with its parent.
 type process struct {
 	command *exec.Cmd
-	// stdin is open until the parent ends.
-	stdin   io.Closer
 	exited  chan struct{}
 	status  error
 	cleanUp func() error
@@ -107,24 +105,20 @@ func drain(stdout io.ReadCloser, log io.Writer) {
 
 func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadCloser, error) {
 	abandon := func(err error) (*process, io.ReadCloser, error) {
-		if cleanUp != nil {
-			err = errors.Join(err, cleanUp())
-		}
-		return nil, nil, err
+		return nil, nil, errors.Join(err, cleanUp())
 	}
-	// Not exec's pipes: Wait closes them, possibly before all output is read.
-	stdinReader, stdinWriter, err := os.Pipe()
-	if err != nil {
+	// Nothing is written to it: it is closed when this process or the command ends.
+	if _, err := command.StdinPipe(); err != nil {
 		return abandon(err)
 	}
+	// Not exec's pipe: Wait closes it, possibly before all output is read.
 	stdoutReader, stdoutWriter, err := os.Pipe()
 	if err != nil {
-		_, _ = stdinReader.Close(), stdinWriter.Close()
 		return abandon(err)
 	}
-	command.Stdin, command.Stdout = stdinReader, stdoutWriter
+	command.Stdout = stdoutWriter
 
-	p := &process{command: command, stdin: stdinWriter, exited: make(chan struct{}), cleanUp: cleanUp}
+	p := &process{command: command, exited: make(chan struct{}), cleanUp: cleanUp}
 	err = childprocess.Start(command, func() {
 		p.status = command.Wait()
 		if p.status == nil {
@@ -132,9 +126,9 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 		}
 		close(p.exited)
 	})
-	_, _ = stdinReader.Close(), stdoutWriter.Close()
+	_ = stdoutWriter.Close()
 	if err != nil {
-		_, _ = stdinWriter.Close(), stdoutReader.Close()
+		_ = stdoutReader.Close()
 		return abandon(err)
 	}
 	return p, stdoutReader, nil
@@ -152,11 +146,7 @@ func (p *process) stop() error {
 	_ = syscall.Kill(group, syscall.SIGKILL)
 	<-p.exited
 	p.draining.Wait()
-	err := p.stdin.Close()
-	if p.cleanUp != nil {
-		err = errors.Join(err, p.cleanUp())
-	}
-	return err
+	return p.cleanUp()
 }
 
 // tailBuffer forwards its input and keeps the last tailBytes for error messages.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/childprocess"
+	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
 )
 
 // gateway is a running `haggle serve`.

@@ -1,4 +1,4 @@
-// Package childprocess starts processes that do not outlive this one.
+// Package childprocess starts processes that do not outlive this one, such as the chain of package localnet.
 package childprocess
 
 import (
