@@ -146,7 +146,7 @@ func fundsAccounts(t *testing.T, chain *Chain) {
 // Both token programs are used alike; associated accounts are where each has its own.
 func handlesTokens(t *testing.T, chain *Chain) {
 	for _, program := range []solana.PublicKey{solana.TokenProgramID, solana.Token2022ProgramID} {
-		mint, err := chain.createMint(t.Context(), program, 6, nil)
+		mint, err := chain.createMint(t.Context(), nil, program, 6)
 		require.NoError(t, err)
 		handlesTokensOf(t, chain, program, mint)
 		wrapsLamports(t, chain, program)

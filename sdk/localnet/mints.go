@@ -11,18 +11,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// mintLength is the length of a mint without extensions in bytes, with both token programs.
-const mintLength = 82
-
 // CreateMint creates an SPL Token mint. The faucet is its mint authority and freeze authority.
 func (c *Chain) CreateMint(ctx context.Context, decimals uint8) (solana.PublicKey, error) {
-	return c.createMint(ctx, solana.TokenProgramID, decimals, nil)
-}
-
-// createMintAt creates an SPL Token mint like CreateMint at the address of a key.
-func (c *Chain) createMintAt(ctx context.Context, key solana.PrivateKey, decimals uint8) error {
-	_, err := c.createMintOf(ctx, key, solana.TokenProgramID, decimals, nil)
-	return err
+	return c.createMint(ctx, nil, solana.TokenProgramID, decimals)
 }
 
 // MintExtension is an extension of a new Token-2022 mint.
@@ -38,40 +29,34 @@ type MintExtension struct {
 // and freeze authority.
 func (c *Chain) CreateToken2022Mint(ctx context.Context, decimals uint8,
 	extensions ...MintExtension) (solana.PublicKey, error) {
-	return c.createMint(ctx, solana.Token2022ProgramID, decimals, extensions)
+	return c.createMint(ctx, nil, solana.Token2022ProgramID, decimals, extensions...)
 }
 
-func (c *Chain) createMint(ctx context.Context, program solana.PublicKey, decimals uint8,
-	extensions []MintExtension) (solana.PublicKey, error) {
-	key, err := solana.NewRandomPrivateKey()
-	if err != nil {
-		return solana.PublicKey{}, err
-	}
-	return c.createMintOf(ctx, key, program, decimals, extensions)
-}
-
-func (c *Chain) createMintOf(ctx context.Context, key solana.PrivateKey, program solana.PublicKey,
-	decimals uint8, extensions []MintExtension) (_ solana.PublicKey, err error) {
-	mint, faucet := key.PublicKey(), c.faucet.PublicKey()
-	length := mintLength
-	if len(extensions) > 0 {
-		var types []token2022.ExtensionType
-		for _, extension := range extensions {
-			types = append(types, extension.Type)
-		}
-		if length, err = token2022.CalculateMintLen(types); err != nil {
+// createMint creates a mint at the address of a key. If the key is nil, a random one is used.
+func (c *Chain) createMint(ctx context.Context, key solana.PrivateKey, program solana.PublicKey,
+	decimals uint8, extensions ...MintExtension) (_ solana.PublicKey, err error) {
+	if key == nil {
+		if key, err = solana.NewRandomPrivateKey(); err != nil {
 			return solana.PublicKey{}, err
 		}
+	}
+	mint, faucet := key.PublicKey(), c.Faucet()
+	var types []token2022.ExtensionType
+	var initializations []solana.Instruction
+	for _, extension := range extensions {
+		types = append(types, extension.Type)
+		initializations = append(initializations, solana.NewInstruction(program,
+			solana.AccountMetaSlice{solana.Meta(mint).WRITE()}, extension.Initialize(mint, faucet)))
+	}
+	length, err := token2022.CalculateMintLen(types)
+	if err != nil {
+		return solana.PublicKey{}, err
 	}
 	account, err := c.newAccountOf(ctx, program, mint, uint64(length))
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
-	instructions := []solana.Instruction{account}
-	for _, extension := range extensions {
-		instructions = append(instructions, solana.NewInstruction(program,
-			solana.AccountMetaSlice{solana.Meta(mint).WRITE()}, extension.Initialize(mint, faucet)))
-	}
+	instructions := append([]solana.Instruction{account}, initializations...)
 	instructions = append(instructions,
 		under(program, token.NewInitializeMint2Instruction(decimals, faucet, faucet, mint).Build()))
 	if _, err := c.Send(ctx, []solana.PrivateKey{key}, instructions...); err != nil {

@@ -91,7 +91,7 @@ func (n *Net) setUp(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	if balance == 0 {
-		if err := n.Chain.createMintAt(ctx, mint, Decimals); err != nil {
+		if _, err := n.Chain.createMint(ctx, mint, solana.TokenProgramID, Decimals); err != nil {
 			return err
 		}
 	}

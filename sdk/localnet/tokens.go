@@ -63,7 +63,7 @@ func (c *Chain) endowment(mint solana.PublicKey, info mintInfo,
 	if err != nil {
 		return nil, err
 	}
-	faucet := c.faucet.PublicKey()
+	faucet := c.Faucet()
 	instructions := []solana.Instruction{
 		associatedtokenaccount.NewCreateIdempotentInstructionWithTokenProgram(
 			faucet, holding.Owner, mint, info.program).Build(),
@@ -161,11 +161,11 @@ func (c *Chain) CloseTokenAccount(ctx context.Context, account solana.PublicKey,
 // sendTo sends an instruction to the token program that owns the account.
 func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []solana.PrivateKey,
 	instruction *token.Instruction) error {
-	program, err := c.tokenProgramOf(ctx, account)
+	stored, err := c.tokenProgramAccount(ctx, account)
 	if err != nil {
 		return err
 	}
-	_, err = c.Send(ctx, signers, under(program, instruction))
+	_, err = c.Send(ctx, signers, under(stored.Owner, instruction))
 	return err
 }
 
@@ -198,14 +198,6 @@ func (c *Chain) read(ctx context.Context, address solana.PublicKey, into any) (
 		return solana.PublicKey{}, err
 	}
 	return account.Owner, bin.NewBinDecoder(account.Data.GetBinary()).Decode(into)
-}
-
-func (c *Chain) tokenProgramOf(ctx context.Context, address solana.PublicKey) (solana.PublicKey, error) {
-	account, err := c.tokenProgramAccount(ctx, address)
-	if err != nil {
-		return solana.PublicKey{}, err
-	}
-	return account.Owner, nil
 }
 
 func (c *Chain) tokenProgramAccount(ctx context.Context, address solana.PublicKey) (*rpc.Account, error) {
