@@ -1,11 +1,15 @@
 package agent
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -52,4 +56,58 @@ func TestFallbackBeyondALimitIsNotCarriedOut(t *testing.T) {
 		l.fallBack(f, v, l.turn(f, v, true))
 		require.Equal(t, c.want, f.decided.decision)
 	}
+}
+
+// If no call has returned a decision in time, the fallback is carried out. An earlier error leads to another
+// call.
+func TestFailedLastCallLeavesTheFallback(t *testing.T) {
+	failed := errors.New("no idea")
+	for _, c := range []struct {
+		last bool
+		err  error
+		want *decided
+	}{
+		{false, failed, nil},
+		{true, failed, &decided{decision: Reject{}}},
+		{false, errTimeIsUp, &decided{decision: Reject{}}},
+	} {
+		l := newLoop(t)
+		f := &tracked{side: protocol.OfferSideSeller, position: 1, participation: engaged}
+		v := testView(bargaining(1), protocol.OfferSideSeller, testNow)
+		l.undecided(f, v, l.turn(f, v, c.last), c.err)
+		if f.retry != nil {
+			f.retry.Stop()
+		}
+		if c.want == nil {
+			require.Nil(t, f.decided)
+			require.Equal(t, v.lastCallAt(), f.wakeAt)
+			continue
+		}
+		require.Equal(t, c.want.decision, f.decided.decision)
+	}
+}
+
+// After an own action, a node that does not have its slot yet is behind.
+func TestSnapshotFromBeforeTheOwnActionIsNotUsed(t *testing.T) {
+	n := bargaining(1)
+	node := ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {
+		if method != "getMultipleAccounts" {
+			return "[]"
+		}
+		return AccountsJSON(params, func(address string) string {
+			if address == solana.SysVarClockPubkey.String() {
+				return ClockJSON(testNow)
+			}
+			return AccountJSON(protocol.ProgramID, n.AppendTo(nil))
+		})
+	})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
+	require.NoError(t, err)
+	defer client.Close()
+	l := newLoop(t)
+	l.client = client
+	read := l.read(readRequest{address: solana.PublicKey{7}})
+	require.NoError(t, read.err)
+	read = l.read(readRequest{address: solana.PublicKey{7}, notBefore: read.negotiation.Slot + 1})
+	require.ErrorIs(t, read.err, errNodeBehind)
 }
