@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Start starts a command as the leader of a new process group. Ctrl-C does not reach that group. On Linux, the
-// kernel kills the child when this process ends.
+// Start starts a command as the leader of a new process group. Ctrl-C does not reach that group. On Linux,
+// the kernel kills the child when this process ends.
 //
 // If the command starts, attend runs in a new goroutine. It must wait for the end of the command.
 func Start(command *exec.Cmd, attend func()) error {
