@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"text/template"
 
 	"github.com/haggle-protocol/haggle/internal/report"
 )
@@ -37,16 +36,10 @@ func (r *benchmarks) sessions() (string, error) {
 	if runs == 0 {
 		return "", fmt.Errorf("%s is missing", engineSessions)
 	}
-	section, err := template.New("section").Parse(engineText)
-	if err != nil {
-		return "", err
-	}
-	var out strings.Builder
-	err = section.Execute(&out, map[string]any{
+	return report.Fill(engineText, nil, map[string]any{
 		"sessions": sessions.String(), "tables": tables.String(), "runs": runs,
 		"machine": r.machine, "cpu": r.cpu,
 	})
-	return out.String(), err
 }
 
 // words returns the name of a benchmark as words.

@@ -16,18 +16,10 @@ var pageText string
 
 // page returns the report in Markdown. It returns an error if a benchmark for comparison is missing.
 func (r *benchmarks) page() (string, error) {
-	page, err := template.New("page").Funcs(template.FuncMap{
+	return report.Fill(pageText, template.FuncMap{
 		"comparison": r.comparison, "beyondRequests": r.beyondRequests, "subscriptions": r.subscriptions,
 		"sessions": r.sessions,
-	}).Parse(pageText)
-	if err != nil {
-		return "", err
-	}
-	var out strings.Builder
-	err = page.Execute(&out, map[string]string{
-		"machine": r.machine, "cpu": r.cpu, "commands": strings.Join(r.commands, "\n"),
-	})
-	return out.String(), err
+	}, map[string]string{"machine": r.machine, "cpu": r.cpu, "commands": strings.Join(r.commands, "\n")})
 }
 
 // comparison returns a table of <name>/haggle and <name>/anchor-go.
@@ -69,7 +61,7 @@ func (r *benchmarks) beyondRequests(group string) (string, error) {
 		if !strings.HasSuffix(row.name, "_alone") {
 			beyond = whole((row.ns() - alone.ns()) / nsPerMicrosecond)
 		}
-		table.Row(strings.ReplaceAll(row.name, "_", " "), tenths(row.ns()/nsPerMicrosecond), beyond,
+		table.Row(words(row.name), tenths(row.ns()/nsPerMicrosecond), beyond,
 			whole(row.values["allocs/op"]), whole(row.values["B/op"]))
 	}
 	return table.String(), nil

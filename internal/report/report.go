@@ -1,19 +1,41 @@
-// Package report has the common parts of the written reports: tables, numbers, quantiles, plots, and the
-// description of the machine.
+// Package report has the common parts of the written reports: pages, tables, numbers, quantiles, plots,
+// findings, the description of the machine, and the processor time.
 package report
 
 import (
 	"bufio"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
+	"syscall"
+	"text/template"
+	"time"
 
 	"github.com/dustin/go-humanize"
 )
 
 // Count formats a number with commas between thousands: 10,000.
 func Count[N int | int64 | uint64](number N) string { return humanize.Comma(int64(number)) }
+
+// Fill returns the text of a page: a template with its values. Besides its own functions, the template has
+// count, which formats an integer of any type as [Count] does.
+func Fill(text string, functions template.FuncMap, values any) (string, error) {
+	count := func(number any) string {
+		if value := reflect.ValueOf(number); value.CanUint() {
+			return Count(value.Uint())
+		}
+		return Count(reflect.ValueOf(number).Int())
+	}
+	page, err := template.New("page").Funcs(template.FuncMap{"count": count}).Funcs(functions).Parse(text)
+	if err != nil {
+		return "", err
+	}
+	var filled strings.Builder
+	err = page.Execute(&filled, values)
+	return filled.String(), err
+}
 
 // Table is a Markdown table. It aligns every column except the first to the right.
 type Table struct {
@@ -78,4 +100,14 @@ func memory() uint64 {
 		}
 	}
 	return 0
+}
+
+// ProcessorTime returns the processor time that this process (syscall.RUSAGE_SELF) or its ended children
+// (syscall.RUSAGE_CHILDREN) have used.
+func ProcessorTime(who int) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(who, &usage); err != nil {
+		panic(err) // it has no reason to fail
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"testing"
+	"text/template"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +47,26 @@ func TestMachine(t *testing.T) {
 
 func TestAPlotIsWritten(t *testing.T) {
 	require.NoError(t, WriteSVG(io.Discard, NewPlot("title", "x", "y")))
+}
+
+func TestFindingsAreCountedAndTheFirstKept(t *testing.T) {
+	var f Findings
+	require.Empty(t, f.Texts())
+	for number := range 3 * findingsKept {
+		f.Add("finding %d", number)
+	}
+	require.Equal(t, 3*findingsKept, f.Count)
+	texts := f.Texts()
+	require.Len(t, texts, findingsKept+1)
+	require.Equal(t, "finding 0", texts[0])
+	require.Equal(t, "and 40 more", texts[findingsKept])
+}
+
+func TestFill(t *testing.T) {
+	page, err := Fill("{{range .}}{{count .}} {{end}}{{twice}}", template.FuncMap{"twice": func() int { return 2 }},
+		[]any{1000, int64(-2000), uint64(3000)})
+	require.NoError(t, err)
+	require.Equal(t, "1,000 -2,000 3,000 2", page)
+	_, err = Fill("{{.missing.name}}", nil, 1)
+	require.Error(t, err)
 }

@@ -24,10 +24,10 @@ func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 	}
 	result.answered, result.refusals = answered(r.sender.negotiations()), r.sender.refusals()
 	if result.rows != result.answered {
-		r.sender.addFinding("the database has %+v, and the answers are %+v", result.rows, result.answered)
+		r.sender.findings.Add("the database has %+v, and the answers are %+v", result.rows, result.answered)
 	}
 	if want := transactionRows(r.pgbench.transactions); result.comparedRows != want {
-		r.sender.addFinding("pgbench's database has %+v, and its transactions are %+v: not the same transactions",
+		r.sender.findings.Add("pgbench's database has %+v, and its transactions are %+v: not the same transactions",
 			result.comparedRows, want)
 	}
 	r.printf("verifying the audit log")
@@ -37,10 +37,10 @@ func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 	v := result.verified
 	if !v.Valid || v.Uncovered != 0 || v.Negotiations != result.answered.negotiations ||
 		v.Entries != int64(result.answered.entries) {
-		r.sender.addFinding("audit log: %+v, want %d entries of %d negotiations", v, result.answered.entries,
+		r.sender.findings.Add("audit log: %+v, want %d entries of %d negotiations", v, result.answered.entries,
 			result.answered.negotiations)
 	}
-	result.Findings = r.sender.findings
+	result.Findings = r.sender.findings.Texts()
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (r *run) compareAnswers(ctx context.Context) (err error) {
 	known := map[string]*tracked{}
 	for _, d := range r.sender.negotiations() {
 		if known[d.id] != nil {
-			r.sender.addFinding("negotiation %s: two answers have its id", d.id)
+			r.sender.findings.Add("negotiation %s: two answers have its id", d.id)
 		}
 		known[d.id] = d
 	}
@@ -71,14 +71,14 @@ func (r *run) compareAnswers(ctx context.Context) (err error) {
 		}
 		got.client -= firstClient
 		if want := known[got.id]; want == nil {
-			r.sender.addFinding("negotiation %s: no answer has its id", got.id)
+			r.sender.findings.Add("negotiation %s: no answer has its id", got.id)
 		} else if got != *want {
-			r.sender.addFinding("negotiation %s: is %+v instead of %+v", got.id, got, *want)
+			r.sender.findings.Add("negotiation %s: is %+v instead of %+v", got.id, got, *want)
 		}
 		delete(known, got.id)
 	}
 	for id := range known {
-		r.sender.addFinding("negotiation %s: lost", id)
+		r.sender.findings.Add("negotiation %s: lost", id)
 	}
 	return found.Err()
 }

@@ -39,7 +39,7 @@ func (c *sender) tryLimits(ctx context.Context) (l limitResults, err error) {
 			return l, err
 		}
 		if created != negotiationsPerHour {
-			c.addFinding("client %d opened %d negotiations within an hour instead of %d", firstClient+client, created,
+			c.findings.Add("client %d opened %d negotiations within an hour instead of %d", firstClient+client, created,
 				negotiationsPerHour)
 		}
 	}
@@ -55,7 +55,7 @@ func (c *sender) tryLimits(ctx context.Context) (l limitResults, err error) {
 			return l, err
 		}
 		if created != openPerPublisher {
-			c.addFinding("publisher %s held %d open negotiations instead of %d", hostname(try), created,
+			c.findings.Add("publisher %s held %d open negotiations instead of %d", hostname(try), created,
 				openPerPublisher)
 		}
 	}

@@ -149,7 +149,6 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 		return nil, err
 	}
 	r.printf("comparing the database with the answers")
-	result.Findings = r.sender.findings
 	return result, r.compareAll(ctx, result)
 }
 

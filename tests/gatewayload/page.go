@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
-	"text/template"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/report"
@@ -16,7 +14,7 @@ import (
 type Result struct {
 	Options
 	// Findings are differences between the answers, the database and the audit log, and limits that do not
-	// hold. Only the first twenty are described. A successful run has none.
+	// hold. Only the first ones are described. A successful run has none.
 	Findings []string
 
 	machine, version string
@@ -124,18 +122,8 @@ func (r *Result) Missed() (missed []string) {
 //go:embed page.md.tmpl
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"count": func(number any) string {
-		if number, is := number.(int64); is {
-			return report.Count(number)
-		}
-		return report.Count(number.(int))
-	},
-}).Parse(pageText))
-
 // Page returns the report in Markdown.
 func (r *Result) Page() string {
-	var page strings.Builder
 	sections := []map[string]any{}
 	for _, mode := range modes {
 		m := r.measured[mode.fsync]
@@ -143,17 +131,18 @@ func (r *Result) Page() string {
 			"title": mode.title, "windows": windowTable(m), "operations": operationTable(m),
 		})
 	}
-	if err := pageTemplate.Execute(&page, map[string]any{
+	page, err := report.Fill(pageText, nil, map[string]any{
 		"options": r.Options, "machine": r.machine, "version": r.version, "findings": r.Findings,
 		"missed": r.Missed(), "sections": sections, "summary": r.summaryTable(),
 		"seconds":    int(r.Lasting.Seconds()),
 		"statements": r.statementTable(), "processor": r.processorTable(), "rows": r.rowTable(),
 		"limits":   r.limitTable(),
 		"verified": r.verified, "leastRate": leastRate, "mostP99": mostP99, "refusals": r.refusals,
-	}); err != nil {
+	})
+	if err != nil {
 		panic(err) // the template does not fit the values
 	}
-	return page.String()
+	return page
 }
 
 func (r *Result) summaryTable() string {

@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/haggle-protocol/haggle/internal/report"
 )
 
 // used returns the processor time of this process, of the gateways and of PostgreSQL until now. It returns
 // zeros for other processes if the system has no /proc.
 func (r *run) used() (p processorTime) {
-	var own syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil {
-		p.sender = time.Duration(own.Utime.Nano() + own.Stime.Nano())
-	}
+	p.sender = report.ProcessorTime(syscall.RUSAGE_SELF)
 	all, err := procfs.AllProcs()
 	if err != nil {
 		return p

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/haggle-protocol/haggle/internal/report"
 )
 
 // sender sends the requests of its workers, which negotiate over HTTP.
@@ -26,7 +28,7 @@ type sender struct {
 	mutex    sync.Mutex
 	clients  []int
 	next     int
-	findings []string
+	findings report.Findings
 }
 
 // worker negotiates with one gateway, one request at a time.
@@ -274,14 +276,4 @@ func (p processorTime) minus(other processorTime) processorTime {
 
 func (p processorTime) plus(other processorTime) processorTime {
 	return processorTime{p.sender + other.sender, p.gateways + other.gateways, p.server + other.server}
-}
-
-// findingsKept is the number of findings that are described.
-const findingsKept = 20
-
-// addFinding records a difference between the database and the answers, or a limit that does not hold.
-func (c *sender) addFinding(format string, arguments ...any) {
-	if len(c.findings) < findingsKept {
-		c.findings = append(c.findings, fmt.Sprintf(format, arguments...))
-	}
 }

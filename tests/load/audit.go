@@ -6,6 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/report"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -17,23 +18,8 @@ type audit struct {
 	open [stageCount]int
 	// supply is the sum of all token accounts of the mint, in base units.
 	supply   uint64
-	findings findings
+	findings report.Findings
 	locks    *locks
-}
-
-// findings are differences between the chain and the expectation. Only the first ones are kept.
-type findings struct {
-	count int
-	texts []string
-}
-
-const findingsKept = 20
-
-func (f *findings) add(format string, arguments ...any) {
-	f.count++
-	if len(f.texts) < findingsKept {
-		f.texts = append(f.texts, fmt.Sprintf(format, arguments...))
-	}
 }
 
 // afterStage compares every negotiation's account, and every token account of the mint.
@@ -52,15 +38,15 @@ func (a *audit) afterStage(ctx context.Context, r *run, after stageID) error {
 			a.open[after]++
 		}
 		if n.err != nil {
-			a.findings.add("negotiation %d (%s) after %q: stuck: %v", n.number, n.address,
+			a.findings.Add("negotiation %d (%s) after %q: stuck: %v", n.number, n.address,
 				stages[after].title, n.err)
 		} else if difference := n.compare(have, r, after); difference != "" {
-			a.findings.add("negotiation %d (%s) after %q: %s", n.number, n.address, stages[after].title,
+			a.findings.Add("negotiation %d (%s) after %q: %s", n.number, n.address, stages[after].title,
 				difference)
 		}
 	}
 	for address := range found {
-		a.findings.add("negotiation %s: not created by this run", address)
+		a.findings.Add("negotiation %s: not created by this run", address)
 	}
 	return a.compareBalances(ctx, r, after)
 }
@@ -123,10 +109,10 @@ func (a *audit) afterAll(ctx context.Context, r *run) error {
 	}
 	a.locks = findLocks(r.blocks.program, negotiations)
 	for _, address := range a.locks.shared {
-		a.findings.add("account %s: one negotiation writes it and another names it before closing", address)
+		a.findings.Add("account %s: one negotiation writes it and another names it before closing", address)
 	}
 	for _, signature := range a.locks.unrelated {
-		a.findings.add("transaction %s names no negotiation of the run, or more than one", signature)
+		a.findings.Add("transaction %s names no negotiation of the run, or more than one", signature)
 	}
 	a.compareSignatures(r.records.records, r.blocks)
 	a.compareEvents(r)
@@ -154,7 +140,7 @@ func (a *audit) compareTotals(ctx context.Context, r *run) error {
 		}
 	}
 	if config.ProtocolConfig != want {
-		a.findings.add("protocol configuration: is %+v instead of %+v", config.ProtocolConfig, want)
+		a.findings.Add("protocol configuration: is %+v instead of %+v", config.ProtocolConfig, want)
 	}
 	return nil
 }

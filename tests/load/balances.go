@@ -26,15 +26,15 @@ func (a *audit) compareBalances(ctx context.Context, r *run, after stageID) erro
 		expected, known := want[address]
 		delete(want, address)
 		if amount != expected || !known {
-			a.findings.add("token account %s after %q: holds %d base units instead of %d", address,
+			a.findings.Add("token account %s after %q: holds %d base units instead of %d", address,
 				stages[after].title, amount, expected)
 		}
 	}
 	for address := range want {
-		a.findings.add("token account %s after %q: account missing", address, stages[after].title)
+		a.findings.Add("token account %s after %q: account missing", address, stages[after].title)
 	}
 	if issued := uint64(len(r.negotiations)) * startTokens; a.supply != issued {
-		a.findings.add("supply after %q: %d base units instead of %d", stages[after].title, a.supply, issued)
+		a.findings.Add("supply after %q: %d base units instead of %d", stages[after].title, a.supply, issued)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (a *audit) compareTransfers(ctx context.Context, r *run) error {
 	for i, s := range r.transfers.senders {
 		if left, arrived := held[s.from.account], held[s.to.account]; arrived != s.paid ||
 			left != transferTokens-s.paid {
-			a.findings.add("sender %d: %d base units confirmed, %d received, %d left", i, s.paid, arrived,
+			a.findings.Add("sender %d: %d base units confirmed, %d received, %d left", i, s.paid, arrived,
 				left)
 		}
 	}
@@ -125,7 +125,7 @@ func (a *audit) compareLamports(ctx context.Context, r *run) error {
 		}
 		for i, account := range answer.Value {
 			if want := startLamports - fees[batch[i]]; account == nil || account.Lamports != want {
-				a.findings.add("party %s: has %+v instead of %d lamports", batch[i], account, want)
+				a.findings.Add("party %s: has %+v instead of %d lamports", batch[i], account, want)
 			}
 		}
 	}

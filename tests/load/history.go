@@ -25,22 +25,22 @@ func (a *audit) compareSignatures(records []record, blocks *blockReader) {
 			delete(recorded, transaction.signature)
 			switch {
 			case entry == nil:
-				a.findings.add("transaction %s: in block %d, but not recorded", transaction.signature,
+				a.findings.Add("transaction %s: in block %d, but not recorded", transaction.signature,
 					transaction.slot)
 			case entry.done == transaction.failed:
-				a.findings.add("transaction %s: recorded as %q, but failed is %v in its block",
+				a.findings.Add("transaction %s: recorded as %q, but failed is %v in its block",
 					transaction.signature, entry.outcome, transaction.failed)
 			case entry.done && entry.slot != transaction.slot:
-				a.findings.add("transaction %s: recorded in slot %d, but in block %d",
+				a.findings.Add("transaction %s: recorded in slot %d, but in block %d",
 					transaction.signature, entry.slot, transaction.slot)
 			case entry.negotiation != nil && entry.action != transaction.instruction:
-				a.findings.add("transaction %s: recorded as %s, but %s in its block",
+				a.findings.Add("transaction %s: recorded as %s, but %s in its block",
 					transaction.signature, entry.action, transaction.instruction)
 			}
 		}
 	}
 	for signature, entry := range recorded {
-		a.findings.add("transaction %s (%s, %s): in no block", signature, entry.action, entry.outcome)
+		a.findings.Add("transaction %s (%s, %s): in no block", signature, entry.action, entry.outcome)
 	}
 }
 
@@ -55,13 +55,13 @@ func (a *audit) compareEvents(r *run) {
 	}
 	for _, n := range r.negotiations {
 		if got, want := emitted[n.address], n.expectedEvents(r); !slices.Equal(got, want) {
-			a.findings.add("negotiation %d (%s) has the events\n%q\ninstead of\n%q", n.number, n.address, got,
+			a.findings.Add("negotiation %d (%s) has the events\n%q\ninstead of\n%q", n.number, n.address, got,
 				want)
 		}
 		delete(emitted, n.address)
 	}
 	for negotiation, events := range emitted {
-		a.findings.add("negotiation %s: not created by this run, with the events %q", negotiation, events)
+		a.findings.Add("negotiation %s: not created by this run, with the events %q", negotiation, events)
 	}
 }
 

@@ -41,16 +41,6 @@ func TestEveryTransactionIsAccountedFor(t *testing.T) {
 		var a audit
 		changedRecord, changedLanded := with(example.change)
 		a.compareSignatures([]record{changedRecord}, &blockReader{program: []landed{changedLanded}})
-		require.Equal(t, example.findings, a.findings.count, "%s: %q", name, a.findings.texts)
+		require.Equal(t, example.findings, a.findings.Count, "%s: %q", name, a.findings.Texts())
 	}
-}
-
-func TestFindingsAreCountedAndTheFirstKept(t *testing.T) {
-	var f findings
-	for number := range 3 * findingsKept {
-		f.add("finding %d", number)
-	}
-	require.Equal(t, 3*findingsKept, f.count)
-	require.Len(t, f.texts, findingsKept)
-	require.Equal(t, "finding 0", f.texts[0])
 }

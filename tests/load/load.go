@@ -19,10 +19,12 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
@@ -95,7 +97,7 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 		inFlight: make(chan struct{}, options.InFlight)}
 	r.progress.printf("starting a solana-test-validator with the program")
 	started := time.Now()
-	children := childTime()
+	children := report.ProcessorTime(syscall.RUSAGE_CHILDREN)
 	r.net, err = localnet.Start(ctx, localnet.Options{
 		Kind: localnet.Validator, Progress: func(line string) { r.progress.printf("%s", line) },
 	})
@@ -116,7 +118,7 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	if err := shutDown(); err != nil {
 		return nil, err
 	}
-	result.validatorCores = cores(childTime()-children, time.Since(started))
+	result.validatorCores = cores(report.ProcessorTime(syscall.RUSAGE_CHILDREN)-children, time.Since(started))
 	return result, nil
 }
 
@@ -125,9 +127,11 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{run: r}
-	if err := result.describeMachine(ctx, r.net.Chain.Client()); err != nil {
+	version, err := r.net.Chain.Client().GetVersion(ctx)
+	if err != nil {
 		return nil, err
 	}
+	result.machine = report.Machine() + ", solana-test-validator " + version.SolanaCore
 	background, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -140,7 +144,7 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 		blocksErr = r.blocks.follow(background)
 	})
 	stopTransfers := r.transfers.start(background, r)
-	used, began := ownTime(), time.Now()
+	used, began := report.ProcessorTime(syscall.RUSAGE_SELF), time.Now()
 	for _, stage := range stages {
 		if err := r.playStage(ctx, stage); err != nil {
 			return nil, err
@@ -149,7 +153,7 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 			return nil, fmt.Errorf("compare the chain with the records: %w", err)
 		}
 	}
-	result.driverCores = cores(ownTime()-used, time.Since(began))
+	result.driverCores = cores(report.ProcessorTime(syscall.RUSAGE_SELF)-used, time.Since(began))
 	stopTransfers()
 	r.progress.printf("reading the last blocks")
 	r.blocks.finish()
@@ -160,9 +164,12 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 	if err := r.audit.afterAll(ctx, r); err != nil {
 		return nil, fmt.Errorf("compare the chain with the records: %w", err)
 	}
-	result.Findings = r.audit.findings.describe()
+	result.Findings = r.audit.findings.Texts()
 	return result, nil
 }
+
+// cores returns the average number of busy cores.
+func cores(used, elapsed time.Duration) float64 { return used.Seconds() / elapsed.Seconds() }
 
 // playStage plays a stage of every negotiation, with at most InFlight actions at once, and returns after the
 // last.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"text/template"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/report"
@@ -14,15 +12,6 @@ import (
 
 //go:embed page.md.tmpl
 var pageText string
-
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"count": func(number any) string {
-		if number, ok := number.(uint64); ok {
-			return report.Count(number)
-		}
-		return report.Count(number.(int))
-	},
-}).Parse(pageText))
 
 // Page returns the report in Markdown. drawing is the file name of the plot; empty if there is none.
 func (r *Result) Page(drawing string) string {
@@ -35,40 +24,32 @@ func (r *Result) Page(drawing string) string {
 		sum = division{sum.toSeller + d.toSeller, sum.fee + d.fee, sum.decay + d.decay, sum.refund + d.refund}
 	}
 	outcomes, allConfirmed := r.outcomeTable()
-	var page strings.Builder
-	if err := pageTemplate.Execute(&page, map[string]any{
+	checked := report.NewTable("", "")
+	checked.Row("open negotiations after all were created", report.Count(r.audit.open[creating]))
+	checked.Row("open negotiations after all had bargained", report.Count(r.audit.open[bargaining]))
+	checked.Row("negotiations left after the closings", report.Count(r.audit.open[closing]))
+	checked.Row("blocks read", report.Count(r.blocks.blocks))
+	checked.Row("transactions of the program in them", report.Count(len(r.blocks.program)))
+	checked.Row("of these failed", report.Count(blocks.failed))
+	checked.Row("plain transfers in them", report.Count(len(r.blocks.plain)))
+	page, err := report.Fill(pageText, nil, map[string]any{
 		"options": r.Options, "machine": r.machine, "drawing": drawing,
-		"findings": r.Findings, "differences": r.audit.findings.count,
+		"findings": r.Findings, "differences": r.audit.findings.Count,
 		"stages": r.stageTable(), "actions": r.actionTable(), "requests": r.requestTable(),
 		"outcomes": outcomes, "allConfirmed": allConfirmed,
 		"driverCores": r.driverCores, "validatorCores": r.validatorCores,
 		"blockTime": r.blocks.lasted.Seconds() / float64(max(r.blocks.blocks, 1)),
-		"checked": table([]string{"", ""}, [][]string{
-			{"open negotiations after all were created", report.Count(r.audit.open[creating])},
-			{"open negotiations after all had bargained", report.Count(r.audit.open[bargaining])},
-			{"negotiations left after the closings", report.Count(r.audit.open[closing])},
-			{"blocks read", report.Count(r.blocks.blocks)},
-			{"transactions of the program in them", report.Count(len(r.blocks.program))},
-			{"of these failed", report.Count(blocks.failed)},
-			{"plain transfers in them", report.Count(len(r.blocks.plain))},
-		}),
-		"escrow": escrow, "toSeller": sum.toSeller, "fee": sum.fee, "decay": sum.decay, "refund": sum.refund,
+		"checked":   checked.String(),
+		"escrow":    escrow, "toSeller": sum.toSeller, "fee": sum.fee, "decay": sum.decay, "refund": sum.refund,
 		"transactions": l.transactions, "negotiations": l.negotiations, "writable": l.writable,
 		"shared": len(l.shared), "pairs": l.pairs(), "fullest": blocks.fullest, "parties": blocks.parties,
 		"common":  r.accountTable("named by several negotiations before the closings", l.common),
 		"atClose": r.accountTable("written by the closings of several negotiations", l.atClose),
-	}); err != nil {
+	})
+	if err != nil {
 		panic(err) // the template does not fit the values
 	}
-	return page.String()
-}
-
-func table(columns []string, rows [][]string) string {
-	t := report.NewTable(columns...)
-	for _, row := range rows {
-		t.Row(row...)
-	}
-	return t.String()
+	return page
 }
 
 func isAction(m *record) bool { return !m.isTransfer() }
@@ -77,15 +58,16 @@ func isTransferInStage(m *record) bool { return m.isTransfer() && m.stage != non
 
 // stageTable compares both loads, stage by stage.
 func (r *Result) stageTable() string {
-	var rows [][]string
+	t := report.NewTable("stage", "seconds", "actions", "per second", "median s", "p99 s",
+		"transfers", "per second", "median s", "p99 s", "median, times", "p99, times")
 	var total time.Duration
 	for _, stage := range stages {
-		total += r.records.lasted[stage.id]
-		rows = append(rows, r.compare(stage.title, r.records.lasted[stage.id], func(m *record) bool { return m.stage == stage.id }))
+		lasted := r.records.lasted[stage.id]
+		total += lasted
+		t.Row(r.compare(stage.title, lasted, func(m *record) bool { return m.stage == stage.id })...)
 	}
-	rows = append(rows, r.compare("all", total, func(m *record) bool { return m.stage != none }))
-	return table([]string{"stage", "seconds", "actions", "per second", "median s", "p99 s",
-		"transfers", "per second", "median s", "p99 s", "median, times", "p99, times"}, rows)
+	t.Row(r.compare("all", total, func(m *record) bool { return m.stage != none })...)
+	return t.String()
 }
 
 // compare returns a row for the selected actions and transfers.
@@ -123,16 +105,16 @@ func (r *Result) actionTable() string {
 			names = append(names, entry.action)
 		}
 	}
-	var rows [][]string
+	t := report.NewTable("", "confirmed", "median s", "p99 s", "whole, median s", "whole, p99 s",
+		"compute units, median")
 	for _, action := range append(names, plainTransfer) {
 		named := func(m *record) bool { return m.action == action }
 		latencies := measured(r.records.records, confirmation, named)
-		rows = append(rows, slices.Concat([]string{"`" + action + "`", report.Count(len(latencies))},
+		t.Row(slices.Concat([]string{"`" + action + "`", report.Count(len(latencies))},
 			quantiles(latencies), quantiles(measured(r.records.records, whole, named)),
-			[]string{report.Count(report.Quantile(measured(r.records.records, units, named), 50))}))
+			[]string{report.Count(report.Quantile(measured(r.records.records, units, named), 50))})...)
 	}
-	return table([]string{"", "confirmed", "median s", "p99 s", "whole, median s", "whole, p99 s",
-		"compute units, median"}, rows)
+	return t.String()
 }
 
 // requestTable has the numbers of requests to the node per attempt.
@@ -141,11 +123,11 @@ func (r *Result) requestTable() string {
 	for i := range r.records.records {
 		attempts[r.records.records[i].isTransfer()]++
 	}
-	var rows [][]string
-	var all [2]int
+	t := report.NewTable("", "action", "transfer")
 	row := func(name string, counts [2]int) {
-		rows = append(rows, []string{name, perAttempt(counts[0], attempts[false]), perAttempt(counts[1], attempts[true])})
+		t.Row(name, perAttempt(counts[0], attempts[false]), perAttempt(counts[1], attempts[true]))
 	}
+	var all [2]int
 	methods := maps.Clone(r.parties.requests)
 	maps.Copy(methods, r.payers.requests)
 	for _, method := range slices.Sorted(maps.Keys(methods)) {
@@ -154,7 +136,7 @@ func (r *Result) requestTable() string {
 		all = [2]int{all[0] + counts[0], all[1] + counts[1]}
 	}
 	row("all", all)
-	return table([]string{"", "action", "transfer"}, rows)
+	return t.String()
 }
 
 func perAttempt(requests, attempts int) string {
@@ -173,19 +155,19 @@ func (r *Result) outcomeTable() (text string, allConfirmed bool) {
 		}
 		counts[entry.outcome] = count
 	}
-	var rows [][]string
+	t := report.NewTable("outcome", "actions", "transfers")
 	for _, outcome := range slices.Sorted(maps.Keys(counts)) {
-		rows = append(rows, []string{outcome, report.Count(counts[outcome][0]), report.Count(counts[outcome][1])})
+		t.Row(outcome, report.Count(counts[outcome][0]), report.Count(counts[outcome][1]))
 	}
-	return table([]string{"outcome", "actions", "transfers"}, rows), len(counts) == 1
+	return t.String(), len(counts) == 1
 }
 
 func (r *Result) accountTable(title string, accounts []commonAccount) string {
-	var rows [][]string
+	t := report.NewTable(title, "transactions", "of which write")
 	for _, account := range accounts {
-		rows = append(rows, []string{r.name(account), report.Count(account.transactions), report.Count(account.written)})
+		t.Row(r.name(account), report.Count(account.transactions), report.Count(account.written))
 	}
-	return table([]string{title, "transactions", "of which write"}, rows)
+	return t.String()
 }
 
 func (r *Result) name(account commonAccount) string {

@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 // Result has the measurements and findings of a run.
 type Result struct {
 	// Findings are differences from the scripts: lost negotiations, missing money, accounts that negotiations
-	// share. Only the first twenty are described. A successful run has none.
+	// share. Only the first ones are described. A successful run has none.
 	Findings []string
 
 	*run
@@ -30,14 +29,6 @@ type blockStatistics struct {
 	// fullest is the largest number of the program's transactions in one block before the closings, and
 	// parties the number of their negotiations.
 	fullest, parties int
-}
-
-// describe returns a difference for each kept finding, and the number of the others.
-func (f *findings) describe() []string {
-	if more := f.count - len(f.texts); more > 0 {
-		return append(f.texts, fmt.Sprintf("and %d more", more))
-	}
-	return f.texts
 }
 
 func (r *Result) statistics() (s blockStatistics) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/report"
@@ -86,13 +85,7 @@ func page(recorded *negmas.Recorded, all *played, rows []*row, curves string) (s
 		"wholeRange": span(whole), "wholeMedian": times(middle(whole)), "wholeOver": over(whole),
 		"runRange": span(run), "runMedian": times(middle(run)), "runOver": over(run),
 	}
-	tmpl, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return "", err
-	}
-	var text strings.Builder
-	err = tmpl.Execute(&text, values)
-	return text.String(), err
+	return report.Fill(pageText, nil, values)
 }
 
 func summary(recorded *negmas.Recorded, all *played, rows []*row) string {

@@ -122,20 +122,11 @@ func median(session func()) time.Duration {
 }
 
 func repeat(session func(), count int) time.Duration {
-	start := processorTime()
+	start := report.ProcessorTime(syscall.RUSAGE_SELF)
 	for range count {
 		session()
 	}
-	return processorTime() - start
-}
-
-// processorTime returns the processor time that this process has used, all threads together.
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // it has no reason to fail
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return report.ProcessorTime(syscall.RUSAGE_SELF) - start
 }
 
 // fresh is a curve without a table: the number makes it differ from all others.
