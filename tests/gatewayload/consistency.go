@@ -13,13 +13,16 @@ type rows struct{ negotiations, rounds, entries, keys int }
 // compareAll compares the gateway's database with the answers, and pgbench's with its log, and verifies the
 // audit log.
 func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
-	if err := r.compareAnswers(ctx); err != nil {
+	err = connected(ctx, r.server.Address(loaded), func(connection *pgx.Conn) error {
+		return errors.Join(r.compareAnswers(ctx, connection), countRows(ctx, connection, &result.rows))
+	})
+	if err != nil {
 		return err
 	}
-	if result.rows, err = r.count(ctx, loaded); err != nil {
-		return err
-	}
-	if result.comparedRows, err = r.count(ctx, compared); err != nil {
+	err = connected(ctx, r.server.Address(compared), func(connection *pgx.Conn) error {
+		return countRows(ctx, connection, &result.comparedRows)
+	})
+	if err != nil {
 		return err
 	}
 	result.answered, result.refusals = answered(r.sender.negotiations()), r.sender.refusals()
@@ -45,12 +48,7 @@ func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 }
 
 // compareAnswers compares each negotiation with the last answer about it.
-func (r *run) compareAnswers(ctx context.Context) (err error) {
-	connection, err := pgx.Connect(ctx, r.server.Address(loaded))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
+func (r *run) compareAnswers(ctx context.Context, connection *pgx.Conn) error {
 	known := map[string]*tracked{}
 	for _, d := range r.sender.negotiations() {
 		if known[d.id] != nil {
@@ -83,16 +81,10 @@ func (r *run) compareAnswers(ctx context.Context) (err error) {
 	return found.Err()
 }
 
-func (r *run) count(ctx context.Context, database string) (n rows, err error) {
-	connection, err := pgx.Connect(ctx, r.server.Address(database))
-	if err != nil {
-		return n, err
-	}
-	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
-	err = connection.QueryRow(ctx, `SELECT (SELECT count(*) FROM negotiations),
+func countRows(ctx context.Context, connection *pgx.Conn, n *rows) error {
+	return connection.QueryRow(ctx, `SELECT (SELECT count(*) FROM negotiations),
 		(SELECT count(*) FROM negotiation_rounds), (SELECT count(*) FROM audit_entries),
 		(SELECT count(*) FROM idempotency_keys)`).Scan(&n.negotiations, &n.rounds, &n.entries, &n.keys)
-	return n, err
 }
 
 // answered returns the rows that belong to the answers. The log has an entry for each recorded action, one
@@ -122,13 +114,9 @@ func transactionRows(done [operations]int) rows {
 
 // version returns the version of the server: PostgreSQL 15.14.
 func (r *run) version(ctx context.Context) (text string, err error) {
-	connection, err := pgx.Connect(ctx, r.server.Address(loaded))
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
-	err = connection.QueryRow(ctx, `SELECT 'PostgreSQL ' ||
-		split_part(current_setting('server_version'), ' ', 1)`).
-		Scan(&text)
+	err = connected(ctx, r.server.Address(loaded), func(connection *pgx.Conn) error {
+		return connection.QueryRow(ctx, `SELECT 'PostgreSQL ' ||
+			split_part(current_setting('server_version'), ' ', 1)`).Scan(&text)
+	})
 	return text, err
 }

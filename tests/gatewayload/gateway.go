@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,8 +114,7 @@ func verify(ctx context.Context, program, address, folder string) (v verified, e
 	if err != nil && (!errors.As(err, &exit) || len(output) == 0) {
 		return v, fmt.Errorf("haggle audit verify: %w\n%s", err, failure.String())
 	}
-	decoder := json.NewDecoder(bytes.NewReader(output))
-	if err := decoder.Decode(&v); err != nil && !errors.Is(err, io.EOF) {
+	if err := json.Unmarshal(output, &v); err != nil {
 		return v, fmt.Errorf("haggle audit verify: %w", err)
 	}
 	return v, nil

@@ -44,13 +44,9 @@ func (c *sender) tryLimits(ctx context.Context) (l limitResults, err error) {
 		}
 	}
 	for try := range limitTries {
-		created, err := c.burst(
-			ctx,
-			atOnce,
-			step{create, sequence[0].price, sequence[0].action, sequence[0].status},
+		created, err := c.burst(ctx, atOnce, sequence[0],
 			func(at int) (int, string) { return c.seeds.clients - limitTries + (try+at)%limitTries, hostname(try) },
-			&l.open,
-		)
+			&l.open)
 		if err != nil {
 			return l, err
 		}
@@ -64,10 +60,7 @@ func (c *sender) tryLimits(ctx context.Context) (l limitResults, err error) {
 
 // burst sends creations at once. parties returns the client and the publisher of each.
 func (c *sender) burst(
-	ctx context.Context,
-	count int,
-	s step,
-	parties func(at int) (client int, publisher string),
+	ctx context.Context, count int, s step, parties func(at int) (client int, publisher string),
 	counts *limitTry,
 ) (created int, err error) {
 	opened := make([]*tracked, count)

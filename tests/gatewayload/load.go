@@ -57,11 +57,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Workers < 1 || o.Workers > maxWorkers || o.Processes < 1 || o.Windows < 1:
 		return o, fmt.Errorf(
 			"%d workers, %d processes, %d windows: use 1 to %d workers, and at least 1 of the others",
-			o.Workers,
-			o.Processes,
-			o.Windows,
-			maxWorkers,
-		)
+			o.Workers, o.Processes, o.Windows, maxWorkers)
 	case o.Publishers < limitTries || o.Clients < 2*limitTries+o.Workers:
 		return o, fmt.Errorf("%d publishers and %d clients: use at least %d and %d", o.Publishers, o.Clients,
 			limitTries, 2*limitTries+o.Workers)

@@ -33,6 +33,12 @@ type measurements struct{ gateway, pgbench []window }
 // ratio compares the gateway with pgbench.
 type ratio struct{ rate, median, p99 float64 }
 
+func (r ratio) cells() []string {
+	return []string{hundredths(r.rate), hundredths(r.median), hundredths(r.p99)}
+}
+
+func hundredths(value float64) string { return fmt.Sprintf("%.2f", value) }
+
 func together(windows []window) (all window) {
 	for _, w := range windows {
 		all.merge(w)
@@ -66,12 +72,8 @@ func (w *window) perRequest() (sender, gateways, server float64) {
 // String describes the processor time per request.
 func (w *window) String() string {
 	sender, gateways, server := w.perRequest()
-	return fmt.Sprintf(
-		"processor ms per request: sender %.2f, gateway %.2f, PostgreSQL %.2f",
-		sender,
-		gateways,
-		server,
-	)
+	return fmt.Sprintf("processor ms per request: sender %.2f, gateway %.2f, PostgreSQL %.2f", sender, gateways,
+		server)
 }
 
 // processorTable has the processor time per request or transaction.
@@ -87,7 +89,7 @@ func (r *Result) processorTable() string {
 			sender, gateways, server := all.perRequest()
 			cells := []string{row.name + ": " + mode.title}
 			for _, part := range []float64{sender, gateways, server, sender + gateways + server} {
-				cells = append(cells, fmt.Sprintf("%.2f", part))
+				cells = append(cells, hundredths(part))
 			}
 			t.Row(cells...)
 		}
@@ -106,10 +108,8 @@ func (r *Result) Missed() (missed []string) {
 	for _, mode := range modes {
 		got := r.measured[mode.fsync].ratio()
 		if got.rate < leastRate {
-			missed = append(
-				missed,
-				fmt.Sprintf("%s: %.2f of pgbench's rate, less than %.1f", mode.title, got.rate, leastRate),
-			)
+			missed = append(missed, fmt.Sprintf("%s: %.2f of pgbench's rate, less than %.1f", mode.title, got.rate,
+				leastRate))
 		}
 		if got.p99 > mostP99 {
 			missed = append(missed, fmt.Sprintf("%s: %.1f times pgbench's 99th percentile, more than %d", mode.title,
@@ -146,19 +146,13 @@ func (r *Result) Page() string {
 }
 
 func (r *Result) summaryTable() string {
-	t := report.NewTable(
-		"",
-		"gateway, per second",
-		"pgbench, per second",
-		"rate, times",
-		"median, times",
-		"p99, times",
-	)
+	t := report.NewTable("", "gateway, per second", "pgbench, per second", "rate, times", "median, times",
+		"p99, times")
 	for _, mode := range modes {
 		m := r.measured[mode.fsync]
-		gateway, pgbench, got := together(m.gateway), together(m.pgbench), m.ratio()
-		t.Row(mode.title, fmt.Sprintf("%.0f", gateway.rate()), fmt.Sprintf("%.0f", pgbench.rate()),
-			fmt.Sprintf("%.2f", got.rate), fmt.Sprintf("%.2f", got.median), fmt.Sprintf("%.2f", got.p99))
+		gateway, pgbench := together(m.gateway), together(m.pgbench)
+		t.Row(slices.Concat([]string{mode.title, fmt.Sprintf("%.0f", gateway.rate()),
+			fmt.Sprintf("%.0f", pgbench.rate())}, m.ratio().cells())...)
 	}
 	return t.String()
 }
@@ -170,16 +164,18 @@ var comparison = []string{
 
 func comparisonCells(gateway, pgbench window) (cells []string) {
 	for _, w := range []window{gateway, pgbench} {
-		cells = append(cells, fmt.Sprintf("%.0f", w.rate()), fmt.Sprintf("%.1f", milliseconds(w.quantile(50))),
-			fmt.Sprintf("%.1f", milliseconds(w.quantile(99))))
+		cells = append(cells, fmt.Sprintf("%.0f", w.rate()))
+		cells = append(cells, w.latencies()...)
 	}
-	got := compare(gateway, pgbench)
-	return append(
-		cells,
-		fmt.Sprintf("%.2f", got.rate),
-		fmt.Sprintf("%.2f", got.median),
-		fmt.Sprintf("%.2f", got.p99),
-	)
+	return append(cells, compare(gateway, pgbench).cells()...)
+}
+
+// latencies returns the median and the 99th percentile in milliseconds.
+func (w *window) latencies() (cells []string) {
+	for _, percent := range []int{50, 99} {
+		cells = append(cells, fmt.Sprintf("%.1f", milliseconds(w.quantile(percent))))
+	}
+	return cells
 }
 
 func windowTable(m *measurements) string {
@@ -192,33 +188,20 @@ func windowTable(m *measurements) string {
 }
 
 func operationTable(m *measurements) string {
-	t := report.NewTable(
-		"",
-		"requests",
-		"median ms",
-		"p99 ms",
-		"transactions",
-		"median ms",
-		"p99 ms",
-		"median, times",
-		"p99, times",
-	)
+	t := report.NewTable("", "requests", "median ms", "p99 ms", "transactions", "median ms", "p99 ms",
+		"median, times", "p99, times")
 	gateway, pgbench := together(m.gateway), together(m.pgbench)
 	for at, name := range operationNames {
 		var cells []string
 		var parts [2]window
 		for side, w := range []window{gateway, pgbench} {
 			parts[side].took[at] = w.took[at]
-			cells = append(cells, report.Count(parts[side].count()),
-				fmt.Sprintf("%.1f", milliseconds(parts[side].quantile(50))),
-				fmt.Sprintf("%.1f", milliseconds(parts[side].quantile(99))))
+			cells = append(cells, report.Count(parts[side].count()))
+			cells = append(cells, parts[side].latencies()...)
 		}
 		ratios := []string{"–", "–"}
 		if parts[0].count() > 0 && parts[1].count() > 0 {
-			for side, percent := range []int{50, 99} {
-				ratios[side] = fmt.Sprintf("%.2f",
-					float64(parts[0].quantile(percent))/float64(parts[1].quantile(percent)))
-			}
+			ratios = compare(parts[0], parts[1]).cells()[1:] // parts have no rate
 		}
 		t.Row(slices.Concat([]string{name}, cells, ratios)...)
 	}
@@ -258,8 +241,7 @@ func (r *Result) limitTable() string {
 		try  limitTry
 	}{
 		{fmt.Sprintf("%d negotiations of a client in an hour, %d at once of each of %d clients",
-			negotiationsPerHour,
-			perClient, limitTries), r.limits.hour},
+			negotiationsPerHour, perClient, limitTries), r.limits.hour},
 		{fmt.Sprintf("%d open negotiations of a publisher, %d at once with each of %d publishers", openPerPublisher,
 			atOnce, limitTries), r.limits.open},
 	} {

@@ -87,10 +87,7 @@ func newScript(steps []capturedStep, negotiations []*tracked, s *seeds) (*script
 
 // statement returns a statement with variables and constants in place of its arguments.
 func (w *script) statement(
-	s statement,
-	began time.Time,
-	client int,
-	name func(string) string,
+	s statement, began time.Time, client int, name func(string) string,
 ) (string, error) {
 	if strings.ContainsAny(s.sql, ";'") && strings.Contains(s.sql, ":") {
 		return "", errors.New("a statement has a colon in a text, which pgbench would read as a variable")
@@ -116,10 +113,7 @@ func (w *script) statement(
 
 // variable returns the expression for an argument that differs between negotiations.
 func (w *script) variable(
-	value string,
-	began time.Time,
-	client int,
-	name func(string) string,
+	value string, began time.Time, client int, name func(string) string,
 ) (string, bool) {
 	number, err := strconv.ParseInt(value, 10, 64)
 	switch {

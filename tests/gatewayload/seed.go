@@ -49,30 +49,34 @@ func seed(ctx context.Context, address string, publishers, clients int) (s *seed
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, database.Close()) }()
+	s = &seeds{publishers: publishers, clients: clients}
+	return s, connected(ctx, address, func(connection *pgx.Conn) error {
+		_, err := connection.Exec(ctx, fmt.Sprintf(`SELECT
+			setval(pg_get_serial_sequence('publishers', 'id'), %[1]d, false),
+			setval(pg_get_serial_sequence('negotiation_strategies', 'id'), %[1]d, false),
+			setval(pg_get_serial_sequence('clients', 'id'), %[2]d, false)`, firstPublisher, firstClient))
+		if err != nil {
+			return err
+		}
+		if err := addPublishers(ctx, database, connection, publishers); err != nil {
+			return fmt.Errorf("add publishers: %w", err)
+		}
+		if err := s.addClients(ctx, connection); err != nil {
+			return fmt.Errorf("add clients: %w", err)
+		}
+		// The other tables are empty, and statistics of an empty table mislead the planner.
+		_, err = connection.Exec(ctx, "VACUUM ANALYZE publishers, negotiation_strategies, clients, api_keys")
+		return err
+	})
+}
+
+// connected calls act with a connection to a database, and closes the connection.
+func connected(ctx context.Context, address string, act func(*pgx.Conn) error) error {
 	connection, err := pgx.Connect(ctx, address)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
-	_, err = connection.Exec(
-		ctx,
-		fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('publishers', 'id'), %[1]d, false),
-		setval(pg_get_serial_sequence('negotiation_strategies', 'id'), %[1]d, false),
-		setval(pg_get_serial_sequence('clients', 'id'), %[2]d, false)`, firstPublisher, firstClient),
-	)
-	if err != nil {
-		return nil, err
-	}
-	if err := addPublishers(ctx, database, connection, publishers); err != nil {
-		return nil, fmt.Errorf("add publishers: %w", err)
-	}
-	s = &seeds{publishers: publishers, clients: clients}
-	if err := s.addClients(ctx, connection); err != nil {
-		return nil, fmt.Errorf("add clients: %w", err)
-	}
-	// The other tables are empty, and statistics of an empty table mislead the planner.
-	_, err = connection.Exec(ctx, "VACUUM ANALYZE publishers, negotiation_strategies, clients, api_keys")
-	return s, err
+	return errors.Join(act(connection), connection.Close(ctx))
 }
 
 // addPublishers adds one publisher with its strategy as the gateway does it, and copies the rows.
@@ -117,19 +121,13 @@ func addPublishers(ctx context.Context, database *store.Store, connection *pgx.C
 // addClients adds the clients and their keys with COPY.
 func (s *seeds) addClients(ctx context.Context, connection *pgx.Conn) error {
 	now := time.Now().UnixMicro()
-	_, err := connection.CopyFrom(
-		ctx,
-		pgx.Identifier{"clients"},
+	_, err := connection.CopyFrom(ctx, pgx.Identifier{"clients"},
 		[]string{"kind", "subject", "name", "created_at"},
 		pgx.CopyFromSlice(s.clients, func(at int) ([]any, error) {
 			return []any{
-				string(store.ClientAPIKey),
-				fmt.Sprintf("load-%d", at),
-				fmt.Sprintf("Company %d", at),
-				now,
+				string(store.ClientAPIKey), fmt.Sprintf("load-%d", at), fmt.Sprintf("Company %d", at), now,
 			}, nil
-		}),
-	)
+		}))
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type landed struct {
 	// payer is the first account; fee is in lamports.
 	payer solana.PublicKey
 	fee   uint64
-	// writable and readOnly are all accounts of the message, divided by its header.
+	// writable and readOnly are all accounts of the message.
 	writable, readOnly []solana.PublicKey
 	// instruction is the name of the program's instruction; empty if the transaction has none.
 	instruction string
@@ -156,12 +156,16 @@ func (b *blockReader) classify(slot uint64, transaction *solana.Transaction,
 		slot: slot, signature: transaction.Signatures[0], failed: meta.Err != nil, payer: keys[0],
 		fee: meta.Fee,
 	}
-	found.writable, found.readOnly = splitAccounts(&transaction.Message)
+	var err error
+	if found.writable, err = transaction.Message.Writable(); err != nil {
+		return fmt.Errorf("%s: %w", found.signature, err)
+	}
+	found.readOnly = slices.DeleteFunc(slices.Clone(keys),
+		func(key solana.PublicKey) bool { return slices.Contains(found.writable, key) })
 	if !slices.Contains(keys, protocol.ProgramID) {
 		b.plain = append(b.plain, found)
 		return nil
 	}
-	var err error
 	if found.instruction, err = instructionIn(transaction); err != nil {
 		return err
 	}
@@ -172,22 +176,6 @@ func (b *blockReader) classify(slot uint64, transaction *solana.Transaction,
 	}
 	b.program = append(b.program, found)
 	return nil
-}
-
-// splitAccounts divides the accounts of a message by its header alone: signers come first, and the read-only
-// accounts come last among the signers and among the others.
-func splitAccounts(message *solana.Message) (writable, readOnly []solana.PublicKey) {
-	signers := int(message.Header.NumRequiredSignatures)
-	writableSigners := signers - int(message.Header.NumReadonlySignedAccounts)
-	writableEnd := len(message.AccountKeys) - int(message.Header.NumReadonlyUnsignedAccounts)
-	for i, key := range message.AccountKeys {
-		if i < writableSigners || i >= signers && i < writableEnd {
-			writable = append(writable, key)
-		} else {
-			readOnly = append(readOnly, key)
-		}
-	}
-	return writable, readOnly
 }
 
 // instructionIn returns the name of the program's only instruction in a transaction.

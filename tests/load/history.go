@@ -49,12 +49,16 @@ func (a *audit) compareEvents(r *run) {
 	emitted := map[solana.PublicKey][]string{}
 	for i := range r.blocks.program {
 		for _, event := range r.blocks.program[i].events {
-			negotiation, text := describe(event)
-			emitted[negotiation] = append(emitted[negotiation], text)
+			negotiation, _ := event.NegotiationAddress()
+			emitted[negotiation] = append(emitted[negotiation], describe(event))
 		}
 	}
 	for _, n := range r.negotiations {
-		if got, want := emitted[n.address], n.expectedEvents(r); !slices.Equal(got, want) {
+		var want []string
+		for _, event := range n.expectedEvents(r) {
+			want = append(want, describe(event))
+		}
+		if got := emitted[n.address]; !slices.Equal(got, want) {
 			a.findings.Add("negotiation %d (%s) has the events\n%q\ninstead of\n%q", n.number, n.address, got,
 				want)
 		}
@@ -65,66 +69,59 @@ func (a *audit) compareEvents(r *run) {
 	}
 }
 
-func (n *negotiation) expectedEvents(r *run) []string {
-	expect := func(event protocol.Event) string {
-		_, text := describe(event)
-		return text
-	}
+// expectedEvents returns the events of the script, with the fields that describe shows.
+func (n *negotiation) expectedEvents(r *run) []protocol.Event {
 	buyer, seller := n.buyer.PublicKey(), n.seller.PublicKey()
-	events := []string{
-		expect(&protocol.NegotiationCreated{
-			NegotiationID: n.address, Buyer: buyer, Seller: seller, EscrowAmount: n.script.escrow,
-			TokenMint: r.mint,
-		}),
-		expect(&protocol.InvitationAccepted{NegotiationID: n.address, Seller: seller}),
+	events := []protocol.Event{
+		&protocol.NegotiationCreated{
+			Buyer: buyer, Seller: seller, EscrowAmount: n.script.escrow, TokenMint: r.mint,
+		},
+		&protocol.InvitationAccepted{Seller: seller},
 	}
 	for i, offer := range n.script.offers {
-		events = append(events, expect(&protocol.OfferSubmitted{
-			NegotiationID: n.address, Offerer: n.side(offer.side).PublicKey(), Amount: offer.amount,
-			Round: uint8(i + 1), EffectiveEscrow: offer.effective,
-		}))
+		events = append(events, &protocol.OfferSubmitted{
+			Offerer: n.side(offer.side).PublicKey(), Amount: offer.amount, Round: uint8(i + 1),
+			EffectiveEscrow: offer.effective,
+		})
 	}
 	ender, rounds := n.side(n.script.ender).PublicKey(), uint8(len(n.script.offers))
 	d := n.script.division(r.terms)
 	if n.script.accepted {
 		events = append(events,
-			expect(&protocol.OfferAccepted{NegotiationID: n.address, AcceptedBy: ender,
-				Amount: n.script.last().amount, Round: rounds}),
-			expect(&protocol.NegotiationSettled{
-				NegotiationID: n.address, Buyer: buyer, Seller: seller, SettledAmount: n.script.last().amount,
-				TotalRounds: rounds,
+			&protocol.OfferAccepted{AcceptedBy: ender, Amount: n.script.last().amount, Round: rounds},
+			&protocol.NegotiationSettled{
+				Buyer: buyer, Seller: seller, SettledAmount: n.script.last().amount, TotalRounds: rounds,
 				ProtocolFee: d.fee, EscrowDecayTotal: d.decay,
-			}))
+			})
 	} else {
-		events = append(events, expect(&protocol.NegotiationRejected{
-			NegotiationID: n.address, RejectedBy: ender, RefundAmount: d.refund, RoundsCompleted: rounds,
-		}))
+		events = append(events, &protocol.NegotiationRejected{
+			RejectedBy: ender, RefundAmount: d.refund, RoundsCompleted: rounds,
+		})
 	}
-	return append(events, expect(&protocol.NegotiationClosed{
-		NegotiationID: n.address, ClosedBy: n.side(n.script.closer).PublicKey(), Swept: d.swept(),
-	}))
+	closer := n.side(n.script.closer).PublicKey()
+	return append(events, &protocol.NegotiationClosed{ClosedBy: closer, Swept: d.swept()})
 }
 
-// describe returns an event's negotiation, and its parties and amounts as text. The text of an event that no
-// script causes is its type.
-func describe(event protocol.Event) (negotiation solana.PublicKey, text string) {
+// describe returns an event's parties and amounts as text. The text of an event that no script causes is its
+// type.
+func describe(event protocol.Event) string {
 	switch e := event.(type) {
 	case *protocol.NegotiationCreated:
-		return e.NegotiationID, fmt.Sprint("created ", e.Buyer, e.Seller, e.EscrowAmount, e.TokenMint)
+		return fmt.Sprint("created ", e.Buyer, e.Seller, e.EscrowAmount, e.TokenMint)
 	case *protocol.InvitationAccepted:
-		return e.NegotiationID, fmt.Sprint("invitation accepted ", e.Seller, e.Bond)
+		return fmt.Sprint("invitation accepted ", e.Seller, e.Bond)
 	case *protocol.OfferSubmitted:
-		return e.NegotiationID, fmt.Sprint("offer ", e.Offerer, e.Amount, e.Round, e.EffectiveEscrow)
+		return fmt.Sprint("offer ", e.Offerer, e.Amount, e.Round, e.EffectiveEscrow)
 	case *protocol.OfferAccepted:
-		return e.NegotiationID, fmt.Sprint("accepted ", e.AcceptedBy, e.Amount, e.Round)
+		return fmt.Sprint("accepted ", e.AcceptedBy, e.Amount, e.Round)
 	case *protocol.NegotiationSettled:
-		return e.NegotiationID, fmt.Sprint("settled ", e.Buyer, e.Seller, e.SettledAmount, e.TotalRounds,
-			e.ProtocolFee, e.EscrowDecayTotal)
+		return fmt.Sprint("settled ", e.Buyer, e.Seller, e.SettledAmount, e.TotalRounds, e.ProtocolFee,
+			e.EscrowDecayTotal)
 	case *protocol.NegotiationRejected:
-		return e.NegotiationID, fmt.Sprint("rejected ", e.RejectedBy, e.RefundAmount, e.RoundsCompleted)
+		return fmt.Sprint("rejected ", e.RejectedBy, e.RefundAmount, e.RoundsCompleted)
 	case *protocol.NegotiationClosed:
-		return e.NegotiationID, fmt.Sprint("closed ", e.ClosedBy, e.Swept)
+		return fmt.Sprint("closed ", e.ClosedBy, e.Swept)
 	default:
-		return solana.PublicKey{}, fmt.Sprintf("%T", event)
+		return fmt.Sprintf("%T", event)
 	}
 }

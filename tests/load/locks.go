@@ -3,7 +3,6 @@ package load
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
@@ -93,14 +92,12 @@ func (l *locks) pairs() int { return l.negotiations * (l.negotiations - 1) / 2 }
 
 func negotiationOf(transaction *landed, negotiations map[solana.PublicKey]bool) (solana.PublicKey, bool) {
 	named := map[solana.PublicKey]bool{}
-	for _, keys := range [][]solana.PublicKey{transaction.writable, transaction.readOnly} {
-		for _, key := range keys {
-			if negotiations[key] {
-				named[key] = true
-			}
+	for _, key := range slices.Concat(transaction.writable, transaction.readOnly) {
+		if negotiations[key] {
+			named[key] = true
 		}
 	}
-	for negotiation := range maps.Keys(named) {
+	for negotiation := range named {
 		return negotiation, len(named) == 1
 	}
 	return solana.PublicKey{}, false

@@ -1,11 +1,11 @@
 package load
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/token"
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 )
 
@@ -56,19 +56,16 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// The division by the header equals that of the library and the flags of the instruction.
-func TestSplitAccounts(t *testing.T) {
+// The accounts of a transaction are divided by the flags of its instruction.
+func TestAccountsAreDivided(t *testing.T) {
 	payer, owner, from, mint, to := key(1), key(2), key(3), key(4), key(5)
 	transfer := token.NewTransferCheckedInstruction(7, 6, from, mint, to, owner, nil).Build()
 	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{},
 		solana.TransactionPayer(payer))
 	require.NoError(t, err)
-	writable, readOnly := splitAccounts(&transaction.Message)
-	require.ElementsMatch(t, []solana.PublicKey{payer, from, to}, writable)
-	require.ElementsMatch(t, []solana.PublicKey{owner, mint, solana.TokenProgramID}, readOnly)
-	for _, address := range transaction.Message.AccountKeys {
-		want, err := transaction.Message.IsWritable(address)
-		require.NoError(t, err)
-		require.Equal(t, want, slices.Contains(writable, address))
-	}
+	transaction.Signatures = []solana.Signature{{1}}
+	var blocks blockReader
+	require.NoError(t, blocks.classify(5, transaction, new(rpc.TransactionMeta)))
+	require.ElementsMatch(t, []solana.PublicKey{payer, from, to}, blocks.plain[0].writable)
+	require.ElementsMatch(t, []solana.PublicKey{owner, mint, solana.TokenProgramID}, blocks.plain[0].readOnly)
 }

@@ -2,7 +2,6 @@ package load
 
 import (
 	"encoding/csv"
-	"fmt"
 	"image/color"
 	"io"
 	"strconv"
@@ -81,29 +80,4 @@ func writeCurves(w io.Writer, curves []curve) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// readCurves reads the output of writeCurves.
-func readCurves(r io.Reader) ([]curve, error) {
-	rows, err := csv.NewReader(r).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) != hundred+2 {
-		return nil, fmt.Errorf("curves: %d rows instead of %d", len(rows), hundred+2)
-	}
-	var curves []curve
-	for _, name := range rows[0][1:] {
-		curves = append(curves, curve{name: name})
-	}
-	for _, row := range rows[1:] {
-		for i, written := range row[1:] {
-			seconds, err := strconv.ParseFloat(written, 64)
-			if err != nil {
-				return nil, fmt.Errorf("curves: %w", err)
-			}
-			curves[i].seconds = append(curves[i].seconds, seconds)
-		}
-	}
-	return curves, nil
 }
