@@ -158,7 +158,7 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]history
 	}
 	end.Int64 = max(end.Int64, atLeast)
 	var entries []history.Transaction
-	err = s.each(ctx, func(scan func(...any) error) error {
+	err = s.each(ctx, func(scan scanner) error {
 		var item history.Transaction
 		var text string
 		var inBlock sql.NullInt64

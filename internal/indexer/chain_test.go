@@ -27,7 +27,7 @@ func TestTheDatabaseEqualsTheChain(t *testing.T) {
 		events, signatures := s.onChain()
 		var stored []protocol.Event
 		var storedSignatures []solana.Signature
-		require.NoError(t, database.statements().each(s.ctx, func(scan func(...any) error) error {
+		require.NoError(t, database.statements().each(s.ctx, func(scan scanner) error {
 			var data []byte
 			var signature string
 			if err := scan(&data, &signature); err != nil {

@@ -121,7 +121,7 @@ func (c *change) deleteFrom(ctx context.Context, s statements, touched map[life]
 		return nil
 	}
 	from := int64(*c.from)
-	err := s.each(ctx, func(scan func(...any) error) error {
+	err := s.each(ctx, func(scan scanner) error {
 		var at life
 		if err := scan(&at.address, &at.number); err != nil {
 			return err
@@ -209,7 +209,7 @@ func nextLife(ctx context.Context, s statements, lives map[string]int64, address
 // writeOutcome replaces the row of a negotiation by one from its events. Without events it deletes the row.
 func writeOutcome(ctx context.Context, s statements, at life) error {
 	var events []pastEvent
-	err := s.each(ctx, func(scan func(...any) error) error {
+	err := s.each(ctx, func(scan scanner) error {
 		var item pastEvent
 		var data []byte
 		if err := scan(&item.slot, &item.fields, &data); err != nil {
@@ -264,7 +264,7 @@ func (l *accountState) store(ctx context.Context, s statements) error {
 		isCurrent bool
 	}
 	var candidates []candidate
-	err := s.each(ctx, func(scan func(...any) error) error {
+	err := s.each(ctx, func(scan scanner) error {
 		var found candidate
 		if err := scan(&found.number, &found.closed, &found.created, &found.escrow); err != nil {
 			return err
@@ -346,7 +346,7 @@ func negotiationsOf(slots []readSlot) []solana.PublicKey {
 // addressesIn returns the addresses that a query returns, each once.
 func addressesIn(ctx context.Context, s statements, query string, arguments ...any) ([]solana.PublicKey, error) {
 	var addresses []solana.PublicKey
-	err := s.each(ctx, func(scan func(...any) error) error {
+	err := s.each(ctx, func(scan scanner) error {
 		var text string
 		if err := scan(&text); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // ErrAddress means that the address is not one of a database.
@@ -33,46 +35,74 @@ type Database struct {
 	// options.
 	Name string
 
-	engine
+	db *sql.DB
+	// pool has the connections of a PostgreSQL database.
+	pool *pgxpool.Pool
 }
 
-// engine is the driver of a database.
-type engine interface {
-	// statements returns the statements that run outside of a transaction.
-	statements() statements
-	// write runs act in one transaction and commits it if act returns nil.
-	write(ctx context.Context, act func(statements) error) error
-	// read runs act on one snapshot of the database.
-	read(ctx context.Context, act func(statements) error) error
-	// standard returns the database for goose, and the function that releases it.
-	standard() (*sql.DB, func() error)
-	close() error
+// write runs act in one transaction and commits it if act returns nil.
+func (d *Database) write(ctx context.Context, act func(statements) error) error {
+	return d.within(ctx, nil, act)
 }
+
+// read runs act on one snapshot of the database. Each transaction of SQLite reads one.
+func (d *Database) read(ctx context.Context, act func(statements) error) error {
+	if d.Dialect == SQLite {
+		return d.write(ctx, act)
+	}
+	return d.within(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, act)
+}
+
+func (d *Database) within(ctx context.Context, options *sql.TxOptions, act func(statements) error) error {
+	transaction, err := d.db.BeginTx(ctx, options)
+	if err != nil {
+		return err
+	}
+	if err := act(statements{transaction}); err != nil {
+		return errors.Join(err, transaction.Rollback())
+	}
+	return transaction.Commit()
+}
+
+// statements returns the statements that run outside of a transaction.
+func (d *Database) statements() statements { return statements{d.db} }
 
 // statements run SQL, within a transaction or outside of one. Both dialects number their arguments $1, $2,
 // ...
-type statements interface {
-	// exec returns the number of changed rows.
-	exec(ctx context.Context, statement string, arguments ...any) (int64, error)
-	// row returns the only row of a query. Scan returns sql.ErrNoRows if there is none.
-	row(ctx context.Context, statement string, arguments ...any) row
-	// each calls act for every row; act scans it.
-	each(ctx context.Context, act func(scan func(...any) error) error, statement string, arguments ...any) error
+type statements struct {
+	on interface {
+		ExecContext(ctx context.Context, statement string, arguments ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, statement string, arguments ...any) (*sql.Rows, error)
+		QueryRowContext(ctx context.Context, statement string, arguments ...any) *sql.Row
+	}
 }
 
-type row interface {
-	Scan(into ...any) error
+// exec returns the number of changed rows.
+func (s statements) exec(ctx context.Context, statement string, arguments ...any) (int64, error) {
+	done, err := s.on.ExecContext(ctx, statement, arguments...)
+	if err != nil {
+		return 0, err
+	}
+	return done.RowsAffected()
 }
 
-// rows are the result of a query in either driver.
-type rows interface {
-	row
-	Next() bool
-	Err() error
+// row returns the only row of a query. Scan returns sql.ErrNoRows if there is none.
+func (s statements) row(ctx context.Context, statement string, arguments ...any) *sql.Row {
+	return s.on.QueryRowContext(ctx, statement, arguments...)
 }
 
-// eachRow calls act for every row; act scans it. The caller closes rows.
-func eachRow(rows rows, act func(scan func(...any) error) error) error {
+// scanner reads the columns of a row.
+type scanner func(into ...any) error
+
+// each calls act for every row; act scans it.
+func (s statements) each(
+	ctx context.Context, act func(scan scanner) error, statement string, arguments ...any,
+) error {
+	rows, err := s.on.QueryContext(ctx, statement, arguments...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
 	for rows.Next() {
 		if err := act(rows.Scan); err != nil {
 			return err
@@ -128,7 +158,13 @@ func openExisting(ctx context.Context, address string, writes bool) (*Database, 
 }
 
 // Close closes the database.
-func (d *Database) Close() error { return d.close() }
+func (d *Database) Close() error {
+	err := d.db.Close()
+	if d.pool != nil {
+		d.pool.Close()
+	}
+	return err
+}
 
 func connect(address string, writes bool) (*Database, error) {
 	scheme, rest, _ := strings.Cut(address, ":")

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go/rpc"
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
@@ -39,10 +38,10 @@ func TestAnOlderDatabaseIsMigrated(t *testing.T) {
 			chain, steps := forkingChain(t)
 			older, err := connect(address, true)
 			require.NoError(t, err)
-			require.NoError(t, older.goose(func(provider *goose.Provider) error {
-				_, err := provider.UpTo(t.Context(), 1)
-				return err
-			}))
+			provider, err := older.migrations()
+			require.NoError(t, err)
+			_, err = provider.UpTo(t.Context(), 1)
+			require.NoError(t, err)
 			// Today's indexer writes two more columns than the older one did.
 			later := map[string]string{"rebuilt": "BOOLEAN NOT NULL DEFAULT FALSE", "metadata": "BYTEA"}
 			if older.Dialect == SQLite {

@@ -258,7 +258,7 @@ func TestRunReadsAFolderOfDeclarations(t *testing.T) {
 				x.folder.last = time.Time{}
 				require.NoError(t, x.Run(t.Context()))
 				table := ""
-				require.NoError(t, database.statements().each(t.Context(), func(scan func(...any) error) error {
+				require.NoError(t, database.statements().each(t.Context(), func(scan scanner) error {
 					var strategy string
 					defer func() { table += strategy + " " }()
 					return scan(&strategy)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/parquet-go/parquet-go"
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -95,10 +94,10 @@ func TestTheMigrationAddsThePrices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			older, err := connect(address, true)
 			require.NoError(t, err)
-			require.NoError(t, older.goose(func(provider *goose.Provider) error {
-				_, err := provider.UpTo(t.Context(), 4)
-				return err
-			}))
+			provider, err := older.migrations()
+			require.NoError(t, err)
+			_, err = provider.UpTo(t.Context(), 4)
+			require.NoError(t, err)
 			// Today's indexer writes three more columns than the older one did.
 			columns := []string{"buyer_price", "seller_price", "nash_price"}
 			alterNegotiations(t, older, "ADD COLUMN %s TEXT", columns...)

@@ -159,7 +159,7 @@ type storedSlot struct {
 // storedAfter returns the slots after the checkpoint, in order.
 func storedAfter(ctx context.Context, s statements, checkpoint uint64) ([]storedSlot, error) {
 	var slots []storedSlot
-	err := s.each(ctx, func(scan func(...any) error) error {
+	err := s.each(ctx, func(scan scanner) error {
 		var read storedSlot
 		var text string
 		if err := scan(&read.slot, &read.blockhash, &read.final, &text); err != nil {

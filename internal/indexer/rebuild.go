@@ -120,7 +120,7 @@ func (r *rebuilder) position(ctx context.Context, address solana.PublicKey) (*po
 	}
 	var state *position
 	unknown := false
-	err := r.each(ctx, func(scan func(...any) error) error {
+	err := r.each(ctx, func(scan scanner) error {
 		var data, metadata []byte
 		if err := scan(&data, &metadata); err != nil || data == nil {
 			unknown = true

@@ -63,7 +63,7 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 			require.Contains(t, outcome(plain), "Settled 1 2000000 1990000 10000 100000 2900000 "+s.Seller.PublicKey().String())
 			require.Equal(t, outcome(plain), outcome(hidden))
 			events := func(n solana.PublicKey) (names, rebuilt []string) {
-				require.NoError(t, database.statements().each(s.ctx, func(scan func(...any) error) error {
+				require.NoError(t, database.statements().each(s.ctx, func(scan scanner) error {
 					var name string
 					var isRebuilt bool
 					err := scan(&name, &isRebuilt)
@@ -182,7 +182,7 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 		require.Positive(t, single[int](t, s.ctx, expected, `SELECT COUNT(*) FROM events WHERE name = $1`, event), event)
 	}
 	clocks := make(map[uint64]int64)
-	require.NoError(t, expected.statements().each(s.ctx, func(scan func(...any) error) error {
+	require.NoError(t, expected.statements().each(s.ctx, func(scan scanner) error {
 		var slot uint64
 		var now int64
 		err := scan(&slot, &now)

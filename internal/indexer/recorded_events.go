@@ -18,7 +18,7 @@ func (d *Database) Events(
 ) (events []protocol.Event, complete bool, err error) {
 	complete = true
 	err = d.read(ctx, func(s statements) error {
-		return s.each(ctx, func(scan func(...any) error) error {
+		return s.each(ctx, func(scan scanner) error {
 			var data []byte
 			if err := scan(&data); err != nil {
 				return err
@@ -73,7 +73,7 @@ func (d *Database) Negotiations(ctx context.Context, act func(*RecordedNegotiati
 	}
 	err := d.read(ctx, func(s statements) error {
 		// The declarations come with the first event only.
-		err := s.each(ctx, func(scan func(...any) error) error {
+		err := s.each(ctx, func(scan scanner) error {
 			var at life
 			var complete bool
 			var data []byte

@@ -59,10 +59,12 @@ func (d *Database) migrateOnce(ctx context.Context) error {
 	if err := d.checkSchema(ctx); err != nil {
 		return err
 	}
-	return d.goose(func(provider *goose.Provider) error {
-		_, err := provider.Up(ctx)
+	provider, err := d.migrations()
+	if err != nil {
 		return err
-	})
+	}
+	_, err = provider.Up(ctx)
+	return err
 }
 
 // readable returns an error unless the database has the current schema.
@@ -86,39 +88,34 @@ func (d *Database) readable(ctx context.Context) error {
 	return nil
 }
 
-// goose calls act with the migrations of the dialect.
-func (d *Database) goose(act func(*goose.Provider) error) (err error) {
+// migrations returns the migrations of the dialect.
+func (d *Database) migrations() (*goose.Provider, error) {
 	folder, err := fs.Sub(migrations, "migrations/"+string(d.Dialect))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	db, release := d.standard()
-	defer func() { err = errors.Join(err, release()) }()
 	dialect, options := goose.DialectSQLite3, []goose.ProviderOption{goose.WithTableName("schema_version")}
 	if d.Dialect == Postgres {
 		// Two indexers that start at once must not both create the tables.
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
 	}
-	provider, err := goose.NewProvider(dialect, db, folder, options...)
-	if err != nil {
-		return err
-	}
-	return act(provider)
+	return goose.NewProvider(dialect, d.db, folder, options...)
 }
 
 // newestVersion returns the schema version of this version of haggle.
 func (d *Database) newestVersion() (version int64, err error) {
-	err = d.goose(func(provider *goose.Provider) error {
-		for _, source := range provider.ListSources() {
-			version = max(version, source.Version)
-		}
-		return nil
-	})
-	return version, err
+	provider, err := d.migrations()
+	if err != nil {
+		return 0, err
+	}
+	for _, source := range provider.ListSources() {
+		version = max(version, source.Version)
+	}
+	return version, nil
 }
 
 // schemaVersion returns the version of the schema; 0 if there is none. (The provider would create its table.)
@@ -182,13 +179,13 @@ func columnsAt(ctx context.Context, version int64) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Database{Dialect: SQLite, engine: memory}
+	d := &Database{Dialect: SQLite, db: memory}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	err = d.goose(func(provider *goose.Provider) error {
-		_, err := provider.UpTo(ctx, version)
-		return err
-	})
+	provider, err := d.migrations()
 	if err != nil {
+		return nil, err
+	}
+	if _, err := provider.UpTo(ctx, version); err != nil {
 		return nil, err
 	}
 	return d.columnNames(ctx, d.statements())
@@ -205,7 +202,7 @@ func (d *Database) columnNames(ctx context.Context, s statements) (names []strin
 			WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'v') AND a.attnum > 0 AND NOT a.attisdropped
 			AND c.relname <> 'schema_version'`,
 	}
-	err = s.each(ctx, func(scan func(...any) error) error {
+	err = s.each(ctx, func(scan scanner) error {
 		var name string
 		if err := scan(&name); err != nil {
 			return err

@@ -35,13 +35,11 @@ func createEarlier(t *testing.T, address string, version int64) {
 		}
 		earlier[filepath.Base(file)] = &fstest.MapFile{Data: []byte(strings.Join(lines, ""))}
 	}
-	db, release := database.standard()
 	dialect := map[Dialect]goose.Dialect{SQLite: goose.DialectSQLite3, Postgres: goose.DialectPostgres}[database.Dialect]
-	provider, err := goose.NewProvider(dialect, db, earlier, goose.WithTableName("schema_version"))
+	provider, err := goose.NewProvider(dialect, database.db, earlier, goose.WithTableName("schema_version"))
 	require.NoError(t, err)
 	_, err = provider.UpTo(t.Context(), version)
 	require.NoError(t, err)
-	require.NoError(t, release())
 	require.NoError(t, database.Close())
 }
 

@@ -113,7 +113,7 @@ func (t Table) rows(ctx context.Context, s statements, act func(values []any) er
 		selected = append(selected, "m.decimals")
 		from += " LEFT JOIN mints m ON m.mint = t.mint"
 	}
-	return s.each(ctx, func(scan func(...any) error) error {
+	return s.each(ctx, func(scan scanner) error {
 		targets := make([]any, len(t.columns))
 		for i, column := range t.columns {
 			switch column.kind {
