@@ -83,7 +83,7 @@ func (x *Indexer) storeBacklog(
 			}
 			place++
 			_, err := s.exec(ctx, `INSERT INTO backlog (place, slot, signature, in_block) VALUES ($1, $2, $3, $4)`,
-				place, int64(item.Slot), item.Signature.String(), inBlockOrNull(item.Index))
+				place, int64(item.Slot), item.Signature.String(), item.Index)
 			if err != nil {
 				return err
 			}
@@ -98,13 +98,6 @@ func (x *Indexer) storeBacklog(
 	x.progress = &next
 	x.config.Report(x.report)
 	return nil
-}
-
-func inBlockOrNull(index *uint32) any {
-	if index == nil {
-		return nil
-	}
-	return int64(*index)
 }
 
 // readBacklog reads the oldest slots of the backlog. Rows after the checkpoint are those that were there
@@ -161,13 +154,8 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]history
 	err = s.each(ctx, func(scan scanner) error {
 		var item history.Transaction
 		var text string
-		var inBlock sql.NullInt64
-		if err := scan(&item.Slot, &text, &inBlock); err != nil {
+		if err := scan(&item.Slot, &text, &item.Index); err != nil {
 			return err
-		}
-		if inBlock.Valid {
-			index := uint32(inBlock.Int64)
-			item.Index = &index
 		}
 		var err error
 		item.Signature, err = solana.SignatureFromBase58(text)

@@ -2,8 +2,8 @@ package indexer
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -101,14 +101,14 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 
 // checkpoint returns the slot up to which everything is indexed and final.
 func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
-	var unconfirmed sql.NullInt64
+	var unconfirmed *uint64
 	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > $1 AND final = $2`, int64(before), false).Scan(&unconfirmed)
 	if err != nil {
 		return 0, err
 	}
 	end := c.limit
-	if unconfirmed.Valid {
-		end = min(end, uint64(unconfirmed.Int64)-1)
+	if unconfirmed != nil {
+		end = min(end, *unconfirmed-1)
 	}
 	if c.next > 0 {
 		end = min(end, c.next-1)
@@ -121,16 +121,13 @@ func (c *change) deleteFrom(ctx context.Context, s statements, touched map[life]
 		return nil
 	}
 	from := int64(*c.from)
-	err := s.each(ctx, func(scan scanner) error {
-		var at life
-		if err := scan(&at.address, &at.number); err != nil {
-			return err
-		}
-		touched[at] = true
-		return nil
-	}, `SELECT DISTINCT negotiation, life FROM events WHERE slot >= $1 AND negotiation IS NOT NULL`, from)
+	changed, err := all(ctx, s, func(at *life, scan scanner) error { return scan(&at.address, &at.number) },
+		`SELECT DISTINCT negotiation, life FROM events WHERE slot >= $1 AND negotiation IS NOT NULL`, from)
 	if err != nil {
 		return err
+	}
+	for _, at := range changed {
+		touched[at] = true
 	}
 	for _, table := range []string{"events", "transactions", "slots"} {
 		if _, err := s.exec(ctx, `DELETE FROM `+table+` WHERE slot >= $1`, from); err != nil {
@@ -150,7 +147,7 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 	lives := make(map[string]int64)
 	for _, read := range c.slots {
 		_, err := s.exec(ctx, `INSERT INTO slots (slot, blockhash, parent_slot, block_time, final) VALUES ($1, $2, $3, $4, $5)`,
-			int64(read.slot), read.block.hash, int64(read.block.parent), seconds(read.block.time), read.final)
+			int64(read.slot), read.block.hash, int64(read.block.parent), read.block.time, read.final)
 		if err != nil {
 			return err
 		}
@@ -179,8 +176,8 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 				}
 				_, err := s.exec(ctx, `INSERT INTO events (slot, position, event_index, instruction_index, signature, name, negotiation, life,
 					timestamp, fields, data, rebuilt, metadata) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-					int64(read.slot), position, i, intOrNull(event.instruction), transaction.signature, event.name, address, number,
-					seconds(event.timestamp), event.fields, bytesOrNull(event.data), event.rebuilt, bytesOrNull(event.metadata))
+					int64(read.slot), position, i, event.instruction, transaction.signature, event.name, address, number,
+					event.timestamp, event.fields, event.data, event.rebuilt, event.metadata)
 				if err != nil {
 					return err
 				}
@@ -208,22 +205,13 @@ func nextLife(ctx context.Context, s statements, lives map[string]int64, address
 
 // writeOutcome replaces the row of a negotiation by one from its events. Without events it deletes the row.
 func writeOutcome(ctx context.Context, s statements, at life) error {
-	var events []pastEvent
-	err := s.each(ctx, func(scan scanner) error {
-		var item pastEvent
+	events, err := all(ctx, s, func(item *pastEvent, scan scanner) error {
 		var data []byte
-		if err := scan(&item.slot, &item.fields, &data); err != nil {
-			return err
+		err := scan(&item.slot, &item.fields, &data)
+		if err == nil && data != nil {
+			item.event, err = protocol.DecodeEvent(data)
 		}
-		if data != nil {
-			event, err := protocol.DecodeEvent(data)
-			if err != nil {
-				return err
-			}
-			item.event = event
-		}
-		events = append(events, item)
-		return nil
+		return err
 	}, `SELECT slot, fields, data FROM events WHERE negotiation = $1 AND life = $2 ORDER BY slot, position, event_index`, at.address, at.number)
 	if err != nil {
 		return err
@@ -257,37 +245,24 @@ func writeOutcome(ctx context.Context, s statements, at life) error {
 func (l *accountState) store(ctx context.Context, s statements) error {
 	address := l.address.String()
 	type candidate struct {
-		number    int64
-		closed    sql.NullInt64
-		created   sql.NullInt64
-		escrow    sql.NullString
-		isCurrent bool
+		number  int64
+		closed  *uint64
+		created *int64
+		escrow  *string
 	}
-	var candidates []candidate
-	err := s.each(ctx, func(scan scanner) error {
-		var found candidate
-		if err := scan(&found.number, &found.closed, &found.created, &found.escrow); err != nil {
-			return err
-		}
-		candidates = append(candidates, found)
-		return nil
+	candidates, err := all(ctx, s, func(found *candidate, scan scanner) error {
+		return scan(&found.number, &found.closed, &found.created, &found.escrow)
 	}, `SELECT life, closed_slot, created_at, CAST(escrow_amount AS TEXT) FROM negotiations WHERE negotiation = $1 ORDER BY life DESC`, address)
 	if err != nil {
 		return err
 	}
-	for i := range candidates {
-		found := &candidates[i]
-		if l.state == nil || found.closed.Valid && uint64(found.closed.Int64) <= l.slot {
-			continue
-		}
-		if (!found.created.Valid || found.created.Int64 == l.state.CreatedAt) &&
-			(!found.escrow.Valid || found.escrow.String == decimal(&l.state.EscrowAmount)) {
-			found.isCurrent = true
-			break
-		}
-	}
-	for _, found := range candidates {
-		if found.isCurrent {
+	current := slices.IndexFunc(candidates, func(found candidate) bool {
+		return l.state != nil && (found.closed == nil || *found.closed > l.slot) &&
+			(found.created == nil || *found.created == l.state.CreatedAt) &&
+			(found.escrow == nil || *found.escrow == decimal(&l.state.EscrowAmount))
+	})
+	for i, found := range candidates {
+		if i == current {
 			err = l.storePresent(ctx, s, address, found.number)
 		} else {
 			err = l.storeGone(ctx, s, address, found.number, found.closed)
@@ -313,34 +288,34 @@ func (l *accountState) storePresent(ctx context.Context, s statements, address s
 
 // storeGone keeps the last known state, unless it was read after the negotiation was closed: then it belongs
 // to a later one.
-func (l *accountState) storeGone(ctx context.Context, s statements, address string, number int64, closed sql.NullInt64) error {
+func (l *accountState) storeGone(
+	ctx context.Context, s statements, address string, number int64, closed *uint64,
+) error {
 	_, err := s.exec(ctx, `INSERT INTO accounts (negotiation, life, checked_slot, present, final) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (negotiation, life) DO UPDATE SET checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final
 		WHERE NOT (accounts.final AND NOT accounts.present)`,
 		address, number, int64(l.slot), false, l.final)
-	if err != nil || !closed.Valid {
+	if err != nil || closed == nil {
 		return err
 	}
 	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE negotiation = $1 AND life = $2 AND as_of_slot >= $3`,
-		address, number, closed.Int64)
+		address, number, closed)
 	return err
 }
 
 // negotiationsOf returns the addresses of the negotiations in slots, each once.
 func negotiationsOf(slots []readSlot) []solana.PublicKey {
-	var addresses []solana.PublicKey
 	found := make(map[solana.PublicKey]bool)
 	for _, read := range slots {
 		for _, transaction := range read.transactions {
 			for _, event := range transaction.events {
-				if event.negotiation != nil && !found[*event.negotiation] {
+				if event.negotiation != nil {
 					found[*event.negotiation] = true
-					addresses = append(addresses, *event.negotiation)
 				}
 			}
 		}
 	}
-	return addresses
+	return slices.Collect(maps.Keys(found))
 }
 
 // addressesIn returns the addresses that a query returns, each once.
@@ -365,20 +340,6 @@ func textOrNull(text string) any {
 		return nil
 	}
 	return text
-}
-
-func bytesOrNull(data []byte) any {
-	if data == nil {
-		return nil
-	}
-	return data
-}
-
-func intOrNull(value *int) any {
-	if value == nil {
-		return nil
-	}
-	return int64(*value)
 }
 
 // noSlot is a slot that no chain reaches.

@@ -111,6 +111,19 @@ func (s statements) each(
 	return rows.Err()
 }
 
+// all returns the rows of a query; read scans one.
+func all[T any](
+	ctx context.Context, s statements, read func(row *T, scan scanner) error, statement string, arguments ...any,
+) (rows []T, err error) {
+	err = s.each(ctx, func(scan scanner) error {
+		var row T
+		err := read(&row, scan)
+		rows = append(rows, row)
+		return err
+	}, statement, arguments...)
+	return rows, err
+}
+
 // Open opens a database and migrates it to the current schema. The address is "sqlite:PATH", or
 // "postgres://HOST/NAME" in any form that libpq accepts; missing parts are read from libpq's environment
 // (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created. No error contains the address,

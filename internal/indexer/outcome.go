@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/gagliardetto/solana-go"
@@ -352,15 +353,15 @@ func (o *outcome) columns() ([]column, error) {
 	}
 	bondToBuyer, bondToSeller := o.bondParts()
 	columns := append(terms,
-		column{"created_slot", whole(o.createdSlot)},
+		column{"created_slot", o.createdSlot},
 		column{"status", o.status}, column{"rounds", int64(o.rounds)},
 		column{"effective_escrow", decimal(o.effective)},
 		column{"settled_amount", decimal(o.settled)},
 		column{"net_amount", sum(o.net)}, column{"fee", sum(o.fee)}, column{"decay", sum(o.decay)}, column{"refund", sum(o.refund)},
 		column{"bond_state", o.bondState()},
 		column{"bond_to_buyer", decimal(bondToBuyer)}, column{"bond_to_seller", decimal(bondToSeller)},
-		column{"ended_at", seconds(o.ended)}, column{"ended_slot", whole(o.endedSlot)},
-		column{"closed_at", seconds(o.closed)}, column{"closed_slot", whole(o.closedSlot)},
+		column{"ended_at", o.ended}, column{"ended_slot", o.endedSlot},
+		column{"closed_at", o.closed}, column{"closed_slot", o.closedSlot},
 		column{"swept", decimal(o.swept)}, column{"complete", o.complete},
 	)
 	if o.lastOffer != nil {
@@ -370,21 +371,11 @@ func (o *outcome) columns() ([]column, error) {
 		columns = append(columns, column{"accepted_amount", decimal(&o.acceptedAmount)},
 			column{"accepted_round", int64(o.acceptedRound)}, column{"accepted_by", o.acceptedBy.String()})
 	}
-	return append(columns, o.prices()...), nil
-}
-
-// prices returns the columns of the revealed reservation prices.
-func (o *outcome) prices() (columns []column) {
-	if o.buyerPrice != nil {
-		columns = append(columns, column{"buyer_price", decimal(o.buyerPrice)})
+	prices := []column{
+		{"buyer_price", decimal(o.buyerPrice)}, {"seller_price", decimal(o.sellerPrice)},
+		{"nash_price", decimal(o.nashPrice)},
 	}
-	if o.sellerPrice != nil {
-		columns = append(columns, column{"seller_price", decimal(o.sellerPrice)})
-	}
-	if o.nashPrice != nil {
-		columns = append(columns, column{"nash_price", decimal(o.nashPrice)})
-	}
-	return columns
+	return append(columns, slices.DeleteFunc(prices, func(c column) bool { return c.value == nil })...), nil
 }
 
 // terms returns the columns that are known from the creation.
@@ -409,12 +400,13 @@ func (o *outcome) terms() ([]column, error) {
 		}
 	}
 	return []column{
-		{"session_id", o.instructionTerms["session_id"]}, {"buyer", o.instructionTerms["buyer"]}, {"seller", o.instructionTerms["seller"]}, {"mint", o.instructionTerms["token_mint"]},
+		{"session_id", o.instructionTerms["session_id"]}, {"buyer", o.instructionTerms["buyer"]},
+		{"seller", o.instructionTerms["seller"]}, {"mint", o.instructionTerms["token_mint"]},
 		{"escrow_amount", o.instructionTerms["escrow_amount"]},
 	}, nil
 }
 
-// Optional values for SQL.
+// Optional amounts for SQL, which drivers do not convert to text. They convert other pointers themselves.
 
 func decimal(value *uint64) any {
 	if value == nil {
@@ -428,18 +420,4 @@ func sum(value *big.Int) any {
 		return nil
 	}
 	return value.String()
-}
-
-func whole(value *uint64) any {
-	if value == nil {
-		return nil
-	}
-	return int64(*value)
-}
-
-func seconds(value *int64) any {
-	if value == nil {
-		return nil
-	}
-	return *value
 }

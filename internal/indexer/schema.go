@@ -193,7 +193,7 @@ func columnsAt(ctx context.Context, version int64) (names []string, err error) {
 
 // columnNames returns the columns of every table and view, as "table.column". Views named _parts exist in
 // SQLite only.
-func (d *Database) columnNames(ctx context.Context, s statements) (names []string, err error) {
+func (d *Database) columnNames(ctx context.Context, s statements) ([]string, error) {
 	queries := map[Dialect]string{
 		SQLite: `SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c
 			WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE '%parts' AND m.name <> 'schema_version'`,
@@ -202,13 +202,5 @@ func (d *Database) columnNames(ctx context.Context, s statements) (names []strin
 			WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'v') AND a.attnum > 0 AND NOT a.attisdropped
 			AND c.relname <> 'schema_version'`,
 	}
-	err = s.each(ctx, func(scan scanner) error {
-		var name string
-		if err := scan(&name); err != nil {
-			return err
-		}
-		names = append(names, name)
-		return nil
-	}, queries[d.Dialect])
-	return names, err
+	return all(ctx, s, func(name *string, scan scanner) error { return scan(name) }, queries[d.Dialect])
 }
