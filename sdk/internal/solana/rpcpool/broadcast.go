@@ -16,9 +16,6 @@ const broadcastTo = 3
 // If no endpoint accepts it, the error guarantees that the transaction was not forwarded only if every
 // endpoint refused it with such an answer, on the first attempt.
 func (p *Pool) broadcast(ctx context.Context, r *request) error {
-	if r.outErr != nil {
-		return r.outErr
-	}
 	pause := newPause(busyPause)
 	var failures []Failure
 	for round := 1; ; round++ {

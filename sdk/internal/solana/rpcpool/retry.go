@@ -63,9 +63,6 @@ func firstPause(failures []Failure) time.Duration {
 // retry sends a request to one endpoint after the other, the fittest first, and again after a pause, until
 // one returns a valid answer.
 func (p *Pool) retry(ctx context.Context, r *request) error {
-	if r.outErr != nil {
-		return r.outErr
-	}
 	r.floor = p.slots.floor(r.level)
 	var pause *backoff.ExponentialBackOff
 	if r.kind == read {

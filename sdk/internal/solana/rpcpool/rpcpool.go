@@ -107,19 +107,26 @@ func (p *Pool) start(run func()) bool {
 
 // Call sends a request and decodes its result into out, which does not change if there is an error.
 func (p *Pool) Call(ctx context.Context, out any, method string, params []any) error {
-	if p.observer == nil {
-		return p.call(ctx, newRequest(method, params, out))
-	}
 	request := newRequest(method, params, out)
-	ctx, request.observation = p.observer.Begin(ctx, method)
-	err := p.call(ctx, request)
-	request.observation.End(err)
-	return err
+	if request.kind == broadcast {
+		return p.observed(ctx, request, p.broadcast)
+	}
+	return p.observed(ctx, request, p.retry)
 }
 
-func (p *Pool) call(ctx context.Context, request *request) error {
-	if request.kind == broadcast {
-		return p.broadcast(ctx, request)
+// observed makes a call, which the observer observes.
+func (p *Pool) observed(
+	ctx context.Context, r *request, call func(context.Context, *request) error,
+) error {
+	if p.observer != nil {
+		ctx, r.observation = p.observer.Begin(ctx, r.method)
 	}
-	return p.retry(ctx, request)
+	err := r.outErr
+	if err == nil {
+		err = call(ctx, r)
+	}
+	if r.observation != nil {
+		r.observation.End(err)
+	}
+	return err
 }

@@ -38,20 +38,10 @@ func (p *Pool) Each(method string, do func(Single) (next bool)) {
 // is an error. It returns [node.ErrBehind] for an answer that is behind those of other endpoints, unless
 // HoweverOld allows it.
 func (s Single) Call(ctx context.Context, out any, method string, params []any) error {
-	request := newRequest(method, params, out)
-	if s.pool.observer == nil {
-		return s.call(ctx, request)
-	}
-	ctx, request.observation = s.pool.observer.Begin(ctx, method)
-	err := s.call(ctx, request)
-	request.observation.End(err)
-	return err
+	return s.pool.observed(ctx, newRequest(method, params, out), s.call)
 }
 
 func (s Single) call(ctx context.Context, request *request) error {
-	if request.outErr != nil {
-		return request.outErr
-	}
 	if !s.anyAge {
 		request.floor = s.pool.slots.floor(request.level)
 	}

@@ -3,6 +3,7 @@ package rpcpool
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/node"
@@ -18,14 +19,7 @@ type slots struct {
 func (s *slots) floor(of level) uint64 {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	return s.floorLocked(of)
-}
-
-func (s *slots) floorLocked(of level) (floor uint64) {
-	for _, slot := range s.seen[of:] {
-		floor = max(floor, slot)
-	}
-	return floor
+	return slices.Max(s.seen[of:])
 }
 
 func (s *slots) raise(of level, slot uint64) {
@@ -37,8 +31,8 @@ func (s *slots) raise(of level, slot uint64) {
 // lower reduces the observed slot of a level and of the higher ones.
 func (s *slots) lower(of level, slot uint64) {
 	s.lock.Lock()
-	for i := range s.seen[of:] {
-		s.seen[int(of)+i] = min(s.seen[int(of)+i], slot)
+	for i := of; i < levels; i++ {
+		s.seen[i] = min(s.seen[i], slot)
 	}
 	s.lock.Unlock()
 }

@@ -61,12 +61,12 @@ type Each func(slot uint64, decode func(into any) error) error
 // If an endpoint fails before its first element, Values sends the request to the next one, and to all of them
 // again after a pause. Later errors are final: the caller has used a part of the answer. An endpoint that
 // sends nothing for 30 s has failed; the time that each takes does not count.
-func (p *Pool) Values(ctx context.Context, method string, params []any, each Each) (err error) {
-	r := newRequest(method, params, nil)
-	if p.observer != nil {
-		ctx, r.observation = p.observer.Begin(ctx, method)
-		defer func() { r.observation.End(err) }()
-	}
+func (p *Pool) Values(ctx context.Context, method string, params []any, each Each) error {
+	return p.observed(ctx, newRequest(method, params, nil),
+		func(ctx context.Context, r *request) error { return p.values(ctx, r, each) })
+}
+
+func (p *Pool) values(ctx context.Context, r *request, each Each) error {
 	r.floor = p.slots.floor(r.level)
 	var pause *backoff.ExponentialBackOff
 	for round := 1; ; round++ {

@@ -80,7 +80,7 @@ func (p *Pending) detailsAnywhere(ctx context.Context) (details *rpc.GetTransact
 
 // failure returns the error of a transaction that was executed and failed.
 func (p *Pending) failure(raw any, logs []string, invoked []solana.PublicKey) error {
-	err := FailureError(raw, logs, invoked, p.Signature, p.sender.explain)
+	err := FailureError(raw, logs, invoked, p.Signature, p.sender.Explain)
 	if transaction.OutcomeOf(err) == transaction.Failed {
 		return err
 	}

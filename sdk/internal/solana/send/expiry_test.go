@@ -43,11 +43,11 @@ func TestAgeOfATransactionNeedsAnswersInTheOrderOfTheirSlots(t *testing.T) {
 		status, blockhash string
 		known             bool
 	}{{"1000", "1000", true}, {"999", "1000", false}, {"1001", "1000", false}} {
-		sender := &Sender{RPC: rpc.NewWithCustomRPCClient(answers{results: map[string]string{
+		sender := &Sender{Options: Options{RPC: rpc.NewWithCustomRPCClient(answers{results: map[string]string{
 			"getEpochInfo":         `{"absoluteSlot":1000,"blockHeight":900}`,
 			"getSignatureStatuses": `{"context":{"slot":` + c.status + `},"value":[null]}`,
 			"isBlockhashValid":     `{"context":{"slot":` + c.blockhash + `},"value":true}`,
-		}})}
+		}})}}
 		valid := new(Validity)
 		known, _ := sender.NotExecutedBefore(t.Context(), solana.Signature{1}, valid)
 		require.Equal(t, c.known, known, "%+v", c)

@@ -1,7 +1,6 @@
 package send
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -59,8 +58,7 @@ func variant(encoded []byte) (name string, detail json.RawMessage, err error) {
 		return name, nil, nil
 	}
 	var object map[string]json.RawMessage
-	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	if err := decoder.Decode(&object); err != nil || len(object) != 1 {
+	if err := json.Unmarshal(encoded, &object); err != nil || len(object) != 1 {
 		return "", nil, fmt.Errorf("cannot decode transaction error %s", encoded)
 	}
 	for name, detail = range object {

@@ -2,7 +2,6 @@ package send
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
@@ -60,13 +59,4 @@ func holdsNonce(account *rpc.Account, value solana.Hash) bool {
 	}
 	data := account.Data.GetBinary()
 	return len(data) == nonceSize && solana.Hash(data[nonceOffsetValue:nonceOffsetValue+32]) == value
-}
-
-// nonceOf returns the nonce account of a transaction with a durable nonce.
-func nonceOf(tx *solana.Transaction) (solana.PublicKey, error) {
-	address, ok := tx.GetNonceAccount()
-	if !ok {
-		return solana.PublicKey{}, fmt.Errorf("%w: transaction names no nonce account", transaction.ErrNotANonce)
-	}
-	return address, nil
 }

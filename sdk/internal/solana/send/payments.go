@@ -1,9 +1,9 @@
 package send
 
 import (
+	"slices"
 	"strconv"
 
-	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -17,8 +17,7 @@ func paymentsOf(details *rpc.GetTransactionResult) []transaction.Payment {
 		return nil
 	}
 	loaded := details.Meta.LoadedAddresses
-	keys := append(append(append(solana.PublicKeySlice{}, tx.Message.AccountKeys...),
-		loaded.Writable...), loaded.ReadOnly...)
+	keys := slices.Concat(tx.Message.AccountKeys, loaded.Writable, loaded.ReadOnly)
 	before := make(map[uint16]uint64, len(details.Meta.PreTokenBalances))
 	for _, balance := range details.Meta.PreTokenBalances {
 		before[balance.AccountIndex], _ = tokensOf(balance)

@@ -61,7 +61,7 @@ func (p *Pending) broadcast(ctx context.Context) error {
 	var never uint
 	_, err := p.sender.RPC.SendEncodedTransactionWithOpts(ctx, p.Encoded, rpc.TransactionOpts{
 		SkipPreflight:       true, // it has been simulated
-		PreflightCommitment: p.sender.commitment,
+		PreflightCommitment: p.sender.Commitment,
 		MaxRetries:          &never, // the client sends it again itself
 	})
 	return err
@@ -84,7 +84,7 @@ func (p *Pending) refusal(err error) error {
 	for _, line := range lines {
 		logs = append(logs, fmt.Sprint(line))
 	}
-	return FailureError(data["err"], logs, p.Invoked, solana.Signature{}, p.sender.explain)
+	return FailureError(data["err"], logs, p.Invoked, solana.Signature{}, p.sender.Explain)
 }
 
 // Await waits until the outcome is certain.
@@ -126,7 +126,7 @@ func (p *Pending) Await(ctx context.Context) (*transaction.Receipt, error) {
 			return nil, p.Unknown(context.Cause(ctx))
 		case update := <-updates:
 			if lastErr = update.err; lastErr != nil {
-				if errors.Is(lastErr, p.sender.closed) {
+				if errors.Is(lastErr, p.sender.Closed) {
 					return nil, p.Unknown(lastErr)
 				}
 				continue

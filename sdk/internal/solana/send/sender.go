@@ -30,25 +30,13 @@ type Options struct {
 
 // Sender sends transactions and waits for their outcomes. It may be used by several goroutines.
 type Sender struct {
-	// RPC and Pool are those of the options.
-	RPC  *rpc.Client
-	Pool *rpcpool.Pool
-
-	node       func(rpcpool.Single) *rpc.Client
-	commitment rpc.CommitmentType
-	statuses   *statusPoller
-	closing    context.Context
-	closed     error
-	start      func(func()) bool
-	explain    Explain
+	Options
+	statuses *statusPoller
 }
 
 // New returns a sender. It sends no requests.
 func New(options Options) *Sender {
-	sender := &Sender{
-		RPC: options.RPC, Pool: options.Pool, node: options.Node, commitment: options.Commitment,
-		closing: options.Closing, closed: options.Closed, start: options.Start, explain: options.Explain,
-	}
+	sender := &Sender{Options: options}
 	sender.statuses = newStatusPoller(sender)
 	return sender
 }
@@ -56,13 +44,13 @@ func New(options Options) *Sender {
 // eachNode calls do with one node after the other, the fittest first, until do returns false. The answers of
 // a single node are consistent; those of several nodes need not be.
 func (s *Sender) eachNode(do func(node *rpc.Client) (next bool)) {
-	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool { return do(s.node(single)) })
+	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool { return do(s.Node(single)) })
 }
 
 // eachNodeIncludingStale does the same as eachNode and accepts answers of nodes that are behind.
 func (s *Sender) eachNodeIncludingStale(do func(node *rpc.Client) (next bool)) {
 	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
-		return do(s.node(single.HoweverOld()))
+		return do(s.Node(single.HoweverOld()))
 	})
 }
 

@@ -58,30 +58,14 @@ func signMessage(ctx context.Context, signer Signer, message []byte) (solana.Sig
 
 // Sign obtains all signatures that a transaction needs. It refuses a signature that does not verify.
 func Sign[S Signer](ctx context.Context, tx *solana.Transaction, signers []S) error {
-	message, err := tx.Message.MarshalBinary()
-	if err != nil {
-		return fmt.Errorf("encode the message: %w", err)
-	}
-	needed := tx.Message.AccountKeys[:tx.Message.Header.NumRequiredSignatures]
-	signatures := make([]solana.Signature, len(needed))
-	for i, key := range needed {
-		signer := signerFor(signers, key)
-		if signer == nil {
+	var needed []S
+	for _, key := range tx.Message.AccountKeys[:tx.Message.Header.NumRequiredSignatures] {
+		at := slices.IndexFunc(signers,
+			func(signer S) bool { return any(signer) != nil && signer.PublicKey() == key })
+		if at < 0 {
 			return fmt.Errorf("%w: %s", transaction.ErrMissingSigner, key)
 		}
-		if signatures[i], err = signMessage(ctx, signer, message); err != nil {
-			return err
-		}
+		needed = append(needed, signers[at])
 	}
-	tx.Signatures = signatures
-	return nil
-}
-
-func signerFor[S Signer](signers []S, key solana.PublicKey) Signer {
-	for _, signer := range signers {
-		if any(signer) != nil && signer.PublicKey() == key {
-			return signer
-		}
-	}
-	return nil
+	return AddSignatures(ctx, tx, needed)
 }

@@ -2,6 +2,8 @@ package send
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +41,7 @@ type statusPoller struct {
 
 	lock    sync.Mutex
 	waiting map[solana.Signature][]*watchedStatus
-	// added wakes the poller when a transaction is added.
+	// added wakes the poller when a transaction is added or removed.
 	added   chan struct{}
 	running bool
 
@@ -77,31 +79,27 @@ func (s *statusPoller) watch(signature solana.Signature) chan statusUpdate {
 	s.waiting[signature] = append(s.waiting[signature], watched)
 	if !s.running {
 		s.running = true
-		if !s.sender.start(s.run) {
+		if !s.sender.Start(s.run) {
 			s.running = false
-			watched.updates <- statusUpdate{err: s.sender.closed}
+			watched.updates <- statusUpdate{err: s.sender.Closed}
 		}
 	}
-	select {
-	case s.added <- struct{}{}:
-	default:
-	}
+	s.wake()
 	return watched.updates
 }
 
 func (s *statusPoller) unwatch(signature solana.Signature, updates chan statusUpdate) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	left := s.waiting[signature][:0]
-	for _, watched := range s.waiting[signature] {
-		if watched.updates != updates {
-			left = append(left, watched)
-		}
-	}
-	if s.waiting[signature] = left; len(left) == 0 {
+	s.waiting[signature] = slices.DeleteFunc(s.waiting[signature],
+		func(watched *watchedStatus) bool { return watched.updates == updates })
+	if len(s.waiting[signature]) == 0 {
 		delete(s.waiting, signature)
 	}
-	// The poller ends if this was the last one.
+	s.wake() // The poller ends if this was the last one.
+}
+
+func (s *statusPoller) wake() {
 	select {
 	case s.added <- struct{}{}:
 	default:
@@ -116,9 +114,9 @@ func (s *statusPoller) run() {
 		}
 		timer := time.NewTimer(time.Until(due))
 		select {
-		case <-s.sender.closing.Done():
+		case <-s.sender.Closing.Done():
 			timer.Stop()
-			s.deliver(nil, nil, s.sender.closed)
+			s.deliver(nil, nil, s.sender.Closed)
 			s.stop()
 			return
 		case <-s.added:
@@ -154,15 +152,10 @@ func (s *statusPoller) stop() {
 // poll requests the statuses of all transactions, first of those that are due.
 func (s *statusPoller) poll() {
 	s.lock.Lock()
-	signatures := make([]solana.Signature, 0, len(s.waiting))
-	for signature := range s.waiting {
-		signatures = append(signatures, signature)
-	}
+	signatures := slices.Collect(maps.Keys(s.waiting))
 	s.lock.Unlock()
-	for len(signatures) > 0 {
-		batch := signatures[:min(len(signatures), statusesAtOnce)]
-		signatures = signatures[len(batch):]
-		answer, err := s.sender.RPC.GetSignatureStatuses(s.sender.closing, false, batch...)
+	for batch := range slices.Chunk(signatures, statusesAtOnce) {
+		answer, err := s.sender.RPC.GetSignatureStatuses(s.sender.Closing, false, batch...)
 		if err == nil && len(answer.Value) != len(batch) {
 			err = rpcpool.Malformed("node returned %d statuses instead of %d", len(answer.Value), len(batch))
 		}
@@ -180,9 +173,7 @@ func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.Signatu
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if batch == nil {
-		for signature := range s.waiting {
-			batch = append(batch, signature)
-		}
+		batch = slices.Collect(maps.Keys(s.waiting))
 	}
 	for i, signature := range batch {
 		update := statusUpdate{err: err}

@@ -2,6 +2,7 @@ package send
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Validity is how long a transaction can be executed.
@@ -40,9 +42,9 @@ const (
 func (s *Sender) ValidityOf(ctx context.Context, tx *solana.Transaction) (*Validity, error) {
 	valid := &Validity{Blockhash: tx.Message.RecentBlockhash}
 	if tx.UsesDurableNonce() {
-		var err error
-		if valid.Nonce, err = nonceOf(tx); err != nil {
-			return nil, err
+		var ok bool
+		if valid.Nonce, ok = tx.GetNonceAccount(); !ok {
+			return nil, fmt.Errorf("%w: transaction names no nonce account", transaction.ErrNotANonce)
 		}
 	} else {
 		epoch, err := s.RPC.GetEpochInfo(ctx, rpc.CommitmentProcessed)
