@@ -3,7 +3,6 @@ package haggle
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -351,9 +350,7 @@ func cheapSession(
 	buyer, seller solana.PublicKey,
 ) (sessionID uint64, negotiation solana.PublicKey, err error) {
 	for range bumpAttempts {
-		if sessionID, err = randomSessionID(); err != nil {
-			return 0, solana.PublicKey{}, err
-		}
+		sessionID = randomSessionID()
 		var bump, vaultBump uint8
 		if negotiation, bump, err = protocol.FindNegotiationAddress(buyer, seller, sessionID); err != nil {
 			return 0, solana.PublicKey{}, err
@@ -391,12 +388,9 @@ func (e *SessionUsedError) Error() string {
 func (e *SessionUsedError) Unwrap() error { return ErrSessionUsed }
 
 // randomSessionID returns an id below 2^53, which a float64 holds exactly.
-func randomSessionID() (uint64, error) {
-	var random [8]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return 0, fmt.Errorf("haggle: pick a session id: %w", err)
-	}
-	return binary.LittleEndian.Uint64(random[:]) >> 11, nil
+func randomSessionID() uint64 {
+	key := randomKey()
+	return binary.LittleEndian.Uint64(key[:]) >> 11
 }
 
 // hasHistory reports whether an address has any transaction. A closed negotiation has no account, but its

@@ -13,12 +13,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
-// Errors of a node that are permanent.
-const (
-	methodNotFound = node.MethodNotFound
-	invalidParams  = node.InvalidParams
-)
-
 // malformed returns a [node.ErrMalformed] with a description.
 func malformed(text string, values ...any) error {
 	return fmt.Errorf("haggle: %w", rpcpool.Malformed(text, values...))

@@ -126,7 +126,7 @@ func TestCauseOfTheContextProvesNothing(t *testing.T) {
 		"was done before":       &AlreadyDone{Action: "pay"},
 		"has no details":        fmt.Errorf("%w: x", transaction.ErrDetailsUnavailable),
 		"has failed":            &protocol.ProgramError{Signature: solana.Signature{1}},
-		"was refused by a node": &node.Error{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
+		"was refused by a node": &node.Error{Method: "getEpochInfo", Code: node.InvalidParams, Message: "no"},
 		"has expired":           transaction.ErrExpired,
 		"is unknown":            &transaction.UnknownOutcomeError{Signature: solana.Signature{1}, Cause: context.Canceled},
 	} {
