@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/google/renameio/v2"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
@@ -133,14 +134,5 @@ func write(path string, p *proof.Proof) error {
 	if err := p.Write(&text); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".proof-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(text.Bytes())
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return renameio.WriteFile(path, text.Bytes(), 0o600, renameio.WithTempDir(filepath.Dir(path)))
 }
