@@ -2,7 +2,6 @@ package haggle
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 
@@ -53,7 +52,7 @@ type OutcomeObserver interface {
 // observers are the signers of each wallet's actions that observe outcomes.
 type observers struct {
 	lock     sync.Mutex
-	byWallet map[solana.PublicKey]map[OutcomeObserver]struct{}
+	byWallet map[solana.PublicKey][]OutcomeObserver
 }
 
 func (o *observers) add(wallet solana.PublicKey, signers []Signer) {
@@ -61,16 +60,13 @@ func (o *observers) add(wallet solana.PublicKey, signers []Signer) {
 	defer o.lock.Unlock()
 	for _, signer := range signers {
 		observer, ok := signer.(OutcomeObserver)
-		if !ok {
+		if !ok || slices.Contains(o.byWallet[wallet], observer) {
 			continue
 		}
 		if o.byWallet == nil {
-			o.byWallet = make(map[solana.PublicKey]map[OutcomeObserver]struct{})
+			o.byWallet = make(map[solana.PublicKey][]OutcomeObserver)
 		}
-		if o.byWallet[wallet] == nil {
-			o.byWallet[wallet] = make(map[OutcomeObserver]struct{})
-		}
-		o.byWallet[wallet][observer] = struct{}{}
+		o.byWallet[wallet] = append(o.byWallet[wallet], observer)
 	}
 }
 
@@ -84,7 +80,7 @@ func (o *observers) report(ctx context.Context, tx *solana.Transaction, outcome 
 		return
 	}
 	o.lock.Lock()
-	observing := slices.Collect(maps.Keys(o.byWallet[tx.Message.AccountKeys[0]]))
+	observing := slices.Clone(o.byWallet[tx.Message.AccountKeys[0]])
 	o.lock.Unlock()
 	for _, observer := range observing {
 		observer.ObserveOutcome(context.WithoutCancel(ctx), message, outcome)

@@ -47,7 +47,7 @@ func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
 	var err error
 	for address, all := range due {
 		if err == nil && w.cursors.at(address) != nil {
-			err = w.list(ctx, address, all)
+			err = w.list(ctx, address, all, 0)
 		}
 	}
 	if err == nil {
@@ -94,14 +94,9 @@ func (w *watcher) putBack(due map[solana.PublicKey]bool) {
 	}
 }
 
-// list adds the new transactions of an address to the backlog.
-func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) error {
-	return w.listUntil(ctx, address, all, 0)
-}
-
-// listUntil is list for a node that has reached a slot. It ignores a slot far ahead of the chain, which a
-// node may have returned by mistake.
-func (w *watcher) listUntil(ctx context.Context, address solana.PublicKey, all bool, until uint64) error {
+// list adds the new transactions of an address to the backlog, as listed by a node that has reached the slot
+// until. It ignores a slot far ahead of the chain, which a node may have returned by mistake.
+func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool, until uint64) error {
 	head, err := w.feed.reached(ctx)
 	if err != nil {
 		return err
@@ -147,7 +142,7 @@ func (w *watcher) listFresh(ctx context.Context) error {
 	}
 	for len(w.fresh) > 0 {
 		if w.cursors.at(w.fresh[0]) != nil {
-			if err := w.list(ctx, w.fresh[0], true); err != nil {
+			if err := w.list(ctx, w.fresh[0], true, 0); err != nil {
 				return err
 			}
 		}

@@ -60,7 +60,7 @@ func (w *watcher) listMentioned(ctx context.Context, item *queued, events []Even
 		if account == w.Wallet || w.cursors.at(account) == nil || listed != nil && listed.reaches(item) {
 			continue
 		}
-		if err := w.listUntil(ctx, account, listed != nil && listed.all, item.Slot); err != nil {
+		if err := w.list(ctx, account, listed != nil && listed.all, item.Slot); err != nil {
 			return false, err
 		}
 		added = true

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
@@ -143,13 +144,7 @@ func (s *webSocketStream) Subscribe(ctx context.Context, addresses []solana.Publ
 		if !errors.Is(err, ErrFull) || conn.size() == 0 {
 			return s.leaveNode(err)
 		}
-		var missing []solana.PublicKey
-		for _, address := range addresses {
-			if !conn.isSubscribed(address) {
-				missing = append(missing, address)
-			}
-		}
-		addresses = missing
+		addresses = slices.DeleteFunc(slices.Clone(addresses), conn.isSubscribed)
 		further, err := dialLogs(ctx, s.endpoint, s.options)
 		if err != nil {
 			return s.leaveNode(err)

@@ -316,11 +316,11 @@ func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) e
 		case err := <-answers:
 			outstanding--
 			timer.Reset(replyTimeout)
-			if err != nil && !errors.Is(err, ErrFull) {
-				return err
-			}
-			if err != nil {
+			switch {
+			case errors.Is(err, ErrFull):
 				failed = err
+			case err != nil:
+				return err
 			}
 		case <-timer.C:
 			return fmt.Errorf("node did not confirm a subscription within %s", replyTimeout)
