@@ -79,7 +79,7 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	return draft.transaction, a.client.drafts.add(draft)
+	return draft.transaction, a.client.keepDraft(draft)
 }
 
 // Do builds the action if it is not built, reads the negotiation again unless Build read it within the last

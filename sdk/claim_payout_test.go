@@ -35,7 +35,7 @@ func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Cl
 				"account": storedAccount(solana.TokenProgramID, tokenAccountData(owner, token.StateInitialized)),
 			}}}),
 	})
-	client.mints.put(keptMint, token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID})
+	client.mints.Put(keptMint, token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID})
 	return client
 }
 

@@ -19,10 +19,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/internal/recent"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // Config configures a client.
@@ -91,11 +93,13 @@ type Client struct {
 	wsFallbacks    []string
 	commitment     rpc.CommitmentType
 	maxPriorityFee uint64
-	mints          mintCache
+	// mints are mints that cannot change.
+	mints *recent.Map[solana.PublicKey, token.Mint]
 	// inFlight has the journal; nil if there is none.
 	inFlight *inFlight
 	sender   *send.Sender
-	drafts   drafts
+	// drafts are the transactions that this client has built and not sent, without the transactions themselves.
+	drafts *recent.Map[messageHash, outgoing]
 	// observers receive the outcomes of transactions.
 	observers observers
 	// resolving limits the number of transactions that are resolved in the background at once; background has
@@ -160,6 +164,8 @@ func NewClient(config Config) (*Client, error) {
 		wsFallbacks:    wsFallbacks,
 		commitment:     config.Commitment,
 		maxPriorityFee: config.MaxPriorityFee,
+		mints:          recent.NewMap[solana.PublicKey, token.Mint](mintsKept),
+		drafts:         recent.NewMap[messageHash, outgoing](maxDrafts),
 		inFlight:       newInFlight(config.Journal),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
-	"sync"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -62,49 +61,40 @@ func randomKey() (key solana.Hash) {
 	return key
 }
 
-// drafts are the transactions that this client has built and not sent, without the transactions themselves.
-type drafts struct {
-	lock   sync.Mutex
-	known  map[[sha256.Size]byte]outgoing
-	oldest [][sha256.Size]byte
-}
-
 // maxDrafts is the number of descriptions that are kept. Other transactions can be submitted without one.
 const maxDrafts = 1024
 
-func (d *drafts) add(draft *outgoing) error {
-	message, err := draft.transaction.Message.MarshalBinary()
+// messageHash is the hash of a transaction's message.
+type messageHash [sha256.Size]byte
+
+func hashOf(tx *solana.Transaction) (messageHash, error) {
+	message, err := tx.Message.MarshalBinary()
 	if err != nil {
-		return fmt.Errorf("haggle: encode the transaction: %w", err)
+		return messageHash{}, fmt.Errorf("haggle: encode the transaction: %w", err)
 	}
-	hash, kept := sha256.Sum256(message), *draft
+	return sha256.Sum256(message), nil
+}
+
+// keepDraft keeps the description of a transaction for drafted.
+func (c *Client) keepDraft(draft *outgoing) error {
+	hash, err := hashOf(draft.transaction)
+	if err != nil {
+		return err
+	}
+	kept := *draft
 	kept.transaction = nil
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	if d.known == nil {
-		d.known = make(map[[sha256.Size]byte]outgoing)
-	}
-	if _, again := d.known[hash]; !again {
-		d.oldest = append(d.oldest, hash)
-	}
-	d.known[hash] = kept
-	if len(d.oldest) > maxDrafts {
-		delete(d.known, d.oldest[0])
-		d.oldest = d.oldest[1:]
-	}
+	c.drafts.Put(hash, kept)
 	return nil
 }
 
 // drafted returns the description of a transaction. For a transaction that this client has not built, it has
 // no validity.
 func (c *Client) drafted(tx *solana.Transaction) (*outgoing, error) {
-	message, err := tx.Message.MarshalBinary()
+	hash, err := hashOf(tx)
 	if err != nil {
-		return nil, fmt.Errorf("haggle: encode the transaction: %w", err)
+		return nil, err
 	}
-	c.drafts.lock.Lock()
-	draft, known := c.drafts.known[sha256.Sum256(message)]
-	c.drafts.lock.Unlock()
+	draft, known := c.drafts.Get(hash)
 	draft.transaction = tx
 	if !known {
 		draft.commitment = c.commitment

@@ -167,17 +167,20 @@ func TestDecodeMintRefusesOtherAccounts(t *testing.T) {
 }
 
 func TestMintCacheIsBounded(t *testing.T) {
-	var cache mintCache
+	client, err := NewClient(Config{Endpoint: "http://127.0.0.1"})
+	require.NoError(t, err)
+	defer client.Close()
+	cache := client.mints
 	for i := range uint16(mintsKept + 10) {
 		var address solana.PublicKey
 		binary.LittleEndian.PutUint16(address[:], i)
-		cache.put(address, token.Mint{Address: address})
-		cache.put(address, token.Mint{Address: address})
-		kept, ok := cache.get(address)
+		cache.Put(address, token.Mint{Address: address})
+		cache.Put(address, token.Mint{Address: address})
+		kept, ok := cache.Get(address)
 		require.True(t, ok)
 		require.Equal(t, address, kept.Address)
 	}
-	assert.Len(t, cache.known, mintsKept)
+	assert.Equal(t, mintsKept, cache.Len())
 }
 
 func TestTokenAccountsOfBothPrograms(t *testing.T) {

@@ -9,6 +9,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
+// mintsKept is the number of mints that a client keeps.
+const mintsKept = 1024
+
 // GetMint reads a mint. A mint in which escrow can be held cannot be closed or changed, so it is read once.
 //
 // It fails with an [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound],
@@ -16,7 +19,7 @@ import (
 // token program, or a [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for an account that
 // is not a mint.
 func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*token.Mint, error) {
-	if known, ok := c.mints.get(mint); ok {
+	if known, ok := c.mints.Get(mint); ok {
 		return &known, nil
 	}
 	accounts, _, err := c.accounts(ctx, mint)
@@ -31,7 +34,7 @@ func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*token.Min
 		return nil, &protocol.AccountError{Address: mint, Err: err}
 	}
 	if read.IsSupported() {
-		c.mints.put(mint, *read)
+		c.mints.Put(mint, *read)
 	}
 	return read, nil
 }

@@ -113,7 +113,7 @@ func offlineClient(t *testing.T) *Client {
 	t.Helper()
 	client, node, _ := newScripted(t, nil)
 	node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: clockAt(testNow)}
-	client.mints.put(keptMint,
+	client.mints.Put(keptMint,
 		token.Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID, Decimals: 6})
 	return client
 }

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/internal/recent"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
@@ -68,11 +70,8 @@ type Feed struct {
 	headAt time.Time
 	// reconciledAt is the end of the last reconciliation.
 	reconciledAt time.Time
-	// unrelated are the transactions that do not concern this program, with their slots, and unrelatedOrder
-	// is a ring of their signatures, the oldest at unrelatedNext.
-	unrelated      map[solana.Signature]uint64
-	unrelatedOrder []solana.Signature
-	unrelatedNext  int
+	// unrelated are the transactions that do not concern this program, with their slots.
+	unrelated *recent.Map[solana.Signature, uint64]
 
 	// readyLock guards the fields below. It may be taken while other locks are held.
 	readyLock sync.Mutex
@@ -352,9 +351,7 @@ func (f *Feed) changes() (add, remove []solana.PublicKey) {
 			add = append(add, address)
 		}
 	}
-	for address := range f.abandoned {
-		remove = append(remove, address)
-	}
+	remove = slices.Collect(maps.Keys(f.abandoned))
 	clear(f.abandoned)
 	return add, remove
 }
@@ -400,7 +397,7 @@ func (f *Feed) hint(n events.Hint) {
 	defer f.lock.Unlock()
 	f.newest = max(f.newest, n.Slot)
 	if n.Unrelated && !n.Signature.IsZero() {
-		f.keepUnrelated(n.Signature, n.Slot)
+		f.unrelated.Put(n.Signature, n.Slot)
 		return
 	}
 	if at := f.topics[n.Address]; at != nil {

@@ -4,30 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/gagliardetto/solana-go"
-
 	"github.com/haggle-protocol/haggle/sdk/history"
 )
-
-func (f *Feed) keepUnrelated(signature solana.Signature, slot uint64) {
-	if _, known := f.unrelated[signature]; !known {
-		if len(f.unrelatedOrder) < unrelatedKept {
-			f.unrelatedOrder = append(f.unrelatedOrder, signature)
-		} else {
-			delete(f.unrelated, f.unrelatedOrder[f.unrelatedNext])
-			f.unrelatedOrder[f.unrelatedNext] = signature
-			f.unrelatedNext = (f.unrelatedNext + 1) % unrelatedKept
-		}
-	}
-	f.unrelated[signature] = slot
-}
 
 // isUnrelated reports whether this execution of a transaction is known not to concern this program. In
 // another slot it would be another execution.
 func (f *Feed) isUnrelated(item history.Transaction) bool {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	slot, known := f.unrelated[item.Signature]
+	slot, known := f.unrelated.Get(item.Signature)
 	return known && slot == item.Slot
 }
 
