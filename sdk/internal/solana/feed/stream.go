@@ -232,10 +232,10 @@ func (f *Feed) run() {
 
 // newReconnection returns the pauses between attempts after failures in a row.
 func newReconnection() *backoff.ExponentialBackOff {
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval, pause.Multiplier = firstReconnect, lastReconnect, 2
-	pause.Reset()
-	return pause
+	return &backoff.ExponentialBackOff{
+		InitialInterval: firstReconnect, MaxInterval: lastReconnect, Multiplier: 2,
+		RandomizationFactor: backoff.DefaultRandomizationFactor,
+	}
 }
 
 // stopIfIdle ends the stream if there are no topics. The next subscriber starts it again.

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/tidwall/gjson"
 )
@@ -38,10 +37,6 @@ func refuseCompressed(result []byte) error {
 			return ErrCompressed
 		}
 	}
-}
-
-func decodeResult(result json.RawMessage, into any) error {
-	return (&jsonrpc.RPCResponse{Result: result}).GetObject(into)
 }
 
 // malformedError is an error about an answer that is also a [node.ErrMalformed].

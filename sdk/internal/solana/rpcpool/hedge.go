@@ -40,7 +40,7 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 				timer = time.After(p.hedgeDelay(r, first))
 			}
 		case <-timer:
-			if second := p.hedgeAt(r, *tried); second != nil {
+			if second := p.next(r, *tried); second != nil && p.hedges.take() {
 				*tried = append(*tried, second)
 				running = append(running, second)
 				launch(second, true)
@@ -85,15 +85,6 @@ const (
 // mayHedge reports whether another endpoint exists for a request that may be hedged.
 func (p *Pool) mayHedge(r *request, tried []*endpoint) bool {
 	return r.kind == read && p.hedgeAfter >= 0 && p.next(r, tried) != nil
-}
-
-// hedgeAt returns the second endpoint for a hedge and takes it from the budget, or nil.
-func (p *Pool) hedgeAt(r *request, tried []*endpoint) *endpoint {
-	second := p.next(r, tried)
-	if second == nil || !p.hedges.take() {
-		return nil
-	}
-	return second
 }
 
 // hedgeBudget keeps hedges from doubling the load when all endpoints are slow: one for ten reads, and ten at

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 )
 
 // kind decides whether a request may be repeated.
@@ -143,7 +144,7 @@ func (r *request) decode(result json.RawMessage) (reflect.Value, error) {
 		return reflect.Value{}, nil
 	}
 	decoded := reflect.New(r.out.Type().Elem())
-	if err := decodeResult(result, decoded.Interface()); err != nil {
+	if err := (&jsonrpc.RPCResponse{Result: result}).GetObject(decoded.Interface()); err != nil {
 		return reflect.Value{}, fmt.Errorf("the node's answer cannot be decoded: %w", err)
 	}
 	return decoded, nil

@@ -44,10 +44,10 @@ func (r *request) rounds(err error) int {
 
 // newPause returns the pauses between rounds, starting with first.
 func newPause(first time.Duration) *backoff.ExponentialBackOff {
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = first, longestPause
-	pause.Multiplier, pause.RandomizationFactor = pauseGrowth, pauseVariance
-	return pause
+	return &backoff.ExponentialBackOff{
+		InitialInterval: first, MaxInterval: longestPause,
+		Multiplier: pauseGrowth, RandomizationFactor: pauseVariance,
+	}
 }
 
 // firstPause is shorter after broken connections than after answers that show that nodes need time.

@@ -27,11 +27,7 @@ const (
 
 // newPolling returns the intervals at which a request is repeated whose result the node will have soon.
 func newPolling() *backoff.ExponentialBackOff {
-	polling := backoff.NewExponentialBackOff()
-	polling.InitialInterval, polling.MaxInterval = FirstPoll, LastPoll
-	polling.Multiplier, polling.RandomizationFactor = 2, 0
-	polling.Reset()
-	return polling
+	return &backoff.ExponentialBackOff{InitialInterval: FirstPoll, MaxInterval: LastPoll, Multiplier: 2}
 }
 
 // statusPoller requests the statuses of all transactions that the sender waits for, in one request for all of
