@@ -1,7 +1,6 @@
 package haggle
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +63,7 @@ func (o *acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
 
 func (*acceptOffer) precondition(n *Snapshot) precondition {
 	required := inRound(n)
-	required.offer, required.metadata = new(n.CurrentOfferAmount), bytes.Clone(n.Metadata[:])
+	required.offer, required.metadata = new(n.CurrentOfferAmount), new(n.Metadata)
 	return required
 }
 

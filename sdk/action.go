@@ -211,7 +211,7 @@ func (a *Action) gather(ctx context.Context, check bool) (*inputs, error) {
 	if a.Payer.IsZero() {
 		return nil, fmt.Errorf("haggle: %s: fee payer not set", a.Name)
 	}
-	commitment, err := a.options.commitmentOr(a.client.commitment)
+	commitment, err := commitmentOr(a.options.commitment, a.client.commitment)
 	if err != nil {
 		return nil, err
 	}

@@ -47,13 +47,14 @@ func WithNonce(account solana.PublicKey) SendOption {
 	return func(options *sendOptions) { options.nonce = account }
 }
 
-func (o *sendOptions) commitmentOr(otherwise rpc.CommitmentType) (rpc.CommitmentType, error) {
-	switch o.commitment {
+// commitmentOr returns a commitment, or the other one if it is empty.
+func commitmentOr(commitment, otherwise rpc.CommitmentType) (rpc.CommitmentType, error) {
+	switch commitment {
 	case "":
 		return otherwise, nil
 	case rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
-		return o.commitment, nil
+		return commitment, nil
 	}
-	return "", fmt.Errorf("haggle: commitment %q: use %q or %q", o.commitment, rpc.CommitmentConfirmed,
+	return "", fmt.Errorf("haggle: commitment %q: use %q or %q", commitment, rpc.CommitmentConfirmed,
 		rpc.CommitmentFinalized)
 }

@@ -132,13 +132,8 @@ func NewClient(config Config) (*Client, error) {
 	} else if err := checkWebSocket(config.WSEndpoint); err != nil {
 		return nil, fmt.Errorf("haggle: WSEndpoint: %w", err)
 	}
-	switch config.Commitment {
-	case "":
-		config.Commitment = rpc.CommitmentConfirmed
-	case rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
-	default:
-		return nil, fmt.Errorf("haggle: commitment %q: use %q or %q", config.Commitment,
-			rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
+	if config.Commitment, err = commitmentOr(config.Commitment, rpc.CommitmentConfirmed); err != nil {
+		return nil, err
 	}
 	if !(config.RequestsPerSecond >= 0) || math.IsInf(config.RequestsPerSecond, 0) {
 		return nil, fmt.Errorf("haggle: RequestsPerSecond must be zero or positive: %v",

@@ -1,7 +1,6 @@
 package haggle
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ type precondition struct {
 	step *protocol.ZopaStep
 	// offer and metadata are those of the latest offer.
 	offer    *uint64
-	metadata []byte
+	metadata *[64]byte
 	// decided is the mask of the decided milestones.
 	decided   *uint8
 	milestone *requiredMilestone
@@ -52,11 +51,7 @@ type requiredPayout struct {
 }
 
 // isZero reports whether every state meets the precondition.
-func (p precondition) isZero() bool {
-	return !p.absent && p.metadata == nil && p.created == nil && p.terms == nil && p.stage == nil &&
-		p.status == nil && p.round == nil && p.step == nil && p.offer == nil && p.decided == nil &&
-		p.milestone == nil && p.payout == nil
-}
+func (p precondition) isZero() bool { return p == precondition{} }
 
 // isMet reports whether a negotiation meets the precondition; nil is a negotiation that does not exist.
 func (p precondition) isMet(now *Snapshot) bool {
@@ -72,7 +67,7 @@ func (p precondition) isMet(now *Snapshot) bool {
 		isAs(p.step, now.ZopaStep()) &&
 		isAs(p.offer, now.CurrentOfferAmount) &&
 		isAs(p.decided, now.MilestonesDecided) &&
-		(p.metadata == nil || bytes.Equal(p.metadata, now.Metadata[:])) &&
+		isAs(p.metadata, now.Metadata) &&
 		(p.milestone == nil || now.MilestoneState(p.milestone.index) == p.milestone.state) &&
 		(p.payout == nil || now.ClaimableOf(p.payout.party) == p.payout.amount)
 }
