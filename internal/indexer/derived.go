@@ -3,7 +3,6 @@ package indexer
 import (
 	"math/big"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -89,10 +88,5 @@ func inTokens(units *big.Int, decimals *int64) any {
 		return nil
 	}
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(*decimals), nil)
-	whole, fraction := new(big.Int).QuoRem(units, scale, new(big.Int))
-	if *decimals == 0 {
-		return whole.String()
-	}
-	digits := fraction.String()
-	return whole.String() + "." + strings.Repeat("0", int(*decimals)-len(digits)) + digits
+	return new(big.Rat).SetFrac(units, scale).FloatString(int(*decimals))
 }

@@ -18,12 +18,12 @@ import (
 
 // gateway is a running `haggle serve`.
 type gateway struct {
-	url, checkpoints string
-	process          *exec.Cmd
-	ended            chan error
-	log              *os.File
-	stopping         sync.Once
-	err              error
+	url      string
+	process  *exec.Cmd
+	ended    chan error
+	log      *os.File
+	stopping sync.Once
+	err      error
 }
 
 // environment is that of the commands of a run: their files are in its folder.
@@ -50,15 +50,14 @@ func startGateway(ctx context.Context, program, address, folder string) (g *gate
 		return nil, err
 	}
 	var ready struct {
-		URL         string `json:"negotiation_url"`
-		Checkpoints string `json:"checkpoints"`
+		URL string `json:"negotiation_url"`
 	}
 	release := context.AfterFunc(ctx, func() { _ = g.process.Process.Kill() })
 	defer release()
 	if err := json.NewDecoder(reading).Decode(&ready); err != nil {
 		return nil, fmt.Errorf("haggle serve did not start: %w", errors.Join(err, g.stop()))
 	}
-	g.url, g.checkpoints = ready.URL, ready.Checkpoints
+	g.url = ready.URL
 	return g, nil
 }
 

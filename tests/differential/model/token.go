@@ -52,11 +52,9 @@ type TokenAccount struct {
 	Amount   uint64
 	IsFrozen bool
 	// Delegate is meaningful only if HasDelegate is true. It can transfer DelegatedAmount tokens.
-	Delegate        Address
-	DelegatedAmount uint64
-	HasDelegate     bool
-	// CloseAuthority is meaningful only if HasCloseAuthority is true.
-	CloseAuthority    Address
+	Delegate          Address
+	DelegatedAmount   uint64
+	HasDelegate       bool
 	HasCloseAuthority bool
 	// CanReceive reports whether a transfer to the account succeeds: it is initialised and not frozen, and no
 	// extension adds conditions.
@@ -88,7 +86,7 @@ func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	t.Amount = binary.LittleEndian.Uint64(data[amountOffset:])
 	t.Delegate, t.HasDelegate = readOption(data[delegateOffset:])
 	t.DelegatedAmount = binary.LittleEndian.Uint64(data[delegatedOffset:])
-	t.CloseAuthority, t.HasCloseAuthority = readOption(data[closeAuthorityOffset:])
+	_, t.HasCloseAuthority = readOption(data[closeAuthorityOffset:])
 	t.IsFrozen = data[stateOffset] == tokenFrozen
 	t.CanReceive = data[stateOffset] == tokenInitialized
 	wellFormed := eachExtension(data, func(kind uint16, value []byte) {
