@@ -60,14 +60,28 @@ func firstPause(failures []Failure) time.Duration {
 	return brokenPause
 }
 
-// retry sends a request to one endpoint after the other, the fittest first, and again after a pause, until
-// one returns a valid answer.
+// retry sends a request until an endpoint returns a valid answer.
 func (p *Pool) retry(ctx context.Context, r *request) error {
-	r.floor = p.slots.floor(r.level)
-	var pause *backoff.ExponentialBackOff
 	if r.kind == read {
 		p.hedges.earn()
 	}
+	return p.inRounds(ctx, r, func(tried *[]*endpoint) ([]Failure, bool, error) {
+		decoded, failed, ok := p.try(ctx, r, tried)
+		if ok {
+			r.deliver(decoded)
+		}
+		return failed, ok, nil
+	})
+}
+
+// inRounds calls try for one endpoint after the other, the fittest first, and for all of them again after a
+// pause, until the request has ended. try appends the endpoints to tried, and returns their failures or the
+// result of the request.
+func (p *Pool) inRounds(
+	ctx context.Context, r *request, try func(tried *[]*endpoint) (failed []Failure, ended bool, err error),
+) error {
+	r.floor = p.slots.floor(r.level)
+	var pause *backoff.ExponentialBackOff
 	var failures []Failure
 	for round := 1; ; round++ {
 		if err := p.awaitEndpoint(ctx, r, failures); err != nil {
@@ -78,10 +92,9 @@ func (p *Pool) retry(ctx context.Context, r *request) error {
 		most := 1
 		for {
 			asked := len(tried)
-			decoded, failed, ok := p.try(ctx, r, &tried)
-			if ok {
-				r.deliver(decoded)
-				return nil
+			failed, ended, err := try(&tried)
+			if ended {
+				return err
 			}
 			if ctx.Err() != nil {
 				return p.interrupted(ctx, failures)

@@ -9,10 +9,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
@@ -67,46 +65,23 @@ func (p *Pool) Values(ctx context.Context, method string, params []any, each Eac
 }
 
 func (p *Pool) values(ctx context.Context, r *request, each Each) error {
-	r.floor = p.slots.floor(r.level)
-	var pause *backoff.ExponentialBackOff
-	for round := 1; ; round++ {
-		if err := p.awaitEndpoint(ctx, r, nil); err != nil {
-			return err
+	return p.inRounds(ctx, r, func(tried *[]*endpoint) (failed []Failure, ended bool, err error) {
+		e := p.next(r, *tried)
+		if e == nil {
+			return nil, false, nil
 		}
-		rounds := 1
-		var failures []Failure
-		var tried []*endpoint
-		for e := p.next(r, tried); e != nil; e = p.next(r, tried) {
-			tried = append(tried, e)
-			reading := &valueReader{pool: p, request: r, endpoint: e, each: each}
-			err := reading.run(ctx)
-			switch {
-			case err == nil || reading.rejected != nil:
-				return reading.rejected
-			case ctx.Err() != nil:
-				return p.interrupted(ctx, failures)
-			}
-			failures = append(failures, e.failure(err))
-			if reading.started {
-				return p.failed(failures[len(failures)-1:])
-			}
-			rounds = max(rounds, r.rounds(err))
+		*tried = append(*tried, e)
+		reading := &valueReader{pool: p, request: r, endpoint: e, each: each}
+		err = reading.run(ctx)
+		if err == nil || reading.rejected != nil {
+			return nil, true, reading.rejected
 		}
-		if len(failures) == 0 {
-			round--
-			continue
+		failed = []Failure{e.failure(err)}
+		if reading.started && ctx.Err() == nil {
+			return nil, true, p.failed(failed)
 		}
-		if round >= rounds {
-			p.lowerFloor(r, failures)
-			return p.failed(failures)
-		}
-		if pause == nil {
-			pause = newPause(firstPause(failures))
-		}
-		if wait.For(ctx, pause.NextBackOff()) != nil {
-			return p.interrupted(ctx, failures)
-		}
-	}
+		return failed, false, nil
+	})
 }
 
 // valueReader reads the streamed answer of one endpoint.
