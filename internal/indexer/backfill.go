@@ -103,12 +103,14 @@ func (x *Indexer) storeBacklog(
 // readBacklog reads the oldest slots of the backlog. Rows after the checkpoint are those that were there
 // before: they are replaced, all at once.
 func (x *Indexer) readBacklog(ctx context.Context) error {
-	var last sql.NullInt64
-	err := x.database.statements().row(ctx, `SELECT MAX(slot) FROM slots WHERE slot > $1`, int64(x.progress.checkpoint)).Scan(&last)
+	// last is 0 if there are none.
+	var last uint64
+	err := x.database.statements().row(ctx, `SELECT COALESCE(MAX(slot), 0) FROM slots WHERE slot > $1`,
+		int64(x.progress.checkpoint)).Scan(&last)
 	if err != nil {
 		return permanently(err)
 	}
-	listed, next, left, err := x.oldest(ctx, last.Int64)
+	listed, next, left, err := x.oldest(ctx, last)
 	if err != nil {
 		return permanently(err)
 	}
@@ -119,7 +121,7 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	}
 	c := &change{slots: slots, backlogRead: true, next: next, limit: upTo}
 	var addresses []solana.PublicKey
-	if last.Valid {
+	if last > 0 {
 		from := x.progress.checkpoint + 1
 		c.from = &from
 		addresses, err = x.since(ctx, from)
@@ -139,38 +141,28 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 
 // oldest returns the first slots of the backlog, at least up to a slot, the slot after them, and the number
 // of transactions that are left.
-func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]history.Transaction, next, left uint64, err error) {
-	s := x.database.statements()
-	var end sql.NullInt64
+func (x *Indexer) oldest(
+	ctx context.Context, atLeast uint64,
+) (listed [][]history.Transaction, next, left uint64, err error) {
+	s, end := x.database.statements(), noSlot
 	err = s.row(ctx, `SELECT slot FROM backlog ORDER BY slot LIMIT 1 OFFSET $1`, transactionsAtOnce-1).Scan(&end)
-	if errors.Is(err, sql.ErrNoRows) {
-		end.Int64, err = int64(noSlot), nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, 0, err
 	}
-	end.Int64 = max(end.Int64, atLeast)
-	var entries []history.Transaction
-	err = s.each(ctx, func(scan scanner) error {
-		var item history.Transaction
+	end = max(end, atLeast)
+	entries, err := all(ctx, s, func(item *history.Transaction, scan scanner) error {
 		var text string
-		if err := scan(&item.Slot, &text, &item.Index); err != nil {
-			return err
+		err := scan(&item.Slot, &text, &item.Index)
+		if err == nil {
+			item.Signature, err = solana.SignatureFromBase58(text)
 		}
-		var err error
-		item.Signature, err = solana.SignatureFromBase58(text)
-		entries = append(entries, item)
 		return err
-	}, `SELECT slot, signature, in_block FROM backlog WHERE slot <= $1 ORDER BY slot DESC, place`, end.Int64)
+	}, `SELECT slot, signature, in_block FROM backlog WHERE slot <= $1 ORDER BY slot DESC, place`, int64(end))
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	next = noSlot
-	var following sql.NullInt64
-	err = s.row(ctx, `SELECT MIN(slot), COUNT(*) FROM backlog WHERE slot > $1`, end.Int64).Scan(&following, &left)
-	if following.Valid {
-		next = uint64(following.Int64)
-	}
+	err = s.row(ctx, `SELECT COALESCE(MIN(slot), $1), COUNT(*) FROM backlog WHERE slot > $2`, int64(noSlot),
+		int64(end)).Scan(&next, &left)
 	return bySlot(entries, noSlot), next, left, err
 }
 

@@ -101,15 +101,13 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 
 // checkpoint returns the slot up to which everything is indexed and final.
 func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
-	var unconfirmed *uint64
-	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > $1 AND final = $2`, int64(before), false).Scan(&unconfirmed)
+	var unconfirmed uint64
+	err := s.row(ctx, `SELECT COALESCE(MIN(slot), $1) FROM slots WHERE slot > $2 AND final = $3`, int64(noSlot),
+		int64(before), false).Scan(&unconfirmed)
 	if err != nil {
 		return 0, err
 	}
-	end := c.limit
-	if unconfirmed != nil {
-		end = min(end, *unconfirmed-1)
-	}
+	end := min(c.limit, unconfirmed-1)
 	if c.next > 0 {
 		end = min(end, c.next-1)
 	}

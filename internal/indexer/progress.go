@@ -47,8 +47,8 @@ type backlog struct {
 func readProgress(ctx context.Context, s statements) (*progress, error) {
 	p := new(progress)
 	var program string
-	var upTo, cursorSlot sql.NullInt64
-	var cursor sql.NullString
+	var upTo, cursorSlot *uint64
+	var cursor *string
 	var listed bool
 	err := s.row(ctx, `SELECT revision, program, genesis_hash, commitment, checkpoint_slot, head_slot, finalized_slot,
 		backlog_slot, backlog_cursor, backlog_cursor_slot, backlog_listed FROM progress`).
@@ -62,16 +62,15 @@ func readProgress(ctx context.Context, s statements) (*progress, error) {
 	if program != protocol.ProgramAddress {
 		return nil, fmt.Errorf("%w: its program is %s, not %s", ErrOtherChain, program, protocol.ProgramAddress)
 	}
-	if upTo.Valid {
-		p.backlog = &backlog{upTo: uint64(upTo.Int64), listed: listed}
-		if cursor.Valid {
-			p.backlog.cursor.Slot = uint64(cursorSlot.Int64)
-			if p.backlog.cursor.Signature, err = solana.SignatureFromBase58(cursor.String); err != nil {
-				return nil, err
-			}
-		}
+	if upTo == nil {
+		return p, nil
 	}
-	return p, nil
+	p.backlog = &backlog{upTo: *upTo, listed: listed}
+	if cursor != nil {
+		p.backlog.cursor.Slot = *cursorSlot
+		p.backlog.cursor.Signature, err = solana.SignatureFromBase58(*cursor)
+	}
+	return p, err
 }
 
 // begin returns the progress of an index of this chain. It creates the row if there is none.
