@@ -93,7 +93,7 @@ type Client struct {
 	wsFallbacks    []string
 	commitment     rpc.CommitmentType
 	maxPriorityFee uint64
-	// mints are mints that cannot change.
+	// mints caches the mints that cannot change.
 	mints *recent.Map[solana.PublicKey, token.Mint]
 	// inFlight has the journal; nil if there is none.
 	inFlight *inFlight
