@@ -19,7 +19,6 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
@@ -205,7 +204,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("SELLER", net.Seller.PublicKey().String())
 	ts.Setenv("TREASURY", net.Treasury.String())
 	ts.Setenv("MINT", net.Mint.String())
-	ts.Setenv("SYMBOL", format.Short(net.Mint))
+	ts.Setenv("SYMBOL", localnet.Symbol)
 	ts.Setenv("RPC_URL", net.Chain.RPCURL)
 	ts.Setenv("WS_URL", net.Chain.WSURL)
 }

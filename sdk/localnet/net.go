@@ -29,7 +29,8 @@ type Net struct {
 	Chain *Chain
 	// Client is a client of the chain. Close closes it.
 	Client *haggle.Client
-	// Mint is a new SPL Token mint. Chain.Faucet is its authority.
+	// Mint is a new SPL Token mint. Chain.Faucet is its authority. It has metadata with [Symbol], except on an
+	// external validator and on a ledger of an earlier version.
 	Mint solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay. It has a token account of Mint.
 	Treasury solana.PublicKey
@@ -46,12 +47,17 @@ type Net struct {
 // initialized and HAGGLE_UPGRADE_AUTHORITY is not set.
 func Start(ctx context.Context, options Options) (*Net, error) {
 	options.ProgramID = protocol.ProgramID
+	mint, err := options.key(mintKey)
+	if err != nil {
+		return nil, err
+	}
+	options.mint = mint.PublicKey()
 	chain, err := StartChain(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	net := &Net{Chain: chain}
-	if err := net.setUp(ctx, options); err != nil {
+	net := &Net{Chain: chain, Mint: options.mint}
+	if err := net.setUp(ctx, options, mint); err != nil {
 		return nil, errors.Join(err, net.Close())
 	}
 	return net, nil
@@ -66,7 +72,7 @@ func (n *Net) Close() error {
 	return errors.Join(err, n.Chain.Close())
 }
 
-func (n *Net) setUp(ctx context.Context, options Options) (err error) {
+func (n *Net) setUp(ctx context.Context, options Options, mint solana.PrivateKey) (err error) {
 	n.Client, err = haggle.NewClient(haggle.Config{Endpoint: n.Chain.RPCURL, WSEndpoint: n.Chain.WSURL})
 	if err != nil {
 		return err
@@ -80,11 +86,6 @@ func (n *Net) setUp(ctx context.Context, options Options) (err error) {
 	if err := n.configure(ctx, options); err != nil {
 		return err
 	}
-	mint, err := options.key(mintKey)
-	if err != nil {
-		return err
-	}
-	n.Mint = mint.PublicKey()
 	// A kept ledger can have the mint, and the balances of the last session.
 	balance, err := n.Chain.Balance(ctx, n.Mint)
 	if err != nil {
@@ -92,6 +93,12 @@ func (n *Net) setUp(ctx context.Context, options Options) (err error) {
 	}
 	if balance == 0 {
 		if _, err := n.Chain.createMint(ctx, mint, solana.TokenProgramID, Decimals); err != nil {
+			return err
+		}
+	}
+	if n.Chain.travels {
+		// It is a surfpool. A validator has the metadata from its genesis.
+		if err := n.Chain.writeMetadata(ctx, n.Mint); err != nil {
 			return err
 		}
 	}

@@ -65,6 +65,9 @@ type Options struct {
 	// Progress receives lines about builds, which happen once per machine and take minutes. It is called from
 	// the goroutine of Start. If nil, the lines are discarded.
 	Progress func(line string)
+
+	// mint is the mint whose metadata a new ledger has; zero for none.
+	mint solana.PublicKey
 }
 
 // withDefaults fills the fields that do not depend on where the chain comes from.

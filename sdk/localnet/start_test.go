@@ -113,6 +113,7 @@ func TestStartOutsideACheckout(t *testing.T) {
 			loadsTheProgramAsUpgradeable(t, chain.Chain)
 			advancesTheClock(t, chain.Chain)
 			holdsTheStartBalances(t, chain)
+			hasASymbol(t, chain)
 			leavesNothingBehind(t, chain.Chain)
 		})
 	}

@@ -53,6 +53,13 @@ func (c configuration) validator() (_ *launch, err error) {
 			"--upgradeable-program", c.options.ProgramID.String(), program, c.authority.String(),
 			"--mint", c.faucet.String(),
 		}
+		if !c.options.mint.IsZero() {
+			metadata, err := genesisMetadata(ledger, c.options.mint)
+			if err != nil {
+				return nil, err
+			}
+			genesis = append(genesis, metadata...)
+		}
 	}
 	where := localEndpoints(rpcPort)
 	port := func(offset int) string { return strconv.Itoa(base + offset) }

@@ -1,0 +1,94 @@
+package localnet
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// Symbol is the symbol of Net.Mint: it marks a test token.
+const Symbol = "TEST"
+
+// mintName is the name of Net.Mint in its metadata.
+const mintName = "Haggle localnet test token"
+
+// The layout of an account of Token Metadata. The program fills name, symbol and address of a document up
+// with zeros.
+const (
+	metadataLength       = 607
+	metadataAccountType  = 4
+	metadataNameLength   = 32
+	metadataSymbolLength = 10
+	metadataURILength    = 200
+	// metadataLamports is the rent of the account: 6,960 lamports for each byte and for 128 more.
+	metadataLamports = (metadataLength + 128) * 6_960
+)
+
+// metadata is the account with the name and the symbol of a mint. Local chains do not have the Token Metadata
+// program, so the account is written into the chain's state and not by a transaction.
+type metadata struct {
+	address solana.PublicKey
+	data    []byte
+}
+
+func metadataOf(mint solana.PublicKey) (metadata, error) {
+	address, _, err := solana.FindTokenMetadataAddress(mint)
+	if err != nil {
+		return metadata{}, err
+	}
+	data := make([]byte, 0, metadataLength)
+	text := func(text string, length int) {
+		data = binary.LittleEndian.AppendUint32(data, uint32(length))
+		data = append(data, text...)
+		data = append(data, make([]byte, length-len(text))...)
+	}
+	data = append(data, metadataAccountType)
+	data = append(data, make([]byte, solana.PublicKeyLength)...) // nobody can update it
+	data = append(data, mint.Bytes()...)
+	text(mintName, metadataNameLength)
+	text(Symbol, metadataSymbolLength)
+	text("", metadataURILength)
+	// The other fields are zero or absent.
+	return metadata{address, data[:metadataLength]}, nil
+}
+
+// writeMetadata writes the metadata of a mint to a running surfpool.
+func (c *Chain) writeMetadata(ctx context.Context, mint solana.PublicKey) error {
+	m, err := metadataOf(mint)
+	if err != nil {
+		return err
+	}
+	var done struct{}
+	account := map[string]any{
+		"lamports": metadataLamports, "owner": solana.TokenMetadataProgramID, "data": hex.EncodeToString(m.data),
+	}
+	if err := c.client.RPCCallForInto(ctx, &done, "surfnet_setAccount", []any{m.address, account}); err != nil {
+		return fmt.Errorf("write the metadata of mint %s: %w", mint, err)
+	}
+	return nil
+}
+
+// genesisMetadata returns the arguments of solana-test-validator for a new ledger with the metadata of a
+// mint. It writes a file to the folder.
+func genesisMetadata(folder string, mint solana.PublicKey) ([]string, error) {
+	m, err := metadataOf(mint)
+	if err != nil {
+		return nil, err
+	}
+	content, err := json.Marshal(map[string]any{"pubkey": m.address, "account": map[string]any{
+		"lamports": metadataLamports, "owner": solana.TokenMetadataProgramID, "executable": false, "rentEpoch": 0,
+		"data": []string{base64.StdEncoding.EncodeToString(m.data), "base64"},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(folder, "metadata.json")
+	return []string{"--account", m.address.String(), path}, os.WriteFile(path, content, 0o600)
+}
