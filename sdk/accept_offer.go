@@ -3,10 +3,10 @@ package haggle
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -41,7 +41,8 @@ func (*acceptOffer) name() string { return (*protocol.AcceptOffer)(nil).Instruct
 func (o *acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	if o.price != 0 && o.price != n.CurrentOfferAmount {
-		return nil, fmt.Errorf("%w: the offer is %d base units", ErrNotAsExpected, n.CurrentOfferAmount)
+		return nil, amount.Errorf(n.TokenMint, "%w: the offer is %v", ErrNotAsExpected,
+			amount.Units(n.CurrentOfferAmount))
 	}
 	to, err := a.payouts(ctx, payoutRequest{payer: o.acceptor})
 	if err != nil {

@@ -59,7 +59,7 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	var short *token.InsufficientFunds
 	require.ErrorAs(t, err, &short)
-	assert.Equal(t, token.InsufficientFunds{Account: from, Have: 200, Need: 201}, *short)
+	assert.Equal(t, token.InsufficientFunds{Account: from, Mint: keptMint, Have: 200, Need: 201}, *short)
 
 	bond.TokenAccount = solana.PublicKey{}
 	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())

@@ -273,8 +273,8 @@ func (c *Client) depositAccount(
 		return solana.PublicKey{}, err
 	}
 	if account.Amount < amount {
-		return solana.PublicKey{}, &token.InsufficientFunds{Account: address, Have: account.Amount,
-			Need: amount}
+		return solana.PublicKey{}, &token.InsufficientFunds{Account: address, Mint: mint.Address,
+			Have: account.Amount, Need: amount}
 	}
 	// A delegate can deposit from another's account despite the guard.
 	if account.CPIGuarded && account.Owner == owner {

@@ -136,6 +136,8 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	require.Equal(t, "limit per transaction", denied.Error.Rule)
 	require.Equal(t, "5000000", denied.Error.Limit)
 	require.Equal(t, "5000001", denied.Error.Requested)
+	require.Contains(t, denied.Error.Message,
+		"5.000001 tokens requested, 0.000000 tokens used, limit 5.000000 tokens")
 	require.Contains(t, denied.Next, "report the rule and the limit to the owner")
 
 	beyond := with(creation, "escrow", "5.000001")
@@ -178,7 +180,9 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	buyer.refused("PolicyDenied", "haggle_accept", at(map[string]any{"what": "offer", "price": "4", "round": 2}))
 	buyer.confirmed("haggle_offer", at(map[string]any{"amount": "3.2", "round": 3}))
 	deal := at(map[string]any{"what": "offer", "price": "3.2", "round": 3})
-	seller.refused("NotAsExpected", "haggle_accept", with(deal, "price", "3.3"))
+	other := seller.refused("NotAsExpected", "haggle_accept", with(deal, "price", "3.3"))
+	require.Contains(t, other.Error.Message,
+		"the current offer is 3.200000 tokens in round 3, not 3.300000 tokens in round 3")
 	seller.refused("NotAsExpected", "haggle_accept", with(deal, "round", 1))
 	seller.refused("Usage", "haggle_accept", with(deal, "service", service))
 	require.Equal(t, mcpchain.DryRan, seller.call("haggle_accept", with(deal, "dry_run", true)).Outcome)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -111,6 +112,11 @@ func unexpected(format string, values ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{haggle.ErrNotAsExpected}, values...)...)
 }
 
+// unexpectedAmount is unexpected for values of the type amount.Units, in the negotiation's mint.
+func unexpectedAmount(n *haggle.Snapshot, format string, values ...any) error {
+	return amount.Errorf(n.TokenMint, "%w: "+format, append([]any{haggle.ErrNotAsExpected}, values...)...)
+}
+
 // NotYourTurnError is the error of an offer or an acceptance in the other side's turn.
 type NotYourTurnError struct {
 	// Turn is the side whose turn it is, until Deadline in Unix seconds of the chain's clock.
@@ -127,13 +133,14 @@ func (e *NotYourTurnError) Unwrap() error { return protocol.Refusal(protocol.Err
 
 // failed returns the answer to a call that has changed nothing.
 func (s *server) failed(ctx context.Context, action string, address solana.PublicKey, err error) *Answer {
-	described := exitcode.DocumentOf(err).Error
-	answer := &Answer{Outcome: Failed, Action: action,
-		Error: &CallError{Name: described.Name, Message: described.Message}}
+	answer := &Answer{Outcome: Failed, Action: action}
 	if !address.IsZero() {
 		answer.Negotiation = address.String()
+		// It reads the mint, which amounts in the message need.
 		answer.State = s.readState(ctx, address)
 	}
+	described := exitcode.DocumentOf(exitcode.WithAmounts(err, s.amountText)).Error
+	answer.Error = &CallError{Name: described.Name, Message: described.Message}
 	var denied *policy.Denial
 	if errors.As(err, &denied) {
 		answer.Error.Rule = string(denied.Rule)

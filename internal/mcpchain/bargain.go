@@ -9,6 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -37,7 +38,8 @@ func (s *server) offer(ctx context.Context, in offerArguments) *Answer {
 				return plan{}, unexpected("the next offer is that of round %d, not %d", n.CurrentRound+1, in.Round)
 			}
 			if least, most := n.OfferRange(); price < least || price > most {
-				return plan{}, unexpected("round %d accepts offers from %du to %du", in.Round, least, most)
+				return plan{}, unexpectedAmount(n, "round %d accepts offers from %v to %v", in.Round,
+					amount.Units(least), amount.Units(most))
 			}
 			return built(ctx, s.Client.At(n).SubmitOffer(s.me(), haggle.Offer{Amount: price}))
 		})
@@ -93,8 +95,9 @@ func (s *server) acceptInvitation(
 			}
 		}
 		if n.BondRequired > most || in.Mint != n.TokenMint.String() {
-			return plan{}, unexpected("the terms require a bond of %du in mint %s: set max_bond and mint to accept it",
-				n.BondRequired, n.TokenMint)
+			return plan{}, unexpectedAmount(n,
+				"the terms require a bond of %v in mint %s: set max_bond and mint to accept it",
+				amount.Units(n.BondRequired), n.TokenMint)
 		}
 	}
 	return built(ctx, s.Client.At(n).AcceptInvitation(s.me(), n.TermsHash(), haggle.Deposit{}))
@@ -121,8 +124,8 @@ func (s *server) acceptOffer(ctx context.Context, n *haggle.Snapshot, in *accept
 		return plan{}, err
 	}
 	if n.CurrentOfferAmount != price || n.CurrentRound != in.Round {
-		return plan{}, unexpected("the current offer is %du in round %d, not %du in round %d",
-			n.CurrentOfferAmount, n.CurrentRound, price, in.Round)
+		return plan{}, unexpectedAmount(n, "the current offer is %v in round %d, not %v in round %d",
+			amount.Units(n.CurrentOfferAmount), n.CurrentRound, amount.Units(price), in.Round)
 	}
 	return built(ctx, s.Client.At(n).AcceptOffer(s.me(), price))
 }

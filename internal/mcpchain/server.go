@@ -72,6 +72,18 @@ func New(config Config) *mcp.Server {
 // me returns the wallet's address.
 func (s *server) me() solana.PublicKey { return s.Wallet.PublicKey() }
 
+// amountText writes an amount in an error: of a mint that has been read in tokens, without its symbol. See
+// [Amount].
+func (s *server) amountText(address solana.PublicKey, units uint64) string {
+	s.lock.Lock()
+	known, is := s.mints[address]
+	s.lock.Unlock()
+	if !is {
+		return mint.Offline(address, units)
+	}
+	return known.Tokens(units).Decimal() + " tokens"
+}
+
 // mint reads a mint once.
 func (s *server) mint(ctx context.Context, address solana.PublicKey) (mint.Mint, error) {
 	s.lock.Lock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -17,7 +18,7 @@ const (
 	lastAdmission  = 15 * time.Minute
 )
 
-const reasonNoSeal = "it compares sealed prices, and Config.Seal is not set"
+var errNoSeal = errors.New("it compares sealed prices, and Config.Seal is not set")
 
 // hasEngaged reports whether a side has acted on a negotiation before: then Admit is not called.
 func hasEngaged(n *haggle.Snapshot, side protocol.OfferSide) bool {
@@ -27,46 +28,47 @@ func hasEngaged(n *haggle.Snapshot, side protocol.OfferSide) bool {
 	return n.CurrentRound > 0 || n.BuyerCommitment != [32]byte{} || n.IsAgreed() || n.IsOver()
 }
 
-// cannotEngage returns the reason why the agent takes no part in a negotiation, whatever Admit returns; empty
+// cannotEngage returns the reason why the agent takes no part in a negotiation, whatever Admit returns; nil
 // if there is none.
-func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) string {
+func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) error {
 	limits, listed := c.Mints[n.TokenMint]
 	switch {
 	case !listed:
-		return fmt.Sprintf("its mint %s is not in Config.Mints", n.TokenMint)
+		return fmt.Errorf("its mint %s is not in Config.Mints", n.TokenMint)
 	case side == protocol.OfferSideSeller && limits.MinPrice == 0:
-		return fmt.Sprintf("Config.Mints has no MinPrice for its mint %s", n.TokenMint)
+		return fmt.Errorf("Config.Mints has no MinPrice for its mint %s", n.TokenMint)
 	case side == protocol.OfferSideBuyer && limits.MaxPrice == 0:
-		return fmt.Sprintf("Config.Mints has no MaxPrice for its mint %s", n.TokenMint)
+		return fmt.Errorf("Config.Mints has no MaxPrice for its mint %s", n.TokenMint)
 	case n.ZopaEnabled && c.Seal == nil:
-		return reasonNoSeal
+		return errNoSeal
 	case n.MilestoneCount() > 0 && c.Deliver == nil:
-		return "it has milestones, and Config.Deliver is not set"
+		return errors.New("it has milestones, and Config.Deliver is not set")
 	case n.MilestoneCount() > 0 && !slices.Contains(c.Arbiters, n.Arbiter):
-		return fmt.Sprintf("its arbiter %s is not in Config.Arbiters", n.Arbiter)
+		return fmt.Errorf("its arbiter %s is not in Config.Arbiters", n.Arbiter)
 	case side == protocol.OfferSideBuyer:
-		return "" // the buyer has chosen the other terms itself
+		return nil // the buyer has chosen the other terms itself
 	case len(c.Services) == 0 && c.Admit == nil:
-		return "neither Config.Services nor Config.Admit is set"
+		return errors.New("neither Config.Services nor Config.Admit is set")
 	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):
-		return "its service is not in Config.Services"
+		return errors.New("its service is not in Config.Services")
 	case n.ProtocolFeeBps > c.MaxFeeBps:
-		return fmt.Sprintf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
+		return fmt.Errorf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
 	case limits.check(n, side, n.EscrowAmount) != nil:
-		return fmt.Sprintf("its escrow of %d base units cannot pay %d after the fee",
-			n.EscrowAmount, limits.MinPrice)
+		return amount.Errorf(n.TokenMint, "its escrow of %v cannot pay %v after the fee",
+			amount.Units(n.EscrowAmount), amount.Units(limits.MinPrice))
 	case n.BondRequired > limits.MaxBond:
-		return fmt.Sprintf("it requires a bond of %d base units, at most %d", n.BondRequired, limits.MaxBond)
+		return amount.Errorf(n.TokenMint, "it requires a bond of %v, at most %v", amount.Units(n.BondRequired),
+			amount.Units(limits.MaxBond))
 	case n.MilestoneCount() > 0 && n.ReviewHours > c.MaxReviewHours:
-		return fmt.Sprintf("its review window is %d hours, at most %d", n.ReviewHours, c.MaxReviewHours)
+		return fmt.Errorf("its review window is %d hours, at most %d", n.ReviewHours, c.MaxReviewHours)
 	}
-	return ""
+	return nil
 }
 
 // admit determines whether the agent takes part in a negotiation.
 func (l *loop) admit(f *tracked, v *view) {
-	if reason := l.config.cannotEngage(v.Snapshot, f.side); reason != "" {
-		l.refuse(f, v, &Refusal{Negotiation: f.address, Reason: reason})
+	if reason := l.config.cannotEngage(v.Snapshot, f.side); reason != nil {
+		l.refuse(f, v, &Refusal{Negotiation: f.address, Reason: reason.Error(), Err: reason})
 		return
 	}
 	if l.config.Admit == nil {

@@ -105,14 +105,21 @@ type Refusal struct {
 	Negotiation solana.PublicKey
 	// Reason is the term that the agent does not accept.
 	Reason string
+	// Err has the text of Reason and can be an [amount.Error]; nil for a Reason without amounts.
+	Err error
 }
 
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("agent: negotiation %s declined: %s", r.Negotiation, r.Reason)
 }
 
-// Unwrap returns ErrRefused.
-func (r *Refusal) Unwrap() error { return ErrRefused }
+// Unwrap returns ErrRefused and Err.
+func (r *Refusal) Unwrap() []error {
+	if r.Err == nil {
+		return []error{ErrRefused}
+	}
+	return []error{ErrRefused, r.Err}
+}
 
 // Act is an action that an agent has done on chain.
 type Act struct {

@@ -185,7 +185,7 @@ func (l *loop) seal(f *tracked, v *view) {
 	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (*protocol.SealedPrice, error) {
 			if l.config.Seal == nil {
-				return nil, &Refusal{Negotiation: n.Address, Reason: reasonNoSeal}
+				return nil, &Refusal{Negotiation: n.Address, Reason: errNoSeal.Error()}
 			}
 			return l.config.Seal(ctx, n)
 		},

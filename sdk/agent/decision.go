@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -155,9 +156,11 @@ func (o Offer) check(turn Turn) error {
 		return refused(protocol.ErrMaxRoundsReached, "%d offers have been made: accept or reject", n.CurrentRound)
 	}
 	if least, most := n.OfferRange(); o.Amount < least {
-		return refused(protocol.ErrOfferTooLow, "%d base units, at least %d", o.Amount, least)
+		return amount.Errorf(n.TokenMint, "%w: %v, at least %v", protocol.ErrOfferTooLow, amount.Units(o.Amount),
+			amount.Units(least))
 	} else if o.Amount > most {
-		return refused(protocol.ErrOfferExceedsEscrow, "%d base units, at most %d", o.Amount, most)
+		return amount.Errorf(n.TokenMint, "%w: %v, at most %v", protocol.ErrOfferExceedsEscrow,
+			amount.Units(o.Amount), amount.Units(most))
 	}
 	if err := turn.Limits.check(n, turn.Side, o.Amount); err != nil {
 		return err

@@ -75,9 +75,9 @@ func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 			reasons[invalid.Negotiation] = invalid.Reason.Error()
 		}
 	}
-	require.Equal(t, "OfferTooLow (6005): Offer amount too low: 489999 base units, at least 490000",
+	require.Equal(t, "OfferTooLow (6005): Offer amount too low: 489999 base units, at least 490000 base units",
 		reasons[tooLow])
-	require.Contains(t, reasons[tooHigh], "4900001 base units, at most 4900000")
+	require.Contains(t, reasons[tooHigh], "4900001 base units, at most 4900000 base units")
 	require.Contains(t, reasons[empty], "no decision")
 }
 

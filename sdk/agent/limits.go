@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -37,7 +38,8 @@ var ErrBeyondLimit = errors.New("agent: price beyond the agent's limit")
 func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price uint64) error {
 	if side == protocol.OfferSideBuyer {
 		if price > l.MaxPrice {
-			return fmt.Errorf("%w: %d base units, at most %d", ErrBeyondLimit, price, l.MaxPrice)
+			return amount.Errorf(n.TokenMint, "%w: %v, at most %v", ErrBeyondLimit, amount.Units(price),
+				amount.Units(l.MaxPrice))
 		}
 		return nil
 	}
@@ -45,8 +47,8 @@ func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price uint64)
 		return fmt.Errorf("%w: Config.Mints has no MinPrice for mint %s", ErrBeyondLimit, n.TokenMint)
 	}
 	if net := price - n.FeeOn(price); net < l.MinPrice {
-		return fmt.Errorf("%w: %d base units are %d after the fee, at least %d",
-			ErrBeyondLimit, price, net, l.MinPrice)
+		return amount.Errorf(n.TokenMint, "%w: %v are %v after the fee, at least %v", ErrBeyondLimit,
+			amount.Units(price), amount.Units(net), amount.Units(l.MinPrice))
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 
 // admitsAsBuyer reports whether the agent engages as a buyer without a call of Admit.
 func (l *loop) admitsAsBuyer(f *tracked, n *haggle.Snapshot) bool {
-	return f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == ""
+	return f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == nil
 }
 
 func other(side protocol.OfferSide) protocol.OfferSide {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
 // ErrDenied is the error of every denial, for errors.Is.
@@ -89,10 +91,10 @@ func (d *Denial) Error() string {
 	return d.text(fmt.Sprintf("%d requested, %d used, limit %d %s", d.Requested, d.Used, d.Limit, unit))
 }
 
-// Text returns the text of Error with amounts that a function writes, for example with decimals and
-// symbol. It gets base units of Mint, or lamports.
-func (d *Denial) Text(amount func(units uint64) string) string {
-	text := fmt.Sprintf("%s requested, %s used, limit %s", amount(d.Requested), amount(d.Used), amount(d.Limit))
+// TextWith implements [amount.Error].
+func (d *Denial) TextWith(write amount.Writer) string {
+	text := fmt.Sprintf("%s requested, %s used, limit %s", write(d.Mint, d.Requested), write(d.Mint, d.Used),
+		write(d.Mint, d.Limit))
 	if !d.Mint.IsZero() {
 		text += " of mint " + d.Mint.String()
 	}

@@ -78,11 +78,31 @@ func NewSealedPrice(negotiation solana.PublicKey, createdAt int64, agent solana.
 // IsZero reports whether there is no price.
 func (p SealedPrice) IsZero() bool { return p.secret == nil }
 
+// PriceRangeError is the error of a reservation price that the program would refuse.
+type PriceRangeError struct {
+	// Mint is the mint of the price.
+	Mint solana.PublicKey
+	// Least and Most are the lowest and the highest price, in base units of the mint.
+	Least, Most uint64
+}
+
+func (e *PriceRangeError) Error() string {
+	return e.TextWith(func(_ solana.PublicKey, units uint64) string {
+		return fmt.Sprintf("%d base units", units)
+	})
+}
+
+// TextWith returns the text of Error with amounts that a function writes, which gets base units of the mint.
+func (e *PriceRangeError) TextWith(write func(mint solana.PublicKey, units uint64) string) string {
+	return fmt.Sprintf("the price is not between %s and %s", write(e.Mint, e.Least), write(e.Mint, e.Most))
+}
+
 // CheckRange returns [ErrInvalidParams] for a price outside [Negotiation.ReservationRange], as a refusal of
 // the action.
 func (p SealedPrice) CheckRange(action string, n *Negotiation) error {
 	if least, most := n.ReservationRange(); p.Price() < least || p.Price() > most {
-		return Refuse(action, ErrInvalidParams, "the price is not between %d and %d base units", least, most)
+		return fmt.Errorf("haggle: %s: %w: %w", action, Refusal(ErrInvalidParams),
+			&PriceRangeError{Mint: n.TokenMint, Least: least, Most: most})
 	}
 	return nil
 }

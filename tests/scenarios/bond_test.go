@@ -90,7 +90,9 @@ func TestBondAboveTheSellersBalance(t *testing.T) {
 		_, err := d.takePart(s.seller).build(s.ctx)
 		var insufficient *token.InsufficientFunds
 		require.ErrorAs(s.t, err, &insufficient)
-		require.Equal(s.t, &token.InsufficientFunds{Account: s.seller.account, Have: sellersPurse, Need: sellersPurse + 1}, insufficient)
+		require.Equal(s.t, &token.InsufficientFunds{
+			Account: s.seller.account, Mint: s.mint, Have: sellersPurse, Need: sellersPurse + 1,
+		}, insufficient)
 		require.Equal(s.t, protocol.NegotiationStatusCreated, d.state().Status)
 		s.do(d.reject(s.buyer))
 		d.closes(s.buyer)

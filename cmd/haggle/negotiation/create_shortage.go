@@ -23,36 +23,35 @@ func (f *createFlags) escrowTooLow(ctx context.Context, s *session.Session) erro
 		f.escrow, tokens(protocol.MinEscrowLamports), protocol.MinEscrowLamports)
 }
 
-// shortage is [token.InsufficientFunds] in tokens.
-type shortage struct {
-	error
-	cause *token.InsufficientFunds
-}
-
-func (e shortage) Unwrap() error { return e.cause }
-
-// explainShortage returns an error in tokens if the buyer has too few of them, or no token account.
+// explainShortage adds hints to the error if the buyer has too few tokens, or no token account.
 func explainShortage(
 	ctx context.Context, s *session.Session, client *haggle.Client, request *haggle.CreateRequest, err error,
 ) error {
-	var funds *token.InsufficientFunds
-	tokens, readErr := s.TokensOf(ctx, request.Mint)
-	if readErr != nil {
+	// The report of the error writes amounts of a mint that has been read.
+	if _, readErr := s.Mint(ctx, request.Mint); readErr != nil {
 		return err
 	}
-	if !errors.As(err, &funds) {
-		return explainMissing(ctx, client, request, tokens, err)
+	if errors.As(err, new(*token.InsufficientFunds)) {
+		return exitcode.WithHint(err, "reduce --escrow, or pay from another account: --token-account")
 	}
-	described := fmt.Errorf("token account %s: holds %s, but --escrow needs %s",
-		funds.Account, tokens(funds.Have), tokens(funds.Need))
-	return exitcode.WithHint(shortage{described, funds},
-		"reduce --escrow, or pay from another account: --token-account")
+	return explainMissing(ctx, client, request, err)
 }
 
-// explainMissing returns an error in tokens if the account that should pay does not exist.
+// missing is [token.InsufficientFunds] of an account that does not exist.
+type missing struct {
+	text  amount.Error
+	cause *token.InsufficientFunds
+}
+
+func (e missing) Error() string { return e.text.Error() }
+
+func (e missing) TextWith(write amount.Writer) string { return e.text.TextWith(write) }
+
+func (e missing) Unwrap() error { return e.cause }
+
+// explainMissing returns an error with the missing amount if the account that should pay does not exist.
 func explainMissing(
-	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest,
-	tokens func(uint64) amount.Tokens, err error,
+	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest, err error,
 ) error {
 	var account *protocol.AccountError
 	if !errors.As(err, &account) || !errors.Is(err, protocol.ErrAccountNotFound) {
@@ -71,10 +70,10 @@ func explainMissing(
 	if account.Address != paying {
 		return err
 	}
-	funds := &token.InsufficientFunds{Account: paying, Need: request.EscrowAmount}
-	described := fmt.Errorf("wallet %s: has no tokens of mint %s, but --escrow needs %s",
-		request.Buyer, request.Mint, tokens(funds.Need))
-	return exitcode.WithHint(shortage{described, funds},
+	funds := &token.InsufficientFunds{Account: paying, Mint: request.Mint, Need: request.EscrowAmount}
+	described := amount.Errorf(request.Mint, "wallet %s: has no tokens of mint %s, but --escrow needs %v",
+		request.Buyer, request.Mint, amount.Units(funds.Need))
+	return exitcode.WithHint(missing{described, funds},
 		fmt.Sprintf("send tokens to its token account, %s; on a localnet, its buyer has some: -C FOLDER/buyer.yml",
 			paying))
 }

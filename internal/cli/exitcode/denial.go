@@ -1,7 +1,6 @@
 package exitcode
 
 import (
-	"errors"
 	"strconv"
 
 	"github.com/gagliardetto/solana-go"
@@ -9,33 +8,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
-
-// WithAmounts makes the report of a policy's denial write its amounts with a function, which gets a mint
-// and base units of it, or lamports and no mint.
-func WithAmounts(err error, amount func(mint solana.PublicKey, units uint64) string) error {
-	if !errors.As(err, new(*policy.Denial)) {
-		return err
-	}
-	return &withAmounts{err, amount}
-}
-
-type withAmounts struct {
-	error
-	amount func(mint solana.PublicKey, units uint64) string
-}
-
-// Unwrap returns the error.
-func (w *withAmounts) Unwrap() error { return w.error }
-
-// denialMessage returns the message of the denial in an error. The error's prefix, the signer, adds
-// nothing to it.
-func denialMessage(err error, d *policy.Denial) string {
-	var named *withAmounts
-	if errors.As(err, &named) {
-		return d.Text(func(units uint64) string { return named.amount(d.Mint, units) })
-	}
-	return d.Error()
-}
 
 // denial is a policy's denial for scripts. Amounts are base units of the mint, or lamports if there is
 // none.

@@ -232,9 +232,7 @@ func shortTransfer(logs []string) []amount.Tokens {
 			have, err := strconv.ParseUint(found[1], 10, 64)
 			need, needErr := strconv.ParseUint(found[2], 10, 64)
 			if err == nil && needErr == nil {
-				return []amount.Tokens{
-					{Units: have, Decimals: amount.SOLDecimals}, {Units: need, Decimals: amount.SOLDecimals},
-				}
+				return []amount.Tokens{amount.SOL(have), amount.SOL(need)}
 			}
 		}
 	}
@@ -254,16 +252,17 @@ func isConfiguration(err error) bool {
 }
 
 // Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil
-// error writes nothing.
+// error writes nothing. Amounts in JSON are in base units.
 func Report(w io.Writer, program string, err error, asJSON bool) int {
 	if err == nil {
 		return int(None)
 	}
-	reported := describe(err)
 	if asJSON {
+		reported := describe(withoutAmounts(err))
 		_ = json.NewEncoder(w).Encode(Document{reported})
 		return reported.ExitCode
 	}
+	reported := describe(err)
 	fmt.Fprintf(w, "%s: %s\n", program, reported.Message)
 	if reported.Hint != "" {
 		fmt.Fprintf(w, "  %s\n", reported.Hint)
@@ -314,7 +313,7 @@ func describe(err error) description {
 	case errors.As(err, &journal) && journal.Outcome == transaction.NotSent:
 		reported.Message = fmt.Sprintf("%v: nothing was sent", journal.Err)
 	case errors.As(err, &denied):
-		reported.Message, reported.Hint = denialMessage(err, denied), denialHint(denied)
+		reported.Message, reported.Hint = denied.Error(), denialHint(denied)
 		reported.Denial = viewDenial(denied)
 	case errors.As(err, &refusal):
 		reported.Message, reported.Hint = refusal.Error(), refusalHint(refusal)
@@ -363,7 +362,7 @@ func describe(err error) description {
 	case kind == Interrupted && own == nil:
 		reported.Message = "interrupted"
 	}
-	reported.Message = withoutPackages(reported.Message)
+	reported.Message = withoutPackages(messageWithAmounts(reported.Message, err))
 	return reported
 }
 

@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"testing"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/policy"
@@ -132,6 +135,51 @@ func TestADenialHasItsLimits(t *testing.T) {
 	require.Contains(t, reported.Hint, "haggle policy usage")
 	require.Equal(t, &denial{Rule: policy.RulePerDay, Instruction: "haggle.create_negotiation", Requested: "4", Used: "3", Limit: "5"}, reported.Denial)
 	require.Nil(t, describe(errors.New("broken")).Denial)
+}
+
+// People read tokens, scripts base units.
+func TestAmountsAreForPeople(t *testing.T) {
+	mint := solana.PublicKey{1}
+	inTokens := func(address solana.PublicKey, units uint64) string {
+		require.Equal(t, mint, address)
+		return amount.Tokens{Units: units, Decimals: 6, Symbol: "TEST"}.String()
+	}
+	n := &protocol.Negotiation{TokenMint: mint, EscrowAmount: 5_000_000, EffectiveEscrow: 5_000_000}
+	_, tooHigh := protocol.SealPrice(solana.PublicKey{2}, n, solana.PublicKey{3}, 5_500_000)
+	for message, sample := range map[string]struct {
+		err   error
+		plain string
+	}{
+		"token account " + mint.String() + " holds 0.10 TEST, but 5.50 TEST are needed": {
+			&token.InsufficientFunds{Account: mint, Mint: mint, Have: 100_000, Need: 5_500_000},
+			"token account " + mint.String() + " holds 100000 base units, but 5500000 base units are needed",
+		},
+		"highest price: 5.50 TEST requested, 0.00 TEST used, limit 3.50 TEST of mint " + mint.String(): {
+			fmt.Errorf("haggle: x does not sign: %w", &policy.Denial{
+				Rule: policy.RuleMaxPrice, Instruction: -1, Mint: mint, Limit: 3_500_000, Requested: 5_500_000,
+			}),
+			"policy denied: highest price: 5500000 requested, 0 used, limit 3500000 base units of " + mint.String(),
+		},
+		"the price is not between 0.000001 TEST and 5.00 TEST": {
+			tooHigh, "the price is not between 1 base units and 5000000 base units",
+		},
+	} {
+		var out bytes.Buffer
+		err := WithAmounts(WithHint(sample.err, "a hint"), inTokens)
+		require.Equal(t, int(KindOf(sample.err)), Report(&out, "haggle", err, false))
+		require.Contains(t, out.String(), message+"\n  a hint\n")
+		require.Contains(t, Message(err), message)
+		out.Reset()
+		Report(&out, "haggle", err, true)
+		require.Contains(t, out.String(), sample.plain+`"`)
+		require.Contains(t, Message(sample.err), sample.plain)
+
+		out.Reset()
+		options := &slog.HandlerOptions{ReplaceAttr: LogAmounts(inTokens)}
+		slog.New(slog.NewTextHandler(&out, options)).Error("failed", "error", sample.err, "count", 1)
+		require.Contains(t, out.String(), message+`" count=1`)
+	}
+	require.NoError(t, WithAmounts(nil, inTokens))
 }
 
 // A message omits the names of the packages of nested errors.

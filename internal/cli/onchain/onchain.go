@@ -150,7 +150,16 @@ func Open(ctx context.Context, s *session.Session, name string) (Step, error) {
 
 // Explain adds to the program's refusal the hint that the negotiation's state gives.
 func (t Step) Explain(ctx context.Context, err error) error {
+	t.readMint(ctx, err)
 	return explain(ctx, t.Session, t.Client, t.Snapshot.Address, err)
+}
+
+// readMint reads the mint for an error with amounts, so that its report has decimals and symbol. The amounts
+// of a mint that cannot be read are in base units.
+func (t Step) readMint(ctx context.Context, err error) {
+	if errors.As(err, new(amount.Error)) {
+		_, _ = t.Session.Mint(ctx, t.Snapshot.TokenMint)
+	}
 }
 
 // Do carries out an action as the function Do does, and prints its effect. Because the context can be over by
@@ -158,6 +167,7 @@ func (t Step) Explain(ctx context.Context, err error) error {
 func (t Step) Do(ctx context.Context, action *haggle.Action, effect func(*haggle.Receipt) string) error {
 	receipt, err := Do(ctx, t.Session, t.Client, action, t.Key)
 	if err != nil {
+		t.readMint(ctx, err)
 		return err
 	}
 	return Print(t.Session, action, receipt, effect(receipt.Receipt))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
 )
 
@@ -65,12 +66,14 @@ func (s *Session) Report(stage string) { s.progress.Report(stage) }
 // Stage names the step of the command that has begun, for the progress report.
 func (s *Session) Stage(stage string) { s.progress.Stage(stage) }
 
-// Logger returns a logger that writes messages of at least this level to stderr, as JSON with --json.
+// Logger returns a logger that writes messages of at least this level to stderr, as JSON with --json. Amounts
+// in errors are written by AmountOf, in JSON in base units.
 func (s *Session) Logger(level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if s.JSON {
 		return slog.New(slog.NewJSONHandler(s.Stderr, options))
 	}
+	options.ReplaceAttr = exitcode.LogAmounts(s.AmountOf)
 	return slog.New(slog.NewTextHandler(s.Stderr, options))
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -40,7 +41,9 @@ type Session struct {
 	Started bool
 
 	progress *progress.Reporter
-	mints    map[solana.PublicKey]mint.Mint
+	// lock protects mints: loggers of other goroutines write amounts.
+	lock  sync.Mutex
+	mints map[solana.PublicKey]mint.Mint
 }
 
 // Client connects to the cluster of --url. It returns the same client each time.
@@ -87,7 +90,7 @@ func (s *Session) Units(ctx context.Context, address solana.PublicKey, flag stri
 
 // Mint reads a mint, once in an invocation.
 func (s *Session) Mint(ctx context.Context, address solana.PublicKey) (mint.Mint, error) {
-	if known, is := s.mints[address]; is {
+	if known, is := s.known(address); is {
 		return known, nil
 	}
 	client, err := s.Client()
@@ -98,6 +101,8 @@ func (s *Session) Mint(ctx context.Context, address solana.PublicKey) (mint.Mint
 	if err != nil {
 		return mint.Mint{}, err
 	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
 	if s.mints == nil {
 		s.mints = map[solana.PublicKey]mint.Mint{}
 	}
@@ -105,10 +110,18 @@ func (s *Session) Mint(ctx context.Context, address solana.PublicKey) (mint.Mint
 	return read, nil
 }
 
+// known returns a mint that this invocation has read.
+func (s *Session) known(address solana.PublicKey) (mint.Mint, bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	known, is := s.mints[address]
+	return known, is
+}
+
 // AmountOf writes base units of a mint, or lamports without one: as tokens if this invocation has read
 // the mint or it is well known. It sends no request.
 func (s *Session) AmountOf(address solana.PublicKey, units uint64) string {
-	if known, is := s.mints[address]; is {
+	if known, is := s.known(address); is {
 		return known.Tokens(units).String()
 	}
 	return mint.Offline(address, units)

@@ -1,0 +1,100 @@
+package amount
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// Units is an amount in base units of a mint, or in lamports, in the text of an [Error].
+type Units uint64
+
+// Writer writes an amount for people. It gets base units of a mint, or lamports if the mint is zero.
+type Writer = func(mint solana.PublicKey, units uint64) string
+
+// Error is an error whose text has amounts. Its Error method writes them in base units, because errors do
+// not know decimals and symbols.
+type Error interface {
+	error
+	// TextWith returns the text of Error with amounts that a function writes.
+	TextWith(write Writer) string
+}
+
+// Errorf returns an [Error] like [fmt.Errorf]. Each value of type [Units] is an amount of the mint, or of
+// lamports if the mint is zero; its verb is %v.
+func Errorf(mint solana.PublicKey, format string, values ...any) Error {
+	return &formatted{mint: mint, format: format, values: values}
+}
+
+type formatted struct {
+	mint   solana.PublicKey
+	format string
+	values []any
+}
+
+func (e *formatted) Error() string { return e.with(inUnits).Error() }
+
+func (e *formatted) TextWith(write Writer) string { return e.with(write).Error() }
+
+// Unwrap returns the errors of the verbs %w.
+func (e *formatted) Unwrap() []error { return causes(e.with(inUnits)) }
+
+func (e *formatted) with(write Writer) error {
+	values := make([]any, len(e.values))
+	for i, value := range e.values {
+		if units, is := value.(Units); is {
+			value = write(e.mint, uint64(units))
+		}
+		values[i] = value
+	}
+	return fmt.Errorf(e.format, values...)
+}
+
+func inUnits(mint solana.PublicKey, units uint64) string {
+	if mint.IsZero() {
+		return fmt.Sprintf("%d lamports", units)
+	}
+	return fmt.Sprintf("%d base units", units)
+}
+
+// InText writes the amounts of an error for people: it returns a text that has the text of the error, such as
+// err.Error(), with the texts of each [Error] in the error's tree replaced by those of its TextWith.
+func InText(text string, err error, write Writer) string {
+	found := errorsIn(err)
+	// An error comes before those that its text contains.
+	slices.SortStableFunc(found, func(a, b Error) int { return len(b.Error()) - len(a.Error()) })
+	var replaced []string
+	for _, known := range found {
+		written := known.TextWith(write)
+		for _, cause := range causes(known) {
+			written = InText(written, cause, write)
+		}
+		replaced = append(replaced, known.Error(), written)
+	}
+	return strings.NewReplacer(replaced...).Replace(text)
+}
+
+// errorsIn returns the errors with amounts in an error's tree.
+func errorsIn(err error) (found []Error) {
+	if known, is := err.(Error); is {
+		found = append(found, known)
+	}
+	for _, cause := range causes(err) {
+		found = append(found, errorsIn(cause)...)
+	}
+	return found
+}
+
+func causes(err error) []error {
+	switch wrapping := err.(type) {
+	case interface{ Unwrap() error }:
+		if cause := wrapping.Unwrap(); cause != nil {
+			return []error{cause}
+		}
+	case interface{ Unwrap() []error }:
+		return wrapping.Unwrap()
+	}
+	return nil
+}
