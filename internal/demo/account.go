@@ -10,7 +10,6 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -90,17 +89,13 @@ func (s *demonstration) account(ctx context.Context, negotiation solana.PublicKe
 	if err := s.readHistory(ctx, a, vault); err != nil {
 		return nil, err
 	}
-	a.Escrow = tokens(a.created.EscrowAmount)
+	a.Escrow = s.mint.Tokens(a.created.EscrowAmount)
 	if a.settled != nil {
-		a.Fee, a.Decay = tokens(a.settled.ProtocolFee), tokens(a.settled.EscrowDecayTotal)
+		a.Fee, a.Decay = s.mint.Tokens(a.settled.ProtocolFee), s.mint.Tokens(a.settled.EscrowDecayTotal)
 	}
-	a.Paid = tokens(a.After[seller].Tokens - a.Before[seller].Tokens)
-	a.Refund = tokens(a.After[buyer].Tokens + a.created.EscrowAmount - a.Before[buyer].Tokens)
+	a.Paid = s.mint.Tokens(a.After[seller].Tokens - a.Before[seller].Tokens)
+	a.Refund = s.mint.Tokens(a.After[buyer].Tokens + a.created.EscrowAmount - a.Before[buyer].Tokens)
 	return a, nil
-}
-
-func tokens(units uint64) amount.Tokens {
-	return amount.Tokens{Units: units, Decimals: localnet.Decimals}
 }
 
 func (s *demonstration) gone(ctx context.Context, addresses ...solana.PublicKey) (bool, error) {

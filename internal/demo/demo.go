@@ -16,6 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/internal/mint"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -62,7 +63,11 @@ func Run(ctx context.Context, options Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, net.Close()) }()
 
-	show := &demonstration{options: options, net: net, folder: folder, drawing: drawing}
+	read, err := mint.Read(ctx, net.Chain.Client(), net.Mint)
+	if err != nil {
+		return err
+	}
+	show := &demonstration{options: options, net: net, mint: read, folder: folder, drawing: drawing}
 	show.introduce()
 	return show.play(ctx, programs)
 }
@@ -75,13 +80,14 @@ var (
 	sellerPrices = prices{"4.5", "3"}
 )
 
-// demonstration is a running demonstration.
 // Documents returns values of the types of the documents that Run prints as JSON.
 func Documents() []any { return []any{exampleagent.Action{}, account{}} }
 
+// demonstration is a running demonstration.
 type demonstration struct {
 	options Options
 	net     *localnet.Net
+	mint    mint.Mint
 	folder  string
 	drawing *drawing
 }

@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -60,10 +62,9 @@ func addSettlement(p *chart.Plot, a *account) error {
 		return err
 	}
 	mark.Color, mark.Shape, mark.Radius = report.Green, draw.RingGlyph{}, vg.Points(6)
-	settled := tokens(a.settled.SettledAmount)
-	settled.Symbol = "tokens"
 	label, err := plotter.NewLabels(plotter.XYLabels{
-		XYs: plotter.XYs{{X: 0, Y: price}}, Labels: []string{fmt.Sprintf("settled for %s", settled)},
+		XYs:    plotter.XYs{{X: 0, Y: price}},
+		Labels: []string{"settled for " + tokens(a.settled.SettledAmount).String()},
 	})
 	if err != nil {
 		return err
@@ -104,6 +105,11 @@ func rounds(last int) (ticks []chart.Tick) {
 		ticks = append(ticks, chart.Tick{Value: float64(round), Label: fmt.Sprint(round)})
 	}
 	return ticks
+}
+
+// tokens returns an amount with a symbol for readers who do not know the mint of the demonstration.
+func tokens(units uint64) amount.Tokens {
+	return amount.Tokens{Units: units, Decimals: localnet.Decimals, Symbol: "tokens"}
 }
 
 // inTokens converts base units to tokens, with the precision of a plot.

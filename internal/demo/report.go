@@ -35,7 +35,7 @@ func (s *demonstration) introduce() {
 	for _, known := range [][2]string{
 		{"chain", fmt.Sprintf("%s at %s", s.net.Chain.Kind, s.net.Chain.RPCURL)},
 		{"program", s.net.Chain.ProgramID.String()},
-		{"mint", s.net.Mint.String()},
+		{"mint", fmt.Sprintf("%s  whose symbol is %s", s.net.Mint, s.mint.Symbol)},
 		{"buyer", fmt.Sprintf("%s  offers from %s up to %s", s.net.Buyer.PublicKey(), buyerPrices.opening, buyerPrices.reservation)},
 		{"seller", fmt.Sprintf("%s  offers from %s down to %s", s.net.Seller.PublicKey(), sellerPrices.opening, sellerPrices.reservation)},
 	} {
@@ -46,7 +46,7 @@ func (s *demonstration) introduce() {
 
 func (s *demonstration) reportHeader() {
 	if !s.options.JSON {
-		s.printf("%s\n", s.paint(faint, exampleagent.Header))
+		s.printf("%s\n", s.paint(faint, exampleagent.Header(s.mint.Symbol)))
 	}
 }
 
@@ -59,9 +59,10 @@ func (s *demonstration) reportAction(action exampleagent.Action) {
 }
 
 func (s *demonstration) reportAccount(a *account) {
-	s.printf("\n%s\n", s.paint(faint, fmt.Sprintf("%-16s  %16s  %16s  %16s", "balances", "before", "after", "change")))
+	s.printf("\n%s\n", s.paint(faint, fmt.Sprintf(balances, "balances", "before", "after", "change")))
 	for _, party := range []string{buyer, seller, treasury} {
-		s.printf("%s\n", balanceLine(party+" tokens", a.Before[party].Tokens, a.After[party].Tokens, a.Escrow.Decimals))
+		before, after := a.Before[party].Tokens, a.After[party].Tokens
+		s.printf("%s\n", balanceLine(party+" "+s.mint.Symbol, before, after, a.Escrow.Decimals))
 	}
 	for _, party := range []string{buyer, seller} {
 		s.printf("%s\n", balanceLine(party+" SOL", a.Before[party].Lamports, a.After[party].Lamports, amount.SOLDecimals))
@@ -70,11 +71,15 @@ func (s *demonstration) reportAccount(a *account) {
 	if a.Gone {
 		s.printf("negotiation and vault are closed; their rent, %s, is back with the buyer\n", amount.SOL(a.Rent))
 	}
-	s.printf("\nescrow %s = paid %s + fee %s + decay %s + refund %s\n", a.Escrow, a.Paid, a.Fee, a.Decay, a.Refund)
+	s.printf("\nescrow %s = paid %s + fee %s + decay %s + refund %s %s\n", a.Escrow.Decimal(), a.Paid.Decimal(),
+		a.Fee.Decimal(), a.Decay.Decimal(), a.Refund.Decimal(), s.mint.Symbol)
 	if err := a.check(); err == nil {
 		s.printf("%s\n", s.paint(green, "settled, closed, and conserved to the unit"))
 	}
 }
+
+// balances is the format of a row of balances, which has room for the longest symbol.
+const balances = "%-19s  %16s  %16s  %16s"
 
 func balanceLine(name string, before, after uint64, decimals uint8) string {
 	change := amount.Tokens{Units: after - before, Decimals: decimals}
@@ -85,6 +90,6 @@ func balanceLine(name string, before, after uint64, decimals uint8) string {
 	if after == before {
 		sign = ""
 	}
-	return fmt.Sprintf("%-16s  %16s  %16s  %16s", name,
+	return fmt.Sprintf(balances, name,
 		amount.Tokens{Units: before, Decimals: decimals}, amount.Tokens{Units: after, Decimals: decimals}, sign+change.String())
 }

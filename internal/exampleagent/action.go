@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/result"
+	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -39,14 +41,26 @@ type Action struct {
 	Signature      solana.Signature `json:"signature"`
 }
 
-// Header names the columns of Line.
-const Header = "agent   result               round  price         escrow worth  compute units  confirmed"
+// columns is the format of a row: agent, result, round, price, escrow, compute units and confirmation. With
+// the longest symbol a row has 94 columns.
+const columns = "%-6s  %-19s  %5s  %-*s  %-12s  %13s  %9s"
+
+// Header names the columns of Line. All amounts have the symbol that is beside the price.
+func Header(symbol string) string {
+	return fmt.Sprintf(columns, "agent", "result", "round", priceWidth(symbol), priceTitle(symbol),
+		"escrow worth", "compute units", "confirmed")
+}
+
+func priceTitle(symbol string) string { return "price (" + symbol + ")" }
+
+// priceWidth is the width of the column of prices.
+func priceWidth(symbol string) int { return max(12, utf8.RuneCountInString(priceTitle(symbol))) }
 
 // Line writes the action in columns.
 func (a Action) Line() string {
 	price := ""
 	if a.Price != nil {
-		price = a.Price.String()
+		price = a.Price.Decimal()
 	}
 	round := ""
 	if a.Round > 0 {
@@ -56,7 +70,8 @@ func (a Action) Line() string {
 	if a.ComputeUnits > 0 {
 		consumed = fmt.Sprint(a.ComputeUnits)
 	}
-	return fmt.Sprintf("%-6s  %-19s  %5s  %-12s  %-12s  %13s  %6d ms", a.Agent, a.Result, round, price, a.EffectiveEscrow, consumed, a.ConfirmationMS)
+	return fmt.Sprintf(columns, a.Agent, a.Result, round, priceWidth(a.EffectiveEscrow.Symbol), price,
+		a.EffectiveEscrow.Decimal(), consumed, fmt.Sprintf("%d ms", a.ConfirmationMS))
 }
 
 // Note is a message beside the actions.
@@ -70,21 +85,38 @@ type Log struct {
 	Agent string
 	Out   io.Writer
 	JSON  bool
+	// Amounts is the mint of all amounts.
+	Amounts mint.Mint
 
 	lock sync.Mutex
+	// listed reports whether the header of the actions has been printed.
+	listed bool
+}
+
+// Tokens returns base units of the mint as an amount.
+func (l *Log) Tokens(units uint64) amount.Tokens { return l.Amounts.Tokens(units) }
+
+// AmountOf writes base units of the mint, or of another mint or lamports, for people.
+func (l *Log) AmountOf(address solana.PublicKey, units uint64) string {
+	if address == l.Amounts.Address && !address.IsZero() {
+		return l.Amounts.Tokens(units).String()
+	}
+	return mint.Offline(address, units)
 }
 
 // Note prints a message.
 func (l *Log) Note(format string, arguments ...any) {
 	note := Note{l.Agent, fmt.Sprintf(format, arguments...)}
+	l.lock.Lock()
+	defer l.lock.Unlock()
 	l.write(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
 }
 
-// Did prints an action. The negotiation is the one before it.
-func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.Receipt, decimals uint8) {
+// Did prints an action, for people below a header. The negotiation is the one before it.
+func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.Receipt) {
 	action := Action{
 		Agent: l.Agent, Name: instruction, Result: result.Of(instruction), Negotiation: before.Address, Round: before.CurrentRound,
-		EffectiveEscrow: amount.Tokens{Units: before.EffectiveEscrow, Decimals: decimals},
+		EffectiveEscrow: l.Tokens(before.EffectiveEscrow),
 		ComputeUnits:    receipt.ComputeUnits, FeeLamports: receipt.Fee, ConfirmationMS: receipt.Elapsed.Milliseconds(),
 		Slot: receipt.Slot, Signature: receipt.Signature,
 	}
@@ -92,13 +124,19 @@ func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.R
 	case "submit_offer":
 		action.Round++
 	case "accept_offer":
-		action.Price = &amount.Tokens{Units: before.CurrentOfferAmount, Decimals: decimals}
+		action.Price = new(l.Tokens(before.CurrentOfferAmount))
 	}
 	for _, event := range receipt.Events {
 		if offer, made := event.(*protocol.OfferSubmitted); made {
-			action.Price = &amount.Tokens{Units: offer.Amount, Decimals: decimals}
+			action.Price = new(l.Tokens(offer.Amount))
 			action.EffectiveEscrow.Units = offer.EffectiveEscrow
 		}
+	}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if !l.JSON && !l.listed {
+		fmt.Fprintln(l.Out, Header(l.Amounts.Symbol))
+		l.listed = true
 	}
 	l.write(action, action.Line())
 }
@@ -110,9 +148,8 @@ func (l *Log) Document(document any) {
 	_ = json.NewEncoder(l.Out).Encode(document)
 }
 
+// write prints a document as JSON, or the line. The log is locked.
 func (l *Log) write(document any, line string) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
 	if l.JSON {
 		_ = json.NewEncoder(l.Out).Encode(document)
 		return

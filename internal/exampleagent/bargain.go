@@ -12,6 +12,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -32,11 +33,11 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		if acted != nil {
 			acted(act)
 		}
-		p.Did(act.Name, act.Before, act.Receipt, p.decimals)
+		p.Did(act.Name, act.Before, act.Receipt)
 	}
 	config.Failed = func(negotiation solana.PublicKey, err error) {
 		if refusal := new(agent.Refusal); errors.As(err, &refusal) {
-			p.Note("leaving %s alone: %s", negotiation, refusal.Reason)
+			p.Note("leaving %s alone: %s", negotiation, amount.InText(refusal.Reason, refusal, p.AmountOf))
 			return
 		}
 		give(err)
@@ -70,6 +71,7 @@ func (p *Party) logger() *slog.Logger {
 	if p.JSON {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
+	options.ReplaceAttr = exitcode.LogAmounts(p.AmountOf)
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 

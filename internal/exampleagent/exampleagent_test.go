@@ -3,11 +3,14 @@ package exampleagent
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -18,9 +21,9 @@ func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
 	before.CurrentRound, before.CurrentOfferAmount, before.EffectiveEscrow = 2, 4_500_000, 4_851_125
 	told := func(instruction string, events ...protocol.Event) Action {
 		var out bytes.Buffer
-		log := &Log{Agent: "buyer", Out: &out, JSON: true}
+		log := &Log{Agent: "buyer", Out: &out, JSON: true, Amounts: mint.Mint{Decimals: 6, Symbol: "TEST"}}
 		log.Did(instruction, before, &haggle.Receipt{
-			Receipt: transaction.Receipt{ComputeUnits: 900, Slot: 5}, Events: events}, 6)
+			Receipt: transaction.Receipt{ComputeUnits: 900, Slot: 5}, Events: events})
 		var action Action
 		require.NoError(t, json.Unmarshal(out.Bytes(), &action))
 		return action
@@ -45,6 +48,33 @@ func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
 		require.Equal(t, instruction, action.Name)
 		require.Equal(t, name, action.Result)
 		require.Nil(t, action.Price)
+	}
+}
+
+// The table has a header, and the symbol once.
+func TestActionsForPeopleAreATable(t *testing.T) {
+	for _, symbol := range []string{"TEST", "ABCDEFGHIJ", "4uQe…Vj3k"} {
+		var out bytes.Buffer
+		log := &Log{Agent: "seller", Out: &out, Amounts: mint.Mint{Decimals: 6, Symbol: symbol}}
+		n := &haggle.Snapshot{}
+		n.EffectiveEscrow, n.CurrentOfferAmount, n.CurrentRound = 18_446_744_073_709, 3_500_000, 7
+		receipt := &haggle.Receipt{Receipt: transaction.Receipt{ComputeUnits: 3641}}
+		log.Did("accept_invitation", n, receipt)
+		log.Did("accept_offer", n, receipt)
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		require.Len(t, lines, 3)
+		require.Contains(t, lines[0], "price ("+symbol+")")
+		require.Equal(t, 1, strings.Count(out.String(), symbol))
+		for _, line := range lines {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 100, line)
+		}
+		before := func(line, text string) int {
+			prefix, _, found := strings.Cut(line, text)
+			require.True(t, found, line)
+			return utf8.RuneCountInString(prefix)
+		}
+		require.Equal(t, before(lines[0], "price ("), before(lines[2], "3.500000"))
+		require.Equal(t, before(lines[0], "escrow worth"), before(lines[2], "18446744.073709"))
 	}
 }
 

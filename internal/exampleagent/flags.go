@@ -78,5 +78,5 @@ func Main(cmd *cobra.Command, log *Log) {
 	if !started {
 		err = exitcode.AsUsage(err, cmd.Name()+" --help")
 	}
-	os.Exit(exitcode.Report(os.Stderr, cmd.Name(), err, log.JSON))
+	os.Exit(exitcode.Report(os.Stderr, cmd.Name(), exitcode.WithAmounts(err, log.AmountOf), log.JSON))
 }

@@ -42,8 +42,7 @@ type Party struct {
 	// gate is nil without --trust and --allowlist.
 	gate *identity.Gate
 	// journal is nil without one.
-	journal  *journal.File
-	decimals uint8
+	journal *journal.File
 }
 
 // Open opens the wallet and the journal, connects, and reads the mint, which the prices depend on.
@@ -68,7 +67,7 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 	if err := p.connect(ctx); err != nil {
 		return p, err
 	}
-	if p.decimals, err = mint.Decimals(ctx, p.Client.RPC(), p.Mint); err != nil {
+	if p.Amounts, err = mint.Read(ctx, p.Client.RPC(), p.Mint); err != nil {
 		return p, err
 	}
 	if p.Opening, err = p.Units("--opening", f.Opening); err != nil {
@@ -129,16 +128,11 @@ func (p *Party) decided(record agent.Record) {
 
 // Units parses an amount of the mint.
 func (p *Party) Units(flag string, text amount.Text) (uint64, error) {
-	units, err := text.In(p.decimals)
+	units, err := text.In(p.Amounts.Decimals)
 	if err != nil {
 		return 0, exitcode.Usagef("%s: %w", flag, err)
 	}
 	return units, nil
-}
-
-// Tokens formats base units of the mint.
-func (p *Party) Tokens(units uint64) amount.Tokens {
-	return amount.Tokens{Units: units, Decimals: p.decimals}
 }
 
 // Suits reports whether the standing offer has the agreed terms beside the price. An offer's metadata can
@@ -161,5 +155,5 @@ func (p *Party) Vet(ctx context.Context) error {
 func (p *Party) Created(created *haggle.Action, receipt *haggle.Receipt) {
 	n := &haggle.Snapshot{Address: created.Negotiation}
 	n.EffectiveEscrow = created.Creation.Params.EscrowAmount
-	p.Did(created.Name, n, receipt, p.decimals)
+	p.Did(created.Name, n, receipt)
 }

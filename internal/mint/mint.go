@@ -82,12 +82,6 @@ func Read(ctx context.Context, client *rpc.Client, address solana.PublicKey) (Mi
 	return Mint{address, decimals, symbol}, nil
 }
 
-// Decimals returns the number of decimals of a mint.
-func Decimals(ctx context.Context, client *rpc.Client, address solana.PublicKey) (uint8, error) {
-	m, err := Read(ctx, client, address)
-	return m.Decimals, err
-}
-
 func decode(address solana.PublicKey, data []byte) (uint8, error) {
 	plain := len(data) == length
 	extended := len(data) > accountLength && data[accountLength] == kindMint

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -40,12 +42,14 @@ func (o outcome) equal(other outcome) bool {
 		o.Refund == other.Refund && o.Decay == other.Decay
 }
 
-func (o outcome) String() string {
-	if o.Price == 0 {
-		return fmt.Sprintf("%s after %d offers", o.Status, len(o.Offers))
+// text describes an outcome with amounts that a function writes.
+func (o outcome) text(tokens func(units uint64) amount.Tokens) string {
+	var offers []string
+	for _, price := range o.Offers {
+		offers = append(offers, tokens(price).Decimal())
 	}
-	price := amount.Tokens{Units: o.Price, Decimals: localnet.Decimals}
-	return fmt.Sprintf("%s after %d offers for %s", o.Status, len(o.Offers), price)
+	return fmt.Sprintf("%s at %s after offers of %s, fee %s, refund %s, decay %s", o.Status, tokens(o.Price),
+		strings.Join(offers, ", "), tokens(o.Fee), tokens(o.Refund), tokens(o.Decay))
 }
 
 // simulated returns the outcome of a simulation.
@@ -115,6 +119,7 @@ func (c *contest) compare(ctx context.Context) error {
 	for i := range expected {
 		expected[i] = localnet.StartTokens
 	}
+	c.printHeader()
 	for _, m := range c.matches {
 		var err error
 		if m.actual, err = c.read(ctx, m.negotiation); err != nil {
@@ -129,8 +134,8 @@ func (c *contest) compare(ctx context.Context) error {
 		}
 		c.print(m)
 		if !p.equal(m.actual) {
-			differs("%s and %s: predicted %+v, actual %+v",
-				c.players[m.buyer].name, c.players[m.seller].name, p, m.actual)
+			differs("%s and %s: predicted %s; actual %s", c.players[m.buyer].name, c.players[m.seller].name,
+				p.text(c.mint.Tokens), m.actual.text(c.mint.Tokens))
 		}
 	}
 	owners := []solana.PublicKey{c.net.Treasury}
@@ -143,9 +148,10 @@ func (c *contest) compare(ctx context.Context) error {
 		case err != nil:
 			return err
 		case i == 0 && units != treasury:
-			differs("the treasury has %d base units, predicted %d", units, treasury)
+			differs("the treasury has %s, predicted %s", c.mint.Tokens(units), c.mint.Tokens(treasury))
 		case i > 0 && units != expected[i-1]:
-			differs("%s has %d base units, predicted %d", c.players[i-1].name, units, expected[i-1])
+			differs("%s has %s, predicted %s", c.players[i-1].name, c.mint.Tokens(units),
+				c.mint.Tokens(expected[i-1]))
 		}
 	}
 	if len(wrong) == 0 && !c.JSON {
@@ -172,10 +178,30 @@ func (c *contest) print(m *match) {
 		_ = json.NewEncoder(c.Out).Encode(document)
 		return
 	}
-	verdict := "equal"
+	compared := "equal"
 	if !document.Equal {
-		verdict = "DIFFERENT"
+		compared = "DIFFERENT"
 	}
-	fmt.Fprintf(c.Out, "%-16s  %-16s  %-36s  %-36s  %s\n",
-		document.Buyer, document.Seller, document.Predicted, document.Actual, verdict)
+	price := ""
+	if m.actual.Price > 0 {
+		price = c.mint.Tokens(m.actual.Price).Decimal()
+	}
+	fmt.Fprintf(c.Out, columns, document.Buyer, document.Seller, m.actual.Status, len(m.actual.Offers),
+		c.priceWidth(), price, compared)
 }
+
+// columns is the format of a row: buyer, seller, outcome on chain, offers, price, and whether the simulation
+// has predicted it. With the longest symbol a row has 83 columns.
+const columns = "%-16s  %-16s  %-8s  %6v  %-*s  %s\n"
+
+func (c *contest) printHeader() {
+	if !c.JSON {
+		fmt.Fprintf(c.Out, columns, "buyer", "seller", "outcome", "offers", c.priceWidth(), c.priceTitle(),
+			"prediction")
+	}
+}
+
+func (c *contest) priceTitle() string { return "price (" + c.mint.Symbol + ")" }
+
+// priceWidth is the width of the column of prices.
+func (c *contest) priceWidth() int { return utf8.RuneCountInString(c.priceTitle()) }

@@ -14,6 +14,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
@@ -72,6 +73,9 @@ func Run(ctx context.Context, options Options) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	c := &contest{Options: options, net: net, report: report}
+	if c.mint, err = mint.Read(ctx, net.Chain.Client(), net.Mint); err != nil {
+		return err
+	}
 	if err := c.setUp(ctx); err != nil {
 		return err
 	}
@@ -85,6 +89,7 @@ func Run(ctx context.Context, options Options) (err error) {
 type contest struct {
 	Options
 	net     *localnet.Net
+	mint    mint.Mint
 	report  func(string)
 	rules   onchain.Rules
 	players []player

@@ -82,7 +82,6 @@ type agentCommand struct {
 
 	log    *exampleagent.Log
 	side   protocol.OfferSide
-	tokens func(units uint64) amount.Tokens
 	gate   *identity.Gate
 	prover *proving.Prover
 	client *haggle.Client
@@ -215,7 +214,7 @@ func (a *agentCommand) checkRole() error {
 
 // config returns the configuration of the runtime. It reads the mint, which the prices depend on.
 func (a *agentCommand) config(ctx context.Context, play *player.Player) (config agent.Config, err error) {
-	if a.tokens, err = a.TokensOf(ctx, a.mint.Key()); err != nil {
+	if a.log.Amounts, err = a.Mint(ctx, a.mint.Key()); err != nil {
 		return config, err
 	}
 	limits, bound := agent.Limits{}, uint64(0)

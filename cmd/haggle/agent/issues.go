@@ -68,7 +68,7 @@ func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) 
 		return nil, exitcode.AsUsage(err, "haggle agent --help")
 	}
 	unit := uint64(1)
-	for range a.tokens(0).Decimals {
+	for range a.log.Amounts.Decimals {
 		unit *= 10
 	}
 	preferences, err := terms.Priced(profile, a.issues.price, unit)

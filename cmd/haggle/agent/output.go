@@ -31,13 +31,13 @@ func (a *agentCommand) decided(record agent.Record) {
 	}
 	price := ""
 	if record.Price > 0 {
-		price = " " + a.tokens(record.Price).String()
+		price = " " + a.log.Tokens(record.Price).String()
 	}
 	a.log.Note("%s round %d: %s%s (%s)", record.Negotiation, record.Round, record.Move, price, record.Reason)
 }
 
 func (a *agentCommand) acted(act agent.Act) {
-	a.log.Did(act.Name, act.Before, act.Receipt, a.tokens(0).Decimals)
+	a.log.Did(act.Name, act.Before, act.Receipt)
 }
 
 func (a *agentCommand) ended(result agent.Result) {
@@ -47,13 +47,13 @@ func (a *agentCommand) ended(result agent.Result) {
 	if a.JSON {
 		a.log.Document(ended{
 			Negotiation: result.Negotiation, Counterpart: result.Counterpart, Status: result.Status.String(),
-			Price: a.tokens(result.Price), Fee: a.tokens(result.Fee), Rounds: result.Rounds,
+			Price: a.log.Tokens(result.Price), Fee: a.log.Tokens(result.Fee), Rounds: result.Rounds,
 		})
 		return
 	}
 	line := fmt.Sprintf("%s is %s after %d offers", result.Negotiation, result.Status, result.Rounds)
 	if result.Price > 0 {
-		line += fmt.Sprintf(" for %s, of which %s is the fee", a.tokens(result.Price), a.tokens(result.Fee))
+		line += fmt.Sprintf(" for %s, of which %s is the fee", a.log.Tokens(result.Price), a.log.Tokens(result.Fee))
 	}
 	a.log.Note("%s", line)
 }
@@ -61,6 +61,6 @@ func (a *agentCommand) ended(result agent.Result) {
 // failed prints declined negotiations. The logger has the other errors.
 func (a *agentCommand) failed(negotiation solana.PublicKey, err error) {
 	if refusal := new(agent.Refusal); errors.As(err, &refusal) {
-		a.log.Note("%s declined: %s", negotiation, refusal.Reason)
+		a.log.Note("%s declined: %s", negotiation, amount.InText(refusal.Reason, refusal, a.log.AmountOf))
 	}
 }

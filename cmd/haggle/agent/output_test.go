@@ -1,0 +1,32 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/internal/mint"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+func TestReasonsOfDeclinedNegotiationsHaveTokens(t *testing.T) {
+	var out bytes.Buffer
+	address := solana.PublicKey{7}
+	a := &agentCommand{log: &exampleagent.Log{
+		Agent: "seller", Out: &out, Amounts: mint.Mint{Address: address, Decimals: 6, Symbol: "TEST"},
+	}}
+	reason := amount.Errorf(address, "its escrow of %v cannot pay %v after the fee", amount.Units(5_000_000),
+		amount.Units(6_000_000))
+	refusal := &agent.Refusal{Negotiation: address, Reason: reason.Error(), Err: reason}
+	a.failed(address, errors.Join(errors.New("admission"), refusal))
+	a.failed(address, &agent.Refusal{Negotiation: address, Reason: "it has terms beside price and service"})
+	a.failed(address, errors.New("a warning in the log"))
+	declined := "seller  " + address.String() + " declined: "
+	require.Equal(t, declined+"its escrow of 5.00 TEST cannot pay 6.00 TEST after the fee\n"+
+		declined+"it has terms beside price and service\n", out.String())
+}
