@@ -108,21 +108,16 @@ func (o *outgoing) describe() {
 	// A transaction without a key of its own is sent once, as others are.
 	o.key = intentOf(o.Payer(), "submit", o.transaction.Signatures[0][:])
 	message := &o.transaction.Message
-	for _, compiled := range message.Instructions {
-		program, err := message.Program(compiled.ProgramIDIndex)
-		if err != nil || program != protocol.ProgramID {
+	for i := range message.Instructions {
+		instruction, err := protocol.InstructionIn(message, &message.Instructions[i])
+		if err != nil {
+			return
+		}
+		if instruction == nil {
 			continue
 		}
-		accounts, err := compiled.ResolveInstructionAccounts(message)
-		if err != nil {
-			return
-		}
-		instruction, err := protocol.DecodeInstruction(accounts, compiled.Data)
-		if err != nil {
-			return
-		}
 		o.action, o.negotiation = instruction.InstructionName(), negotiationIn(instruction)
-		o.intent = intentOf(o.Payer(), o.action, o.negotiation[:], compiled.Data)
+		o.intent = intentOf(o.Payer(), o.action, o.negotiation[:], message.Instructions[i].Data)
 		if key := keyOf(o.Payer(), instruction); !key.IsZero() {
 			o.key = key
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -396,6 +397,16 @@ func TestUnsignedTransactionIsNotSent(t *testing.T) {
 	tx.Signatures[0][3] ^= 1
 	_, err := client.submit(t.Context(), tx, testLastValid)
 	require.ErrorContains(t, err, "not completely signed")
+	assert.Zero(t, scripted.called("sendTransaction"))
+}
+
+// A transaction that somebody else has prepared can name accounts that it does not have.
+func TestMalformedTransactionIsNotSent(t *testing.T) {
+	client, scripted, tx := newScripted(t, nil)
+	tx.Message.Instructions = []solana.CompiledInstruction{{ProgramIDIndex: 0, Accounts: []uint16{200}}}
+	tx.Message.AccountKeys[0] = protocol.ProgramID
+	_, err := client.Submit(t.Context(), tx)
+	require.Error(t, err)
 	assert.Zero(t, scripted.called("sendTransaction"))
 }
 

@@ -143,16 +143,9 @@ func metadataOf(
 	if err != nil {
 		return metadata, err
 	}
-	for _, compiled := range transaction.Message.Instructions {
-		program, err := transaction.Message.Program(compiled.ProgramIDIndex)
-		if err != nil || program != protocol.ProgramID {
-			continue
-		}
-		accounts, err := compiled.ResolveInstructionAccounts(&transaction.Message)
-		if err != nil {
-			continue
-		}
-		decoded, err := protocol.DecodeInstruction(accounts, compiled.Data)
+	message := &transaction.Message
+	for i := range message.Instructions {
+		decoded, err := protocol.InstructionIn(message, &message.Instructions[i])
 		offer, is := decoded.(*protocol.SubmitOffer)
 		if err != nil || !is || offer.Negotiation != negotiation || offer.ExpectedRound != round {
 			continue

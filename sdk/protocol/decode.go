@@ -108,3 +108,29 @@ func givenAddress(meta *solana.AccountMeta) solana.PublicKey {
 	}
 	return meta.PublicKey
 }
+
+// InstructionIn decodes an instruction of a message, which can come from anybody: indexes of accounts that the
+// message does not have are an error. It returns nil for another program's instruction.
+func InstructionIn(message *solana.Message, compiled *solana.CompiledInstruction) (AnyInstruction, error) {
+	metas, err := message.AccountMetaList()
+	if err != nil {
+		return nil, fmt.Errorf("haggle: accounts of the message: %w", err)
+	}
+	at := func(index uint16) (*solana.AccountMeta, error) {
+		if int(index) >= len(metas) {
+			return nil, fmt.Errorf("haggle: account %d does not exist: the message has %d", index, len(metas))
+		}
+		return metas[index], nil
+	}
+	program, err := at(compiled.ProgramIDIndex)
+	if err != nil || program.PublicKey != ProgramID {
+		return nil, err
+	}
+	accounts := make([]*solana.AccountMeta, len(compiled.Accounts))
+	for i, index := range compiled.Accounts {
+		if accounts[i], err = at(index); err != nil {
+			return nil, err
+		}
+	}
+	return DecodeInstruction(accounts, compiled.Data)
+}
