@@ -87,7 +87,7 @@ func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision any) {
 // waited records a Wait of Decide or Deliver, and plans the next call.
 func (l *loop) waited(f *tracked, v *view, turn Turn, wait Wait) {
 	f.failures = 0
-	f.answer = answer{until: wait.Until, last: turn.LastCall, at: turn.Now}
+	f.answer = answer{waits: true, until: wait.Until, last: turn.LastCall, at: turn.Now}
 	// The time of the last call may have come during this one.
 	next := l.viewNow(f, v)
 	l.perform(f, next, next.plan())

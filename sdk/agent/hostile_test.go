@@ -185,3 +185,30 @@ func TestSlotThatNeverExistedHidesNoEvents(t *testing.T) {
 	l.update(f, read(3, 1_001))
 	require.EqualValues(t, 1_001, f.slot)
 }
+
+// A node that shows other states in between does not make an agent decide again on the same position.
+func TestARepeatedPositionKeepsItsDecision(t *testing.T) {
+	l := newLoop(t)
+	f := &tracked{address: solana.PublicKey{7}}
+	show := func(round uint8) { l.update(f, &haggle.Snapshot{Negotiation: bargaining(round)}) }
+	show(1)
+	made := &decided{decision: Accept{}}
+	f.decided, f.fallbacks, f.answer = made, 1, answer{waits: true}
+	show(2)
+	require.Zero(t, f.stance)
+	show(3)
+	show(1)
+	require.Same(t, made, f.decided)
+	require.Equal(t, 1, f.fallbacks)
+	require.True(t, f.answer.waits)
+}
+
+// Without a deadline the clock is not read.
+func TestClockIsReadOnlyForADeadline(t *testing.T) {
+	l := newLoop(t)
+	f := &tracked{address: solana.PublicKey{7}}
+	l.tracked[f.address] = f
+	require.False(t, l.hasDeadline())
+	f.wakeAt = testNow
+	require.True(t, l.hasDeadline())
+}

@@ -55,11 +55,13 @@ const (
 
 // answer is what the agent's function has returned at a position; zero if it has not.
 type answer struct {
+	// waits reports that it has returned Wait.
+	waits bool
 	// until is when to call again; zero is at the last call.
 	until int64
 	// last reports that it was the last call.
 	last bool
-	// at is when the function was called; zero if it has not answered.
+	// at is when the function was called.
 	at int64
 	// invalid counts the invalid decisions, and reason is the latest one's.
 	invalid int
@@ -172,7 +174,7 @@ func (v *view) planCall(call duty) step {
 // isAnswered reports whether the agent's function has returned Wait, and the time to call it again has not
 // come.
 func (v *view) isAnswered() bool {
-	return v.answer.at != 0 && v.answer.invalid == 0 && (v.answer.until == 0 || v.now < v.answer.until)
+	return v.answer.waits && (v.answer.until == 0 || v.now < v.answer.until)
 }
 
 func (v *view) planMilestones() step {

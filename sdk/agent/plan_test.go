@@ -85,8 +85,8 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 	open, reviewed := inMilestones(false), inMilestones(true)
 	reviewOver := with(reviewed, turnEnds(testNow))
 	milestonesOver := with(open, func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow })
-	waited := answer{at: testNow}
-	waitedUntil := func(at int64) answer { return answer{at: testNow, until: at} }
+	waited := answer{waits: true, at: testNow}
+	waitedUntil := func(at int64) answer { return answer{waits: true, at: testNow, until: at} }
 	none := answer{}
 	for name, c := range map[string]struct {
 		negotiation   protocol.Negotiation
@@ -108,6 +108,7 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 		"the buyer's turn":  {bargaining(0), seller, engaged, none, step{at: turnEnd}},
 		"the seller's turn": {bargaining(1), seller, engaged, none, step{duty: decide, at: lastCallAt}},
 		"after Wait":        {bargaining(1), seller, engaged, waited, step{at: lastCallAt}},
+		"after Wait at 0":   {bargaining(1), seller, engaged, answer{waits: true}, step{at: lastCallAt}},
 		"before Until":      {bargaining(1), seller, engaged, waitedUntil(testNow + 9), step{at: testNow + 9}},
 		"at Until": {bargaining(1), seller, engaged, waitedUntil(testNow),
 			step{duty: decide, at: lastCallAt}},
@@ -170,7 +171,7 @@ func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
 		v.answer = a
 		return v
 	}
-	waited := func(at int64) answer { return answer{at: at} }
+	waited := func(at int64) answer { return answer{waits: true, at: at} }
 	require.Equal(t, step{duty: deliver, at: latest(3) - claimMargin}, at(testNow, answer{}).plan())
 	require.Equal(t, latest(3), at(testNow, answer{}).claimDeadline())
 	require.Equal(t, step{at: latest(3) - claimMargin}, at(testNow+1, waited(testNow)).plan(),

@@ -128,7 +128,7 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	f.live = f.live || !n.IsOver()
 	state, position := l.fingerprint(n), l.positionOf(n)
 	if position != f.position {
-		f.answer, f.decided, f.fallbacks = answer{}, nil, 0
+		f.changeStance(position)
 	}
 	f.unpayable = f.unpayable && state == f.state
 	f.created, f.state, f.position, f.slot = n.CreatedAt, state, position, n.Slot
@@ -138,6 +138,21 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	}
 	if n.IsOver() {
 		f.result = resultOf(n, f.side)
+	}
+}
+
+// changeStance replaces the stance by that about a new position. A position can return, after a fork or by the
+// answers of a node that lies: then the agent keeps to what it has determined there.
+func (f *tracked) changeStance(position uint64) {
+	left := f.stance
+	f.stance = stance{}
+	if f.earlier.about == position {
+		f.stance = f.earlier
+		f.stance.about = 0
+	}
+	if left != (stance{}) {
+		f.earlier = left
+		f.earlier.about = f.position
 	}
 }
 

@@ -275,7 +275,7 @@ func inLoop[T any](l *loop, read func() T) T {
 // readClock reads the chain's clock periodically.
 func (l *loop) readClock() {
 	for wait.For(l.ctx, clockEvery) == nil {
-		if !inLoop(l, func() bool { return len(l.tracked) > 0 }) {
+		if !inLoop(l, l.hasDeadline) {
 			continue
 		}
 		now, err := l.client.Now(l.ctx)
@@ -285,6 +285,15 @@ func (l *loop) readClock() {
 		}
 		l.post(func() { l.tick(now) })
 	}
+}
+
+func (l *loop) hasDeadline() bool {
+	for _, f := range l.tracked {
+		if f.wakeAt != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // tick refreshes the negotiations whose time has come, the earliest first, and ends the calls whose time is

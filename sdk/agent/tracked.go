@@ -29,11 +29,9 @@ type tracked struct {
 	eventSlot uint64
 
 	participation participation
-	// answer, decided and fallbacks are about this position: see update. decided is a decision that is being
-	// carried out, or is retried after a transient error; fallbacks counts the fallbacks tried.
-	answer    answer
-	decided   *decided
-	fallbacks int
+	// stance is about this position, and earlier is the latest one about another position: see update.
+	stance
+	earlier stance
 	// unpayable reports that a claim failed in this state.
 	unpayable bool
 	// result is nil while the negotiation is open, or if its result is not known.
@@ -65,6 +63,17 @@ type tracked struct {
 
 	// wakeAt is when to refresh by the chain's clock; zero is never.
 	wakeAt int64
+}
+
+// stance is what the agent has determined at a position; zero if it has determined nothing.
+type stance struct {
+	answer answer
+	// decided is a decision that is being carried out, or is retried after a transient error.
+	decided *decided
+	// fallbacks counts the fallbacks tried.
+	fallbacks int
+	// about is the position of an earlier stance.
+	about uint64
 }
 
 // decided is a decision, or a milestone move, and the turn that it was made on.
