@@ -58,10 +58,16 @@ func (d *Database) within(ctx context.Context, options *sql.TxOptions, act func(
 	if err != nil {
 		return err
 	}
+	// Also after a panic: Close waits for open transactions. After a commit it does nothing.
+	defer func() { _ = transaction.Rollback() }()
 	if err := act(statements{transaction}); err != nil {
-		return errors.Join(err, transaction.Rollback())
+		return err
 	}
-	return transaction.Commit()
+	err = transaction.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err() // the end of the context has rolled it back
+	}
+	return err
 }
 
 // statements returns the statements that run outside of a transaction.

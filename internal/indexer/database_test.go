@@ -1,9 +1,11 @@
 package indexer
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
@@ -130,4 +132,32 @@ func TestTheSlashesOfAnAddressAreNotPartOfThePath(t *testing.T) {
 	_, err := OpenExisting(t.Context(), "sqlite://missing.db")
 	require.ErrorIs(t, err, ErrNotIndexed)
 	require.NoFileExists(t, "missing.db")
+}
+
+// A context that ends before the commit is the error, and a panic leaves no transaction for which Close would
+// wait.
+func TestTransactionsEndWithTheirContextAndPanics(t *testing.T) {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
+		t.Run(name, func(t *testing.T) {
+			d, err := Open(t.Context(), address)
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			require.ErrorIs(t, d.write(ctx, func(statements) error {
+				cancel()
+				time.Sleep(100 * time.Millisecond)
+				return nil
+			}), context.Canceled)
+			require.Panics(t, func() {
+				_ = d.write(t.Context(), func(statements) error { panic("an error of the program") })
+			})
+			closed := make(chan error, 1)
+			go func() { closed <- d.Close() }()
+			select {
+			case err := <-closed:
+				require.NoError(t, err)
+			case <-time.After(10 * time.Second):
+				t.Fatal("Close waits for the transaction")
+			}
+		})
+	}
 }

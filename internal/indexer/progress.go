@@ -66,7 +66,7 @@ func readProgress(ctx context.Context, s statements) (*progress, error) {
 		return p, nil
 	}
 	p.backlog = &backlog{upTo: *upTo, listed: listed}
-	if cursor != nil {
+	if cursor != nil && cursorSlot != nil {
 		p.backlog.cursor.Slot = *cursorSlot
 		p.backlog.cursor.Signature, err = solana.SignatureFromBase58(*cursor)
 	}

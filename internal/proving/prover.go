@@ -134,5 +134,14 @@ func write(path string, p *proof.Proof) error {
 	if err := p.Write(&text); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, text.Bytes(), 0o600, renameio.WithTempDir(filepath.Dir(path)))
+	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600),
+		renameio.WithTempDir(filepath.Dir(path)))
+	if err != nil {
+		return err
+	}
+	defer file.Cleanup()
+	if _, err := file.Write(text.Bytes()); err != nil {
+		return err
+	}
+	return file.CloseAtomicallyReplace()
 }

@@ -142,7 +142,7 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 }
 
 // changeStance replaces the stance by that about a new position. A position can return, after a fork or by the
-// answers of a node that lies: then the agent keeps to what it has determined there.
+// answers of a node that lies: then the agent keeps its decision.
 func (f *tracked) changeStance(position uint64) {
 	left := f.stance
 	f.stance = stance{}
