@@ -24,6 +24,8 @@ import (
 func TestOutcomeOfAnError(t *testing.T) {
 	signature := solana.Signature{1}
 	unknown := &transaction.UnknownOutcomeError{Signature: signature, Cause: context.Canceled}
+	deal := &protocol.Negotiation{EscrowAmount: 5}
+	_, unsealed := protocol.SealPrice(solana.PublicKey{2}, deal, solana.PublicKey{3}, 6)
 	for _, c := range []struct {
 		err  error
 		want transaction.Outcome
@@ -55,6 +57,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{&protocol.AccountError{Err: protocol.ErrAccountNotFound}, transaction.NotSent},
 		{&SessionUsedError{}, transaction.NotSent},
 		{&token.UnsupportedMint{}, transaction.NotSent},
+		{unsealed, transaction.NotSent},
 		{fmt.Errorf("%w: %s", transaction.ErrMissingSigner, signature), transaction.NotSent},
 		{fmt.Errorf("%w: the offer is another one", ErrNotAsExpected), transaction.NotSent},
 		{errors.Join(fmt.Errorf("%w: x", transaction.ErrExpired), transaction.ErrExpired), transaction.Expired},

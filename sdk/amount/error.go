@@ -65,13 +65,21 @@ func InText(text string, err error, write Writer) string {
 	found := errorsIn(err)
 	// An error comes before those that its text contains.
 	slices.SortStableFunc(found, func(a, b Error) int { return len(b.Error()) - len(a.Error()) })
-	var replaced []string
+	texts := make(map[string]string, len(found))
 	for _, known := range found {
-		written := known.TextWith(write)
+		plain, written := known.Error(), known.TextWith(write)
 		for _, cause := range causes(known) {
 			written = InText(written, cause, write)
 		}
-		replaced = append(replaced, known.Error(), written)
+		// Amounts of different mints with the same text stay in base units.
+		if other, seen := texts[plain]; seen && other != written {
+			written = plain
+		}
+		texts[plain] = written
+	}
+	var replaced []string
+	for _, known := range found {
+		replaced = append(replaced, known.Error(), texts[known.Error()])
 	}
 	return strings.NewReplacer(replaced...).Replace(text)
 }

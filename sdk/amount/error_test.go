@@ -49,3 +49,13 @@ func TestAmountsAreWrittenInTheTextsOfOtherErrors(t *testing.T) {
 	require.Equal(t, "nothing was sent: beyond the limit: 5.50 TEST",
 		amount.InText("nothing was sent: "+limit.Error(), fmt.Errorf("x: %w", limit), inTokens))
 }
+
+// Two errors with the same text and amounts of different mints stay in base units.
+func TestAmountsOfDifferentMintsAreNotConfused(t *testing.T) {
+	err := errors.Join(amount.Errorf(mint, "bad: %v", amount.Units(500)),
+		amount.Errorf(solana.PublicKey{2}, "bad: %v", amount.Units(500)))
+	written := amount.InText(err.Error(), err, func(address solana.PublicKey, units uint64) string {
+		return fmt.Sprint(address[0], " ", units)
+	})
+	require.Equal(t, "bad: 500 base units\nbad: 500 base units", written)
+}

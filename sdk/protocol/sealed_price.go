@@ -12,6 +12,8 @@ import (
 	"log/slog"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ErrSealedPrice reports bytes that are not a document of [SealedPrice.Secret], or an encoding of a sealed
@@ -96,6 +98,9 @@ func (e *PriceRangeError) Error() string {
 func (e *PriceRangeError) TextWith(write func(mint solana.PublicKey, units uint64) string) string {
 	return fmt.Sprintf("the price is not between %s and %s", write(e.Mint, e.Least), write(e.Mint, e.Most))
 }
+
+// TransactionOutcome returns [transaction.NotSent]: the price is checked before anything is sent.
+func (e *PriceRangeError) TransactionOutcome() transaction.Outcome { return transaction.NotSent }
 
 // CheckRange returns [ErrInvalidParams] for a price outside [Negotiation.ReservationRange], as a refusal of
 // the action.

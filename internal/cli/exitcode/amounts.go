@@ -45,7 +45,7 @@ func withoutAmounts(err error) error {
 // WithAmounts does.
 func LogAmounts(write amount.Writer) func(groups []string, attribute slog.Attr) slog.Attr {
 	return func(_ []string, attribute slog.Attr) slog.Attr {
-		if err, is := attribute.Value.Any().(error); is {
+		if err, is := attribute.Value.Any().(error); is && errors.As(err, new(amount.Error)) {
 			attribute.Value = slog.StringValue(amount.InText(err.Error(), err, write))
 		}
 		return attribute

@@ -275,7 +275,8 @@ type Document struct {
 	Error description `json:"error"`
 }
 
-// DocumentOf describes an error as Report writes it with JSON. The error must not be nil.
+// DocumentOf describes an error as Report writes it with JSON, but with the amounts of WithAmounts. The error
+// must not be nil.
 func DocumentOf(err error) Document { return Document{describe(err)} }
 
 // Message returns the message of an error as Report writes it, without the hint.

@@ -154,13 +154,18 @@ func (t Step) Explain(ctx context.Context, err error) error {
 	return explain(ctx, t.Session, t.Client, t.Snapshot.Address, err)
 }
 
-// readMint reads the mint for an error with amounts, so that its report has decimals and symbol. The amounts
-// of a mint that cannot be read are in base units.
+// readMint reads the mint for an error with amounts, so that its report for people has decimals and symbol. The
+// amounts of a mint that cannot be read in a short time are in base units.
 func (t Step) readMint(ctx context.Context, err error) {
-	if errors.As(err, new(amount.Error)) {
+	if !t.Session.JSON && errors.As(err, new(amount.Error)) {
+		ctx, cancel := context.WithTimeout(ctx, mintLimit)
+		defer cancel()
 		_, _ = t.Session.Mint(ctx, t.Snapshot.TokenMint)
 	}
 }
+
+// mintLimit is how long an error waits for decimals and symbol.
+const mintLimit = 3 * time.Second
 
 // Do carries out an action as the function Do does, and prints its effect. Because the context can be over by
 // then, effect must not read.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -122,6 +123,11 @@ func add[I, O any](
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
 		MaxBodyBytes: MaxBody, BodyReadTimeout: readTimeout, Errors: errorsOf(method),
 		Security: securityOf(id), Middlewares: huma.Middlewares{a.checkQuery},
+	}
+	document := reflect.TypeFor[interface{ read() error }]()
+	if body, has := reflect.TypeFor[I]().FieldByName("Body"); has && !body.Anonymous &&
+		reflect.PointerTo(body.Type).Implements(document) {
+		panic(id + ": Body must be embedded, because it is not read otherwise")
 	}
 	if !anonymous[id] {
 		operation.Middlewares = huma.Middlewares{requireCredentials, a.checkQuery}
