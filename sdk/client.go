@@ -98,7 +98,7 @@ type Client struct {
 	// inFlight has the journal; nil if there is none.
 	inFlight *inFlight
 	sender   *send.Sender
-	// drafts are the transactions that this client has built and not sent, without the transactions themselves.
+	// drafts has the descriptions of the latest transactions that this client has built.
 	drafts *recent.Map[messageHash, outgoing]
 	// observers receive the outcomes of transactions.
 	observers observers

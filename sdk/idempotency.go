@@ -75,7 +75,7 @@ func hashOf(tx *solana.Transaction) (messageHash, error) {
 	return sha256.Sum256(message), nil
 }
 
-// keepDraft keeps the description of a transaction for drafted.
+// keepDraft stores the description of a transaction. The method drafted returns it.
 func (c *Client) keepDraft(draft *outgoing) error {
 	hash, err := hashOf(draft.transaction)
 	if err != nil {

@@ -400,7 +400,7 @@ func TestUnsignedTransactionIsNotSent(t *testing.T) {
 	assert.Zero(t, scripted.called("sendTransaction"))
 }
 
-// A transaction that somebody else has prepared can name accounts that it does not have.
+// An account index can be out of range in a transaction that somebody else has prepared.
 func TestMalformedTransactionIsNotSent(t *testing.T) {
 	client, scripted, tx := newScripted(t, nil)
 	tx.Message.Instructions = []solana.CompiledInstruction{{ProgramIDIndex: 0, Accounts: []uint16{200}}}

@@ -83,7 +83,7 @@ var (
 // Documents returns values of the types of the documents that Run prints as JSON.
 func Documents() []any { return []any{exampleagent.Action{}, account{}} }
 
-// demonstration is a running demonstration.
+// demonstration has the parts of a running demonstration.
 type demonstration struct {
 	options Options
 	net     *localnet.Net

@@ -85,7 +85,7 @@ type Log struct {
 	Agent string
 	Out   io.Writer
 	JSON  bool
-	// Amounts is the mint of all amounts.
+	// Amounts is the mint of the negotiations.
 	Amounts mint.Mint
 
 	lock sync.Mutex
@@ -96,7 +96,7 @@ type Log struct {
 // Tokens returns base units of the mint as an amount.
 func (l *Log) Tokens(units uint64) amount.Tokens { return l.Amounts.Tokens(units) }
 
-// AmountOf writes base units of the mint, or of another mint or lamports, for people.
+// AmountOf formats base units of the mint, or of another mint, or lamports.
 func (l *Log) AmountOf(address solana.PublicKey, units uint64) string {
 	if address == l.Amounts.Address && !address.IsZero() {
 		return l.Amounts.Tokens(units).String()
@@ -112,7 +112,7 @@ func (l *Log) Note(format string, arguments ...any) {
 	l.write(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
 }
 
-// Did prints an action, for people below a header. The negotiation is the one before it.
+// Did prints an action. before is the snapshot that it was built on. Text begins with a header.
 func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.Receipt) {
 	action := Action{
 		Agent: l.Agent, Name: instruction, Result: result.Of(instruction), Negotiation: before.Address, Round: before.CurrentRound,

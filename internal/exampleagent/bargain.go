@@ -37,7 +37,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 	}
 	config.Failed = func(negotiation solana.PublicKey, err error) {
 		if refusal := new(agent.Refusal); errors.As(err, &refusal) {
-			p.Note("leaving %s alone: %s", negotiation, amount.InText(refusal.Reason, refusal, p.AmountOf))
+			p.Note("%s declined: %s", negotiation, amount.InText(refusal.Reason, refusal, p.AmountOf))
 			return
 		}
 		give(err)

@@ -83,7 +83,7 @@ type statements struct {
 	}
 }
 
-// exec returns the number of changed rows.
+// exec runs a statement, and returns the number of changed rows.
 func (s statements) exec(ctx context.Context, statement string, arguments ...any) (int64, error) {
 	done, err := s.on.ExecContext(ctx, statement, arguments...)
 	if err != nil {

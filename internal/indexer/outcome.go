@@ -406,7 +406,7 @@ func (o *outcome) terms() ([]column, error) {
 	}, nil
 }
 
-// Optional amounts for SQL, which drivers do not convert to text. They convert other pointers themselves.
+// Optional amounts as text for SQL; NULL if nil. The drivers convert other pointers themselves.
 
 func decimal(value *uint64) any {
 	if value == nil {

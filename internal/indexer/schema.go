@@ -88,7 +88,7 @@ func (d *Database) readable(ctx context.Context) error {
 	return nil
 }
 
-// migrations returns the migrations of the dialect.
+// migrations returns the provider of the dialect's migrations.
 func (d *Database) migrations() (*goose.Provider, error) {
 	folder, err := fs.Sub(migrations, "migrations/"+string(d.Dialect))
 	if err != nil {

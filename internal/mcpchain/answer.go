@@ -112,7 +112,8 @@ func unexpected(format string, values ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{haggle.ErrNotAsExpected}, values...)...)
 }
 
-// unexpectedAmount is unexpected for values of the type amount.Units, in the negotiation's mint.
+// unexpectedAmount returns the error of unexpected. Its values of type [amount.Units] are amounts of the
+// negotiation's mint.
 func unexpectedAmount(n *haggle.Snapshot, format string, values ...any) error {
 	return amount.Errorf(n.TokenMint, "%w: "+format, append([]any{haggle.ErrNotAsExpected}, values...)...)
 }

@@ -72,8 +72,7 @@ func New(config Config) *mcp.Server {
 // me returns the wallet's address.
 func (s *server) me() solana.PublicKey { return s.Wallet.PublicKey() }
 
-// amountText writes an amount in an error: of a mint that has been read in tokens, without its symbol. See
-// [Amount].
+// amountText formats an amount in an error: in tokens without the symbol if the mint is known. See [Amount].
 func (s *server) amountText(address solana.PublicKey, units uint64) string {
 	s.lock.Lock()
 	known, is := s.mints[address]

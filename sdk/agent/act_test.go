@@ -54,7 +54,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 			l := newLoop(t)
 			l.config.Acted = func(Act) { acted++ }
 			l.config.Failed = func(solana.PublicKey, error) { failed++ }
-			f := &tracked{address: solana.PublicKey{7}, acting: true, failures: 3, stance: stance{decided: &decided{}}}
+			f := &tracked{address: solana.PublicKey{7}, acting: true, failures: 3, positionState: positionState{decided: &decided{}}}
 			v := &view{Snapshot: at(5)}
 			l.acted(f, v, "close_negotiation", transaction.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
@@ -113,7 +113,7 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 				f.retry.Stop()
 			}
 			made := &decided{turn: Turn{LastCall: true}, decision: Accept{}}
-			f := &tracked{stance: stance{decided: made}}
+			f := &tracked{positionState: positionState{decided: made}}
 			act(f, with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 1 }))
 			require.Same(t, made, f.decided)
 			require.Zero(t, f.fallbacks)

@@ -105,7 +105,7 @@ type Refusal struct {
 	Negotiation solana.PublicKey
 	// Reason is the term that the agent does not accept.
 	Reason string
-	// Err has the text of Reason and can be an [amount.Error]; nil for a Reason without amounts.
+	// Err is the error whose text is Reason: an [amount.Error] if the text has amounts. It can be nil.
 	Err error
 }
 

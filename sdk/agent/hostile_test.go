@@ -195,7 +195,7 @@ func TestARepeatedPositionKeepsItsDecision(t *testing.T) {
 	made := &decided{decision: Accept{}}
 	f.decided, f.fallbacks, f.answer = made, 1, answer{waits: true}
 	show(2)
-	require.Zero(t, f.stance)
+	require.Zero(t, f.positionState)
 	show(3)
 	show(1)
 	require.Same(t, made, f.decided)
@@ -208,7 +208,7 @@ func TestClockIsReadOnlyForADeadline(t *testing.T) {
 	l := newLoop(t)
 	f := &tracked{address: solana.PublicKey{7}}
 	l.tracked[f.address] = f
-	require.False(t, l.hasDeadline())
+	require.False(t, l.hasWakeTime())
 	f.wakeAt = testNow
-	require.True(t, l.hasDeadline())
+	require.True(t, l.hasWakeTime())
 }

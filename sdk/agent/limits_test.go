@@ -61,7 +61,7 @@ func TestFallbackBeyondALimitIsNotCarriedOut(t *testing.T) {
 // If no call has returned a decision in time, the fallback is carried out. An earlier error leads to another
 // call.
 func TestFailedLastCallLeavesTheFallback(t *testing.T) {
-	failed := errors.New("no idea")
+	failed := errors.New("decision failed")
 	for _, c := range []struct {
 		last bool
 		err  error
@@ -87,7 +87,7 @@ func TestFailedLastCallLeavesTheFallback(t *testing.T) {
 	}
 }
 
-// After an own action, a node that does not have its slot yet is behind.
+// A node that has not reached the slot of the agent's last action is behind.
 func TestSnapshotFromBeforeTheOwnActionIsNotUsed(t *testing.T) {
 	n := bargaining(1)
 	node := ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {

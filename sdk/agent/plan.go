@@ -53,22 +53,22 @@ const (
 	declined
 )
 
-// answer is what the agent's function has returned at a position; zero if it has not.
+// answer has the result of the agent's function at a position; zero before the first one.
 type answer struct {
-	// waits reports that it has returned Wait.
+	// waits reports whether it has returned Wait.
 	waits bool
-	// until is when to call again; zero is at the last call.
+	// until is the time of the next call, in Unix seconds; zero is that of the last call.
 	until int64
 	// last reports that it was the last call.
 	last bool
-	// at is when the function was called.
+	// at is the time of the call, in Unix seconds of the chain's clock.
 	at int64
 	// invalid counts the invalid decisions, and reason is the latest one's.
 	invalid int
 	reason  error
 }
 
-// maxInvalid is how often the agent's function is called at a position while its decisions are invalid.
+// maxInvalid is the number of invalid decisions at a position after which the function is not called again.
 const maxInvalid = 2
 
 func (a answer) isExhausted() bool { return a.invalid >= maxInvalid }

@@ -128,7 +128,7 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	f.live = f.live || !n.IsOver()
 	state, position := l.fingerprint(n), l.positionOf(n)
 	if position != f.position {
-		f.changeStance(position)
+		f.switchPosition(position)
 	}
 	f.unpayable = f.unpayable && state == f.state
 	f.created, f.state, f.position, f.slot = n.CreatedAt, state, position, n.Slot
@@ -141,16 +141,16 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	}
 }
 
-// changeStance replaces the stance by that about a new position. A position can return, after a fork or by the
-// answers of a node that lies: then the agent keeps its decision.
-func (f *tracked) changeStance(position uint64) {
-	left := f.stance
-	f.stance = stance{}
+// switchPosition replaces the state of the position by that of a new one. A position can return, after a fork or
+// because of a node's wrong answers: then the agent keeps its decision.
+func (f *tracked) switchPosition(position uint64) {
+	left := f.positionState
+	f.positionState = positionState{}
 	if f.earlier.about == position {
-		f.stance = f.earlier
-		f.stance.about = 0
+		f.positionState = f.earlier
+		f.positionState.about = 0
 	}
-	if left != (stance{}) {
+	if left != (positionState{}) {
 		f.earlier = left
 		f.earlier.about = f.position
 	}

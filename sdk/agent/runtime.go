@@ -272,10 +272,10 @@ func inLoop[T any](l *loop, read func() T) T {
 	return <-result
 }
 
-// readClock reads the chain's clock periodically.
+// readClock reads the chain's clock every clockEvery while a negotiation has a time to refresh.
 func (l *loop) readClock() {
 	for wait.For(l.ctx, clockEvery) == nil {
-		if !inLoop(l, l.hasDeadline) {
+		if !inLoop(l, l.hasWakeTime) {
 			continue
 		}
 		now, err := l.client.Now(l.ctx)
@@ -287,7 +287,7 @@ func (l *loop) readClock() {
 	}
 }
 
-func (l *loop) hasDeadline() bool {
+func (l *loop) hasWakeTime() bool {
 	for _, f := range l.tracked {
 		if f.wakeAt != 0 {
 			return true
@@ -296,8 +296,8 @@ func (l *loop) hasDeadline() bool {
 	return false
 }
 
-// tick refreshes the negotiations whose time has come, the earliest first, and ends the calls whose time is
-// over.
+// tick refreshes the negotiations whose wakeAt has passed, the earliest first. If a call is pending, it ends the
+// call instead.
 func (l *loop) tick(now int64) {
 	l.now = now
 	var due []*tracked

@@ -29,9 +29,10 @@ type tracked struct {
 	eventSlot uint64
 
 	participation participation
-	// stance is about this position, and earlier is the latest one about another position: see update.
-	stance
-	earlier stance
+	// positionState is that of this position, and earlier the latest one of another position: see
+	// switchPosition.
+	positionState
+	earlier positionState
 	// unpayable reports that a claim failed in this state.
 	unpayable bool
 	// result is nil while the negotiation is open, or if its result is not known.
@@ -61,18 +62,18 @@ type tracked struct {
 	// refusals counts Admit's errors in a row.
 	refusals int
 
-	// wakeAt is when to refresh by the chain's clock; zero is never.
+	// wakeAt is the time of the next refresh, in Unix seconds of the chain's clock; zero for none.
 	wakeAt int64
 }
 
-// stance is what the agent has determined at a position; zero if it has determined nothing.
-type stance struct {
+// positionState has the agent's answer, decision and number of fallbacks at a position; zero before them.
+type positionState struct {
 	answer answer
 	// decided is a decision that is being carried out, or is retried after a transient error.
 	decided *decided
 	// fallbacks counts the fallbacks tried.
 	fallbacks int
-	// about is the position of an earlier stance.
+	// about is the position of an earlier state.
 	about uint64
 }
 

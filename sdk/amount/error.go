@@ -11,15 +11,15 @@ import (
 // Units is an amount in base units of a mint, or in lamports, in the text of an [Error].
 type Units uint64
 
-// Writer writes an amount for people. It gets base units of a mint, or lamports if the mint is zero.
-type Writer = func(mint solana.PublicKey, units uint64) string
+// Formatter formats an amount. It gets base units of a mint, or lamports if the mint is zero.
+type Formatter = func(mint solana.PublicKey, units uint64) string
 
 // Error is an error whose text has amounts. Its Error method writes them in base units, because errors do
 // not know decimals and symbols.
 type Error interface {
 	error
-	// TextWith returns the text of Error with amounts that a function writes.
-	TextWith(write Writer) string
+	// TextWith returns the text of Error with each amount formatted by a function.
+	TextWith(write Formatter) string
 }
 
 // Errorf returns an [Error] like [fmt.Errorf]. Each value of type [Units] is an amount of the mint, or of
@@ -36,12 +36,12 @@ type formatted struct {
 
 func (e *formatted) Error() string { return e.with(inUnits).Error() }
 
-func (e *formatted) TextWith(write Writer) string { return e.with(write).Error() }
+func (e *formatted) TextWith(write Formatter) string { return e.with(write).Error() }
 
 // Unwrap returns the errors of the verbs %w.
 func (e *formatted) Unwrap() []error { return causes(e.with(inUnits)) }
 
-func (e *formatted) with(write Writer) error {
+func (e *formatted) with(write Formatter) error {
 	values := make([]any, len(e.values))
 	for i, value := range e.values {
 		if units, is := value.(Units); is {
@@ -59,11 +59,11 @@ func inUnits(mint solana.PublicKey, units uint64) string {
 	return fmt.Sprintf("%d base units", units)
 }
 
-// InText writes the amounts of an error for people: it returns a text that has the text of the error, such as
-// err.Error(), with the texts of each [Error] in the error's tree replaced by those of its TextWith.
-func InText(text string, err error, write Writer) string {
+// InText returns a text with the amounts of an error formatted by a function. The text must contain err.Error().
+// InText replaces the text of each [Error] that err wraps.
+func InText(text string, err error, write Formatter) string {
 	found := errorsIn(err)
-	// An error comes before those that its text contains.
+	// The longest first: the text of an error contains those of the errors that it wraps.
 	slices.SortStableFunc(found, func(a, b Error) int { return len(b.Error()) - len(a.Error()) })
 	texts := make(map[string]string, len(found))
 	for _, known := range found {

@@ -138,7 +138,7 @@ func appendValues(
 }
 
 // combine returns all combinations of the runs' values in the order of rising sums. It is the fastest if the
-// first runs have the larger gaps. It uses the memory if that has the capacity.
+// first runs have the larger gaps. It reuses the memory if its capacity suffices.
 func combine(memory, values []partial, runs []run) []partial {
 	size := 1
 	for _, r := range runs {
@@ -151,7 +151,7 @@ func combine(memory, values []partial, runs []run) []partial {
 	list[0] = partial{}
 	for _, r := range runs {
 		count := r.end - r.first
-		for i := done - 1; i >= 0; i-- { // down to 0, which replaces the combinations so far
+		for i := done - 1; i >= 0; i-- { // downwards: row 0 replaces the earlier combinations
 			p, row := list[i], list[i*count:(i+1)*count]
 			for j, q := range values[r.first:r.end] {
 				row[j] = partial{p.sum + q.sum, p.offset + q.offset}

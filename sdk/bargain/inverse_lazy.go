@@ -7,11 +7,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// lazy is the inverse of an additive utility over several issues. It makes what a query needs, and keeps it:
-// for the best and the worst outcome nothing, for a target two lists of combinations, for a cursor the start
-// of the order. When the queries in the lists have cost as much as a longer start of the order, it makes
-// that, and at last sorts all outcomes. So it never costs much more than twice the cheaper one of the two
-// ways, and long tournaments have the faster queries. The answers are the same in all states.
+// lazy is the inverse of an additive utility over several issues. It makes what a query needs, and keeps it. The
+// best and the worst outcome need nothing, a target needs two lists of combinations, and a cursor needs the best
+// outcomes in their order, which are the start of the order of all. When the queries in the lists have cost as
+// much as a start of twice the length, it sorts that one, up to all outcomes. So it never costs much more than
+// twice the cheaper one of the two ways, and long tournaments have the faster queries. The answers are always
+// the same.
 type lazy struct {
 	// pairs has its lists after the first call of balanced.
 	pairs

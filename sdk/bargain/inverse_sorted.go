@@ -7,8 +7,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// sorted is the inverse by a list of outcomes in the order of falling utility, equal ones by their number. It
-// can be the start of a longer list, for targets that it has.
+// sorted is the inverse by a list of outcomes in the order of falling utility, equal ones by their number. The
+// list can have only the best outcomes: has reports whether it covers a target.
 type sorted struct {
 	list  []ranked
 	exact bool
@@ -40,7 +40,7 @@ func sortOutcomes(outcomes []Outcome, utility Utility, exact bool) *sorted {
 	return &sorted{list: spread(utilities, outcomes), exact: exact}
 }
 
-// sums returns the utilities of all outcomes. It uses the memory if that has the capacity.
+// sums returns the utilities of all outcomes. It reuses the memory if its capacity suffices.
 func sums(memory []fixed.Number, domain *Domain, utility Additive) []fixed.Number {
 	if domain.Size() > uint64(cap(memory)) {
 		memory = make([]fixed.Number, domain.Size())
@@ -49,7 +49,7 @@ func sums(memory []fixed.Number, domain *Domain, utility Additive) []fixed.Numbe
 	list[0] = 0
 	for at := domain.Len() - 1; at >= 0; at-- {
 		count := domain.Issue(at).Count
-		for index := count - 1; index < count; index-- { // down to 0, which replaces the sums so far
+		for index := count - 1; index < count; index-- { // downwards: row 0 replaces the earlier sums
 			part, row := utility.Part(at, index), list[index*done:(index+1)*done]
 			for i, sum := range list[:len(row)] {
 				row[i] = sum + part
@@ -81,7 +81,7 @@ func compareRanked(a, b ranked) int {
 const (
 	// few is the number of elements up to which a sort by insertion is the fastest.
 	few = 24
-	// small is the number of outcomes up to which a sort needs no memory but that of its result.
+	// small is the size of the buffers for utilities and buckets on the stack. Larger sorts allocate.
 	small = 256
 )
 

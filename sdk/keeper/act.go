@@ -91,7 +91,7 @@ func (k *Keeper) wouldDo(ctx context.Context, simulated *haggle.DryRun, most uin
 }
 
 // done returns the result of a sent action with its cost. If the cost cannot be read, it is the reserved
-// amount. After a failure, which creates nothing, it is the highest fee.
+// amount. After a failure on chain it is the simulated fee.
 func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle.Receipt, err error) Action {
 	if err == nil || errors.Is(err, transaction.ErrDetailsUnavailable) {
 		return Action{Outcome: Done, Cost: k.spent(ctx, receipt.Signature, reserved), Receipt: receipt}

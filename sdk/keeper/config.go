@@ -113,8 +113,8 @@ type Action struct {
 	Negotiation solana.PublicKey
 	// Outcome is the outcome of the attempt.
 	Outcome Outcome
-	// Cost is what the wallet has lost, in lamports: fees and the rent of created accounts, less the rent that
-	// a closed negotiation has returned to it; an estimate if the action was not done.
+	// Cost is the wallet's net loss in lamports: fees and the rent of created accounts, less returned rent, and
+	// at least the fee; an upper estimate if the action was not done.
 	Cost uint64
 	// Receipt is the receipt of the transaction; nil unless Outcome is Done.
 	Receipt *haggle.Receipt

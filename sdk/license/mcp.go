@@ -70,8 +70,8 @@ func (m *MCP) call(ctx context.Context, tool string, arguments map[string]any, i
 	return nil
 }
 
-// only calls a tool whose answers are about one negotiation.
-func (m *MCP) only(ctx context.Context, tool string, arguments map[string]any) (Answer, error) {
+// callForOne calls a tool and returns its only answer. Another number of answers is a permanent error.
+func (m *MCP) callForOne(ctx context.Context, tool string, arguments map[string]any) (Answer, error) {
 	var got struct {
 		Answers []Answer `json:"answers"`
 	}
@@ -86,7 +86,7 @@ func (m *MCP) only(ctx context.Context, tool string, arguments map[string]any) (
 
 // Propose implements [Gateway].
 func (m *MCP) Propose(ctx context.Context, p Proposal) (Answer, error) {
-	return m.only(ctx, "propose_license_terms", map[string]any{
+	return m.callForOne(ctx, "propose_license_terms", map[string]any{
 		"publisher_hostname": p.Publisher, "proposed_terms": p.Terms, "idempotency_key": p.IdempotencyKey,
 	})
 }
@@ -122,7 +122,7 @@ func (m *MCP) answer(ctx context.Context, tool string, arguments map[string]any)
 
 // Accept implements [Gateway].
 func (m *MCP) Accept(ctx context.Context, a Acceptance) (Answer, error) {
-	return m.only(ctx, "accept_terms", map[string]any{
+	return m.callForOne(ctx, "accept_terms", map[string]any{
 		"negotiation_id": a.Negotiation, "current_round": a.Round, "idempotency_key": a.IdempotencyKey,
 	})
 }

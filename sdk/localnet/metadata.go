@@ -19,8 +19,7 @@ const Symbol = "TEST"
 // mintName is the name of Net.Mint in its metadata.
 const mintName = "Haggle localnet test token"
 
-// The layout of an account of Token Metadata. The program fills name, symbol and address of a document up
-// with zeros.
+// The layout of an account of Token Metadata. The program pads name, symbol and URI with zeros.
 const (
 	metadataLength       = 607
 	metadataAccountType  = 4
@@ -50,7 +49,7 @@ func metadataOf(mint solana.PublicKey) (metadata, error) {
 		data = append(data, make([]byte, length-len(text))...)
 	}
 	data = append(data, metadataAccountType)
-	data = append(data, make([]byte, solana.PublicKeyLength)...) // nobody can update it
+	data = append(data, make([]byte, solana.PublicKeyLength)...) // no update authority
 	data = append(data, mint.Bytes()...)
 	text(mintName, metadataNameLength)
 	text(Symbol, metadataSymbolLength)

@@ -107,7 +107,7 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 	abandon := func(err error) (*process, io.ReadCloser, error) {
 		return nil, nil, errors.Join(err, cleanUp())
 	}
-	// Nothing is written to it: it is closed when this process or the command ends.
+	// The pipe stays empty. It closes when this process or the command ends.
 	if _, err := command.StdinPipe(); err != nil {
 		return abandon(err)
 	}

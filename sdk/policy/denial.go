@@ -92,7 +92,7 @@ func (d *Denial) Error() string {
 }
 
 // TextWith implements [amount.Error].
-func (d *Denial) TextWith(write amount.Writer) string {
+func (d *Denial) TextWith(write amount.Formatter) string {
 	text := fmt.Sprintf("%s requested, %s used, limit %s", write(d.Mint, d.Requested), write(d.Mint, d.Used),
 		write(d.Mint, d.Limit))
 	if !d.Mint.IsZero() {

@@ -109,8 +109,8 @@ func givenAddress(meta *solana.AccountMeta) solana.PublicKey {
 	return meta.PublicKey
 }
 
-// InstructionIn decodes an instruction of a message, which can come from anybody: indexes of accounts that the
-// message does not have are an error. It returns nil for another program's instruction.
+// InstructionIn decodes an instruction of a message that anybody can have made. It returns an error if the index
+// of an account is out of range, and nil for an instruction of another program.
 func InstructionIn(message *solana.Message, compiled *solana.CompiledInstruction) (AnyInstruction, error) {
 	metas, err := message.AccountMetaList()
 	if err != nil {
@@ -118,7 +118,7 @@ func InstructionIn(message *solana.Message, compiled *solana.CompiledInstruction
 	}
 	at := func(index uint16) (*solana.AccountMeta, error) {
 		if int(index) >= len(metas) {
-			return nil, fmt.Errorf("haggle: account %d does not exist: the message has %d", index, len(metas))
+			return nil, fmt.Errorf("haggle: account index %d out of range: the message has %d accounts", index, len(metas))
 		}
 		return metas[index], nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A message from anybody names accounts that it does not have: that is an error, and no panic.
-func TestInstructionInRefusesAccountsThatDoNotExist(t *testing.T) {
+// An account index that is out of range in a stranger's message is an error, and no panic.
+func TestInstructionInRefusesAccountIndexesOutOfRange(t *testing.T) {
 	offer := protocol.SubmitOffer{Amount: 5, Negotiation: solana.PublicKey{2}, Offerer: solana.PublicKey{1}}
 	instruction, err := offer.Instruction()
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestInstructionInRefusesAccountsThatDoNotExist(t *testing.T) {
 		compiled.Accounts = append([]uint16{}, compiled.Accounts...)
 		malformed(&compiled)
 		_, err := protocol.InstructionIn(message, &compiled)
-		require.ErrorContains(t, err, "account 200 does not exist")
+		require.ErrorContains(t, err, "account index 200 out of range")
 	}
 
 	other := message.Instructions[0]

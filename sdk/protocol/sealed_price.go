@@ -80,7 +80,7 @@ func NewSealedPrice(negotiation solana.PublicKey, createdAt int64, agent solana.
 // IsZero reports whether there is no price.
 func (p SealedPrice) IsZero() bool { return p.secret == nil }
 
-// PriceRangeError is the error of a reservation price that the program would refuse.
+// PriceRangeError is the error of a reservation price that the program would reject.
 type PriceRangeError struct {
 	// Mint is the mint of the price.
 	Mint solana.PublicKey
@@ -94,9 +94,9 @@ func (e *PriceRangeError) Error() string {
 	})
 }
 
-// TextWith returns the text of Error with amounts that a function writes, which gets base units of the mint.
+// TextWith returns the text of Error with each amount formatted by a function, which gets base units of the mint.
 func (e *PriceRangeError) TextWith(write func(mint solana.PublicKey, units uint64) string) string {
-	return fmt.Sprintf("the price is not between %s and %s", write(e.Mint, e.Least), write(e.Mint, e.Most))
+	return fmt.Sprintf("reservation price out of range: must be %s to %s", write(e.Mint, e.Least), write(e.Mint, e.Most))
 }
 
 // TransactionOutcome returns [transaction.NotSent]: the price is checked before anything is sent.

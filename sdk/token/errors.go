@@ -24,7 +24,7 @@ type InsufficientFunds struct {
 func (e *InsufficientFunds) Error() string { return e.text().Error() }
 
 // TextWith implements [amount.Error].
-func (e *InsufficientFunds) TextWith(write amount.Writer) string { return e.text().TextWith(write) }
+func (e *InsufficientFunds) TextWith(write amount.Formatter) string { return e.text().TextWith(write) }
 
 func (e *InsufficientFunds) text() amount.Error {
 	return amount.Errorf(e.Mint, "haggle: token account %s holds %v, but %v are needed", e.Account,

@@ -84,8 +84,8 @@ func Failure(err error) error {
 
 func newIndexStatusCommand(i *indexCommand) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show the contents of the database, and up to which slot",
-		Long: `Shows the contents of the database and up to which slot, without a request to the chain. A violation is a
+		Use: "status", Short: "Show the contents of the database, and its slots",
+		Long: `Shows the contents of the database and its slots, without a request to the chain. A violation is a
 negotiation whose escrow is not the sum of its parts. There must be none.`,
 		Example: "  haggle index status\n  haggle index status --db postgres://haggle@db.example/haggle --json | jq .checkpoint_slot",
 	}

@@ -45,7 +45,7 @@ type missing struct {
 
 func (e missing) Error() string { return e.text.Error() }
 
-func (e missing) TextWith(write amount.Writer) string { return e.text.TextWith(write) }
+func (e missing) TextWith(write amount.Formatter) string { return e.text.TextWith(write) }
 
 func (e missing) Unwrap() error { return e.cause }
 

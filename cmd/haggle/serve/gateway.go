@@ -64,7 +64,7 @@ func (g *gateway) start(ctx context.Context, files gatewayfiles.Files) (stop fun
 	}, nil
 }
 
-// serveParent serves the process that started this one by MCP on stdin and stdout, until its input ends.
+// serveParent serves MCP on stdin and stdout to the parent process, until its input ends.
 func (g *gateway) serveParent(ctx context.Context) error {
 	server, err := mcp.New(mcp.Config{
 		Service: g.cases, Caller: mcp.CallerOfEnvironment(g.authenticator, os.LookupEnv), Version: g.version,

@@ -109,8 +109,8 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 	})
 }
 
-// sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,
-// otherwise a new one.
+// sealFor returns the stored sealed price of this deal, so that a repeated command sends the same hash. If there
+// is none, it returns a new one.
 func sealFor(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer, price uint64) (*protocol.SealedPrice, error) {
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {

@@ -101,10 +101,10 @@ func (l *lazyJournal) open(ctx context.Context) (closableJournal, error) {
 	switch {
 	case errors.Is(err, journal.ErrDamaged):
 		return nil, unusable(err,
-			"restore the file: it may have transactions on their way; or use a new one: --journal FILE")
+			"restore the file: it may record transactions in flight; or use a new one: --journal FILE")
 	case errors.Is(err, journal.ErrVersion):
 		return nil, unusable(err,
-			"move the file away once it has no transactions on their way; or use a new one: --journal FILE")
+			"move the file away once none of its transactions is in flight; or use a new one: --journal FILE")
 	case err != nil:
 		return nil, unusable(err, "name another one with --journal FILE, or use --journal none")
 	case byDefault:

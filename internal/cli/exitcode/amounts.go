@@ -7,9 +7,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// WithAmounts makes Report, for people, Message and DocumentOf write the amounts in the SDK's errors with a
-// function. Otherwise, and in the JSON of Report, they are in base units. A nil error stays nil.
-func WithAmounts(err error, write amount.Writer) error {
+// WithAmounts adds to an error a function that formats the amounts in its text. Message, DocumentOf and the text
+// of Report use it; the JSON of Report has base units. A nil error stays nil.
+func WithAmounts(err error, write amount.Formatter) error {
 	if err == nil {
 		return nil
 	}
@@ -18,7 +18,7 @@ func WithAmounts(err error, write amount.Writer) error {
 
 type withAmounts struct {
 	error
-	write amount.Writer
+	write amount.Formatter
 }
 
 // Unwrap returns the error.
@@ -33,7 +33,7 @@ func messageWithAmounts(message string, err error) string {
 	return amount.InText(message, named.error, named.write)
 }
 
-// withoutAmounts undoes WithAmounts.
+// withoutAmounts removes the function from the outermost error.
 func withoutAmounts(err error) error {
 	if named, is := err.(*withAmounts); is {
 		return named.error
@@ -43,7 +43,7 @@ func withoutAmounts(err error) error {
 
 // LogAmounts returns a function for [slog.HandlerOptions] that writes the amounts in logged errors as
 // WithAmounts does.
-func LogAmounts(write amount.Writer) func(groups []string, attribute slog.Attr) slog.Attr {
+func LogAmounts(write amount.Formatter) func(groups []string, attribute slog.Attr) slog.Attr {
 	return func(_ []string, attribute slog.Attr) slog.Attr {
 		if err, is := attribute.Value.Any().(error); is && errors.As(err, new(amount.Error)) {
 			attribute.Value = slog.StringValue(amount.InText(err.Error(), err, write))

@@ -160,8 +160,8 @@ func TestAmountsAreForPeople(t *testing.T) {
 			}),
 			"policy denied: highest price: 5500000 requested, 0 used, limit 3500000 base units of " + mint.String(),
 		},
-		"the price is not between 0.000001 TEST and 5.00 TEST": {
-			tooHigh, "the price is not between 1 base units and 5000000 base units",
+		"reservation price out of range: must be 0.000001 TEST to 5.00 TEST": {
+			tooHigh, "reservation price out of range: must be 1 base units to 5000000 base units",
 		},
 	} {
 		var out bytes.Buffer

@@ -16,8 +16,8 @@ import (
 // completionLimit is the time after which the shell's completion gives up.
 const completionLimit = 3 * time.Second
 
-// Command makes a command carry out an action on chain within --timeout. It prints the action's receipt or its
-// simulation. An argument NEGOTIATION is completed.
+// Command completes a command whose function act sends an action on chain: it declares the documents of --json,
+// limits act to --timeout, and completes an argument NEGOTIATION in the shell. The function prints the receipt.
 func Command(
 	s *session.Session, cmd *cobra.Command, act func(ctx context.Context, arguments []string) error,
 ) *cobra.Command {

@@ -164,7 +164,7 @@ func (t Step) readMint(ctx context.Context, err error) {
 	}
 }
 
-// mintLimit is how long an error waits for decimals and symbol.
+// mintLimit is the timeout for reading the mint of an error.
 const mintLimit = 3 * time.Second
 
 // Do carries out an action as the function Do does, and prints its effect. Because the context can be over by

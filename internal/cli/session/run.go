@@ -66,8 +66,8 @@ func (s *Session) Report(stage string) { s.progress.Report(stage) }
 // Stage names the step of the command that has begun, for the progress report.
 func (s *Session) Stage(stage string) { s.progress.Stage(stage) }
 
-// Logger returns a logger that writes messages of at least this level to stderr, as JSON with --json. Amounts
-// in errors are written by AmountOf, in JSON in base units.
+// Logger returns a logger that writes messages of at least this level to stderr, as JSON with --json. AmountOf
+// formats the amounts in errors; JSON has base units.
 func (s *Session) Logger(level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if s.JSON {

@@ -86,7 +86,7 @@ func ReadPublicKey(path string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// readKey reads a key of a type from a PEM file with a block of a kind.
+// readKey reads the PEM block of this kind from a file, and parses its key.
 func readKey[K any](path, kind string, parse func([]byte) (any, error)) (key K, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

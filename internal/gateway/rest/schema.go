@@ -168,8 +168,8 @@ func (r *raw[T]) UnmarshalJSON(text []byte) error {
 // Schema implements [huma.SchemaProvider].
 func (raw[T]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[T](), true, "") }
 
-// Body is a request document of type T, which is read strictly. Embedded in an input, it is huma's field Body,
-// and sent has the document when the operation acts.
+// Body is a request document of type T, which is read strictly. An input embeds it, so that huma finds its field
+// Body, and add decodes the document into sent before it calls the operation.
 type Body[T any] struct {
 	raw[T]
 	sent T

@@ -130,7 +130,8 @@ func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error)
 	}, errors.Join(err, err2)
 }
 
-// ownNegotiation returns a negotiation of the publisher that a caller with a scope acts for.
+// ownNegotiation returns a negotiation of the calling publisher, or any for an administrator. The caller needs
+// the scope. Other negotiations are not found.
 func (s *Service) ownNegotiation(
 	ctx context.Context, caller identity.Caller, scope identity.Scope, id string,
 ) (store.Negotiation, error) {

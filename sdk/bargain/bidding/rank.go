@@ -234,9 +234,9 @@ func (w *wasting) advance() {
 	w.wasted = bargain.NoOutcome
 }
 
-// lastBelow returns the last outcome up to one that is below the reservation value, among those that differ
-// from it in the last issue only: it computes the sum of the other issues' parts once. If there is none, it
-// returns the first of them.
+// lastBelow regards the outcomes up to upTo that differ from it in the last issue only, and computes the sum of
+// the other issues' parts once. It returns the last of these outcomes that is below the reservation value, or the
+// first of them if none is.
 func lastBelow(p *bargain.Preferences, u bargain.Additive, upTo uint64) uint64 {
 	issue := p.Domain().Len() - 1
 	index := upTo % p.Domain().Issue(issue).Count

@@ -20,8 +20,8 @@ type Values interface {
 	monotone() int
 	// check returns why the values do not fit an issue with this count.
 	check(count uint64) error
-	// extremes returns the lowest indices of the lowest and of the highest value. Monotone is the result of
-	// that method.
+	// extremes returns the lowest indices of the lowest and of the highest value. The argument is the result of
+	// monotone.
 	extremes(monotone int) (least, most uint64)
 	// scaled returns the values multiplied by a weight.
 	scaled(weight fixed.Number) Values
@@ -142,7 +142,8 @@ type Additive struct {
 	few         [4]Values // memory for the parts of up to four issues
 	constant    fixed.Number
 	worst, best bargain.Outcome
-	// monotone is that of the first issue: a domain of one issue can have long tables.
+	// monotone is the result of that method for the first issue. It is kept because the table of a single issue
+	// can be long.
 	monotone int
 }
 

@@ -1,4 +1,4 @@
-// Package durable makes files survive a crash of the machine.
+// Package durable syncs folders, so that the names of new files survive a crash of the machine.
 package durable
 
 import (
@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// SyncFolder makes the name of a file as durable as its content. Windows has no such operation.
+// SyncFolder syncs the folder of a file. On Windows, which has no such operation, it does nothing.
 func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -1,4 +1,5 @@
-// Package childprocess starts processes that do not outlive this one, such as the chain of package localnet.
+// Package childprocess starts processes in process groups of their own. On Linux the kernel kills them when this
+// process ends.
 package childprocess
 
 import (

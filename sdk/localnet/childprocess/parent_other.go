@@ -4,6 +4,5 @@ package childprocess
 
 import "syscall"
 
-// diesWithParent changes nothing; other systems have no signal for the end of a parent. There, an agent ends
-// at its deadline, and the embedded chain when its stdin is closed.
+// diesWithParent changes nothing: only Linux has a signal for the end of the parent.
 func diesWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }

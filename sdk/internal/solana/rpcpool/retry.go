@@ -74,9 +74,9 @@ func (p *Pool) retry(ctx context.Context, r *request) error {
 	})
 }
 
-// inRounds calls try for one endpoint after the other, the fittest first, and for all of them again after a
-// pause, until the request has ended. try appends the endpoints to tried, and returns their failures or the
-// result of the request.
+// inRounds calls try until it reports the end of the request, or no further round is allowed. Each call of try
+// uses the fittest endpoint that is not in tried, appends it, and returns its failures. A pause comes before the
+// next round, which begins with all endpoints.
 func (p *Pool) inRounds(
 	ctx context.Context, r *request, try func(tried *[]*endpoint) (failed []Failure, ended bool, err error),
 ) error {

@@ -114,7 +114,7 @@ func (p *Pool) Call(ctx context.Context, out any, method string, params []any) e
 	return p.observed(ctx, request, p.retry)
 }
 
-// observed makes a call, which the observer observes.
+// observed makes a call, and reports its beginning and its end to the observer.
 func (p *Pool) observed(
 	ctx context.Context, r *request, call func(context.Context, *request) error,
 ) error {

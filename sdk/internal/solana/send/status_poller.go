@@ -37,8 +37,8 @@ type statusPoller struct {
 
 	lock    sync.Mutex
 	waiting map[solana.Signature][]*watchedStatus
-	// added wakes the poller when a transaction is added or removed.
-	added   chan struct{}
+	// changed wakes the poller after a transaction is added or removed.
+	changed chan struct{}
 	running bool
 
 	// heights is held while the finalized block height is requested. height is the last one, requested at
@@ -63,7 +63,7 @@ type statusUpdate struct {
 
 func newStatusPoller(sender *Sender) *statusPoller {
 	return &statusPoller{sender: sender, waiting: make(map[solana.Signature][]*watchedStatus),
-		added: make(chan struct{}, 1)}
+		changed: make(chan struct{}, 1)}
 }
 
 // watch returns a channel that always holds the newest status of a transaction, until unwatch.
@@ -97,7 +97,7 @@ func (s *statusPoller) unwatch(signature solana.Signature, updates chan statusUp
 
 func (s *statusPoller) wake() {
 	select {
-	case s.added <- struct{}{}:
+	case s.changed <- struct{}{}:
 	default:
 	}
 }
@@ -115,7 +115,7 @@ func (s *statusPoller) run() {
 			s.deliver(nil, nil, s.sender.Closed)
 			s.stop()
 			return
-		case <-s.added:
+		case <-s.changed:
 			timer.Stop()
 			continue
 		case <-timer.C:
