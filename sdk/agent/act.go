@@ -28,8 +28,8 @@ const (
 	pendingPause = 10 * time.Minute
 )
 
-// act starts the action on chain that build returns. When Run ends, an
-// action in progress may take another shutdownTimeout.
+// act starts the action on chain that build returns. When Run ends, an action in progress may take another
+// shutdownTimeout.
 func (l *loop) act(
 	f *tracked, v *view, name string, build func(ctx context.Context) (*haggle.Action, error),
 ) {

@@ -125,6 +125,16 @@ func TestNegotiationsAreDueInTheOrderOfTheirTimes(t *testing.T) {
 	require.Equal(t, []int64{10, 20, 30, 40}, due, "each is due once")
 }
 
+// accountsOf answers a request for accounts: each is the clock or the negotiation.
+func accountsOf(params []json.RawMessage, n protocol.Negotiation) string {
+	return AccountsJSON(params, func(address string) string {
+		if address == solana.SysVarClockPubkey.String() {
+			return ClockJSON(testNow)
+		}
+		return AccountJSON(protocol.ProgramID, n.AppendTo(nil))
+	})
+}
+
 // A long history of a negotiation delays the call of the agent's function by historyTimeout at most, and the
 // view's time goes on meanwhile.
 func TestLongHistoryDoesNotDelayAnAgent(t *testing.T) {
@@ -134,12 +144,7 @@ func TestLongHistoryDoesNotDelayAnAgent(t *testing.T) {
 			<-ctx.Done()
 			return ""
 		}
-		return AccountsJSON(params, func(address string) string {
-			if address == solana.SysVarClockPubkey.String() {
-				return ClockJSON(testNow)
-			}
-			return AccountJSON(protocol.ProgramID, n.AppendTo(nil))
-		})
+		return accountsOf(params, n)
 	})
 	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
 	require.NoError(t, err)

@@ -94,12 +94,7 @@ func TestSnapshotFromBeforeTheOwnActionIsNotUsed(t *testing.T) {
 		if method != "getMultipleAccounts" {
 			return "[]"
 		}
-		return AccountsJSON(params, func(address string) string {
-			if address == solana.SysVarClockPubkey.String() {
-				return ClockJSON(testNow)
-			}
-			return AccountJSON(protocol.ProgramID, n.AppendTo(nil))
-		})
+		return accountsOf(params, n)
 	})
 	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ type Net struct {
 	// Client is a client of the chain. Close closes it.
 	Client *haggle.Client
 	// Mint is a new SPL Token mint. Chain.Faucet is its authority. It has metadata with [Symbol], except on an
-	// external validator and on a ledger of an earlier version.
+	// external chain and on a ledger of an earlier version.
 	Mint solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay. It has a token account of Mint.
 	Treasury solana.PublicKey

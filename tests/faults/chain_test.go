@@ -82,17 +82,13 @@ func (l *ledger) transaction(ctx context.Context, signature solana.Signature) (*
 		signature: signature, slot: details.Slot, failed: details.Meta.Err != nil, fee: details.Meta.Fee,
 		payer: decoded.Message.AccountKeys[0], moved: make(map[solana.PublicKey]int64),
 	}
-	for _, compiled := range decoded.Message.Instructions {
-		if decoded.Message.AccountKeys[compiled.ProgramIDIndex] != protocol.ProgramID {
+	for i := range decoded.Message.Instructions {
+		instruction, err := protocol.InstructionIn(&decoded.Message, &decoded.Message.Instructions[i])
+		if err != nil {
+			return nil, err
+		}
+		if instruction == nil {
 			continue
-		}
-		accounts, err := compiled.ResolveInstructionAccounts(&decoded.Message)
-		if err != nil {
-			return nil, err
-		}
-		instruction, err := protocol.DecodeInstruction(accounts, compiled.Data)
-		if err != nil {
-			return nil, err
 		}
 		one.moves = append(one.moves, moveOf(instruction))
 		if negotiation, ok := negotiationOf(instruction); ok {

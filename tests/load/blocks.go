@@ -180,18 +180,14 @@ func (b *blockReader) classify(slot uint64, transaction *solana.Transaction,
 
 // instructionIn returns the name of the program's only instruction in a transaction.
 func instructionIn(transaction *solana.Transaction) (string, error) {
-	name := ""
-	for _, compiled := range transaction.Message.Instructions {
-		if transaction.Message.AccountKeys[compiled.ProgramIDIndex] != protocol.ProgramID {
-			continue
-		}
-		accounts, err := compiled.ResolveInstructionAccounts(&transaction.Message)
-		if err != nil {
-			return "", err
-		}
-		decoded, err := protocol.DecodeInstruction(accounts, compiled.Data)
+	name, message := "", &transaction.Message
+	for i := range message.Instructions {
+		decoded, err := protocol.InstructionIn(message, &message.Instructions[i])
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", transaction.Signatures[0], err)
+		}
+		if decoded == nil {
+			continue
 		}
 		if name != "" {
 			return "", fmt.Errorf("%s: two instructions of the program", transaction.Signatures[0])

@@ -37,7 +37,8 @@ func Known(cmd *cobra.Command, arguments []string) error {
 	return &exitcode.Error{Kind: exitcode.Usage, Hint: hint, Err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), arguments[0])}
 }
 
-// CheckArguments makes every command below parent check the number of its arguments by its usage line: NAME is required, [NAME] is optional, and NAME... can be repeated.
+// CheckArguments makes every command below parent check the number of its arguments by its usage line: NAME is
+// required, [NAME] is optional, and NAME... can be repeated.
 func CheckArguments(parent *cobra.Command) {
 	for _, cmd := range parent.Commands() {
 		if cmd.Runnable() && cmd.Args == nil {
