@@ -4,9 +4,6 @@ import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 
 // Inverse finds outcomes by their utility. It does not change, and several goroutines can use it.
 type Inverse interface {
-	// Best and Worst return the outcomes with the highest and the lowest utility.
-	Best() Outcome
-	Worst() Outcome
 	// AtLeast returns the outcome with the lowest utility from target on, or [NoOutcome].
 	AtLeast(target fixed.Number) Outcome
 	// AtMost returns the outcome with the highest utility up to target, or [NoOutcome].
@@ -34,14 +31,8 @@ const (
 	maxRight, maxLeft = 1 << 18, 1 << 16
 )
 
-// bounded is an inverse that knows the lowest and the highest utility.
-type bounded interface {
-	Inverse
-	bounds() (least, most fixed.Number)
-}
-
 // newInverse returns the inverse that suits a utility: see the package comment.
-func newInverse(domain *Domain, utility Utility) bounded {
+func newInverse(domain *Domain, utility Utility) Inverse {
 	additive, ok := utility.(Additive)
 	if ok && domain.Len() == 1 {
 		if sign := additive.IsMonotone(0); sign != 0 {

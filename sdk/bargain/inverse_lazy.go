@@ -124,11 +124,7 @@ type lazyCursor struct {
 }
 
 func (c *lazyCursor) Next() Outcome {
-	switch {
-	case c.next == 0:
-		c.next = 1
-		return c.lazy.best
-	case c.next >= len(c.known):
+	if c.next == len(c.known) {
 		if c.known = c.lazy.from(c.next); c.next == len(c.known) {
 			return NoOutcome
 		}

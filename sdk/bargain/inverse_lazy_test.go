@@ -27,8 +27,8 @@ func TestLazyInverseAnswersAsAllOutcomesSorted(t *testing.T) {
 		spent := rapid.SampledFrom([]int64{never, -20, 0, enough}).Draw(t, "spent")
 		lazy := bargain.NewLazy(domain, u, spent)
 		wantRandom, random := bargain.NewRandom(1, 2), bargain.NewRandom(1, 2)
-		require.Equal(t, want.Best(), lazy.Best())
-		require.Equal(t, want.Worst(), lazy.Worst())
+		require.Equal(t, want.AtMost(fixed.Max), lazy.AtMost(fixed.Max))
+		require.Equal(t, want.AtLeast(fixed.Min), lazy.AtLeast(fixed.Min))
 		wantDown, down := want.Descend(), lazy.Descend()
 		utilities := rapid.Int64Range(-20, 80)
 		for range rapid.IntRange(1, 30).Draw(t, "queries") {
@@ -65,13 +65,14 @@ func TestLimitsOfTargets(t *testing.T) {
 	domain, u := contract(t)
 	pairs, ok := bargain.NewPairs(domain, u, 100, 100)
 	require.True(t, ok)
+	worst, best := u.Extremes()
 	for _, inverse := range []bargain.Inverse{
 		bargain.NewSorted(domain, u), bargain.NewLazy(domain, u, never), pairs,
 	} {
 		require.Equal(t, bargain.NoOutcome, inverse.AtLeast(fixed.Max))
-		require.Equal(t, inverse.Worst(), inverse.AtLeast(fixed.Min))
+		require.Equal(t, worst, inverse.AtLeast(fixed.Min))
 		require.Equal(t, bargain.NoOutcome, inverse.AtMost(fixed.Min))
-		require.Equal(t, inverse.Best(), inverse.AtMost(fixed.Max))
+		require.Equal(t, best, inverse.AtMost(fixed.Max))
 	}
 }
 
@@ -99,13 +100,13 @@ func contract(t testing.TB) (*bargain.Domain, *utility.Additive) {
 func TestLazyInverseSortsWhenItPays(t *testing.T) {
 	domain, u := contract(t)
 	lazy := bargain.NewLazy(domain, u, 0)
-	target := u.Of(lazy.Best())
+	target := u.Of(lazy.AtMost(fixed.Max))
 	for range 50 {
 		target -= fixed.One / 1000
 		lazy.AtLeast(target)
 	}
 	require.False(t, lazy.IsSorted())
-	target = u.Of(lazy.Worst()) + fixed.One/1000
+	target = u.Of(lazy.AtLeast(fixed.Min)) + fixed.One/1000
 	for range 10_000 {
 		lazy.AtMost(target)
 	}
@@ -122,7 +123,7 @@ func TestQueriesAllocateNothing(t *testing.T) {
 	domain, u := contract(t)
 	for _, spent := range []int64{never, enough} {
 		lazy := bargain.NewLazy(domain, u, spent)
-		target, down := u.Of(lazy.Best())-fixed.One, lazy.Descend()
+		target, down := u.Of(lazy.AtMost(fixed.Max))-fixed.One, lazy.Descend()
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			target -= fixed.One / 1000
 			lazy.AtLeast(target)
@@ -146,7 +147,7 @@ func TestGoroutinesShareALazyInverse(t *testing.T) {
 		group.Go(func() {
 			down, wantDown := lazy.Descend(), want.Descend()
 			for step := range 1000 {
-				target := u.Of(want.Best()) - fixed.Number(step+worker)*fixed.One/300
+				target := u.Of(want.AtMost(fixed.Max)) - fixed.Number(step+worker)*fixed.One/300
 				if got := lazy.AtLeast(target); got != want.AtLeast(target) {
 					t.Errorf("target %s: %d", target, got)
 				}
@@ -176,7 +177,7 @@ func BenchmarkInverseOfAContract(b *testing.B) {
 			for b.Loop() {
 				inverse := of(domain, u)
 				for step := range fixed.Number(60) {
-					inverse.AtLeast(u.Of(inverse.Best()) - step*fixed.One/100)
+					inverse.AtLeast(u.Of(inverse.AtMost(fixed.Max)) - step*fixed.One/100)
 				}
 			}
 		})

@@ -65,20 +65,6 @@ func (l *line) first(o Outcome) Outcome {
 	return Outcome(l.beyond(u, uint64(o)))
 }
 
-func (l *line) Best() Outcome {
-	if l.rising {
-		return l.first(Outcome(l.size - 1))
-	}
-	return 0
-}
-
-func (l *line) Worst() Outcome {
-	if l.rising {
-		return 0
-	}
-	return l.first(Outcome(l.size - 1))
-}
-
 func (l *line) AtLeast(target fixed.Number) Outcome {
 	at := l.above(target, l.guess(target))
 	switch {
@@ -113,8 +99,6 @@ func (l *line) Within(low, high fixed.Number, random *Random) Outcome {
 }
 
 func (l *line) Exact() bool { return true }
-
-func (l *line) bounds() (least, most fixed.Number) { return l.least, l.most }
 
 func (l *line) Descend() Cursor { return l.cursor(!l.rising) }
 

@@ -105,13 +105,7 @@ func rows(left, right []partial) uint64 {
 	return count + 1
 }
 
-func (p *pairs) Best() Outcome { return p.best }
-
-func (p *pairs) Worst() Outcome { return p.worst }
-
 func (p *pairs) Exact() bool { return len(p.others) == 0 }
-
-func (p *pairs) bounds() (least, most fixed.Number) { return p.least, p.most }
 
 // base returns the other issues' combination for a target: each at the target's proportion of its own range,
 // or at the next part above or below it.

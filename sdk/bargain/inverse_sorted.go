@@ -172,10 +172,6 @@ func (s *sorted) below(u fixed.Number) int {
 // upTo returns the first rank whose utility is not more than u.
 func (s *sorted) upTo(u fixed.Number) int { return s.below(min(u, fixed.Max-1) + 1) }
 
-func (s *sorted) Best() Outcome { return s.list[0].outcome }
-
-func (s *sorted) Worst() Outcome { return s.AtLeast(s.list[len(s.list)-1].utility) }
-
 func (s *sorted) AtLeast(target fixed.Number) Outcome {
 	rank := s.below(target)
 	switch {
@@ -203,10 +199,6 @@ func (s *sorted) Within(low, high fixed.Number, random *Random) Outcome {
 }
 
 func (s *sorted) Exact() bool { return s.exact }
-
-func (s *sorted) bounds() (least, most fixed.Number) {
-	return s.list[len(s.list)-1].utility, s.list[0].utility
-}
 
 func (s *sorted) Descend() Cursor { return &listCursor{list: s.list} }
 

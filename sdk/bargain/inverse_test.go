@@ -62,8 +62,8 @@ func requireInverse(t *rapid.T, domain *bargain.Domain, u bargain.Utility, inver
 	}
 	require.Equal(t, atLeast, inverse.AtLeast(target))
 	require.Equal(t, atMost, inverse.AtMost(target))
-	require.Equal(t, u.Of(best), u.Of(inverse.Best()))
-	require.Equal(t, u.Of(worst), u.Of(inverse.Worst()))
+	require.Equal(t, u.Of(best), u.Of(inverse.AtMost(fixed.Max)))
+	require.Equal(t, u.Of(worst), u.Of(inverse.AtLeast(fixed.Min)))
 	random := bargain.NewRandom(1, 2)
 	for range 5 {
 		o := inverse.Within(target, high, random)
@@ -127,16 +127,16 @@ func TestInverseOfMoreIssuesThanTheListsHold(t *testing.T) {
 		}
 		target := fixed.Number(rapid.Int64Range(-20, 80).Draw(t, "target")) * fixed.One / 16
 		if o := inverse.AtLeast(target); o == bargain.NoOutcome {
-			require.Less(t, u.Of(inverse.Best()), target)
+			require.Less(t, u.Of(inverse.AtMost(fixed.Max)), target)
 		} else {
 			require.GreaterOrEqual(t, u.Of(o), target)
 		}
 		if o := inverse.AtMost(target); o == bargain.NoOutcome {
-			require.Greater(t, u.Of(inverse.Worst()), target)
+			require.Greater(t, u.Of(inverse.AtLeast(fixed.Min)), target)
 		} else {
 			require.LessOrEqual(t, u.Of(o), target)
 		}
-		last, cursor := u.Of(inverse.Best())+1, inverse.Descend()
+		last, cursor := u.Of(inverse.AtMost(fixed.Max))+1, inverse.Descend()
 		for o := cursor.Next(); o != bargain.NoOutcome; o = cursor.Next() {
 			require.Less(t, u.Of(o), last)
 			last = u.Of(o)
@@ -182,8 +182,8 @@ func TestInverseOfAPriceOfAnySize(t *testing.T) {
 		require.NoError(t, err)
 		middle := p.Inverse().AtLeast(fixed.One / 2)
 		require.Equal(t, fixed.One/2, u.Of(middle))
-		require.Equal(t, fixed.One, u.Of(p.Inverse().Best()))
-		require.Equal(t, fixed.Number(0), u.Of(p.Inverse().Worst()))
+		require.Equal(t, fixed.One, u.Of(p.Inverse().AtMost(fixed.Max)))
+		require.Equal(t, fixed.Number(0), u.Of(p.Inverse().AtLeast(fixed.Min)))
 	}
 }
 

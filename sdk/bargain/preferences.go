@@ -69,10 +69,12 @@ type Preferences struct {
 	reservation fixed.Number
 	discount    Discount
 
+	// least and most are the bounds of the utility. Unless it is [Bounded], the inverse sets them.
+	least, most fixed.Number
+	isBounded   bool
+
 	once    sync.Once
 	inverse Inverse
-	least   fixed.Number
-	most    fixed.Number
 
 	memos  atomic.Pointer[memo]
 	reused atomic.Bool
@@ -101,7 +103,12 @@ func NewDiscounted(
 	case discount.Cost < -MaxUtility || discount.Cost > MaxUtility:
 		return nil, fmt.Errorf("%w: cost %s exceeds the limit", ErrPreferences, discount.Cost)
 	}
-	return &Preferences{domain: domain, utility: utility, reservation: reservation, discount: discount}, nil
+	p := &Preferences{domain: domain, utility: utility, reservation: reservation, discount: discount}
+	if bounded, ok := utility.(Bounded); ok {
+		worst, best := bounded.Extremes()
+		p.least, p.most, p.isBounded = utility.Of(worst), utility.Of(best), true
+	}
+	return p, nil
 }
 
 // Domain returns the domain.
@@ -139,17 +146,31 @@ func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Numb
 // see the package comment.
 func (p *Preferences) Inverse() Inverse {
 	p.once.Do(func() {
-		inverse := newInverse(p.domain, p.utility)
-		p.inverse = inverse
-		p.least, p.most = inverse.bounds()
+		p.inverse = newInverse(p.domain, p.utility)
+		if !p.isBounded {
+			p.least = p.utility.Of(p.inverse.AtLeast(fixed.Min))
+			p.most = p.utility.Of(p.inverse.AtMost(fixed.Max))
+		}
 	})
 	return p.inverse
+}
+
+// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
+// the lowest number.
+func (p *Preferences) Extremes() (worst, best Outcome) {
+	if bounded, ok := p.utility.(Bounded); ok {
+		return bounded.Extremes()
+	}
+	inverse := p.Inverse()
+	return inverse.AtLeast(fixed.Min), inverse.AtMost(fixed.Max)
 }
 
 // Range returns the rational range of utilities: the higher one of reservation value and lowest utility, and
 // the highest utility. It returns false if no outcome is rational.
 func (p *Preferences) Range() (least, most fixed.Number, ok bool) {
-	p.Inverse()
+	if !p.isBounded {
+		p.Inverse()
+	}
 	return max(p.least, p.reservation), p.most, p.most >= p.reservation
 }
 

@@ -20,6 +20,36 @@ func TestIsReusedFromTheSecondCallOn(t *testing.T) {
 	require.True(t, p.IsReused())
 }
 
+// unbounded hides that a utility knows its bounds.
+type unbounded struct{ bargain.Utility }
+
+// TestExtremesWithAndWithoutAnInverse requires the same extremes and range of a utility that knows its bounds,
+// and of one whose bounds follow from the inverse.
+func TestExtremesWithAndWithoutAnInverse(t *testing.T) {
+	domain, u := contract(t)
+	worst, best := bargain.Outcome(0), bargain.Outcome(0)
+	for o := range bargain.Outcome(domain.Size()) {
+		if u.Of(o) < u.Of(worst) {
+			worst = o
+		}
+		if u.Of(o) > u.Of(best) {
+			best = o
+		}
+	}
+	for _, utility := range []bargain.Utility{u, unbounded{u}} {
+		p, err := bargain.NewPreferences(domain, utility, -bargain.MaxUtility)
+		require.NoError(t, err)
+		least, most, ok := p.Range()
+		require.True(t, ok)
+		require.Equal(t, u.Of(worst), least)
+		require.Equal(t, u.Of(best), most)
+		low, high := p.Extremes()
+		require.Equal(t, worst, low)
+		require.Equal(t, best, high)
+		require.Equal(t, best, p.Inverse().Descend().Next())
+	}
+}
+
 // TestMemoKeepsValues has keys of two types with the same number, and more keys than are kept.
 func TestMemoKeepsValues(t *testing.T) {
 	type first int

@@ -87,7 +87,8 @@ func (i *imitator) rational(o bargain.Outcome) bargain.Outcome {
 func (i *imitator) imitate(state *bargain.State) bargain.Outcome {
 	own, ok := state.Own(i.self, 0)
 	if !ok {
-		return i.preferences.Inverse().Best()
+		_, best := i.preferences.Extremes()
+		return best
 	}
 	older, ok := state.Others(i.self, i.older)
 	newer, _ := state.Others(i.self, i.newer)

@@ -59,12 +59,18 @@ func (n NaiveTitForTat) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidde
 	if _, _, ok := seat.Preferences.Range(); !ok {
 		return none{}
 	}
-	inverse := seat.Preferences.Inverse()
-	best, worst := seat.Preferences.Of(inverse.Best()), seat.Preferences.Of(inverse.Worst())
+	best, span := bestAndSpan(seat.Preferences)
 	return &naive{
 		NaiveTitForTat: n, preferences: seat.Preferences, self: seat.Self, gaps: gapsOf(seat.Preferences),
-		best: best, span: best - worst,
+		best: best, span: span,
 	}
+}
+
+// bestAndSpan returns the highest utility, and its distance from the lowest one.
+func bestAndSpan(p *bargain.Preferences) (best, span fixed.Number) {
+	low, high := p.Extremes()
+	best = p.Of(high)
+	return best, best - p.Of(low)
 }
 
 type naive struct {
@@ -115,7 +121,7 @@ func (n NaiveTitForTat) Acceptor(seat bargain.Seat) bargain.Acceptor {
 		return refusal{}
 	}
 	a := &naiveAcceptor{preferences: p, least: least, most: most, kindness: n.Kindness, gaps: gapsOf(p)}
-	if span := p.Of(p.Inverse().Best()) - p.Of(p.Inverse().Worst()); span > 0 {
+	if _, span := bestAndSpan(p); span > 0 {
 		for at := range a.gaps {
 			a.gaps[at] = a.gaps[at].Div(span)
 		}

@@ -21,8 +21,8 @@ func (NiceTitForTat) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidd
 	if _, _, ok := p.Range(); !ok {
 		return none{}
 	}
-	n := &nice{seat: seat, model: model, best: p.Of(p.Inverse().Best()), bestReceived: bargain.NoOutcome}
-	n.width = n.best - p.Of(p.Inverse().Worst())
+	n := &nice{seat: seat, model: model, bestReceived: bargain.NoOutcome}
+	n.best, n.width = bestAndSpan(p)
 	n.reservation = n.relative(p.Reservation())
 	return n
 }

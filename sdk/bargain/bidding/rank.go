@@ -15,7 +15,8 @@ func (Hardliner) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	if _, _, ok := seat.Preferences.Range(); !ok {
 		return none{}
 	}
-	return constant(seat.Preferences.Inverse().Best())
+	_, best := seat.Preferences.Extremes()
+	return constant(best)
 }
 
 type constant bargain.Outcome
@@ -72,7 +73,7 @@ func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 
 // order has the rational outcomes in the order of falling utility. It looks up each one when it is asked for,
 // not when the one before it is offered, because that can be the last offer of the session. The cursor is set
-// in the first turn, because a session can end before it.
+// for the second outcome, because a session can end before it.
 type order struct {
 	preferences *bargain.Preferences
 	cursor      bargain.Cursor
@@ -81,16 +82,23 @@ type order struct {
 }
 
 func newOrder(p *bargain.Preferences) order {
-	return order{preferences: p, passed: true}
+	return order{preferences: p, passed: true, current: bargain.NoOutcome}
 }
 
 // next returns the first outcome that has not been passed, or NoOutcome after the last rational one.
 func (r *order) next() bargain.Outcome {
-	if r.cursor == nil {
-		r.cursor = r.preferences.Inverse().Descend()
-	}
 	if r.passed {
-		r.passed, r.current = false, r.cursor.Next()
+		r.passed = false
+		switch {
+		case r.current == bargain.NoOutcome:
+			_, r.current = r.preferences.Extremes()
+		case r.cursor == nil:
+			r.cursor = r.preferences.Inverse().Descend()
+			r.cursor.Next() // the best
+			fallthrough
+		default:
+			r.current = r.cursor.Next()
+		}
 		if r.current != bargain.NoOutcome && !r.preferences.IsRational(r.current) {
 			r.current = bargain.NoOutcome
 		}
@@ -223,11 +231,15 @@ func (w *wasting) advance() {
 	p := w.order.preferences
 	additive, ok := p.Utility().(bargain.Additive)
 	for w.left > 0 {
-		w.left--
+		below := false
 		if ok {
-			w.left = lastBelow(p, additive, w.left)
+			w.left, below = lastBelow(p, additive, w.left-1)
+		} else {
+			w.left--
+			below = !p.IsRational(bargain.Outcome(w.left))
 		}
-		if w.wasted = bargain.Outcome(w.left); !p.IsRational(w.wasted) {
+		if below {
+			w.wasted = bargain.Outcome(w.left)
 			return
 		}
 	}
@@ -236,16 +248,19 @@ func (w *wasting) advance() {
 
 // lastBelow regards the outcomes up to upTo that differ from it in the last issue only, and computes the sum of
 // the other issues' parts once. It returns the last of these outcomes that is below the reservation value, or the
-// first of them if none is.
-func lastBelow(p *bargain.Preferences, u bargain.Additive, upTo uint64) uint64 {
+// first of them and false if none is.
+func lastBelow(p *bargain.Preferences, u bargain.Additive, upTo uint64) (uint64, bool) {
 	issue := p.Domain().Len() - 1
 	index := upTo % p.Domain().Issue(issue).Count
 	first := upTo - index
-	others := u.Of(bargain.Outcome(first)) - u.Part(issue, 0)
-	for index > 0 && others+u.Part(issue, index) >= p.Reservation() {
-		index--
+	lowest := u.Of(bargain.Outcome(first))
+	others := lowest - u.Part(issue, 0)
+	for ; index > 0; index-- {
+		if others+u.Part(issue, index) < p.Reservation() {
+			return first + index, true
+		}
 	}
-	return first + index
+	return first, lowest < p.Reservation()
 }
 
 func (w *wasting) Next(state *bargain.State) bargain.Outcome {

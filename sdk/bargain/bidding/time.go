@@ -127,7 +127,7 @@ func choose(
 		found = inverse.AtLeast(target)
 	}
 	if found == bargain.NoOutcome {
-		found = inverse.Best()
+		_, found = p.Extremes()
 	}
 	return found
 }

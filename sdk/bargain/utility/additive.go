@@ -16,13 +16,9 @@ var ErrUtility = errors.New("utility: invalid utility")
 type Values interface {
 	// Of returns the value with an index.
 	Of(index uint64) fixed.Number
-	// monotone reports whether the values never fall (1) or never rise (-1); 0 if neither.
-	monotone() int
-	// check returns why the values do not fit an issue with this count.
-	check(count uint64) error
-	// extremes returns the lowest indices of the lowest and of the highest value. The argument is the result of
-	// monotone.
-	extremes(monotone int) (least, most uint64)
+	// extremes returns whether the values never fall (1) or never rise (-1), 0 if neither, and the lowest
+	// indices of the lowest and of the highest value; an error if the values do not fit the count of an issue.
+	extremes(count uint64) (monotone int, least, most uint64, err error)
 	// scaled returns the values multiplied by a weight.
 	scaled(weight fixed.Number) Values
 }
@@ -33,51 +29,29 @@ type Table []fixed.Number
 // Of returns the value with an index.
 func (t Table) Of(index uint64) fixed.Number { return t[index] }
 
-func (t Table) monotone() int {
-	rises, falls := 1, 1
-	for rises < len(t) && t[rises] >= t[rises-1] {
-		rises++
-	}
-	if rises >= len(t) {
-		return 1
-	}
-	for falls < len(t) && t[falls] <= t[falls-1] {
-		falls++
-	}
-	if falls >= len(t) {
-		return -1
-	}
-	return 0
-}
-
-func (t Table) check(count uint64) error {
+func (t Table) extremes(count uint64) (monotone int, least, most uint64, err error) {
 	if uint64(len(t)) != count {
-		return fmt.Errorf("%d values for an issue with %d", len(t), count)
+		return 0, 0, 0, fmt.Errorf("%d values for an issue with %d", len(t), count)
 	}
-	return nil
-}
-
-func (t Table) extremes(monotone int) (least, most uint64) {
-	if monotone != 0 {
-		end := len(t) - 1
-		for end > 0 && t[end-1] == t[end] {
-			end--
-		}
-		if monotone > 0 {
-			return 0, uint64(end)
-		}
-		return uint64(end), 0
-	}
-	low, high := t[0], t[0]
+	last, low, high := t[0], t[0], t[0]
+	rises, falls := false, false
 	for i, value := range t {
+		rises, falls = rises || value > last, falls || value < last
 		if value < low {
 			least, low = uint64(i), value
 		}
 		if value > high {
 			most, high = uint64(i), value
 		}
+		last = value
 	}
-	return least, most
+	switch {
+	case !falls:
+		monotone = 1
+	case !rises:
+		monotone = -1
+	}
+	return monotone, least, most, nil
 }
 
 func (t Table) scaled(weight fixed.Number) Values {
@@ -106,29 +80,18 @@ func (l Line) Of(index uint64) fixed.Number {
 	return l.First + share(l.Last-l.First, index, l.Count-1)
 }
 
-func (l Line) monotone() int {
-	if l.First > l.Last {
-		return -1
-	}
-	return 1
-}
-
-func (l Line) check(count uint64) error {
+func (l Line) extremes(count uint64) (monotone int, least, most uint64, err error) {
 	if l.Count != count {
-		return fmt.Errorf("a line over %d values for an issue with %d", l.Count, count)
+		return 0, 0, 0, fmt.Errorf("a line over %d values for an issue with %d", l.Count, count)
 	}
-	return nil
-}
-
-func (l Line) extremes(int) (least, most uint64) {
 	// Only the last index has the last value, because the steps are rounded towards the first.
 	switch {
 	case l.First > l.Last:
-		return l.Count - 1, 0
+		return -1, l.Count - 1, 0, nil
 	case l.First < l.Last:
-		return 0, l.Count - 1
+		return 1, 0, l.Count - 1, nil
 	}
-	return 0, 0
+	return 1, 0, 0, nil
 }
 
 func (l Line) scaled(weight fixed.Number) Values {
@@ -142,7 +105,7 @@ type Additive struct {
 	few         [4]Values // memory for the parts of up to four issues
 	constant    fixed.Number
 	worst, best bargain.Outcome
-	// monotone is the result of that method for the first issue. It is kept because the table of a single issue
+	// monotone is the result of IsMonotone for the first issue. It is kept because the table of a single issue
 	// can be long.
 	monotone int
 }
@@ -162,17 +125,16 @@ func NewAdditive(
 	low, high := constant, constant
 	for at, part := range values {
 		issue := domain.Issue(at)
-		if err := part.check(issue.Count); err != nil {
-			return nil, fmt.Errorf("%w: issue %q: %w", ErrUtility, issue.Name, err)
-		}
 		if weights != nil {
 			part = part.scaled(weights[at])
 		}
-		monotone := part.monotone()
+		monotone, least, most, err := part.extremes(issue.Count)
+		if err != nil {
+			return nil, fmt.Errorf("%w: issue %q: %w", ErrUtility, issue.Name, err)
+		}
 		if at == 0 {
 			a.monotone = monotone
 		}
-		least, most := part.extremes(monotone)
 		low, high = low.Add(valueOf(part, least)), high.Add(valueOf(part, most))
 		count := bargain.Outcome(issue.Count)
 		a.worst = a.worst*count + bargain.Outcome(least)
@@ -235,7 +197,8 @@ func (a *Additive) IsMonotone(issue int) int {
 	if issue == 0 {
 		return a.monotone
 	}
-	return a.parts[issue].monotone()
+	monotone, _, _, _ := a.parts[issue].extremes(a.domain.Issue(issue).Count) // NewAdditive has checked them
+	return monotone
 }
 
 // Extremes returns an outcome with the lowest and one with the highest utility.

@@ -73,7 +73,7 @@ type speed struct {
 // measure measures a session of the engine.
 func (v *values) measure(session negmas.Session) (s speed, err error) {
 	var first, second bargain.Strategy = negmas.Find(session.First), negmas.Find(session.Second)
-	protocol := mechanism.Alternating{Steps: v.steps}
+	protocol, kept := mechanism.Alternating{Steps: v.steps}, new(mechanism.Session)
 	keep := func(e error) {
 		if e != nil {
 			err = e
@@ -82,7 +82,7 @@ func (v *values) measure(session negmas.Session) (s speed, err error) {
 	s.whole = median(func() {
 		both, e := v.build()
 		keep(e)
-		_, e = protocol.Run(1, mechanism.Party{Strategy: first, Preferences: both[0]},
+		_, e = kept.Run(protocol, 1, mechanism.Party{Strategy: first, Preferences: both[0]},
 			mechanism.Party{Strategy: second, Preferences: both[1]})
 		keep(e)
 	})
@@ -91,7 +91,6 @@ func (v *values) measure(session negmas.Session) (s speed, err error) {
 	if err != nil {
 		return s, err
 	}
-	kept := new(mechanism.Session)
 	parties := []mechanism.Party{
 		{Strategy: first, Preferences: both[0]}, {Strategy: second, Preferences: both[1]},
 	}
