@@ -124,14 +124,11 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	if last > 0 {
 		from := x.progress.checkpoint + 1
 		c.from = &from
-		addresses, err = x.since(ctx, from)
-		addresses = append(addresses, negotiationsOf(slots)...)
-	} else {
-		addresses, err = x.unread(ctx, slots)
+		if addresses, err = x.since(ctx, from); err != nil {
+			return permanently(err)
+		}
 	}
-	if err != nil {
-		return permanently(err)
-	}
+	addresses = append(addresses, negotiationsOf(slots)...)
 	if err := x.readAccounts(ctx, c, addresses, x.progress.finalized); err != nil {
 		return err
 	}
@@ -164,34 +161,4 @@ func (x *Indexer) oldest(
 	err = s.row(ctx, `SELECT COALESCE(MIN(slot), $1), COUNT(*) FROM backlog WHERE slot > $2`, int64(noSlot),
 		int64(end)).Scan(&next, &left)
 	return bySlot(entries, noSlot), next, left, err
-}
-
-// unread returns the negotiations of slots whose account was not read since, or that were created anew.
-func (x *Indexer) unread(ctx context.Context, slots []readSlot) ([]solana.PublicKey, error) {
-	var unread []solana.PublicKey
-	for _, address := range negotiationsOf(slots) {
-		var checked uint64
-		err := x.database.statements().row(ctx, `SELECT COALESCE(MAX(checked_slot), 0) FROM accounts WHERE negotiation = $1`, address.String()).Scan(&checked)
-		if err != nil {
-			return nil, err
-		}
-		if needsRead(slots, address, checked) {
-			unread = append(unread, address)
-		}
-	}
-	return unread, nil
-}
-
-// needsRead reports whether a negotiation has an event that is not part of its account's state at a slot.
-func needsRead(slots []readSlot, address solana.PublicKey, checked uint64) bool {
-	for _, read := range slots {
-		for _, transaction := range read.transactions {
-			for _, event := range transaction.events {
-				if event.negotiation != nil && *event.negotiation == address && (read.slot > checked || event.changesLife()) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

@@ -56,11 +56,6 @@ type readEvent struct {
 	metadata []byte
 }
 
-// changesLife reports whether the address can have another negotiation after the event.
-func (e *readEvent) changesLife() bool {
-	return e.begins || e.name == logsTruncated || e.name == new(protocol.NegotiationClosed).EventName()
-}
-
 // parallelReads is the number of slots that are read at the same time.
 const parallelReads = 8
 
