@@ -12,7 +12,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // change is the content of one database transaction.
@@ -203,14 +202,7 @@ func nextLife(ctx context.Context, s statements, lives map[string]int64, address
 
 // writeOutcome replaces the row of a negotiation by one from its events. Without events it deletes the row.
 func writeOutcome(ctx context.Context, s statements, at life) error {
-	events, err := all(ctx, s, func(item *pastEvent, scan scanner) error {
-		var data []byte
-		err := scan(&item.slot, &item.fields, &data)
-		if err == nil && data != nil {
-			item.event, err = protocol.DecodeEvent(data)
-		}
-		return err
-	}, `SELECT slot, fields, data FROM events WHERE negotiation = $1 AND life = $2 ORDER BY slot, position, event_index`, at.address, at.number)
+	events, err := pastEvents(ctx, s, at.address, &at.number)
 	if err != nil {
 		return err
 	}

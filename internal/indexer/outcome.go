@@ -67,13 +67,6 @@ type bond struct {
 	toBuyer, toSeller uint64
 }
 
-// pastEvent is an event with its slot. The event is nil for unknown events of an instruction.
-type pastEvent struct {
-	slot   uint64
-	event  protocol.Event
-	fields string
-}
-
 func outcomeOf(events []pastEvent) (*outcome, error) {
 	o := &outcome{
 		status: protocol.NegotiationStatusCreated.String(), complete: true,

@@ -118,38 +118,28 @@ func (r *rebuilder) position(ctx context.Context, address solana.PublicKey) (*po
 	if known, is := r.positions[address]; is {
 		return known, nil
 	}
-	var state *position
-	unknown := false
-	err := r.each(ctx, func(scan scanner) error {
-		var data, metadata []byte
-		if err := scan(&data, &metadata); err != nil || data == nil {
-			unknown = true
-			return err
-		}
-		event, err := protocol.DecodeEvent(data)
-		if err != nil {
-			return err
-		}
-		if creation, is := event.(*protocol.NegotiationCreated); is {
-			state = created(creation)
-			return nil
-		}
-		if unknown = unknown || state == nil; unknown {
-			return nil
-		}
-		var named *[64]byte
-		if len(metadata) == len(named) {
-			named = (*[64]byte)(metadata)
-		}
-		state.apply(event, named)
-		return nil
-	}, `SELECT data, metadata FROM events WHERE negotiation = $1 AND life = (SELECT MAX(life) FROM events WHERE negotiation = $1)
-		ORDER BY slot, position, event_index`, address.String())
-	if unknown {
-		state = nil
+	events, err := pastEvents(ctx, r.statements, address.String(), nil)
+	if err != nil {
+		return nil, err
 	}
-	r.positions[address] = state
-	return state, err
+	r.positions[address] = positionAfter(events)
+	return r.positions[address], nil
+}
+
+// positionAfter returns the state after all events of a negotiation; nil if an event is unknown.
+func positionAfter(events []pastEvent) (state *position) {
+	for _, item := range events {
+		creation, begins := item.event.(*protocol.NegotiationCreated)
+		switch {
+		case begins:
+			state = created(creation)
+		case item.event == nil || state == nil:
+			return nil
+		default:
+			state.apply(item.event, item.metadata)
+		}
+	}
+	return state
 }
 
 // account returns the state that the indexer has just read of the negotiation with this time of creation; nil

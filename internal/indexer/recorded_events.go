@@ -16,31 +16,46 @@ var ErrUnknownNegotiation = errors.New("the database has no event of this negoti
 func (d *Database) Events(
 	ctx context.Context, negotiation string,
 ) (events []protocol.Event, complete bool, err error) {
-	complete = true
-	err = d.read(ctx, func(s statements) error {
-		return s.each(ctx, func(scan scanner) error {
-			var data []byte
-			if err := scan(&data); err != nil {
-				return err
-			}
-			if data == nil {
-				complete = false
-				return nil
-			}
-			event, err := protocol.DecodeEvent(data)
-			if err != nil {
-				return err
-			}
-			events = append(events, event)
-			return nil
-		}, `SELECT data FROM events WHERE negotiation = $1
-			AND life = (SELECT MAX(life) FROM events WHERE negotiation = $1)
-			ORDER BY slot, position, event_index`, negotiation)
-	})
-	if err == nil && len(events) == 0 {
-		err = fmt.Errorf("%s: %w", d.Name, ErrUnknownNegotiation)
+	stored, err := pastEvents(ctx, d.statements(), negotiation, nil)
+	if err != nil {
+		return nil, false, err
 	}
-	return events, complete, err
+	for _, item := range stored {
+		if item.event != nil {
+			events = append(events, item.event)
+		}
+	}
+	if len(events) == 0 {
+		return nil, false, fmt.Errorf("%s: %w", d.Name, ErrUnknownNegotiation)
+	}
+	return events, len(events) == len(stored), nil
+}
+
+// pastEvent is a stored event. The event is nil for unknown events of an instruction.
+type pastEvent struct {
+	slot   uint64
+	event  protocol.Event
+	fields string
+	// metadata is that of an accepted offer; nil if it is unknown.
+	metadata *[64]byte
+}
+
+// pastEvents returns the events of a negotiation at an address, in their order. If number is nil, it returns
+// those of the latest one.
+func pastEvents(ctx context.Context, s statements, address string, number *int64) ([]pastEvent, error) {
+	return all(ctx, s, func(item *pastEvent, scan scanner) error {
+		var data, metadata []byte
+		err := scan(&item.slot, &item.fields, &data, &metadata)
+		if len(metadata) == len(item.metadata) {
+			item.metadata = (*[64]byte)(metadata)
+		}
+		if err == nil && data != nil {
+			item.event, err = protocol.DecodeEvent(data)
+		}
+		return err
+	}, `SELECT slot, fields, data, metadata FROM events WHERE negotiation = $1
+		AND life = COALESCE($2, (SELECT MAX(life) FROM events WHERE negotiation = $1))
+		ORDER BY slot, position, event_index`, address, number)
 }
 
 // RecordedNegotiation has the events of a negotiation and the declarations of its parties.
