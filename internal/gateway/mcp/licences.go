@@ -12,6 +12,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 // licencePrefix is the beginning of a licence's address, which ends with its id.
@@ -56,7 +57,7 @@ func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
 		if !caller.Has(identity.LicencesRead) {
 			return found, nil // an anonymous caller has no licence
 		}
-		page, err := s.Service.Licences(ctx, caller, service.Page{Cursor: cursor})
+		page, err := s.Service.Licences(ctx, caller, store.Page{After: cursor})
 		if err != nil {
 			return nil, s.protocolError(ctx, method, err)
 		}

@@ -75,7 +75,7 @@ type PublishersAnswer struct {
 func (s *server) publishers(
 	ctx context.Context, _ identity.Caller, in publishersArguments,
 ) (PublishersAnswer, error) {
-	page, err := s.Service.Publishers(ctx, service.Page{Size: in.Limit, Cursor: in.Cursor})
+	page, err := s.Service.Publishers(ctx, store.Page{Size: in.Limit, After: in.Cursor})
 	if err != nil {
 		return PublishersAnswer{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 const licensingHelp = `Licences to the content of publishers. A client reads those that it holds, a publisher
@@ -20,7 +21,7 @@ func Licensing(config Config) http.Handler {
 	return newHandler(config, "Haggle licensing API", licensingHelp, func(a *api) {
 		add(a, http.MethodGet, "/api/licenses", "list-licenses", "List the caller's licences", http.StatusOK,
 			func(ctx context.Context, caller identity.Caller, in *NumberedPage) (
-				service.List[service.Licence], error,
+				store.List[service.Licence], error,
 			) {
 				return a.Service.Licences(ctx, caller, in.page())
 			})

@@ -10,6 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 func (a *api) addStrategies() {
@@ -24,7 +25,7 @@ func (a *api) addStrategies() {
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			NumberedPage
 			Publisher int64 `query:"publisher_id" minimum:"1"`
-		}) (service.List[service.Strategy], error) {
+		}) (store.List[service.Strategy], error) {
 			return a.Service.Strategies(ctx, caller, in.Publisher, in.NumberedPage.page())
 		})
 	add(a, http.MethodGet, "/api/strategies/{id}", "get-strategy", "Read a version of a strategy",
@@ -100,11 +101,11 @@ func (a *api) addRegistrations() {
 		http.StatusOK, func(ctx context.Context, _ identity.Caller, in *struct {
 			NumberedPage
 			Hostname string `query:"hostname" maxLength:"253" doc:"Only the publisher with the hostname"`
-		}) (service.List[service.Publisher], error) {
+		}) (store.List[service.Publisher], error) {
 			if in.Hostname == "" {
 				return a.Service.Publishers(ctx, in.page())
 			}
-			found := service.List[service.Publisher]{Items: []service.Publisher{}}
+			found := store.List[service.Publisher]{Items: []service.Publisher{}}
 			p, err := a.Service.PublisherByHostname(ctx, in.Hostname)
 			var known *service.Error
 			switch {
@@ -138,7 +139,7 @@ func (a *api) addRegistrations() {
 			return a.Service.UpdatePublisher(ctx, caller, in.ID, in.sent.PublisherChange)
 		})
 	add(a, http.MethodGet, "/api/clients", "list-clients", "List the clients", http.StatusOK,
-		func(ctx context.Context, caller identity.Caller, in *NumberedPage) (service.List[service.Client], error) {
+		func(ctx context.Context, caller identity.Caller, in *NumberedPage) (store.List[service.Client], error) {
 			return a.Service.Clients(ctx, caller, in.page())
 		})
 	add(a, http.MethodPost, "/api/clients", "register-client", "Register a client under its verified name",
@@ -164,7 +165,7 @@ func (a *api) addKeys() {
 			PageOf
 			Publisher int64 `query:"publisher_id" minimum:"1"`
 			Client    int64 `query:"client_id" minimum:"1"`
-		}) (service.List[service.Key], error) {
+		}) (store.List[service.Key], error) {
 			return a.Service.Keys(ctx, caller, in.Publisher, in.Client, in.PageOf.page())
 		})
 	add(a, http.MethodPost, "/api/keys", "create-key",

@@ -34,7 +34,7 @@ type PageOf struct {
 	Cursor cursor `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (p PageOf) page() service.Page { return service.Page{Size: p.Limit, Cursor: string(p.Cursor)} }
+func (p PageOf) page() store.Page { return store.Page{Size: p.Limit, After: string(p.Cursor)} }
 
 // NumberedPage has the parameters of lists whose objects have numbers.
 type NumberedPage struct {
@@ -42,9 +42,7 @@ type NumberedPage struct {
 	Cursor numberedCursor `query:"cursor" doc:"next_cursor of the page before"`
 }
 
-func (p NumberedPage) page() service.Page {
-	return service.Page{Size: p.Limit, Cursor: string(p.Cursor)}
-}
+func (p NumberedPage) page() store.Page { return store.Page{Size: p.Limit, After: string(p.Cursor)} }
 
 // ByUUID selects an object by its UUID.
 type ByUUID struct {
@@ -187,7 +185,7 @@ func (a *api) addNegotiations() {
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			PageOf
 			StatusFilter
-		}) (service.List[service.Negotiation], error) {
+		}) (store.List[service.Negotiation], error) {
 			return a.Service.Negotiations(ctx, caller,
 				service.Filter{Status: engine.Status(in.Status), BundleID: in.Bundle}, in.PageOf.page())
 		})
@@ -197,7 +195,7 @@ func (a *api) addNegotiations() {
 			ByNumber
 			PageOf
 			StatusFilter
-		}) (service.List[service.Negotiation], error) {
+		}) (store.List[service.Negotiation], error) {
 			return a.Service.Negotiations(ctx, caller,
 				service.Filter{Publisher: in.ID, Status: engine.Status(in.Status), BundleID: in.Bundle},
 				in.PageOf.page())
@@ -216,7 +214,7 @@ func (a *api) addNegotiations() {
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 			PageOf
 			Publisher int64 `query:"publisher_id" minimum:"1"`
-		}) (service.List[service.Negotiation], error) {
+		}) (store.List[service.Negotiation], error) {
 			return a.Service.Approvals(ctx, caller, in.Publisher, in.PageOf.page())
 		})
 	add(a, http.MethodPost, "/api/negotiations/{id}/approve", "approve", "Approve or refuse an agreement",

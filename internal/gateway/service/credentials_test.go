@@ -198,7 +198,7 @@ func TestTheAuditLogNamesTheCaller(t *testing.T) {
 		require.NoError(t, err)
 		_, _, err = f.GenerateLicence(ctx, client, n.ID)
 		require.NoError(t, err)
-		licences, err := f.Licences(ctx, publisher, service.Page{})
+		licences, err := f.Licences(ctx, publisher, store.Page{})
 		require.NoError(t, err)
 		_, err = f.RevokeLicence(ctx, publisher, licences.Items[0].ID, "not paid")
 		require.NoError(t, err)

@@ -138,6 +138,7 @@ func problem(err error) error {
 		{store.ErrActiveLimit, Conflict, CodeActiveLimit, "", 0},
 		{store.ErrOfferChanged, Conflict, CodeOfferChanged, "", 0},
 		{store.ErrKeyReused, Invalid, CodeKeyReused, "idempotency_key", 0},
+		{store.ErrPageSize, Invalid, string(Invalid), "limit", 0},
 		{store.ErrCursor, Invalid, string(Invalid), "cursor", 0},
 		{engine.ErrNoCounter, Conflict, CodeOfferChanged, "", 0},
 		{engine.ErrFinal, Conflict, CodeStatus, "", 0},

@@ -117,16 +117,11 @@ func (s *Service) Licence(ctx context.Context, caller identity.Caller, id int64)
 
 // Licences lists the licences of the caller, newest first. It needs the scope licences:read.
 func (s *Service) Licences(
-	ctx context.Context, caller identity.Caller, page Page,
-) (_ List[Licence], err error) {
+	ctx context.Context, caller identity.Caller, page store.Page,
+) (_ store.List[Licence], err error) {
 	defer translate(&err)
-	var none List[Licence]
 	if err := caller.Require(identity.LicencesRead); err != nil {
-		return none, err
-	}
-	at, err := page.stored()
-	if err != nil {
-		return none, err
+		return store.List[Licence]{}, err
 	}
 	var publisher, client int64
 	switch caller.Kind {
@@ -135,11 +130,7 @@ func (s *Service) Licences(
 	case identity.Client:
 		client = caller.ID
 	}
-	found, err := s.store.Policies(ctx, publisher, client, at)
-	if err != nil {
-		return none, err
-	}
-	return converted(found, licenceView)
+	return listed(licenceView)(s.store.Policies(ctx, publisher, client, page))
 }
 
 // RevokeLicence revokes a licence for its publisher, with the scope licences:write. reason is recorded.

@@ -14,12 +14,12 @@ import (
 // Approvals lists the negotiations that wait for the publisher's approval. It needs the scope
 // negotiations:read.
 func (s *Service) Approvals(
-	ctx context.Context, caller identity.Caller, publisher int64, page Page,
-) (_ List[Negotiation], err error) {
+	ctx context.Context, caller identity.Caller, publisher int64, page store.Page,
+) (_ store.List[Negotiation], err error) {
 	defer translate(&err)
 	publisher, err = publisherOf(caller, identity.NegotiationsRead, publisher)
 	if err != nil {
-		return List[Negotiation]{}, err
+		return store.List[Negotiation]{}, err
 	}
 	return s.Negotiations(ctx, caller, Filter{Publisher: publisher, Status: engine.AwaitingApproval}, page)
 }

@@ -21,7 +21,7 @@ func TestAChangeOfAStrategyIsANewVersion(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		n := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0]
-		list, err := f.Strategies(ctx, f.siteA, 0, service.Page{})
+		list, err := f.Strategies(ctx, f.siteA, 0, store.Page{})
 		require.NoError(t, err)
 		first := list.Items[0]
 		second, err := f.UpdateStrategy(ctx, f.siteA, first.ID,
@@ -114,7 +114,7 @@ func TestKeysHaveAtMostTheScopesOfTheirMaker(t *testing.T) {
 		require.Equal(t, f.siteA.ID, reporter.ID)
 		_, err = f.Analytics(ctx, reporter, 0, time.Time{}, time.Time{})
 		require.NoError(t, err)
-		_, err = f.Strategies(ctx, reporter, 0, service.Page{})
+		_, err = f.Strategies(ctx, reporter, 0, store.Page{})
 		fails(t, err, service.Forbidden, "scope-missing")
 		_, _, err = f.CreateKey(ctx, reporter, service.KeyRequest{Name: "all"})
 		fails(t, err, service.Forbidden, "scope-missing")
@@ -129,7 +129,7 @@ func TestKeysHaveAtMostTheScopesOfTheirMaker(t *testing.T) {
 		_, _, err = f.CreateKey(ctx, f.siteA, service.KeyRequest{Name: "x", ClientID: f.openAI.ID})
 		fails(t, err, service.NotFound, "not_found")
 
-		keys, err := f.Keys(ctx, f.siteA, 0, 0, service.Page{})
+		keys, err := f.Keys(ctx, f.siteA, 0, 0, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, keys.Items, 2)
 		require.NotContains(t, asJSON(t, keys), text.Reveal())
@@ -171,7 +171,7 @@ func TestAdministratorKeys(t *testing.T) {
 			fails(t, err, service.Forbidden, "scope-missing")
 			_, err = f.RegisterClient(ctx, caller, service.Client{})
 			fails(t, err, service.Forbidden, "scope-missing")
-			_, err = f.Clients(ctx, caller, service.Page{})
+			_, err = f.Clients(ctx, caller, store.Page{})
 			fails(t, err, service.Forbidden, "scope-missing")
 		}
 		_, err = f.Propose(ctx, f.administrator, service.ProposeRequest{})
@@ -196,7 +196,7 @@ func TestSigningClientsAreFoundByTheirKey(t *testing.T) {
 		found, err := registry.ClientByPublicKey(ctx, public)
 		require.NoError(t, err)
 		require.Equal(t, identity.Registration{ID: signer.ID, Name: "Signer", PublicKey: public}, found)
-		list, err := f.Clients(ctx, f.administrator, service.Page{Size: 1})
+		list, err := f.Clients(ctx, f.administrator, store.Page{Size: 1})
 		require.NoError(t, err)
 		require.Equal(t, []service.Client{bot}, list.Items)
 		require.NotEmpty(t, list.Next)
@@ -213,8 +213,11 @@ func TestSigningClientsAreFoundByTheirKey(t *testing.T) {
 		require.Equal(t, "public_key", fails(t, err, service.Invalid, "invalid").Field)
 		_, _, err = f.CreateKey(ctx, f.administrator, service.KeyRequest{ClientID: signer.ID, Name: "k"})
 		fails(t, err, service.Conflict, "client-kind")
-		_, err = f.Clients(ctx, f.administrator, service.Page{Cursor: "x"})
+		_, err = f.Clients(ctx, f.administrator, store.Page{After: "x"})
 		require.Equal(t, "cursor", fails(t, err, service.Invalid, "invalid").Field)
+		_, err = f.Clients(ctx, f.administrator, store.Page{Size: store.MaxPage + 1})
+		wide := fails(t, err, service.Invalid, "invalid")
+		require.Equal(t, []string{"limit", "limit: 201 is not from 1 to 200"}, []string{wide.Field, wide.Detail})
 	})
 }
 

@@ -241,10 +241,10 @@ type Filter struct {
 
 // Negotiations lists the negotiations of the caller: those of a publisher, those of a client, or all.
 func (s *Service) Negotiations(
-	ctx context.Context, caller identity.Caller, filter Filter, page Page,
-) (_ List[Negotiation], err error) {
+	ctx context.Context, caller identity.Caller, filter Filter, page store.Page,
+) (_ store.List[Negotiation], err error) {
 	defer translate(&err)
-	var none List[Negotiation]
+	var none store.List[Negotiation]
 	if err := caller.Require(identity.NegotiationsRead); err != nil {
 		return none, err
 	}
@@ -260,13 +260,6 @@ func (s *Service) Negotiations(
 		}
 		selected.Publisher = publisher
 	}
-	at, err := page.stored()
-	if err != nil {
-		return none, err
-	}
-	found, err := s.store.Negotiations(ctx, selected, at)
-	if err != nil {
-		return none, err
-	}
-	return converted(found, func(n store.Negotiation) (Negotiation, error) { return s.view(ctx, n) })
+	view := func(n store.Negotiation) (Negotiation, error) { return s.view(ctx, n) }
+	return listed(view)(s.store.Negotiations(ctx, selected, page))
 }

@@ -39,14 +39,9 @@ func publisherView(p store.Publisher) Publisher {
 }
 
 // Publishers lists the publishers that accept negotiations. It needs no scope.
-func (s *Service) Publishers(ctx context.Context, page Page) (_ List[Publisher], err error) {
+func (s *Service) Publishers(ctx context.Context, page store.Page) (_ store.List[Publisher], err error) {
 	defer translate(&err)
-	at, err := page.stored()
-	if err != nil {
-		return List[Publisher]{}, err
-	}
-	found, err := s.store.Publishers(ctx, at)
-	return listed(found, publisherView), err
+	return listed(infallible(publisherView))(s.store.Publishers(ctx, page))
 }
 
 // Publisher returns a publisher. It needs no scope.

@@ -98,18 +98,13 @@ func publicKey(text string) (ed25519.PublicKey, error) {
 
 // Clients lists the clients, including anonymous ones, for administrators only.
 func (s *Service) Clients(
-	ctx context.Context, caller identity.Caller, page Page,
-) (_ List[Client], err error) {
+	ctx context.Context, caller identity.Caller, page store.Page,
+) (_ store.List[Client], err error) {
 	defer translate(&err)
 	if err := caller.Require(identity.Administer); err != nil {
-		return List[Client]{}, err
+		return store.List[Client]{}, err
 	}
-	at, err := page.stored()
-	if err != nil {
-		return List[Client]{}, err
-	}
-	found, err := s.store.Clients(ctx, at)
-	return listed(found, clientView), err
+	return listed(infallible(clientView))(s.store.Clients(ctx, page))
 }
 
 // Client returns a client to itself and to administrators.
@@ -275,19 +270,14 @@ func (s *Service) CreateKey(
 // Keys lists the API keys of a publisher or of a client; if both ids are 0, those of the caller. It needs the
 // scope keys:write.
 func (s *Service) Keys(
-	ctx context.Context, caller identity.Caller, publisher, client int64, page Page,
-) (_ List[Key], err error) {
+	ctx context.Context, caller identity.Caller, publisher, client int64, page store.Page,
+) (_ store.List[Key], err error) {
 	defer translate(&err)
 	publisher, client = ownerOrSelf(caller, publisher, client)
 	if _, err := keyOwnerOf(caller, publisher, client); err != nil {
-		return List[Key]{}, err
+		return store.List[Key]{}, err
 	}
-	at, err := page.stored()
-	if err != nil {
-		return List[Key]{}, err
-	}
-	found, err := s.store.Keys(ctx, publisher, client, at)
-	return listed(found, keyView), err
+	return listed(infallible(keyView))(s.store.Keys(ctx, publisher, client, page))
 }
 
 // ownKey returns an API key that the caller manages.

@@ -45,44 +45,27 @@ func New(c Config) (*Service, error) {
 	return &Service{store: c.Store, log: cmp.Or(c.Log, slog.Default())}, nil
 }
 
-// Page selects a part of a list. Size is 1 to 200; if zero, 50 is used. Cursor is [List.Next] of the page
-// before it; the first page has none.
-type Page struct {
-	Size   int
-	Cursor string
-}
-
-func (p Page) stored() (store.Page, error) {
-	if p.Size < 0 || p.Size > store.MaxPage {
-		return store.Page{}, invalid("limit", "%d is not from 1 to %d", p.Size, store.MaxPage)
-	}
-	return store.Page{Size: p.Size, After: p.Cursor}, nil
-}
-
-// List is a page of a list, newest first.
-type List[T any] struct {
-	Items []T `json:"items"`
-	// Next is the cursor of the next page. It is empty for the last one.
-	Next string `json:"next_cursor,omitempty"`
-}
-
-// listed converts a page of the store.
-func listed[F, T any](from store.List[F], convert func(F) T) List[T] {
-	to, _ := converted(from, func(item F) (T, error) { return convert(item), nil })
-	return to
-}
-
-// converted converts a page of the store, unless one of its items has an error.
-func converted[F, T any](from store.List[F], convert func(F) (T, error)) (List[T], error) {
-	to := List[T]{Items: make([]T, 0, len(from.Items)), Next: from.Next}
-	for _, item := range from.Items {
-		v, err := convert(item)
+// listed returns a function that converts a page of the store, unless one of its items has an error.
+func listed[F, T any](convert func(F) (T, error)) func(store.List[F], error) (store.List[T], error) {
+	return func(from store.List[F], err error) (store.List[T], error) {
 		if err != nil {
-			return List[T]{}, err
+			return store.List[T]{}, err
 		}
-		to.Items = append(to.Items, v)
+		to := store.List[T]{Items: make([]T, 0, len(from.Items)), Next: from.Next}
+		for _, item := range from.Items {
+			v, err := convert(item)
+			if err != nil {
+				return store.List[T]{}, err
+			}
+			to.Items = append(to.Items, v)
+		}
+		return to, nil
 	}
-	return to, nil
+}
+
+// infallible returns a conversion as one that can return an error.
+func infallible[F, T any](convert func(F) T) func(F) (T, error) {
+	return func(item F) (T, error) { return convert(item), nil }
 }
 
 // maxCached is the number of objects that a cache keeps.

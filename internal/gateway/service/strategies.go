@@ -146,23 +146,14 @@ func (s *Service) ownStrategy(
 
 // Strategies lists all versions of a publisher, newest first. It needs the scope strategies:read.
 func (s *Service) Strategies(
-	ctx context.Context, caller identity.Caller, publisher int64, page Page,
-) (_ List[Strategy], err error) {
+	ctx context.Context, caller identity.Caller, publisher int64, page store.Page,
+) (_ store.List[Strategy], err error) {
 	defer translate(&err)
-	var none List[Strategy]
 	publisher, err = owner(caller, identity.StrategiesRead, publisher)
 	if err != nil {
-		return none, err
+		return store.List[Strategy]{}, err
 	}
-	at, err := page.stored()
-	if err != nil {
-		return none, err
-	}
-	found, err := s.store.Strategies(ctx, publisher, at)
-	if err != nil {
-		return none, err
-	}
-	return converted(found, strategyView)
+	return listed(strategyView)(s.store.Strategies(ctx, publisher, page))
 }
 
 // UpdateStrategy adds a version with the changed fields of another version, which stays as it is. change is a

@@ -20,20 +20,23 @@ const (
 // ErrCursor means that a cursor is not one of the store.
 var ErrCursor = errors.New("invalid cursor: use the one of the page before it")
 
+// ErrPageSize means that the size of a page is not from 1 to [MaxPage]. It names the parameter of the
+// interfaces.
+var ErrPageSize = errors.New("limit")
+
 // Page selects a part of a list.
 type Page struct {
-	// Size is the largest number of rows, 1 to [MaxPage]. If zero, [DefaultPage] is used; more is reduced to
-	// MaxPage.
+	// Size is the largest number of rows, 1 to [MaxPage]. If zero, [DefaultPage] is used.
 	Size int
 	// After is the cursor of the page before it, and empty for the first page.
 	After string
 }
 
-// List is a page of a list.
+// List is a page of a list, newest first.
 type List[T any] struct {
-	Items []T
-	// Next is the cursor of the next page. It is empty if there is none.
-	Next string
+	Items []T `json:"items"`
+	// Next is the cursor of the next page. It is empty for the last one.
+	Next string `json:"next_cursor,omitempty"`
 }
 
 // Cursor is the position of a row in a list.
@@ -90,10 +93,10 @@ type where []condition
 func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, position func(T) Cursor,
 	table string, conditions where,
 ) (found List[T], err error) {
-	if page.Size < 0 {
-		return found, fmt.Errorf("page size %d: must not be negative", page.Size)
+	size := cmp.Or(page.Size, DefaultPage)
+	if size < 1 || size > MaxPage {
+		return found, fmt.Errorf("%w: %d is not from 1 to %d", ErrPageSize, size, MaxPage)
 	}
-	size := min(cmp.Or(page.Size, DefaultPage), MaxPage)
 	statement := "SELECT " + columnsOf[R](table) + " FROM " + table
 	var parts []string
 	var arguments []any

@@ -282,11 +282,14 @@ func TestPagesCoverAListOnce(t *testing.T) {
 		require.NoError(t, err)
 		_, err = f.Publishers(t.Context(), Page{After: uuid})
 		require.ErrorIs(t, err, ErrCursor, "the ids of publishers are numbers")
-		_, err = f.Negotiations(t.Context(), Filter{}, Page{Size: -1})
-		require.ErrorContains(t, err, "page size -1")
+		for _, size := range []int{-1, MaxPage + 1} {
+			_, err = f.Negotiations(t.Context(), Filter{}, Page{Size: size})
+			require.ErrorIs(t, err, ErrPageSize)
+			require.EqualError(t, err, fmt.Sprintf("limit: %d is not from 1 to 200", size))
+		}
 		sites, err := f.Publishers(t.Context(), Page{Size: 3})
 		require.NoError(t, err)
-		sites, err = f.Publishers(t.Context(), Page{Size: MaxPage + 1, After: sites.Next})
+		sites, err = f.Publishers(t.Context(), Page{Size: MaxPage, After: sites.Next})
 		require.NoError(t, err)
 		require.Len(t, sites.Items, 5)
 		require.Empty(t, sites.Next)

@@ -38,13 +38,13 @@ func single[R, T any](name string, of func(R) T) func(R, error) (T, error) {
 	}
 }
 
-// several returns a function that returns the objects of rows.
+// several returns a function that returns the objects of rows. The list is never nil: JSON shows it.
 func several[R, T any](of func(R) T) func([]R, error) ([]T, error) {
 	return func(rows []R, err error) ([]T, error) {
 		if err != nil {
 			return nil, classify(err)
 		}
-		var found []T
+		found := make([]T, 0, len(rows))
 		for _, row := range rows {
 			found = append(found, of(row))
 		}
