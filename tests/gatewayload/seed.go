@@ -87,7 +87,7 @@ func addPublishers(ctx context.Context, database *store.Store, connection *pgx.C
 	}
 	operator := identity.Caller{Kind: identity.Administrator, Scopes: identity.ScopesOf(identity.Administrator)}
 	first, err := cases.CreatePublisher(ctx, operator,
-		service.Publisher{Hostname: hostname(0), Name: "Site", Currency: "USD", FloorMicro: 500, Active: true})
+		store.Publisher{Hostname: hostname(0), Name: "Site", Currency: "USD", FloorMicro: 500, Active: true}, "")
 	if err != nil {
 		return err
 	}

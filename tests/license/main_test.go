@@ -106,9 +106,9 @@ var many = store.Limits{PerClientHour: 1_000_000, OpenPerPublisher: 1_000_000, A
 // publisher registers a publisher with a strategy.
 func (g *gateway) publisher(t testing.TB, hostname, rules string) {
 	t.Helper()
-	p, err := g.cases.CreatePublisher(t.Context(), operator, service.Publisher{
+	p, err := g.cases.CreatePublisher(t.Context(), operator, store.Publisher{
 		Hostname: hostname, Name: hostname, Currency: "USD", Active: true,
-	})
+	}, "")
 	require.NoError(t, err)
 	caller := identity.Caller{Kind: identity.Publisher, ID: p.ID, Scopes: identity.ScopesOf(identity.Publisher)}
 	_, err = g.cases.CreateStrategy(t.Context(), caller, []byte(rules), "")

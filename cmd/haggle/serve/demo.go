@@ -8,15 +8,16 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 // demoPublishers are the publishers of --demo with their strategies.
 var demoPublishers = []struct {
-	publisher service.Publisher
+	publisher store.Publisher
 	strategy  string
 }{
 	{
-		service.Publisher{
+		store.Publisher{
 			Hostname: "site-a.local", Name: "Site A", Currency: "USD", FloorMicro: 500, Active: true,
 		},
 		`{"negotiation_style": "balanced", "published_floor_micro": 500, "min_price_per_fetch_micro": 1000,
@@ -24,7 +25,7 @@ var demoPublishers = []struct {
 		"allowed_purposes": ["inference", "search", "summarization"], "approval_above_micro": 100000000}`,
 	},
 	{
-		service.Publisher{Hostname: "site-b.local", Name: "Site B", Currency: "USD", Active: true},
+		store.Publisher{Hostname: "site-b.local", Name: "Site B", Currency: "USD", Active: true},
 		`{"negotiation_style": "cooperative", "min_price_per_fetch_micro": 2000,
 		"preferred_price_per_fetch_micro": 4000, "max_price_per_fetch_micro": 8000,
 		"allowed_purposes": ["inference", "retrieval", "training"],
@@ -47,7 +48,7 @@ func seed(ctx context.Context, cases *service.Service) (parties []partyView, err
 		return err
 	}
 	for _, entry := range demoPublishers {
-		p, err := cases.CreatePublisher(ctx, operator, entry.publisher)
+		p, err := cases.CreatePublisher(ctx, operator, entry.publisher, "")
 		if err != nil {
 			return nil, seeded(err)
 		}

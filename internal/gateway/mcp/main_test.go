@@ -58,9 +58,9 @@ const (
 
 func (g *gateway) publisher(t *testing.T, hostname, name string) identity.Caller {
 	t.Helper()
-	p, err := g.CreatePublisher(t.Context(), g.administrator, service.Publisher{
+	p, err := g.CreatePublisher(t.Context(), g.administrator, store.Publisher{
 		Hostname: hostname, Name: name, Currency: "USD", Active: true,
-	})
+	}, "")
 	require.NoError(t, err)
 	caller := identity.Caller{Kind: identity.Publisher, ID: p.ID, Scopes: identity.ScopesOf(identity.Publisher)}
 	_, err = g.CreateStrategy(t.Context(), caller, []byte(`{"min_price_per_fetch_micro": `+hiddenMinimum+`,

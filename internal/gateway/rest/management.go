@@ -101,11 +101,11 @@ func (a *api) addRegistrations() {
 		http.StatusOK, func(ctx context.Context, _ identity.Caller, in *struct {
 			NumberedPage
 			Hostname string `query:"hostname" maxLength:"253" doc:"Only the publisher with the hostname"`
-		}) (store.List[service.Publisher], error) {
+		}) (store.List[store.Publisher], error) {
 			if in.Hostname == "" {
 				return a.Service.Publishers(ctx, in.page())
 			}
-			found := store.List[service.Publisher]{Items: []service.Publisher{}}
+			found := store.List[store.Publisher]{Items: []store.Publisher{}}
 			p, err := a.Service.PublisherByHostname(ctx, in.Hostname)
 			var known *service.Error
 			switch {
@@ -121,21 +121,21 @@ func (a *api) addRegistrations() {
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			Keyed
 			Body[publisherBody]
-		}) (service.Publisher, error) {
-			return a.Service.CreatePublisher(ctx, caller, service.Publisher{
+		}) (store.Publisher, error) {
+			return a.Service.CreatePublisher(ctx, caller, store.Publisher{
 				Hostname: string(in.sent.Hostname), Name: string(in.sent.Name),
-				Currency: cmp.Or(in.sent.Currency, "USD"), FloorMicro: in.sent.FloorMicro, Active: true, IdempotencyKey: in.Key,
-			})
+				Currency: cmp.Or(in.sent.Currency, "USD"), FloorMicro: in.sent.FloorMicro, Active: true,
+			}, in.Key)
 		})
 	add(a, http.MethodGet, "/api/publishers/{id}", "get-publisher", "Read a publisher", http.StatusOK,
-		func(ctx context.Context, _ identity.Caller, in *ByNumber) (service.Publisher, error) {
+		func(ctx context.Context, _ identity.Caller, in *ByNumber) (store.Publisher, error) {
 			return a.Service.Publisher(ctx, in.ID)
 		})
 	add(a, http.MethodPatch, "/api/publishers/{id}", "update-publisher", "Change a publisher", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *struct {
 			ByNumber
 			Body[PublisherChange]
-		}) (service.Publisher, error) {
+		}) (store.Publisher, error) {
 			return a.Service.UpdatePublisher(ctx, caller, in.ID, in.sent.PublisherChange)
 		})
 	add(a, http.MethodGet, "/api/clients", "list-clients", "List the clients", http.StatusOK,

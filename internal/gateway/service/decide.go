@@ -30,11 +30,11 @@ func (s *Service) rules(state store.State) (*engine.Strategy, error) {
 }
 
 // raised returns a strategy whose prices are at least the publisher's published floor, which is public.
-func raised(s *engine.Strategy, floor *int64) *engine.Strategy {
-	if floor == nil || *floor <= 0 || uint64(*floor) <= s.PublishedFloor {
+func raised(s *engine.Strategy, floor int64) *engine.Strategy {
+	if floor <= 0 || uint64(floor) <= s.PublishedFloor {
 		return s
 	}
-	least := uint64(*floor)
+	least := uint64(floor)
 	up := *s
 	up.PublishedFloor = least
 	up.MinPrice, up.PreferredPrice = max(s.MinPrice, least), max(s.PreferredPrice, least)

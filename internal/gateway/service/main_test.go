@@ -75,9 +75,9 @@ func newFixture(t *testing.T, address string) *fixture {
 
 func (f *fixture) publisher(t *testing.T, hostname string) identity.Caller {
 	t.Helper()
-	p, err := f.CreatePublisher(t.Context(), f.administrator, service.Publisher{
+	p, err := f.CreatePublisher(t.Context(), f.administrator, store.Publisher{
 		Hostname: hostname, Name: hostname, Currency: "USD", Active: true,
-	})
+	}, "")
 	require.NoError(t, err)
 	caller := identity.Caller{
 		Kind: identity.Publisher, ID: p.ID, Name: p.Name, Scopes: identity.ScopesOf(identity.Publisher),

@@ -167,7 +167,7 @@ func TestAdministratorKeys(t *testing.T) {
 		_, err = registry.KeyByHash(ctx, identity.NewAPIKey().Hash())
 		require.ErrorIs(t, err, identity.ErrUnknown)
 		for _, caller := range []identity.Caller{f.siteA, f.openAI, f.anonymous} {
-			_, err = f.CreatePublisher(ctx, caller, service.Publisher{})
+			_, err = f.CreatePublisher(ctx, caller, store.Publisher{}, "")
 			fails(t, err, service.Forbidden, "scope-missing")
 			_, err = f.RegisterClient(ctx, caller, service.Client{})
 			fails(t, err, service.Forbidden, "scope-missing")

@@ -1,10 +1,10 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
-	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
@@ -12,50 +12,24 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Publisher is a site that licenses its content. All of it is public.
-type Publisher struct {
-	ID int64 `json:"id"`
-	// Hostname is in lower case. It never changes.
-	Hostname string `json:"hostname"`
-	Name     string `json:"name"`
-	Currency string `json:"currency"`
-	// FloorMicro is the lowest price that any strategy of the publisher accepts, in micro units; 0 for none.
-	FloorMicro int64     `json:"published_floor_micro"`
-	Active     bool      `json:"is_active"`
-	CreatedAt  time.Time `json:"created_at"`
-	// IdempotencyKey is that of a request: a repetition of CreatePublisher gets the first answer.
-	IdempotencyKey string `json:"-"`
-}
-
-func publisherView(p store.Publisher) Publisher {
-	v := Publisher{
-		ID: p.ID, Hostname: p.Hostname, Name: p.Name, Currency: p.Currency, Active: p.Active,
-		CreatedAt: p.CreatedAt,
-	}
-	if p.PublishedFloorMicro != nil {
-		v.FloorMicro = *p.PublishedFloorMicro
-	}
-	return v
-}
-
 // Publishers lists the publishers that accept negotiations. It needs no scope.
-func (s *Service) Publishers(ctx context.Context, page store.Page) (_ store.List[Publisher], err error) {
+func (s *Service) Publishers(
+	ctx context.Context, page store.Page,
+) (_ store.List[store.Publisher], err error) {
 	defer translate(&err)
-	return listed(infallible(publisherView))(s.store.Publishers(ctx, page))
+	return s.store.Publishers(ctx, page)
 }
 
 // Publisher returns a publisher. It needs no scope.
-func (s *Service) Publisher(ctx context.Context, id int64) (_ Publisher, err error) {
+func (s *Service) Publisher(ctx context.Context, id int64) (_ store.Publisher, err error) {
 	defer translate(&err)
-	p, err := s.store.Publisher(ctx, id)
-	return publisherView(p), err
+	return s.store.Publisher(ctx, id)
 }
 
 // PublisherByHostname returns a publisher. It needs no scope.
-func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (_ Publisher, err error) {
+func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (_ store.Publisher, err error) {
 	defer translate(&err)
-	p, err := s.byHostname(ctx, hostname)
-	return publisherView(p), err
+	return s.byHostname(ctx, hostname)
 }
 
 // byHostname returns a publisher. A text that is no host name does not reach the database, which refuses
@@ -94,7 +68,7 @@ func (s *Service) PublicStrategy(ctx context.Context, hostname string) (_ engine
 	if err != nil {
 		return engine.PublicFacts{}, err
 	}
-	return raised(rules, p.PublishedFloorMicro).Public(), nil
+	return raised(rules, p.FloorMicro).Public(), nil
 }
 
 // HostnamePattern is the form of host names, which have at most [terms.MaxName] characters.
@@ -105,7 +79,7 @@ var (
 	currencyPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]{2,11}$`)
 )
 
-func (p Publisher) check() error {
+func checkPublisher(p store.Publisher) error {
 	if err := terms.CheckName(p.Name); err != nil {
 		return invalid("name", "%s", err)
 	}
@@ -120,33 +94,21 @@ func (p Publisher) check() error {
 	return nil
 }
 
-func (p Publisher) stored() store.Publisher {
-	row := store.Publisher{
-		ID: p.ID, Hostname: p.Hostname, Name: p.Name, Currency: p.Currency, Active: p.Active,
-	}
-	if p.FloorMicro > 0 {
-		row.PublishedFloorMicro = &p.FloorMicro
-	}
-	return row
-}
-
-// CreatePublisher registers a publisher, for administrators only. It returns Conflict for a known hostname.
+// CreatePublisher registers a publisher, for administrators only. Its host name is in lower case.
+// idempotencyKey is the caller's choice, and empty for none: a repetition of the request with it gets the
+// first answer. It returns Conflict for a known hostname.
 func (s *Service) CreatePublisher(
-	ctx context.Context, caller identity.Caller, p Publisher,
-) (_ Publisher, err error) {
+	ctx context.Context, caller identity.Caller, p store.Publisher, idempotencyKey string,
+) (_ store.Publisher, err error) {
 	defer translate(&err)
-	if err := caller.Require(identity.Administer); err != nil {
-		return Publisher{}, err
+	if err := cmp.Or(caller.Require(identity.Administer), checkPublisher(p)); err != nil {
+		return store.Publisher{}, err
 	}
-	if err := p.check(); err != nil {
-		return Publisher{}, err
-	}
-	key, err := idempotency(caller.LimitKey(), p.IdempotencyKey, "create-publisher", p)
+	key, err := idempotency(caller.LimitKey(), idempotencyKey, "create-publisher", p)
 	if err != nil {
-		return Publisher{}, err
+		return store.Publisher{}, err
 	}
-	added, err := s.store.CreatePublisher(ctx, p.stored(), key)
-	return publisherView(added), err
+	return s.store.CreatePublisher(ctx, p, key)
 }
 
 // PublisherChange are the parts of a publisher that change; nil leaves one as it is.
@@ -161,17 +123,16 @@ type PublisherChange struct {
 // because it is that of all strategies and agreements.
 func (s *Service) UpdatePublisher(
 	ctx context.Context, caller identity.Caller, id int64, c PublisherChange,
-) (_ Publisher, err error) {
+) (_ store.Publisher, err error) {
 	defer translate(&err)
 	id, err = owner(caller, identity.StrategiesWrite, id)
 	if err == nil && c.Name != nil {
 		err = caller.Require(identity.Administer)
 	}
 	if err != nil {
-		return Publisher{}, err
+		return store.Publisher{}, err
 	}
-	updated, err := s.store.UpdatePublisher(ctx, id, func(row *store.Publisher) error {
-		p := publisherView(*row)
+	return s.store.UpdatePublisher(ctx, id, func(p *store.Publisher) error {
 		if c.Name != nil {
 			p.Name = *c.Name
 		}
@@ -181,8 +142,6 @@ func (s *Service) UpdatePublisher(
 		if c.Active != nil {
 			p.Active = *c.Active
 		}
-		*row = p.stored()
-		return p.check()
+		return checkPublisher(*p)
 	})
-	return publisherView(updated), err
 }

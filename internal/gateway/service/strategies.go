@@ -85,9 +85,9 @@ func (s *Service) addStrategy(
 	if err := given.Validate(); err != nil {
 		return Strategy{}, err
 	}
-	if floor := publisher.PublishedFloorMicro; floor != nil && given.MinPrice < uint64(*floor) {
+	if given.MinPrice < uint64(publisher.FloorMicro) {
 		return Strategy{}, invalid("min_price_per_fetch_micro",
-			"%d is below the publisher's published floor of %d", given.MinPrice, *floor)
+			"%d is below the publisher's published floor of %d", given.MinPrice, publisher.FloorMicro)
 	}
 	active := given.IsActive
 	given.IsActive = true

@@ -149,7 +149,7 @@ func (t *transaction) newStates(
 	// A publisher without an active strategy has a row with the strategy 0.
 	type row struct {
 		Publisher  int64
-		Floor      *int64
+		Floor      queries.NullNumber
 		Strategy   queries.NullNumber
 		Definition queries.JSON
 	}
@@ -166,7 +166,7 @@ FOR NO KEY UPDATE OF p`, anyOf(publishers)...)
 	var states []State
 	for _, p := range c.Proposals {
 		var versions []Strategy
-		var floor *int64
+		var floor queries.NullNumber
 		known := false
 		for _, r := range found {
 			if r.Publisher != p.Publisher {
@@ -203,7 +203,7 @@ FOR NO KEY UPDATE OF p`, anyOf(publishers)...)
 				InitialProposal: p.Terms, CurrentTerms: p.Terms, OfferBy: ActorClient, InitiatedBy: ActorClient,
 				InitiatedAt: now, LastActivityAt: now, Deadline: c.Deadline, CreatedAt: now, UpdatedAt: now,
 			},
-			Definition: strategy.Definition, Floor: floor, Now: now,
+			Definition: strategy.Definition, Floor: int64(floor), Now: now,
 		})
 	}
 	return states, nil

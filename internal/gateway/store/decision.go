@@ -18,8 +18,8 @@ type State struct {
 	Negotiation
 	// Definition is that of the strategy version with which the negotiation began.
 	Definition json.RawMessage
-	// Floor is the publisher's published floor; nil if there is none.
-	Floor *int64
+	// Floor is the publisher's published floor; 0 if there is none.
+	Floor int64
 	// Now is the time of the transaction.
 	Now time.Time
 }

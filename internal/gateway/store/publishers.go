@@ -8,28 +8,28 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Publisher is a site that licenses its content.
+// Publisher is a site that licenses its content. All of it is public.
 type Publisher struct {
 	// ID is set by the store.
-	ID int64
-	// Hostname is unique.
-	Hostname string
-	Name     string
+	ID int64 `json:"id"`
+	// Hostname is unique, and never changes.
+	Hostname string `json:"hostname"`
+	Name     string `json:"name"`
 	// Currency is the currency of all prices of the publisher, such as USD.
-	Currency string
-	// PublishedFloorMicro is the lowest price per fetch that the publisher makes public, in millionths of the
-	// currency. It is nil if there is none.
-	PublishedFloorMicro *int64
+	Currency string `json:"currency"`
+	// FloorMicro is the lowest price per fetch that any strategy of the publisher accepts, in millionths of the
+	// currency; 0 for none.
+	FloorMicro int64 `json:"published_floor_micro"`
 	// Active reports whether the publisher accepts new negotiations.
-	Active               bool
-	CreatedAt, UpdatedAt time.Time
+	Active bool `json:"is_active"`
+	// CreatedAt is set by the store.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 func publisherOf(row queries.Publisher) Publisher {
 	return Publisher{
 		ID: row.ID, Hostname: row.Hostname, Name: row.Name, Currency: row.Currency,
-		PublishedFloorMicro: row.PublishedFloorMicro, Active: row.IsActive, CreatedAt: time.Time(row.CreatedAt),
-		UpdatedAt: time.Time(row.UpdatedAt),
+		FloorMicro: int64(row.PublishedFloorMicro), Active: row.IsActive, CreatedAt: time.Time(row.CreatedAt),
 	}
 }
 
@@ -38,16 +38,17 @@ func publisherOf(row queries.Publisher) Publisher {
 func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Publisher, error) {
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Publisher, error) {
 		return single("publisher "+p.Hostname, publisherOf)(t.queries.AddPublisher(ctx, queries.AddPublisherParams{
-			Hostname: p.Hostname, Name: p.Name, Currency: p.Currency, PublishedFloorMicro: p.PublishedFloorMicro,
-			IsActive: p.Active, Now: queries.NullTime(s.now()),
+			Hostname: p.Hostname, Name: p.Name, Currency: p.Currency,
+			PublishedFloorMicro: queries.NullNumber(p.FloorMicro), IsActive: p.Active,
+			Now: queries.NullTime(s.now()),
 		}))
 	})
 	return added, err
 }
 
-// UpdatePublisher locks the row of a publisher, calls change, and stores all fields but the id and the
-// hostname. It returns [ErrNotFound] if no publisher has the id. An error of change is returned, and nothing
-// is stored.
+// UpdatePublisher locks the row of a publisher, calls change, and stores all fields but the id, the
+// hostname and the time. It returns [ErrNotFound] if no publisher has the id. An error of change is returned,
+// and nothing is stored.
 func (s *Store) UpdatePublisher(
 	ctx context.Context, id int64, change func(*Publisher) error,
 ) (changed Publisher, err error) {
@@ -61,7 +62,7 @@ func (s *Store) UpdatePublisher(
 			return err
 		}
 		changed, err = result(t.queries.UpdatePublisher(ctx, queries.UpdatePublisherParams{
-			ID: id, Name: p.Name, Currency: p.Currency, PublishedFloorMicro: p.PublishedFloorMicro,
+			ID: id, Name: p.Name, Currency: p.Currency, PublishedFloorMicro: queries.NullNumber(p.FloorMicro),
 			IsActive: p.Active, UpdatedAt: queries.NullTime(s.now()),
 		}))
 		return err

@@ -189,9 +189,8 @@ func TestPublishersAndClientsAreUnique(t *testing.T) {
 		require.ErrorIs(t, err, ErrExists)
 		_, err = f.RegisterClient(t.Context(), Client{Kind: ClientAnonymous, Subject: "x", Name: "OpenAI"}, nil)
 		require.Error(t, err, "an anonymous client has no name")
-		floor := int64(900)
 		p, err := f.UpdatePublisher(t.Context(), f.publisher.ID, func(p *Publisher) error {
-			p.PublishedFloorMicro, p.Active = &floor, false
+			p.FloorMicro, p.Active = 900, false
 			return nil
 		})
 		require.NoError(t, err)

@@ -191,7 +191,7 @@ func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest
 	type row struct {
 		queries.Negotiation
 		Definition     queries.JSON
-		Floor          *int64
+		Floor          queries.NullNumber
 		Body, Answered *string
 	}
 	rows, err := collect[row](ctx, t, `SELECT `+lockedColumns+`, v.definition, p.published_floor_micro AS floor,
@@ -206,7 +206,8 @@ FOR UPDATE OF n NOWAIT`, arguments...)
 	byID := map[string]State{}
 	for _, r := range rows {
 		byID[r.ID] = State{
-			Negotiation: negotiationOf(r.Negotiation), Definition: json.RawMessage(r.Definition), Floor: r.Floor,
+			Negotiation: negotiationOf(r.Negotiation), Definition: json.RawMessage(r.Definition),
+			Floor: int64(r.Floor),
 		}
 		if r.Body != nil {
 			stored = &answer{*r.Body, *r.Answered}

@@ -96,12 +96,12 @@ type Policy struct {
 }
 
 type Publisher struct {
-	ID                  int64    `db:"id" json:"id"`
-	Hostname            string   `db:"hostname" json:"hostname"`
-	Name                string   `db:"name" json:"name"`
-	Currency            string   `db:"currency" json:"currency"`
-	PublishedFloorMicro *int64   `db:"published_floor_micro" json:"published_floor_micro"`
-	IsActive            bool     `db:"is_active" json:"is_active"`
-	CreatedAt           NullTime `db:"created_at" json:"created_at"`
-	UpdatedAt           NullTime `db:"updated_at" json:"updated_at"`
+	ID                  int64      `db:"id" json:"id"`
+	Hostname            string     `db:"hostname" json:"hostname"`
+	Name                string     `db:"name" json:"name"`
+	Currency            string     `db:"currency" json:"currency"`
+	PublishedFloorMicro NullNumber `db:"published_floor_micro" json:"published_floor_micro"`
+	IsActive            bool       `db:"is_active" json:"is_active"`
+	CreatedAt           NullTime   `db:"created_at" json:"created_at"`
+	UpdatedAt           NullTime   `db:"updated_at" json:"updated_at"`
 }

@@ -16,12 +16,12 @@ RETURNING id, hostname, name, currency, published_floor_micro, is_active, create
 `
 
 type AddPublisherParams struct {
-	Hostname            string   `db:"hostname" json:"hostname"`
-	Name                string   `db:"name" json:"name"`
-	Currency            string   `db:"currency" json:"currency"`
-	PublishedFloorMicro *int64   `db:"published_floor_micro" json:"published_floor_micro"`
-	IsActive            bool     `db:"is_active" json:"is_active"`
-	Now                 NullTime `db:"now" json:"now"`
+	Hostname            string     `db:"hostname" json:"hostname"`
+	Name                string     `db:"name" json:"name"`
+	Currency            string     `db:"currency" json:"currency"`
+	PublishedFloorMicro NullNumber `db:"published_floor_micro" json:"published_floor_micro"`
+	IsActive            bool       `db:"is_active" json:"is_active"`
+	Now                 NullTime   `db:"now" json:"now"`
 }
 
 func (q *Queries) AddPublisher(ctx context.Context, arg AddPublisherParams) (Publisher, error) {
@@ -117,12 +117,12 @@ RETURNING id, hostname, name, currency, published_floor_micro, is_active, create
 `
 
 type UpdatePublisherParams struct {
-	Name                string   `db:"name" json:"name"`
-	Currency            string   `db:"currency" json:"currency"`
-	PublishedFloorMicro *int64   `db:"published_floor_micro" json:"published_floor_micro"`
-	IsActive            bool     `db:"is_active" json:"is_active"`
-	UpdatedAt           NullTime `db:"updated_at" json:"updated_at"`
-	ID                  int64    `db:"id" json:"id"`
+	Name                string     `db:"name" json:"name"`
+	Currency            string     `db:"currency" json:"currency"`
+	PublishedFloorMicro NullNumber `db:"published_floor_micro" json:"published_floor_micro"`
+	IsActive            bool       `db:"is_active" json:"is_active"`
+	UpdatedAt           NullTime   `db:"updated_at" json:"updated_at"`
+	ID                  int64      `db:"id" json:"id"`
 }
 
 func (q *Queries) UpdatePublisher(ctx context.Context, arg UpdatePublisherParams) (Publisher, error) {
