@@ -11,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
@@ -64,10 +65,13 @@ func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 func counterOffer(states []store.State) (store.Outcome, error) {
 	return store.Outcome{Decisions: []store.Decision{{
 		Rounds: []store.Round{
-			{Actor: store.ActorClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro":1500}`)},
-			{Actor: store.ActorPublisher, Action: "counter", Terms: json.RawMessage(`{"price_per_fetch_micro":1800}`)},
+			{Actor: engine.PartyClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro":1500}`)},
+			{
+				Actor: engine.PartyPublisher, Action: "counter",
+				Terms: json.RawMessage(`{"price_per_fetch_micro":1800}`),
+			},
 		},
-		Status: store.StatusNegotiating, Deadline: states[0].Now.Add(time.Hour),
+		Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour),
 	}}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
@@ -19,7 +20,7 @@ var few = store.Limits{PerClientHour: 1_000_000, OpenPerPublisher: 2, AnonymousP
 // open is the number of negotiations that count for the limits.
 func (g *gateway) open(t *testing.T) int {
 	t.Helper()
-	found, err := g.store.Negotiations(t.Context(), store.Filter{Status: store.StatusNegotiating}, store.Page{})
+	found, err := g.store.Negotiations(t.Context(), store.Filter{Status: engine.Negotiating}, store.Page{})
 	require.NoError(t, err)
 	return len(found.Items)
 }

@@ -168,7 +168,7 @@ func wanted(id string, publishers ...string) license.Request {
 // negotiations returns the number of negotiations of all clients.
 func (g *gateway) negotiations(t testing.TB) int {
 	t.Helper()
-	found, err := g.cases.Negotiations(t.Context(), operator, service.Filter{}, store.Page{Size: 200})
+	found, err := g.cases.Negotiations(t.Context(), operator, store.Filter{}, store.Page{Size: 200})
 	require.NoError(t, err)
 	return len(found.Items)
 }

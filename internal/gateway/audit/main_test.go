@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
@@ -94,11 +95,11 @@ func (g *gateway) checkpoint(t *testing.T) *audit.Checkpoint {
 func counter(states []store.State) (store.Outcome, error) {
 	return store.Outcome{Decisions: []store.Decision{{
 		Rounds: []store.Round{
-			{Actor: store.ActorClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
-			{Actor: store.ActorPublisher, Action: "counter",
+			{Actor: engine.PartyClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
+			{Actor: engine.PartyPublisher, Action: "counter",
 				Terms: json.RawMessage(`{"price_per_fetch_micro": 9007199254740993}`)},
 		},
-		Status: store.StatusNegotiating, Deadline: states[0].Now.Add(time.Hour),
+		Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour),
 	}}}, nil
 }
 

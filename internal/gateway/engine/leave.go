@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// Party is a side of a negotiation.
+// Party is the author of a step in a negotiation.
 type Party string
 
-// The parties.
+// The parties. PartySystem is the gateway, which ends negotiations after their deadline.
 const (
 	PartyClient    Party = "client"
 	PartyPublisher Party = "publisher"
+	PartySystem    Party = "system"
 )
 
 // LeaveReason is the reason with which a party ends a negotiation. There is no free text: the other party's

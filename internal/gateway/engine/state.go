@@ -20,6 +20,11 @@ const (
 	TimedOut         Status = "timeout"
 )
 
+// Statuses returns all statuses.
+func Statuses() []Status {
+	return []Status{Initiated, Negotiating, AwaitingApproval, Accepted, Rejected, TimedOut}
+}
+
 // IsFinal reports whether the negotiation is over.
 func (s Status) IsFinal() bool { return s == Accepted || s == Rejected || s == TimedOut }
 

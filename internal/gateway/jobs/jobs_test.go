@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/jobs"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
@@ -110,7 +111,7 @@ func newFixture(t *testing.T, d storetest.Database) *fixture {
 }
 
 // negotiate opens a negotiation with a deadline and a status.
-func (f *fixture) negotiate(t *testing.T, status store.Status, lasts time.Duration) string {
+func (f *fixture) negotiate(t *testing.T, status engine.Status, lasts time.Duration) string {
 	t.Helper()
 	var result store.Result
 	for { // a process that writes to the same SQLite file delays it
@@ -121,8 +122,8 @@ func (f *fixture) negotiate(t *testing.T, status store.Status, lasts time.Durati
 		}, func(states []store.State) (store.Outcome, error) {
 			terms := json.RawMessage(`{"price_per_fetch_micro":1800}`)
 			return store.Outcome{Answer: json.RawMessage(`{}`), Decisions: []store.Decision{{
-				Rounds: []store.Round{{Actor: store.ActorClient, Action: "propose", Terms: terms}},
-				Status: status, Terms: terms, OfferBy: store.ActorClient, Deadline: states[0].Now.Add(lasts),
+				Rounds: []store.Round{{Actor: engine.PartyClient, Action: "propose", Terms: terms}},
+				Status: status, Terms: terms, OfferBy: engine.PartyClient, Deadline: states[0].Now.Add(lasts),
 			}}}, nil
 		})
 		if err == nil {
@@ -207,12 +208,12 @@ func (f *fixture) requireOnce(t *testing.T, ended int64) {
 func TestAKilledProcessIsReplaced(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		first := f.start(t)
-		open := f.negotiate(t, store.StatusNegotiating, time.Hour)
+		open := f.negotiate(t, engine.Negotiating, time.Hour)
 		ids := []string{}
 		for i := range 60 {
-			status := store.StatusNegotiating
+			status := engine.Negotiating
 			if i%2 == 1 {
-				status = store.StatusAwaitingApproval
+				status = engine.AwaitingApproval
 			}
 			ids = append(ids, f.negotiate(t, status, time.Duration(i+1)*150*time.Millisecond))
 		}
@@ -237,7 +238,7 @@ func TestAKilledProcessIsReplaced(t *testing.T) {
 		}
 		n, err := f.Negotiation(t.Context(), open)
 		require.NoError(t, err)
-		require.Equal(t, store.StatusNegotiating, n.Status)
+		require.Equal(t, engine.Negotiating, n.Status)
 	})
 }
 
@@ -247,7 +248,7 @@ func TestTwoProcessesRepeatNothing(t *testing.T) {
 		first := f.start(t)
 		f.start(t)
 		for i := range 40 {
-			f.negotiate(t, store.StatusNegotiating, time.Duration(i+1)*50*time.Millisecond)
+			f.negotiate(t, engine.Negotiating, time.Duration(i+1)*50*time.Millisecond)
 		}
 		f.await(t, func() bool {
 			return f.timeouts(t) == 40 && f.verify(t).Uncovered == 0
@@ -256,7 +257,7 @@ func TestTwoProcessesRepeatNothing(t *testing.T) {
 
 		require.NoError(t, first.Process.Kill())
 		require.Error(t, first.Wait())
-		f.negotiate(t, store.StatusNegotiating, time.Millisecond)
+		f.negotiate(t, engine.Negotiating, time.Millisecond)
 		f.await(t, func() bool {
 			return f.timeouts(t) == 41 && f.verify(t).Uncovered == 0
 		})
@@ -268,10 +269,10 @@ func TestTwoProcessesRepeatNothing(t *testing.T) {
 // the file.
 func TestStopWritesALastCheckpoint(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		f.negotiate(t, engine.Negotiating, time.Hour)
 		_, err := f.db.ExecContext(t.Context(), `UPDATE idempotency_keys SET created_at = created_at - 3600000000`)
 		require.NoError(t, err)
-		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		f.negotiate(t, engine.Negotiating, time.Hour)
 		require.NoError(t, f.UseNonce(t.Context(), "a", "old", time.Now().Add(-2*time.Minute)))
 		require.NoError(t, f.UseNonce(t.Context(), "a", "new", time.Now().Add(time.Hour)))
 		config, err := f.config(f.Store)
@@ -285,7 +286,7 @@ func TestStopWritesALastCheckpoint(t *testing.T) {
 			return f.count(t, `SELECT COUNT(*) FROM idempotency_keys`) == 1 && f.verify(t).Checkpoints == 1 &&
 				f.count(t, `SELECT COUNT(*) FROM signature_nonces`) == 1
 		})
-		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		f.negotiate(t, engine.Negotiating, time.Hour)
 		require.NoError(t, running.Stop(t.Context()))
 		kinds := map[string]bool{}
 		for _, span := range spans.Ended() {
@@ -306,7 +307,7 @@ func TestStopWritesALastCheckpoint(t *testing.T) {
 // after the database has been restored.
 func TestAShortenedChainIsNotSigned(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		id := f.negotiate(t, store.StatusNegotiating, time.Hour)
+		id := f.negotiate(t, engine.Negotiating, time.Hour)
 		config, err := f.config(f.Store)
 		require.NoError(t, err)
 		messages := make(chan string, 1000)
@@ -323,7 +324,7 @@ func TestAShortenedChainIsNotSigned(t *testing.T) {
 			continue
 		}
 		change("+ 1")
-		f.negotiate(t, store.StatusNegotiating, time.Hour)
+		f.negotiate(t, engine.Negotiating, time.Hour)
 		f.await(t, func() bool { return f.verify(t).Checkpoints == 2 })
 		require.NoError(t, running.Stop(t.Context()))
 	})

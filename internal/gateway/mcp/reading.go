@@ -26,7 +26,7 @@ type StatusAnswer struct {
 // Round is an entry of the history.
 type Round struct {
 	Number    int          `json:"round_number"`
-	Actor     store.Actor  `json:"actor"`
+	Actor     engine.Party `json:"actor"`
 	Action    string       `json:"action"`
 	Terms     *terms.Terms `json:"proposed_terms,omitempty"`
 	Reason    string       `json:"reasoning,omitempty"`

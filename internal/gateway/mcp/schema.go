@@ -7,7 +7,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
-	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
@@ -57,12 +56,11 @@ func schemaOf[T any]() *jsonschema.Schema {
 		reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
 		reflect.TypeFor[engine.Action](): textOf(engine.Accept, engine.Counter, engine.Reject, engine.Approve,
 			engine.Timeout),
-		reflect.TypeFor[engine.Status](): textOf(engine.Initiated, engine.Negotiating, engine.AwaitingApproval,
-			engine.Accepted, engine.Rejected, engine.TimedOut),
+		reflect.TypeFor[engine.Status]():      textOf(engine.Statuses()...),
 		reflect.TypeFor[engine.LeaveReason](): textOf(engine.LeaveReasons()...),
-		reflect.TypeFor[engine.Style](): textOf(engine.Aggressive, engine.Balanced, engine.Flexible,
-			engine.Cooperative),
-		reflect.TypeFor[store.Actor](): textOf(store.ActorClient, store.ActorPublisher, store.ActorSystem),
+		reflect.TypeFor[engine.Style]():       textOf(engine.Styles()...),
+		reflect.TypeFor[engine.Party](): textOf(engine.PartyClient, engine.PartyPublisher,
+			engine.PartySystem),
 	}})
 	if err != nil {
 		panic(err) // the types are those of this package, and a test makes all schemas

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
@@ -75,12 +76,12 @@ const shared = " in the database, the same in every process."
 // The metrics of negotiations.
 var (
 	started = prometheus.NewDesc("negotiations_started_total", "Negotiations"+shared, nil, nil)
-	ended   = map[store.Status]*prometheus.Desc{
-		store.StatusAccepted: prometheus.NewDesc("negotiations_accepted_total",
+	ended   = map[engine.Status]*prometheus.Desc{
+		engine.Accepted: prometheus.NewDesc("negotiations_accepted_total",
 			"Accepted negotiations"+shared, nil, nil),
-		store.StatusRejected: prometheus.NewDesc("negotiations_rejected_total",
+		engine.Rejected: prometheus.NewDesc("negotiations_rejected_total",
 			"Rejected negotiations"+shared, nil, nil),
-		store.StatusTimeout: prometheus.NewDesc("negotiations_timeout_total",
+		engine.TimedOut: prometheus.NewDesc("negotiations_timeout_total",
 			"Negotiations that ended after their deadline"+shared, nil, nil),
 	}
 	averageRounds = prometheus.NewDesc("avg_rounds_to_agreement",
@@ -115,16 +116,16 @@ func (n *negotiations) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.NewInvalidMetric(started, err)
 		return
 	}
-	counts := map[store.Status]int64{}
+	counts := map[engine.Status]int64{}
 	var all, final, rounds int64
 	var duration time.Duration
 	for _, t := range totals {
 		all += t.Count
 		counts[t.Status] = t.Count
-		if t.Status == store.StatusAccepted {
+		if t.Status == engine.Accepted {
 			rounds = t.Rounds
 		}
-		if t.Status.Final() {
+		if t.Status.IsFinal() {
 			final += t.Count
 			duration += t.Duration
 		}
@@ -134,7 +135,7 @@ func (n *negotiations) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(counts[status]))
 	}
 	out <- prometheus.MustNewConstMetric(averageRounds, prometheus.GaugeValue,
-		mean(float64(rounds), counts[store.StatusAccepted]))
+		mean(float64(rounds), counts[engine.Accepted]))
 	out <- prometheus.MustNewConstMetric(averageSeconds, prometheus.GaugeValue, mean(duration.Seconds(), final))
 }
 

@@ -19,6 +19,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/metrics"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
@@ -58,17 +59,17 @@ func (g *gateway) open(t *testing.T) string {
 	t.Helper()
 	result, err := g.CreateNegotiations(t.Context(), store.Creation{Client: g.client,
 		Proposals: []store.Proposal{{Publisher: g.publisher, Terms: json.RawMessage(`{}`)}}},
-		respond(store.StatusNegotiating))
+		respond(engine.Negotiating))
 	require.NoError(t, err)
 	return result.Negotiations[0].ID
 }
 
-func respond(status store.Status) func([]store.State) (store.Outcome, error) {
+func respond(status engine.Status) func([]store.State) (store.Outcome, error) {
 	return func(states []store.State) (store.Outcome, error) {
-		d := store.Decision{Status: status, Rounds: []store.Round{{Actor: store.ActorClient, Action: "propose"},
-			{Actor: store.ActorPublisher, Action: string(status)}}}
-		if status == store.StatusNegotiating {
-			d.Terms, d.OfferBy = json.RawMessage(`{"price_per_fetch_micro":1800}`), store.ActorPublisher
+		d := store.Decision{Status: status, Rounds: []store.Round{{Actor: engine.PartyClient, Action: "propose"},
+			{Actor: engine.PartyPublisher, Action: string(status)}}}
+		if status == engine.Negotiating {
+			d.Terms, d.OfferBy = json.RawMessage(`{"price_per_fetch_micro":1800}`), engine.PartyPublisher
 			d.Deadline = states[0].Now.Add(time.Hour)
 		}
 		return store.Outcome{Decisions: []store.Decision{d}}, nil
@@ -119,10 +120,10 @@ func TestMetricsAreThoseOfTheDatabase(t *testing.T) {
 		accepted, rejected, late := g.open(t), g.open(t), g.open(t)
 		g.now = g.now.Add(10 * time.Second)
 		_, err := g.Round(t.Context(), store.RoundRequest{Negotiations: []string{accepted}},
-			respond(store.StatusNegotiating))
+			respond(engine.Negotiating))
 		require.NoError(t, err)
 		_, err = g.Round(t.Context(), store.RoundRequest{Negotiations: []string{rejected}},
-			respond(store.StatusRejected))
+			respond(engine.Rejected))
 		require.NoError(t, err)
 		g.now = g.now.Add(10 * time.Second)
 		_, err = g.Accept(t.Context(), store.AcceptRequest{Client: g.client,

@@ -69,12 +69,7 @@ type StatusFilter struct {
 type statusName string
 
 // Schema implements [huma.SchemaProvider].
-func (statusName) Schema(huma.Registry) *huma.Schema {
-	return oneOf([]store.Status{
-		store.StatusInitiated, store.StatusNegotiating, store.StatusAwaitingApproval, store.StatusAccepted,
-		store.StatusRejected, store.StatusTimeout,
-	})
-}
+func (statusName) Schema(huma.Registry) *huma.Schema { return oneOf(engine.Statuses()) }
 
 type proposalBody struct {
 	Publisher string      `json:"publisher_hostname" maxLength:"253"`
@@ -187,7 +182,7 @@ func (a *api) addNegotiations() {
 			StatusFilter
 		}) (store.List[service.Negotiation], error) {
 			return a.Service.Negotiations(ctx, caller,
-				service.Filter{Status: engine.Status(in.Status), BundleID: in.Bundle}, in.PageOf.page())
+				store.Filter{Status: engine.Status(in.Status), Bundle: in.Bundle}, in.PageOf.page())
 		})
 	add(a, http.MethodGet, "/api/negotiations/publisher/{id}", "list-publisher-negotiations",
 		"List the negotiations with a publisher", http.StatusOK,
@@ -197,7 +192,7 @@ func (a *api) addNegotiations() {
 			StatusFilter
 		}) (store.List[service.Negotiation], error) {
 			return a.Service.Negotiations(ctx, caller,
-				service.Filter{Publisher: in.ID, Status: engine.Status(in.Status), BundleID: in.Bundle},
+				store.Filter{Publisher: in.ID, Status: engine.Status(in.Status), Bundle: in.Bundle},
 				in.PageOf.page())
 		})
 	add(a, http.MethodGet, "/api/negotiations/{id}", "get-negotiation", "Read a negotiation and its rounds",

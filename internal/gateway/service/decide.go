@@ -55,7 +55,7 @@ func kept(state store.State) (engine.State, error) {
 	if err := json.Unmarshal(state.Context, &before); err != nil {
 		return before, fmt.Errorf("negotiation %s: context: %w", state.ID, err)
 	}
-	before.Status = engine.Status(state.Status) // an acceptance does not write the context
+	before.Status = state.Status // an acceptance does not write the context
 	return before, nil
 }
 
@@ -107,21 +107,21 @@ func (a *answered) recorded() (d store.Decision, err error) {
 	if a.decision.Terms != nil {
 		offered = a.decision.Terms.Canonical()
 	}
-	actor, verb := store.ActorPublisher, string(a.decision.Action)
+	actor, verb := engine.PartyPublisher, string(a.decision.Action)
 	switch a.decision.Action {
 	case engine.Timeout:
-		actor = store.ActorSystem
+		actor = engine.PartySystem
 	case engine.Approve:
 		verb = "await_approval" // approve is the publisher's later decision in the same round
 	}
 	d = store.Decision{
 		Rounds: []store.Round{
-			{Actor: store.ActorClient, Action: a.action, Terms: proposed},
+			{Actor: engine.PartyClient, Action: a.action, Terms: proposed},
 			{
 				Actor: actor, Action: verb, Terms: offered, Reasoning: a.decision.Reason, Analysis: analysis,
 			},
 		},
-		Status: store.Status(after.Status), Terms: proposed, OfferBy: store.ActorClient,
+		Status: after.Status, Terms: proposed, OfferBy: engine.PartyClient,
 		Deadline: engine.Deadline(a.rules, after),
 	}
 	if d.Context, err = json.Marshal(after); err != nil {
@@ -129,7 +129,7 @@ func (a *answered) recorded() (d store.Decision, err error) {
 	}
 	switch a.decision.Action {
 	case engine.Counter:
-		d.Terms, d.OfferBy = offered, store.ActorPublisher
+		d.Terms, d.OfferBy = offered, engine.PartyPublisher
 	case engine.Accept:
 		price := int64(a.decision.Terms.Price)
 		d.FinalTerms, d.AgreedPriceMicro, d.Reason = offered, &price, a.decision.Reason
@@ -149,7 +149,7 @@ func after(n store.Negotiation, d store.Decision, now time.Time) store.Negotiati
 		n.CurrentTerms, n.OfferBy = d.Terms, d.OfferBy
 	}
 	n.FinalTerms, n.AgreedPriceMicro = d.FinalTerms, d.AgreedPriceMicro
-	if d.Status.Final() {
+	if d.Status.IsFinal() {
 		n.CompletedAt, n.Deadline = now, now
 	}
 	return n

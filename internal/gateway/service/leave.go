@@ -78,18 +78,17 @@ func (s *Service) left(
 	}
 	if decision.Action != engine.Reject {
 		// The store has checked its own deadline, as for acceptances.
-		return d, answer, &store.StatusError{Status: store.StatusTimeout, Reason: decision.Reason}
+		return d, answer, &store.StatusError{Status: engine.TimedOut, Reason: decision.Reason}
 	}
 	data, err := json.Marshal(map[string]engine.LeaveReason{"reason": reason})
 	if err != nil {
 		return d, answer, err
 	}
-	actor := store.Actor(by)
 	d = store.Decision{
-		Status: store.StatusRejected, Reason: decision.Reason,
+		Status: engine.Rejected, Reason: decision.Reason,
 		Rounds: []store.Round{{
-			Actor: actor, Action: store.ActionLeave, Reasoning: decision.Reason,
-			Messages: []store.Message{{Sender: actor, Type: store.ActionLeave, Text: decision.Reason, Data: data}},
+			Actor: by, Action: store.ActionLeave, Reasoning: decision.Reason,
+			Messages: []store.Message{{Sender: by, Type: store.ActionLeave, Text: decision.Reason, Data: data}},
 		}},
 	}
 	if d.Context, err = json.Marshal(before.After(decision, state.Now)); err != nil {

@@ -23,12 +23,12 @@ func TestAPartyThatLeavesFreesThePlace(t *testing.T) {
 		full := service.ProposeRequest{Proposals: []service.Proposal{{"site-a.local", at(1500)}}}
 		for n, c := range []struct {
 			caller identity.Caller
-			actor  store.Actor
+			actor  engine.Party
 			reason string
 		}{
-			{f.openAI, store.ActorClient, "The client left the negotiation: price"},
-			{f.siteA, store.ActorPublisher, "The publisher left the negotiation: price"},
-			{f.administrator, store.ActorPublisher, "The publisher left the negotiation: price"},
+			{f.openAI, engine.PartyClient, "The client left the negotiation: price"},
+			{f.siteA, engine.PartyPublisher, "The publisher left the negotiation: price"},
+			{f.administrator, engine.PartyPublisher, "The publisher left the negotiation: price"},
 		} {
 			_, err := f.Propose(t.Context(), f.claude, full)
 			fails(t, err, service.Limit, service.CodeLimitOpen)

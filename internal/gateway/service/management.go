@@ -21,7 +21,7 @@ func (s *Service) Approvals(
 	if err != nil {
 		return store.List[Negotiation]{}, err
 	}
-	return s.Negotiations(ctx, caller, Filter{Publisher: publisher, Status: engine.AwaitingApproval}, page)
+	return s.Negotiations(ctx, caller, store.Filter{Publisher: publisher, Status: engine.AwaitingApproval}, page)
 }
 
 // ApprovalRequest is the publisher's decision on an agreement.
@@ -73,18 +73,8 @@ type Analytics struct {
 	Accepted int64 `json:"accepted"`
 	// AcceptanceRate is Accepted divided by the negotiations that have ended; 0 if none has.
 	AcceptanceRate float64 `json:"acceptance_rate"`
-	Days           []Day   `json:"days"`
-}
-
-// Day has the figures of the negotiations that began on a day in UTC and have one status.
-type Day struct {
-	Start  time.Time     `json:"date"`
-	Status engine.Status `json:"status"`
-	Count  int64         `json:"count"`
-	Rounds float64       `json:"average_rounds"`
-	// Seconds is the mean time to the end, and PriceMicro the mean agreed price per fetch in micro units.
-	Seconds    float64 `json:"average_seconds"`
-	PriceMicro float64 `json:"average_price_micro"`
+	// Days have the figures of each day and status.
+	Days []store.Day `json:"days"`
 }
 
 // Analytics returns the figures of the negotiations that began from one time until before another one, at
@@ -110,24 +100,20 @@ func (s *Service) Analytics(
 	if !from.Before(until) || until.Sub(from) > store.MaxDays*24*time.Hour {
 		return Analytics{}, invalid("from", "the period must be positive and at most %d days", store.MaxDays)
 	}
-	rows, err := s.store.Analytics(ctx, publisher, from, until)
+	days, err := s.store.Analytics(ctx, publisher, from, until)
 	if err != nil {
 		return Analytics{}, err
 	}
-	a := Analytics{From: from, Until: until, Days: make([]Day, 0, len(rows))}
+	a := Analytics{From: from, Until: until, Days: days}
 	var ended int64
-	for _, row := range rows {
-		a.Total += row.Count
-		if row.Status.Final() {
-			ended += row.Count
+	for _, day := range days {
+		a.Total += day.Count
+		if day.Status.IsFinal() {
+			ended += day.Count
 		}
-		if row.Status == store.StatusAccepted {
-			a.Accepted += row.Count
+		if day.Status == engine.Accepted {
+			a.Accepted += day.Count
 		}
-		a.Days = append(a.Days, Day{
-			row.Start, engine.Status(row.Status), row.Count, row.AverageRounds, row.AverageSeconds,
-			row.AveragePriceMicro,
-		})
 	}
 	if ended > 0 {
 		a.AcceptanceRate = float64(a.Accepted) / float64(ended)

@@ -379,7 +379,7 @@ func (s *Service) agree(state store.State) (agreement, error) {
 	}
 	if decision.Terms == nil {
 		// The store has checked its own deadline; this one is the same, unless the clock of a gateway is wrong.
-		return agreement{}, &store.StatusError{Status: store.StatusTimeout, Reason: decision.Reason}
+		return agreement{}, &store.StatusError{Status: engine.TimedOut, Reason: decision.Reason}
 	}
 	agreed := store.Terms{PriceMicro: int64(decision.Terms.Price)}
 	if decision.Action == engine.Approve {

@@ -31,7 +31,7 @@ type Negotiation struct {
 	// Currency is the currency of all prices.
 	Currency string `json:"currency"`
 	// OfferBy is the author of CurrentTerms, the newest offer: client or publisher.
-	OfferBy      store.Actor  `json:"current_offer_by"`
+	OfferBy      engine.Party `json:"current_offer_by"`
 	CurrentTerms *terms.Terms `json:"current_terms,omitempty"`
 	// FinalTerms are the agreed terms of an accepted negotiation.
 	FinalTerms *terms.Terms `json:"final_terms,omitempty"`
@@ -58,7 +58,7 @@ type Details struct {
 // Round is an entry of the history.
 type Round struct {
 	Number int          `json:"round_number"`
-	Actor  store.Actor  `json:"actor"`
+	Actor  engine.Party `json:"actor"`
 	Action string       `json:"action"`
 	Terms  *terms.Terms `json:"proposed_terms,omitempty"`
 	Reason string       `json:"reasoning,omitempty"`
@@ -123,7 +123,7 @@ func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error)
 	final, err2 := storedTerms(n.FinalTerms)
 	return Negotiation{
 		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
-		Status: engine.Status(n.Status), Reason: n.Reason, Round: n.CurrentRound, Currency: currency,
+		Status: n.Status, Reason: n.Reason, Round: n.CurrentRound, Currency: currency,
 		OfferBy: n.OfferBy, CurrentTerms: current, FinalTerms: final, LicenceID: n.Policy,
 		InitiatedAt: n.InitiatedAt, LastActivityAt: n.LastActivityAt, DeadlineAt: n.Deadline,
 		CompletedAt: n.CompletedAt,
@@ -202,7 +202,7 @@ func (s *Service) Status(ctx context.Context, caller identity.Caller, id string)
 		if round.Terms, err = storedTerms(r.Terms); err != nil {
 			return d, err
 		}
-		if r.Actor == store.ActorClient && round.Terms != nil {
+		if r.Actor == engine.PartyClient && round.Terms != nil {
 			proposals = append(proposals, *round.Terms)
 		}
 		if private && len(r.Analysis) > 0 {
@@ -231,35 +231,25 @@ func (s *Service) Status(ctx context.Context, caller identity.Caller, id string)
 	return d, nil
 }
 
-// Filter selects negotiations. A zero field selects all.
-type Filter struct {
-	// Publisher is the id of a publisher. A publisher lists its own only.
-	Publisher int64
-	Status    engine.Status
-	BundleID  string
-}
-
-// Negotiations lists the negotiations of the caller: those of a publisher, those of a client, or all.
+// Negotiations lists the negotiations of the caller: those of a publisher, those of a client, or all. A
+// publisher and a client list their own only.
 func (s *Service) Negotiations(
-	ctx context.Context, caller identity.Caller, filter Filter, page store.Page,
+	ctx context.Context, caller identity.Caller, filter store.Filter, page store.Page,
 ) (_ store.List[Negotiation], err error) {
 	defer translate(&err)
 	var none store.List[Negotiation]
 	if err := caller.Require(identity.NegotiationsRead); err != nil {
 		return none, err
 	}
-	selected := store.Filter{
-		Publisher: filter.Publisher, Status: store.Status(filter.Status), Bundle: filter.BundleID,
-	}
 	if caller.Kind == identity.Client {
-		selected.Client = caller.ID
+		filter.Client = caller.ID
 	} else {
 		publisher, err := publisherOf(caller, identity.NegotiationsRead, filter.Publisher)
 		if err != nil {
 			return none, err
 		}
-		selected.Publisher = publisher
+		filter.Publisher = publisher
 	}
 	view := func(n store.Negotiation) (Negotiation, error) { return s.view(ctx, n) }
-	return listed(view)(s.store.Negotiations(ctx, selected, page))
+	return listed(view)(s.store.Negotiations(ctx, filter, page))
 }

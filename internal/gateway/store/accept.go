@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 )
 
 // Offer names the publisher's offer that a client accepts.
@@ -48,7 +50,7 @@ func (s *Store) Accept(ctx context.Context, request AcceptRequest, read func(Sta
 			switch {
 			case state.Client != request.Client:
 				return outcome, fmt.Errorf("negotiation %s: %w", state.ID, ErrNotFound)
-			case state.OfferBy != ActorPublisher || state.CurrentRound != request.Offers[i].Round:
+			case state.OfferBy != engine.PartyPublisher || state.CurrentRound != request.Offers[i].Round:
 				return outcome, fmt.Errorf("negotiation %s: %w", state.ID, ErrOfferChanged)
 			}
 			terms, err := read(state)
@@ -56,12 +58,12 @@ func (s *Store) Accept(ctx context.Context, request AcceptRequest, read func(Sta
 				return outcome, err
 			}
 			decision := Decision{
-				Rounds:     []Round{{Actor: ActorClient, Action: "accept", Terms: state.CurrentTerms}},
-				Status:     StatusAccepted,
+				Rounds:     []Round{{Actor: engine.PartyClient, Action: "accept", Terms: state.CurrentTerms}},
+				Status:     engine.Accepted,
 				FinalTerms: state.CurrentTerms, AgreedPriceMicro: &terms.PriceMicro,
 			}
 			if !terms.ApprovalDeadline.IsZero() {
-				decision.Status, decision.Deadline = StatusAwaitingApproval, terms.ApprovalDeadline
+				decision.Status, decision.Deadline = engine.AwaitingApproval, terms.ApprovalDeadline
 				decision.FinalTerms, decision.AgreedPriceMicro = nil, nil
 			}
 			outcome.Decisions = append(outcome.Decisions, decision)
@@ -94,19 +96,19 @@ func (s *Store) Approve(ctx context.Context, a Approval, price func(State) (int6
 				return Outcome{}, fmt.Errorf("negotiation %s: %w", state.ID, ErrNotFound)
 			}
 			decision := Decision{
-				Status: StatusRejected, Reason: a.Reason,
-				Rounds: []Round{{Actor: ActorPublisher, Action: "refuse_approval", Reasoning: a.Reason}},
+				Status: engine.Rejected, Reason: a.Reason,
+				Rounds: []Round{{Actor: engine.PartyPublisher, Action: "refuse_approval", Reasoning: a.Reason}},
 			}
 			if a.Approved {
 				agreed, err := price(state)
 				if err != nil {
 					return Outcome{}, err
 				}
-				decision.Status, decision.FinalTerms, decision.AgreedPriceMicro = StatusAccepted, state.CurrentTerms,
+				decision.Status, decision.FinalTerms, decision.AgreedPriceMicro = engine.Accepted, state.CurrentTerms,
 					&agreed
 				decision.Rounds[0].Action, decision.Rounds[0].Terms = "approve", state.CurrentTerms
 			}
-			answer, err := json.Marshal(map[string]Status{"status": decision.Status})
+			answer, err := json.Marshal(map[string]engine.Status{"status": decision.Status})
 			return Outcome{Decisions: []Decision{decision}, Answer: answer}, err
 		})
 }

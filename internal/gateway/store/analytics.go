@@ -5,22 +5,23 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // Day has the figures of the negotiations that began on one day in UTC and have one status.
 type Day struct {
 	// Start is the beginning of the day.
-	Start  time.Time
-	Status Status
-	Count  int64
+	Start  time.Time     `json:"date"`
+	Status engine.Status `json:"status"`
+	Count  int64         `json:"count"`
 	// AverageRounds is the mean of CurrentRound.
-	AverageRounds float64
+	AverageRounds float64 `json:"average_rounds"`
 	// AverageSeconds is the mean time from the start to the end; zero for a status that is not final.
-	AverageSeconds float64
+	AverageSeconds float64 `json:"average_seconds"`
 	// AveragePriceMicro is the mean of the agreed prices per fetch, in millionths of the publisher's currency;
 	// zero unless the status is accepted. It is rounded to 53 bits.
-	AveragePriceMicro float64
+	AveragePriceMicro float64 `json:"average_price_micro"`
 }
 
 // MaxDays is the longest period of Analytics.
@@ -47,14 +48,14 @@ func (s *Store) Analytics(ctx context.Context, publisher int64, from, until time
 func dayOf(row queries.DaysRow) Day {
 	return Day{
 		Start:  time.Unix(row.Day*int64(24*time.Hour/time.Second), 0).UTC(),
-		Status: Status(row.Status), Count: row.Count, AverageRounds: row.Rounds,
+		Status: engine.Status(row.Status), Count: row.Count, AverageRounds: row.Rounds,
 		AverageSeconds: row.Micros / float64(time.Second/time.Microsecond), AveragePriceMicro: row.PriceMicro,
 	}
 }
 
 // Total has the figures of all negotiations that have one status.
 type Total struct {
-	Status Status
+	Status engine.Status
 	Count  int64
 	// Rounds is the sum of CurrentRound.
 	Rounds int64
@@ -67,6 +68,6 @@ type Total struct {
 // reads every negotiation.
 func (s *Store) Totals(ctx context.Context) ([]Total, error) {
 	return several(func(row queries.TotalsRow) Total {
-		return Total{Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
+		return Total{engine.Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
 	})(s.readQueries.Totals(ctx))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
@@ -199,9 +200,10 @@ FOR NO KEY UPDATE OF p`, anyOf(publishers)...)
 		states = append(states, State{
 			Negotiation: Negotiation{
 				ID: id.String(), Publisher: p.Publisher, Client: client.ID, ClientName: client.Name,
-				Anonymous: client.Kind == ClientAnonymous, Strategy: strategy.ID, Status: StatusInitiated,
-				InitialProposal: p.Terms, CurrentTerms: p.Terms, OfferBy: ActorClient, InitiatedBy: ActorClient,
-				InitiatedAt: now, LastActivityAt: now, Deadline: c.Deadline, CreatedAt: now, UpdatedAt: now,
+				Anonymous: client.Kind == ClientAnonymous, Strategy: strategy.ID, Status: engine.Initiated,
+				InitialProposal: p.Terms, CurrentTerms: p.Terms, OfferBy: engine.PartyClient,
+				InitiatedBy: engine.PartyClient, InitiatedAt: now, LastActivityAt: now, Deadline: c.Deadline,
+				CreatedAt: now, UpdatedAt: now,
 			},
 			Definition: strategy.Definition, Floor: int64(floor), Now: now,
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
@@ -30,12 +31,12 @@ type Decision struct {
 	// acceptance of the client, and otherwise to the current one.
 	Rounds []Round
 	// Status is the new status.
-	Status Status
+	Status engine.Status
 	// Reason explains a final status.
 	Reason string
 	// Terms is the new current offer, and OfferBy its author. If Terms is empty, the offer stays.
 	Terms   json.RawMessage
-	OfferBy Actor
+	OfferBy engine.Party
 	// FinalTerms and AgreedPriceMicro are set if the status is accepted, and only then. The price is in
 	// millionths.
 	FinalTerms       json.RawMessage
@@ -57,7 +58,7 @@ type Outcome struct {
 // auditedRound is the data of an audit entry of kind "round".
 type auditedRound struct {
 	Round     int             `json:"round"`
-	Actor     Actor           `json:"actor"`
+	Actor     engine.Party    `json:"actor"`
 	Action    string          `json:"action"`
 	Terms     json.RawMessage `json:"terms,omitempty"`
 	Reasoning string          `json:"reasoning,omitempty"`
@@ -69,7 +70,7 @@ type auditedRound struct {
 }
 
 type auditedText struct {
-	Sender Actor           `json:"sender"`
+	Sender engine.Party    `json:"sender"`
 	Type   string          `json:"type"`
 	Text   string          `json:"text"`
 	Data   json.RawMessage `json:"data,omitempty"`
@@ -77,8 +78,8 @@ type auditedText struct {
 
 // auditedStatus is the data of an audit entry of kind "status".
 type auditedStatus struct {
-	From       Status          `json:"from,omitempty"`
-	To         Status          `json:"to"`
+	From       engine.Status   `json:"from,omitempty"`
+	To         engine.Status   `json:"to"`
 	Reason     string          `json:"reason,omitempty"`
 	FinalTerms json.RawMessage `json:"final_terms,omitempty"`
 	Price      *int64          `json:"agreed_price_micro,omitempty"`
@@ -105,19 +106,19 @@ func (c *changes) writes() []write {
 // check returns an error for a decision that the state does not allow.
 func (d Decision) check(n *Negotiation, now time.Time) error {
 	switch {
-	case n.Status.Final():
+	case n.Status.IsFinal():
 		return &StatusError{Status: n.Status, Reason: n.Reason}
-	case n.Status == StatusAwaitingApproval && !d.Status.Final():
+	case n.Status == engine.AwaitingApproval && !d.Status.IsFinal():
 		return errors.New("decision: a negotiation that awaits approval ends with the next decision")
-	case n.Status != StatusInitiated && d.Status == StatusInitiated:
+	case n.Status != engine.Initiated && d.Status == engine.Initiated:
 		return errors.New("decision: only a new negotiation is initiated")
-	case (d.Status == StatusAccepted) != (len(d.FinalTerms) > 0 && d.AgreedPriceMicro != nil):
+	case (d.Status == engine.Accepted) != (len(d.FinalTerms) > 0 && d.AgreedPriceMicro != nil):
 		return errors.New("decision: final terms and price belong to status accepted")
 	case d.AgreedPriceMicro != nil && *d.AgreedPriceMicro < 0:
 		return fmt.Errorf("decision: agreed price %d micro must not be negative", *d.AgreedPriceMicro)
-	case !d.Status.Final() && !d.Deadline.After(now):
+	case !d.Status.IsFinal() && !d.Deadline.After(now):
 		return errors.New("decision: the deadline of an open negotiation must be in the future")
-	case len(d.Terms) > 0 && d.OfferBy != ActorClient && d.OfferBy != ActorPublisher:
+	case len(d.Terms) > 0 && d.OfferBy != engine.PartyClient && d.OfferBy != engine.PartyPublisher:
 		return fmt.Errorf("decision: offer by %q: must be of the client or the publisher", d.OfferBy)
 	}
 	return errors.Join(validJSON("terms", d.Terms), validJSON("context", d.Context))
@@ -137,13 +138,13 @@ const ActionLeave = "leave"
 // Advances reports whether the rounds of the decision belong to the next round.
 func (d Decision) Advances() bool {
 	return slices.ContainsFunc(d.Rounds, func(r Round) bool {
-		return r.Actor == ActorClient && r.Action != ActionLeave
+		return r.Actor == engine.PartyClient && r.Action != ActionLeave
 	})
 }
 
 // apply changes a negotiation and adds the rows of the change. before is the status before the decision,
 // empty for a new negotiation.
-func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time) error {
+func (c *changes) apply(n *Negotiation, d Decision, before engine.Status, now time.Time) error {
 	if err := d.check(n, now); err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (c *changes) apply(n *Negotiation, d Decision, before Status, now time.Time
 		n.Context = d.Context
 	}
 	n.FinalTerms, n.AgreedPriceMicro, n.Reason = d.FinalTerms, d.AgreedPriceMicro, d.Reason
-	if d.Status.Final() {
+	if d.Status.IsFinal() {
 		n.CompletedAt, n.Deadline = now, now
 	}
 	if d.Status != before {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 )
 
 // The errors that callers handle.
@@ -40,7 +42,7 @@ var (
 
 // StatusError means that the negotiation's status does not allow the operation.
 type StatusError struct {
-	Status Status
+	Status engine.Status
 	// Reason is the recorded reason for the status.
 	Reason string
 }

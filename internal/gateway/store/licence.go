@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
@@ -47,7 +48,7 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 		}
 		state := states[0]
 		switch {
-		case state.Status != StatusAccepted:
+		case state.Status != engine.Accepted:
 			return &StatusError{Status: state.Status, Reason: state.Reason}
 		case state.Policy != 0:
 			p, err = single(policyName(state.Policy), policyOf)(t.queries.Policy(ctx, state.Policy))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
@@ -113,16 +114,16 @@ func counter(states []State) (o Outcome, err error) {
 	for _, state := range states {
 		o.Decisions = append(o.Decisions, Decision{
 			Rounds: []Round{
-				{Actor: ActorClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
+				{Actor: engine.PartyClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
 				{
-					Actor: ActorPublisher, Action: "counter", Terms: json.RawMessage(price), Reasoning: "close",
+					Actor: engine.PartyPublisher, Action: "counter", Terms: json.RawMessage(price), Reasoning: "close",
 					LLMModel:  "m",
 					LLMTokens: 245, LLMTime: 3 * time.Second, Analysis: json.RawMessage(`{"score": 0.7}`),
-					Messages: []Message{{Sender: ActorPublisher, Type: "reason", Text: "Closer.",
+					Messages: []Message{{Sender: engine.PartyPublisher, Type: "reason", Text: "Closer.",
 						Data: json.RawMessage(`{"tone": "friendly"}`)}},
 				},
 			},
-			Status: StatusNegotiating, Terms: json.RawMessage(price), OfferBy: ActorPublisher,
+			Status: engine.Negotiating, Terms: json.RawMessage(price), OfferBy: engine.PartyPublisher,
 			Deadline: state.Now.Add(time.Hour), Context: json.RawMessage(`{"seen": 1}`),
 		})
 	}
@@ -134,8 +135,10 @@ func counter(states []State) (o Outcome, err error) {
 func reject(states []State) (o Outcome, err error) {
 	for range states {
 		o.Decisions = append(o.Decisions, Decision{
-			Rounds: []Round{{Actor: ActorClient, Action: "propose"}, {Actor: ActorPublisher, Action: "reject"}},
-			Status: StatusRejected, Reason: "Price below minimum threshold",
+			Rounds: []Round{
+				{Actor: engine.PartyClient, Action: "propose"}, {Actor: engine.PartyPublisher, Action: "reject"},
+			},
+			Status: engine.Rejected, Reason: "Price below minimum threshold",
 		})
 	}
 	return o, nil

@@ -6,39 +6,12 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Status is the state of a negotiation.
-type Status string
-
-// The states. The last three are final.
-const (
-	StatusInitiated        Status = "initiated"
-	StatusNegotiating      Status = "negotiating"
-	StatusAwaitingApproval Status = "awaiting_approval"
-	StatusAccepted         Status = "accepted"
-	StatusRejected         Status = "rejected"
-	StatusTimeout          Status = "timeout"
-)
-
-// Final reports whether the status cannot change.
-func (s Status) Final() bool {
-	return s == StatusAccepted || s == StatusRejected || s == StatusTimeout
-}
-
 // open is the condition of negotiations that are not final; the partial indexes have the same text.
 const open = `status IN ('initiated', 'negotiating', 'awaiting_approval')`
-
-// Actor is the author of a round or of an offer.
-type Actor string
-
-// The actors. ActorSystem ends negotiations after their deadline.
-const (
-	ActorClient    Actor = "client"
-	ActorPublisher Actor = "publisher"
-	ActorSystem    Actor = "system"
-)
 
 // Negotiation is a client's negotiation with a publisher.
 type Negotiation struct {
@@ -51,7 +24,7 @@ type Negotiation struct {
 	// Bundle is the id of the bundle; empty for a single negotiation.
 	Bundle   string
 	Strategy int64
-	Status   Status
+	Status   engine.Status
 	// Reason is the recorded reason for a final status.
 	Reason string
 	// CurrentRound counts the client's proposals and acceptances.
@@ -59,13 +32,13 @@ type Negotiation struct {
 	InitialProposal json.RawMessage
 	// CurrentTerms is the newest offer, and OfferBy its author. FinalTerms exists if the status is accepted.
 	CurrentTerms json.RawMessage
-	OfferBy      Actor
+	OfferBy      engine.Party
 	FinalTerms   json.RawMessage
 	// AgreedPriceMicro is the price per fetch of FinalTerms in millionths of the publisher's currency.
 	AgreedPriceMicro *int64
 	// Policy is the id of the licence; zero if there is none.
 	Policy      int64
-	InitiatedBy Actor
+	InitiatedBy engine.Party
 	InitiatedAt time.Time
 	// CompletedAt is zero unless the status is final.
 	CompletedAt    time.Time
@@ -83,10 +56,11 @@ func negotiationOf(row queries.Negotiation) Negotiation {
 	return Negotiation{
 		ID: row.ID, Publisher: row.PublisherID, Client: row.ClientID, ClientName: string(row.ClientName),
 		Anonymous: row.Anonymous, Bundle: string(row.BundleID), Strategy: row.StrategyID,
-		Status: Status(row.Status), Reason: row.Reason, CurrentRound: int(row.CurrentRound),
-		InitialProposal: json.RawMessage(row.InitialProposal), CurrentTerms: json.RawMessage(row.CurrentTerms), OfferBy: Actor(row.CurrentOfferBy),
-		FinalTerms: json.RawMessage(row.FinalTerms), AgreedPriceMicro: row.AgreedPriceMicro,
-		Policy: int64(row.GeneratedPolicyID), InitiatedBy: Actor(row.InitiatedBy),
+		Status: engine.Status(row.Status), Reason: row.Reason, CurrentRound: int(row.CurrentRound),
+		InitialProposal: json.RawMessage(row.InitialProposal), CurrentTerms: json.RawMessage(row.CurrentTerms),
+		OfferBy: engine.Party(row.CurrentOfferBy), FinalTerms: json.RawMessage(row.FinalTerms),
+		AgreedPriceMicro: row.AgreedPriceMicro,
+		Policy:           int64(row.GeneratedPolicyID), InitiatedBy: engine.Party(row.InitiatedBy),
 		InitiatedAt: time.Time(row.InitiatedAt), CompletedAt: time.Time(row.CompletedAt),
 		LastActivityAt: time.Time(row.LastActivityAt), Deadline: time.Time(row.DeadlineAt),
 		Context: json.RawMessage(row.Context), CreatedAt: time.Time(row.CreatedAt),
@@ -135,7 +109,7 @@ func (s *Store) Negotiation(ctx context.Context, id string) (Negotiation, error)
 // Filter selects negotiations. A zero field selects all.
 type Filter struct {
 	Publisher, Client int64
-	Status            Status
+	Status            engine.Status
 	Bundle            string
 }
 
@@ -166,7 +140,7 @@ type Round struct {
 	// ID, Number and CreatedAt are set by the store.
 	ID     string
 	Number int
-	Actor  Actor
+	Actor  engine.Party
 	// Action is the verb, such as propose, counter, accept or reject. An actor has each action once in a round.
 	Action    string
 	Terms     json.RawMessage
@@ -185,7 +159,7 @@ type Round struct {
 type Message struct {
 	// ID, Round and CreatedAt are set by the store.
 	ID, Round string
-	Sender    Actor
+	Sender    engine.Party
 	Type      string
 	Text      string
 	Data      json.RawMessage
@@ -200,7 +174,7 @@ func (s *Store) Rounds(ctx context.Context, negotiation string) ([]Round, error)
 	}
 	return several(func(row queries.NegotiationRound) Round {
 		return Round{
-			ID: row.ID, Number: int(row.RoundNumber), Actor: Actor(row.Actor), Action: row.Action,
+			ID: row.ID, Number: int(row.RoundNumber), Actor: engine.Party(row.Actor), Action: row.Action,
 			Terms: json.RawMessage(row.ProposedTerms), Reasoning: row.Reasoning, LLMModel: string(row.LLMModel),
 			LLMTokens: int64(row.LLMTokensUsed), LLMTime: time.Duration(row.LLMResponseTimeMs) * time.Millisecond,
 			Analysis: json.RawMessage(row.Analysis), CreatedAt: time.Time(row.CreatedAt),
@@ -216,7 +190,7 @@ func (s *Store) Messages(ctx context.Context, negotiation string, page Page) (Li
 	// sqlc generates no other type with these columns.
 	return list(ctx, s, page, func(row queries.AddMessageParams) Message {
 		return Message{
-			ID: row.ID, Round: row.RoundID, Sender: Actor(row.Sender), Type: row.MessageType, Text: row.Message,
+			ID: row.ID, Round: row.RoundID, Sender: engine.Party(row.Sender), Type: row.MessageType, Text: row.Message,
 			Data: json.RawMessage(row.StructuredData), CreatedAt: time.Time(row.CreatedAt),
 		}
 	}, func(m Message) Cursor { return Cursor{m.CreatedAt, m.ID} }, "negotiation_messages",

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
 )
@@ -254,7 +255,7 @@ func TestPagesCoverAListOnce(t *testing.T) {
 		var found []string
 		page := Page{Size: 2}
 		for {
-			got, err := f.Negotiations(t.Context(), Filter{Client: f.client.ID, Status: StatusNegotiating}, page)
+			got, err := f.Negotiations(t.Context(), Filter{Client: f.client.ID, Status: engine.Negotiating}, page)
 			require.NoError(t, err)
 			require.LessOrEqual(t, len(got.Items), 2)
 			for _, n := range got.Items {
@@ -313,9 +314,9 @@ func TestAnalyticsCountsDaysAndStates(t *testing.T) {
 		days, err := f.Analytics(t.Context(), f.publisher.ID, day, day.AddDate(0, 0, 2))
 		require.NoError(t, err)
 		require.Equal(t, []Day{
-			{day, StatusAccepted, 2, 2, 15, 1800.5},
-			{day.AddDate(0, 0, 1), StatusNegotiating, 1, 1, 0, 0},
-			{day.AddDate(0, 0, 1), StatusRejected, 1, 1, 0, 0},
+			{day, engine.Accepted, 2, 2, 15, 1800.5},
+			{day.AddDate(0, 0, 1), engine.Negotiating, 1, 1, 0, 0},
+			{day.AddDate(0, 0, 1), engine.Rejected, 1, 1, 0, 0},
 		}, days)
 		days, err = f.Analytics(t.Context(), 0, day.AddDate(0, 0, 1), day.AddDate(0, 0, 2))
 		require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
@@ -164,12 +165,12 @@ func (t *transaction) finish(ctx context.Context, writes []write) error {
 // have passed their deadline.
 func refused(states []State, approval bool) (late []State, refusal error) {
 	for _, state := range states {
-		waits := state.Status == StatusAwaitingApproval
+		waits := state.Status == engine.AwaitingApproval
 		switch {
-		case !state.Status.Final() && !state.Now.Before(state.Deadline):
+		case !state.Status.IsFinal() && !state.Now.Before(state.Deadline):
 			late = append(late, state)
-			refusal = &StatusError{Status: StatusTimeout, Reason: timeoutReason(state.Status)}
-		case state.Status.Final() || waits != approval:
+			refusal = &StatusError{Status: engine.TimedOut, Reason: timeoutReason(state.Status)}
+		case state.Status.IsFinal() || waits != approval:
 			if refusal == nil {
 				refusal = &StatusError{Status: state.Status, Reason: state.Reason}
 			}

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 )
 
 // A negotiation goes through its states, and every row of it is in the database.
 func TestANegotiationEndsWithALicence(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
-		require.Equal(t, StatusNegotiating, n.Status)
+		require.Equal(t, engine.Negotiating, n.Status)
 		require.Equal(t, 1, n.CurrentRound)
 		require.Equal(t, "Company acme", n.ClientName)
 		f.pass(time.Minute)
@@ -22,7 +24,7 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 			func(states []State) (Outcome, error) {
 				require.JSONEq(t, definition, string(states[0].Definition))
 				require.JSONEq(t, `{"seen": 1}`, string(states[0].Context))
-				require.Equal(t, ActorPublisher, states[0].OfferBy)
+				require.Equal(t, engine.PartyPublisher, states[0].OfferBy)
 				return counter(states)
 			})
 		require.NoError(t, err)
@@ -102,15 +104,15 @@ func TestARefusedDecisionChangesNothing(t *testing.T) {
 		later := n.Deadline
 		agreed := int64(-1)
 		for problem, d := range map[string]Decision{
-			"belong to status accepted": {Status: StatusAccepted},
-			"only a new negotiation":    {Status: StatusInitiated, Deadline: later},
-			"must be in the future":     {Status: StatusNegotiating, Deadline: start},
-			"must not be negative": {Status: StatusAccepted, FinalTerms: json.RawMessage(`{}`),
+			"belong to status accepted": {Status: engine.Accepted},
+			"only a new negotiation":    {Status: engine.Initiated, Deadline: later},
+			"must be in the future":     {Status: engine.Negotiating, Deadline: start},
+			"must not be negative": {Status: engine.Accepted, FinalTerms: json.RawMessage(`{}`),
 				AgreedPriceMicro: &agreed},
-			`offer by "": must be of the client`: {Status: StatusNegotiating, Deadline: later,
+			`offer by "": must be of the client`: {Status: engine.Negotiating, Deadline: later,
 				Terms: json.RawMessage(`{}`)},
-			"audit entry round: json: error calling": {Status: StatusRejected,
-				Rounds: []Round{{Actor: ActorClient, Terms: json.RawMessage(`{`)}}},
+			"audit entry round: json: error calling": {Status: engine.Rejected,
+				Rounds: []Round{{Actor: engine.PartyClient, Terms: json.RawMessage(`{`)}}},
 		} {
 			_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func([]State) (Outcome, error) {
 				return Outcome{Decisions: []Decision{d}}, nil
@@ -206,7 +208,7 @@ func TestAnApprovalEndsANegotiation(t *testing.T) {
 			result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, wait,
 				nil)
 			require.NoError(t, err)
-			require.Equal(t, StatusAwaitingApproval, result.Negotiations[0].Status)
+			require.Equal(t, engine.AwaitingApproval, result.Negotiations[0].Status)
 		}
 		f.pass(24 * time.Hour)
 		ended, err := f.Sweep(t.Context(), 10)
@@ -221,12 +223,12 @@ func TestAnApprovalEndsANegotiation(t *testing.T) {
 		result, err := f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID,
 			Approved: true}, agreed)
 		require.NoError(t, err)
-		require.Equal(t, StatusAccepted, result.Negotiations[0].Status)
+		require.Equal(t, engine.Accepted, result.Negotiations[0].Status)
 		require.JSONEq(t, price, string(result.Negotiations[0].FinalTerms))
 		result, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID,
 			Reason: "Too much traffic"}, agreed)
 		require.NoError(t, err)
-		require.Equal(t, StatusRejected, result.Negotiations[0].Status)
+		require.Equal(t, engine.Rejected, result.Negotiations[0].Status)
 		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID, Approved: true},
 			agreed)
 		require.EqualError(t, err, "negotiation is rejected: Too much traffic")
@@ -257,11 +259,11 @@ func TestNegotiationsEndAfterTheirDeadline(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want, ended)
 		}
-		for i, want := range []Status{StatusTimeout, StatusTimeout, StatusNegotiating} {
+		for i, want := range []engine.Status{engine.TimedOut, engine.TimedOut, engine.Negotiating} {
 			n, err := f.Negotiation(t.Context(), ids[i])
 			require.NoError(t, err)
 			require.Equal(t, want, n.Status)
-			if want == StatusTimeout {
+			if want == engine.TimedOut {
 				require.Equal(t, start, n.LastActivityAt)
 				require.Equal(t, f.now(), n.CompletedAt)
 			}

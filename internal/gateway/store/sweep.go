@@ -4,20 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// The reasons of timeouts.
-const (
-	reasonInactive    = "No activity before the deadline"
-	reasonNotApproved = "No approval before the deadline"
-)
-
-func timeoutReason(before Status) string {
-	if before == StatusAwaitingApproval {
-		return reasonNotApproved
+func timeoutReason(before engine.Status) string {
+	if before == engine.AwaitingApproval {
+		return engine.ReasonNotApproved
 	}
-	return reasonInactive
+	return engine.ReasonInactive
 }
 
 // expire ends locked negotiations as timeout.
@@ -32,7 +27,7 @@ func (t *transaction) expire(ctx context.Context, late []State) error {
 		reason := timeoutReason(before)
 		activity := n.LastActivityAt
 		if err := c.apply(&n, Decision{
-			Status: StatusTimeout, Reason: reason, Rounds: []Round{{Actor: ActorSystem, Action: "timeout",
+			Status: engine.TimedOut, Reason: reason, Rounds: []Round{{Actor: engine.PartySystem, Action: "timeout",
 				Reasoning: reason}},
 		}, before, state.Now); err != nil {
 			return err
