@@ -3,14 +3,15 @@
 // answer on every machine.
 //
 //	strategy, err := engine.ParseStrategy(document)
-//	state := engine.Start(now)
-//	decision, err := engine.Respond(&strategy, state, proposal, now)
-//	state = state.After(decision, now)
+//	decision, err := engine.Respond(&strategy, engine.State{}, proposal)
+//	keep(decision.Status(), decision.Round, decision.Terms, strategy.Deadline(decision.Action, now))
 //	send(decision.Answer()) // all that the client receives
+//
+// The caller ends a negotiation whose deadline has passed as timeout, before it asks for a decision.
 //
 // # Order of the rules
 //
-//  1. After the deadline, or after the last round, the answer is a timeout.
+//  1. After the last round, the answer is a timeout.
 //  2. A price below the published floor, or a deal breaker, is a rejection.
 //  3. A purpose that is not allowed, or a TTL or rate outside its range, gets a counter offer with a value
 //     inside.

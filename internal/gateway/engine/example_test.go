@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
@@ -15,17 +14,16 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	state := engine.Start(now)
+	var state engine.State
 	for _, price := range []uint64{1500, 1800} {
 		proposal := terms.Terms{
 			Price: price, TTLSeconds: 600, BurstRPS: 10, Purposes: []terms.Purpose{terms.Inference},
 		}
-		decision, err := engine.Respond(&strategy, state, proposal, now)
+		decision, err := engine.Respond(&strategy, state, proposal)
 		if err != nil {
 			panic(err)
 		}
-		state = state.After(decision, now)
+		state = engine.State{Status: decision.Status(), Round: decision.Round, Counter: decision.Terms}
 		fmt.Println(decision.Action, terms.Decimal(decision.Terms.Price), decision.Analysis.Score.Total)
 	}
 	// Output:

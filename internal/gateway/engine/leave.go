@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Party is the author of a step in a negotiation.
@@ -39,24 +38,18 @@ func LeaveReasons() []LeaveReason {
 // IsValid reports whether the reason is one of [LeaveReasons].
 func (r LeaveReason) IsValid() bool { return slices.Contains(LeaveReasons(), r) }
 
-// Leave answers a party that ends the negotiation, with a rejection. After the deadline the answer is a
-// timeout. The terms of an agreement that waits for approval bind: the client cannot leave it, and the
-// publisher approves or refuses it. Leave returns [ErrFinal], [ErrAwaitingApproval], or an error for an
-// unknown reason.
-func Leave(s *Strategy, state State, by Party, why LeaveReason, now time.Time) (Decision, error) {
+// Leave answers a party that ends the negotiation before the deadline, with a rejection. The terms of an
+// agreement that waits for approval bind: the client cannot leave it, and the publisher approves or refuses
+// it. Leave returns [ErrFinal], [ErrAwaitingApproval], or an error for an unknown reason.
+func Leave(s *Strategy, state State, by Party, why LeaveReason) (Decision, error) {
 	if !why.IsValid() {
 		return Decision{}, fmt.Errorf("reason: %.40q is unknown; use one of %v", string(why), LeaveReasons())
 	}
 	if err := state.check(); err != nil {
 		return Decision{}, err
 	}
-	if timeout, expired := Expire(s, state, now); expired {
-		return timeout, nil
-	}
-	decision := s.end(Reject, ReasonClientLeft+string(why))
-	decision.Analysis.Rule = RuleClientLeaves
 	if by == PartyPublisher {
-		decision.Reason, decision.Analysis.Rule = ReasonPublisherLeft+string(why), RulePublisher
+		return s.end(Reject, ReasonPublisherLeft+string(why), RulePublisher), nil
 	}
-	return decision, nil
+	return s.end(Reject, ReasonClientLeft+string(why), RuleClientLeaves), nil
 }

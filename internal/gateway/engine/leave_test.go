@@ -2,42 +2,38 @@ package engine
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestAPartyLeavesAnOpenNegotiation(t *testing.T) {
 	s := parsed(t, documentStrategy)
-	countered, err := Respond(&s, Start(noon), at(1500), noon)
+	countered, err := Respond(&s, State{}, at(1500))
 	require.NoError(t, err)
-	open := Start(noon).After(countered, noon)
+	open := next(State{}, countered)
 	for by, reason := range map[Party]string{
 		PartyClient:    "The client left the negotiation: price",
 		PartyPublisher: "The publisher left the negotiation: price",
 	} {
-		left, err := Leave(&s, open, by, LeavePrice, noon)
+		left, err := Leave(&s, open, by, LeavePrice)
 		require.NoError(t, err)
 		require.Equal(t, Answer{Action: Reject, Reason: reason}, left.Answer())
-		after := open.After(left, noon)
+		after := next(open, left)
 		require.Equal(t, Rejected, after.Status)
 		require.Equal(t, open.Round, after.Round, "leaving is no proposal")
-		_, err = Leave(&s, after, by, LeavePrice, noon)
+		_, err = Leave(&s, after, by, LeavePrice)
 		require.ErrorIs(t, err, ErrFinal)
 	}
-	_, err = Leave(&s, open, PartyClient, "because", noon)
+	_, err = Leave(&s, open, PartyClient, "because")
 	require.EqualError(t, err, `reason: "because" is unknown; use one of [price terms cancelled other]`)
-	late, err := Leave(&s, open, PartyClient, LeaveOther, noon.Add(time.Hour))
-	require.NoError(t, err)
-	require.Equal(t, Answer{Action: Timeout, Reason: ReasonInactive}, late.Answer())
 
 	above := uint64(1)
 	s.ApprovalAbove = &above
-	agreed, err := Respond(&s, open, at(5000), noon)
+	agreed, err := Respond(&s, open, at(5000))
 	require.NoError(t, err)
 	require.Equal(t, Approve, agreed.Action)
 	for _, by := range []Party{PartyClient, PartyPublisher} {
-		_, err = Leave(&s, open.After(agreed, noon), by, LeaveOther, noon)
+		_, err = Leave(&s, next(open, agreed), by, LeaveOther)
 		require.ErrorIs(t, err, ErrAwaitingApproval)
 	}
 }

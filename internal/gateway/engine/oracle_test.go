@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sort"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -40,14 +39,14 @@ func TestMinimaWithOneTargetGiveTheSameAnswers(t *testing.T) {
 
 // compareNegotiations plays random proposals against two strategies whose answers must be the same.
 func compareNegotiations(t *rapid.T, one, other *Strategy) {
-	states := [2]State{Start(noon), Start(noon)}
+	var states [2]State
 	for range one.MaxRounds + 1 {
 		proposal := drawProposal(t, one)
 		var answers [2]Answer
 		for side, s := range [2]*Strategy{one, other} {
-			decision, err := Respond(s, states[side], proposal, noon)
+			decision, err := Respond(s, states[side], proposal)
 			require.NoError(t, err)
-			answers[side], states[side] = decision.Answer(), states[side].After(decision, noon)
+			answers[side], states[side] = decision.Answer(), next(states[side], decision)
 		}
 		require.Equal(t, answers[0], answers[1])
 		require.Equal(t, states[0], states[1])
@@ -63,11 +62,10 @@ type attacker struct {
 	strategy   Strategy
 	candidates []uint64
 	states     map[uint64]State
-	now        time.Time
 }
 
 func newAttacker(s Strategy) *attacker {
-	a := &attacker{strategy: s, now: noon}
+	a := &attacker{strategy: s}
 	for minimum := s.Floor(); minimum <= s.preferredPrice(terms.MaxFetches); minimum++ {
 		a.candidates = append(a.candidates, minimum)
 	}
@@ -78,11 +76,11 @@ func newAttacker(s Strategy) *attacker {
 func (a *attacker) answer(minimum uint64, proposal terms.Terms) (Answer, State) {
 	s := a.strategy
 	s.MinPrice = minimum
-	decision, err := Respond(&s, a.states[minimum], proposal, a.now)
+	decision, err := Respond(&s, a.states[minimum], proposal)
 	if err != nil {
 		panic(err)
 	}
-	return decision.Answer(), a.states[minimum].After(decision, a.now)
+	return decision.Answer(), next(a.states[minimum], decision)
 }
 
 // split returns the size of the largest group of candidates with the same answer, which the attacker
@@ -110,11 +108,7 @@ func (a *attacker) split(proposal terms.Terms) int {
 // negotiate runs one negotiation with the real minimum, with at most max_rounds proposals, and returns the
 // width of the interval of the remaining candidates.
 func (a *attacker) negotiate(next func(round uint32) terms.Terms) uint64 {
-	a.now = a.now.Add(6 * time.Minute) // ten an hour
-	a.states = map[uint64]State{}
-	for _, minimum := range a.candidates {
-		a.states[minimum] = Start(a.now)
-	}
+	a.states = map[uint64]State{} // each is a new negotiation
 	real := a.strategy.MinPrice
 	for round := range a.strategy.MaxRounds {
 		proposal := next(round + 1)

@@ -16,38 +16,37 @@ import (
 func TestInvariantsOfNegotiations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
-		state, now := Start(noon), noon
+		state := State{}
 		for round := uint32(1); ; round++ {
-			now = now.Add(time.Duration(rapid.Uint32Range(0, s.TimeoutSeconds+1).Draw(t, "seconds")) * time.Second)
 			proposal := drawProposal(t, &s)
-			decision, err := Respond(&s, state, proposal, now)
+			decision, err := Respond(&s, state, proposal)
 			require.NoError(t, err)
-			again, _ := Respond(&s, state, proposal, now)
+			again, _ := Respond(&s, state, proposal)
 			require.Equal(t, decision, again, "deterministic")
 			checkDecision(t, &s, state, proposal, decision)
-			state = state.After(decision, now)
+			state = next(state, decision)
 			if decision.Action != Counter {
 				break
 			}
 			require.Equal(t, round, state.Round)
 			require.LessOrEqual(t, round, s.MaxRounds)
 			if rapid.Bool().Draw(t, "client accepts") {
-				agreed, err := AcceptCounter(&s, state, now)
+				agreed, err := AcceptCounter(&s, state)
 				require.NoError(t, err)
 				require.Contains(t, []Action{Accept, Approve}, agreed.Action)
 				require.True(t, agreed.Terms.Equal(*decision.Terms))
-				state = state.After(agreed, now)
+				state = next(state, agreed)
 				break
 			}
 			if round < s.MaxRounds && rapid.Bool().Draw(t, "client proposes the counter offer") {
-				agreed, err := Respond(&s, state, *decision.Terms, now)
+				agreed, err := Respond(&s, state, *decision.Terms)
 				require.NoError(t, err)
 				require.Contains(t, []Action{Accept, Approve}, agreed.Action, "a counter offer binds")
-				state = state.After(agreed, now)
+				state = next(state, agreed)
 				break
 			}
 		}
-		_, err := Respond(&s, state, at(1), now)
+		_, err := Respond(&s, state, at(1))
 		if state.Status == AwaitingApproval {
 			require.ErrorIs(t, err, ErrAwaitingApproval)
 		} else {
@@ -78,7 +77,8 @@ func checkDecision(t *rapid.T, s *Strategy, state State, proposal terms.Terms, d
 		broken := slices.ContainsFunc(s.DealBreakers, func(d DealBreaker) bool { return d.breaks(proposal) })
 		require.True(t, proposal.Price < s.Floor() || broken)
 	case Timeout:
-		require.True(t, state.Round == s.MaxRounds || decision.Reason == ReasonInactive)
+		require.Equal(t, s.MaxRounds, state.Round)
+		require.Equal(t, ReasonRounds, decision.Reason)
 	}
 }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
@@ -87,7 +86,6 @@ const (
 	RuleFloor         Rule = "published_floor"
 	RuleDealBreaker   Rule = "deal_breaker"
 	RuleMaxRounds     Rule = "max_rounds"
-	RuleDeadline      Rule = "deadline"
 	RuleStanding      Rule = "standing_counter"
 	RuleThreshold     Rule = "auto_accept_threshold"
 	RuleConcession    Rule = "concession"
@@ -97,22 +95,17 @@ const (
 	RuleClientLeaves  Rule = "client_leaves"
 )
 
-// Respond answers a proposal that arrives at the time now. The strategy must be valid. It returns [ErrFinal],
-// [ErrAwaitingApproval], or an error with [terms.ErrInvalid]; then the state does not change.
-func Respond(s *Strategy, state State, proposal terms.Terms, now time.Time) (Decision, error) {
+// Respond answers a proposal that arrives before the deadline. The strategy must be valid. It returns
+// [ErrFinal], [ErrAwaitingApproval], or an error with [terms.ErrInvalid]; then the state does not change.
+func Respond(s *Strategy, state State, proposal terms.Terms) (Decision, error) {
 	if err := state.check(); err != nil {
 		return Decision{}, err
 	}
 	if err := proposal.Validate(); err != nil {
 		return Decision{}, err
 	}
-	if timeout, expired := Expire(s, state, now); expired {
-		return timeout, nil
-	}
 	if state.Round >= s.MaxRounds {
-		timeout := s.end(Timeout, ReasonRounds)
-		timeout.Analysis.Rule = RuleMaxRounds
-		return timeout, nil
+		return s.end(Timeout, ReasonRounds, RuleMaxRounds), nil
 	}
 	decision := s.answer(state, proposal.Normal())
 	decision.Round, decision.Tone = state.Round+1, s.Style.parameters().tone
@@ -183,9 +176,9 @@ func (s *Strategy) agree(agreed terms.Terms, analysis Analysis) Decision {
 }
 
 // end returns a decision without terms.
-func (s *Strategy) end(action Action, reason string) Decision {
+func (s *Strategy) end(action Action, reason string, rule Rule) Decision {
 	return Decision{
-		Action: action, Reason: reason, Tone: s.Style.parameters().tone, Analysis: Analysis{Rule: RuleDeadline},
+		Action: action, Reason: reason, Tone: s.Style.parameters().tone, Analysis: Analysis{Rule: rule},
 	}
 }
 
@@ -217,17 +210,14 @@ func common(list, allowed []terms.Purpose) []terms.Purpose {
 	return both
 }
 
-// AcceptCounter answers a client that accepts the standing counter offer, also after the last round. It
-// returns [ErrNoCounter], [ErrFinal] or [ErrAwaitingApproval].
-func AcceptCounter(s *Strategy, state State, now time.Time) (Decision, error) {
+// AcceptCounter answers a client that accepts the standing counter offer before the deadline, also after the
+// last round. It returns [ErrNoCounter], [ErrFinal] or [ErrAwaitingApproval].
+func AcceptCounter(s *Strategy, state State) (Decision, error) {
 	if err := state.check(); err != nil {
 		return Decision{}, err
 	}
 	if state.Counter == nil {
 		return Decision{}, ErrNoCounter
-	}
-	if timeout, expired := Expire(s, state, now); expired {
-		return timeout, nil
 	}
 	agreed := state.Counter.Normal()
 	decision := s.agree(agreed, Analysis{

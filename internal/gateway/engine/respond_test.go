@@ -12,35 +12,44 @@ import (
 
 func respond(t *testing.T, s *Strategy, state State, proposal terms.Terms) Decision {
 	t.Helper()
-	decision, err := Respond(s, state, proposal, noon)
+	decision, err := Respond(s, state, proposal)
 	require.NoError(t, err)
 	return decision
+}
+
+// next returns the state that a caller keeps after a decision.
+func next(state State, decision Decision) State {
+	state.Status = decision.Status()
+	if decision.Round > 0 {
+		state.Round = decision.Round
+	}
+	if decision.Action == Counter {
+		state.Counter = decision.Terms
+	}
+	return state
 }
 
 // TestFlowOfTheDocument: 0.0015 gets a counter offer, and 0.0018 is accepted because it scores 0.92.
 func TestFlowOfTheDocument(t *testing.T) {
 	s := parsed(t, documentStrategy)
-	state := Start(noon)
-	first := respond(t, &s, state, at(1500))
+	first := respond(t, &s, State{}, at(1500))
 	require.Equal(t, Counter, first.Action)
 	require.Equal(t, ReasonPrice, first.Reason)
 	require.Equal(t, "0.8", first.Analysis.Score.Total.String())
 	expected := at(2750) // a quarter of the way from the preferred price to the maximum
 	require.Equal(t, &expected, first.Terms)
 
-	state = state.After(first, noon)
-	require.Equal(t, State{
-		Status: Negotiating, Round: 1, Counter: &expected, StartedAt: noon, LastActivityAt: noon,
-	}, state)
+	state := next(State{}, first)
+	require.Equal(t, State{Status: Negotiating, Round: 1, Counter: &expected}, state)
 	second := respond(t, &s, state, at(1800))
 	require.Equal(t, Accept, second.Action)
 	require.Equal(t, RuleThreshold, second.Analysis.Rule)
 	require.Equal(t, "0.92", second.Analysis.GuardedScore.String())
-	state = state.After(second, noon)
+	require.Equal(t, uint64(1800), second.Terms.Price)
+	state = next(state, second)
 	require.Equal(t, Accepted, state.Status)
 	require.Equal(t, uint32(2), state.Round)
-	require.Equal(t, uint64(1800), state.Agreed.Price)
-	_, err := Respond(&s, state, at(1800), noon)
+	_, err := Respond(&s, state, at(1800))
 	require.ErrorIs(t, err, ErrFinal)
 }
 
@@ -50,25 +59,25 @@ func TestPricesBelowTheMinimum(t *testing.T) {
 	for price, action := range map[uint64]Action{
 		0: Reject, 499: Reject, 500: Counter, 999: Counter, 1000: Accept,
 	} {
-		decision := respond(t, &s, Start(noon), at(price))
+		decision := respond(t, &s, State{}, at(price))
 		require.Equal(t, action, decision.Action, "%d", price)
 		if action == Reject {
 			require.Equal(t, "Price below minimum threshold", decision.Reason)
 			require.Nil(t, decision.Terms)
-			require.Equal(t, Rejected, Start(noon).After(decision, noon).Status)
+			require.Equal(t, Rejected, decision.Status())
 		}
 	}
 	s.MinPrice = 1001 // its target is 1250
-	require.Equal(t, Counter, respond(t, &s, Start(noon), at(1249)).Action)
-	require.Equal(t, Accept, respond(t, &s, Start(noon), at(1250)).Action)
+	require.Equal(t, Counter, respond(t, &s, State{}, at(1249)).Action)
+	require.Equal(t, Accept, respond(t, &s, State{}, at(1250)).Action)
 	s.PublishedFloor = 1001 // publishes the minimum
-	require.Equal(t, Reject, respond(t, &s, Start(noon), at(1000)).Action)
-	require.Equal(t, Accept, respond(t, &s, Start(noon), at(1001)).Action)
+	require.Equal(t, Reject, respond(t, &s, State{}, at(1000)).Action)
+	require.Equal(t, Accept, respond(t, &s, State{}, at(1001)).Action)
 }
 
 func TestClientsReceiveNoAnalysis(t *testing.T) {
 	s := parsed(t, documentStrategy)
-	text, err := json.Marshal(respond(t, &s, Start(noon), at(1500)).Answer())
+	text, err := json.Marshal(respond(t, &s, State{}, at(1500)).Answer())
 	require.NoError(t, err)
 	require.JSONEq(t, `{"action":"counter","reason":"Price below the publisher's offer","terms":{
 		"price_per_fetch_micro":2750,"token_ttl_seconds":600,"burst_rps":10,"purposes":["inference"],
@@ -83,13 +92,13 @@ func TestDealBreakersReject(t *testing.T) {
 	require.NoError(t, s.Validate())
 	proposal := at(5000)
 	proposal.Purposes = []terms.Purpose{terms.Training, terms.Inference}
-	decision := respond(t, &s, Start(noon), proposal)
+	decision := respond(t, &s, State{}, proposal)
 	require.Equal(t, Reject, decision.Action)
 	require.Equal(t, "Not acceptable to the publisher: purposes", decision.Reason)
 	require.Equal(t, "purposes contains training", decision.Analysis.DealBreaker)
 	proposal = at(5000)
 	proposal.TTLSeconds = 90_001
-	require.Equal(t, "token_ttl_seconds > 90000", respond(t, &s, Start(noon), proposal).Analysis.DealBreaker)
+	require.Equal(t, "token_ttl_seconds > 90000", respond(t, &s, State{}, proposal).Analysis.DealBreaker)
 }
 
 // TestTermsOutsideTheRange shows that no price and no threshold buys them.
@@ -117,7 +126,7 @@ func TestTermsOutsideTheRange(t *testing.T) {
 	} {
 		proposal := at(4999)
 		c.change(&proposal)
-		decision := respond(t, &s, Start(noon), proposal)
+		decision := respond(t, &s, State{}, proposal)
 		require.Equal(t, Counter, decision.Action)
 		require.Equal(t, c.reason, decision.Reason)
 		c.offer.Price = 4999
@@ -125,7 +134,7 @@ func TestTermsOutsideTheRange(t *testing.T) {
 	}
 	none := parsed(t, documentStrategy)
 	none.PreferredPurposes, none.AllowedPurposes = nil, []terms.Purpose{terms.Search, terms.Research}
-	require.Equal(t, none.AllowedPurposes, respond(t, &none, Start(noon), at(4999)).Terms.Purposes)
+	require.Equal(t, none.AllowedPurposes, respond(t, &none, State{}, at(4999)).Terms.Purposes)
 }
 
 func TestOtherTermsHaveTheirPrice(t *testing.T) {
@@ -133,7 +142,7 @@ func TestOtherTermsHaveTheirPrice(t *testing.T) {
 	s.Style, s.AutoAcceptThreshold = Flexible, One
 	proposal := at(1500)
 	proposal.TTLSeconds = 900 // 0.1 of the score: a quarter of the way from 1000 to 2000
-	require.Equal(t, uint64(2250), respond(t, &s, Start(noon), proposal).Terms.Price)
+	require.Equal(t, uint64(2250), respond(t, &s, State{}, proposal).Terms.Price)
 }
 
 func TestStyles(t *testing.T) {
@@ -150,11 +159,11 @@ func TestStyles(t *testing.T) {
 		t.Run(string(style), func(t *testing.T) {
 			s := parsed(t, documentStrategy)
 			s.Style, s.AutoAcceptThreshold = style, One
-			state, asked := Start(noon), []uint64(nil)
+			state, asked := State{}, []uint64(nil)
 			for range s.MaxRounds {
 				decision := respond(t, &s, state, at(600))
 				require.Equal(t, expect.tone, decision.Tone)
-				state, asked = state.After(decision, noon), append(asked, decision.Terms.Price)
+				state, asked = next(state, decision), append(asked, decision.Terms.Price)
 			}
 			require.Equal(t, expect.prices, []uint64{asked[0], asked[3], asked[6], asked[9]})
 			// The full score reaches any threshold, so the other terms must differ to see the willingness.
@@ -163,8 +172,8 @@ func TestStyles(t *testing.T) {
 			if accept > s.PreferredPrice {
 				return
 			}
-			require.Equal(t, Counter, respond(t, &s, Start(noon), at(accept-1)).Action)
-			require.Equal(t, Accept, respond(t, &s, Start(noon), at(accept)).Action)
+			require.Equal(t, Counter, respond(t, &s, State{}, at(accept-1)).Action)
+			require.Equal(t, Accept, respond(t, &s, State{}, at(accept)).Action)
 		})
 	}
 }
@@ -172,53 +181,25 @@ func TestStyles(t *testing.T) {
 func TestMaxRounds(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	s.MaxRounds = 2
-	state := Start(noon)
+	state := State{}
 	for range s.MaxRounds {
-		state = state.After(respond(t, &s, state, at(600)), noon)
+		state = next(state, respond(t, &s, state, at(600)))
 	}
 	require.Equal(t, uint64(1000), state.Counter.Price)
 	timeout := respond(t, &s, state, at(5000))
 	require.Equal(t, Timeout, timeout.Action)
 	require.Equal(t, "Maximum rounds reached without agreement", timeout.Reason)
-	require.Equal(t, TimedOut, state.After(timeout, noon).Status)
+	require.Equal(t, TimedOut, timeout.Status())
 
-	agreed, err := AcceptCounter(&s, state, noon)
+	agreed, err := AcceptCounter(&s, state)
 	require.NoError(t, err)
 	require.Equal(t, Accept, agreed.Action, "the last counter offer can still be accepted")
 	require.Equal(t, uint64(1000), agreed.Terms.Price)
-	require.Equal(t, uint32(2), state.After(agreed, noon).Round)
+	require.Equal(t, uint32(2), next(state, agreed).Round)
 
 	s.MaxRounds = 1
-	only := respond(t, &s, Start(noon), at(600))
+	only := respond(t, &s, State{}, at(600))
 	require.Equal(t, uint64(2750), only.Terms.Price, "one round stays at the opening")
-}
-
-func TestInactivity(t *testing.T) {
-	s := parsed(t, documentStrategy)
-	state := Start(noon).After(respond(t, &s, Start(noon), at(600)), noon.Add(time.Minute))
-	deadline := noon.Add(time.Minute + time.Hour)
-	require.Equal(t, deadline, Deadline(&s, state))
-	_, expired := Expire(&s, state, deadline.Add(-1))
-	require.False(t, expired)
-	before, err := Respond(&s, state, at(600), deadline.Add(-1))
-	require.NoError(t, err)
-	require.Equal(t, Counter, before.Action)
-	for name, act := range map[string]func() (Decision, error){
-		"proposal":   func() (Decision, error) { return Respond(&s, state, at(5000), deadline) },
-		"acceptance": func() (Decision, error) { return AcceptCounter(&s, state, deadline) },
-		"sweep": func() (Decision, error) {
-			decision, expired := Expire(&s, state, deadline)
-			require.True(t, expired)
-			return decision, nil
-		},
-	} {
-		decision, err := act()
-		require.NoError(t, err)
-		require.Equal(t, Timeout, decision.Action, name)
-		require.Equal(t, ReasonInactive, decision.Reason, name)
-	}
-	_, expired = Expire(&s, State{Status: Accepted}, deadline)
-	require.False(t, expired)
 }
 
 func TestApproval(t *testing.T) {
@@ -227,40 +208,34 @@ func TestApproval(t *testing.T) {
 	s.ApprovalAbove, s.ApprovalSeconds = &above, 7_200
 	proposal := at(1800)
 	proposal.PrepaidFetches = 1000
-	require.Equal(t, Accept, respond(t, &s, Start(noon), proposal).Action, "not above it")
+	require.Equal(t, Accept, respond(t, &s, State{}, proposal).Action, "not above it")
 	proposal.PrepaidFetches = 1001
-	decision := respond(t, &s, Start(noon), proposal)
+	decision := respond(t, &s, State{}, proposal)
 	require.Equal(t, Approve, decision.Action)
 	require.Equal(t, ReasonApproval, decision.Reason)
-	state := Start(noon).After(decision, noon)
+	state := next(State{}, decision)
 	require.Equal(t, AwaitingApproval, state.Status)
 
-	_, err := Respond(&s, state, proposal, noon)
+	_, err := Respond(&s, state, proposal)
 	require.ErrorIs(t, err, ErrAwaitingApproval)
-	_, err = AcceptCounter(&s, state, noon)
+	_, err = AcceptCounter(&s, state)
 	require.ErrorIs(t, err, ErrAwaitingApproval)
 
-	deadline := noon.Add(2 * time.Hour)
-	require.Equal(t, deadline, Deadline(&s, state), "later than the hour of inactivity")
-	_, over := Expire(&s, state, deadline.Add(-1))
-	require.False(t, over)
-	expired, over := Expire(&s, state, deadline)
-	require.True(t, over)
-	require.Equal(t, Timeout, expired.Action)
-	require.Equal(t, ReasonNotApproved, expired.Reason)
+	require.Equal(t, noon.Add(2*time.Hour), s.Deadline(Approve, noon), "later than the hour of inactivity")
+	require.Equal(t, noon.Add(time.Hour), s.Deadline(Counter, noon))
 
 	none := uint64(1799) // without prepaid fetches, the price of one counts
 	s.ApprovalAbove = &none
-	require.Equal(t, Approve, respond(t, &s, Start(noon), at(1800)).Action)
+	require.Equal(t, Approve, respond(t, &s, State{}, at(1800)).Action)
 }
 
 func TestCallsThatDoNotFit(t *testing.T) {
 	s := parsed(t, documentStrategy)
-	_, err := AcceptCounter(&s, Start(noon), noon)
+	_, err := AcceptCounter(&s, State{})
 	require.ErrorIs(t, err, ErrNoCounter)
-	_, err = AcceptCounter(&s, State{Status: Rejected}, noon)
+	_, err = AcceptCounter(&s, State{Status: Rejected})
 	require.ErrorIs(t, err, ErrFinal)
-	_, err = Respond(&s, Start(noon), terms.Terms{}, noon)
+	_, err = Respond(&s, State{}, terms.Terms{})
 	require.ErrorIs(t, err, terms.ErrInvalid)
 }
 
@@ -271,6 +246,6 @@ func TestVolumeTiers(t *testing.T) {
 	for prepaid, asked := range map[uint64]uint64{0: 2000, 999: 2000, 1000: 1600, 9_999: 1600, 10_000: 1200} {
 		proposal := at(600)
 		proposal.PrepaidFetches = prepaid
-		require.Equal(t, asked, respond(t, &s, Start(noon), proposal).Terms.Price, "%d", prepaid)
+		require.Equal(t, asked, respond(t, &s, State{}, proposal).Terms.Price, "%d", prepaid)
 	}
 }

@@ -28,21 +28,15 @@ func Statuses() []Status {
 // IsFinal reports whether the negotiation is over.
 func (s Status) IsFinal() bool { return s == Accepted || s == Rejected || s == TimedOut }
 
-// State is the part of a negotiation on which the rules depend. It is a value: [State.After] returns the next
-// one.
+// State is the part of a negotiation on which the rules depend. The zero value is a new negotiation. The
+// caller keeps it: after a decision it has the decision's status, its round unless that is 0, and the terms
+// of a counter offer until the next one.
 type State struct {
-	Status Status `json:"status"`
+	Status Status
 	// Round is the number of proposals that have been answered.
-	Round uint32 `json:"current_round"`
+	Round uint32
 	// Counter is the standing counter offer; nil without one.
-	Counter *terms.Terms `json:"counter,omitempty"`
-	// Agreed are the terms that are accepted or wait for approval; nil without any.
-	Agreed *terms.Terms `json:"agreed,omitempty"`
-	// StartedAt and LastActivityAt are the times of the first and the last decision.
-	StartedAt      time.Time `json:"started_at"`
-	LastActivityAt time.Time `json:"last_activity_at"`
-	// AwaitingSince is the time of the agreement that waits for approval; zero without one.
-	AwaitingSince time.Time `json:"awaiting_since,omitzero"`
+	Counter *terms.Terms
 }
 
 // Errors of calls that do not fit the state.
@@ -55,54 +49,21 @@ var (
 	ErrNoCounter = errors.New("negotiation: no counter offer to accept; send a proposal")
 )
 
-// Start returns the state of a new negotiation.
-func Start(now time.Time) State {
-	return State{Status: Initiated, StartedAt: now, LastActivityAt: now}
+// Status returns the status of the negotiation after the decision.
+func (d Decision) Status() Status {
+	return map[Action]Status{
+		Counter: Negotiating, Approve: AwaitingApproval, Accept: Accepted, Reject: Rejected, Timeout: TimedOut,
+	}[d.Action]
 }
 
-// After returns the state after a decision at a time.
-func (s State) After(decision Decision, now time.Time) State {
-	if decision.Round > 0 {
-		s.Round = decision.Round
-	}
-	s.LastActivityAt = now
-	switch decision.Action {
-	case Counter:
-		s.Status, s.Counter = Negotiating, decision.Terms
-	case Approve:
-		s.Status, s.Agreed, s.AwaitingSince = AwaitingApproval, decision.Terms, now
-	case Accept:
-		s.Status, s.Agreed = Accepted, decision.Terms
-	case Reject:
-		s.Status, s.Agreed = Rejected, nil
-	case Timeout:
-		s.Status, s.Agreed = TimedOut, nil
-	}
-	return s
-}
-
-// Deadline returns the time from which the negotiation is over without an agreement; zero if it is final.
+// Deadline returns the time from which a negotiation that an action leaves open is over without an agreement.
 // While an agreement waits for approval, the time for approval counts instead of the time for activity.
-func Deadline(s *Strategy, state State) time.Time {
-	switch {
-	case state.Status.IsFinal():
-		return time.Time{}
-	case state.Status == AwaitingApproval:
-		return state.AwaitingSince.Add(time.Duration(s.ApprovalSeconds) * time.Second)
+func (s *Strategy) Deadline(action Action, now time.Time) time.Time {
+	seconds := s.TimeoutSeconds
+	if action == Approve {
+		seconds = s.ApprovalSeconds
 	}
-	return state.LastActivityAt.Add(time.Duration(s.TimeoutSeconds) * time.Second)
-}
-
-// Expire returns the timeout of a negotiation whose deadline has passed, and false if it has not.
-func Expire(s *Strategy, state State, now time.Time) (Decision, bool) {
-	if state.Status.IsFinal() || now.Before(Deadline(s, state)) {
-		return Decision{}, false
-	}
-	reason := ReasonInactive
-	if state.Status == AwaitingApproval {
-		reason = ReasonNotApproved
-	}
-	return s.end(Timeout, reason), true
+	return now.Add(time.Duration(seconds) * time.Second)
 }
 
 // check returns an error if the negotiation takes no more proposals or acceptances.

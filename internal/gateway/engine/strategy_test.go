@@ -201,7 +201,7 @@ func FuzzParseStrategy(f *testing.F) {
 		again, err := ParseStrategy(written)
 		require.NoError(t, err)
 		require.Equal(t, s, again)
-		_, err = Respond(&s, Start(noon), at(s.PreferredPrice), noon)
+		_, err = Respond(&s, State{}, at(s.PreferredPrice))
 		require.NoError(t, err)
 	})
 }

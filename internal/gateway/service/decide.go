@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
@@ -46,40 +45,38 @@ func raised(s *engine.Strategy, floor int64) *engine.Strategy {
 	return &up
 }
 
-// kept returns the state that the last decision has kept.
-func kept(state store.State) (engine.State, error) {
-	if len(state.Context) == 0 {
-		return engine.Start(state.Now), nil
+// given returns the strategy of a negotiation, and the state that follows from the parts that the store
+// keeps. The store itself ends a negotiation whose deadline has passed, and decides on one that awaits
+// approval. In all others, each round is a proposal with its answer, and the newest offer is the last counter
+// offer.
+func (s *Service) given(state store.State) (rules *engine.Strategy, before engine.State, err error) {
+	before = engine.State{Status: state.Status, Round: uint32(state.CurrentRound)}
+	if state.OfferBy == engine.PartyPublisher {
+		if before.Counter, err = storedTerms(state.CurrentTerms); err != nil {
+			return nil, before, fmt.Errorf("negotiation %s: %w", state.ID, err)
+		}
 	}
-	var before engine.State
-	if err := json.Unmarshal(state.Context, &before); err != nil {
-		return before, fmt.Errorf("negotiation %s: context: %w", state.ID, err)
-	}
-	before.Status = state.Status // an acceptance does not write the context
-	return before, nil
+	rules, err = s.rules(state)
+	return rules, before, err
 }
 
 // answered is the publisher's answer to a proposal before it is recorded.
 type answered struct {
 	state    store.State
 	rules    *engine.Strategy
-	before   engine.State
 	proposal terms.Terms
 	decision engine.Decision
 	action   string
 }
 
 // respond answers a proposal. action is the client's verb.
-func (s *Service) respond(state store.State, proposal terms.Terms, action string) (a answered, err error) {
-	a = answered{state: state, proposal: proposal.Normal(), action: action}
-	if a.rules, err = s.rules(state); err != nil {
-		return a, err
+func (s *Service) respond(state store.State, proposal terms.Terms, action string) (answered, error) {
+	rules, before, err := s.given(state)
+	if err != nil {
+		return answered{}, err
 	}
-	if a.before, err = kept(state); err != nil {
-		return a, err
-	}
-	a.decision, err = engine.Respond(a.rules, a.before, proposal, state.Now)
-	return a, err
+	decision, err := engine.Respond(rules, before, proposal)
+	return answered{state, rules, proposal.Normal(), decision, action}, err
 }
 
 // hold replaces an agreement by a standing offer of the same terms.
@@ -97,7 +94,6 @@ func (a *answered) hold() {
 
 // recorded returns the change of the negotiation.
 func (a *answered) recorded() (d store.Decision, err error) {
-	after := a.before.After(a.decision, a.state.Now)
 	analysis, err := json.Marshal(RecordedAnalysis{a.decision.Analysis, a.decision.Tone})
 	if err != nil {
 		return d, err
@@ -121,11 +117,8 @@ func (a *answered) recorded() (d store.Decision, err error) {
 				Actor: actor, Action: verb, Terms: offered, Reasoning: a.decision.Reason, Analysis: analysis,
 			},
 		},
-		Status: after.Status, Terms: proposed, OfferBy: engine.PartyClient,
-		Deadline: engine.Deadline(a.rules, after),
-	}
-	if d.Context, err = json.Marshal(after); err != nil {
-		return d, err
+		Status: a.decision.Status(), Terms: proposed, OfferBy: engine.PartyClient,
+		Deadline: a.rules.Deadline(a.decision.Action, a.state.Now),
 	}
 	switch a.decision.Action {
 	case engine.Counter:
@@ -139,26 +132,19 @@ func (a *answered) recorded() (d store.Decision, err error) {
 	return d, nil
 }
 
-// after returns the negotiation as the store will have it after a decision.
-func after(n store.Negotiation, d store.Decision, now time.Time) store.Negotiation {
-	if d.Advances() {
-		n.CurrentRound++
-	}
-	n.Status, n.Reason, n.LastActivityAt, n.Deadline = d.Status, d.Reason, now, d.Deadline
-	if len(d.Terms) > 0 {
-		n.CurrentTerms, n.OfferBy = d.Terms, d.OfferBy
-	}
-	n.FinalTerms, n.AgreedPriceMicro = d.FinalTerms, d.AgreedPriceMicro
-	if d.Status.IsFinal() {
-		n.CompletedAt, n.Deadline = now, now
-	}
-	return n
-}
-
 // Answer is the publisher's answer to a proposal, a counter offer or an acceptance.
 type Answer struct {
 	engine.Answer
 	Negotiation Negotiation `json:"negotiation"`
+}
+
+// answerOf returns the answer of a decision, with the negotiation as the store will have it.
+func answerOf(
+	given engine.Decision, state store.State, d store.Decision, hostname, currency string,
+) (Answer, error) {
+	d.Apply(&state.Negotiation, state.Now)
+	view, err := viewOf(state.Negotiation, hostname, currency)
+	return Answer{given.Answer(), view}, err
 }
 
 // outcome returns the decisions and answers of a transaction.
@@ -171,13 +157,12 @@ func outcome(
 		if err != nil {
 			return decided, nil, err
 		}
-		n := part.state
-		v, err := viewOf(after(n.Negotiation, d, n.Now), hostnames[n.Publisher], part.rules.Currency)
+		a, err := answerOf(part.decision, part.state, d, hostnames[part.state.Publisher], part.rules.Currency)
 		if err != nil {
 			return decided, nil, err
 		}
 		decided.Decisions = append(decided.Decisions, d)
-		answers = append(answers, Answer{part.decision.Answer(), v})
+		answers = append(answers, a)
 	}
 	return decided, answers, nil
 }

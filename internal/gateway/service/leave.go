@@ -64,36 +64,25 @@ func (s *Service) party(
 func (s *Service) left(
 	state store.State, by engine.Party, reason engine.LeaveReason, hostname string,
 ) (d store.Decision, answer Answer, err error) {
-	rules, err := s.rules(state)
+	rules, before, err := s.given(state)
 	if err != nil {
 		return d, answer, err
 	}
-	before, err := kept(state)
+	decision, err := engine.Leave(rules, before, by, reason)
 	if err != nil {
 		return d, answer, err
-	}
-	decision, err := engine.Leave(rules, before, by, reason, state.Now)
-	if err != nil {
-		return d, answer, err
-	}
-	if decision.Action != engine.Reject {
-		// The store has checked its own deadline, as for acceptances.
-		return d, answer, &store.StatusError{Status: engine.TimedOut, Reason: decision.Reason}
 	}
 	data, err := json.Marshal(map[string]engine.LeaveReason{"reason": reason})
 	if err != nil {
 		return d, answer, err
 	}
 	d = store.Decision{
-		Status: engine.Rejected, Reason: decision.Reason,
+		Status: decision.Status(), Reason: decision.Reason,
 		Rounds: []store.Round{{
 			Actor: by, Action: store.ActionLeave, Reasoning: decision.Reason,
 			Messages: []store.Message{{Sender: by, Type: store.ActionLeave, Text: decision.Reason, Data: data}},
 		}},
 	}
-	if d.Context, err = json.Marshal(before.After(decision, state.Now)); err != nil {
-		return d, answer, err
-	}
-	view, err := viewOf(after(state.Negotiation, d, state.Now), hostname, rules.Currency)
-	return d, Answer{decision.Answer(), view}, err
+	answer, err = answerOf(decision, state, d, hostname, rules.Currency)
+	return d, answer, err
 }

@@ -73,6 +73,10 @@ func newFixture(t *testing.T, address string) *fixture {
 	return f
 }
 
+// strategy is that of both publishers.
+const strategy = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
+	"max_price_per_fetch_micro": 5000, "published_floor_micro": 500, "approval_above_micro": 100000000}`
+
 func (f *fixture) publisher(t *testing.T, hostname string) identity.Caller {
 	t.Helper()
 	p, err := f.CreatePublisher(t.Context(), f.administrator, store.Publisher{
@@ -82,9 +86,7 @@ func (f *fixture) publisher(t *testing.T, hostname string) identity.Caller {
 	caller := identity.Caller{
 		Kind: identity.Publisher, ID: p.ID, Name: p.Name, Scopes: identity.ScopesOf(identity.Publisher),
 	}
-	_, err = f.CreateStrategy(t.Context(), caller, []byte(`{"min_price_per_fetch_micro": 1000,
-		"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000,
-		"published_floor_micro": 500, "approval_above_micro": 100000000}`), "")
+	_, err = f.CreateStrategy(t.Context(), caller, []byte(strategy), "")
 	require.NoError(t, err)
 	return caller
 }

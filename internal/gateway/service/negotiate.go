@@ -338,12 +338,11 @@ func (s *Service) Accept(
 		accepted = Accepted{}
 		for at, d := range decisions {
 			a := agreements[ids[at]]
-			n := a.state
-			v, err := viewOf(after(n.Negotiation, d, n.Now), hostnames[n.Publisher], a.currency)
+			answer, err := answerOf(a.decision, a.state, d, hostnames[a.state.Publisher], a.currency)
 			if err != nil {
 				return nil, err
 			}
-			accepted.Answers = append(accepted.Answers, Answer{a.decision.Answer(), v})
+			accepted.Answers = append(accepted.Answers, answer)
 		}
 		return json.Marshal(accepted)
 	})
@@ -365,25 +364,17 @@ type agreement struct {
 }
 
 func (s *Service) agree(state store.State) (agreement, error) {
-	rules, err := s.rules(state)
+	rules, before, err := s.given(state)
 	if err != nil {
 		return agreement{}, err
 	}
-	before, err := kept(state)
+	decision, err := engine.AcceptCounter(rules, before)
 	if err != nil {
 		return agreement{}, err
-	}
-	decision, err := engine.AcceptCounter(rules, before, state.Now)
-	if err != nil {
-		return agreement{}, err
-	}
-	if decision.Terms == nil {
-		// The store has checked its own deadline; this one is the same, unless the clock of a gateway is wrong.
-		return agreement{}, &store.StatusError{Status: engine.TimedOut, Reason: decision.Reason}
 	}
 	agreed := store.Terms{PriceMicro: int64(decision.Terms.Price)}
 	if decision.Action == engine.Approve {
-		agreed.ApprovalDeadline = engine.Deadline(rules, before.After(decision, state.Now))
+		agreed.ApprovalDeadline = rules.Deadline(decision.Action, state.Now)
 	}
 	return agreement{state, decision, agreed, rules.Currency}, nil
 }

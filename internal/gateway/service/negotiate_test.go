@@ -318,14 +318,73 @@ func TestLargeAgreementsWaitForTheirPublisher(t *testing.T) {
 	})
 }
 
+// Every call after the deadline finds the negotiation over, also before the sweep; just before, it is open.
 func TestAnInactiveNegotiationIsOver(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		n := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation
-		f.offset.Add(int64(time.Hour))
-		_, err := f.Counter(t.Context(), f.openAI, service.CounterRequest{Negotiation: n.ID, Terms: at(4000)})
-		over := fails(t, err, service.Conflict, service.CodeStatus)
-		require.ErrorContains(t, over, "No activity before the deadline")
-		var status *store.StatusError
-		require.ErrorAs(t, err, &status)
+		for name, act := range map[string]func(id string) error{
+			"proposal": func(id string) error {
+				_, err := f.Counter(t.Context(), f.openAI, service.CounterRequest{Negotiation: id, Terms: at(4000)})
+				return err
+			},
+			"acceptance": func(id string) error {
+				_, err := f.Accept(t.Context(), f.openAI, service.AcceptRequest{Offers: []service.Offer{{id, 1}}})
+				return err
+			},
+			"leave": func(id string) error {
+				_, err := f.Leave(t.Context(), f.openAI,
+					service.LeaveRequest{Negotiation: id, Reason: engine.LeavePrice})
+				return err
+			},
+		} {
+			early := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
+			late := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
+			f.offset.Add(int64(time.Hour - time.Microsecond))
+			require.NoError(t, act(early), name)
+			f.offset.Add(int64(time.Microsecond))
+			err := act(late)
+			require.ErrorContains(t, fails(t, err, service.Conflict, service.CodeStatus),
+				"No activity before the deadline", name)
+			var status *store.StatusError
+			require.ErrorAs(t, err, &status)
+			found, err := f.Status(t.Context(), f.openAI, late)
+			require.NoError(t, err)
+			require.Equal(t, engine.TimedOut, found.Status)
+		}
+	})
+}
+
+// The store keeps all that the rules need: two gateways that take turns answer as the engine alone.
+func TestTheRulesContinueInAnotherGateway(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		again, err := store.Open(t.Context(), store.Config{Address: f.address, Now: f.store.Now})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, again.Close()) })
+		other, err := service.New(service.Config{Store: again})
+		require.NoError(t, err)
+		rules, err := engine.ParseStrategy([]byte(strategy))
+		require.NoError(t, err)
+		var state engine.State
+		answer := f.propose(t, f.openAI, at(600), "site-a.local").Answers[0]
+		for round := range rules.MaxRounds {
+			if round > 0 {
+				request := service.CounterRequest{Negotiation: answer.Negotiation.ID, Terms: at(600)}
+				answer, err = []*service.Service{f.Service, other}[round%2].Counter(t.Context(), f.openAI, request)
+				require.NoError(t, err)
+			}
+			decision, err := engine.Respond(&rules, state, at(600))
+			require.NoError(t, err)
+			require.Equal(t, engine.Counter, answer.Action)
+			require.Equal(t, decision.Answer(), answer.Answer)
+			require.Equal(t, rules.Deadline(engine.Counter, f.store.Now()), answer.Negotiation.DeadlineAt)
+			state = engine.State{Status: decision.Status(), Round: decision.Round, Counter: decision.Terms}
+			f.offset.Add(int64(time.Minute))
+		}
+		decision, err := engine.AcceptCounter(&rules, state)
+		require.NoError(t, err)
+		accepted, err := other.Accept(t.Context(), f.openAI, service.AcceptRequest{
+			Offers: []service.Offer{{answer.Negotiation.ID, int(rules.MaxRounds)}},
+		})
+		require.NoError(t, err)
+		require.Equal(t, decision.Answer(), accepted.Answers[0].Answer)
 	})
 }

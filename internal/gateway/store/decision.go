@@ -43,8 +43,6 @@ type Decision struct {
 	AgreedPriceMicro *int64
 	// Deadline is required for a status that is not final, and lies after State.Now.
 	Deadline time.Time
-	// Context replaces the negotiation's context unless it is empty.
-	Context json.RawMessage
 }
 
 // Outcome is the result of a decision over one or several negotiations.
@@ -121,7 +119,7 @@ func (d Decision) check(n *Negotiation, now time.Time) error {
 	case len(d.Terms) > 0 && d.OfferBy != engine.PartyClient && d.OfferBy != engine.PartyPublisher:
 		return fmt.Errorf("decision: offer by %q: must be of the client or the publisher", d.OfferBy)
 	}
-	return errors.Join(validJSON("terms", d.Terms), validJSON("context", d.Context))
+	return validJSON("terms", d.Terms)
 }
 
 // validJSON returns an error for a document that is neither JSON nor empty. SQLite stores any text.
@@ -135,11 +133,27 @@ func validJSON(name string, document json.RawMessage) error {
 // ActionLeave is the action of a party that ends a negotiation. It is no move in the bargaining.
 const ActionLeave = "leave"
 
-// Advances reports whether the rounds of the decision belong to the next round.
-func (d Decision) Advances() bool {
+// advances reports whether the rounds of the decision belong to the next round.
+func (d Decision) advances() bool {
 	return slices.ContainsFunc(d.Rounds, func(r Round) bool {
 		return r.Actor == engine.PartyClient && r.Action != ActionLeave
 	})
+}
+
+// Apply changes a negotiation by the decision, which it does not check. The transaction of the decision
+// checks it, and stores the change.
+func (d Decision) Apply(n *Negotiation, now time.Time) {
+	if d.advances() {
+		n.CurrentRound++
+	}
+	n.Status, n.Reason, n.LastActivityAt, n.UpdatedAt, n.Deadline = d.Status, d.Reason, now, now, d.Deadline
+	if len(d.Terms) > 0 {
+		n.CurrentTerms, n.OfferBy = d.Terms, d.OfferBy
+	}
+	n.FinalTerms, n.AgreedPriceMicro = d.FinalTerms, d.AgreedPriceMicro
+	if d.Status.IsFinal() {
+		n.CompletedAt, n.Deadline = now, now
+	}
 }
 
 // apply changes a negotiation and adds the rows of the change. before is the status before the decision,
@@ -148,9 +162,7 @@ func (c *changes) apply(n *Negotiation, d Decision, before engine.Status, now ti
 	if err := d.check(n, now); err != nil {
 		return err
 	}
-	if d.Advances() {
-		n.CurrentRound++
-	}
+	d.Apply(n, now)
 	var events []audit.Entry
 	event := func(kind string, data any) error {
 		text, err := json.Marshal(data)
@@ -168,17 +180,6 @@ func (c *changes) apply(n *Negotiation, d Decision, before engine.Status, now ti
 		if err := event("round", audited); err != nil {
 			return err
 		}
-	}
-	n.Status, n.LastActivityAt, n.UpdatedAt, n.Deadline = d.Status, now, now, d.Deadline
-	if len(d.Terms) > 0 {
-		n.CurrentTerms, n.OfferBy = d.Terms, d.OfferBy
-	}
-	if len(d.Context) > 0 {
-		n.Context = d.Context
-	}
-	n.FinalTerms, n.AgreedPriceMicro, n.Reason = d.FinalTerms, d.AgreedPriceMicro, d.Reason
-	if d.Status.IsFinal() {
-		n.CompletedAt, n.Deadline = now, now
 	}
 	if d.Status != before {
 		err := event("status", auditedStatus{

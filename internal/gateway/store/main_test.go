@@ -124,7 +124,7 @@ func counter(states []State) (o Outcome, err error) {
 				},
 			},
 			Status: engine.Negotiating, Terms: json.RawMessage(price), OfferBy: engine.PartyPublisher,
-			Deadline: state.Now.Add(time.Hour), Context: json.RawMessage(`{"seen": 1}`),
+			Deadline: state.Now.Add(time.Hour),
 		})
 	}
 	o.Answer = json.RawMessage(fmt.Sprintf(`{"round":%d}`, states[0].CurrentRound+1))

@@ -44,9 +44,7 @@ type Negotiation struct {
 	CompletedAt    time.Time
 	LastActivityAt time.Time
 	// Deadline is the time at which the negotiation, or the wait for an approval, ends as timeout.
-	Deadline time.Time
-	// Context is the JSON that the last decision kept for the next one.
-	Context              json.RawMessage
+	Deadline             time.Time
 	CreatedAt, UpdatedAt time.Time
 
 	head audit.Head
@@ -63,9 +61,8 @@ func negotiationOf(row queries.Negotiation) Negotiation {
 		Policy:           int64(row.GeneratedPolicyID), InitiatedBy: engine.Party(row.InitiatedBy),
 		InitiatedAt: time.Time(row.InitiatedAt), CompletedAt: time.Time(row.CompletedAt),
 		LastActivityAt: time.Time(row.LastActivityAt), Deadline: time.Time(row.DeadlineAt),
-		Context: json.RawMessage(row.Context), CreatedAt: time.Time(row.CreatedAt),
-		UpdatedAt: time.Time(row.UpdatedAt),
-		head:      audit.Head{Negotiation: row.ID, Length: row.AuditLength, Hash: row.AuditHead},
+		CreatedAt: time.Time(row.CreatedAt), UpdatedAt: time.Time(row.UpdatedAt),
+		head: audit.Head{Negotiation: row.ID, Length: row.AuditLength, Hash: row.AuditHead},
 	}
 }
 
@@ -80,7 +77,7 @@ func (n *Negotiation) row() queries.AddNegotiationParams {
 		GeneratedPolicyID: queries.NullNumber(n.Policy), InitiatedBy: string(n.InitiatedBy),
 		InitiatedAt: queries.NullTime(n.InitiatedAt), CompletedAt: queries.NullTime(n.CompletedAt),
 		LastActivityAt: queries.NullTime(n.LastActivityAt), DeadlineAt: queries.NullTime(n.Deadline),
-		Context: queries.JSON(n.Context), AuditLength: n.head.Length, AuditHead: n.head.Hash,
+		AuditLength: n.head.Length, AuditHead: n.head.Hash,
 		CreatedAt: queries.NullTime(n.CreatedAt), UpdatedAt: queries.NullTime(n.UpdatedAt),
 	}
 }
@@ -93,7 +90,7 @@ func (n *Negotiation) update() queries.UpdateNegotiationParams {
 		FinalTerms: queries.JSON(n.FinalTerms), AgreedPriceMicro: n.AgreedPriceMicro,
 		GeneratedPolicyID: queries.NullNumber(n.Policy), CompletedAt: queries.NullTime(n.CompletedAt),
 		LastActivityAt: queries.NullTime(n.LastActivityAt), DeadlineAt: queries.NullTime(n.Deadline),
-		Context: queries.JSON(n.Context), AuditLength: n.head.Length, AuditHead: n.head.Hash,
+		AuditLength: n.head.Length, AuditHead: n.head.Hash,
 		UpdatedAt: queries.NullTime(n.UpdatedAt),
 	}
 }

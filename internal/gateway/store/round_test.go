@@ -23,8 +23,8 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 		result, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}},
 			func(states []State) (Outcome, error) {
 				require.JSONEq(t, definition, string(states[0].Definition))
-				require.JSONEq(t, `{"seen": 1}`, string(states[0].Context))
-				require.Equal(t, engine.PartyPublisher, states[0].OfferBy)
+				require.Equal(t, []any{engine.PartyPublisher, 1}, []any{states[0].OfferBy, states[0].CurrentRound})
+				require.JSONEq(t, price, string(states[0].CurrentTerms))
 				return counter(states)
 			})
 		require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestARefusedDecisionChangesNothing(t *testing.T) {
 		stored, err := f.Negotiation(t.Context(), n.ID)
 		require.NoError(t, err)
 		n.InitialProposal, stored.InitialProposal = nil, nil
-		n.Context, stored.Context, n.CurrentTerms, stored.CurrentTerms = nil, nil, nil, nil
+		n.CurrentTerms, stored.CurrentTerms = nil, nil
 		require.Equal(t, n, stored)
 	})
 }

@@ -1,15 +1,16 @@
 -- name: AddBundle :exec
 INSERT INTO bundles (id, client_id, definition, created_at) VALUES (@id, @client_id, @definition, @created_at);
 
+-- AddNegotiation leaves the column context empty: all that the rules need is in the others.
 -- name: AddNegotiation :exec
 INSERT INTO negotiations (id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status,
     reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro,
-    generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, context,
+    generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at,
     audit_length, audit_head, created_at, updated_at)
 VALUES (@id, @publisher_id, @client_id, @client_name, @anonymous, @bundle_id, @strategy_id, @status,
     @reason, @current_round, @initial_proposal, @current_terms, @current_offer_by, @final_terms,
     @agreed_price_micro, @generated_policy_id, @initiated_by, @initiated_at, @completed_at, @last_activity_at,
-    @deadline_at, @context, @audit_length, @audit_head, @created_at, @updated_at);
+    @deadline_at, @audit_length, @audit_head, @created_at, @updated_at);
 
 -- UpdateNegotiation writes the columns that a decision can change.
 -- name: UpdateNegotiation :exec
@@ -17,7 +18,7 @@ UPDATE negotiations
 SET status = @status, reason = @reason, current_round = @current_round, current_terms = @current_terms,
     current_offer_by = @current_offer_by, final_terms = @final_terms, agreed_price_micro = @agreed_price_micro,
     generated_policy_id = @generated_policy_id, completed_at = @completed_at,
-    last_activity_at = @last_activity_at, deadline_at = @deadline_at, context = @context,
+    last_activity_at = @last_activity_at, deadline_at = @deadline_at,
     audit_length = @audit_length, audit_head = @audit_head, updated_at = @updated_at
 WHERE id = @id;
 

@@ -64,12 +64,12 @@ func (q *Queries) AddMessage(ctx context.Context, arg AddMessageParams) error {
 const addNegotiation = `-- name: AddNegotiation :exec
 INSERT INTO negotiations (id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status,
     reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro,
-    generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, context,
+    generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at,
     audit_length, audit_head, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
     $9, $10, $11, $12, $13, $14,
     $15, $16, $17, $18, $19, $20,
-    $21, $22, $23, $24, $25, $26)
+    $21, $22, $23, $24, $25)
 `
 
 type AddNegotiationParams struct {
@@ -94,13 +94,13 @@ type AddNegotiationParams struct {
 	CompletedAt       NullTime   `db:"completed_at" json:"completed_at"`
 	LastActivityAt    NullTime   `db:"last_activity_at" json:"last_activity_at"`
 	DeadlineAt        NullTime   `db:"deadline_at" json:"deadline_at"`
-	Context           JSON       `db:"context" json:"context"`
 	AuditLength       int64      `db:"audit_length" json:"audit_length"`
 	AuditHead         string     `db:"audit_head" json:"audit_head"`
 	CreatedAt         NullTime   `db:"created_at" json:"created_at"`
 	UpdatedAt         NullTime   `db:"updated_at" json:"updated_at"`
 }
 
+// AddNegotiation leaves the column context empty: all that the rules need is in the others.
 func (q *Queries) AddNegotiation(ctx context.Context, arg AddNegotiationParams) error {
 	_, err := q.db.Exec(ctx, addNegotiation,
 		arg.ID,
@@ -124,7 +124,6 @@ func (q *Queries) AddNegotiation(ctx context.Context, arg AddNegotiationParams) 
 		arg.CompletedAt,
 		arg.LastActivityAt,
 		arg.DeadlineAt,
-		arg.Context,
 		arg.AuditLength,
 		arg.AuditHead,
 		arg.CreatedAt,
@@ -308,9 +307,9 @@ UPDATE negotiations
 SET status = $1, reason = $2, current_round = $3, current_terms = $4,
     current_offer_by = $5, final_terms = $6, agreed_price_micro = $7,
     generated_policy_id = $8, completed_at = $9,
-    last_activity_at = $10, deadline_at = $11, context = $12,
-    audit_length = $13, audit_head = $14, updated_at = $15
-WHERE id = $16
+    last_activity_at = $10, deadline_at = $11,
+    audit_length = $12, audit_head = $13, updated_at = $14
+WHERE id = $15
 `
 
 type UpdateNegotiationParams struct {
@@ -325,7 +324,6 @@ type UpdateNegotiationParams struct {
 	CompletedAt       NullTime   `db:"completed_at" json:"completed_at"`
 	LastActivityAt    NullTime   `db:"last_activity_at" json:"last_activity_at"`
 	DeadlineAt        NullTime   `db:"deadline_at" json:"deadline_at"`
-	Context           JSON       `db:"context" json:"context"`
 	AuditLength       int64      `db:"audit_length" json:"audit_length"`
 	AuditHead         string     `db:"audit_head" json:"audit_head"`
 	UpdatedAt         NullTime   `db:"updated_at" json:"updated_at"`
@@ -346,7 +344,6 @@ func (q *Queries) UpdateNegotiation(ctx context.Context, arg UpdateNegotiationPa
 		arg.CompletedAt,
 		arg.LastActivityAt,
 		arg.DeadlineAt,
-		arg.Context,
 		arg.AuditLength,
 		arg.AuditHead,
 		arg.UpdatedAt,
