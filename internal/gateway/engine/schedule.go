@@ -69,10 +69,6 @@ func (s *Strategy) location() (*time.Location, error) {
 	return location, nil
 }
 
-// Applies reports whether a negotiation that starts at a time can use the strategy. A negotiation keeps the
-// version with which it starts. An invalid strategy never applies.
-func (s *Strategy) Applies(now time.Time) bool { return s.standing(now) == Selected }
-
 // Standing is the place of a strategy in a selection: the reason why it is selected, or why it is not.
 type Standing string
 
@@ -124,7 +120,7 @@ func Select(strategies []*Strategy, now time.Time) (index int, standings []Stand
 	return index, standings
 }
 
-// standing returns the standing without other strategies.
+// standing returns the standing without other strategies. A strategy with an invalid time zone never applies.
 func (s *Strategy) standing(now time.Time) Standing {
 	location, err := s.location()
 	switch {

@@ -169,14 +169,14 @@ func TestSchedule(t *testing.T) {
 	s.TimeZone = "Europe/Berlin"
 	s.Hours = []Hours{{From: 9 * 60, Until: 17 * 60}, {From: 22 * 60, Until: 2 * 60}}
 	s.ValidFrom, s.ValidUntil = day("2026-01-01T00:00:00Z"), day("2027-01-01T00:00:00Z")
-	for text, applies := range map[string]bool{
+	for text, want := range map[string]bool{
 		"2026-01-15T07:59:59Z": false, "2026-01-15T08:00:00Z": true, "2026-01-15T15:59:59Z": true,
 		"2026-01-15T16:00:00Z": false, "2026-07-15T07:00:00Z": true, // summer time
 		"2026-01-15T21:00:00Z": true, "2026-01-15T00:59:59Z": true, "2026-01-15T01:00:00Z": false,
 		"2025-12-31T23:59:59Z": false, "2026-01-01T00:00:00Z": true, "2026-12-31T23:59:59Z": true,
 		"2027-01-01T00:00:00Z": false,
 	} {
-		require.Equal(t, applies, s.Applies(day(text)), "%s", text)
+		require.Equal(t, want, applies(&s, day(text)), "%s", text)
 	}
 }
 

@@ -64,14 +64,7 @@ type auditedRound struct {
 	LLMTokens int64           `json:"llm_tokens_used,omitempty"`
 	LLMMillis int64           `json:"llm_response_time_ms,omitempty"`
 	Analysis  json.RawMessage `json:"analysis,omitempty"`
-	Messages  []auditedText   `json:"messages,omitempty"`
-}
-
-type auditedText struct {
-	Sender engine.Party    `json:"sender"`
-	Type   string          `json:"type"`
-	Text   string          `json:"text"`
-	Data   json.RawMessage `json:"data,omitempty"`
+	Messages  []Message       `json:"messages,omitempty"`
 }
 
 // auditedStatus is the data of an audit entry of kind "status".
@@ -196,8 +189,8 @@ func (c *changes) apply(n *Negotiation, d Decision, before engine.Status, now ti
 func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, error) {
 	audited := auditedRound{
 		Round: n.CurrentRound, Actor: r.Actor, Action: r.Action, Terms: r.Terms, Reasoning: r.Reasoning,
-		LLMModel:  r.LLMModel,
-		LLMTokens: r.LLMTokens, LLMMillis: r.LLMTime.Milliseconds(), Analysis: r.Analysis,
+		LLMModel: r.LLMModel, LLMTokens: r.LLMTokens, LLMMillis: r.LLMTime.Milliseconds(),
+		Analysis: r.Analysis, Messages: r.Messages,
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -220,7 +213,6 @@ func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, e
 			MessageType: m.Type, Message: m.Text, StructuredData: queries.JSON(m.Data),
 			CreatedAt: queries.NullTime(now),
 		})
-		audited.Messages = append(audited.Messages, auditedText{m.Sender, m.Type, m.Text, m.Data})
 	}
 	return audited, nil
 }

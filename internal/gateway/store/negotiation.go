@@ -152,15 +152,12 @@ type Round struct {
 	Messages []Message
 }
 
-// Message is a text that belongs to a round.
+// Message is a text that belongs to a round. The JSON is that of the audit log.
 type Message struct {
-	// ID, Round and CreatedAt are set by the store.
-	ID, Round string
-	Sender    engine.Party
-	Type      string
-	Text      string
-	Data      json.RawMessage
-	CreatedAt time.Time
+	Sender engine.Party    `json:"sender"`
+	Type   string          `json:"type"`
+	Text   string          `json:"text"`
+	Data   json.RawMessage `json:"data,omitempty"`
 }
 
 // Rounds returns the rounds of a negotiation in their order, without messages. It returns an empty list for
@@ -177,19 +174,4 @@ func (s *Store) Rounds(ctx context.Context, negotiation string) ([]Round, error)
 			Analysis: json.RawMessage(row.Analysis), CreatedAt: time.Time(row.CreatedAt),
 		}
 	})(s.readQueries.Rounds(ctx, negotiation))
-}
-
-// Messages lists the messages of a negotiation, newest first.
-func (s *Store) Messages(ctx context.Context, negotiation string, page Page) (List[Message], error) {
-	if err := checkID("negotiation", negotiation); err != nil {
-		return List[Message]{}, err
-	}
-	// sqlc generates no other type with these columns.
-	return list(ctx, s, page, func(row queries.AddMessageParams) Message {
-		return Message{
-			ID: row.ID, Round: row.RoundID, Sender: engine.Party(row.Sender), Type: row.MessageType, Text: row.Message,
-			Data: json.RawMessage(row.StructuredData), CreatedAt: time.Time(row.CreatedAt),
-		}
-	}, func(m Message) Cursor { return Cursor{m.CreatedAt, m.ID} }, "negotiation_messages",
-		where{{"negotiation_id = ", negotiation}})
 }

@@ -18,8 +18,6 @@ func TestAColumnOfALaterVersionChangesNothing(t *testing.T) {
 			require.NoError(t, err)
 			_, err = f.Negotiations(t.Context(), Filter{}, Page{})
 			require.NoError(t, err)
-			_, err = f.Messages(t.Context(), n.ID, Page{})
-			require.NoError(t, err)
 			_, err = f.Publishers(t.Context(), Page{})
 			require.NoError(t, err)
 			_, err = f.Strategies(t.Context(), f.publisher.ID, Page{})

@@ -77,10 +77,12 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 			"client accept"}, actions)
 		require.Equal(t, 3*time.Second, rounds[1].LLMTime)
 		require.EqualValues(t, 245, rounds[1].LLMTokens)
-		messages, err := f.Messages(t.Context(), n.ID, Page{})
-		require.NoError(t, err)
-		require.Len(t, messages.Items, 2)
-		require.Equal(t, rounds[3].ID, messages.Items[0].Round)
+		for _, r := range []Round{rounds[1], rounds[3]} {
+			require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_messages
+				WHERE negotiation_id = $1 AND round_id = $2 AND sender = 'publisher' AND message = 'Closer.'`,
+				n.ID, r.ID))
+		}
+		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_messages`))
 
 		entries, err := f.AuditEntries(t.Context(), n.ID, 0, 100)
 		require.NoError(t, err)
