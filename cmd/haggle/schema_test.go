@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +20,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
-	"github.com/haggle-protocol/haggle/internal/cli/schema"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
@@ -51,27 +51,17 @@ func commandsWithDocuments(t *testing.T) (found []*cobra.Command) {
 
 // docs/schemas has a schema for the documents of every command, and no other file.
 func TestSchemasAreUpToDate(t *testing.T) {
-	g := schema.New(checkout)
-	generated := map[string][]byte{}
-	add := func(name string, content []byte, err error) {
-		t.Helper()
-		require.NoError(t, err, name)
-		generated[name] = content
+	g := newSchemaGenerator(t)
+	generated := map[string][]byte{
+		amountFile: g.amount(), eventFile: g.event(),
+		errorFile:    g.of("An error, on stderr", reflect.TypeFor[exitcode.Document]()),
+		progressFile: g.of("A report of progress, on stderr", reflect.TypeFor[progress.Document]()),
 	}
-	amount, err := schema.Amount()
-	add(schema.AmountFile, amount, err)
-	event, err := g.Event()
-	add(schema.EventFile, event, err)
-	failure, err := g.Of("An error, on stderr", reflect.TypeFor[exitcode.Document]())
-	add(schema.ErrorFile, failure, err)
-	report, err := g.Of("A report of progress, on stderr", reflect.TypeFor[progress.Document]())
-	add(schema.ProgressFile, report, err)
 	var index strings.Builder
 	index.WriteString(indexText)
 	for _, cmd := range commandsWithDocuments(t) {
-		name := schema.FileOf(cmd)
-		content, err := g.Of(cmd.CommandPath()+" --json", command.DocumentsOf(cmd)...)
-		add(name, content, err)
+		name := schemaFile(cmd)
+		generated[name] = g.of(cmd.CommandPath()+" --json", command.DocumentsOf(cmd)...)
 		fmt.Fprintf(&index, "| `%s` | [%s](%s) |\n", cmd.CommandPath(), name, name)
 	}
 	generated["README.md"] = []byte(index.String())
@@ -110,6 +100,51 @@ On stderr an error is one document ([error.json](error.json)), and so is a repor
 | command | schema |
 |---|---|
 `
+
+// The schemas of documents on stderr.
+const (
+	errorFile    = "error.json"
+	progressFile = "progress.json"
+)
+
+// schemaFile returns the name of the file with a command's schema: negotiation-show.json.
+func schemaFile(cmd *cobra.Command) string {
+	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	return strings.ReplaceAll(path, " ", "-") + ".json"
+}
+
+// validate checks every line of an output against the schemas in a folder: it must have one of them. An empty
+// line is an error.
+func validate(folder string, output []byte, names ...string) error {
+	compiler := jsonschema.NewCompiler()
+	var compiled []*jsonschema.Schema
+	for _, name := range names {
+		schema, err := compiler.Compile(filepath.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		compiled = append(compiled, schema)
+	}
+	for line := range bytes.Lines(output) {
+		if err := validateLine(compiled, line); err != nil {
+			return fmt.Errorf("%s: %w\n%s", strings.Join(names, " or "), err, line)
+		}
+	}
+	return nil
+}
+
+func validateLine(compiled []*jsonschema.Schema, line []byte) error {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+	if err != nil {
+		return err
+	}
+	for _, schema := range compiled {
+		if err = schema.Validate(document); err == nil {
+			return nil
+		}
+	}
+	return err
+}
 
 // documentReport is the variable with the file in which the scripts' commands report their documents.
 const documentReport = "HAGGLE_DOCUMENT_REPORT"
@@ -151,7 +186,7 @@ func validated(arguments []string, out, messages []byte) string {
 		if bytes.HasPrefix(line, []byte(`{"time":`)) {
 			continue
 		}
-		if err := schema.Validate(folder, line, schema.ErrorFile, schema.ProgressFile); err != nil {
+		if err := validate(folder, line, errorFile, progressFile); err != nil {
 			return problem(err)
 		}
 	}
@@ -161,12 +196,12 @@ func validated(arguments []string, out, messages []byte) string {
 	root := newRootCommand(&session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 	cmd, _, err := root.Find(arguments)
 	if err == nil {
-		err = schema.Validate(folder, out, schema.FileOf(cmd))
+		err = validate(folder, out, schemaFile(cmd))
 	}
 	if err != nil {
 		return problem(err)
 	}
-	return "valid " + schema.FileOf(cmd)
+	return "valid " + schemaFile(cmd)
 }
 
 // checkDocuments requires that all documents of the scripts were valid, and, after all scripts, that every
@@ -190,7 +225,7 @@ func checkDocuments(t *testing.T, path string, all bool) {
 		return
 	}
 	for _, cmd := range commandsWithDocuments(t) {
-		if !seen[schema.FileOf(cmd)] {
+		if !seen[schemaFile(cmd)] {
 			t.Errorf("no script runs %s --json", cmd.CommandPath())
 		}
 	}
