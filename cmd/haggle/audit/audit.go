@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -53,19 +52,6 @@ func (a *auditCommand) open(ctx context.Context, act func(*store.Store) error) e
 
 // failure adds exit code and hint to an error of the store.
 func failure(err error) error {
-	switch {
-	case errors.As(err, new(*pgconn.ConnectError)):
-		return &exitcode.Error{Kind: exitcode.Network, Err: err,
-			Hint: "check --db, and whether that server accepts connections"}
-	case errors.Is(err, store.ErrAddress):
-		return &exitcode.Error{Kind: exitcode.Usage, Err: err,
-			Hint: "for example: --db sqlite:gateway.db, or --db postgres://USER@HOST/NAME"}
-	case errors.Is(err, store.ErrNoGateway):
-		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "set --db or DATABASE_URL"}
-	case errors.Is(err, store.ErrNotFound):
-		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "list all with: haggle audit export"}
-	case errors.Is(err, store.ErrOldSchema), errors.Is(err, store.ErrNewerSchema):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err}
-	}
-	return err
+	return exitcode.Match(gatewayfiles.Failure(err),
+		exitcode.Case{Is: store.ErrNotFound, Kind: exitcode.NotFound, Hint: "list all with: haggle audit export"})
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -57,29 +56,24 @@ func Address(flag string) string {
 
 // Failure adds exit code and hint to an error of the index.
 func Failure(err error) error {
-	switch {
-	case errors.As(err, new(*pgconn.ConnectError)):
-		return &exitcode.Error{Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server accepts connections"}
-	case errors.Is(err, indexer.ErrAddress):
-		return &exitcode.Error{Kind: exitcode.Usage, Err: err, Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"}
-	case errors.Is(err, indexer.ErrUnknownNegotiation):
-		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "index it first: haggle index run --once --db ..."}
-	case errors.Is(err, indexer.ErrNotIndexed):
-		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "index first: haggle index run --once --db ..."}
-	case errors.Is(err, indexer.ErrOldSchema):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "migrate it: haggle index run --once --db ..."}
-	case errors.Is(err, indexer.ErrOtherSchema):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "delete the database, or set another --db, and index again: haggle index run --db ..."}
-	case errors.Is(err, indexer.ErrAnotherIndexer):
-		return &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "run one indexer per database; the database is consistent"}
-	case errors.Is(err, indexer.ErrOtherChain):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "set another --url, or another --db for this chain"}
-	case errors.Is(err, indexer.ErrDeclaration):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "nothing was added: remove it, or have its agent sign it"}
-	case errors.Is(err, indexer.ErrHistoryGone):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "use an endpoint with a longer history (an archive node): --url"}
-	}
-	return err
+	const first = "haggle index run --once --db ..."
+	return exitcode.Match(err, exitcode.NoDatabase,
+		exitcode.Case{Is: indexer.ErrAddress, Kind: exitcode.Usage,
+			Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"},
+		exitcode.Case{Is: indexer.ErrUnknownNegotiation, Kind: exitcode.NotFound, Hint: "index it first: " + first},
+		exitcode.Case{Is: indexer.ErrNotIndexed, Kind: exitcode.NotFound, Hint: "index first: " + first},
+		exitcode.Case{Is: indexer.ErrOldSchema, Kind: exitcode.Refused, Hint: "migrate it: " + first},
+		exitcode.Case{Is: indexer.ErrOtherSchema, Kind: exitcode.Refused,
+			Hint: "delete the database, or set another --db, and index again: haggle index run --db ..."},
+		exitcode.Case{Is: indexer.ErrAnotherIndexer, Kind: exitcode.Other,
+			Hint: "run one indexer per database; the database is consistent"},
+		exitcode.Case{Is: indexer.ErrOtherChain, Kind: exitcode.Refused,
+			Hint: "set another --url, or another --db for this chain"},
+		exitcode.Case{Is: indexer.ErrDeclaration, Kind: exitcode.Refused,
+			Hint: "nothing was added: remove it, or have its agent sign it"},
+		exitcode.Case{Is: indexer.ErrHistoryGone, Kind: exitcode.Refused,
+			Hint: "use an endpoint with a longer history (an archive node): --url"},
+	)
 }
 
 func newIndexStatusCommand(i *indexCommand) *cobra.Command {

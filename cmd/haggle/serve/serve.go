@@ -11,11 +11,9 @@ import (
 	"net/netip"
 	"os"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -121,9 +119,9 @@ func Command(s *session.Session, version string) *cobra.Command {
 	command.Documents(cmd, readyView{}, keyView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		if c.replaceKey {
-			return failure(c.newKey(ctx))
+			return gatewayfiles.Failure(c.newKey(ctx))
 		}
-		return failure(c.serve(ctx))
+		return gatewayfiles.Failure(c.serve(ctx))
 	})
 	return cmd
 }
@@ -300,22 +298,4 @@ func (l listeners) run(ctx context.Context, g *gateway) error {
 		})
 	}
 	return group.Wait()
-}
-
-// failure adds exit code and hint to an error of the database.
-func failure(err error) error {
-	switch {
-	case errors.As(err, new(*pgconn.ConnectError)):
-		return &exitcode.Error{
-			Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server accepts connections",
-		}
-	case errors.Is(err, store.ErrAddress):
-		return &exitcode.Error{
-			Kind: exitcode.Usage, Err: errors.New(strings.TrimPrefix(err.Error(), "gateway store: ")),
-			Hint: "for example: --db sqlite:gateway.db, or --db postgres://USER@HOST/NAME",
-		}
-	case errors.Is(err, store.ErrNewerSchema):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err}
-	}
-	return err
 }

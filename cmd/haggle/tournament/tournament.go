@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
@@ -112,12 +111,8 @@ func run(ctx context.Context, s *session.Session, options simulation.Options) er
 	case errors.Is(err, simulation.ErrInput), errors.Is(err, simulation.ErrFolder),
 		errors.Is(err, tournament.ErrPlan):
 		return exitcode.AsUsage(err, "haggle tournament --help")
-	case errors.As(err, new(*pgconn.ConnectError)):
-		return &exitcode.Error{
-			Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server accepts connections",
-		}
 	case err != nil:
-		return err
+		return exitcode.Match(err, exitcode.NoDatabase)
 	}
 	v := view(options.Folder, done)
 	if err := s.Print(v, v.text()); err != nil || done.Complete {

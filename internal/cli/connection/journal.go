@@ -116,7 +116,7 @@ func (l *lazyJournal) open(ctx context.Context) (closableJournal, error) {
 
 // unusable is the error of a journal that cannot be opened.
 func unusable(err error, hint string) error {
-	return &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}), Hint: hint}
+	return &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", err), Hint: hint}
 }
 
 // defaultPath returns the path of the cluster's journal in a folder that exists. A transaction of one cluster

@@ -26,7 +26,7 @@ func ReadPolicy(path string) (*policy.Config, error) {
 		return nil, exitcode.Usagef("%s: file not found", path)
 	}
 	if err != nil {
-		return nil, &exitcode.Error{Kind: exitcode.Usage, Err: fmt.Errorf("policy not valid: %w", bare{err}),
+		return nil, &exitcode.Error{Kind: exitcode.Usage, Err: fmt.Errorf("policy not valid: %w", err),
 			Hint: "to see a complete policy: haggle policy --help"}
 	}
 	return &config, nil
@@ -111,19 +111,15 @@ func (f *Flags) Usage(ctx context.Context) (records []policy.Record, err error) 
 }
 
 func usageError(err error) error {
-	failed := &exitcode.Error{Kind: exitcode.Usage, Err: fmt.Errorf("--policy-usage: %w", bare{err})}
-	var own *exitcode.Error
-	switch {
-	case errors.As(err, &own):
-		failed.Kind, failed.Hint = own.Kind, own.Hint
-	case errors.Is(err, policy.ErrFileInUse):
-		failed.Kind, failed.Hint = exitcode.Other, "another process is using the file: wait until it ends; to read the usage meanwhile: haggle policy usage --policy-usage FILE"
-	case errors.As(err, new(*policy.DamagedFileError)):
-		failed.Kind, failed.Hint = exitcode.Other, "nothing is signed without a valid usage file: restore the file"
-	case errors.As(err, new(*policy.WrongWalletError)):
-		failed.Hint = "each wallet needs its own file: use another one with --policy-usage"
-	}
-	return failed
+	return exitcode.AsUsage(exitcode.Match(fmt.Errorf("--policy-usage: %w", err),
+		exitcode.Case{Is: policy.ErrFileInUse, Kind: exitcode.Other,
+			Hint: "another process is using the file: wait until it ends; " +
+				"to read the usage meanwhile: haggle policy usage --policy-usage FILE"},
+		exitcode.Case{As: (*policy.DamagedFileError)(nil), Kind: exitcode.Other,
+			Hint: "nothing is signed without a valid usage file: restore the file"},
+		exitcode.Case{As: (*policy.WrongWalletError)(nil), Kind: exitcode.Usage,
+			Hint: "each wallet needs its own file: use another one with --policy-usage"},
+	), "")
 }
 
 var (

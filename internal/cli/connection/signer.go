@@ -131,25 +131,12 @@ func (*missingFile) Unwrap() error { return fs.ErrNotExist }
 func opened(key *wallet.Keypair, err error) (haggle.Signer, error) {
 	switch {
 	case errors.Is(err, wallet.ErrPassphrase):
-		return nil, &exitcode.Error{Kind: exitcode.Wallet, Err: fmt.Errorf("--keypair: %w", bare{err})}
+		return nil, &exitcode.Error{Kind: exitcode.Wallet, Err: fmt.Errorf("--keypair: %w", err)}
 	case err != nil:
-		return nil, exitcode.Usagef("--keypair: %w", bare{err})
+		return nil, exitcode.Usagef("--keypair: %w", err)
 	}
 	return key, nil
 }
-
-// bare is an error without the package names at its beginning.
-type bare struct{ error }
-
-func (b bare) Error() string {
-	text := strings.TrimPrefix(b.error.Error(), "haggle: ")
-	for _, name := range []string{"keypair: ", "wallet: ", "policy: ", "identity: ", "journal: "} {
-		text = strings.TrimPrefix(text, name)
-	}
-	return text
-}
-
-func (b bare) Unwrap() error { return b.error }
 
 func (f *Flags) openEncrypted(ctx context.Context, path string) (haggle.Signer, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +148,7 @@ func (f *Flags) openEncrypted(ctx context.Context, path string) (haggle.Signer, 
 	}
 	key, err := wallet.OpenEncrypted(path, passphrase)
 	if errors.Is(err, wallet.ErrReadableByOthers) {
-		return nil, exitcode.WithHint(exitcode.Usagef("--keypair: %w", bare{err}), "chmod 600 "+path)
+		return nil, exitcode.WithHint(exitcode.Usagef("--keypair: %w", err), "chmod 600 "+path)
 	}
 	return opened(key, err)
 }
@@ -185,10 +172,10 @@ func openRemote(ctx context.Context, name string) (haggle.Signer, error) {
 	}
 	remote, err := wallet.NewRemote(ctx, config)
 	if failed := new(wallet.RemoteError); errors.As(err, &failed) {
-		return nil, fmt.Errorf("wallet cannot be opened: %w", bare{err})
+		return nil, fmt.Errorf("wallet cannot be opened: %w", err)
 	}
 	if err != nil {
-		return nil, exitcode.Usagef("--keypair: %w", bare{err})
+		return nil, exitcode.Usagef("--keypair: %w", err)
 	}
 	return remote, nil
 }

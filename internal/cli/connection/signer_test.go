@@ -75,7 +75,7 @@ func TestWalletsThatDoNotOpen(t *testing.T) {
 	} {
 		_, err := flagsOf(t, "--keypair", name).Signer(t.Context())
 		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), name)
-		require.EqualError(t, err, message)
+		require.Equal(t, message, exitcode.Message(err))
 		require.NotContains(t, err.Error(), "topsecret")
 	}
 	t.Setenv(WalletAPIKeyVariable, "key")
@@ -86,7 +86,7 @@ func TestWalletsThatDoNotOpen(t *testing.T) {
 	}
 	t.Setenv(PassphraseFileVariable, encrypted)
 	_, err := flagsOf(t, "--keypair", "age:"+encrypted).Signer(t.Context())
-	require.EqualError(t, err, "--keypair: not an encrypted file: "+encrypted)
+	require.Equal(t, "--keypair: not an encrypted file: "+encrypted, exitcode.Message(err))
 }
 
 func TestRemoteWalletNameIsItsHost(t *testing.T) {

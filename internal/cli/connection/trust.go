@@ -64,14 +64,14 @@ func (t *TrustFlags) source() (identity.Source, error) {
 			return nil, exitcode.Usagef("--allowlist: %s: file not found", t.Allowlist)
 		}
 		if err != nil {
-			return nil, exitcode.Usagef("--allowlist: %w", bare{err})
+			return nil, exitcode.Usagef("--allowlist: %w", err)
 		}
 		sources = append(sources, list)
 	}
 	if t.Registry != "" {
 		registry, err := identity.NewRegistry(identity.RegistryConfig{Endpoint: t.Registry, APIKey: os.Getenv(TrustAPIKeyVariable)})
 		if err != nil {
-			return nil, exitcode.Usagef("--trust: %w", bare{err})
+			return nil, exitcode.Usagef("--trust: %w", err)
 		}
 		sources = append(sources, registry)
 	}

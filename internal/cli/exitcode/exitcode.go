@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/gorilla/websocket"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
@@ -114,6 +116,36 @@ func AsUsage(err error, hint string) error {
 		return err
 	}
 	return &Error{Kind: Usage, Hint: hint, Err: err}
+}
+
+// Case is the kind and the hint of certain errors.
+type Case struct {
+	// Is is the error that errors.Is finds. If it is nil, As has the type that errors.As finds.
+	Is, As error
+	Kind   Kind
+	// Hint is advice for the user; it may be empty.
+	Hint string
+}
+
+// NoDatabase is the case of a PostgreSQL server, named by --db, that accepts no connection.
+var NoDatabase = Case{
+	As: (*pgconn.ConnectError)(nil), Kind: Network,
+	Hint: "check --db, and whether that server accepts connections",
+}
+
+// Match adds the kind and the hint of the first case of an error. An error with a kind, or without a case,
+// stays as it is.
+func Match(err error, cases ...Case) error {
+	if errors.As(err, new(*Error)) {
+		return err
+	}
+	for _, c := range cases {
+		if c.Is != nil && errors.Is(err, c.Is) ||
+			c.As != nil && errors.As(err, reflect.New(reflect.TypeOf(c.As)).Interface()) {
+			return &Error{c.Kind, c.Hint, err}
+		}
+	}
+	return err
 }
 
 // WithHint adds a hint to an error and keeps its kind. A nil error stays nil, and an existing hint is kept.

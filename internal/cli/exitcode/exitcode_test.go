@@ -14,6 +14,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -206,6 +207,32 @@ func TestHintsStay(t *testing.T) {
 	first := WithHint(errors.New("broken"), "first")
 	require.Equal(t, first, WithHint(first, "second"))
 	require.Equal(t, Network, KindOf(WithHint(context.DeadlineExceeded, "wait")))
+}
+
+func TestTheFirstCaseOfAnErrorCounts(t *testing.T) {
+	sentinel := errors.New("sentinel")
+	_, refused := pgconn.Connect(t.Context(), "host=/none user=x")
+	match := func(err error) error {
+		return Match(err, NoDatabase, Case{Is: sentinel, Kind: NotFound, Hint: "create it"},
+			Case{As: (*url.Error)(nil), Kind: Refused}, Case{Is: sentinel, Kind: Denied})
+	}
+	for _, sample := range []struct {
+		err  error
+		kind Kind
+		hint string
+	}{
+		{fmt.Errorf("x: %w", sentinel), NotFound, "create it"},
+		{fmt.Errorf("x: %w", &url.Error{Err: context.Canceled}), Refused, ""},
+		{fmt.Errorf("x: %w", refused), Network, "check --db, and whether that server accepts connections"},
+		{errors.Join(Usagef("wrong"), sentinel), Usage, ""},
+		{errors.New("sentinel"), Other, ""},
+	} {
+		err := match(sample.err)
+		require.Equal(t, sample.kind, KindOf(err))
+		require.ErrorIs(t, err, sample.err)
+		require.Equal(t, sample.hint, describe(err).Hint)
+	}
+	require.NoError(t, match(nil))
 }
 
 func TestKindsAreComplete(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
@@ -61,6 +62,18 @@ func In(folder, address string) Files {
 		prefix = filepath.Join(folder, fmt.Sprintf("postgres-%x", hash[:8]))
 	}
 	return Files{given, prefix + "-checkpoints.jsonl", prefix + "-checkpoints.key"}
+}
+
+// Failure adds exit code and hint to the error of opening the database.
+func Failure(err error) error {
+	return exitcode.Match(err, exitcode.NoDatabase,
+		exitcode.Case{Is: store.ErrAddress, Kind: exitcode.Usage,
+			Hint: "for example: --db sqlite:gateway.db, or --db postgres://USER@HOST/NAME"},
+		exitcode.Case{Is: store.ErrNoGateway, Kind: exitcode.NotFound,
+			Hint: "set --db or " + store.AddressVariable},
+		exitcode.Case{Is: store.ErrOldSchema, Kind: exitcode.Refused},
+		exitcode.Case{Is: store.ErrNewerSchema, Kind: exitcode.Refused},
+	)
 }
 
 // Create creates the folder of the files, which only the user may read.

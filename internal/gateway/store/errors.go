@@ -11,7 +11,7 @@ import (
 // The errors that callers handle.
 var (
 	// ErrAddress means that the address is not that of a database.
-	ErrAddress = errors.New("gateway store: invalid database address: " +
+	ErrAddress = errors.New("invalid database address: " +
 		"use sqlite:PATH or postgres://USER@HOST:PORT/DATABASE")
 	// ErrInProgress means that another transaction holds the lock. Nothing has changed; try again.
 	ErrInProgress = errors.New("negotiation in progress: try again")
