@@ -3,7 +3,6 @@ package negmas
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 )
 
@@ -25,19 +24,6 @@ type Recorded struct {
 type RecordedSession struct {
 	Session
 	Answers []Answer `json:"answers"`
-}
-
-// ReadRecorded reads recorded answers.
-func ReadRecorded(path string) (*Recorded, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	recorded := new(Recorded)
-	if err := json.Unmarshal(data, recorded); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return recorded, nil
 }
 
 // Write writes recorded answers, one session in a line.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -248,18 +247,4 @@ func (s Setting) Hash(root string) (string, error) {
 		hash.Write(data)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
-}
-
-// LeastGap returns the smallest difference between two utilities of a party.
-func LeastGap(p *bargain.Preferences) fixed.Number {
-	all := make([]fixed.Number, p.Domain().Size())
-	for o := range all {
-		all[o] = p.Of(bargain.Outcome(o))
-	}
-	slices.Sort(all)
-	gap := fixed.Max
-	for i := 1; i < len(all); i++ {
-		gap = min(gap, all[i]-all[i-1])
-	}
-	return gap
 }
