@@ -26,11 +26,11 @@ func TestLinksOfDocuments(t *testing.T) {
 	for _, document := range documents {
 		content, err := os.ReadFile(filepath.Join(root, document))
 		require.NoError(t, err)
-		for _, target := range Links(string(content)) {
+		for _, target := range linksOf(string(content)) {
 			_, err := os.Stat(filepath.Join(root, filepath.Dir(document), target))
 			assert.NoError(t, err, document)
 		}
-		for _, target := range Targets(string(content)) {
+		for _, target := range targetsOf(string(content)) {
 			assert.Contains(t, string(makefile), "\n"+target+":", "%s: make %s", document, target)
 		}
 	}
@@ -38,8 +38,8 @@ func TestLinksOfDocuments(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	document := "[a](b.md#c) [d](https://e.org/f) [g](#h) ![i](j/k.svg) `make test-go X=1` make no, `make lint`"
-	require.Equal(t, []string{"b.md", "j/k.svg"}, Links(document))
-	require.Equal(t, []string{"test-go", "lint"}, Targets(document))
+	require.Equal(t, []string{"b.md", "j/k.svg"}, linksOf(document))
+	require.Equal(t, []string{"test-go", "lint"}, targetsOf(document))
 }
 
 // TestGoVersionOfTheBadge shows that the README names the version of go.mod.

@@ -13,15 +13,14 @@ var documents = []string{"docs/SECURITY_MODEL.md", "SECURITY.md", "docs/DEFENCES
 
 func TestEachTestThatADocumentNamesExists(t *testing.T) {
 	root := filepath.Join("..", "..")
-	sources, err := Sources(root)
-	require.NoError(t, err)
+	sources := sourcesOf(t, root)
 	for _, document := range documents {
 		text, err := os.ReadFile(filepath.Join(root, document))
 		require.NoError(t, err)
-		claims := Claims(string(text))
+		claims := claimsOf(string(text))
 		require.NotEmpty(t, claims, "%s names no test", document)
 		for _, claim := range claims {
-			if err := claim.Check(sources); err != nil {
+			if err := claim.check(sources); err != nil {
 				t.Errorf("%s: %v", document, err)
 			}
 		}
@@ -30,10 +29,10 @@ func TestEachTestThatADocumentNamesExists(t *testing.T) {
 
 func TestClaims(t *testing.T) {
 	document := "# Title\n| a | `close.rs: anyone_closes`, `tests/x_test.go: TestY` |\n`plain.rs` and `no: name`\n"
-	require.Equal(t, []Claim{
-		{Line: 2, File: "close.rs", Test: "anyone_closes"},
-		{Line: 2, File: "tests/x_test.go", Test: "TestY"},
-	}, Claims(document))
+	require.Equal(t, []claim{
+		{2, "close.rs", "anyone_closes"},
+		{2, "tests/x_test.go", "TestY"},
+	}, claimsOf(document))
 }
 
 func TestAClaimThatNothingShows(t *testing.T) {
@@ -48,18 +47,18 @@ func TestAClaimThatNothingShows(t *testing.T) {
 		"x_test.go": {"TestX", "basic_negotiation"},
 	} {
 		for _, name := range names {
-			require.NoError(t, Claim{Line: 1, File: file, Test: name}.Check(sources))
+			require.NoError(t, claim{1, file, name}.check(sources))
 		}
 	}
-	for _, claim := range []Claim{
+	for _, claim := range []claim{
 		{3, "close.rs", "anyone"}, {3, "close.rs", "other"}, {3, "close.rs", "anyone_close"},
 		{3, "x_test.go", "start"},
 		{3, "x_test.go", "Test"}, {3, "b/x.go", "TestX"},
 	} {
-		require.EqualError(t, claim.Check(sources), "line 3: "+claim.File+" has no test "+claim.Test)
+		require.EqualError(t, claim.check(sources), "line 3: "+claim.file+" has no test "+claim.test)
 	}
 	for _, file := range []string{"nowhere.rs", "lose.rs"} {
-		require.EqualError(t, Claim{Line: 4, File: file, Test: "other"}.Check(sources),
+		require.EqualError(t, claim{4, file, "other"}.check(sources),
 			"line 4: there is no file "+file)
 	}
 }
