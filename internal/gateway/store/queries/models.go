@@ -63,7 +63,6 @@ type Negotiation struct {
 	CompletedAt       NullTime   `db:"completed_at" json:"completed_at"`
 	LastActivityAt    NullTime   `db:"last_activity_at" json:"last_activity_at"`
 	DeadlineAt        NullTime   `db:"deadline_at" json:"deadline_at"`
-	Context           JSON       `db:"context" json:"context"`
 	AuditLength       int64      `db:"audit_length" json:"audit_length"`
 	AuditHead         string     `db:"audit_head" json:"audit_head"`
 	CreatedAt         NullTime   `db:"created_at" json:"created_at"`

@@ -1,7 +1,6 @@
 -- name: AddBundle :exec
 INSERT INTO bundles (id, client_id, definition, created_at) VALUES (@id, @client_id, @definition, @created_at);
 
--- AddNegotiation leaves the column context empty: all that the rules need is in the others.
 -- name: AddNegotiation :exec
 INSERT INTO negotiations (id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status,
     reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro,

@@ -100,7 +100,6 @@ type AddNegotiationParams struct {
 	UpdatedAt         NullTime   `db:"updated_at" json:"updated_at"`
 }
 
-// AddNegotiation leaves the column context empty: all that the rules need is in the others.
 func (q *Queries) AddNegotiation(ctx context.Context, arg AddNegotiationParams) error {
 	_, err := q.db.Exec(ctx, addNegotiation,
 		arg.ID,
@@ -173,7 +172,7 @@ func (q *Queries) AddRound(ctx context.Context, arg AddRoundParams) error {
 }
 
 const late = `-- name: Late :many
-SELECT id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status, reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro, generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, context, audit_length, audit_head, created_at, updated_at FROM negotiations
+SELECT id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status, reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro, generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, audit_length, audit_head, created_at, updated_at FROM negotiations
 WHERE status IN ('initiated', 'negotiating', 'awaiting_approval') AND deadline_at <= $1
 ORDER BY deadline_at LIMIT $2
 FOR UPDATE SKIP LOCKED
@@ -211,7 +210,6 @@ func (q *Queries) Late(ctx context.Context, now NullTime, maxRows int32) ([]Nego
 			&i.CompletedAt,
 			&i.LastActivityAt,
 			&i.DeadlineAt,
-			&i.Context,
 			&i.AuditLength,
 			&i.AuditHead,
 			&i.CreatedAt,
@@ -228,7 +226,7 @@ func (q *Queries) Late(ctx context.Context, now NullTime, maxRows int32) ([]Nego
 }
 
 const negotiation = `-- name: Negotiation :one
-SELECT id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status, reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro, generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, context, audit_length, audit_head, created_at, updated_at FROM negotiations WHERE id = $1
+SELECT id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status, reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro, generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, audit_length, audit_head, created_at, updated_at FROM negotiations WHERE id = $1
 `
 
 func (q *Queries) Negotiation(ctx context.Context, id string) (Negotiation, error) {
@@ -256,7 +254,6 @@ func (q *Queries) Negotiation(ctx context.Context, id string) (Negotiation, erro
 		&i.CompletedAt,
 		&i.LastActivityAt,
 		&i.DeadlineAt,
-		&i.Context,
 		&i.AuditLength,
 		&i.AuditHead,
 		&i.CreatedAt,
