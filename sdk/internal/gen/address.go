@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/gagliardetto/anchor-go/idl"
 	"github.com/gagliardetto/solana-go"
 )
 
@@ -22,22 +24,22 @@ func (d derivation) call() string {
 }
 
 // derivation returns the function for a PDA's seeds, and adds it if it is new.
-func (p *program) derivation(row idlInstruction, item idlAccount) (derivation, error) {
-	d := derivation{Func: "Find" + derivedName(item) + "Address", Program: "ProgramID"}
+func (p *program) derivation(row idl.IdlInstruction, name string, pda idl.IdlPda) (derivation, error) {
+	d := derivation{Func: "Find" + derivedName(name, pda) + "Address", Program: "ProgramID"}
 	var params []parameter
 	var described []string
-	for _, seed := range item.PDA.Seeds {
-		switch seed.Kind {
-		case "const":
+	for _, seed := range pda.Seeds {
+		switch seed := seed.(type) {
+		case *idl.IdlSeedConst:
 			d.Seeds = append(d.Seeds, constantSeed(seed.Value))
 			described = append(described, describedSeed(seed.Value))
-		case "account":
+		case *idl.IdlSeedAccount:
 			name := paramName(seed.Path)
 			params = append(params, parameter{name, "solana.PublicKey"})
 			d.Seeds = append(d.Seeds, name+"[:]")
 			described = append(described, name)
 			d.arguments = append(d.arguments, "v."+goName(seed.Path))
-		case "arg":
+		case *idl.IdlSeedArg:
 			name, wire, err := argument(row, seed.Path)
 			if err != nil {
 				return d, err
@@ -48,8 +50,12 @@ func (p *program) derivation(row idlInstruction, item idlAccount) (derivation, e
 			d.arguments = append(d.arguments, "v."+goName(seed.Path))
 		}
 	}
-	if item.PDA.Program != nil {
-		d.Program = fixedAddress(addressOf(item.PDA.Program.Value))
+	if pda.Program.IsSome() {
+		owner, ok := pda.Program.Unwrap().(*idl.IdlSeedConst)
+		if !ok {
+			return d, errors.New("a PDA of a program that is not constant is not supported")
+		}
+		d.Program = fixedAddress(solana.PublicKeyFromBytes(owner.Value))
 	}
 	d.Params = parameterList(params)
 	d.Comment = comment(fmt.Sprintf("%s finds the PDA of %s for the seeds %s, and its bump.",
@@ -88,20 +94,19 @@ func (p *program) addDerivation(d derivation) error {
 }
 
 // derivedName names a PDA after its first seed if that is text, otherwise after the instruction's account.
-func derivedName(item idlAccount) string {
-	first := item.PDA.Seeds[0]
-	if first.Kind == "const" && isText(first.Value) {
-		return goName(string(toBytes(first.Value)))
+func derivedName(account string, pda idl.IdlPda) string {
+	if first, ok := pda.Seeds[0].(*idl.IdlSeedConst); ok && isText(first.Value) {
+		return goName(string(first.Value))
 	}
-	return goName(item.Name)
+	return goName(account)
 }
 
-func argument(row idlInstruction, path string) (string, wireType, error) {
+func argument(row idl.IdlInstruction, path string) (string, wireType, error) {
 	for _, arg := range row.Args {
 		if arg.Name != path {
 			continue
 		}
-		wire, ok := primitives[arg.Type.Primitive]
+		wire, ok := primitives[arg.Ty.String()]
 		if !ok || wire.kind != unsignedKind {
 			return "", wire, fmt.Errorf("%s cannot be a seed", path)
 		}
@@ -117,42 +122,30 @@ func integerSeed(name string, wire wireType) string {
 	return fmt.Sprintf("binary.LittleEndian.AppendUint%d(nil, %s)", wire.bits, name)
 }
 
-func constantSeed(value []int) string {
+func constantSeed(value []byte) string {
 	if isText(value) {
-		return fmt.Sprintf("[]byte(%q)", toBytes(value))
+		return fmt.Sprintf("[]byte(%q)", value)
 	}
 	return fmt.Sprintf("[]byte(%s)", literal(value))
 }
 
-func describedSeed(value []int) string {
+func describedSeed(value []byte) string {
 	if isText(value) {
-		return fmt.Sprintf("%q", toBytes(value))
+		return fmt.Sprintf("%q", value)
 	}
-	return addressOf(value)
+	return solana.PublicKeyFromBytes(value).String()
 }
 
-func isText(value []int) bool {
-	return !slices.ContainsFunc(value, func(b int) bool { return b < ' ' || b > '~' })
-}
-
-func toBytes(value []int) []byte {
-	out := make([]byte, len(value))
-	for i, b := range value {
-		out[i] = byte(b)
-	}
-	return out
-}
-
-func addressOf(value []int) string {
-	return solana.PublicKeyFromBytes(toBytes(value)).String()
+func isText(value []byte) bool {
+	return !slices.ContainsFunc(value, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
 // fixedAddress returns the Go expression of a constant address.
-func fixedAddress(address string) string {
-	known := map[string]string{
-		solana.SystemProgramID.String():               "solana.SystemProgramID",
-		solana.TokenProgramID.String():                "solana.TokenProgramID",
-		solana.BPFLoaderUpgradeableProgramID.String(): "solana.BPFLoaderUpgradeableProgramID",
+func fixedAddress(address solana.PublicKey) string {
+	known := map[solana.PublicKey]string{
+		solana.SystemProgramID:               "solana.SystemProgramID",
+		solana.TokenProgramID:                "solana.TokenProgramID",
+		solana.BPFLoaderUpgradeableProgramID: "solana.BPFLoaderUpgradeableProgramID",
 	}
 	if expression, ok := known[address]; ok {
 		return expression

@@ -7,6 +7,8 @@ import (
 	"go/format"
 	"os"
 	"slices"
+
+	"github.com/gagliardetto/anchor-go/idl"
 )
 
 // computeUnits is an entry of program/cu.json.
@@ -27,7 +29,7 @@ var worstComputeUnits = map[string]ComputeUnits{
 
 // renderCompute returns the table of the instructions' worst cases, which must have an entry for each
 // instruction of the IDL and no other.
-func renderCompute(path string, program *idlFile) (map[string][]byte, error) {
+func renderCompute(path string, program *idl.Idl) (map[string][]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,11 @@
 package main
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/anchor-go/idl"
+)
 
 // instruction is a struct of an instruction's accounts and arguments.
 type instruction struct {
@@ -50,7 +55,7 @@ func (a account) Meta() string {
 	return fmt.Sprintf("{PublicKey: v.%s%s}", a.Name, flags)
 }
 
-func (p *program) instruction(types types, row idlInstruction) (instruction, error) {
+func (p *program) instruction(types types, row idl.IdlInstruction) (instruction, error) {
 	name := goName(row.Name)
 	ix := instruction{
 		Comment:       comment(subject(name, row.Docs)),
@@ -60,9 +65,13 @@ func (p *program) instruction(types types, row idlInstruction) (instruction, err
 	}
 	taken := map[string]bool{}
 	for _, item := range row.Accounts {
-		a, err := p.account(row, item)
+		single, ok := item.(*idl.IdlInstructionAccount)
+		if !ok {
+			return ix, errors.New("a group of accounts is not supported")
+		}
+		a, err := p.account(row, single)
 		if err != nil {
-			return ix, fmt.Errorf("%s: %w", item.Name, err)
+			return ix, fmt.Errorf("%s: %w", single.Name, err)
 		}
 		taken[a.Name] = true
 		ix.Accounts = append(ix.Accounts, a)
@@ -80,7 +89,7 @@ func (p *program) instruction(types types, row idlInstruction) (instruction, err
 	return ix, err
 }
 
-func (p *program) account(row idlInstruction, item idlAccount) (account, error) {
+func (p *program) account(row idl.IdlInstruction, item *idl.IdlInstructionAccount) (account, error) {
 	a := account{
 		field:    field{Name: goName(item.Name), Type: "solana.PublicKey"},
 		IDLName:  item.Name,
@@ -92,11 +101,11 @@ func (p *program) account(row idlInstruction, item idlAccount) (account, error) 
 	switch {
 	case item.Optional:
 		remark = " Zero leaves it out."
-	case item.Address != "":
-		a.Fixed = fixedAddress(item.Address)
-		remark = " Zero stands for " + item.Address + "."
-	case item.PDA != nil:
-		d, err := p.derivation(row, item)
+	case item.Address.IsSome():
+		a.Fixed = fixedAddress(item.Address.Unwrap())
+		remark = " Zero stands for " + item.Address.Unwrap().String() + "."
+	case item.Pda.IsSome():
+		d, err := p.derivation(row, item.Name, item.Pda.Unwrap())
 		if err != nil {
 			return a, err
 		}

@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gagliardetto/anchor-go/idl"
+	"github.com/gagliardetto/anchor-go/idl/idltype"
 )
 
 // discriminatorSize is the number of leading bytes that identify an account, an event or an instruction.
@@ -47,75 +50,90 @@ var primitives = map[string]wireType{
 }
 
 // types has the IDL's named types.
-type types map[string]*idlTypeDef
+type types struct{ idl.IdTypeDef_slice }
 
-func (t types) wire(ty idlType) (wireType, error) {
-	switch {
-	case ty.Primitive != "":
-		wire, ok := primitives[ty.Primitive]
-		if !ok {
-			return wire, fmt.Errorf("type %s is not supported", ty.Primitive)
-		}
-		return wire, nil
-	case ty.Element != "":
+func (t types) wire(ty idltype.IdlType) (wireType, error) {
+	switch ty := ty.(type) {
+	case *idltype.Array:
 		return arrayOf(ty)
+	case *idltype.Defined:
+		def := t.ByName(ty.Name)
+		if def == nil {
+			return wireType{}, fmt.Errorf("type %s is not defined", ty.Name)
+		}
+		enum, ok := def.Ty.(*idl.IdlTypeDefTyEnum)
+		if !ok {
+			return wireType{}, fmt.Errorf("type %s has no width of its own", ty.Name)
+		}
+		return wireType{kind: enumKind, goType: ty.Name, size: 1, maximum: len(enum.Variants) - 1}, nil
 	}
-	def, ok := t[ty.Defined]
+	wire, ok := primitives[ty.String()]
 	if !ok {
-		return wireType{}, fmt.Errorf("type %s is not defined", ty.Defined)
+		return wire, fmt.Errorf("type %s is not supported", ty)
 	}
-	if def.Type.Kind != "enum" {
-		return wireType{}, fmt.Errorf("type %s has no width of its own", ty.Defined)
-	}
-	return wireType{kind: enumKind, goType: def.Name, size: 1, maximum: len(def.Type.Variants) - 1}, nil
+	return wire, nil
 }
 
-func arrayOf(ty idlType) (wireType, error) {
-	element, ok := primitives[ty.Element]
-	if !ok || element.kind != unsignedKind {
-		return wireType{}, fmt.Errorf("an array of %s is not supported", ty.Element)
+func arrayOf(ty *idltype.Array) (wireType, error) {
+	element, ok := primitives[ty.Type.String()]
+	length, fixed := ty.Size.(*idltype.IdlArrayLenValue)
+	if !ok || !fixed || element.kind != unsignedKind {
+		return wireType{}, fmt.Errorf("an array of %s is not supported", ty.Type)
 	}
 	array := wireType{
 		kind:     integersKind,
-		goType:   fmt.Sprintf("[%d]%s", ty.Length, element.goType),
-		size:     ty.Length * element.size,
-		elements: ty.Length,
+		goType:   fmt.Sprintf("[%d]%s", length.Value, element.goType),
+		size:     length.Value * element.size,
+		elements: length.Value,
 		bits:     element.bits,
 	}
 	if element.size == 1 {
-		array.kind, array.goType = bytesKind, fmt.Sprintf("[%d]byte", ty.Length)
+		array.kind, array.goType = bytesKind, fmt.Sprintf("[%d]byte", length.Value)
 	}
 	return array, nil
 }
 
-func (t types) isStruct(ty idlType) bool {
-	def, ok := t[ty.Defined]
-	return ok && def.Type.Kind == "struct"
+// fields returns the fields of a struct; false for any other type.
+func (t types) fields(ty idltype.IdlType) ([]idl.IdlField, bool) {
+	named, ok := ty.(*idltype.Defined)
+	if !ok {
+		return nil, false
+	}
+	def := t.ByName(named.Name)
+	if def == nil {
+		return nil, false
+	}
+	record, ok := def.Ty.(*idl.IdlTypeDefTyStruct)
+	if !ok {
+		return nil, false
+	}
+	fields, ok := record.Fields.(idl.IdlDefinedFieldsNamed)
+	return fields, ok
 }
 
 // goType returns the Go type of a struct's field.
-func (t types) goType(ty idlType) (string, error) {
-	if t.isStruct(ty) {
-		return ty.Defined, nil
+func (t types) goType(ty idltype.IdlType) (string, error) {
+	if _, ok := t.fields(ty); ok {
+		return ty.(*idltype.Defined).Name, nil
 	}
 	wire, err := t.wire(ty)
 	return wire.goType, err
 }
 
 // layout returns the leaves of fields that start at offset, and their end.
-func (t types) layout(fields []idlField, prefix string, offset int) ([]leaf, int, error) {
+func (t types) layout(fields []idl.IdlField, prefix string, offset int) ([]leaf, int, error) {
 	var leaves []leaf
 	for _, field := range fields {
 		path := prefix + goName(field.Name)
-		if t.isStruct(field.Type) {
-			nested, end, err := t.layout(t[field.Type.Defined].Type.Fields, path+".", offset)
+		if inner, ok := t.fields(field.Ty); ok {
+			nested, end, err := t.layout(inner, path+".", offset)
 			if err != nil {
 				return nil, 0, err
 			}
 			leaves, offset = append(leaves, nested...), end
 			continue
 		}
-		wire, err := t.wire(field.Type)
+		wire, err := t.wire(field.Ty)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", path, err)
 		}

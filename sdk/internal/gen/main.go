@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/gagliardetto/anchor-go/idl"
 )
 
 func main() {
@@ -24,7 +26,7 @@ func main() {
 }
 
 func run(idlPath, cuPath, out string) error {
-	program, err := readIDL(idlPath)
+	program, err := idl.ParseFromFilepath(idlPath)
 	if err != nil {
 		return err
 	}

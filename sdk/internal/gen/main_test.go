@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gagliardetto/anchor-go/idl"
 	"github.com/stretchr/testify/require"
 )
 
@@ -74,19 +75,19 @@ func TestCommentsContinueTheirSubject(t *testing.T) {
 
 // The generator refuses everything that it does not support.
 func TestUnsupportedIDLsAreRefused(t *testing.T) {
-	const frame = `{"address": "11111111111111111111111111111111", "accounts": [{"name": "A", "discriminator": [1,2,3,4,5,6,7,8]}],
+	const frame = `{"address": "11111111111111111111111111111111", "instructions": [], "accounts": [{"name": "A", "discriminator": [1,2,3,4,5,6,7,8]}],
 		"types": [{"name": "A", "type": {"kind": "struct", "fields": [{"name": "x", "type": TYPE}]}}]}`
 	for idlType, want := range map[string]string{
 		`"u64"`:                           "",
 		`"string"`:                        "type string is not supported",
-		`{"vec": "u8"}`:                   `type {"vec": "u8"} is not supported`,
-		`{"option": "u8"}`:                `type {"option": "u8"} is not supported`,
+		`{"vec": "u8"}`:                   "type Vec<u8> is not supported",
+		`{"option": "u8"}`:                "type Option<u8> is not supported",
 		`{"array": ["i64", 3]}`:           "an array of i64 is not supported",
 		`{"defined": {"name": "Absent"}}`: "type Absent is not defined",
 	} {
 		path := filepath.Join(t.TempDir(), "idl.json")
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(frame, "TYPE", idlType, 1)), 0o600))
-		file, err := readIDL(path)
+		file, err := idl.ParseFromFilepath(path)
 		if err == nil {
 			_, err = render(file)
 		}

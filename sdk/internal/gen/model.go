@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/anchor-go/idl"
+	"github.com/gagliardetto/anchor-go/idl/idltype"
 )
 
 // program is the data of the templates.
@@ -17,7 +19,7 @@ type program struct {
 	Events       []record
 	Instructions []instruction
 	Addresses    []derivation
-	Errors       []idlError
+	Errors       []idl.IdlErrorCode
 }
 
 type constant struct{ Comment, Name, Type, Value string }
@@ -41,26 +43,31 @@ func (r record) Label() string { return r.Name }
 
 type field struct{ Comment, Name, Type string }
 
-func model(file *idlFile) (*program, error) {
-	types := types{}
-	for i := range file.Types {
-		types[file.Types[i].Name] = &file.Types[i]
+func model(file *idl.Idl) (*program, error) {
+	if file.Address == nil {
+		return nil, errors.New("the program's address is missing")
 	}
-	p := &program{Address: file.Address, Errors: file.Errors}
-	if _, err := solana.PublicKeyFromBase58(file.Address); err != nil {
-		return nil, fmt.Errorf("the program's address: %w", err)
-	}
+	types := types{file.Types}
+	p := &program{Address: file.Address.String(), Errors: file.Errors}
 	for _, row := range file.Constants {
 		p.Constants = append(p.Constants, constantOf(row))
 	}
-	var err error
-	if p.Accounts, err = records(types, file.Accounts, "is"); err != nil {
-		return nil, err
+	known := map[string]bool{}
+	for _, row := range file.Accounts {
+		r, err := recordOf(types, row.Name, row.Discriminator, "is")
+		if err != nil {
+			return nil, err
+		}
+		p.Accounts, known[row.Name] = append(p.Accounts, r), true
 	}
-	if p.Events, err = records(types, file.Events, "says that"); err != nil {
-		return nil, err
+	for _, row := range file.Events {
+		r, err := recordOf(types, row.Name, row.Discriminator, "says that")
+		if err != nil {
+			return nil, err
+		}
+		p.Events, known[row.Name] = append(p.Events, r), true
 	}
-	if err := p.addTypes(types, file); err != nil {
+	if err := p.addTypes(types, known); err != nil {
 		return nil, err
 	}
 	for _, row := range file.Instructions {
@@ -73,27 +80,25 @@ func model(file *idlFile) (*program, error) {
 	return p, nil
 }
 
-func constantOf(row idlConstant) constant {
-	name, goType := goName(row.Name), row.Type.Primitive
+func constantOf(row idl.IdlConst) constant {
+	name, goType := goName(row.Name), row.Ty.String()
 	if wire, ok := primitives[goType]; ok {
 		goType = wire.goType
 	}
 	return constant{Comment: comment(sentence(name+" is", row.Docs)), Name: name, Type: goType, Value: row.Value}
 }
 
-// addTypes adds the enums, and the structs that are neither accounts nor events.
-func (p *program) addTypes(types types, file *idlFile) error {
-	known := map[string]bool{}
-	for _, row := range append(append([]idlRecord{}, file.Accounts...), file.Events...) {
-		known[row.Name] = true
-	}
-	for _, def := range file.Types {
-		switch {
-		case known[def.Name]:
-		case def.Type.Kind == "enum":
+// addTypes adds the enums, and the structs that are not known as accounts or events.
+func (p *program) addTypes(types types, known map[string]bool) error {
+	for _, def := range types.IdTypeDef_slice {
+		if known[def.Name] {
+			continue
+		}
+		switch ty := def.Ty.(type) {
+		case *idl.IdlTypeDefTyEnum:
 			e := enum{Name: def.Name, Comment: comment(sentence(def.Name+" is", def.Docs))}
-			for _, variant := range def.Type.Variants {
-				if len(variant.Fields) > 0 {
+			for _, variant := range ty.Variants {
+				if variant.Fields.IsSome() {
 					return fmt.Errorf("%s::%s carries data, which is not supported", def.Name, variant.Name)
 				}
 				e.Variants = append(e.Variants, variant.Name)
@@ -110,43 +115,31 @@ func (p *program) addTypes(types types, file *idlFile) error {
 	return nil
 }
 
-func records(types types, rows []idlRecord, verb string) ([]record, error) {
-	var out []record
-	for _, row := range rows {
-		r, err := recordOf(types, row.Name, row.Discriminator, verb)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-func recordOf(types types, name string, discriminator []int, verb string) (record, error) {
-	def, ok := types[name]
+func recordOf(types types, name string, discriminator []byte, verb string) (record, error) {
+	fields, ok := types.fields(&idltype.Defined{Name: name})
 	if !ok {
-		return record{}, fmt.Errorf("type %s is not defined", name)
+		return record{}, fmt.Errorf("type %s is not defined as a struct", name)
 	}
 	r := record{
 		Name:          name,
-		Comment:       comment(sentence(name+" "+verb, def.Docs)),
+		Comment:       comment(sentence(name+" "+verb, types.ByName(name).Docs)),
 		Discriminator: literal(discriminator),
 	}
 	var err error
-	if r.Leaves, r.Size, err = types.layout(def.Type.Fields, "", len(discriminator)); err != nil {
+	if r.Leaves, r.Size, err = types.layout(fields, "", len(discriminator)); err != nil {
 		return r, fmt.Errorf("%s: %w", name, err)
 	}
-	r.Fields, err = fieldsOf(types, def.Type.Fields)
+	r.Fields, err = fieldsOf(types, fields)
 	for _, f := range r.Fields {
 		r.Negotiation = r.Negotiation || f.Name == "NegotiationID"
 	}
 	return r, err
 }
 
-func fieldsOf(types types, rows []idlField) ([]field, error) {
+func fieldsOf(types types, rows []idl.IdlField) ([]field, error) {
 	var out []field
 	for _, row := range rows {
-		goType, err := types.goType(row.Type)
+		goType, err := types.goType(row.Ty)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", row.Name, err)
 		}
@@ -156,7 +149,7 @@ func fieldsOf(types types, rows []idlField) ([]field, error) {
 }
 
 // literal returns bytes as a Go string.
-func literal(data []int) string {
+func literal(data []byte) string {
 	var out strings.Builder
 	out.WriteByte('"')
 	for _, b := range data {

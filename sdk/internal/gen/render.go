@@ -7,6 +7,8 @@ import (
 	"go/format"
 	"strings"
 	"text/template"
+
+	"github.com/gagliardetto/anchor-go/idl"
 )
 
 //go:embed templates/*.tmpl
@@ -24,7 +26,7 @@ var imports = []struct{ path, use string }{
 }
 
 // render writes the generated files of package protocol, one per template.
-func render(file *idlFile) (map[string][]byte, error) {
+func render(file *idl.Idl) (map[string][]byte, error) {
 	p, err := model(file)
 	if err != nil {
 		return nil, err
