@@ -34,7 +34,8 @@ type Deposit struct {
 // The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended,
 // [protocol.ErrExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
 func (n *Negotiation) AcceptInvitation(seller solana.PublicKey, terms [32]byte, bond Deposit) *Action {
-	action := n.actionBy(seller, &acceptInvitation{seller: seller, terms: terms, bond: bond})
+	action := n.actionBy(seller, &acceptInvitation{
+		protocol.AcceptInvitation{Seller: seller, TermsHash: terms}, bond})
 	if terms == [32]byte{} && n.snapshot == nil && action.err == nil {
 		action.err = errors.New("haggle: accept_invitation: snapshot or terms hash not set")
 	}
@@ -42,60 +43,58 @@ func (n *Negotiation) AcceptInvitation(seller solana.PublicKey, terms [32]byte, 
 }
 
 type acceptInvitation struct {
-	seller solana.PublicKey
-	terms  [32]byte
-	bond   Deposit
+	protocol.AcceptInvitation
+	bond Deposit
 }
 
-func (*acceptInvitation) name() string { return (*protocol.AcceptInvitation)(nil).InstructionName() }
-
-func (i *acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (i acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n, c := a.snapshot, a.client
 	if len(n.Data) != protocol.NegotiationSize {
 		return nil, fmt.Errorf("%w: the snapshot has %d bytes of data instead of %d", ErrNotAsExpected,
 			len(n.Data), protocol.NegotiationSize)
 	}
 	terms := n.TermsHash()
-	if i.terms != [32]byte{} && i.terms != terms {
+	if i.TermsHash != [32]byte{} && i.TermsHash != terms {
 		return nil, fmt.Errorf("%w: the terms' hash is %x", ErrNotAsExpected, terms)
 	}
 	mint, err := c.GetMint(ctx, n.TokenMint)
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}
-	instruction := &protocol.AcceptInvitation{Seller: i.seller, Negotiation: n.Address, TermsHash: terms}
+	i.On(a.Negotiation, &n.Negotiation)
+	i.TermsHash = terms
 	var before []solana.Instruction
 	if n.BondRequired > 0 {
-		if before, err = i.addBond(ctx, c, instruction, n, mint); err != nil {
+		if before, err = i.addBond(ctx, c, n, mint); err != nil {
 			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
 	if len(before) == 0 {
-		if _, before, err = c.payee(ctx, mint, i.seller, i.seller, solana.PublicKey{}, true); err != nil {
+		if _, before, err = c.payee(ctx, mint, i.Seller, i.Seller, solana.PublicKey{}, true); err != nil {
 			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
-	return &builtAct{payer: i.seller, instruction: instruction, preparation: before,
-		warnings: partyWarnings(n.Buyer, i.seller)}, nil
+	return &builtAct{payer: i.Seller, instruction: &i.AcceptInvitation, preparation: before,
+		warnings: partyWarnings(n.Buyer, i.Seller)}, nil
 }
 
 // addBond adds the accounts that the bond moves between, and returns the instructions that have to be
 // executed before.
 func (i *acceptInvitation) addBond(
-	ctx context.Context, c *Client, instruction *protocol.AcceptInvitation, n *Snapshot, mint *token.Mint,
+	ctx context.Context, c *Client, n *Snapshot, mint *token.Mint,
 ) (before []solana.Instruction, err error) {
-	if i.seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
-		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, i.bond, n.Seller, mint, n.BondRequired)
+	if i.Seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
+		i.SellerTokenAccount, before, err = c.depositOf(ctx, i.bond, n.Seller, mint, n.BondRequired)
 	} else {
 		// The program refuses this for another reason than the account's balance, which the bond itself may
 		// have lowered.
-		instruction.SellerTokenAccount, err = accountOrAssociated(i.bond.TokenAccount, n.Seller, mint)
+		i.SellerTokenAccount, err = accountOrAssociated(i.bond.TokenAccount, n.Seller, mint)
 	}
 	if err != nil {
 		return nil, err
 	}
-	instruction.EscrowVault, err = n.Vault()
-	instruction.TokenMint, instruction.TokenProgram = mint.Address, mint.TokenProgram
+	i.EscrowVault, err = n.Vault()
+	i.TokenMint, i.TokenProgram = mint.Address, mint.TokenProgram
 	return before, err
 }
 
@@ -110,12 +109,12 @@ func partyWarnings(buyer, seller solana.PublicKey) (warnings []error) {
 	return warnings
 }
 
-func (*acceptInvitation) precondition(n *Snapshot) precondition {
+func (acceptInvitation) precondition(n *Snapshot) precondition {
 	return precondition{created: new(n.CreatedAt), status: new(n.Status), terms: new(termsOf(n))}
 }
 
 // Only the seller can have accepted. A negotiation that ended in another way is inconclusive.
-func (i *acceptInvitation) postcondition(_, now *Snapshot) bool {
-	return now.Seller == i.seller &&
+func (i acceptInvitation) postcondition(_, now *Snapshot) bool {
+	return now.Seller == i.Seller &&
 		(now.IsBargaining() || now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled)
 }

@@ -24,51 +24,38 @@ import (
 // [protocol.ErrStaleState] to another deal, round, price or metadata, or [protocol.ErrNotYourTurn] to the
 // party that made the offer.
 func (n *Negotiation) AcceptOffer(acceptor solana.PublicKey, price uint64) *Action {
-	action := n.actionBy(acceptor, &acceptOffer{acceptor: acceptor, price: price})
+	action := n.actionBy(acceptor,
+		&acceptOffer{protocol.AcceptOffer{Acceptor: acceptor, ExpectedAmount: price}})
 	if price == 0 && n.snapshot == nil && action.err == nil {
 		action.err = errors.New("haggle: accept_offer: snapshot or price not set")
 	}
 	return action
 }
 
-type acceptOffer struct {
-	acceptor solana.PublicKey
-	price    uint64
-}
+type acceptOffer struct{ protocol.AcceptOffer }
 
-func (*acceptOffer) name() string { return (*protocol.AcceptOffer)(nil).InstructionName() }
-
-func (o *acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (o acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
-	if o.price != 0 && o.price != n.CurrentOfferAmount {
+	if price := o.ExpectedAmount; price != 0 && price != n.CurrentOfferAmount {
 		return nil, amount.Errorf(n.TokenMint, "%w: the offer is %v", ErrNotAsExpected,
 			amount.Units(n.CurrentOfferAmount))
 	}
-	to, err := a.payouts(ctx, payoutRequest{payer: o.acceptor})
+	to, err := a.payouts(ctx, payoutRequest{payer: o.Acceptor})
 	if err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: o.acceptor, preparation: to.before, instruction: &protocol.AcceptOffer{
-		Acceptor:           o.acceptor,
-		Negotiation:        n.Address,
-		BuyerTokenAccount:  to.buyer,
-		SellerTokenAccount: to.seller,
-		TokenMint:          n.TokenMint,
-		TokenProgram:       to.mint.TokenProgram,
-		CreatedAt:          n.CreatedAt,
-		ExpectedRound:      n.CurrentRound,
-		ExpectedAmount:     n.CurrentOfferAmount,
-		ExpectedMetadata:   n.Metadata,
-	}}, nil
+	o.On(a.Negotiation, &n.Negotiation)
+	o.BuyerTokenAccount, o.SellerTokenAccount, o.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
+	return &builtAct{payer: o.Acceptor, preparation: to.before, instruction: &o.AcceptOffer}, nil
 }
 
-func (*acceptOffer) precondition(n *Snapshot) precondition {
+func (acceptOffer) precondition(n *Snapshot) precondition {
 	required := inRound(n)
 	required.offer, required.metadata = new(n.CurrentOfferAmount), new(n.Metadata)
 	return required
 }
 
-func (*acceptOffer) postcondition(before, now *Snapshot) bool {
+func (acceptOffer) postcondition(before, now *Snapshot) bool {
 	agreed := now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled
 	return agreed && now.CurrentRound == before.CurrentRound && now.SettledAmount == before.CurrentOfferAmount
 }

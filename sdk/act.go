@@ -13,11 +13,12 @@ import (
 )
 
 // act is one instruction of the program on a negotiation. Each implementation is in the file of its
-// instruction.
+// instruction, which it embeds with the fields that the caller has given.
 type act interface {
-	// name returns the instruction's name in the IDL.
-	name() string
-	// build returns the instruction on a snapshot. It does not change the action.
+	// InstructionName returns the instruction's name in the IDL.
+	InstructionName() string
+	// build returns the instruction on a snapshot. It changes neither the action nor the act, so that a copy of
+	// the action can be built on another snapshot.
 	build(ctx context.Context, action *Action) (*builtAct, error)
 	// precondition returns the part of a snapshot that the act depends on.
 	precondition(snapshot *Snapshot) precondition
@@ -74,7 +75,7 @@ func (c *Client) At(snapshot *Snapshot) *Negotiation {
 // action returns the action of an act.
 func (n *Negotiation) action(act act) *Action {
 	return &Action{
-		Name: act.name(), Negotiation: n.address,
+		Name: act.InstructionName(), Negotiation: n.address,
 		client: n.client, act: act, snapshot: n.snapshot, err: n.err, key: randomKey(),
 	}
 }
@@ -154,7 +155,7 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	a.precondition = a.act.precondition(a.snapshot)
 	if isCreation {
 		// A copy of the action can be built to create another negotiation.
-		a.act = &createNegotiation{request: creating.request, creation: built.creation}
+		a.act = &createNegotiation{built.creation, creating.request}
 		a.Negotiation, a.Creation, a.intent = built.creation.Negotiation, built.creation, built.intent
 		return a, nil
 	}

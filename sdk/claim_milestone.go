@@ -19,29 +19,19 @@ import (
 // a review window is left until then, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] on another
 // deal.
 func (n *Negotiation) ClaimMilestone(seller solana.PublicKey, index uint8, evidence [32]byte) *Action {
-	return n.actionBy(seller, &claimMilestone{seller: seller, index: index, evidence: evidence})
+	return n.actionBy(seller,
+		&claimMilestone{protocol.ClaimMilestone{Seller: seller, Index: index, Evidence: evidence}})
 }
 
-type claimMilestone struct {
-	seller   solana.PublicKey
-	index    uint8
-	evidence [32]byte
+type claimMilestone struct{ protocol.ClaimMilestone }
+
+func (m claimMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
+	m.On(a.Negotiation, &a.snapshot.Negotiation)
+	return &builtAct{payer: m.Seller, instruction: &m.ClaimMilestone}, nil
 }
 
-func (*claimMilestone) name() string { return (*protocol.ClaimMilestone)(nil).InstructionName() }
+func (m claimMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.Index) }
 
-func (m *claimMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
-	return &builtAct{payer: m.seller, instruction: &protocol.ClaimMilestone{
-		Seller:      m.seller,
-		Negotiation: a.Negotiation,
-		CreatedAt:   a.snapshot.CreatedAt,
-		Index:       m.index,
-		Evidence:    m.evidence,
-	}}, nil
-}
-
-func (m *claimMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.index) }
-
-func (m *claimMilestone) postcondition(_, now *Snapshot) bool {
-	return now.MilestonesClaimed&(1<<m.index) != 0
+func (m claimMilestone) postcondition(_, now *Snapshot) bool {
+	return now.MilestonesClaimed&(1<<m.Index) != 0
 }

@@ -20,41 +20,32 @@ import (
 // [protocol.ErrConstraintRaw] if the destination cannot receive, or [protocol.ErrPayoutPending] while the
 // vault is frozen.
 func (n *Negotiation) ClaimPayout(party, destination solana.PublicKey) *Action {
-	return n.actionBy(party, &claimPayout{party: party, destination: destination})
+	return n.actionBy(party,
+		&claimPayout{protocol.ClaimPayout{Party: party, DestinationTokenAccount: destination}})
 }
 
-type claimPayout struct {
-	party, destination solana.PublicKey
-}
+type claimPayout struct{ protocol.ClaimPayout }
 
-func (*claimPayout) name() string { return (*protocol.ClaimPayout)(nil).InstructionName() }
-
-func (p *claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (p claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	mint, err := a.client.GetMint(ctx, n.TokenMint)
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}
-	destination, before, err := a.client.claimingAccount(ctx, p.destination, p.party, mint)
+	destination, before, err := a.client.claimingAccount(ctx, p.DestinationTokenAccount, p.Party, mint)
 	if err != nil {
 		return nil, fmt.Errorf("destination: %w", err)
 	}
-	return &builtAct{payer: p.party, preparation: before, instruction: &protocol.ClaimPayout{
-		Party:                   p.party,
-		Negotiation:             n.Address,
-		DestinationTokenAccount: destination,
-		TokenMint:               n.TokenMint,
-		TokenProgram:            mint.TokenProgram,
-		CreatedAt:               n.CreatedAt,
-		Amount:                  n.ClaimableOf(p.party),
-	}}, nil
+	p.On(a.Negotiation, &n.Negotiation)
+	p.DestinationTokenAccount, p.TokenProgram, p.Amount = destination, mint.TokenProgram, n.ClaimableOf(p.Party)
+	return &builtAct{payer: p.Party, preparation: before, instruction: &p.ClaimPayout}, nil
 }
 
-func (p *claimPayout) precondition(n *Snapshot) precondition {
+func (p claimPayout) precondition(n *Snapshot) precondition {
 	return precondition{created: new(n.CreatedAt),
-		payout: &requiredPayout{party: p.party, amount: n.ClaimableOf(p.party)}}
+		payout: &requiredPayout{party: p.Party, amount: n.ClaimableOf(p.Party)}}
 }
 
-func (p *claimPayout) postcondition(before, now *Snapshot) bool {
-	return before.ClaimableOf(p.party) > 0 && now.ClaimableOf(p.party) == 0
+func (p claimPayout) postcondition(before, now *Snapshot) bool {
+	return before.ClaimableOf(p.Party) > 0 && now.ClaimableOf(p.Party) == 0
 }

@@ -29,31 +29,24 @@ import (
 // [protocol.ErrPayoutPending] when a recorded payout cannot be paid to any account of its party. The latter
 // also occurs if a party other than the closer has no account and [TokenAccounts].CreateMissing is not set.
 func (n *Negotiation) Close(closer solana.PublicKey) *Action {
-	return n.actionBy(closer, &closeNegotiation{closer: closer})
+	return n.actionBy(closer, &closeNegotiation{protocol.CloseNegotiation{Closer: closer}})
 }
 
-type closeNegotiation struct{ closer solana.PublicKey }
+type closeNegotiation struct{ protocol.CloseNegotiation }
 
-func (*closeNegotiation) name() string { return (*protocol.CloseNegotiation)(nil).InstructionName() }
-
-func (o *closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n, c := a.snapshot, a.client
 	mint, err := c.GetMint(ctx, n.TokenMint)
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}
-	closing := &closing{client: c, payer: o.closer, mint: mint, createMissing: a.accounts.CreateMissing}
-	instruction := &protocol.CloseNegotiation{
-		Closer:       o.closer,
-		Negotiation:  n.Address,
-		Buyer:        n.Buyer,
-		TokenMint:    n.TokenMint,
-		TokenProgram: mint.TokenProgram,
-	}
-	if instruction.EscrowVault, err = n.Vault(); err != nil {
+	closing := &closing{client: c, payer: o.Closer, mint: mint, createMissing: a.accounts.CreateMissing}
+	o.On(a.Negotiation, &n.Negotiation)
+	o.Buyer, o.TokenProgram = n.Buyer, mint.TokenProgram
+	if o.EscrowVault, err = n.Vault(); err != nil {
 		return nil, err
 	}
-	swept, err := c.sweptAmount(ctx, n, instruction.EscrowVault)
+	swept, err := c.sweptAmount(ctx, n, o.EscrowVault)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
@@ -61,28 +54,28 @@ func (o *closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, err
 	if err != nil {
 		return nil, fmt.Errorf("protocol configuration: %w", err)
 	}
-	if instruction.TreasuryTokenAccount, err = closing.account(ctx, a.accounts.Treasury, config.Treasury,
+	if o.TreasuryTokenAccount, err = closing.account(ctx, a.accounts.Treasury, config.Treasury,
 		swept, true); err != nil {
 		return nil, fmt.Errorf("treasury's token account: %w", err)
 	}
-	if instruction.BuyerTokenAccount, err = closing.account(ctx, a.accounts.Buyer, n.Buyer, n.ClaimableBuyer,
+	if o.BuyerTokenAccount, err = closing.account(ctx, a.accounts.Buyer, n.Buyer, n.ClaimableBuyer,
 		false); err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
-	if instruction.SellerTokenAccount, err = closing.account(ctx, a.accounts.Seller, n.Seller,
+	if o.SellerTokenAccount, err = closing.account(ctx, a.accounts.Seller, n.Seller,
 		n.ClaimableSeller, false); err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
 	return &builtAct{
-		payer: o.closer, instruction: instruction, preparation: closing.creations,
+		payer: o.Closer, instruction: &o.CloseNegotiation, preparation: closing.creations,
 		inTime: func(ctx context.Context) error { return c.waitForCreationSecond(ctx, n) },
 	}, nil
 }
 
-func (*closeNegotiation) precondition(n *Snapshot) precondition { return inStage(n) }
+func (closeNegotiation) precondition(n *Snapshot) precondition { return inStage(n) }
 
 // A closed negotiation has no account; see Action.isDone.
-func (*closeNegotiation) postcondition(_, _ *Snapshot) bool { return false }
+func (closeNegotiation) postcondition(_, _ *Snapshot) bool { return false }
 
 // creationLimit is longer than the second of a creation lasts.
 const creationLimit = 5 * time.Second

@@ -114,15 +114,13 @@ func (c *Client) CreateNegotiation(request CreateRequest) *Action {
 	return (&Negotiation{client: c}).action(&createNegotiation{request: request})
 }
 
-// createNegotiation has its creation once it is built.
+// createNegotiation has its instruction once it is built.
 type createNegotiation struct {
-	request  CreateRequest
-	creation *protocol.CreateNegotiation
+	*protocol.CreateNegotiation
+	request CreateRequest
 }
 
-func (*createNegotiation) name() string { return (*protocol.CreateNegotiation)(nil).InstructionName() }
-
-func (n *createNegotiation) build(ctx context.Context, action *Action) (*builtAct, error) {
+func (n createNegotiation) build(ctx context.Context, action *Action) (*builtAct, error) {
 	c, request := action.client, n.request
 	if err := request.Milestones.check(cmp.Or(request.Deadline, defaultDeadline)); err != nil {
 		return nil, err
@@ -179,13 +177,13 @@ func (n *createNegotiation) build(ctx context.Context, action *Action) (*builtAc
 	}, nil
 }
 
-func (*createNegotiation) precondition(*Snapshot) precondition { return precondition{absent: true} }
+func (createNegotiation) precondition(*Snapshot) precondition { return precondition{absent: true} }
 
 // The time of the creation does not matter.
-func (n *createNegotiation) postcondition(_, now *Snapshot) bool {
-	v, params := n.creation, &n.creation.Params
-	return now.Buyer == v.Buyer && now.Seller == v.Seller && now.SessionID == v.SessionID &&
-		now.TokenMint == v.TokenMint && now.EscrowAmount == params.EscrowAmount &&
+func (n createNegotiation) postcondition(_, now *Snapshot) bool {
+	params := &n.Params
+	return now.Buyer == n.Buyer && now.Seller == n.Seller && now.SessionID == n.SessionID &&
+		now.TokenMint == n.TokenMint && now.EscrowAmount == params.EscrowAmount &&
 		now.ServiceHash == params.ServiceHash && now.MaxRounds == params.MaxRounds &&
 		now.DecayRateBps == params.DecayRateBps && now.ResponseWindow == params.ResponseWindow &&
 		now.MinOfferBps == params.MinOfferBps && now.ZopaEnabled == params.ZopaEnabled &&

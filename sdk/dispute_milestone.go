@@ -17,29 +17,19 @@ import (
 // [protocol.ErrInvalidState] for one that is not under review, [protocol.ErrResponseWindowExpired] after its
 // review window, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] on another deal.
 func (n *Negotiation) DisputeMilestone(buyer solana.PublicKey, index uint8, evidence [32]byte) *Action {
-	return n.actionBy(buyer, &disputeMilestone{buyer: buyer, index: index, evidence: evidence})
+	return n.actionBy(buyer,
+		&disputeMilestone{protocol.DisputeMilestone{Buyer: buyer, Index: index, Evidence: evidence}})
 }
 
-type disputeMilestone struct {
-	buyer    solana.PublicKey
-	index    uint8
-	evidence [32]byte
+type disputeMilestone struct{ protocol.DisputeMilestone }
+
+func (m disputeMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
+	m.On(a.Negotiation, &a.snapshot.Negotiation)
+	return &builtAct{payer: m.Buyer, instruction: &m.DisputeMilestone}, nil
 }
 
-func (*disputeMilestone) name() string { return (*protocol.DisputeMilestone)(nil).InstructionName() }
+func (m disputeMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.Index) }
 
-func (m *disputeMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
-	return &builtAct{payer: m.buyer, instruction: &protocol.DisputeMilestone{
-		Buyer:       m.buyer,
-		Negotiation: a.Negotiation,
-		CreatedAt:   a.snapshot.CreatedAt,
-		Index:       m.index,
-		Evidence:    m.evidence,
-	}}, nil
-}
-
-func (m *disputeMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.index) }
-
-func (m *disputeMilestone) postcondition(_, now *Snapshot) bool {
-	return now.MilestonesDisputed&(1<<m.index) != 0
+func (m disputeMilestone) postcondition(_, now *Snapshot) bool {
+	return now.MilestonesDisputed&(1<<m.Index) != 0
 }

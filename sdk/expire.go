@@ -18,11 +18,12 @@ func (n *Negotiation) Expire(payer solana.PublicKey) *Action {
 	return n.actionBy(payer, &expire{payer: payer})
 }
 
-type expire struct{ payer solana.PublicKey }
+type expire struct {
+	protocol.ExpireNegotiation
+	payer solana.PublicKey
+}
 
-func (*expire) name() string { return (*protocol.ExpireNegotiation)(nil).InstructionName() }
-
-func (e *expire) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (e expire) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	to, err := a.payouts(ctx, payoutRequest{
 		payer: e.payer, withoutSeller: n.BondRequired == 0,
@@ -31,17 +32,13 @@ func (e *expire) build(ctx context.Context, a *Action) (*builtAct, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: e.payer, preparation: to.before, instruction: &protocol.ExpireNegotiation{
-		Negotiation:        n.Address,
-		BuyerTokenAccount:  to.buyer,
-		SellerTokenAccount: to.seller,
-		TokenMint:          n.TokenMint,
-		TokenProgram:       to.mint.TokenProgram,
-	}}, nil
+	e.On(a.Negotiation, &n.Negotiation)
+	e.BuyerTokenAccount, e.SellerTokenAccount, e.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
+	return &builtAct{payer: e.payer, preparation: to.before, instruction: &e.ExpireNegotiation}, nil
 }
 
-func (*expire) precondition(n *Snapshot) precondition { return inStage(n) }
+func (expire) precondition(n *Snapshot) precondition { return inStage(n) }
 
-func (*expire) postcondition(_, now *Snapshot) bool {
+func (expire) postcondition(_, now *Snapshot) bool {
 	return now.Status == protocol.NegotiationStatusExpired
 }

@@ -76,13 +76,13 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 		// same does not matter to the action, moved does, and done shows that the action is done.
 		same, moved, done []change
 	}{
-		"accept_invitation": {&acceptInvitation{seller: testSeller},
+		"accept_invitation": {&acceptInvitation{AcceptInvitation: protocol.AcceptInvitation{Seller: testSeller}},
 			inStatus(protocol.NegotiationStatusCreated), nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.EscrowAmount++ },
 				inStatus(protocol.NegotiationStatusExpired), inStatus(protocol.NegotiationStatusRejected)},
 			[]change{inStatus(protocol.NegotiationStatusProposed), agreed,
 				inStatus(protocol.NegotiationStatusSettled)}},
-		"submit_offer": {&submitOffer{offerer: testSeller, offer: Offer{Amount: 600_000}}, nil,
+		"submit_offer": {&submitOffer{protocol.SubmitOffer{Offerer: testSeller, Amount: 600_000}, 0}, nil,
 			[]change{func(n *protocol.Negotiation) { n.PendingExtension = 5 }},
 			[]change{otherTime, agreed, offered(testSeller, 600_001), offered(testBuyer, 600_000),
 				inStatus(protocol.NegotiationStatusExpired),
@@ -90,7 +90,7 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.Metadata[0] = 1 },
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.CreatedAt++ }},
 			[]change{offered(testSeller, 600_000)}},
-		"accept_offer": {&acceptOffer{acceptor: testSeller}, nil,
+		"accept_offer": {&acceptOffer{protocol.AcceptOffer{Acceptor: testSeller}}, nil,
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 1 }},
 			[]change{otherTime, offered(testSeller, 600_000),
 				func(n *protocol.Negotiation) { n.CurrentOfferAmount++ },
@@ -99,14 +99,14 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 				func(n *protocol.Negotiation) { agreed(n); n.SettledAmount++ },
 				func(n *protocol.Negotiation) { agreed(n); n.CurrentRound++ }},
 			[]change{agreed, func(n *protocol.Negotiation) { agreed(n); n.Status = protocol.NegotiationStatusSettled }}},
-		"reject_negotiation": {&reject{rejector: testSeller}, nil, nil,
+		"reject_negotiation": {&reject{protocol.RejectNegotiation{Rejector: testSeller}}, nil, nil,
 			[]change{otherTime, offered(testBuyer, 1), agreed,
 				func(n *protocol.Negotiation) {
 					n.Status, n.CurrentRound = protocol.NegotiationStatusRejected,
 						4
 				}},
 			[]change{inStatus(protocol.NegotiationStatusRejected)}},
-		"reject_negotiation before a reveal": {&reject{rejector: testSeller}, committed, nil,
+		"reject_negotiation before a reveal": {&reject{protocol.RejectNegotiation{Rejector: testSeller}}, committed, nil,
 			[]change{func(n *protocol.Negotiation) { n.BuyerPrice = 5 }}, nil},
 		"expire_negotiation": {&expire{}, nil,
 			[]change{offered(testSeller, 1)},
@@ -116,31 +116,31 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 		"close_negotiation": {&closeNegotiation{}, inStatus(protocol.NegotiationStatusSettled),
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 7 }},
 			[]change{otherTime, inStatus(protocol.NegotiationStatusCreated)}, nil},
-		"claim_payout": {&claimPayout{party: testBuyer}, owed,
+		"claim_payout": {&claimPayout{protocol.ClaimPayout{Party: testBuyer}}, owed,
 			[]change{func(n *protocol.Negotiation) { n.ClaimableSeller = 9 }},
 			[]change{otherTime, func(n *protocol.Negotiation) { n.ClaimableBuyer = 251 }},
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 0 }}},
-		"claim_milestone": {&claimMilestone{index: 1}, agreed,
+		"claim_milestone": {&claimMilestone{protocol.ClaimMilestone{Index: 1}}, agreed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b001 }},
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b111 }},
 			[]change{claimed, disputed,
 				func(n *protocol.Negotiation) { claimed(n); n.MilestonesDecided = 0b010 }}},
-		"dispute_milestone": {&disputeMilestone{index: 1}, claimed, nil,
+		"dispute_milestone": {&disputeMilestone{protocol.DisputeMilestone{Index: 1}}, claimed, nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }},
 			[]change{disputed, func(n *protocol.Negotiation) { disputed(n); n.MilestonesDecided = 0b010 }}},
-		"release_milestone": {&releaseMilestone{index: 1}, claimed,
+		"release_milestone": {&releaseMilestone{protocol.ReleaseMilestone{Index: 1}}, claimed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b110 }},
 			[]change{otherTime, disputed,
 				func(n *protocol.Negotiation) { disputed(n); n.MilestonesDecided = 0b010 },
 				settledByAgreement(500_000 - 1)},
 			[]change{func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 },
 				settledByAgreement(500_000)}},
-		"resolve_dispute": {&resolveDispute{index: 1, ruling: Ruling{SellerBps: 5_000}}, disputed, nil,
+		"resolve_dispute": {&resolveDispute{protocol.ResolveDispute{Index: 1, SellerBps: 5_000}}, disputed, nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }}, nil},
 		"settle_deadline": {&settleDeadline{}, agreed,
 			[]change{claimed, disputed}, []change{otherTime, inStatus(protocol.NegotiationStatusExpired)},
 			[]change{inStatus(protocol.NegotiationStatusSettled)}},
-		"settle_by_agreement": {&settleByAgreement{split: Split{SellerBps: 5_000}}, claimed,
+		"settle_by_agreement": {&settleByAgreement{SettleByAgreement: protocol.SettleByAgreement{SellerBps: 5_000}}, claimed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b111 }},
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b001 },
 				settledByAgreement(250_001)},
@@ -204,7 +204,8 @@ func TestEmptyPreconditionIsAlwaysMet(t *testing.T) {
 }
 
 func TestMilestoneStateIsAPrecondition(t *testing.T) {
-	expected := (&claimMilestone{index: 2}).precondition(snapshotWith(inStatus(protocol.NegotiationStatusAccepted)))
+	claim := &claimMilestone{protocol.ClaimMilestone{Index: 2}}
+	expected := claim.precondition(snapshotWith(inStatus(protocol.NegotiationStatusAccepted)))
 	assert.Equal(t, &requiredMilestone{index: 2, state: protocol.MilestoneStateUnclaimed}, expected.milestone)
 }
 

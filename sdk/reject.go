@@ -17,39 +17,30 @@ import (
 // [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState] to another
 // deal or round.
 func (n *Negotiation) Reject(rejector solana.PublicKey) *Action {
-	return n.actionBy(rejector, &reject{rejector: rejector})
+	return n.actionBy(rejector, &reject{protocol.RejectNegotiation{Rejector: rejector}})
 }
 
-type reject struct{ rejector solana.PublicKey }
+type reject struct{ protocol.RejectNegotiation }
 
-func (*reject) name() string { return (*protocol.RejectNegotiation)(nil).InstructionName() }
-
-func (r *reject) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (r reject) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	// A seller that leaves its account out agrees to forfeit the bond, so the program requires the account in
 	// every other state, even before the deposit.
-	forfeits := r.rejector == n.Seller && n.RejectionForfeitsBond()
+	forfeits := r.Rejector == n.Seller && n.RejectionForfeitsBond()
 	to, err := a.payouts(ctx, payoutRequest{
-		payer: r.rejector, withoutSeller: n.BondRequired == 0 || forfeits, unpaidSeller: n.HeldBond() == 0,
+		payer: r.Rejector, withoutSeller: n.BondRequired == 0 || forfeits, unpaidSeller: n.HeldBond() == 0,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: r.rejector, preparation: to.before, instruction: &protocol.RejectNegotiation{
-		Rejector:           r.rejector,
-		Negotiation:        n.Address,
-		BuyerTokenAccount:  to.buyer,
-		SellerTokenAccount: to.seller,
-		TokenMint:          n.TokenMint,
-		TokenProgram:       to.mint.TokenProgram,
-		CreatedAt:          n.CreatedAt,
-		ExpectedRound:      n.CurrentRound,
-	}}, nil
+	r.On(a.Negotiation, &n.Negotiation)
+	r.BuyerTokenAccount, r.SellerTokenAccount, r.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
+	return &builtAct{payer: r.Rejector, preparation: to.before, instruction: &r.RejectNegotiation}, nil
 }
 
-func (*reject) precondition(n *Snapshot) precondition { return inRound(n) }
+func (reject) precondition(n *Snapshot) precondition { return inRound(n) }
 
-func (*reject) postcondition(before, now *Snapshot) bool {
+func (reject) postcondition(before, now *Snapshot) bool {
 	return now.Status == protocol.NegotiationStatusRejected && !now.EndedWithoutZone() &&
 		now.CurrentRound == before.CurrentRound
 }

@@ -17,41 +17,29 @@ import (
 // [protocol.ErrInvalidState] for one that is not under review, [protocol.ErrUnauthorized] to anyone but the
 // buyer within the review window, or [protocol.ErrStaleState] on another deal.
 func (n *Negotiation) ReleaseMilestone(releaser solana.PublicKey, index uint8) *Action {
-	return n.actionBy(releaser, &releaseMilestone{releaser: releaser, index: index})
+	return n.actionBy(releaser, &releaseMilestone{protocol.ReleaseMilestone{Releaser: releaser, Index: index}})
 }
 
-type releaseMilestone struct {
-	releaser solana.PublicKey
-	index    uint8
-}
+type releaseMilestone struct{ protocol.ReleaseMilestone }
 
-func (*releaseMilestone) name() string { return (*protocol.ReleaseMilestone)(nil).InstructionName() }
-
-func (m *releaseMilestone) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (m releaseMilestone) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	// The buyer gets a part of the bond if this release settles the negotiation after a refund.
-	to, err := a.payouts(ctx, payoutRequest{payer: m.releaser, withoutBuyer: n.HeldBond() == 0})
+	to, err := a.payouts(ctx, payoutRequest{payer: m.Releaser, withoutBuyer: n.HeldBond() == 0})
 	if err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: m.releaser, preparation: to.before, instruction: &protocol.ReleaseMilestone{
-		Releaser:           m.releaser,
-		Negotiation:        n.Address,
-		BuyerTokenAccount:  to.buyer,
-		SellerTokenAccount: to.seller,
-		TokenMint:          n.TokenMint,
-		TokenProgram:       to.mint.TokenProgram,
-		CreatedAt:          n.CreatedAt,
-		Index:              m.index,
-	}}, nil
+	m.On(a.Negotiation, &n.Negotiation)
+	m.BuyerTokenAccount, m.SellerTokenAccount, m.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
+	return &builtAct{payer: m.Releaser, preparation: to.before, instruction: &m.ReleaseMilestone}, nil
 }
 
-func (m *releaseMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.index) }
+func (m releaseMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.Index) }
 
 // An agreement of the parties also decides a claimed milestone, with any split, so a settled negotiation is
 // conclusive only if this milestone was the last one.
-func (m *releaseMilestone) postcondition(before, now *Snapshot) bool {
-	bit := uint8(1) << m.index
+func (m releaseMilestone) postcondition(before, now *Snapshot) bool {
+	bit := uint8(1) << m.Index
 	if now.MilestonesDecided&bit == 0 || now.MilestonesClaimed&bit == 0 || now.MilestonesDisputed&bit != 0 {
 		return false
 	}

@@ -26,38 +26,23 @@ type Ruling struct {
 // [protocol.ErrExpired] from [protocol.Negotiation.ArbitrationDeadline] on, [protocol.ErrUnauthorized], or
 // [protocol.ErrStaleState] on another deal.
 func (n *Negotiation) ResolveDispute(arbiter solana.PublicKey, index uint8, ruling Ruling) *Action {
-	return n.actionBy(arbiter, &resolveDispute{arbiter: arbiter, index: index, ruling: ruling})
+	return n.actionBy(arbiter, &resolveDispute{protocol.ResolveDispute{Arbiter: arbiter, Index: index,
+		SellerBps: ruling.SellerBps, ForfeitBond: ruling.ForfeitBond}})
 }
 
-type resolveDispute struct {
-	arbiter solana.PublicKey
-	index   uint8
-	ruling  Ruling
-}
+type resolveDispute struct{ protocol.ResolveDispute }
 
-func (*resolveDispute) name() string { return (*protocol.ResolveDispute)(nil).InstructionName() }
-
-func (d *resolveDispute) build(ctx context.Context, a *Action) (*builtAct, error) {
-	n := a.snapshot
-	to, err := a.payouts(ctx, payoutRequest{payer: d.arbiter})
+func (d resolveDispute) build(ctx context.Context, a *Action) (*builtAct, error) {
+	to, err := a.payouts(ctx, payoutRequest{payer: d.Arbiter})
 	if err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: d.arbiter, preparation: to.before, instruction: &protocol.ResolveDispute{
-		Arbiter:            d.arbiter,
-		Negotiation:        n.Address,
-		BuyerTokenAccount:  to.buyer,
-		SellerTokenAccount: to.seller,
-		TokenMint:          n.TokenMint,
-		TokenProgram:       to.mint.TokenProgram,
-		CreatedAt:          n.CreatedAt,
-		Index:              d.index,
-		SellerBps:          d.ruling.SellerBps,
-		ForfeitBond:        d.ruling.ForfeitBond,
-	}}, nil
+	d.On(a.Negotiation, &a.snapshot.Negotiation)
+	d.BuyerTokenAccount, d.SellerTokenAccount, d.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
+	return &builtAct{payer: d.Arbiter, preparation: to.before, instruction: &d.ResolveDispute}, nil
 }
 
-func (d *resolveDispute) precondition(n *Snapshot) precondition { return withMilestone(n, d.index) }
+func (d resolveDispute) precondition(n *Snapshot) precondition { return withMilestone(n, d.Index) }
 
 // An agreement also decides a disputed milestone, and no account shows with which split.
-func (*resolveDispute) postcondition(_, _ *Snapshot) bool { return false }
+func (resolveDispute) postcondition(_, _ *Snapshot) bool { return false }

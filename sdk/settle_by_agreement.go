@@ -40,19 +40,19 @@ const defaultAgreementValidity = time.Hour
 // ValidFor, [protocol.ErrUnauthorized] for another pair of signers, or [protocol.ErrStaleState] if another
 // milestone is decided by then.
 func (n *Negotiation) SettleByAgreement(payer solana.PublicKey, split Split) *Action {
-	return n.action(&settleByAgreement{payer: payer, split: split})
+	return n.action(&settleByAgreement{protocol.SettleByAgreement{SellerBps: split.SellerBps,
+		BondToBuyerBps: split.BondToBuyerBps}, payer, split.ValidFor})
 }
 
 type settleByAgreement struct {
-	payer solana.PublicKey
-	split Split
+	protocol.SettleByAgreement
+	payer    solana.PublicKey
+	validFor time.Duration
 }
 
-func (*settleByAgreement) name() string { return (*protocol.SettleByAgreement)(nil).InstructionName() }
-
-func (s *settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (s settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
-	if s.split.ValidFor < 0 {
+	if s.validFor < 0 {
 		return nil, errors.New("haggle: settle_by_agreement: ValidFor must not be negative")
 	}
 	now, err := a.client.Now(ctx)
@@ -64,35 +64,25 @@ func (s *settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, er
 	if err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: payer, preparation: to.before, instruction: &protocol.SettleByAgreement{
-		Buyer:              n.Buyer,
-		Seller:             n.Seller,
-		Negotiation:        n.Address,
-		BuyerTokenAccount:  to.buyer,
-		SellerTokenAccount: to.seller,
-		TokenMint:          n.TokenMint,
-		TokenProgram:       to.mint.TokenProgram,
-		CreatedAt:          n.CreatedAt,
-		ExpectedDecided:    n.MilestonesDecided,
-		ValidUntil: now + optional.Seconds(s.split.ValidFor,
-			int64(defaultAgreementValidity/time.Second)),
-		SellerBps:      s.split.SellerBps,
-		BondToBuyerBps: s.split.BondToBuyerBps,
-	}}, nil
+	s.On(a.Negotiation, &n.Negotiation)
+	s.Buyer, s.Seller = n.Buyer, n.Seller
+	s.BuyerTokenAccount, s.SellerTokenAccount, s.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
+	s.ValidUntil = now + optional.Seconds(s.validFor, int64(defaultAgreementValidity/time.Second))
+	return &builtAct{payer: payer, preparation: to.before, instruction: &s.SettleByAgreement}, nil
 }
 
-func (*settleByAgreement) precondition(n *Snapshot) precondition {
+func (settleByAgreement) precondition(n *Snapshot) precondition {
 	required := inStage(n)
 	required.decided = new(n.MilestonesDecided)
 	return required
 }
 
-func (s *settleByAgreement) postcondition(before, now *Snapshot) bool {
+func (s settleByAgreement) postcondition(before, now *Snapshot) bool {
 	if now.Status != protocol.NegotiationStatusSettled {
 		return false
 	}
 	bond := before.BondState
-	switch toBuyer := protocol.ShareOf(before.HeldBond(), s.split.BondToBuyerBps, 0); {
+	switch toBuyer := protocol.ShareOf(before.HeldBond(), s.BondToBuyerBps, 0); {
 	case before.HeldBond() == 0:
 	case toBuyer == 0:
 		bond = protocol.BondStateReturned
@@ -102,5 +92,5 @@ func (s *settleByAgreement) postcondition(before, now *Snapshot) bool {
 		bond = protocol.BondStateSplit
 	}
 	return now.BondState == bond &&
-		now.PaidGross == before.PaidGross+protocol.ShareOf(before.Undecided(), s.split.SellerBps, 0)
+		now.PaidGross == before.PaidGross+protocol.ShareOf(before.Undecided(), s.SellerBps, 0)
 }

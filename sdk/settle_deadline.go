@@ -19,27 +19,23 @@ func (n *Negotiation) SettleDeadline(payer solana.PublicKey) *Action {
 	return n.actionBy(payer, &settleDeadline{payer: payer})
 }
 
-type settleDeadline struct{ payer solana.PublicKey }
+type settleDeadline struct {
+	protocol.SettleDeadline
+	payer solana.PublicKey
+}
 
-func (*settleDeadline) name() string { return (*protocol.SettleDeadline)(nil).InstructionName() }
-
-func (d *settleDeadline) build(ctx context.Context, a *Action) (*builtAct, error) {
-	n := a.snapshot
+func (d settleDeadline) build(ctx context.Context, a *Action) (*builtAct, error) {
 	to, err := a.payouts(ctx, payoutRequest{payer: d.payer})
 	if err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: d.payer, preparation: to.before, instruction: &protocol.SettleDeadline{
-		Negotiation:        n.Address,
-		BuyerTokenAccount:  to.buyer,
-		SellerTokenAccount: to.seller,
-		TokenMint:          n.TokenMint,
-		TokenProgram:       to.mint.TokenProgram,
-	}}, nil
+	d.On(a.Negotiation, &a.snapshot.Negotiation)
+	d.BuyerTokenAccount, d.SellerTokenAccount, d.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
+	return &builtAct{payer: d.payer, preparation: to.before, instruction: &d.SettleDeadline}, nil
 }
 
-func (*settleDeadline) precondition(n *Snapshot) precondition { return inStage(n) }
+func (settleDeadline) precondition(n *Snapshot) precondition { return inStage(n) }
 
-func (*settleDeadline) postcondition(_, now *Snapshot) bool {
+func (settleDeadline) postcondition(_, now *Snapshot) bool {
 	return now.Status == protocol.NegotiationStatusSettled
 }

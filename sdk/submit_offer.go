@@ -34,36 +34,30 @@ type Offer struct {
 // zone, or [protocol.ErrInvalidParams] for metadata that is not structured and for an extension beyond its
 // limits.
 func (n *Negotiation) SubmitOffer(offerer solana.PublicKey, offer Offer) *Action {
-	return n.actionBy(offerer, &submitOffer{offerer: offerer, offer: offer})
+	return n.actionBy(offerer, &submitOffer{protocol.SubmitOffer{
+		Offerer: offerer, Amount: offer.Amount, Metadata: offer.Metadata,
+	}, offer.DeadlineExtension})
 }
 
 type submitOffer struct {
-	offerer solana.PublicKey
-	offer   Offer
+	protocol.SubmitOffer
+	extension time.Duration
 }
 
-func (*submitOffer) name() string { return (*protocol.SubmitOffer)(nil).InstructionName() }
-
-func (s *submitOffer) build(_ context.Context, a *Action) (*builtAct, error) {
-	extension := optional.Seconds(s.offer.DeadlineExtension, 0)
+func (s submitOffer) build(_ context.Context, a *Action) (*builtAct, error) {
+	extension := optional.Seconds(s.extension, 0)
 	if extension < 0 || extension > math.MaxUint32 {
 		return nil, protocol.Refuse(a.Name, protocol.ErrInvalidParams,
-			"the deadline cannot be extended by %s", s.offer.DeadlineExtension)
+			"the deadline cannot be extended by %s", s.extension)
 	}
-	return &builtAct{payer: s.offerer, instruction: &protocol.SubmitOffer{
-		Offerer:           s.offerer,
-		Negotiation:       a.Negotiation,
-		CreatedAt:         a.snapshot.CreatedAt,
-		ExpectedRound:     a.snapshot.CurrentRound,
-		Amount:            s.offer.Amount,
-		DeadlineExtension: uint32(extension),
-		Metadata:          s.offer.Metadata,
-	}}, nil
+	s.On(a.Negotiation, &a.snapshot.Negotiation)
+	s.DeadlineExtension = uint32(extension)
+	return &builtAct{payer: s.Offerer, instruction: &s.SubmitOffer}, nil
 }
 
-func (*submitOffer) precondition(n *Snapshot) precondition { return inRound(n) }
+func (submitOffer) precondition(n *Snapshot) precondition { return inRound(n) }
 
-func (s *submitOffer) postcondition(before, now *Snapshot) bool {
-	return now.CurrentRound == before.CurrentRound+1 && now.CurrentOfferBy == s.offerer &&
-		now.CurrentOfferAmount == s.offer.Amount && now.Metadata == s.offer.Metadata
+func (s submitOffer) postcondition(before, now *Snapshot) bool {
+	return now.CurrentRound == before.CurrentRound+1 && now.CurrentOfferBy == s.Offerer &&
+		now.CurrentOfferAmount == s.Amount && now.Metadata == s.Metadata
 }

@@ -23,25 +23,23 @@ func (n *Negotiation) CommitZopa(price *protocol.SealedPrice) *Action {
 	return n.action(&commitZopa{price: price})
 }
 
-type commitZopa struct{ price *protocol.SealedPrice }
+type commitZopa struct {
+	protocol.SubmitZopaCommitment
+	price *protocol.SealedPrice
+}
 
-func (*commitZopa) name() string { return (*protocol.SubmitZopaCommitment)(nil).InstructionName() }
-
-func (z *commitZopa) build(_ context.Context, a *Action) (*builtAct, error) {
+func (z commitZopa) build(_ context.Context, a *Action) (*builtAct, error) {
 	if err := checkZopaStep(a, z.price, protocol.ZopaStep.IsCommit); err != nil {
 		return nil, err
 	}
-	return &builtAct{payer: z.price.Agent(), sealed: z.price, instruction: &protocol.SubmitZopaCommitment{
-		Agent:       z.price.Agent(),
-		Negotiation: a.Negotiation,
-		CreatedAt:   a.snapshot.CreatedAt,
-		Commitment:  z.price.Commitment(),
-	}}, nil
+	z.On(a.Negotiation, &a.snapshot.Negotiation)
+	z.Agent, z.Commitment = z.price.Agent(), z.price.Commitment()
+	return &builtAct{payer: z.Agent, sealed: z.price, instruction: &z.SubmitZopaCommitment}, nil
 }
 
-func (*commitZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
+func (commitZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
 
-func (z *commitZopa) postcondition(_, now *Snapshot) bool {
+func (z commitZopa) postcondition(_, now *Snapshot) bool {
 	side, ok := now.SideOf(z.price.Agent())
 	return ok && now.CommitmentOf(side) == z.price.Commitment()
 }
@@ -62,11 +60,12 @@ func (n *Negotiation) RevealZopa(price *protocol.SealedPrice) *Action {
 	return n.action(&revealZopa{price: price})
 }
 
-type revealZopa struct{ price *protocol.SealedPrice }
+type revealZopa struct {
+	protocol.RevealZopaPrice
+	price *protocol.SealedPrice
+}
 
-func (*revealZopa) name() string { return (*protocol.RevealZopaPrice)(nil).InstructionName() }
-
-func (z *revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (z revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 	if err := checkZopaStep(a, z.price, protocol.ZopaStep.IsReveal); err != nil {
 		return nil, err
 	}
@@ -76,27 +75,25 @@ func (z *revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 		return nil, protocol.Refuse(a.Name, protocol.ErrZopaCommitmentMismatch,
 			"the negotiation holds another commitment of the %s's", strings.ToLower(side.String()))
 	}
-	instruction := &protocol.RevealZopaPrice{
-		Agent: z.price.Agent(), Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: z.price.Price(),
-		Nonce: z.price.Nonce(),
-	}
+	z.On(a.Negotiation, &n.Negotiation)
+	z.Agent, z.Price, z.Nonce = z.price.Agent(), z.price.Price(), z.price.Nonce()
 	inTime := func(ctx context.Context) error { return a.client.checkRevealTime(ctx, a.Name, n, side) }
 	if err := inTime(ctx); err != nil {
 		return nil, err
 	}
-	built := &builtAct{payer: z.price.Agent(), instruction: instruction, inTime: inTime}
-	if side == protocol.OfferSideSeller && z.price.Price() > n.BuyerPrice {
+	built := &builtAct{payer: z.Agent, instruction: &z.RevealZopaPrice, inTime: inTime}
+	if side == protocol.OfferSideSeller && z.Price > n.BuyerPrice {
 		var err error
-		if built.preparation, err = addRefund(ctx, a, instruction); err != nil {
+		if built.preparation, err = addRefund(ctx, a, &z.RevealZopaPrice); err != nil {
 			return nil, err
 		}
 	}
 	return built, nil
 }
 
-func (*revealZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
+func (revealZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
 
-func (z *revealZopa) postcondition(_, now *Snapshot) bool {
+func (z revealZopa) postcondition(_, now *Snapshot) bool {
 	switch z.price.Agent() {
 	case now.Buyer:
 		return now.BuyerPrice == z.price.Price()

@@ -699,6 +699,11 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *AcceptInvitation) InstructionName() string { return "accept_invitation" }
 
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *AcceptInvitation) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+}
+
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
 func (v *AcceptInvitation) Instruction() (solana.Instruction, error) {
@@ -783,6 +788,12 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *SubmitZopaCommitment) InstructionName() string { return "submit_zopa_commitment" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *SubmitZopaCommitment) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.CreatedAt = n.CreatedAt
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
@@ -876,6 +887,12 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *RevealZopaPrice) InstructionName() string { return "reveal_zopa_price" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *RevealZopaPrice) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.CreatedAt = n.CreatedAt
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
@@ -974,6 +991,13 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *SubmitOffer) InstructionName() string { return "submit_offer" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *SubmitOffer) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.CreatedAt = n.CreatedAt
+	v.ExpectedRound = n.CurrentRound
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
@@ -1075,6 +1099,16 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *AcceptOffer) InstructionName() string { return "accept_offer" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *AcceptOffer) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+	v.CreatedAt = n.CreatedAt
+	v.ExpectedRound = n.CurrentRound
+	v.ExpectedAmount = n.CurrentOfferAmount
+	v.ExpectedMetadata = n.Metadata
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
@@ -1199,6 +1233,14 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *RejectNegotiation) InstructionName() string { return "reject_negotiation" }
 
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *RejectNegotiation) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+	v.CreatedAt = n.CreatedAt
+	v.ExpectedRound = n.CurrentRound
+}
+
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
 func (v *RejectNegotiation) Instruction() (solana.Instruction, error) {
@@ -1307,6 +1349,12 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ExpireNegotiation) InstructionName() string { return "expire_negotiation" }
 
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *ExpireNegotiation) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+}
+
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
 func (v *ExpireNegotiation) Instruction() (solana.Instruction, error) {
@@ -1410,6 +1458,12 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *CloseNegotiation) InstructionName() string { return "close_negotiation" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *CloseNegotiation) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
@@ -1525,6 +1579,13 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ClaimPayout) InstructionName() string { return "claim_payout" }
 
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *ClaimPayout) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+	v.CreatedAt = n.CreatedAt
+}
+
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
 func (v *ClaimPayout) Instruction() (solana.Instruction, error) {
@@ -1626,6 +1687,12 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ClaimMilestone) InstructionName() string { return "claim_milestone" }
 
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *ClaimMilestone) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.CreatedAt = n.CreatedAt
+}
+
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
 func (v *ClaimMilestone) Instruction() (solana.Instruction, error) {
@@ -1717,6 +1784,13 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *ReleaseMilestone) InstructionName() string { return "release_milestone" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *ReleaseMilestone) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+	v.CreatedAt = n.CreatedAt
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
@@ -1821,6 +1895,12 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *DisputeMilestone) InstructionName() string { return "dispute_milestone" }
 
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *DisputeMilestone) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.CreatedAt = n.CreatedAt
+}
+
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
 func (v *DisputeMilestone) Instruction() (solana.Instruction, error) {
@@ -1916,6 +1996,13 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *ResolveDispute) InstructionName() string { return "resolve_dispute" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *ResolveDispute) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+	v.CreatedAt = n.CreatedAt
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
@@ -2036,6 +2123,12 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *SettleDeadline) InstructionName() string { return "settle_deadline" }
 
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *SettleDeadline) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+}
+
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.
 func (v *SettleDeadline) Instruction() (solana.Instruction, error) {
@@ -2152,6 +2245,14 @@ const (
 
 // InstructionName returns the instruction's name in the IDL.
 func (v *SettleByAgreement) InstructionName() string { return "settle_by_agreement" }
+
+// On sets the negotiation's address, and the required fields that have to equal fields of it.
+func (v *SettleByAgreement) On(address solana.PublicKey, n *Negotiation) {
+	v.Negotiation = address
+	v.TokenMint = n.TokenMint
+	v.CreatedAt = n.CreatedAt
+	v.ExpectedDecided = n.MilestonesDecided
+}
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
 // returns a *MissingAccountError if one of the others is zero.

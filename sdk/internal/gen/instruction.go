@@ -14,8 +14,22 @@ type instruction struct {
 	Accounts                     []account
 	Fields                       []field // the arguments
 	Leaves                       []leaf
-	Size                         int // of the data
+	Size                         int  // of the data
+	Negotiation                  bool // acts on an existing negotiation
 }
+
+// negotiationFields has the fields of the negotiation by the fields of instructions that have to equal them.
+var negotiationFields = map[string]string{
+	"TokenMint":        "TokenMint",
+	"CreatedAt":        "CreatedAt",
+	"ExpectedRound":    "CurrentRound",
+	"ExpectedAmount":   "CurrentOfferAmount",
+	"ExpectedMetadata": "Metadata",
+	"ExpectedDecided":  "MilestonesDecided",
+}
+
+// InNegotiation returns the field of the negotiation that the field has to equal; empty if there is none.
+func (f field) InNegotiation() string { return negotiationFields[f.Name] }
 
 // Label returns the instruction's name in errors.
 func (ix instruction) Label() string { return ix.IDLName }
@@ -74,6 +88,7 @@ func (p *program) instruction(types types, row idl.IdlInstruction) (instruction,
 			return ix, fmt.Errorf("%s: %w", single.Name, err)
 		}
 		taken[a.Name] = true
+		ix.Negotiation = ix.Negotiation || a.Name == "Negotiation" && a.Derived == ""
 		ix.Accounts = append(ix.Accounts, a)
 	}
 	var err error
