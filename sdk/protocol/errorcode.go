@@ -43,46 +43,36 @@ const (
 	ErrDeclaredProgramIDMismatch ErrorCode = 4100
 )
 
-// frameworkError returns Anchor's name and message of a code.
-func frameworkError(code ErrorCode) (name, message string) {
-	switch code {
-	case ErrInstructionMissing:
-		return "InstructionMissing", "Instruction discriminator not provided"
-	case ErrInstructionFallbackNotFound:
-		return "InstructionFallbackNotFound", "Fallback functions are not supported"
-	case ErrInstructionDidNotDeserialize:
-		return "InstructionDidNotDeserialize", "The program could not deserialize the given instruction"
-	case ErrConstraintMut:
-		return "ConstraintMut", "A mut constraint was violated"
-	case ErrConstraintHasOne:
-		return "ConstraintHasOne", "A has one constraint was violated"
-	case ErrConstraintRaw:
-		return "ConstraintRaw", "A raw constraint was violated"
-	case ErrConstraintSeeds:
-		return "ConstraintSeeds", "A seeds constraint was violated"
-	case ErrAccountDiscriminatorNotFound:
-		return "AccountDiscriminatorNotFound", "No discriminator was found on the account"
-	case ErrAccountDiscriminatorMismatch:
-		return "AccountDiscriminatorMismatch", "Account discriminator did not match what was expected"
-	case ErrAccountDidNotDeserialize:
-		return "AccountDidNotDeserialize", "Failed to deserialize the account"
-	case ErrAccountNotEnoughKeys:
-		return "AccountNotEnoughKeys", "Not enough account keys given to the instruction, or an optional account left out that this negotiation needs (a bond's, or a refund's)"
-	case ErrAccountOwnedByWrongProgram:
-		return "AccountOwnedByWrongProgram", "The given account is owned by a different program than expected"
-	case ErrInvalidProgramID:
-		return "InvalidProgramId", "Program ID was not as expected"
-	case ErrAccountNotSigner:
-		return "AccountNotSigner", "The given account did not sign"
-	case ErrDeclaredProgramIDMismatch:
-		return "DeclaredProgramIdMismatch", "The declared program id does not match the actual program id"
-	}
-	return "", ""
+// frameworkErrors has Anchor's names and messages.
+var frameworkErrors = map[ErrorCode]struct{ name, message string }{
+	ErrInstructionMissing: {"InstructionMissing", "Instruction discriminator not provided"},
+	ErrInstructionFallbackNotFound: {"InstructionFallbackNotFound",
+		"Fallback functions are not supported"},
+	ErrInstructionDidNotDeserialize: {"InstructionDidNotDeserialize",
+		"The program could not deserialize the given instruction"},
+	ErrConstraintMut:    {"ConstraintMut", "A mut constraint was violated"},
+	ErrConstraintHasOne: {"ConstraintHasOne", "A has one constraint was violated"},
+	ErrConstraintRaw:    {"ConstraintRaw", "A raw constraint was violated"},
+	ErrConstraintSeeds:  {"ConstraintSeeds", "A seeds constraint was violated"},
+	ErrAccountDiscriminatorNotFound: {"AccountDiscriminatorNotFound",
+		"No discriminator was found on the account"},
+	ErrAccountDiscriminatorMismatch: {"AccountDiscriminatorMismatch",
+		"Account discriminator did not match what was expected"},
+	ErrAccountDidNotDeserialize: {"AccountDidNotDeserialize", "Failed to deserialize the account"},
+	ErrAccountNotEnoughKeys: {"AccountNotEnoughKeys",
+		"Not enough account keys given to the instruction, or an optional account left out " +
+			"that this negotiation needs (a bond's, or a refund's)"},
+	ErrAccountOwnedByWrongProgram: {"AccountOwnedByWrongProgram",
+		"The given account is owned by a different program than expected"},
+	ErrInvalidProgramID: {"InvalidProgramId", "Program ID was not as expected"},
+	ErrAccountNotSigner: {"AccountNotSigner", "The given account did not sign"},
+	ErrDeclaredProgramIDMismatch: {"DeclaredProgramIdMismatch",
+		"The declared program id does not match the actual program id"},
 }
 
 func (c ErrorCode) names() (name, message string) {
 	if name, message = ownError(c); name == "" {
-		name, message = frameworkError(c)
+		name, message = frameworkErrors[c].name, frameworkErrors[c].message
 	}
 	return name, message
 }
