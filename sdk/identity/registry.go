@@ -1,16 +1,17 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/jsonapi"
+	"github.com/haggle-protocol/haggle/sdk/internal/recent"
 )
 
 // RegistryConfig identifies the registry. Its interface is that of SAID:
@@ -49,9 +50,8 @@ type Registry struct {
 	path     string
 	cacheFor time.Duration
 	now      func() time.Time
-
-	lock   sync.Mutex
-	cached map[solana.PublicKey]answer
+	// cached has the latest answers.
+	cached *recent.Map[solana.PublicKey, answer]
 }
 
 type answer struct {
@@ -67,13 +67,9 @@ func NewRegistry(config RegistryConfig) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("haggle: identity: %w", err)
 	}
-	r := &Registry{service: service, path: config.Path, cacheFor: config.CacheFor, now: config.Now, cached: map[solana.PublicKey]answer{}}
-	if r.path == "" {
-		r.path = "api/verify/"
-	}
-	if r.cacheFor == 0 {
-		r.cacheFor = defaultCacheFor
-	}
+	r := &Registry{service: service, path: cmp.Or(config.Path, "api/verify/"),
+		cacheFor: cmp.Or(config.CacheFor, defaultCacheFor), now: config.Now,
+		cached: recent.NewMap[solana.PublicKey, answer](mostCached)}
 	if r.now == nil {
 		r.now = time.Now
 	}
@@ -92,31 +88,19 @@ func (r *Registry) Trust(ctx context.Context, agent solana.PublicKey) (Trust, er
 	if err != nil {
 		return Trust{}, fmt.Errorf("haggle: identity: %w", err)
 	}
-	r.remember(agent, trust)
+	if r.cacheFor > 0 {
+		r.cached.Put(agent, answer{trust: trust, until: r.now().Add(r.cacheFor)})
+	}
 	return trust, nil
 }
 
 func (r *Registry) remembered(agent solana.PublicKey) (Trust, bool) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	known, ok := r.cached[agent]
+	known, ok := r.cached.Get(agent)
 	// An answer from the future was cached before the clock was set back.
 	if now := r.now(); !ok || !now.Before(known.until) || now.Before(known.until.Add(-r.cacheFor)) {
 		return Trust{}, false
 	}
 	return known.trust, true
-}
-
-func (r *Registry) remember(agent solana.PublicKey, trust Trust) {
-	if r.cacheFor < 0 {
-		return
-	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if len(r.cached) >= mostCached {
-		clear(r.cached)
-	}
-	r.cached[agent] = answer{trust: trust, until: r.now().Add(r.cacheFor)}
 }
 
 var (
