@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,150 +19,115 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// readers are the functions that read the values of a JSON object, by their keys.
-type readers map[string]func(value []byte) error
-
-// read reads an object. An error of a value begins with its key; the error of an unknown key lists the known
-// ones.
-func (r readers) read(object []byte) error {
+// readObject reads a JSON object into the fields of a struct that have its keys as tags. An error of a value
+// begins with its key; the error of an unknown key lists the known ones.
+func readObject(object []byte, into reflect.Value) error {
 	var values map[string]json.RawMessage
-	if json.Unmarshal(object, &values) != nil || values == nil {
+	if !decodes(object, &values) {
 		return fmt.Errorf("%s is not an object: {...}", object)
 	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		read, known := r[key]
-		if !known {
-			return fmt.Errorf("unknown key %q: use one of %s", key, strings.Join(slices.Sorted(maps.Keys(r)), ", "))
+	fields := map[string]reflect.Value{}
+	for _, field := range reflect.VisibleFields(into.Type()) {
+		if key, ok := field.Tag.Lookup("file"); ok {
+			fields[key] = into.FieldByIndex(field.Index)
 		}
-		if err := read(values[key]); err != nil {
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		field, known := fields[key]
+		if !known {
+			return fmt.Errorf("unknown key %q: use one of %s", key,
+				strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+		}
+		if err := readValue(values[key], field); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	return nil
 }
 
-func (c *Config) readers() readers {
-	return readers{
-		"lamports":        func(value []byte) error { return limitReaders(&c.Lamports).read(value) },
-		"tokens":          func(value []byte) (err error) { c.Tokens, err = readTokens(value); return err },
-		"programs":        addressesTo(&c.Programs),
-		"instructions":    wordsTo(&c.Instructions),
-		"counterparties":  addressesTo(&c.Counterparties),
-		"arbiters":        addressesTo(&c.Arbiters),
-		"destinations":    addressesTo(&c.Destinations),
-		"agreement":       agreementTo(&c.Agreement),
-		"approvalTimeout": durationTo(&c.ApprovalTimeout),
-		"stopFile":        wordTo(&c.StopFile),
-	}
-}
-
-func limitReaders(limits *Limits) readers {
-	return readers{
-		"perTransaction":  amountTo(&limits.PerTransaction),
-		"perNegotiation":  amountTo(&limits.PerNegotiation),
-		"perCounterparty": amountTo(&limits.PerCounterparty),
-		"perDay":          amountTo(&limits.PerDay),
-		"approveAbove":    amountTo(&limits.ApproveAbove),
-	}
-}
-
-func agreementTo(limits **AgreementLimits) func([]byte) error {
-	return func(value []byte) error {
-		read := new(AgreementLimits)
-		*limits = read
-		return readers{
-			"maxToSellerBps":    bpsTo(&read.MaxToSellerBps),
-			"maxToBuyerBps":     bpsTo(&read.MaxToBuyerBps),
-			"maxBondToBuyerBps": bpsTo(&read.MaxBondToBuyerBps),
-		}.read(value)
-	}
-}
-
-// bpsTo reads a share in basis points.
-func bpsTo(share *uint16) func([]byte) error {
-	return func(value []byte) error {
-		if string(value) == "null" || json.Unmarshal(value, share) != nil || uint64(*share) > protocol.BpsDenominator {
+// readValue reads a JSON value into a field by the field's type.
+func readValue(value []byte, field reflect.Value) (err error) {
+	switch target := field.Addr().Interface().(type) {
+	case *uint64: // base units
+		if string(value) == `"unlimited"` {
+			*target = Unlimited
+		} else if !decodes(value, target) {
+			return fmt.Errorf("%s is neither a whole number of base units nor \"unlimited\"", value)
+		}
+	case *uint16: // basis points
+		if !decodes(value, target) || uint64(*target) > protocol.BpsDenominator {
 			return fmt.Errorf("%s is not a number of basis points from 0 to %d", value, protocol.BpsDenominator)
 		}
-		return nil
+	case *string:
+		if !decodes(value, target) {
+			return fmt.Errorf("%s is not a string", value)
+		}
+	case *time.Duration:
+		var word string
+		if decodes(value, &word) {
+			*target, err = time.ParseDuration(word)
+		}
+		if err != nil || *target <= 0 {
+			return fmt.Errorf("%s is not a positive duration, such as \"30s\"", value)
+		}
+	case *[]string:
+		*target, err = readWords(value)
+	case *[]solana.PublicKey:
+		words, err := readWords(value)
+		if err != nil {
+			return err
+		}
+		*target = make([]solana.PublicKey, len(words))
+		for i, word := range words {
+			if (*target)[i], err = parseAddress(word); err != nil {
+				return err
+			}
+		}
+	case *map[solana.PublicKey]TokenLimits:
+		return readTokens(value, *target)
+	case **AgreementLimits:
+		*target = new(AgreementLimits)
+		return readObject(value, field.Elem())
+	default:
+		return readObject(value, field)
 	}
+	return err
 }
 
-func readTokens(object []byte) (map[solana.PublicKey]TokenLimits, error) {
+// decodes reports whether a JSON value is of a variable's type and not null, and sets the variable.
+func decodes(value []byte, variable any) bool {
+	return string(value) != "null" && json.Unmarshal(value, variable) == nil
+}
+
+func readTokens(object []byte, tokens map[solana.PublicKey]TokenLimits) error {
 	var values map[string]json.RawMessage
-	if json.Unmarshal(object, &values) != nil || values == nil {
-		return nil, fmt.Errorf("%s is not an object with a mint for each key: {...}", object)
+	if !decodes(object, &values) {
+		return fmt.Errorf("%s is not an object with a mint for each key: {...}", object)
 	}
-	tokens := map[solana.PublicKey]TokenLimits{}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		mint, err := parseAddress(key)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		var limits TokenLimits
-		known := limitReaders(&limits.Limits)
-		known["maxPrice"], known["minPrice"] = amountTo(&limits.MaxPrice), amountTo(&limits.MinPrice)
-		if err := known.read(values[key]); err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
+		if err := readObject(values[key], reflect.ValueOf(&limits).Elem()); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
 		tokens[mint] = limits
 	}
-	return tokens, nil
+	return nil
 }
 
-// amountTo reads a whole number of base units, or "unlimited".
-func amountTo(amount *uint64) func([]byte) error {
-	return func(value []byte) error {
-		if string(value) == `"unlimited"` {
-			*amount = Unlimited
-			return nil
-		}
-		if string(value) == "null" || json.Unmarshal(value, amount) != nil {
-			return fmt.Errorf("%s is neither a whole number of base units nor \"unlimited\"", value)
-		}
-		return nil
+func readWords(value []byte) ([]string, error) {
+	var read []*string
+	if !decodes(value, &read) || slices.Contains(read, nil) {
+		return nil, fmt.Errorf("%s is not a list of strings: [...]", value)
 	}
-}
-
-func wordTo(word *string) func([]byte) error {
-	return func(value []byte) error {
-		if string(value) == "null" || json.Unmarshal(value, word) != nil {
-			return fmt.Errorf("%s is not a string", value)
-		}
-		return nil
+	words := make([]string, len(read))
+	for i, word := range read {
+		words[i] = *word
 	}
-}
-
-func wordsTo(words *[]string) func([]byte) error {
-	return func(value []byte) error {
-		var read []*string
-		if json.Unmarshal(value, &read) != nil || read == nil || slices.Contains(read, nil) {
-			return fmt.Errorf("%s is not a list of strings: [...]", value)
-		}
-		*words = make([]string, len(read))
-		for i, word := range read {
-			(*words)[i] = *word
-		}
-		return nil
-	}
-}
-
-func addressesTo(addresses *[]solana.PublicKey) func([]byte) error {
-	return func(value []byte) error {
-		var words []string
-		if err := wordsTo(&words)(value); err != nil {
-			return err
-		}
-		*addresses = make([]solana.PublicKey, len(words))
-		for i, word := range words {
-			address, err := parseAddress(word)
-			if err != nil {
-				return err
-			}
-			(*addresses)[i] = address
-		}
-		return nil
-	}
+	return words, nil
 }
 
 func parseAddress(word string) (solana.PublicKey, error) {
@@ -170,21 +136,6 @@ func parseAddress(word string) (solana.PublicKey, error) {
 		return address, fmt.Errorf("%q is not an address (32 bytes in base 58)", word)
 	}
 	return address, nil
-}
-
-// durationTo reads a duration in Go's format: "30s".
-func durationTo(length *time.Duration) func([]byte) error {
-	return func(value []byte) error {
-		var word string
-		err := wordTo(&word)(value)
-		if err == nil {
-			*length, err = time.ParseDuration(word)
-		}
-		if err != nil || *length <= 0 {
-			return fmt.Errorf("%s is not a positive duration, such as \"30s\"", value)
-		}
-		return nil
-	}
 }
 
 // ReadConfig reads a Config from a JSON file: see ParseConfig. A relative path of a stop file begins in the
@@ -233,7 +184,7 @@ func parseConfig(content []byte) (Config, error) {
 		return Config{}, err
 	}
 	config := Config{Tokens: map[solana.PublicKey]TokenLimits{}}
-	if err := config.readers().read(bytes.TrimSpace(content)); err != nil {
+	if err := readObject(bytes.TrimSpace(content), reflect.ValueOf(&config).Elem()); err != nil {
 		return Config{}, err
 	}
 	if err := errors.Join(missingKeys(content), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {

@@ -28,16 +28,16 @@ const Unlimited uint64 = math.MaxUint64
 // returned rent do not reduce the amount spent.
 type Limits struct {
 	// PerTransaction limits one transaction.
-	PerTransaction uint64
+	PerTransaction uint64 `file:"perTransaction"`
 	// PerNegotiation limits the total spent on one negotiation, and the price that a buyer offers or accepts.
-	PerNegotiation uint64
+	PerNegotiation uint64 `file:"perNegotiation"`
 	// PerCounterparty limits the total ever spent with one counterparty: the other party of negotiations, or
 	// the receiver of a transfer.
-	PerCounterparty uint64
+	PerCounterparty uint64 `file:"perCounterparty"`
 	// PerDay limits the total spent on one UTC day: see Config.Now.
-	PerDay uint64
+	PerDay uint64 `file:"perDay"`
 	// ApproveAbove is the highest amount and price that needs no approval by Config.Approve.
-	ApproveAbove uint64
+	ApproveAbove uint64 `file:"approveAbove"`
 }
 
 // TokenLimits are the limits in a mint.
@@ -45,10 +45,10 @@ type TokenLimits struct {
 	Limits
 	// MaxPrice is the highest price that the wallet offers, accepts or commits to as a buyer, in base units.
 	// Zero allows none. PerNegotiation limits the price, too.
-	MaxPrice uint64
+	MaxPrice uint64 `file:"maxPrice"`
 	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in base units,
 	// before the protocol's fee.
-	MinPrice uint64
+	MinPrice uint64 `file:"minPrice"`
 }
 
 // AgreementLimits are the shares that the wallet gives up when it settles an accepted negotiation together
@@ -56,48 +56,49 @@ type TokenLimits struct {
 type AgreementLimits struct {
 	// MaxToSellerBps is the highest share of the undecided price that goes to the seller while the wallet is
 	// the buyer.
-	MaxToSellerBps uint16
+	MaxToSellerBps uint16 `file:"maxToSellerBps"`
 	// MaxToBuyerBps is the highest share of the undecided price that goes to the buyer while the wallet is
 	// the seller.
-	MaxToBuyerBps uint16
+	MaxToBuyerBps uint16 `file:"maxToBuyerBps"`
 	// MaxBondToBuyerBps is the highest share of the bond that goes to the buyer while the wallet is the
 	// seller.
-	MaxBondToBuyerBps uint16
+	MaxBondToBuyerBps uint16 `file:"maxBondToBuyerBps"`
 }
 
-// Config is the configuration of a policy. Its maps and slices are copied.
+// Config is the configuration of a policy. Its maps and slices are copied. The tags are the keys in the files
+// of ReadConfig.
 type Config struct {
 	// Lamports limits fees, priority fees, rent and transfers of lamports. A transaction with one signature
 	// costs 5,000 lamports and its priority fee. The creation of a negotiation takes a rent of 6,493,680
 	// lamports, that of a token account 2,039,280 in SPL Token and up to 2,248,080 in Token-2022.
-	Lamports Limits
+	Lamports Limits `file:"lamports"`
 	// Tokens are the allowed mints, each with its limits on escrows, bonds, transfers and prices. For the
 	// mints of wrapped SOL (solana.WrappedSol, token.WrappedSOL2022) PerTransaction also limits the lamports
 	// that are wrapped; they count only when they are spent.
-	Tokens map[solana.PublicKey]TokenLimits
+	Tokens map[solana.PublicKey]TokenLimits `file:"tokens"`
 	// Programs are the programs that may be called. Nil allows all programs whose instructions can be
 	// decoded.
-	Programs []solana.PublicKey
+	Programs []solana.PublicKey `file:"programs"`
 	// Decoders decode the instructions of further programs. A program with a decoder is allowed, and so is
 	// each instruction that its decoder decodes, within the limits.
 	Decoders map[solana.PublicKey]Decoder
 	// Instructions are the names of the allowed instructions: see KnownInstructions. Nil is
 	// DefaultInstructions. Every transaction of a client's actions contains ComputeBudget, so without that
 	// name none of them is signed.
-	Instructions []string
+	Instructions []string `file:"instructions"`
 	// Counterparties are the accounts that the wallet may engage with, or that may receive a transfer. (For a
 	// transfer of tokens that is the token account itself, because the transaction does not name its owner.)
 	// Nil allows everyone.
-	Counterparties []solana.PublicKey
+	Counterparties []solana.PublicKey `file:"counterparties"`
 	// Arbiters are the accounts that may decide disputes in a negotiation that the wallet creates. Nil allows
 	// everyone.
-	Arbiters []solana.PublicKey
+	Arbiters []solana.PublicKey `file:"arbiters"`
 	// Destinations are token accounts, beside the wallet's associated ones, at which the wallet may be paid
 	// by instructions with which the program pays at any account: claim_payout, and settle_by_agreement,
 	// which the wallet signs.
-	Destinations []solana.PublicKey
+	Destinations []solana.PublicKey `file:"destinations"`
 	// Agreement limits settle_by_agreement. Nil denies it.
-	Agreement *AgreementLimits
+	Agreement *AgreementLimits `file:"agreement"`
 	// Screen, if set, checks the counterparty before the wallet creates a negotiation or joins one: for
 	// example Gate.Check of package identity. Its error is the cause of the denial.
 	Screen func(ctx context.Context, counterparty solana.PublicKey) error
@@ -113,12 +114,12 @@ type Config struct {
 	// ApprovalTimeout is how long Approve may take. If zero, it is two minutes. An approval holds for further
 	// messages of the same intent for 24 hours, so an approval that comes after the blockhash has expired is
 	// not lost.
-	ApprovalTimeout time.Duration
+	ApprovalTimeout time.Duration `file:"approvalTimeout"`
 	// Stop, if set, stops the policy while it is switched on.
 	Stop *KillSwitch
 	// StopFile, if set, is the path of a file that stops the policy as long as it exists, with any type and
 	// content. An error of the lookup also stops the policy.
-	StopFile string
+	StopFile string `file:"stopFile"`
 	// Store stores the usage. It is required: a *File; a SharedStore such as the one of policy/postgres, if
 	// several processes sign for the wallet; or a *MemoryStore that loses the usage when the process ends.
 	Store Store
