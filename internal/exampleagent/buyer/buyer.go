@@ -9,6 +9,7 @@ package buyer
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -76,17 +77,26 @@ func (b *buyer) buy(ctx context.Context) error {
 		return exitcode.Usagef("--opening must not exceed --reservation, and --reservation must not exceed --escrow")
 	}
 	negotiation, err := b.unfinished(ctx)
+	earlier, acted := false, false
 	if err == nil && negotiation.IsZero() {
-		negotiation, err = b.invite(ctx)
+		negotiation, earlier, err = b.invite(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	deal, err := b.Bargain(ctx, negotiation, agent.Config{
 		Decide: b.Play().Decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
+		Acted: func(agent.Act) { acted = true },
 	})
 	if err != nil {
 		return err
+	}
+	if earlier && !acted {
+		return &exitcode.Error{
+			Kind: exitcode.NoDeal, Hint: "start the buyer again: it invites the seller anew",
+			Err: fmt.Errorf("nothing was bought now: the invitation of an earlier run on the same terms led to %s, "+
+				"which has ended", negotiation),
+		}
 	}
 	b.Note("bought for %s after %d offers", b.Tokens(deal.Price), deal.Rounds)
 	return nil

@@ -23,10 +23,11 @@ func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 }
 
 // invite escrows and invites the seller. The transaction is finished even if the context ends. It is not
-// repeated while its outcome is unknown, because that could escrow twice.
-func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
+// repeated while its outcome is unknown, because that could escrow twice. If an earlier run has sent the same
+// invitation, and no run has received its outcome, invite returns that one's negotiation with earlier true.
+func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earlier bool, err error) {
 	if err := b.Vet(ctx); err != nil {
-		return solana.PublicKey{}, err
+		return solana.PublicKey{}, false, err
 	}
 	created, err := b.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
@@ -34,10 +35,10 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	}).Build(ctx)
 	var already *haggle.AlreadyDone
 	if errors.As(err, &already) {
-		return already.Negotiation, nil
+		return already.Negotiation, true, nil
 	}
 	if err != nil {
-		return solana.PublicKey{}, err
+		return solana.PublicKey{}, false, err
 	}
 	for _, warning := range created.Warnings {
 		b.Note("warning: %v", warning)
@@ -47,16 +48,16 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	receipt, err := created.Do(begun, b.Signer)
 	switch {
 	case errors.As(err, &already):
-		return already.Negotiation, nil
+		return already.Negotiation, true, nil
 	case receipt != nil && transaction.OutcomeOf(err) == transaction.Confirmed:
 		b.Created(created, receipt)
-		return created.Negotiation, nil
+		return created.Negotiation, false, nil
 	case transaction.OutcomeOf(err) == transaction.Unknown:
 		b.Note("the outcome of the creation of %s is unknown: reading the state", created.Negotiation)
 		if found, looked := b.unfinished(ctx); looked == nil && !found.IsZero() {
-			return found, nil
+			return found, false, nil
 		}
 		err = exitcode.WithHint(err, "start the buyer again: it first resolves the creation and then continues with it")
 	}
-	return solana.PublicKey{}, err
+	return solana.PublicKey{}, false, err
 }
