@@ -12,6 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+	"golang.org/x/time/rate"
 
 	"github.com/haggle-protocol/haggle/sdk/history"
 )
@@ -40,6 +41,8 @@ type Config struct {
 	Commitment rpc.CommitmentType
 	// Poll is the pause between two polls. If zero, one second is used.
 	Poll time.Duration
+	// RequestsPerSecond limits the requests to the node. Zero means no limit.
+	RequestsPerSecond float64
 	// Once makes Run return when it has indexed everything that was on the chain at its start.
 	Once bool
 	// Declarations is a folder with files of signed declarations, named *.json or *.jsonl. Run reads the new
@@ -90,7 +93,12 @@ func New(database *Database, config Config) (*Indexer, error) {
 	if config.Report == nil {
 		config.Report = func(Report) {}
 	}
-	x := &Indexer{database: database, config: config, node: &node{config.RPC, config.Commitment}}
+	client := config.RPC
+	if config.RequestsPerSecond > 0 {
+		client = rpc.NewWithCustomRPCClient(limited{client,
+			rate.NewLimiter(rate.Limit(config.RequestsPerSecond), max(1, int(config.RequestsPerSecond)))})
+	}
+	x := &Indexer{database: database, config: config, node: &node{client, config.Commitment}}
 	if config.Declarations != "" {
 		x.folder = &declarationFolder{path: config.Declarations, database: database, logger: config.Logger}
 	}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"golang.org/x/time/rate"
 
 	"github.com/haggle-protocol/haggle/sdk/history"
 	sdknode "github.com/haggle-protocol/haggle/sdk/node"
@@ -23,6 +26,29 @@ const accountPage = 100
 type node struct {
 	rpc        *rpc.Client
 	commitment rpc.CommitmentType
+}
+
+// limited sends the requests of a client at a limited rate.
+type limited struct {
+	client  *rpc.Client
+	limiter *rate.Limiter
+}
+
+func (l limited) CallForInto(ctx context.Context, out any, method string, params []any) error {
+	if err := l.limiter.Wait(ctx); err != nil {
+		return err
+	}
+	return l.client.RPCCallForInto(ctx, out, method, params)
+}
+
+func (l limited) CallWithCallback(
+	ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error,
+) error {
+	return l.client.RPCCallWithCallback(ctx, method, params, callback)
+}
+
+func (l limited) CallBatch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+	return l.client.RPCCallBatch(ctx, requests)
 }
 
 func (n *node) slot(ctx context.Context, commitment rpc.CommitmentType) (uint64, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"os"
 	"time"
 
@@ -48,21 +47,22 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "index the history and stop")
 	cmd.Flags().Var(&poll, "poll", "pause between two polls of the chain")
-	cmd.Flags().Float64Var(&rate, "rate", rate, "maximum requests per second to each endpoint (0: no limit)")
+	cmd.Flags().Float64Var(&rate, "rate", rate, "maximum requests per second to the endpoint (0: no limit)")
 	cmd.Flags().StringVar(&declarations, "declarations", "", "folder with files of signed declarations")
 	command.Documents(cmd, indexStatusView{})
 	cmd.RunE = i.Unlimited(func(ctx context.Context, _ []string) error {
 		if poll <= 0 {
 			return exitcode.Usagef("--poll must be positive: 1s")
 		}
-		if !(rate >= 0) || math.IsInf(rate, 0) {
-			return exitcode.Usagef("--rate must be zero or positive: %v", rate)
+		if rate < 0 {
+			return exitcode.Usagef("--rate must not be negative: %v", rate)
 		}
 		if err := checkFolder(declarations); err != nil {
 			return err
 		}
-		i.Connection.RequestsPerSecond = rate
-		return i.run(ctx, indexer.Config{Once: once, Poll: time.Duration(poll), Declarations: declarations})
+		return i.run(ctx, indexer.Config{
+			Once: once, Poll: time.Duration(poll), RequestsPerSecond: rate, Declarations: declarations,
+		})
 	})
 	return cmd
 }

@@ -41,9 +41,6 @@ type Flags struct {
 	PollEvery duration.Flag
 	// MaxPriorityFee is in lamports.
 	MaxPriorityFee uint64
-	// RequestsPerSecond limits the requests to each endpoint; zero is no limit. Register adds no flag for it:
-	// a command with such a flag sets it before Settle and Client.
-	RequestsPerSecond float64
 	// PolicyPath is the file with the policy's limits. UsagePath is the file with their usage, or an address
 	// of PostgreSQL.
 	PolicyPath, UsagePath string
@@ -127,10 +124,7 @@ func (f *Flags) Settle() (Settings, error) {
 		socket = configured.WebSocketURL
 	}
 	settings := Settings{
-		Config: haggle.Config{
-			Endpoint: endpoint, Fallbacks: fallbacks, WSEndpoint: socket, Commitment: commitment,
-			MaxPriorityFee: f.MaxPriorityFee, RequestsPerSecond: f.RequestsPerSecond,
-		},
+		Config:      haggle.Config{Endpoint: endpoint, Fallbacks: fallbacks, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
 		KeypairPath: cmp.Or(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
 	}
 	switch {
