@@ -114,7 +114,7 @@ func (c *Client) CreateNegotiation(request CreateRequest) *Action {
 	return (&Negotiation{client: c}).action(&createNegotiation{request: request})
 }
 
-// createNegotiation has its instruction once it is built.
+// createNegotiation has an instruction after it is built; before, it is nil.
 type createNegotiation struct {
 	*protocol.CreateNegotiation
 	request CreateRequest

@@ -31,7 +31,7 @@ func (d *Database) Events(
 	return events, len(events) == len(stored), nil
 }
 
-// pastEvent is a stored event. The event is nil for unknown events of an instruction.
+// pastEvent is an event in the database. event is nil if it could not be read from its transaction.
 type pastEvent struct {
 	slot   uint64
 	event  protocol.Event

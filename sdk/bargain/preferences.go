@@ -156,7 +156,8 @@ func (p *Preferences) Inverse() Inverse {
 }
 
 // Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
-// the lowest number.
+// the lowest number. In a domain that is too large to sort they are those of a sample, unless the utility is
+// [Bounded].
 func (p *Preferences) Extremes() (worst, best Outcome) {
 	if bounded, ok := p.utility.(Bounded); ok {
 		return bounded.Extremes()

@@ -50,7 +50,7 @@ type Registry struct {
 	path     string
 	cacheFor time.Duration
 	now      func() time.Time
-	// cached has the latest answers.
+	// cached has an answer for each of the agents that were added last.
 	cached *recent.Map[solana.PublicKey, answer]
 }
 

@@ -43,7 +43,7 @@ const (
 	ErrDeclaredProgramIDMismatch ErrorCode = 4100
 )
 
-// frameworkErrors has Anchor's names and messages.
+// frameworkErrors has Anchor's names and messages. That of ErrAccountNotEnoughKeys names optional accounts, too.
 var frameworkErrors = map[ErrorCode]struct{ name, message string }{
 	ErrInstructionMissing: {"InstructionMissing", "Instruction discriminator not provided"},
 	ErrInstructionFallbackNotFound: {"InstructionFallbackNotFound",

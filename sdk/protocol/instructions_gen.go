@@ -699,7 +699,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *AcceptInvitation) InstructionName() string { return "accept_invitation" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *AcceptInvitation) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 }
@@ -789,7 +790,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *SubmitZopaCommitment) InstructionName() string { return "submit_zopa_commitment" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *SubmitZopaCommitment) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.CreatedAt = n.CreatedAt
@@ -888,7 +890,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *RevealZopaPrice) InstructionName() string { return "reveal_zopa_price" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *RevealZopaPrice) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.CreatedAt = n.CreatedAt
@@ -992,7 +995,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *SubmitOffer) InstructionName() string { return "submit_offer" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *SubmitOffer) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.CreatedAt = n.CreatedAt
@@ -1100,7 +1104,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *AcceptOffer) InstructionName() string { return "accept_offer" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *AcceptOffer) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -1233,7 +1238,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *RejectNegotiation) InstructionName() string { return "reject_negotiation" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *RejectNegotiation) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -1349,7 +1355,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ExpireNegotiation) InstructionName() string { return "expire_negotiation" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *ExpireNegotiation) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -1459,7 +1466,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *CloseNegotiation) InstructionName() string { return "close_negotiation" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *CloseNegotiation) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -1579,7 +1587,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ClaimPayout) InstructionName() string { return "claim_payout" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *ClaimPayout) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -1687,7 +1696,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ClaimMilestone) InstructionName() string { return "claim_milestone" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *ClaimMilestone) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.CreatedAt = n.CreatedAt
@@ -1785,7 +1795,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ReleaseMilestone) InstructionName() string { return "release_milestone" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *ReleaseMilestone) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -1895,7 +1906,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *DisputeMilestone) InstructionName() string { return "dispute_milestone" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *DisputeMilestone) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.CreatedAt = n.CreatedAt
@@ -1997,7 +2009,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *ResolveDispute) InstructionName() string { return "resolve_dispute" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *ResolveDispute) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -2123,7 +2136,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *SettleDeadline) InstructionName() string { return "settle_deadline" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *SettleDeadline) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint
@@ -2246,7 +2260,8 @@ const (
 // InstructionName returns the instruction's name in the IDL.
 func (v *SettleByAgreement) InstructionName() string { return "settle_by_agreement" }
 
-// On sets the negotiation's address, and the required fields that have to equal fields of it.
+// On sets the negotiation's address, and copies its mint, its time of creation and its state into the fields that
+// the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *SettleByAgreement) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
 	v.TokenMint = n.TokenMint

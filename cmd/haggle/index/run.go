@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"time"
 
@@ -54,8 +55,8 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 		if poll <= 0 {
 			return exitcode.Usagef("--poll must be positive: 1s")
 		}
-		if rate < 0 {
-			return exitcode.Usagef("--rate must not be negative: %v", rate)
+		if !(rate >= 0) || math.IsInf(rate, 0) {
+			return exitcode.Usagef("--rate: %v is not a finite number of at least 0", rate)
 		}
 		if err := checkFolder(declarations); err != nil {
 			return err

@@ -64,7 +64,7 @@ func In(folder, address string) Files {
 	return Files{given, prefix + "-checkpoints.jsonl", prefix + "-checkpoints.key"}
 }
 
-// Failure adds exit code and hint to the error of opening the database.
+// Failure adds exit code and hint to an error of the gateway's database. Others stay as they are.
 func Failure(err error) error {
 	return exitcode.Match(err, exitcode.NoDatabase,
 		exitcode.Case{Is: store.ErrAddress, Kind: exitcode.Usage,

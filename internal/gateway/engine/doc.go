@@ -7,7 +7,7 @@
 //	keep(decision.Status(), decision.Round, decision.Terms, strategy.Deadline(decision.Action, now))
 //	send(decision.Answer()) // all that the client receives
 //
-// The caller ends a negotiation whose deadline has passed as timeout, before it asks for a decision.
+// The caller sets a negotiation whose deadline has passed to the status timeout, before it asks for a decision.
 //
 // # Order of the rules
 //

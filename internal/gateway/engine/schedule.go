@@ -120,7 +120,8 @@ func Select(strategies []*Strategy, now time.Time) (index int, standings []Stand
 	return index, standings
 }
 
-// standing returns the standing without other strategies. A strategy with an invalid time zone never applies.
+// standing returns the standing of the strategy as if it were the only one. With an invalid time zone it never
+// applies.
 func (s *Strategy) standing(now time.Time) Standing {
 	location, err := s.location()
 	switch {

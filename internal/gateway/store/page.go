@@ -20,8 +20,8 @@ const (
 // ErrCursor means that a cursor is not one of the store.
 var ErrCursor = errors.New("invalid cursor: use the one of the page before it")
 
-// ErrPageSize means that the size of a page is not from 1 to [MaxPage]. It names the parameter of the
-// interfaces.
+// ErrPageSize means that the size of a page is not from 1 to [MaxPage]. Its text is the name of the parameter
+// in REST and MCP.
 var ErrPageSize = errors.New("limit")
 
 // Page selects a part of a list.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gagliardetto/anchor-go/idl"
 )
@@ -18,7 +19,7 @@ type instruction struct {
 	Negotiation                  bool // acts on an existing negotiation
 }
 
-// negotiationFields has the fields of the negotiation by the fields of instructions that have to equal them.
+// negotiationFields has the fields of the negotiation by the fields of instructions into which On copies them.
 var negotiationFields = map[string]string{
 	"TokenMint":        "TokenMint",
 	"CreatedAt":        "CreatedAt",
@@ -98,6 +99,9 @@ func (p *program) instruction(types types, row idl.IdlInstruction) (instruction,
 	for _, arg := range ix.Fields {
 		if taken[arg.Name] {
 			return ix, fmt.Errorf("%s is both an account and an argument", arg.Name)
+		}
+		if strings.HasPrefix(arg.Name, "Expected") && arg.InNegotiation() == "" {
+			return ix, fmt.Errorf("%s has no field of the negotiation that it is compared with", arg.Name)
 		}
 	}
 	ix.Leaves, ix.Size, err = types.layout(row.Args, "", discriminatorSize)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,7 +76,8 @@ func TestCommentsContinueTheirSubject(t *testing.T) {
 
 // The generator refuses everything that it does not support.
 func TestUnsupportedIDLsAreRefused(t *testing.T) {
-	const frame = `{"address": "11111111111111111111111111111111", "instructions": [], "accounts": [{"name": "A", "discriminator": [1,2,3,4,5,6,7,8]}],
+	const frame = `{"address": "11111111111111111111111111111111", "instructions": [],
+		"accounts": [{"name": "A", "discriminator": [1,2,3,4,5,6,7,8]}],
 		"types": [{"name": "A", "type": {"kind": "struct", "fields": [{"name": "x", "type": TYPE}]}}]}`
 	for idlType, want := range map[string]string{
 		`"u64"`:                           "",
@@ -93,6 +95,26 @@ func TestUnsupportedIDLsAreRefused(t *testing.T) {
 		}
 		if want == "" {
 			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// An expected value of which the generator does not know the field of the negotiation would stay zero.
+func TestUnknownExpectationsAreRefused(t *testing.T) {
+	const frame = `{"address": "11111111111111111111111111111111", "instructions": [{"name": "act",
+		"discriminator": [1,2,3,4,5,6,7,8], "accounts": [], "args": [{"name": "NAME", "type": "u64"}]}]}`
+	for name, want := range map[string]string{
+		"amount": "", "expected_amount": "", "expected_price": "ExpectedPrice has no field of the negotiation",
+	} {
+		path := filepath.Join(t.TempDir(), "idl.json")
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(frame, "NAME", name, 1)), 0o600))
+		file, err := idl.ParseFromFilepath(path)
+		require.NoError(t, err)
+		_, err = render(file)
+		if want == "" {
+			require.NotContains(t, fmt.Sprint(err), "no field of the negotiation")
 			continue
 		}
 		require.ErrorContains(t, err, want)
