@@ -16,6 +16,9 @@ var (
 	// ErrTooLong: one of the agent's functions has not returned within [Config].DecisionTime, or before the
 	// time to answer was over.
 	ErrTooLong = errors.New("agent: function takes too long")
+	// ErrOffersMissing: [Turn].History lacks offers, because no node has returned them in time. A function that
+	// needs all of them returns it: the runtime calls it again, and does not call [Config].Failed.
+	ErrOffersMissing = errors.New("agent: not all offers are known")
 
 	errTimeIsUp     = fmt.Errorf("%w: the time to answer is nearly over", ErrTooLong)
 	errOverdueCall  = fmt.Errorf("%w: the call before has not returned", ErrTooLong)
@@ -120,6 +123,10 @@ func safely[T any](ctx context.Context, function func(ctx context.Context) (T, e
 
 // failed reports an error of the agent's functions.
 func (l *loop) failed(f *tracked, err error) {
+	if errors.Is(err, ErrOffersMissing) {
+		l.config.Logger.Warn("the decision is put off", f.attributes("error", err)...)
+		return
+	}
 	l.config.Logger.Error("the agent's function failed", f.attributes("error", err)...)
 	l.report(f.address, err)
 }

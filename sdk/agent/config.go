@@ -89,7 +89,7 @@ type Config struct {
 	Ended func(Result)
 	// Failed is called with errors of the agent's functions, each [*InvalidDecision], each [*Refusal], and
 	// errors of actions. It is not called after errors that the runtime expects to pass: a node that does not
-	// answer, a negotiation that has changed, an unknown outcome. It should return at once.
+	// answer, a negotiation that has changed, an unknown outcome, [ErrOffersMissing]. It should return at once.
 	Failed func(negotiation solana.PublicKey, err error)
 	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]). If nil,
 	// slog.Default() is used.

@@ -80,13 +80,12 @@ func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain
 }
 
 // Respond returns the strategy's move at a turn, with its reason. The outcome of an offer is that of
-// [onchain.Domain]. It returns an error if the node has not returned all offers yet; at the last call it
-// decides without them.
+// [onchain.Domain]. It returns [ErrOffersMissing] if the node has not returned all offers yet; at the last call
+// it decides without them.
 func (p Player) Respond(turn Turn) (bargain.Action, error) {
 	n := turn.Negotiation
 	if len(turn.History) < int(n.CurrentRound) && !turn.LastCall {
-		err := fmt.Errorf("agent: %d of %d offers are known", len(turn.History), n.CurrentRound)
-		return bargain.Action{}, err
+		return bargain.Action{}, fmt.Errorf("%w: %d of %d", ErrOffersMissing, len(turn.History), n.CurrentRound)
 	}
 	rules := onchain.RulesOf(&n.Negotiation)
 	player, err := p.Simulated(rules, turn.Side)

@@ -85,7 +85,7 @@ func TestPlayersWaitForMissingOffersUntilTheLastCall(t *testing.T) {
 	}
 	player := agent.Player{Strategy: strategy.Linear(), Opening: 300_000, Reservation: 600_000}
 	_, err := player.Decide(t.Context(), turn)
-	require.EqualError(t, err, "agent: 1 of 2 offers are known")
+	require.EqualError(t, err, "agent: not all offers are known: 1 of 2")
 	turn.LastCall = true
 	decision, err := player.Decide(t.Context(), turn)
 	require.NoError(t, err)
