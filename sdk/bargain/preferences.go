@@ -166,13 +166,19 @@ func (p *Preferences) Extremes() (worst, best Outcome) {
 	return inverse.AtLeast(fixed.Min), inverse.AtMost(fixed.Max)
 }
 
-// Range returns the rational range of utilities: the higher one of reservation value and lowest utility, and
-// the highest utility. It returns false if no outcome is rational.
-func (p *Preferences) Range() (least, most fixed.Number, ok bool) {
+// Bounds returns the lowest and the highest utility: those of Extremes.
+func (p *Preferences) Bounds() (least, most fixed.Number) {
 	if !p.isBounded {
 		p.Inverse()
 	}
-	return max(p.least, p.reservation), p.most, p.most >= p.reservation
+	return p.least, p.most
+}
+
+// Range returns the rational range of utilities: the higher one of reservation value and lowest utility, and
+// the highest utility. It returns false if no outcome is rational.
+func (p *Preferences) Range() (least, most fixed.Number, ok bool) {
+	least, most = p.Bounds()
+	return max(least, p.reservation), most, most >= p.reservation
 }
 
 // Target returns the utility at a level of the rational range: 0 is its low end, [fixed.One] its high end.

@@ -49,12 +49,12 @@ var (
 	ErrNoCounter = errors.New("negotiation: no counter offer to accept; send a proposal")
 )
 
-// Status returns the status of the negotiation after the decision.
-func (d Decision) Status() Status {
-	return map[Action]Status{
-		Counter: Negotiating, Approve: AwaitingApproval, Accept: Accepted, Reject: Rejected, Timeout: TimedOut,
-	}[d.Action]
+var statusAfter = map[Action]Status{
+	Counter: Negotiating, Approve: AwaitingApproval, Accept: Accepted, Reject: Rejected, Timeout: TimedOut,
 }
+
+// Status returns the status of the negotiation after the decision.
+func (d Decision) Status() Status { return statusAfter[d.Action] }
 
 // Deadline returns the time from which a negotiation that an action leaves open is over without an agreement.
 // While an agreement waits for approval, the time for approval counts instead of the time for activity.

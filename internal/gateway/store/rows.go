@@ -38,8 +38,8 @@ func single[R, T any](name string, of func(R) T) func(R, error) (T, error) {
 	}
 }
 
-// several returns a function that returns the objects of rows. The list is never nil, so
-// that an empty one is [] in JSON.
+// several returns a function that returns the objects of rows. The list is never nil, so that an empty one is
+// [] in JSON.
 func several[R, T any](of func(R) T) func([]R, error) ([]T, error) {
 	return func(rows []R, err error) ([]T, error) {
 		if err != nil {

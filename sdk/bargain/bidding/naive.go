@@ -59,18 +59,11 @@ func (n NaiveTitForTat) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidde
 	if _, _, ok := seat.Preferences.Range(); !ok {
 		return none{}
 	}
-	best, span := bestAndSpan(seat.Preferences)
+	worst, best := seat.Preferences.Bounds()
 	return &naive{
 		NaiveTitForTat: n, preferences: seat.Preferences, self: seat.Self, gaps: gapsOf(seat.Preferences),
-		best: best, span: span,
+		best: best, span: best - worst,
 	}
-}
-
-// bestAndSpan returns the highest utility, and its distance from the lowest one.
-func bestAndSpan(p *bargain.Preferences) (best, span fixed.Number) {
-	low, high := p.Extremes()
-	best = p.Of(high)
-	return best, best - p.Of(low)
 }
 
 type naive struct {
@@ -121,9 +114,9 @@ func (n NaiveTitForTat) Acceptor(seat bargain.Seat) bargain.Acceptor {
 		return refusal{}
 	}
 	a := &naiveAcceptor{preferences: p, least: least, most: most, kindness: n.Kindness, gaps: gapsOf(p)}
-	if _, span := bestAndSpan(p); span > 0 {
+	if worst, best := p.Bounds(); best > worst {
 		for at := range a.gaps {
-			a.gaps[at] = a.gaps[at].Div(span)
+			a.gaps[at] = a.gaps[at].Div(best - worst)
 		}
 	}
 	return a

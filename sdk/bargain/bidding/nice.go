@@ -21,8 +21,8 @@ func (NiceTitForTat) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidd
 	if _, _, ok := p.Range(); !ok {
 		return none{}
 	}
-	n := &nice{seat: seat, model: model, bestReceived: bargain.NoOutcome}
-	n.best, n.width = bestAndSpan(p)
+	worst, best := p.Bounds()
+	n := &nice{seat: seat, model: model, best: best, width: best - worst, bestReceived: bargain.NoOutcome}
 	n.reservation = n.relative(p.Reservation())
 	return n
 }

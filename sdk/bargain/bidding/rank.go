@@ -89,14 +89,13 @@ func newOrder(p *bargain.Preferences) order {
 func (r *order) next() bargain.Outcome {
 	if r.passed {
 		r.passed = false
-		switch {
-		case r.current == bargain.NoOutcome:
+		if r.current == bargain.NoOutcome {
 			_, r.current = r.preferences.Extremes()
-		case r.cursor == nil:
-			r.cursor = r.preferences.Inverse().Descend()
-			r.cursor.Next() // the best
-			fallthrough
-		default:
+		} else {
+			if r.cursor == nil {
+				r.cursor = r.preferences.Inverse().Descend()
+				r.cursor.Next() // the best
+			}
 			r.current = r.cursor.Next()
 		}
 		if r.current != bargain.NoOutcome && !r.preferences.IsRational(r.current) {
@@ -231,7 +230,7 @@ func (w *wasting) advance() {
 	p := w.order.preferences
 	additive, ok := p.Utility().(bargain.Additive)
 	for w.left > 0 {
-		below := false
+		var below bool
 		if ok {
 			w.left, below = lastBelow(p, additive, w.left-1)
 		} else {
