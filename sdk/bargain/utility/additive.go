@@ -33,25 +33,31 @@ func (t Table) extremes(count uint64) (monotone int, least, most uint64, err err
 	if uint64(len(t)) != count {
 		return 0, 0, 0, fmt.Errorf("%d values for an issue with %d", len(t), count)
 	}
-	last, low, high := t[0], t[0], t[0]
-	rises, falls := false, false
+	rises, falls, last := 1, 1, len(t)-1
+	for rises < len(t) && t[rises-1] <= t[rises] {
+		rises++
+	}
+	for falls < len(t) && t[falls-1] >= t[falls] {
+		falls++
+	}
+	for last > 0 && t[last-1] == t[last] {
+		last-- // to the first of equal values at the end
+	}
+	switch len(t) {
+	case rises:
+		return 1, 0, uint64(last), nil
+	case falls:
+		return -1, uint64(last), 0, nil
+	}
 	for i, value := range t {
-		rises, falls = rises || value > last, falls || value < last
-		if value < low {
-			least, low = uint64(i), value
+		if value < t[least] {
+			least = uint64(i)
 		}
-		if value > high {
-			most, high = uint64(i), value
+		if value > t[most] {
+			most = uint64(i)
 		}
-		last = value
 	}
-	switch {
-	case !falls:
-		monotone = 1
-	case !rises:
-		monotone = -1
-	}
-	return monotone, least, most, nil
+	return 0, least, most, nil
 }
 
 func (t Table) scaled(weight fixed.Number) Values {
