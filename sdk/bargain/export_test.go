@@ -14,7 +14,11 @@ type Lazy struct{ *lazy }
 // NewLazy returns an inverse that makes what a query needs. Spent is the cost of earlier queries: the higher
 // it is, the earlier more outcomes are sorted.
 func NewLazy(domain *Domain, utility Additive, spent int64) Lazy {
-	l := newLazy(domain, utility)
+	p, err := NewPreferences(domain, utility, 0)
+	if err != nil {
+		panic(err)
+	}
+	l := (*lazy)(p)
 	l.spent.Store(spent)
 	return Lazy{l}
 }

@@ -31,7 +31,7 @@ const (
 	maxRight, maxLeft = 1 << 18, 1 << 16
 )
 
-// newInverse returns the inverse that suits a utility: see the package comment.
+// newInverse returns the inverse that suits a utility that is not lazy: see the package comment.
 func newInverse(domain *Domain, utility Utility) Inverse {
 	additive, ok := utility.(Additive)
 	if ok && domain.Len() == 1 {
@@ -40,9 +40,6 @@ func newInverse(domain *Domain, utility Utility) Inverse {
 		}
 	}
 	if domain.Size() <= maxSorted {
-		if ok && domain.Len() > 1 {
-			return newLazy(domain, additive)
-		}
 		return newSorted(domain, utility)
 	}
 	if ok {

@@ -7,17 +7,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// lazy is the inverse of an additive utility over several issues. It makes what a query needs, and keeps it. The
-// best and the worst outcome need nothing, a target needs two lists of combinations, and a cursor needs the best
-// outcomes in their order, which are the start of the order of all. When the queries in the lists have cost as
-// much as a start of twice the length, it sorts that one, up to all outcomes. So it never costs much more than
+// lazy are preferences with an additive utility as their own inverse. It makes what a query needs, and keeps it.
+// The best and the worst outcome need nothing, a target needs two lists of combinations, and a cursor needs the
+// best outcomes in their order, which are the start of the order of all. When the queries in the lists have cost
+// as much as a start of twice the length, it sorts that one, up to all outcomes. So it never costs much more than
 // twice the cheaper one of the two ways, and long tournaments have the faster queries. The answers are always
 // the same.
-type lazy struct {
-	// pairs has its lists after the first call of balanced.
-	pairs
-	domain    *Domain
-	makeLists sync.Once
+type lazy Preferences
+
+// lazyMemory is what a lazy inverse keeps.
+type lazyMemory struct {
+	lists atomic.Pointer[lists]
 	// start is the start of the order, with all outcomes that have the utility of its last one.
 	start   atomic.Pointer[sorted]
 	growing sync.Mutex
@@ -33,16 +33,25 @@ const (
 	costOfStart = 8
 )
 
-func newLazy(domain *Domain, utility Additive) *lazy {
-	l := &lazy{domain: domain}
-	l.bound(utility)
-	return l
+// isLazy reports whether lazy is the inverse for a utility.
+func isLazy(domain *Domain, utility Utility) bool {
+	_, ok := utility.(Additive)
+	return ok && domain.Len() > 1 && domain.Size() <= maxSorted
+}
+
+func (l *lazy) additive() Additive {
+	additive, _ := l.utility.(Additive)
+	return additive
 }
 
 // balanced returns the lists of combinations.
-func (l *lazy) balanced() *pairs {
-	l.makeLists.Do(func() { l.balance(l.domain) })
-	return &l.pairs
+func (l *lazy) balanced() *lists {
+	known := l.lists.Load()
+	if known == nil {
+		known = newLists(l.domain, l.additive())
+		l.lists.Store(known) // those that another goroutine makes meanwhile are equal
+	}
+	return known
 }
 
 // grown returns a start of the order with at least count outcomes.
@@ -62,8 +71,8 @@ func (l *lazy) grown(count uint64) *sorted {
 	return start
 }
 
-// forTarget returns the inverse for a query with a target within the bounds.
-func (l *lazy) forTarget(target fixed.Number) Inverse {
+// startFor returns a start of the order that has a target within the bounds; nil if the lists answer the query.
+func (l *lazy) startFor(target fixed.Number) *sorted {
 	start, next := l.start.Load(), int64(leastStart)
 	if start != nil {
 		if start.has(target) {
@@ -71,13 +80,12 @@ func (l *lazy) forTarget(target fixed.Number) Inverse {
 		}
 		next = 2 * int64(len(start.list))
 	}
-	lists := l.balanced()
-	if spent := l.spent.Add(int64(lists.rows)); spent >= costOfStart*next {
+	if spent := l.spent.Add(int64(l.balanced().rows)); spent >= costOfStart*next {
 		if start = l.grown(uint64(spent / costOfStart)); start.has(target) {
 			return start
 		}
 	}
-	return lists
+	return nil
 }
 
 func (l *lazy) AtLeast(target fixed.Number) Outcome {
@@ -85,9 +93,13 @@ func (l *lazy) AtLeast(target fixed.Number) Outcome {
 	case target > l.most:
 		return NoOutcome
 	case target <= l.least:
-		return l.worst
+		worst, _ := l.additive().Extremes()
+		return worst
 	}
-	return l.forTarget(target).AtLeast(target)
+	if start := l.startFor(target); start != nil {
+		return start.AtLeast(target)
+	}
+	return l.balanced().atLeast(target).offset
 }
 
 func (l *lazy) AtMost(target fixed.Number) Outcome {
@@ -95,10 +107,16 @@ func (l *lazy) AtMost(target fixed.Number) Outcome {
 	case target < l.least:
 		return NoOutcome
 	case target >= l.most:
-		return l.best
+		_, best := l.additive().Extremes()
+		return best
 	}
-	return l.forTarget(target).AtMost(target)
+	if start := l.startFor(target); start != nil {
+		return start.AtMost(target)
+	}
+	return l.balanced().atMost(target).offset
 }
+
+func (*lazy) Exact() bool { return true }
 
 func (l *lazy) Within(low, high fixed.Number, random *Random) Outcome {
 	return l.grown(l.domain.Size()).Within(low, high, random)

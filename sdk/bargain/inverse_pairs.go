@@ -3,7 +3,6 @@ package bargain
 import (
 	"cmp"
 	"container/heap"
-	"math/bits"
 	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -13,13 +12,11 @@ import (
 // list that can have the outcome, a search in the right one. If there are more issues than the lists can
 // hold, the others follow the target in proportion, and the inverse is not exact.
 type pairs struct {
-	left, right half
+	lists
 	others      []half
 	least, most fixed.Number
 	worst, best Outcome
 	utility     Additive
-	// rows is about the number of rows that a query visits.
-	rows uint64
 }
 
 // newPairs returns false if an issue without a known order has too many values. The limits are those of the
@@ -50,59 +47,14 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 			others = append(others, at)
 		}
 	}
-	p := &pairs{left: newHalf(domain, utility, left), right: newHalf(domain, utility, right)}
+	p := &pairs{utility: utility}
+	p.left, p.right = newHalf(domain, utility, left), newHalf(domain, utility, right)
 	for _, at := range others {
 		p.others = append(p.others, newHalf(domain, utility, []int{at}))
 	}
-	p.bound(utility)
-	return p, true
-}
-
-// bound stores the utility and its bounds.
-func (p *pairs) bound(utility Additive) {
-	p.utility = utility
 	p.worst, p.best = utility.Extremes()
 	p.least, p.most = utility.Of(p.worst), utility.Of(p.best)
-}
-
-// balance makes two lists that are about equally long, for domains whose combinations fit into them.
-//
-// The more important issues are in one list, the less important ones in the other. Then the sums of the
-// latter fit into the gaps between those of the former as far as possible, and few rows can have the outcome
-// for a target.
-func (p *pairs) balance(domain *Domain) {
-	values, runs := make([]partial, 0, 64), make([]run, 0, 8)
-	for at := range domain.Len() {
-		values, runs = appendValues(values, runs, domain, p.utility, at)
-		for i := at; i > 0 && runs[i].span > runs[i-1].span; i-- {
-			runs[i], runs[i-1] = runs[i-1], runs[i]
-		}
-	}
-	cut, size, least, left := 0, uint64(1), domain.Size()+1, uint64(1)
-	for i, r := range runs {
-		left *= uint64(r.end - r.first)
-		if sum := left + domain.Size()/left; sum < least {
-			cut, size, least = i+1, left, sum
-		}
-	}
-	memory := make([]partial, least)
-	p.left.list = combine(memory[:0:size], values, runs[:cut])
-	p.right.list = combine(memory[size:size], values, runs[cut:])
-	p.rows = rows(p.left.list, p.right.list)
-	if other := rows(p.right.list, p.left.list); other < p.rows {
-		p.left, p.right, p.rows = p.right, p.left, other
-	}
-}
-
-// rows returns about how many elements of the left list a query visits: those whose sums with the right list
-// are on both sides of a target.
-func rows(left, right []partial) uint64 {
-	count := uint64(len(left))
-	if own, other := span(left), span(right); own > other {
-		high, low := bits.Mul64(count, uint64(other))
-		count, _ = bits.Div64(high, low, uint64(own))
-	}
-	return count + 1
+	return p, true
 }
 
 func (p *pairs) Exact() bool { return len(p.others) == 0 }
@@ -132,70 +84,30 @@ func (p *pairs) base(target fixed.Number, above bool) (base partial) {
 	return base
 }
 
-// AtLeast finds in each row, which is an element of the left list, the first sum from target on. From row to
-// row it is further down the right list. AtLeast skips the rows that have no such sum, and those that have
-// only higher sums than another row.
 func (p *pairs) AtLeast(target fixed.Number) Outcome {
 	if target > p.most {
 		return NoOutcome
 	}
 	target = max(target, p.least)
 	base := p.base(target, true)
-	need := target - base.sum
-	found := partial{offset: NoOutcome}
-	lowest, highest := p.right.at(0).sum, p.right.at(p.right.len()-1).sum
-	at := p.right.len() - 1
-	for rank := p.left.from(need-highest, p.left.len()/2); rank < p.left.len(); rank++ {
-		left := p.left.at(rank)
-		if found.offset != NoOutcome && left.sum+lowest > found.sum {
-			break
-		}
-		at = p.right.from(need-left.sum, at)
-		sum := left.sum + p.right.at(at).sum
-		if found.offset != NoOutcome && sum > found.sum {
-			continue
-		}
-		offset := left.offset + p.right.lowest(at).offset
-		if found.offset == NoOutcome || sum < found.sum || offset < found.offset {
-			found = partial{sum, offset}
-		}
-	}
-	if found.offset == NoOutcome {
-		return NoOutcome
-	}
-	return found.offset + base.offset
+	return p.atLeast(target - base.sum).and(base)
 }
 
-// AtMost is AtLeast upside down: it begins with the last row that has a sum up to target.
 func (p *pairs) AtMost(target fixed.Number) Outcome {
 	if target < p.least {
 		return NoOutcome
 	}
 	target = min(target, p.most)
 	base := p.base(target, false)
-	need := target - base.sum
-	found := partial{offset: NoOutcome}
-	lowest, highest := p.right.at(0).sum, p.right.at(p.right.len()-1).sum
-	after := uint64(0)
-	for rank := p.left.after(need-lowest, p.left.len()/2); rank > 0; rank-- {
-		left := p.left.at(rank - 1)
-		if found.offset != NoOutcome && left.sum+highest < found.sum {
-			break
-		}
-		after = p.right.after(need-left.sum, after)
-		sum := left.sum + p.right.at(after-1).sum
-		if found.offset != NoOutcome && sum < found.sum {
-			continue
-		}
-		offset := left.offset + p.right.lowest(after-1).offset
-		if found.offset == NoOutcome || sum > found.sum || offset < found.offset {
-			found = partial{sum, offset}
-		}
-	}
-	if found.offset == NoOutcome {
+	return p.atMost(target - base.sum).and(base)
+}
+
+// and returns the outcome of a combination of all other issues and one of the base, or [NoOutcome].
+func (p partial) and(base partial) Outcome {
+	if p.offset == NoOutcome {
 		return NoOutcome
 	}
-	return found.offset + base.offset
+	return p.offset + base.offset
 }
 
 func (p *pairs) Within(low, high fixed.Number, random *Random) Outcome {
@@ -231,33 +143,6 @@ func (p *pairs) between(rank uint64, low, high fixed.Number) (first, end uint64)
 	left := p.left.at(rank).sum
 	first = p.right.from(low-left, p.right.len()/2)
 	return first, p.right.after(high-left, first)
-}
-
-// highest returns the outcomes with the highest utilities in their order, equal ones by their number: at
-// least count of them, which must not exceed their number, and all others with the last one's utility. Both
-// halves must be lists.
-func (p *pairs) highest(count int) []ranked {
-	left, right := p.left.list, p.right.list
-	// The best i elements of the left list and the best j of the right one have i*j sums, which are at least
-	// that of the last two elements.
-	least := fixed.Min
-	for i := 1; i <= min(count, len(left)); i++ {
-		if j := (count + i - 1) / i; j <= len(right) {
-			least = max(least, left[len(left)-i].sum+right[len(right)-j].sum)
-		}
-	}
-	const usual = 64 // needs no memory of the heap
-	utilities, outcomes := make([]fixed.Number, 0, usual), make([]Outcome, 0, usual)
-	if 2*count > usual {
-		utilities, outcomes = make([]fixed.Number, 0, 2*count), make([]Outcome, 0, 2*count)
-	}
-	for i := len(left) - 1; i >= 0 && left[i].sum+right[len(right)-1].sum >= least; i-- {
-		for j := len(right) - 1; j >= 0 && left[i].sum+right[j].sum >= least; j-- {
-			utilities = append(utilities, left[i].sum+right[j].sum)
-			outcomes = append(outcomes, left[i].offset+right[j].offset)
-		}
-	}
-	return spread(utilities, outcomes)
 }
 
 func (p *pairs) Descend() Cursor { return p.cursor(false) }

@@ -41,11 +41,11 @@ type Additive interface {
 type Discount struct {
 	// Factor is multiplied once for each unit of Per: a number from 0 to 1; 0 counts as 1.
 	Factor fixed.Number
+	// Cost is subtracted for each step or for the whole time, after the factor (Rubinstein's fixed cost).
+	Cost fixed.Number
 	// PerStep reports that the unit is a step, as in NegMAS. If false, the unit is the whole negotiation's
 	// relative time, as in GENIUS: u * Factor^t for t from 0 to 1.
 	PerStep bool
-	// Cost is subtracted for each step or for the whole time, after the factor (Rubinstein's fixed cost).
-	Cost fixed.Number
 	// KeepReservation reports that the reservation value is not discounted.
 	KeepReservation bool
 }
@@ -70,14 +70,16 @@ type Preferences struct {
 	discount    Discount
 
 	// least and most are the bounds of the utility. Unless it is [Bounded], the inverse sets them.
-	least, most fixed.Number
-	isBounded   bool
+	least, most       fixed.Number
+	isBounded, isLazy bool
 
+	reused atomic.Bool
+	memos  atomic.Pointer[memo]
+
+	// lazyMemory is used if isLazy is true, inverse otherwise.
+	lazyMemory
 	once    sync.Once
 	inverse Inverse
-
-	memos  atomic.Pointer[memo]
-	reused atomic.Bool
 }
 
 // ErrPreferences reports invalid preferences.
@@ -103,7 +105,10 @@ func NewDiscounted(
 	case discount.Cost < -MaxUtility || discount.Cost > MaxUtility:
 		return nil, fmt.Errorf("%w: cost %s exceeds the limit", ErrPreferences, discount.Cost)
 	}
-	p := &Preferences{domain: domain, utility: utility, reservation: reservation, discount: discount}
+	p := &Preferences{
+		domain: domain, utility: utility, reservation: reservation, discount: discount,
+		isLazy: isLazy(domain, utility),
+	}
 	if bounded, ok := utility.(Bounded); ok {
 		worst, best := bounded.Extremes()
 		p.least, p.most, p.isBounded = utility.Of(worst), utility.Of(best), true
@@ -142,9 +147,12 @@ func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Numb
 	return p.discount.At(p.Of(o), step, time)
 }
 
-// Inverse finds outcomes by their utility. The first call makes it, which can take time in large domains:
-// see the package comment.
+// Inverse finds outcomes by their utility. The first call or query makes it, which can take time in large
+// domains: see the package comment.
 func (p *Preferences) Inverse() Inverse {
+	if p.isLazy {
+		return (*lazy)(p)
+	}
 	p.once.Do(func() {
 		p.inverse = newInverse(p.domain, p.utility)
 		if !p.isBounded {
