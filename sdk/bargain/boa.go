@@ -52,7 +52,9 @@ type Model interface {
 
 // BOA is a strategy that is composed of its parts.
 type BOA struct {
-	Bidding    Bidding
+	Bidding Bidding
+	// Acceptance is the condition to accept. If nil, the bidder has its own: it must be an [Acceptor], too,
+	// or Start panics.
 	Acceptance Acceptance
 	// Modeling is the opponent model. If nil, there is none.
 	Modeling Modeling
@@ -64,7 +66,12 @@ func (b BOA) Start(seat Seat) Negotiator {
 	if b.Modeling != nil {
 		n.model = b.Modeling.Model(seat)
 	}
-	n.bidder, n.acceptor = b.Bidding.Bidder(seat, n.model), b.Acceptance.Acceptor(seat)
+	n.bidder = b.Bidding.Bidder(seat, n.model)
+	if b.Acceptance != nil {
+		n.acceptor = b.Acceptance.Acceptor(seat)
+	} else {
+		n.acceptor = n.bidder.(Acceptor)
+	}
 	return n
 }
 

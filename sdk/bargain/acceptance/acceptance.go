@@ -7,7 +7,6 @@ package acceptance
 
 import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
@@ -73,37 +72,6 @@ type timed struct {
 
 func (t *timed) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	return state.Time >= t.From && t.preferences.IsRational(state.Offer)
-}
-
-// Aspiration accepts offers with at least the utility that a curve claims at the time, less a tolerance. It
-// is the acceptance of NegMAS' time-based negotiators.
-type Aspiration struct {
-	Curve     curve.Curve
-	Tolerance fixed.Number
-}
-
-// Acceptor implements [bargain.Acceptance].
-func (a Aspiration) Acceptor(seat bargain.Seat) bargain.Acceptor {
-	least, most, ok := seat.Range()
-	if !ok {
-		return never{}
-	}
-	return &aspiration{
-		Aspiration: a, preferences: seat.Preferences, least: least, most: most,
-		table: curve.Tabulate(a.Curve, seat.Steps),
-	}
-}
-
-type aspiration struct {
-	Aspiration
-	preferences *bargain.Preferences
-	least, most fixed.Number
-	table       *curve.Table
-}
-
-func (a *aspiration) Accepts(state *bargain.State, _ bargain.Plan) bool {
-	target := a.least + a.table.At(state.Step, state.Time).Mul(a.most-a.least) - a.Tolerance
-	return a.preferences.Of(state.Offer) >= max(target, a.least)
 }
 
 // never accepts nothing.

@@ -54,34 +54,3 @@ func (Best) Acceptor(seat bargain.Seat) bargain.Acceptor {
 	}
 	return Const{Utility: most}.Acceptor(seat)
 }
-
-// MiCRO is NegMAS' MiCROAcceptancePolicy: it accepts offers that are at least as good as the next new offer
-// of [github.com/haggle-protocol/haggle/sdk/bargain/bidding.MiCRO], or, while that repeats its offers, as its
-// lowest offer so far.
-type MiCRO struct{}
-
-// Acceptor implements [bargain.Acceptance].
-func (MiCRO) Acceptor(seat bargain.Seat) bargain.Acceptor {
-	return &micro{seat: seat, lowest: fixed.Max}
-}
-
-type micro struct {
-	seat     bargain.Seat
-	lowest   fixed.Number
-	observed int
-}
-
-func (m *micro) Accepts(state *bargain.State, plan bargain.Plan) bool {
-	p := m.seat.Preferences
-	for ; m.observed < len(state.History); m.observed++ {
-		if offer := state.History[m.observed]; offer.By == m.seat.Self {
-			m.lowest = min(m.lowest, p.Of(offer.Outcome))
-		}
-	}
-	least := p.Reservation()
-	if planned := plan.Next(); planned != bargain.NoOutcome {
-		// A repeated offer is not below the lowest one.
-		least = max(least, min(m.lowest, p.Of(planned)))
-	}
-	return p.Of(state.Offer) >= least
-}

@@ -129,14 +129,19 @@ func TestNoOfferIsBelowTheReservationValue(t *testing.T) {
 			require.NoError(t, err)
 			p, err := bargain.NewPreferences(domain, u, 2*value.Draw(t, "reservation"))
 			require.NoError(t, err)
+			offers := rapid.SampledFrom(biddings).Draw(t, "bidding")
+			acceptances := []bargain.Acceptance{
+				acceptance.Next{}, acceptance.Rational{}, acceptance.Better{}, acceptance.NotWorse{},
+				acceptance.Combi{Expectation: acceptance.ExpectMax}, acceptance.Combi{From: fixed.One / 2, Expectation: acceptance.ExpectAvg},
+				acceptance.Combi{From: fixed.One / 3, Expectation: acceptance.ExpectProb},
+				acceptance.Any{First: acceptance.Best{}, Second: acceptance.Time{From: fixed.One / 10 * 9}},
+			}
+			switch offers.(type) {
+			case bidding.TimeDependent, bidding.MiCRO, bidding.NaiveTitForTat:
+				acceptances = append(acceptances, nil) // their own
+			}
 			parties = append(parties, mechanism.Party{Preferences: p, Strategy: bargain.BOA{
-				Bidding: rapid.SampledFrom(biddings).Draw(t, "bidding"),
-				Acceptance: rapid.SampledFrom([]bargain.Acceptance{
-					acceptance.Next{}, acceptance.Rational{}, acceptance.Better{}, acceptance.NotWorse{}, acceptance.MiCRO{},
-					acceptance.Combi{Expectation: acceptance.ExpectMax}, acceptance.Combi{From: fixed.One / 2, Expectation: acceptance.ExpectAvg},
-					acceptance.Combi{From: fixed.One / 3, Expectation: acceptance.ExpectProb},
-					acceptance.Any{First: acceptance.Best{}, Second: acceptance.Time{From: fixed.One / 10 * 9}},
-				}).Draw(t, "acceptance"),
+				Bidding: offers, Acceptance: rapid.SampledFrom(acceptances).Draw(t, "acceptance"),
 				Modeling: rapid.SampledFrom([]bargain.Modeling{
 					nil, opponent.HardHeaded{}, opponent.Smith{}, opponent.NashFrequency{}, opponent.Bayesian{},
 				}).Draw(t, "model"),

@@ -9,11 +9,10 @@ import (
 // party's concession, and concedes as much of its whole range of utilities. The level of an offer is 0 at the
 // reservation value and 1 at the best outcome.
 //
-// It is a [bargain.Bidding] and the [bargain.Acceptance] that belongs to it, which accepts an offer if its
-// level is at least 1 less the concession. In the first step both concede nothing. In the second and the
-// third step the concession is the difference between two neighbours in the order of falling utility: the
-// first and second outcome for the first decision, the third and fourth for the next one, and so on up to the
-// eighth. NegMAS keeps its place in that order between its decisions.
+// Its own acceptance takes an offer if its level is at least 1 less the concession. In the first step both
+// concede nothing. In the second and the third step the concession is the difference between two neighbours in
+// the order of falling utility: the first and second outcome for the first decision, the third and fourth for
+// the next one, and so on up to the eighth. NegMAS keeps its place in that order between its decisions.
 //
 // NegMAS can offer an outcome below the reservation value if that is above the middle of the range. Here such
 // an offer is replaced by the lowest rational one.
@@ -33,16 +32,16 @@ type gaps [2 * forcedSteps]fixed.Number
 // gapsKey identifies the gaps among the memos of preferences.
 type gapsKey struct{}
 
-func gapsOf(p *bargain.Preferences) gaps {
+func gapsOf(p *bargain.Preferences) *gaps {
 	found, _ := p.Memo(gapsKey{}, func() any {
-		var list gaps
+		list := new(gaps)
 		// After the last outcome NegMAS continues with that of no agreement.
 		for cursor, at := p.Inverse().Descend(), 0; at < len(list); at++ {
 			better := p.Of(cursor.Next())
 			list[at] = better.Sub(p.Of(cursor.Next()))
 		}
 		return list
-	}).(gaps)
+	}).(*gaps)
 	return found
 }
 
@@ -70,7 +69,7 @@ type naive struct {
 	NaiveTitForTat
 	preferences *bargain.Preferences
 	self        int
-	gaps        gaps
+	gaps        *gaps
 	// span is the difference between the best and the worst outcome.
 	best, span fixed.Number
 }
@@ -106,46 +105,22 @@ func (n *naive) nearest(target, least fixed.Number) bargain.Outcome {
 	return above
 }
 
-// Acceptor implements [bargain.Acceptance].
-func (n NaiveTitForTat) Acceptor(seat bargain.Seat) bargain.Acceptor {
-	p := seat.Preferences
-	least, most, ok := p.Range()
-	if !ok {
-		return refusal{}
-	}
-	a := &naiveAcceptor{preferences: p, least: least, most: most, kindness: n.Kindness, gaps: gapsOf(p)}
-	if worst, best := p.Bounds(); best > worst {
-		for at := range a.gaps {
-			a.gaps[at] = a.gaps[at].Div(best - worst)
-		}
-	}
-	return a
-}
-
-type naiveAcceptor struct {
-	preferences *bargain.Preferences
-	least, most fixed.Number
-	kindness    fixed.Number
-	// gaps are parts of the whole range.
-	gaps gaps
-}
-
-func (n *naiveAcceptor) Accepts(state *bargain.State, _ bargain.Plan) bool {
+// Accepts implements [bargain.Acceptor].
+func (n *naive) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	u := n.preferences.Of(state.Offer)
-	if u < n.least {
+	least, _, _ := n.preferences.Range()
+	if u < least {
 		return false
 	}
 	if state.Step == 0 {
-		return u >= n.most
+		return u >= n.best
 	}
 	level := n.preferences.Level(u)
 	if gap, ok := n.gaps.forced(state.Step, 0); ok {
+		if n.span > 0 {
+			gap = gap.Div(n.span)
+		}
 		return level >= fixed.One-gap
 	}
-	return level >= fixed.One-level-n.kindness
+	return level >= fixed.One-level-n.Kindness
 }
-
-// refusal is the acceptor of a party that no outcome suits.
-type refusal struct{}
-
-func (refusal) Accepts(*bargain.State, bargain.Plan) bool { return false }

@@ -31,14 +31,21 @@ func TestNaiveTitForTatMeasuresFromTheReservationValue(t *testing.T) {
 	kind := bidding.NaiveTitForTat{Kindness: fixed.One}.Bidder(seat, nil)
 	require.Equal(t, bargain.Outcome(100), kind.Next(state(0, 150, 1, 150, 1, 120)), "not below .5")
 
-	accepts := func(offer bargain.Outcome, kindness fixed.Number) bool {
+	accept := func(offer bargain.Outcome, kindness fixed.Number) bool {
 		s := state(0, 150, 1, 150, 1, offer)
-		return bidding.NaiveTitForTat{Kindness: kindness}.Acceptor(seat).Accepts(s, nil)
+		return accepts(t, bidding.NaiveTitForTat{Kindness: kindness}.Bidder(seat, nil), s)
 	}
-	require.True(t, accepts(50, 0))
-	require.False(t, accepts(51, 0))
-	require.True(t, accepts(60, fixed.One/5), "2 * .4 + .2 = 1")
-	require.False(t, accepts(101, fixed.One), "below the reservation value")
+	require.True(t, accept(50, 0))
+	require.False(t, accept(51, 0))
+	require.True(t, accept(60, fixed.One/5), "2 * .4 + .2 = 1")
+	require.False(t, accept(101, fixed.One), "below the reservation value")
+}
+
+// accepts returns the decision of a bidder with its own acceptance.
+func accepts(t *testing.T, bidder bargain.Bidder, s *bargain.State) bool {
+	acceptor, ok := bidder.(bargain.Acceptor)
+	require.True(t, ok)
+	return acceptor.Accepts(s, nil)
 }
 
 // TestNaiveTitForTatConcedesTheNextDifference has the utilities 1, .9, .7, .4, .35, .2, .15, .05, 0: the
@@ -55,13 +62,13 @@ func TestNaiveTitForTatConcedesTheNextDifference(t *testing.T) {
 	p, err := bargain.NewPreferences(domain, u, 0)
 	require.NoError(t, err)
 	seat := bargain.Seat{Preferences: p, Parties: 2, Steps: 10}
-	naive, acceptor := bidding.NaiveTitForTat{}.Bidder(seat, nil), bidding.NaiveTitForTat{}.Acceptor(seat)
+	naive := bidding.NaiveTitForTat{}.Bidder(seat, nil)
 
 	first := state(1)
-	require.False(t, acceptor.Accepts(first, nil), "first step: only the best outcome")
-	require.True(t, acceptor.Accepts(state(0, 1), nil), "second step: at least 1 - .1")
-	require.False(t, acceptor.Accepts(state(0, 2), nil))
+	require.False(t, accepts(t, naive, first), "first step: only the best outcome")
+	require.True(t, accepts(t, naive, state(0, 1)), "second step: at least 1 - .1")
+	require.False(t, accepts(t, naive, state(0, 2)))
 	require.Equal(t, bargain.Outcome(2), naive.Next(state(0, 8)), "second step: at least 1 - .3")
-	require.False(t, acceptor.Accepts(state(0, 8, 0, 2), nil), "third step: at least 1 - .15")
+	require.False(t, accepts(t, naive, state(0, 8, 0, 2)), "third step: at least 1 - .15")
 	require.Equal(t, bargain.Outcome(1), naive.Next(state(0, 8, 0, 8)), "third step: at least 1 - .1")
 }

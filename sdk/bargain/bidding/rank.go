@@ -51,8 +51,9 @@ func (*random) Sent(bargain.Outcome) {}
 
 // MiCRO offers the outcomes in the order of falling utility. It makes a new offer only if it has made no more
 // different offers than it has received; otherwise it repeats a random one of its own. It has no parameters
-// and needs neither time nor a model. It allocates memory in a round only after more than 1,024 different
-// offers, or without a limit of steps.
+// and needs neither time nor a model. Its own acceptance is NegMAS' MiCROAcceptancePolicy: it accepts offers
+// that are at least as good as its next new offer, or, while it repeats its offers, as its lowest so far. It
+// allocates memory in a round only after more than 1,024 different offers, or without a limit of steps.
 //
 // Source: de Jonge: An Analysis of the Linear Bilateral ANAC Domains Using the MiCRO Benchmark Strategy
 // (2022); the repeated offer as in NegMAS' MiCROOfferingPolicy.
@@ -67,7 +68,7 @@ func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	both := make([]bargain.Outcome, 2*different)
 	return &micro{
 		seat: seat, order: newOrder(seat.Preferences),
-		sent: both[:0:different], received: both[different:different],
+		sent: both[:0:different], received: both[different:different], lowest: fixed.Max,
 	}
 }
 
@@ -79,6 +80,8 @@ type order struct {
 	cursor      bargain.Cursor
 	passed      bool
 	current     bargain.Outcome
+	// utility is that of current.
+	utility fixed.Number
 }
 
 func newOrder(p *bargain.Preferences) order {
@@ -98,7 +101,7 @@ func (r *order) next() bargain.Outcome {
 			}
 			r.current = r.cursor.Next()
 		}
-		if r.current != bargain.NoOutcome && !r.preferences.IsRational(r.current) {
+		if r.utility = r.preferences.Of(r.current); r.utility < r.preferences.Reservation() {
 			r.current = bargain.NoOutcome
 		}
 	}
@@ -122,6 +125,8 @@ type micro struct {
 	// received are the different offers received, sorted: a set is slower up to thousands of them.
 	received []bargain.Outcome
 	observed int
+	// lowest is the utility of the last one of sent.
+	lowest fixed.Number
 }
 
 func (m *micro) Next(state *bargain.State) bargain.Outcome {
@@ -145,8 +150,21 @@ func (m *micro) Next(state *bargain.State) bargain.Outcome {
 
 func (m *micro) Sent(o bargain.Outcome) {
 	if m.order.pass(o) {
-		m.sent = append(m.sent, o)
+		m.sent, m.lowest = append(m.sent, o), m.order.utility
 	}
+}
+
+// Accepts implements [bargain.Acceptor].
+func (m *micro) Accepts(state *bargain.State, plan bargain.Plan) bool {
+	p := m.seat.Preferences
+	least := p.Reservation()
+	if planned := plan.Next(); planned != bargain.NoOutcome {
+		least = m.lowest // a repeated offer is not below it
+		if planned == m.order.current {
+			least = m.order.utility
+		}
+	}
+	return p.Of(state.Offer) >= least
 }
 
 // Conceding offers the outcomes in the order of falling utility, one in each turn, and then repeats the last

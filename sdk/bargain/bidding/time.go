@@ -28,7 +28,8 @@ const (
 	PickModel
 )
 
-// TimeDependent offers what a curve claims at the time: Faratin's time-dependent tactic.
+// TimeDependent offers what a curve claims at the time: Faratin's time-dependent tactic. Its own acceptance is
+// that of NegMAS' time-based negotiators: offers with at least the utility of the target.
 type TimeDependent struct {
 	Curve curve.Curve
 	Pick  Pick
@@ -73,26 +74,41 @@ type timeDependent struct {
 	least, most fixed.Number
 	table       *curve.Table
 	offers      offers
+	// target is that of a time, which is 0 before the first turn.
+	time, target fixed.Number
 }
 
 func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
 	if t.offers == nil || !t.table.Has(state.Step, state.Time) {
-		return t.at(t.table.At(state.Step, state.Time))
+		return t.offer(state)
 	}
 	known := &t.offers[state.Step]
 	if o := known.Load(); o != 0 {
 		return bargain.Outcome(o - 1)
 	}
-	o := t.at(t.table.Step(state.Step))
+	o := t.offer(state)
 	known.Store(uint64(o) + 1)
 	return o
 }
 
 func (t *timeDependent) Sent(bargain.Outcome) {}
 
-func (t *timeDependent) at(level fixed.Number) bargain.Outcome {
-	target := max(t.least+level.Mul(t.most-t.least)-t.Tolerance, t.least)
-	return choose(t.preferences, t.Pick, target, t.random, t.model)
+func (t *timeDependent) offer(state *bargain.State) bargain.Outcome {
+	return choose(t.preferences, t.Pick, t.at(state), t.random, t.model)
+}
+
+// Accepts implements [bargain.Acceptor].
+func (t *timeDependent) Accepts(state *bargain.State, _ bargain.Plan) bool {
+	return t.preferences.Of(state.Offer) >= t.at(state)
+}
+
+// at returns the target, of which a turn asks twice.
+func (t *timeDependent) at(state *bargain.State) fixed.Number {
+	if state.Time != t.time || state.Time == 0 {
+		level := t.table.At(state.Step, state.Time)
+		t.time, t.target = state.Time, max(t.least+level.Mul(t.most-t.least)-t.Tolerance, t.least)
+	}
+	return t.target
 }
 
 const candidates = 64
@@ -140,8 +156,10 @@ func better(u bargain.Utility, a, b bargain.Outcome) bool {
 	return a < b
 }
 
-// none is the bidder of a party that no outcome suits.
+// none is the bidder and acceptor of a party that no outcome suits.
 type none struct{}
+
+func (none) Accepts(*bargain.State, bargain.Plan) bool { return false }
 
 func (none) Next(*bargain.State) bargain.Outcome { return bargain.NoOutcome }
 

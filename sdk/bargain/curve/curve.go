@@ -160,6 +160,3 @@ func (t *Table) At(step int, time fixed.Number) fixed.Number {
 	}
 	return t.curve.Level(time)
 }
-
-// Step returns the level at a step of the table.
-func (t *Table) Step(step int) fixed.Number { return t.levels[step] }

@@ -56,10 +56,7 @@ func NegmasAspiration(exponent fixed.Number) bargain.BOA {
 
 func aspiration(exponent, tolerance fixed.Number) bargain.BOA {
 	c := curve.Aspiration{Max: fixed.One, Exponent: exponent}
-	return bargain.BOA{
-		Bidding:    bidding.TimeDependent{Curve: c, Tolerance: tolerance},
-		Acceptance: acceptance.Aspiration{Curve: c, Tolerance: tolerance},
-	}
+	return bargain.BOA{Bidding: bidding.TimeDependent{Curve: c, Tolerance: tolerance}}
 }
 
 // NegmasBoulware is NegMAS' BoulwareTBNegotiator: exponent 4.
@@ -71,11 +68,8 @@ func NegmasLinear() bargain.BOA { return Aspiration(fixed.One) }
 // NegmasConceder is NegMAS' ConcederTBNegotiator: exponent 0.25.
 func NegmasConceder() bargain.BOA { return Aspiration(fixed.One / 4) }
 
-// MiCRO is de Jonge's strategy: see [bidding.MiCRO]. It accepts an offer that is at least as good as its next
-// one.
-func MiCRO() bargain.BOA {
-	return bargain.BOA{Bidding: bidding.MiCRO{}, Acceptance: acceptance.MiCRO{}}
-}
+// MiCRO is de Jonge's strategy: see [bidding.MiCRO].
+func MiCRO() bargain.BOA { return bargain.BOA{Bidding: bidding.MiCRO{}} }
 
 // Hardliner offers and accepts only its best outcome: NegMAS' ToughNegotiator.
 func Hardliner() bargain.BOA {
@@ -120,7 +114,7 @@ func TitForTat() bargain.BOA {
 
 // NegmasTitForTat is NegMAS' NaiveTitForTatNegotiator: see [bidding.NaiveTitForTat].
 func NegmasTitForTat() bargain.BOA {
-	return bargain.BOA{Bidding: bidding.NaiveTitForTat{}, Acceptance: bidding.NaiveTitForTat{}}
+	return bargain.BOA{Bidding: bidding.NaiveTitForTat{}}
 }
 
 // NiceTitForTat is Baarslag's agent with the HardHeaded model and ACcombi.
