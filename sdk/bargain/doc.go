@@ -59,7 +59,8 @@
 //   - A domain has at most 2^64-1 outcomes: a larger one is an error. Real-valued issues are grids.
 //   - The inverse costs little to make if the utility is additive: it sorts combinations of a part of the
 //     issues. Up to 2^20 outcomes, it sorts more of the best ones as its queries cost more, and all for
-//     Within and Ascend. For any other utility it sorts all outcomes at once.
+//     Within and Ascend. For any other utility, and if the range of the utilities times the number of outcomes
+//     exceeds 2,000,000, it sorts all outcomes at once.
 //   - The inverse is exact for one monotone issue of any size, for up to 2^20 outcomes of any utility, and
 //     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
 //     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.

@@ -1,6 +1,7 @@
 package bargain
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -107,94 +108,22 @@ func newHalf(domain *Domain, utility Additive, issues []int) half {
 			}}
 		}
 	}
-	var values []partial
-	var runs []run
+	list := []partial{{}}
 	for _, at := range issues {
-		values, runs = appendValues(values, runs, domain, utility, at)
-	}
-	return half{list: combine(nil, values, runs)}
-}
-
-// run is the part of a list that has the values of an issue, in the order of rising sums.
-type run struct {
-	first, end int
-	// span is the difference between the last and the first sum.
-	span fixed.Number
-}
-
-// span returns the difference between the last and the first sum of a list.
-func span(list []partial) fixed.Number { return list[len(list)-1].sum - list[0].sum }
-
-// appendValues appends the values of an issue to a list, and their run.
-func appendValues(
-	list []partial, runs []run, domain *Domain, utility Additive, at int,
-) ([]partial, []run) {
-	first := len(list)
-	for index := range domain.Issue(at).Count {
-		list = append(list, partial{utility.Part(at, index), Outcome(index * domain.strides[at])})
-	}
-	sortPartials(list[first:])
-	return list, append(runs, run{first, len(list), span(list[first:])})
-}
-
-// combine returns all combinations of the runs' values in the order of rising sums. It is the fastest if the
-// first runs have the larger gaps. It reuses the memory if its capacity suffices.
-func combine(memory, values []partial, runs []run) []partial {
-	size := 1
-	for _, r := range runs {
-		size *= r.end - r.first
-	}
-	if size > cap(memory) {
-		memory = make([]partial, size)
-	}
-	list, done := memory[:size], 1
-	list[0] = partial{}
-	for _, r := range runs {
-		count := r.end - r.first
-		for i := done - 1; i >= 0; i-- { // downwards: row 0 replaces the earlier combinations
-			p, row := list[i], list[i*count:(i+1)*count]
-			for j, q := range values[r.first:r.end] {
-				row[j] = partial{p.sum + q.sum, p.offset + q.offset}
+		earlier := list
+		list = make([]partial, 0, len(earlier)*int(domain.Issue(at).Count))
+		for _, p := range earlier {
+			for index := range domain.Issue(at).Count {
+				offset := p.offset + Outcome(index*domain.strides[at])
+				list = append(list, partial{p.sum + utility.Part(at, index), offset})
 			}
 		}
-		done *= count
 	}
-	if len(runs) > 1 {
-		sortPartials(list)
-	}
-	return list
-}
-
-func (p partial) precedes(other partial) bool {
-	if p.sum != other.sum {
-		return p.sum < other.sum
-	}
-	return p.offset < other.offset
-}
-
-// sortPartials sorts by rising sums, equal ones by their offset.
-func sortPartials(list []partial) {
-	if len(list) > shortPartials {
-		slices.SortFunc(list, func(a, b partial) int {
-			switch {
-			case a.precedes(b):
-				return -1
-			case b.precedes(a):
-				return 1
-			}
-			return 0
-		})
-		return
-	}
-	for i := 1; i < len(list); i++ {
-		p, at := list[i], i
-		for ; at > 0 && p.precedes(list[at-1]); at-- {
-			list[at] = list[at-1]
+	slices.SortFunc(list, func(a, b partial) int {
+		if order := cmp.Compare(a.sum, b.sum); order != 0 {
+			return order
 		}
-		list[at] = p
-	}
+		return cmp.Compare(a.offset, b.offset)
+	})
+	return half{list: list}
 }
-
-// shortPartials is the number of elements up to which a sort by insertion is the fastest: most lists are
-// nearly sorted.
-const shortPartials = 48

@@ -33,10 +33,10 @@ const (
 	costOfStart = 8
 )
 
-// isLazy reports whether lazy is the inverse for a utility.
-func isLazy(domain *Domain, utility Utility) bool {
+// isLazy reports whether lazy is the inverse for a utility with these bounds.
+func isLazy(domain *Domain, utility Utility, least, most fixed.Number) bool {
 	_, ok := utility.(Additive)
-	return ok && domain.Len() > 1 && domain.Size() <= maxSorted
+	return ok && domain.Len() > 1 && domain.Size() <= maxSorted && hasKeys(domain.Size(), least, most)
 }
 
 func (l *lazy) additive() Additive {
@@ -63,7 +63,7 @@ func (l *lazy) grown(count uint64) *sorted {
 	case start != nil && uint64(len(start.list)) >= min(count, l.domain.Size()):
 		return start
 	case 2*count < l.domain.Size():
-		start = &sorted{list: l.balanced().highest(int(count)), exact: true}
+		start = &sorted{list: l.balanced().highest(int(count), l.least), exact: true}
 	default:
 		start = newSorted(l.domain, l.utility)
 	}
@@ -99,7 +99,7 @@ func (l *lazy) AtLeast(target fixed.Number) Outcome {
 	if start := l.startFor(target); start != nil {
 		return start.AtLeast(target)
 	}
-	return l.balanced().atLeast(target).offset
+	return l.balanced().atLeast(uint64(target - l.least))
 }
 
 func (l *lazy) AtMost(target fixed.Number) Outcome {
@@ -113,7 +113,7 @@ func (l *lazy) AtMost(target fixed.Number) Outcome {
 	if start := l.startFor(target); start != nil {
 		return start.AtMost(target)
 	}
-	return l.balanced().atMost(target).offset
+	return l.balanced().atMost(uint64(target - l.least))
 }
 
 func (*lazy) Exact() bool { return true }

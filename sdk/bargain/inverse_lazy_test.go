@@ -76,6 +76,34 @@ func TestLimitsOfTargets(t *testing.T) {
 	}
 }
 
+// TestInverseOfTheWidestRanges has ranges of utilities up to that of the keys and beyond it.
+func TestInverseOfTheWidestRanges(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Integer("a", 1, 3), bargain.Integer("b", 1, 3))
+	require.NoError(t, err)
+	for _, last := range []fixed.Number{1<<59 - 3, 1<<59 - 2, 1<<59 - 1, 1 << 59, bargain.MaxUtility - 2} {
+		u, err := utility.NewAdditive(domain, 0, nil,
+			utility.Table{last / 2, 0, last}, utility.Table{-bargain.MaxUtility + 2, 0, 2})
+		require.NoError(t, err)
+		small, err := utility.NewAdditive(domain, 0, nil, utility.Table{last / 2, 0, last}, utility.Table{1, 0, 2})
+		require.NoError(t, err)
+		for _, u := range []*utility.Additive{u, small} {
+			p, err := bargain.NewPreferences(domain, u, 0)
+			require.NoError(t, err)
+			want, inverse := bargain.NewSorted(domain, u), p.Inverse()
+			for o := range bargain.Outcome(9) {
+				for _, target := range []fixed.Number{u.Of(o) - 1, u.Of(o), u.Of(o) + 1} {
+					require.Equal(t, want.AtLeast(target), inverse.AtLeast(target))
+					require.Equal(t, want.AtMost(target), inverse.AtMost(target))
+				}
+			}
+			wantDown, down := want.Descend(), inverse.Descend()
+			for range 10 {
+				require.Equal(t, wantDown.Next(), down.Next())
+			}
+		}
+	}
+}
+
 // contract is a utility of four issues with ten values each, also negative ones, of which some are equal.
 func contract(t testing.TB) (*bargain.Domain, *utility.Additive) {
 	random := bargain.NewRandom(7, 7)

@@ -2,28 +2,60 @@ package bargain
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// lists are two lists of combinations of an additive utility's issues. Each outcome is the sum of an element
-// of each.
+// lists are two lists of combinations of an additive utility's issues, in the order of rising keys. Each
+// outcome is a combination of each list, and its key is the sum of theirs.
+//
+// A key is a number with two fields. The upper bits are the sum of the combination's parts of the utility, each
+// above the lowest part of its issue; the lower ones are its share of the outcome's number. So keys have the
+// order of rising utilities, and equal ones that of the outcomes' numbers.
 type lists struct {
-	left, right half
+	left, right []uint64
+	// shift is the number of lower bits.
+	shift uint
 	// rows is about the number of rows that a query visits: a row is an element of the left list.
 	rows uint64
 }
 
-// newLists returns two lists that are about equally long, for domains whose combinations fit into them.
+// hasKeys reports whether keys can have the range of a utility.
+func hasKeys(size uint64, least, most fixed.Number) bool {
+	return int(lowerBits(size))+bits.Len64(uint64(most-least)) < 64
+}
+
+func lowerBits(size uint64) uint { return uint(bits.Len64(size-1)) % 64 }
+
+// run is the part of a list that has the keys of an issue's values, in their order.
+type run struct {
+	first, end int
+	last       uint64
+}
+
+// newLists returns two lists that are about equally long.
 //
 // The more important issues are in one list, the less important ones in the other. Then the sums of the
 // latter fit into the gaps between those of the former as far as possible, and few rows can have the outcome
 // for a target.
 func newLists(domain *Domain, utility Additive) *lists {
-	values, runs := make([]partial, 0, 48), make([]run, 0, 8)
+	l := &lists{shift: lowerBits(domain.Size())}
+	values, runs := make([]uint64, 0, 64), make([]run, 0, 8)
 	for at := range domain.Len() {
-		values, runs = appendValues(values, runs, domain, utility, at)
-		for i := at; i > 0 && runs[i].span > runs[i-1].span; i-- {
+		first, lowest := len(values), fixed.Max
+		for index := range domain.Issue(at).Count {
+			part := utility.Part(at, index)
+			lowest = min(lowest, part)
+			values = append(values, uint64(part))
+		}
+		keys := values[first:]
+		for i := range keys {
+			keys[i] = (keys[i]-uint64(lowest))<<l.shift + uint64(i)*domain.strides[at]
+		}
+		sortKeys(keys)
+		runs = append(runs, run{first, len(values), keys[len(keys)-1]})
+		for i := at; i > 0 && runs[i].last>>l.shift > runs[i-1].last>>l.shift; i-- {
 			runs[i], runs[i-1] = runs[i-1], runs[i]
 		}
 	}
@@ -34,99 +66,165 @@ func newLists(domain *Domain, utility Additive) *lists {
 			cut, size, least = i+1, left, sum
 		}
 	}
-	memory, l := make([]partial, least), new(lists)
-	l.left.list = combine(memory[:0:size], values, runs[:cut])
-	l.right.list = combine(memory[size:size], values, runs[cut:])
-	l.rows = rows(l.left.list, l.right.list)
-	if other := rows(l.right.list, l.left.list); other < l.rows {
+	memory := make([]uint64, least)
+	l.left, l.right = memory[:size:size], memory[size:]
+	combine(l.left, values, runs[:cut])
+	combine(l.right, values, runs[cut:])
+	l.rows = l.countRows(l.left, l.right)
+	if other := l.countRows(l.right, l.left); other < l.rows {
 		l.left, l.right, l.rows = l.right, l.left, other
 	}
 	return l
 }
 
-// rows returns about how many elements of the left list a query visits: those whose sums with the right list
-// are on both sides of a target.
-func rows(left, right []partial) uint64 {
+// combine fills a list with all combinations of the runs' values. It is the fastest if the first runs have the
+// larger gaps.
+func combine(list, values []uint64, runs []run) {
+	done := 1
+	list[0] = 0
+	for _, r := range runs {
+		count := r.end - r.first
+		for i := done - 1; i >= 0; i-- { // downwards: row 0 replaces the earlier combinations
+			key, row := list[i], list[i*count:(i+1)*count]
+			for j, value := range values[r.first:r.end] {
+				row[j] = key + value
+			}
+		}
+		done *= count
+	}
+	if len(runs) > 1 {
+		sortKeys(list)
+	}
+}
+
+// sortKeys sorts, short lists by insertion: most are nearly sorted.
+func sortKeys(list []uint64) {
+	if len(list) > shortKeys {
+		slices.Sort(list)
+		return
+	}
+	for i := 1; i < len(list); i++ {
+		key, at := list[i], i
+		for ; at > 0 && key < list[at-1]; at-- {
+			list[at] = list[at-1]
+		}
+		list[at] = key
+	}
+}
+
+// shortKeys is the number of elements up to which a sort by insertion is the fastest.
+const shortKeys = 48
+
+// countRows returns about how many elements of the left list a query visits: those whose sums with the right
+// list are on both sides of a target.
+func (l *lists) countRows(left, right []uint64) uint64 {
 	count := uint64(len(left))
-	if own, other := span(left), span(right); own > other {
-		high, low := bits.Mul64(count, uint64(other))
-		count, _ = bits.Div64(high, low, uint64(own))
+	if own, other := left[len(left)-1]>>l.shift, right[len(right)-1]>>l.shift; own > other {
+		high, low := bits.Mul64(count, other)
+		count, _ = bits.Div64(high, low, own)
 	}
 	return count + 1
 }
 
-// atLeast returns the lowest sum from need on, and of equal ones that with the lowest offset, which is
-// [NoOutcome] if there is none. It finds in each row the first sum from need on. From row to row it is further
-// down the right list. It skips the rows that have no such sum, and those that have only higher sums than
+// atLeast returns the outcome with the lowest utility from one on, which is given above the lowest utility, and
+// must not exceed the range. It finds in each row the first key from that one on. From row to row it is further
+// down the right list. It skips the rows that have no such key, and those that have only higher ones than
 // another row.
-func (l *lists) atLeast(need fixed.Number) partial {
-	found := partial{offset: NoOutcome}
-	lowest, highest := l.right.at(0).sum, l.right.at(l.right.len()-1).sum
-	at := l.right.len() - 1
-	for rank := l.left.from(need-highest, l.left.len()/2); rank < l.left.len(); rank++ {
-		left := l.left.at(rank)
-		if found.offset != NoOutcome && left.sum+lowest > found.sum {
-			break
-		}
-		at = l.right.from(need-left.sum, at)
-		sum := left.sum + l.right.at(at).sum
-		if found.offset != NoOutcome && sum > found.sum {
-			continue
-		}
-		offset := left.offset + l.right.lowest(at).offset
-		if found.offset == NoOutcome || sum < found.sum || offset < found.offset {
-			found = partial{sum, offset}
-		}
+func (l *lists) atLeast(above uint64) Outcome {
+	need, found := above<<l.shift, ^uint64(0)
+	at := len(l.right) - 1
+	lowest, rank := l.right[0], 0
+	if highest := l.right[at]; need > highest {
+		rank = firstFrom(l.left, need-highest, len(l.left)/2)
 	}
-	return found
+	for ; rank < len(l.left) && l.left[rank]+lowest < found; rank++ {
+		left := l.left[rank]
+		at = firstFrom(l.right, need-min(left, need), at)
+		found = min(found, left+l.right[at])
+	}
+	return Outcome(found &^ l.upper())
 }
 
-// atMost is atLeast upside down: it begins with the last row that has a sum up to need.
-func (l *lists) atMost(need fixed.Number) partial {
-	found := partial{offset: NoOutcome}
-	lowest, highest := l.right.at(0).sum, l.right.at(l.right.len()-1).sum
-	after := uint64(0)
-	for rank := l.left.after(need-lowest, l.left.len()/2); rank > 0; rank-- {
-		left := l.left.at(rank - 1)
-		if found.offset != NoOutcome && left.sum+highest < found.sum {
+// upper has the upper bits.
+func (l *lists) upper() uint64 { return ^uint64(0) << l.shift }
+
+// atMost is atLeast upside down: it begins with the last row that has a key up to the utility. Of equal
+// utilities that finds the last number, but the first one is wanted.
+func (l *lists) atMost(above uint64) Outcome {
+	end, found := (above+1)<<l.shift, uint64(0)
+	at, highest := 0, l.right[len(l.right)-1]
+	for rank := firstFrom(l.left, end-l.right[0], len(l.left)/2); rank > 0; rank-- {
+		left := l.left[rank-1]
+		if left+highest <= found {
 			break
 		}
-		after = l.right.after(need-left.sum, after)
-		sum := left.sum + l.right.at(after-1).sum
-		if found.offset != NoOutcome && sum < found.sum {
-			continue
-		}
-		offset := left.offset + l.right.lowest(after-1).offset
-		if found.offset == NoOutcome || sum > found.sum || offset < found.offset {
-			found = partial{sum, offset}
-		}
+		at = firstFrom(l.right, end-left, at)
+		found = max(found, left+l.right[at-1])
 	}
-	return found
+	return l.atLeast(found >> l.shift)
 }
 
-// highest returns the outcomes with the highest utilities in their order, equal ones by their number: at
-// least count of them, which must not exceed their number, and all others with the last one's utility. Both
-// halves must be stored.
-func (l *lists) highest(count int) []ranked {
-	left, right := l.left.list, l.right.list
-	// The best i elements of the left list and the best j of the right one have i*j sums, which are at least
-	// that of the last two elements.
-	least := fixed.Min
+// firstFrom returns the first index of a sorted list whose element is at least key, or its length. The closer
+// near is to the result, the fewer steps it needs.
+func firstFrom(list []uint64, key uint64, near int) int {
+	low, high := 0, len(list)
+	if near < high && list[near] >= key {
+		high = near
+		for step := 1; step <= high; step *= 2 {
+			if list[high-step] < key {
+				low = high - step + 1
+				break
+			}
+			high -= step
+		}
+	} else {
+		low = min(near+1, high)
+		for step := 1; step <= high-low; step *= 2 {
+			if list[low+step-1] >= key {
+				high = low + step - 1
+				break
+			}
+			low += step
+		}
+	}
+	for low < high {
+		if middle := int(uint(low+high) / 2); list[middle] >= key {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
+}
+
+// highest returns the outcomes with the highest utilities in the order of falling utility, equal ones by their
+// number: at least count of them, which must not exceed their number, and all others with the last one's
+// utility. Least is the lowest utility of all.
+func (l *lists) highest(count int, least fixed.Number) []ranked {
+	left, right := l.left, l.right
+	// The last i elements of the left list and the last j of the right one have i*j sums, which are at least
+	// that of the first two of these elements.
+	from := uint64(0)
 	for i := 1; i <= min(count, len(left)); i++ {
 		if j := (count + i - 1) / i; j <= len(right) {
-			least = max(least, left[len(left)-i].sum+right[len(right)-j].sum)
+			from = max(from, left[len(left)-i]+right[len(right)-j])
 		}
 	}
+	from &= l.upper()
 	const usual = 64 // needs no memory of the heap
-	utilities, outcomes := make([]fixed.Number, 0, usual), make([]Outcome, 0, usual)
+	keys := make([]uint64, 0, usual)
 	if 2*count > usual {
-		utilities, outcomes = make([]fixed.Number, 0, 2*count), make([]Outcome, 0, 2*count)
+		keys = make([]uint64, 0, 2*count)
 	}
-	for i := len(left) - 1; i >= 0 && left[i].sum+right[len(right)-1].sum >= least; i-- {
-		for j := len(right) - 1; j >= 0 && left[i].sum+right[j].sum >= least; j-- {
-			utilities = append(utilities, left[i].sum+right[j].sum)
-			outcomes = append(outcomes, left[i].offset+right[j].offset)
+	for i := len(left) - 1; i >= 0 && left[i]+right[len(right)-1] >= from; i-- {
+		for j := len(right) - 1; j >= 0 && left[i]+right[j] >= from; j-- {
+			keys = append(keys, (left[i]+right[j])^l.upper())
 		}
 	}
-	return spread(utilities, outcomes)
+	sortKeys(keys)
+	list := make([]ranked, len(keys))
+	for i, key := range keys {
+		list[i] = ranked{least + fixed.Number((key^l.upper())>>l.shift), Outcome(key &^ l.upper())}
+	}
+	return list
 }

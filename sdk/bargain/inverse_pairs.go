@@ -12,7 +12,7 @@ import (
 // list that can have the outcome, a search in the right one. If there are more issues than the lists can
 // hold, the others follow the target in proportion, and the inverse is not exact.
 type pairs struct {
-	lists
+	left, right half
 	others      []half
 	least, most fixed.Number
 	worst, best Outcome
@@ -47,8 +47,9 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 			others = append(others, at)
 		}
 	}
-	p := &pairs{utility: utility}
-	p.left, p.right = newHalf(domain, utility, left), newHalf(domain, utility, right)
+	p := &pairs{
+		left: newHalf(domain, utility, left), right: newHalf(domain, utility, right), utility: utility,
+	}
 	for _, at := range others {
 		p.others = append(p.others, newHalf(domain, utility, []int{at}))
 	}
@@ -84,30 +85,70 @@ func (p *pairs) base(target fixed.Number, above bool) (base partial) {
 	return base
 }
 
+// AtLeast finds in each row, which is an element of the left list, the first sum from target on. From row to
+// row it is further down the right list. AtLeast skips the rows that have no such sum, and those that have
+// only higher sums than another row.
 func (p *pairs) AtLeast(target fixed.Number) Outcome {
 	if target > p.most {
 		return NoOutcome
 	}
 	target = max(target, p.least)
 	base := p.base(target, true)
-	return p.atLeast(target - base.sum).and(base)
+	need := target - base.sum
+	found := partial{offset: NoOutcome}
+	lowest, highest := p.right.at(0).sum, p.right.at(p.right.len()-1).sum
+	at := p.right.len() - 1
+	for rank := p.left.from(need-highest, p.left.len()/2); rank < p.left.len(); rank++ {
+		left := p.left.at(rank)
+		if found.offset != NoOutcome && left.sum+lowest > found.sum {
+			break
+		}
+		at = p.right.from(need-left.sum, at)
+		sum := left.sum + p.right.at(at).sum
+		if found.offset != NoOutcome && sum > found.sum {
+			continue
+		}
+		offset := left.offset + p.right.lowest(at).offset
+		if found.offset == NoOutcome || sum < found.sum || offset < found.offset {
+			found = partial{sum, offset}
+		}
+	}
+	if found.offset == NoOutcome {
+		return NoOutcome
+	}
+	return found.offset + base.offset
 }
 
+// AtMost is AtLeast upside down: it begins with the last row that has a sum up to target.
 func (p *pairs) AtMost(target fixed.Number) Outcome {
 	if target < p.least {
 		return NoOutcome
 	}
 	target = min(target, p.most)
 	base := p.base(target, false)
-	return p.atMost(target - base.sum).and(base)
-}
-
-// and returns the outcome of a combination of all other issues and one of the base, or [NoOutcome].
-func (p partial) and(base partial) Outcome {
-	if p.offset == NoOutcome {
+	need := target - base.sum
+	found := partial{offset: NoOutcome}
+	lowest, highest := p.right.at(0).sum, p.right.at(p.right.len()-1).sum
+	after := uint64(0)
+	for rank := p.left.after(need-lowest, p.left.len()/2); rank > 0; rank-- {
+		left := p.left.at(rank - 1)
+		if found.offset != NoOutcome && left.sum+highest < found.sum {
+			break
+		}
+		after = p.right.after(need-left.sum, after)
+		sum := left.sum + p.right.at(after-1).sum
+		if found.offset != NoOutcome && sum < found.sum {
+			continue
+		}
+		offset := left.offset + p.right.lowest(after-1).offset
+		if found.offset == NoOutcome || sum > found.sum || offset < found.offset {
+			found = partial{sum, offset}
+		}
+	}
+	if found.offset == NoOutcome {
 		return NoOutcome
 	}
-	return p.offset + base.offset
+	return found.offset + base.offset
 }
 
 func (p *pairs) Within(low, high fixed.Number, random *Random) Outcome {

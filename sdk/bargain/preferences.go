@@ -105,13 +105,11 @@ func NewDiscounted(
 	case discount.Cost < -MaxUtility || discount.Cost > MaxUtility:
 		return nil, fmt.Errorf("%w: cost %s exceeds the limit", ErrPreferences, discount.Cost)
 	}
-	p := &Preferences{
-		domain: domain, utility: utility, reservation: reservation, discount: discount,
-		isLazy: isLazy(domain, utility),
-	}
+	p := &Preferences{domain: domain, utility: utility, reservation: reservation, discount: discount}
 	if bounded, ok := utility.(Bounded); ok {
 		worst, best := bounded.Extremes()
 		p.least, p.most, p.isBounded = utility.Of(worst), utility.Of(best), true
+		p.isLazy = isLazy(domain, utility, p.least, p.most)
 	}
 	return p, nil
 }
