@@ -44,14 +44,22 @@ func newLists(domain *Domain, utility Additive) *lists {
 	values, runs := make([]uint64, 0, 64), make([]run, 0, 8)
 	for at := range domain.Len() {
 		first, lowest := len(values), fixed.Max
-		for index := range domain.Issue(at).Count {
-			part := utility.Part(at, index)
-			lowest = min(lowest, part)
-			values = append(values, uint64(part))
+		if table := utility.Table(at); table != nil {
+			for _, part := range table {
+				lowest = min(lowest, part)
+				values = append(values, uint64(part))
+			}
+		} else {
+			for index := range domain.Issue(at).Count {
+				part := utility.Part(at, index)
+				lowest = min(lowest, part)
+				values = append(values, uint64(part))
+			}
 		}
 		keys := values[first:]
+		stride, shift := domain.strides[at], l.shift%64
 		for i := range keys {
-			keys[i] = (keys[i]-uint64(lowest))<<l.shift + uint64(i)*domain.strides[at]
+			keys[i] = (keys[i]-uint64(lowest))<<shift + uint64(i)*stride
 		}
 		sortKeys(keys)
 		runs = append(runs, run{first, len(values), keys[len(keys)-1]})

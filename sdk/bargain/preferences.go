@@ -32,6 +32,9 @@ type Additive interface {
 	Bounded
 	// Part returns the contribution of an issue's value to the utility.
 	Part(issue int, index uint64) fixed.Number
+	// Table returns all parts of an issue, less the constant in each of them, if they are stored; otherwise nil.
+	// It is shared: do not change it.
+	Table(issue int) []fixed.Number
 	// IsMonotone reports whether an issue's contribution never falls (1) or never rises (-1) with the
 	// index; 0 if neither is known.
 	IsMonotone(issue int) int

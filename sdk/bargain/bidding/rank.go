@@ -65,10 +65,39 @@ const maxPlanned = 1024
 // Bidder implements [bargain.Bidding].
 func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	different := int(min(uint64(seat.Steps), seat.Preferences.Domain().Size(), maxPlanned))
-	both := make([]bargain.Outcome, 2*different)
 	return &micro{
-		seat: seat, order: newOrder(seat.Preferences),
-		sent: both[:0:different], received: both[different:different], lowest: fixed.Max,
+		seat: seat, order: newOrder(seat.Preferences), sent: make([]bargain.Outcome, 0, different),
+		received: newSet(seat.Preferences.Domain().Size(), different), lowest: fixed.Max,
+	}
+}
+
+// set is a set of outcomes.
+type set struct {
+	count int
+	// bits has a bit for each outcome of a small domain; otherwise the outcomes are sorted in list: a map is
+	// slower up to thousands of them.
+	bits []uint64
+	list []bargain.Outcome
+}
+
+// newSet has memory for a number of outcomes of a domain with a size.
+func newSet(size uint64, outcomes int) set {
+	if words := size/64 + 1; words <= uint64(outcomes) {
+		return set{bits: make([]uint64, words)}
+	}
+	return set{list: make([]bargain.Outcome, 0, outcomes)}
+}
+
+func (s *set) add(o bargain.Outcome) {
+	if s.bits != nil {
+		word, bit := &s.bits[o/64], uint64(1)<<(o%64)
+		if *word&bit == 0 {
+			*word |= bit
+			s.count++
+		}
+	} else if at, ok := slices.BinarySearch(s.list, o); !ok {
+		s.list = slices.Insert(s.list, at, o)
+		s.count++
 	}
 }
 
@@ -122,8 +151,8 @@ type micro struct {
 	seat  bargain.Seat
 	order order
 	sent  []bargain.Outcome
-	// received are the different offers received, sorted: a set is slower up to thousands of them.
-	received []bargain.Outcome
+	// received are the different offers received.
+	received set
 	observed int
 	// lowest is the utility of the last one of sent.
 	lowest fixed.Number
@@ -132,12 +161,10 @@ type micro struct {
 func (m *micro) Next(state *bargain.State) bargain.Outcome {
 	for ; m.observed < len(state.History); m.observed++ {
 		if offer := state.History[m.observed]; offer.By != m.seat.Self {
-			if at, ok := slices.BinarySearch(m.received, offer.Outcome); !ok {
-				m.received = slices.Insert(m.received, at, offer.Outcome)
-			}
+			m.received.add(offer.Outcome)
 		}
 	}
-	if len(m.sent) <= len(m.received) {
+	if len(m.sent) <= m.received.count {
 		if next := m.order.next(); next != bargain.NoOutcome {
 			return next
 		}
@@ -246,11 +273,15 @@ func (w *wasting) advance() {
 		return
 	}
 	p := w.order.preferences
+	var table []fixed.Number
 	additive, ok := p.Utility().(bargain.Additive)
+	if ok {
+		table = additive.Table(p.Domain().Len() - 1)
+	}
 	for w.left > 0 {
 		var below bool
-		if ok {
-			w.left, below = lastBelow(p, additive, w.left-1)
+		if table != nil {
+			w.left, below = lastBelow(p, table, w.left-1)
 		} else {
 			w.left--
 			below = !p.IsRational(bargain.Outcome(w.left))
@@ -264,20 +295,19 @@ func (w *wasting) advance() {
 }
 
 // lastBelow regards the outcomes up to upTo that differ from it in the last issue only, and computes the sum of
-// the other issues' parts once. It returns the last of these outcomes that is below the reservation value, or the
-// first of them and false if none is.
-func lastBelow(p *bargain.Preferences, u bargain.Additive, upTo uint64) (uint64, bool) {
-	issue := p.Domain().Len() - 1
-	index := upTo % p.Domain().Issue(issue).Count
+// the other issues' parts once. Table has the parts of the last issue. It returns the last of these outcomes that
+// is below the reservation value, or the first of them and false if none is.
+func lastBelow(p *bargain.Preferences, table []fixed.Number, upTo uint64) (uint64, bool) {
+	index := upTo % uint64(len(table))
 	first := upTo - index
-	lowest := u.Of(bargain.Outcome(first))
-	others := lowest - u.Part(issue, 0)
+	lowest := p.Of(bargain.Outcome(first))
+	least := p.Reservation() - lowest + table[0]
 	for ; index > 0; index-- {
-		if others+u.Part(issue, index) < p.Reservation() {
+		if table[index] < least {
 			return first + index, true
 		}
 	}
-	return first, lowest < p.Reservation()
+	return first, table[0] < least
 }
 
 func (w *wasting) Next(state *bargain.State) bargain.Outcome {

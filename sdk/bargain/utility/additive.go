@@ -192,6 +192,12 @@ func (a *Additive) Part(issue int, index uint64) fixed.Number {
 	return part
 }
 
+// Table returns an issue's values, multiplied by its weight, if they are a [Table]; otherwise nil.
+func (a *Additive) Table(issue int) []fixed.Number {
+	table, _ := a.parts[issue].(Table)
+	return table
+}
+
 // Constant returns the constant.
 func (a *Additive) Constant() fixed.Number { return a.constant }
 
