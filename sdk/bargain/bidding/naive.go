@@ -32,17 +32,21 @@ type gaps [2 * forcedSteps]fixed.Number
 // gapsKey identifies the gaps among the memos of preferences.
 type gapsKey struct{}
 
-func gapsOf(p *bargain.Preferences) *gaps {
-	found, _ := p.Memo(gapsKey{}, func() any {
-		list := new(gaps)
-		// After the last outcome NegMAS continues with that of no agreement.
-		for cursor, at := p.Inverse().Descend(), 0; at < len(list); at++ {
-			better := p.Of(cursor.Next())
-			list[at] = better.Sub(p.Of(cursor.Next()))
-		}
-		return list
-	}).(*gaps)
+func gapsOf(p *bargain.Preferences) gaps {
+	if !p.IsReused() {
+		return newGaps(p)
+	}
+	found, _ := p.Memo(gapsKey{}, func() any { return newGaps(p) }).(gaps)
 	return found
+}
+
+func newGaps(p *bargain.Preferences) (list gaps) {
+	// After the last outcome NegMAS continues with that of no agreement.
+	for cursor, at := p.Inverse().Descend(), 0; at < len(list); at++ {
+		better := p.Of(cursor.Next())
+		list[at] = better.Sub(p.Of(cursor.Next()))
+	}
+	return list
 }
 
 // forced returns the concession of a decision in one of the steps that force it.
@@ -69,7 +73,7 @@ type naive struct {
 	NaiveTitForTat
 	preferences *bargain.Preferences
 	self        int
-	gaps        *gaps
+	gaps        gaps
 	// span is the difference between the best and the worst outcome.
 	best, span fixed.Number
 }
