@@ -44,12 +44,18 @@ func measured() []negmas.Session {
 
 func compare(python, folder, out string) error {
 	runtime.GOMAXPROCS(1)
+	data := filepath.Join(folder, "testdata")
+	// First, because the garbage collector would also visit the answers.
+	fmt.Fprintln(os.Stderr, "==> the time of the engine")
+	ours, err := measure(measured(), data)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(os.Stderr, "==> the answers of NegMAS")
 	recorded, err := record(python, folder)
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(folder, "testdata")
 	all, err := play(recorded, data)
 	if err != nil {
 		return err
@@ -59,16 +65,13 @@ func compare(python, folder, out string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "==> the time of the engine")
 	var rows []*row
-	for _, session := range theirs.Sessions {
+	for at, session := range theirs.Sessions {
 		rows = append(rows, &row{
 			session: session.RecordedSession,
 			theirs:  speed{whole: seconds(session.Whole), run: seconds(session.Run)},
+			ours:    ours[at],
 		})
-	}
-	if err := measure(rows, data); err != nil {
-		return err
 	}
 	for _, r := range rows {
 		for i := range recorded.Sessions {
@@ -87,20 +90,21 @@ func compare(python, folder, out string) error {
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // measure measures the sessions of the engine.
-func measure(rows []*row, data string) error {
+func measure(sessions []negmas.Session, data string) ([]speed, error) {
+	list := make([]speed, len(sessions))
 	for _, setting := range negmas.Settings() {
 		v, err := valuesOf(setting, data)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, r := range rows {
-			if r.session.Scenario != setting.Name {
+		for at, session := range sessions {
+			if session.Scenario != setting.Name {
 				continue
 			}
-			if r.ours, err = v.measure(r.session.Session); err != nil {
-				return fmt.Errorf("%v: %w", r.session.Session, err)
+			if list[at], err = v.measure(session); err != nil {
+				return nil, fmt.Errorf("%v: %w", session, err)
 			}
 		}
 	}
-	return nil
+	return list, nil
 }

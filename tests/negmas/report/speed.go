@@ -103,7 +103,7 @@ func (v *values) measure(session negmas.Session) (s speed, err error) {
 
 // measurements is the number of measurements whose median counts; shortest is how long each one lasts at
 // least. It has as many sessions as fit in.
-const measurements, shortest = 5, 3 * time.Millisecond
+const measurements, shortest = 5, 20 * time.Millisecond
 
 func median(session func()) time.Duration {
 	count, lasted := 1, time.Duration(0)
