@@ -52,15 +52,20 @@ func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 	})
 	seller := f.run(f.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: services})
 	f.until("the valid decisions settle", func() bool { return f.state(good) == nil })
+	reasons := map[solana.PublicKey]string{}
 	f.until("each error is reported", func() bool {
-		for _, want := range []error{
-			protocol.ErrOfferTooLow, protocol.ErrOfferExceedsEscrow, agent.ErrPanic, agent.ErrTooLong, failure,
-		} {
+		for _, err := range buyer.errors() {
+			var invalid *agent.InvalidDecision
+			if errors.As(err, &invalid) {
+				reasons[invalid.Negotiation] = invalid.Reason.Error()
+			}
+		}
+		for _, want := range []error{agent.ErrPanic, agent.ErrTooLong, failure} {
 			if !containsError(buyer.errors(), want) {
 				return false
 			}
 		}
-		return true
+		return len(reasons) == 3
 	})
 	for _, stuck := range []solana.PublicKey{tooLow, tooHigh, panics, hangs, errs, empty} {
 		require.Zero(t, f.state(stuck).CurrentRound)
@@ -68,13 +73,6 @@ func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 	f.checkNoFailedTransactions(f.Buyer.PublicKey())
 	f.result(seller)
 
-	var invalid *agent.InvalidDecision
-	reasons := map[solana.PublicKey]string{}
-	for _, err := range buyer.errors() {
-		if errors.As(err, &invalid) {
-			reasons[invalid.Negotiation] = invalid.Reason.Error()
-		}
-	}
 	require.Equal(t, "OfferTooLow (6005): Offer amount too low: 489999 base units, at least 490000 base units",
 		reasons[tooLow])
 	require.Contains(t, reasons[tooHigh], "4900001 base units, at most 4900000 base units")
