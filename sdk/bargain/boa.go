@@ -53,14 +53,15 @@ type Model interface {
 // BOA is a strategy that is composed of its parts.
 type BOA struct {
 	Bidding Bidding
-	// Acceptance is the condition to accept. If nil, the bidder has its own: it must be an [Acceptor], too,
-	// or Start panics.
+	// Acceptance is the condition to accept. If nil, the bidder itself decides. Then it must implement
+	// [Acceptor], as those of bidding.TimeDependent, bidding.MiCRO and bidding.NaiveTitForTat do.
 	Acceptance Acceptance
 	// Modeling is the opponent model. If nil, there is none.
 	Modeling Modeling
 }
 
-// Start returns the negotiator of one session.
+// Start returns the negotiator of one session. It panics if Acceptance is nil and the bidder does not
+// implement [Acceptor].
 func (b BOA) Start(seat Seat) Negotiator {
 	n := &boa{self: seat.Self}
 	if b.Modeling != nil {

@@ -48,9 +48,10 @@
 //     [fixed.Number] or integers, and all randomness comes from [Random], whose stream is defined here. Go
 //     maps are never iterated over to decide.
 //   - A strategy's bid has at least the reservation value. A package that bids below on purpose says so.
-//   - A round allocates nothing, except in strategies that list it, and except for tables. Tables are made
-//     once for all sessions with the same preferences: at the start of a session, or in the round that first
-//     needs them. Those that save no time in one session are made by the second: see [Preferences.IsReused].
+//   - A round allocates nothing, except in strategies that list it, and except for tables and cursors. Tables
+//     are made once for all sessions with the same preferences: at the start of a session, or in the round
+//     that first needs them. Those that save no time in one session are made by the second: see
+//     [Preferences.IsReused].
 //   - Equal utilities are ordered by the outcome's number, the lower first, so that ties never depend on a
 //     sort's internals.
 //
@@ -59,8 +60,8 @@
 //   - A domain has at most 2^64-1 outcomes: a larger one is an error. Real-valued issues are grids.
 //   - The inverse costs little to make if the utility is additive: it sorts combinations of a part of the
 //     issues. Up to 2^20 outcomes, it sorts more of the best ones as its queries cost more, and all for
-//     Within and Ascend. For any other utility, and if the range of the utilities times the number of outcomes
-//     exceeds 2,000,000, it sorts all outcomes at once.
+//     Within and Ascend. For any other utility it sorts all outcomes at once. It also does so if the range of
+//     the utilities times the number of outcomes is too large for 63 bits: never up to 4,600,000.
 //   - The inverse is exact for one monotone issue of any size, for up to 2^20 outcomes of any utility, and
 //     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
 //     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.

@@ -2,7 +2,7 @@ package bargain
 
 import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 
-// Inverse finds outcomes by their utility. It does not change, and several goroutines can use it.
+// Inverse finds outcomes by their utility. Its answers do not change, and several goroutines can use it.
 type Inverse interface {
 	// AtLeast returns the outcome with the lowest utility from target on, or [NoOutcome].
 	AtLeast(target fixed.Number) Outcome
@@ -27,15 +27,16 @@ type Cursor interface {
 const (
 	// maxSorted is the number of outcomes up to which all are sorted.
 	maxSorted = 1 << 20
-	// maxRight and maxLeft bound the two lists of combinations of an additive utility.
+	// maxRight and maxLeft bound the numbers of combinations in the two lists of pairs.
 	maxRight, maxLeft = 1 << 18, 1 << 16
 )
 
-// newInverse returns the inverse that suits a utility that is not lazy: see the package comment.
+// newInverse returns the inverse for a domain and a utility for which isLazy is false: see the package
+// comment.
 func newInverse(domain *Domain, utility Utility) Inverse {
 	additive, ok := utility.(Additive)
 	if ok && domain.Len() == 1 {
-		if sign := additive.IsMonotone(0); sign != 0 {
+		if sign := additive.Direction(0); sign != 0 {
 			return newLine(domain.Size(), utility, sign > 0)
 		}
 	}

@@ -14,8 +14,8 @@ type partial struct {
 	offset Outcome
 }
 
-// half is a list of partial combinations in the order of rising sums. It is stored, or computed from one
-// monotone issue of any size.
+// half is a list of pairs: partial combinations in the order of rising sums. It is stored, or computed from
+// one monotone issue of any size.
 type half struct {
 	list []partial
 	// issue is set if list is nil.
@@ -100,7 +100,7 @@ func (h *half) lowest(rank uint64) partial {
 
 func newHalf(domain *Domain, utility Additive, issues []int) half {
 	if len(issues) == 1 && domain.Issue(issues[0]).Count > maxRight {
-		if sign := utility.IsMonotone(issues[0]); sign != 0 {
+		if sign := utility.Direction(issues[0]); sign != 0 {
 			at := issues[0]
 			return half{issue: &monotone{
 				utility: utility, at: at, count: domain.Issue(at).Count, stride: domain.strides[at],

@@ -7,30 +7,31 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// lazy are preferences with an additive utility as their own inverse. It makes what a query needs, and keeps it.
-// The best and the worst outcome need nothing, a target needs two lists of combinations, and a cursor needs the
-// best outcomes in their order, which are the start of the order of all. When the queries in the lists have cost
-// as much as a start of twice the length, it sorts that one, up to all outcomes. So it never costs much more than
-// twice the cheaper one of the two ways, and long tournaments have the faster queries. The answers are always
-// the same.
+// lazy is the inverse of preferences with an additive utility: the same object as another type. Each query
+// makes the parts that it needs, and lazy keeps them. The best and the worst outcome need none. A target
+// needs the two lists of combinations. Descend needs the start of the order of falling utility, Within and
+// Ascend the whole order. When the queries in the lists have cost as much as a start of twice the present
+// length, lazy makes that start, or sorts all outcomes. So the cost is never much more than twice that of the
+// cheaper way: to search the lists only, or to sort at once. The answers do not depend on the parts that
+// exist.
 type lazy Preferences
 
 // lazyMemory is what a lazy inverse keeps.
 type lazyMemory struct {
 	lists atomic.Pointer[lists]
 	// start is the start of the order, with all outcomes that have the utility of its last one.
-	start   atomic.Pointer[sorted]
+	start atomic.Pointer[sorted]
+	// growing is locked while a new start is made.
 	growing sync.Mutex
-	// spent is the cost of the queries in the lists so far. Visiting a row of the lists costs 1, an outcome of
-	// a new start about 8, its memory included.
+	// spent is the estimated cost of the queries in the lists so far, in visited rows.
 	spent atomic.Int64
 }
 
 const (
 	// leastStart is the length of the first start of the order. Each further one is at least twice as long.
 	leastStart = 8
-	// costOfStart is the cost of an outcome of a new start.
-	costOfStart = 8
+	// costOfOutcome is the cost of an outcome of a new start, in visited rows, with its memory.
+	costOfOutcome = 8
 )
 
 // isLazy reports whether lazy is the inverse for a utility with these bounds.
@@ -44,8 +45,8 @@ func (l *lazy) additive() Additive {
 	return additive
 }
 
-// balanced returns the lists of combinations.
-func (l *lazy) balanced() *lists {
+// combinations returns the lists, which the first call makes.
+func (l *lazy) combinations() *lists {
 	known := l.lists.Load()
 	if known == nil {
 		known = newLists(l.domain, l.additive())
@@ -54,7 +55,7 @@ func (l *lazy) balanced() *lists {
 	return known
 }
 
-// grown returns a start of the order with at least count outcomes.
+// grown returns a start of the order with at least count outcomes, or with all.
 func (l *lazy) grown(count uint64) *sorted {
 	l.growing.Lock()
 	defer l.growing.Unlock()
@@ -63,7 +64,7 @@ func (l *lazy) grown(count uint64) *sorted {
 	case start != nil && uint64(len(start.list)) >= min(count, l.domain.Size()):
 		return start
 	case 2*count < l.domain.Size():
-		start = &sorted{list: l.balanced().highest(int(count), l.least), exact: true}
+		start = &sorted{list: l.combinations().highest(int(count), l.least), exact: true}
 	default:
 		start = newSorted(l.domain, l.utility)
 	}
@@ -71,7 +72,7 @@ func (l *lazy) grown(count uint64) *sorted {
 	return start
 }
 
-// startFor returns a start of the order that has a target within the bounds; nil if the lists answer the query.
+// startFor returns a start of the order that reaches down to a target, or nil if the lists answer the query.
 func (l *lazy) startFor(target fixed.Number) *sorted {
 	start, next := l.start.Load(), int64(leastStart)
 	if start != nil {
@@ -80,8 +81,8 @@ func (l *lazy) startFor(target fixed.Number) *sorted {
 		}
 		next = 2 * int64(len(start.list))
 	}
-	if spent := l.spent.Add(int64(l.balanced().rows)); spent >= costOfStart*next {
-		if start = l.grown(uint64(spent / costOfStart)); start.has(target) {
+	if spent := l.spent.Add(int64(l.combinations().rows)); spent >= costOfOutcome*next {
+		if start = l.grown(uint64(spent / costOfOutcome)); start.has(target) {
 			return start
 		}
 	}
@@ -99,7 +100,7 @@ func (l *lazy) AtLeast(target fixed.Number) Outcome {
 	if start := l.startFor(target); start != nil {
 		return start.AtLeast(target)
 	}
-	return l.balanced().atLeast(uint64(target - l.least))
+	return l.combinations().atLeast(uint64(target - l.least))
 }
 
 func (l *lazy) AtMost(target fixed.Number) Outcome {
@@ -113,7 +114,7 @@ func (l *lazy) AtMost(target fixed.Number) Outcome {
 	if start := l.startFor(target); start != nil {
 		return start.AtMost(target)
 	}
-	return l.balanced().atMost(uint64(target - l.least))
+	return l.combinations().atMost(uint64(target - l.least))
 }
 
 func (*lazy) Exact() bool { return true }
@@ -126,8 +127,8 @@ func (l *lazy) Descend() Cursor { return &lazyCursor{lazy: l} }
 
 func (l *lazy) Ascend() Cursor { return l.grown(l.domain.Size()).Ascend() }
 
-// from returns the start of the order, longer than length unless that is all.
-func (l *lazy) from(length int) []ranked {
+// longerThan returns a start of the order with more than length outcomes, or with all.
+func (l *lazy) longerThan(length int) []ranked {
 	if start := l.start.Load(); start != nil && len(start.list) > length {
 		return start.list
 	}
@@ -143,7 +144,7 @@ type lazyCursor struct {
 
 func (c *lazyCursor) Next() Outcome {
 	if c.next == len(c.known) {
-		if c.known = c.lazy.from(c.next); c.next == len(c.known) {
+		if c.known = c.lazy.longerThan(c.next); c.next == len(c.known) {
 			return NoOutcome
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// With the cost never, no queries of a test make a start of the order. With the cost enough, the first one
-// sorts all outcomes.
+// With the cost never, no target makes a start of the order: only cursors and Within do. With the cost
+// enough, the first target between the bounds sorts all outcomes.
 const never, enough = math.MinInt64, math.MaxInt64 / 2
 
 // TestLazyInverseAnswersAsAllOutcomesSorted has random queries in a random order, on additive utilities with

@@ -7,12 +7,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// lists are two lists of combinations of an additive utility's issues, in the order of rising keys. Each
-// outcome is a combination of each list, and its key is the sum of theirs.
+// lists are two lists of combinations of an additive utility's values, for domains with up to maxSorted
+// outcomes. Pairs have the larger ones. An outcome consists of one combination of each list, and its key is
+// the sum of their keys. The keys of a list rise.
 //
-// A key is a number with two fields. The upper bits are the sum of the combination's parts of the utility, each
-// above the lowest part of its issue; the lower ones are its share of the outcome's number. So keys have the
-// order of rising utilities, and equal ones that of the outcomes' numbers.
+// A key is a number with two fields. Its upper bits are the sum of the combination's parts of the utility,
+// each less the lowest part of its issue. Its lower bits are the combination's share of the outcome's number.
+// So keys are in the order of rising utility, and those with the same utility in the order of the outcomes'
+// numbers.
 type lists struct {
 	left, right []uint64
 	// shift is the number of lower bits.
@@ -21,17 +23,20 @@ type lists struct {
 	rows uint64
 }
 
-// hasKeys reports whether keys can have the range of a utility.
+// hasKeys reports whether a key has enough bits for size outcomes and for utilities from least to most. Size
+// must not exceed maxSorted.
 func hasKeys(size uint64, least, most fixed.Number) bool {
 	return int(lowerBits(size))+bits.Len64(uint64(most-least)) < 64
 }
 
+// lowerBits returns the number of bits for an outcome's number.
 func lowerBits(size uint64) uint { return uint(bits.Len64(size-1)) % 64 }
 
-// run is the part of a list that has the keys of an issue's values, in their order.
+// run is the range of an issue's keys in newLists' list of keys. They rise.
 type run struct {
 	first, end int
-	last       uint64
+	// last is the highest of the keys.
+	last uint64
 }
 
 // newLists returns two lists that are about equally long.
@@ -41,28 +46,28 @@ type run struct {
 // for a target.
 func newLists(domain *Domain, utility Additive) *lists {
 	l := &lists{shift: lowerBits(domain.Size())}
-	values, runs := make([]uint64, 0, 64), make([]run, 0, 8)
+	keys, runs := make([]uint64, 0, 64), make([]run, 0, 8)
 	for at := range domain.Len() {
-		first, lowest := len(values), fixed.Max
+		first, lowest := len(keys), fixed.Max
 		if table := utility.Table(at); table != nil {
 			for _, part := range table {
 				lowest = min(lowest, part)
-				values = append(values, uint64(part))
+				keys = append(keys, uint64(part))
 			}
 		} else {
 			for index := range domain.Issue(at).Count {
 				part := utility.Part(at, index)
 				lowest = min(lowest, part)
-				values = append(values, uint64(part))
+				keys = append(keys, uint64(part))
 			}
 		}
-		keys := values[first:]
+		own := keys[first:]
 		stride, shift := domain.strides[at], l.shift%64
-		for i := range keys {
-			keys[i] = (keys[i]-uint64(lowest))<<shift + uint64(i)*stride
+		for i := range own {
+			own[i] = (own[i]-uint64(lowest))<<shift + uint64(i)*stride
 		}
-		sortKeys(keys)
-		runs = append(runs, run{first, len(values), keys[len(keys)-1]})
+		sortKeys(own)
+		runs = append(runs, run{first, len(keys), own[len(own)-1]})
 		for i := at; i > 0 && runs[i].last>>l.shift > runs[i-1].last>>l.shift; i-- {
 			runs[i], runs[i-1] = runs[i-1], runs[i]
 		}
@@ -76,8 +81,8 @@ func newLists(domain *Domain, utility Additive) *lists {
 	}
 	memory := make([]uint64, least)
 	l.left, l.right = memory[:size:size], memory[size:]
-	combine(l.left, values, runs[:cut])
-	combine(l.right, values, runs[cut:])
+	combine(l.left, keys, runs[:cut])
+	combine(l.right, keys, runs[cut:])
 	l.rows = l.countRows(l.left, l.right)
 	if other := l.countRows(l.right, l.left); other < l.rows {
 		l.left, l.right, l.rows = l.right, l.left, other
@@ -85,17 +90,17 @@ func newLists(domain *Domain, utility Additive) *lists {
 	return l
 }
 
-// combine fills a list with all combinations of the runs' values. It is the fastest if the first runs have the
-// larger gaps.
-func combine(list, values []uint64, runs []run) {
+// combine fills a list with the keys of all combinations of the runs, in rising order. It is fastest if the
+// first runs have the larger gaps.
+func combine(list, keys []uint64, runs []run) {
 	done := 1
 	list[0] = 0
 	for _, r := range runs {
 		count := r.end - r.first
-		for i := done - 1; i >= 0; i-- { // downwards: row 0 replaces the earlier combinations
-			key, row := list[i], list[i*count:(i+1)*count]
-			for j, value := range values[r.first:r.end] {
-				row[j] = key + value
+		for i := done - 1; i >= 0; i-- { // downwards: block 0 replaces the earlier combinations
+			key, block := list[i], list[i*count:(i+1)*count]
+			for j, own := range keys[r.first:r.end] {
+				block[j] = key + own
 			}
 		}
 		done *= count
@@ -105,7 +110,7 @@ func combine(list, values []uint64, runs []run) {
 	}
 }
 
-// sortKeys sorts, short lists by insertion: most are nearly sorted.
+// sortKeys sorts a list of keys. Most short lists are nearly sorted, so it sorts these by insertion.
 func sortKeys(list []uint64) {
 	if len(list) > shortKeys {
 		slices.Sort(list)
@@ -120,7 +125,7 @@ func sortKeys(list []uint64) {
 	}
 }
 
-// shortKeys is the number of elements up to which a sort by insertion is the fastest.
+// shortKeys is the number of keys up to which sorting by insertion is fastest.
 const shortKeys = 48
 
 // countRows returns about how many elements of the left list a query visits: those whose sums with the right
@@ -134,12 +139,12 @@ func (l *lists) countRows(left, right []uint64) uint64 {
 	return count + 1
 }
 
-// atLeast returns the outcome with the lowest utility from one on, which is given above the lowest utility, and
-// must not exceed the range. It finds in each row the first key from that one on. From row to row it is further
-// down the right list. It skips the rows that have no such key, and those that have only higher ones than
-// another row.
-func (l *lists) atLeast(above uint64) Outcome {
-	need, found := above<<l.shift, ^uint64(0)
+// atLeast returns the outcome with the lowest utility that is at least the lowest of all plus distance, which
+// must not exceed the range. In each row it finds the first such key. The left elements rise, so the position
+// in the right list falls from row to row. It skips the rows without such a key, and those whose keys are all
+// higher than one already found.
+func (l *lists) atLeast(distance uint64) Outcome {
+	need, found := distance<<l.shift, ^uint64(0)
 	at := len(l.right) - 1
 	lowest, rank := l.right[0], 0
 	if highest := l.right[at]; need > highest {
@@ -153,13 +158,14 @@ func (l *lists) atLeast(above uint64) Outcome {
 	return Outcome(found &^ l.upper())
 }
 
-// upper has the upper bits.
+// upper returns the mask of the upper bits.
 func (l *lists) upper() uint64 { return ^uint64(0) << l.shift }
 
-// atMost is atLeast upside down: it begins with the last row that has a key up to the utility. Of equal
-// utilities that finds the last number, but the first one is wanted.
-func (l *lists) atMost(above uint64) Outcome {
-	end, found := (above+1)<<l.shift, uint64(0)
+// atMost returns the outcome with the highest utility that is at most the lowest of all plus distance, which
+// must not exceed the range. It visits the rows from the last one that has such a key. The highest key has
+// the last of the outcomes with this utility, so atLeast finds the first of them.
+func (l *lists) atMost(distance uint64) Outcome {
+	end, found := (distance+1)<<l.shift, uint64(0)
 	at, highest := 0, l.right[len(l.right)-1]
 	for rank := firstFrom(l.left, end-l.right[0], len(l.left)/2); rank > 0; rank-- {
 		left := l.left[rank-1]
@@ -205,13 +211,13 @@ func firstFrom(list []uint64, key uint64, near int) int {
 	return low
 }
 
-// highest returns the outcomes with the highest utilities in the order of falling utility, equal ones by their
-// number: at least count of them, which must not exceed their number, and all others with the last one's
-// utility. Least is the lowest utility of all.
+// highest returns the best outcomes in the order of falling utility, those with equal utilities by their
+// number: at least count, and all others with the utility of the last one. Count must be from 1 to the number
+// of outcomes. Least is the lowest utility of all.
 func (l *lists) highest(count int, least fixed.Number) []ranked {
 	left, right := l.left, l.right
-	// The last i elements of the left list and the last j of the right one have i*j sums, which are at least
-	// that of the first two of these elements.
+	// The last i elements of the left list and the last j of the right one have i*j sums. The lowest of them is
+	// the sum of the first of the i and the first of the j.
 	from := uint64(0)
 	for i := 1; i <= min(count, len(left)); i++ {
 		if j := (count + i - 1) / i; j <= len(right) {
@@ -219,11 +225,12 @@ func (l *lists) highest(count int, least fixed.Number) []ranked {
 		}
 	}
 	from &= l.upper()
-	const usual = 64 // needs no memory of the heap
+	const usual = 64 // needs no heap memory
 	keys := make([]uint64, 0, usual)
 	if 2*count > usual {
 		keys = make([]uint64, 0, 2*count)
 	}
+	// The upper bits are inverted: then rising keys have falling utilities and rising numbers.
 	for i := len(left) - 1; i >= 0 && left[i]+right[len(right)-1] >= from; i-- {
 		for j := len(right) - 1; j >= 0 && left[i]+right[j] >= from; j-- {
 			keys = append(keys, (left[i]+right[j])^l.upper())

@@ -33,7 +33,7 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 	leftSize, rightSize := uint64(1), uint64(1)
 	for _, at := range order {
 		count := domain.Issue(at).Count
-		if count > maxSorted && utility.IsMonotone(at) == 0 {
+		if count > maxSorted && utility.Direction(at) == 0 {
 			return nil, false
 		}
 		switch {
@@ -119,7 +119,7 @@ func (p *pairs) AtLeast(target fixed.Number) Outcome {
 	return found.offset + base.offset
 }
 
-// AtMost is AtLeast upside down: it begins with the last row that has a sum up to target.
+// AtMost visits the rows in the opposite order: it begins with the last one that has a sum up to target.
 func (p *pairs) AtMost(target fixed.Number) Outcome {
 	if target < p.least {
 		return NoOutcome

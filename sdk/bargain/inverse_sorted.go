@@ -79,7 +79,7 @@ func compareRanked(a, b ranked) int {
 }
 
 const (
-	// few is the number of elements up to which a sort by insertion is the fastest.
+	// few is the number of ranked outcomes up to which sorting by insertion is fastest.
 	few = 24
 	// small is the size of the buffers for utilities and buckets on the stack. Larger sorts allocate.
 	small = 256

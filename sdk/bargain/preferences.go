@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// MaxUtility is the limit of the size of a utility: 1,000,000.
+// MaxUtility is the largest absolute value of a utility: 1,000,000.
 const MaxUtility = 1_000_000 * fixed.One
 
 // Utility is a party's value of each outcome of a domain, undiscounted and within +-[MaxUtility]. It does not
@@ -30,26 +30,29 @@ type Bounded interface {
 // Additive is a [Utility] that is the sum of one part for each issue.
 type Additive interface {
 	Bounded
-	// Part returns the contribution of an issue's value to the utility.
+	// Part returns an issue's part of the utility for the value with an index. The sum of the parts is the
+	// utility.
 	Part(issue int, index uint64) fixed.Number
-	// Table returns all parts of an issue, less the constant in each of them, if they are stored; otherwise nil.
-	// It is shared: do not change it.
+	// Table returns the stored parts of an issue by index, or nil if they are not stored. All can be less than
+	// the results of Part by the same constant. The table is shared: do not change it.
 	Table(issue int) []fixed.Number
-	// IsMonotone reports whether an issue's contribution never falls (1) or never rises (-1) with the
-	// index; 0 if neither is known.
-	IsMonotone(issue int) int
+	// Direction returns 1 if an issue's part never falls with the index, -1 if it never rises, and 0 if neither
+	// is known.
+	Direction(issue int) int
 }
 
 // Discount reduces the value of an agreement over time. The zero value does not discount.
 type Discount struct {
-	// Factor is multiplied once for each unit of Per: a number from 0 to 1; 0 counts as 1.
+	// Factor multiplies the utility once for each unit of time: see PerStep. Its range is 0 to 1. If zero, 1 is
+	// used.
 	Factor fixed.Number
-	// Cost is subtracted for each step or for the whole time, after the factor (Rubinstein's fixed cost).
+	// Cost is a utility that is subtracted for each unit of time, after the factor: Rubinstein's fixed cost. Its
+	// limits are +-[MaxUtility].
 	Cost fixed.Number
-	// PerStep reports that the unit is a step, as in NegMAS. If false, the unit is the whole negotiation's
-	// relative time, as in GENIUS: u * Factor^t for t from 0 to 1.
+	// PerStep reports whether the unit is a step, as in NegMAS. If false, the unit is the time of the whole
+	// negotiation, as in GENIUS: u * Factor^t for t from 0 to 1.
 	PerStep bool
-	// KeepReservation reports that the reservation value is not discounted.
+	// KeepReservation reports whether the reservation value stays undiscounted.
 	KeepReservation bool
 }
 
@@ -64,15 +67,15 @@ func (d Discount) At(u fixed.Number, step int, time fixed.Number) fixed.Number {
 	return u.Sub(d.Cost.Mul(time))
 }
 
-// Preferences are one party's side of a negotiation. They do not change, and several sessions and goroutines
-// can use them.
+// Preferences are one party's side of a negotiation. Their values do not change, and several sessions and
+// goroutines can use them.
 type Preferences struct {
 	domain      *Domain
 	utility     Utility
 	reservation fixed.Number
 	discount    Discount
 
-	// least and most are the bounds of the utility. Unless it is [Bounded], the inverse sets them.
+	// least and most are the bounds of the utility. Unless it is [Bounded], the first call of Inverse sets them.
 	least, most       fixed.Number
 	isBounded, isLazy bool
 
@@ -88,13 +91,14 @@ type Preferences struct {
 // ErrPreferences reports invalid preferences.
 var ErrPreferences = errors.New("bargain: invalid preferences")
 
-// NewPreferences returns preferences without a discount. Reservation is the utility of no agreement.
+// NewPreferences returns preferences without a discount. Reservation is the utility of no agreement. It
+// returns the errors of [NewDiscounted].
 func NewPreferences(domain *Domain, utility Utility, reservation fixed.Number) (*Preferences, error) {
 	return NewDiscounted(domain, utility, reservation, Discount{})
 }
 
 // NewDiscounted returns preferences with a discount. It returns [ErrPreferences] if domain or utility is nil,
-// the reservation value exceeds [MaxUtility] in size, or a factor is not in [0, 1].
+// if the reservation value or the cost is beyond +-[MaxUtility], or if the factor is not in [0, 1].
 func NewDiscounted(
 	domain *Domain, utility Utility, reservation fixed.Number, discount Discount,
 ) (*Preferences, error) {
@@ -148,8 +152,8 @@ func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Numb
 	return p.discount.At(p.Of(o), step, time)
 }
 
-// Inverse finds outcomes by their utility. The first call or query makes it, which can take time in large
-// domains: see the package comment.
+// Inverse returns the inverse of the utility, which finds outcomes. This call makes it, or, for an additive
+// utility, the queries make its parts. Both can take time in large domains: see the package comment.
 func (p *Preferences) Inverse() Inverse {
 	if p.isLazy {
 		return (*lazy)(p)
@@ -209,8 +213,8 @@ func (p *Preferences) Level(u fixed.Number) fixed.Number {
 	return (u - least).Div(most - least)
 }
 
-// IsReused reports whether it has been called before. A strategy calls it once a session, and makes tables
-// that only later sessions gain by if it returns true.
+// IsReused reports whether it is called for at least the second time. A bidder calls it once, at the start of
+// a session, and if it returns true, makes tables that save time only in later sessions.
 func (p *Preferences) IsReused() bool { return p.reused.Load() || p.reused.Swap(true) }
 
 // memo is a value that Memo keeps, and those before it. It is a list because preferences have few of them:

@@ -89,9 +89,9 @@ func isWithin(s *Strategy, t terms.Terms) bool {
 		!slices.ContainsFunc(t.Purposes, refused)
 }
 
-// TestConcessionIsMonotone shows that asked and acceptable prices never rise from round to round, for the
+// TestConcessionDirection shows that asked and acceptable prices never rise from round to round, for the
 // same other terms, and that they end at the target.
-func TestConcessionIsMonotone(t *testing.T) {
+func TestConcessionDirection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
 		s.MaxRounds = rapid.Uint32Range(2, maxRounds).Draw(t, "rounds")
@@ -110,7 +110,7 @@ func TestConcessionIsMonotone(t *testing.T) {
 	})
 }
 
-func TestScoreIsMonotoneInThePrice(t *testing.T) {
+func TestScoreDirectionInThePrice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
 		lower := drawProposal(t, &s)

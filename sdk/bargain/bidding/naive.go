@@ -9,17 +9,19 @@ import (
 // party's concession, and concedes as much of its whole range of utilities. The level of an offer is 0 at the
 // reservation value and 1 at the best outcome.
 //
-// Its own acceptance takes an offer if its level is at least 1 less the concession. In the first step both
-// concede nothing. In the second and the third step the concession is the difference between two neighbours in
-// the order of falling utility: the first and second outcome for the first decision, the third and fourth for
-// the next one, and so on up to the eighth. NegMAS keeps its place in that order between its decisions.
+// Its own acceptance accepts an offer whose level is at least 1 less the concession. In the first step
+// neither the bidding nor the acceptance concedes. In the second and the third step the concession is the
+// difference between two neighbours in the order of falling utility: the first and second outcome for the
+// first decision, the third and fourth for the next one, and so on up to the eighth. NegMAS uses one cursor
+// for all decisions.
 //
 // NegMAS can offer an outcome below the reservation value if that is above the middle of the range. Here such
 // an offer is replaced by the lowest rational one.
 //
 // Source: NegMAS 0.16, NaiveTitForTatNegotiator with must_concede.
 type NaiveTitForTat struct {
-	// Kindness is added to the concession from the fourth step on. If zero, NegMAS' default, there is none.
+	// Kindness is added to the concession from the fourth step on, as a part of the range: 0.1 is a tenth. If
+	// zero, as in NegMAS, nothing is added.
 	Kindness fixed.Number
 }
 
@@ -32,6 +34,7 @@ type gaps [2 * forcedSteps]fixed.Number
 // gapsKey identifies the gaps among the memos of preferences.
 type gapsKey struct{}
 
+// gapsOf returns the gaps. A memo costs more than the gaps of a single session.
 func gapsOf(p *bargain.Preferences) gaps {
 	if !p.IsReused() {
 		return newGaps(p)
@@ -41,15 +44,16 @@ func gapsOf(p *bargain.Preferences) gaps {
 }
 
 func newGaps(p *bargain.Preferences) (list gaps) {
-	// After the last outcome NegMAS continues with that of no agreement.
+	// After the last outcome NegMAS continues with the utility of no agreement.
 	for cursor, at := p.Inverse().Descend(), 0; at < len(list); at++ {
-		better := p.Of(cursor.Next())
-		list[at] = better.Sub(p.Of(cursor.Next()))
+		higher := p.Of(cursor.Next())
+		list[at] = higher.Sub(p.Of(cursor.Next()))
 	}
 	return list
 }
 
-// forced returns the concession of a decision in one of the steps that force it.
+// forced returns the concession that a step forces on a decision: 0 is to accept, 1 to offer. It returns
+// false in the other steps.
 func (g *gaps) forced(step, decision int) (fixed.Number, bool) {
 	if step < 1 || step > forcedSteps {
 		return 0, false
@@ -62,10 +66,10 @@ func (n NaiveTitForTat) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidde
 	if _, _, ok := seat.Preferences.Range(); !ok {
 		return none{}
 	}
-	worst, best := seat.Preferences.Bounds()
+	least, most := seat.Preferences.Bounds()
 	return &naive{
 		NaiveTitForTat: n, preferences: seat.Preferences, self: seat.Self, gaps: gapsOf(seat.Preferences),
-		best: best, span: best - worst,
+		most: most, span: most - least,
 	}
 }
 
@@ -74,14 +78,14 @@ type naive struct {
 	preferences *bargain.Preferences
 	self        int
 	gaps        gaps
-	// span is the difference between the best and the worst outcome.
-	best, span fixed.Number
+	// most is the highest utility, span its difference from the lowest one.
+	most, span fixed.Number
 }
 
 func (*naive) Sent(bargain.Outcome) {}
 
 func (n *naive) Next(state *bargain.State) bargain.Outcome {
-	target := n.best
+	target := n.most
 	if gap, ok := n.gaps.forced(state.Step, 1); ok {
 		target -= gap
 	} else if received, ok := state.Others(n.self, 0); ok && state.Step > 0 {
@@ -89,14 +93,15 @@ func (n *naive) Next(state *bargain.State) bargain.Outcome {
 		target -= (level + n.Kindness).Mul(n.span)
 	}
 	least, _, _ := n.preferences.Range()
-	return n.nearest(target.Clamp(least, n.best), least)
+	return n.nearest(target.Clamp(least, n.most), least)
 }
 
-// slack is how far below its target NegMAS takes an outcome that is nearer to it than the next one above.
+// slack is the largest distance below the target at which NegMAS offers an outcome that is nearer to the
+// target than the next one above.
 const slack = fixed.One / 1_000_000
 
-// nearest returns the outcome with the lowest utility from target on, or the one below if that is within the
-// slack and nearer. Least limits it.
+// nearest returns the outcome with the lowest utility from target on, or the next one below, if that is
+// nearer, within the slack, and not below least.
 func (n *naive) nearest(target, least fixed.Number) bargain.Outcome {
 	inverse, p := n.preferences.Inverse(), n.preferences
 	above := inverse.AtLeast(target)
@@ -117,7 +122,7 @@ func (n *naive) Accepts(state *bargain.State, _ bargain.Plan) bool {
 		return false
 	}
 	if state.Step == 0 {
-		return u >= n.best
+		return u >= n.most
 	}
 	level := n.preferences.Level(u)
 	if gap, ok := n.gaps.forced(state.Step, 0); ok {

@@ -52,8 +52,9 @@ func (*random) Sent(bargain.Outcome) {}
 // MiCRO offers the outcomes in the order of falling utility. It makes a new offer only if it has made no more
 // different offers than it has received; otherwise it repeats a random one of its own. It has no parameters
 // and needs neither time nor a model. Its own acceptance is NegMAS' MiCROAcceptancePolicy: it accepts offers
-// that are at least as good as its next new offer, or, while it repeats its offers, as its lowest so far. It
-// allocates memory in a round only after more than 1,024 different offers, or without a limit of steps.
+// that are at least as good as its next new offer, or, while it repeats its offers, as the worst of them. In
+// a round it allocates only the cursor for its second offer, unless it makes or receives more than 1,024
+// different offers or the steps have no limit.
 //
 // Source: de Jonge: An Analysis of the Linear Bilateral ANAC Domains Using the MiCRO Benchmark Strategy
 // (2022); the repeated offer as in NegMAS' MiCROOfferingPolicy.
@@ -74,13 +75,14 @@ func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 // set is a set of outcomes.
 type set struct {
 	count int
-	// bits has a bit for each outcome of a small domain; otherwise the outcomes are sorted in list: a map is
-	// slower up to thousands of them.
+	// bits has a bit for each outcome if this needs no more memory than list. Otherwise list has the outcomes in
+	// rising order: a map is slower up to thousands of them.
 	bits []uint64
 	list []bargain.Outcome
 }
 
-// newSet has memory for a number of outcomes of a domain with a size.
+// newSet returns an empty set for a domain with size outcomes. If it is a list, it has memory for a number of
+// them.
 func newSet(size uint64, outcomes int) set {
 	if words := size/64 + 1; words <= uint64(outcomes) {
 		return set{bits: make([]uint64, words)}
@@ -101,15 +103,15 @@ func (s *set) add(o bargain.Outcome) {
 	}
 }
 
-// order has the rational outcomes in the order of falling utility. It looks up each one when it is asked for,
-// not when the one before it is offered, because that can be the last offer of the session. The cursor is set
-// for the second outcome, because a session can end before it.
+// order has the rational outcomes in the order of falling utility. It finds an outcome in the call of next
+// that returns it, not when the one before it is passed, because that can be the last offer of the session.
+// It makes the cursor for the second outcome, because a session can end before it.
 type order struct {
 	preferences *bargain.Preferences
 	cursor      bargain.Cursor
 	passed      bool
 	current     bargain.Outcome
-	// utility is that of current.
+	// utility is that of current, and undefined if current is NoOutcome.
 	utility fixed.Number
 }
 
@@ -154,7 +156,7 @@ type micro struct {
 	// received are the different offers received.
 	received set
 	observed int
-	// lowest is the utility of the last one of sent.
+	// lowest is the utility of the last element of sent, the lowest of all, or fixed.Max.
 	lowest fixed.Number
 }
 
@@ -294,14 +296,13 @@ func (w *wasting) advance() {
 	w.wasted = bargain.NoOutcome
 }
 
-// lastBelow regards the outcomes up to upTo that differ from it in the last issue only, and computes the sum of
-// the other issues' parts once. Table has the parts of the last issue. It returns the last of these outcomes that
-// is below the reservation value, or the first of them and false if none is.
+// lastBelow returns the last outcome below the reservation value, among those up to upTo that differ from it
+// in the last issue only. If there is none, it returns the first of them and false. Table is that of the last
+// issue. The utility of one outcome gives the least rational part, so the others need one comparison each.
 func lastBelow(p *bargain.Preferences, table []fixed.Number, upTo uint64) (uint64, bool) {
 	index := upTo % uint64(len(table))
 	first := upTo - index
-	lowest := p.Of(bargain.Outcome(first))
-	least := p.Reservation() - lowest + table[0]
+	least := p.Reservation() - p.Of(bargain.Outcome(first)) + table[0]
 	for ; index > 0; index-- {
 		if table[index] < least {
 			return first + index, true

@@ -1,6 +1,6 @@
 // Package bidding has the ways to choose offers: by time, by the other party's behaviour, by resources, and
-// by the rank of outcomes. Each is a small value that a [bargain.BOA] composes with an acceptance condition
-// and an opponent model.
+// by the rank of outcomes. Each is a small value that a [bargain.BOA] composes with an acceptance condition,
+// unless it has its own, and with an opponent model.
 package bidding
 
 import (
@@ -28,13 +28,14 @@ const (
 	PickModel
 )
 
-// TimeDependent offers what a curve claims at the time: Faratin's time-dependent tactic. Its own acceptance is
-// that of NegMAS' time-based negotiators: offers with at least the utility of the target.
+// TimeDependent offers an outcome for the target that a curve gives at the time: Faratin's time-dependent
+// tactic. Its own acceptance accepts offers with at least the utility of the target, as NegMAS' time-based
+// negotiators do.
 type TimeDependent struct {
 	Curve curve.Curve
 	Pick  Pick
-	// Tolerance is subtracted from each target, but not below the reservation value. NegMAS uses 0.0001 for
-	// its time-based and 0.001 for its aspiration negotiators.
+	// Tolerance is a utility that is subtracted from each target, but not below the reservation value. NegMAS
+	// uses 0.0001 for its time-based and 0.001 for its aspiration negotiators.
 	Tolerance fixed.Number
 }
 
@@ -74,7 +75,7 @@ type timeDependent struct {
 	least, most fixed.Number
 	table       *curve.Table
 	offers      offers
-	// target is that of a time, which is 0 before the first turn.
+	// target is the last result of targetAt, and time the relative time that it belongs to; both are 0 before.
 	time, target fixed.Number
 }
 
@@ -94,16 +95,16 @@ func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
 func (t *timeDependent) Sent(bargain.Outcome) {}
 
 func (t *timeDependent) offer(state *bargain.State) bargain.Outcome {
-	return choose(t.preferences, t.Pick, t.at(state), t.random, t.model)
+	return choose(t.preferences, t.Pick, t.targetAt(state), t.random, t.model)
 }
 
 // Accepts implements [bargain.Acceptor].
 func (t *timeDependent) Accepts(state *bargain.State, _ bargain.Plan) bool {
-	return t.preferences.Of(state.Offer) >= t.at(state)
+	return t.preferences.Of(state.Offer) >= t.targetAt(state)
 }
 
-// at returns the target, of which a turn asks twice.
-func (t *timeDependent) at(state *bargain.State) fixed.Number {
+// targetAt returns the target at the state's time. It keeps the result, because a turn needs it twice.
+func (t *timeDependent) targetAt(state *bargain.State) fixed.Number {
 	if state.Time != t.time || state.Time == 0 {
 		level := t.table.At(state.Step, state.Time)
 		t.time, t.target = state.Time, max(t.least+level.Mul(t.most-t.least)-t.Tolerance, t.least)
@@ -156,7 +157,7 @@ func better(u bargain.Utility, a, b bargain.Outcome) bool {
 	return a < b
 }
 
-// none is the bidder and acceptor of a party that no outcome suits.
+// none is the bidder and acceptor of a party for which no outcome is rational.
 type none struct{}
 
 func (none) Accepts(*bargain.State, bargain.Plan) bool { return false }

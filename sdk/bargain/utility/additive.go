@@ -33,20 +33,21 @@ func (t Table) extremes(count uint64) (monotone int, least, most uint64, err err
 	if uint64(len(t)) != count {
 		return 0, 0, 0, fmt.Errorf("%d values for an issue with %d", len(t), count)
 	}
-	rises, falls, last := 1, 1, len(t)-1
-	for rises < len(t) && t[rises-1] <= t[rises] {
-		rises++
+	// rising and falling are the lengths of the longest starts that never fall and that never rise.
+	rising, falling, last := 1, 1, len(t)-1
+	for rising < len(t) && t[rising-1] <= t[rising] {
+		rising++
 	}
-	for falls < len(t) && t[falls-1] >= t[falls] {
-		falls++
+	for falling < len(t) && t[falling-1] >= t[falling] {
+		falling++
 	}
 	for last > 0 && t[last-1] == t[last] {
 		last-- // to the first of equal values at the end
 	}
 	switch len(t) {
-	case rises:
+	case rising:
 		return 1, 0, uint64(last), nil
-	case falls:
+	case falling:
 		return -1, uint64(last), 0, nil
 	}
 	for i, value := range t {
@@ -111,14 +112,14 @@ type Additive struct {
 	few         [4]Values // memory for the parts of up to four issues
 	constant    fixed.Number
 	worst, best bargain.Outcome
-	// monotone is the result of IsMonotone for the first issue. It is kept because the table of a single issue
+	// monotone is the result of Direction for the first issue. It is kept because the table of a single issue
 	// can be long.
 	monotone int
 }
 
 // NewAdditive returns the utility constant + sum of weights[i] * values[i]. If weights is nil, all weights
-// are 1. Each product is rounded once, here. It returns [ErrUtility] if the values do not fit the domain, or
-// a utility would exceed [bargain.MaxUtility].
+// are 1. Each product is rounded once, here. It returns [ErrUtility] if the values or weights do not fit the
+// domain, or if a utility would be beyond +-[bargain.MaxUtility].
 func NewAdditive(
 	domain *bargain.Domain, constant fixed.Number, weights []fixed.Number, values ...Values,
 ) (*Additive, error) {
@@ -183,7 +184,8 @@ func valueOf(values Values, index uint64) fixed.Number {
 	return values.Of(index)
 }
 
-// Part returns the contribution of an issue's value. That of the first issue includes the constant.
+// Part returns an issue's part of the utility for the value with an index. That of issue 0 includes the
+// constant.
 func (a *Additive) Part(issue int, index uint64) fixed.Number {
 	part := valueOf(a.parts[issue], index)
 	if issue == 0 {
@@ -192,7 +194,8 @@ func (a *Additive) Part(issue int, index uint64) fixed.Number {
 	return part
 }
 
-// Table returns an issue's values, multiplied by its weight, if they are a [Table]; otherwise nil.
+// Table returns an issue's values, multiplied by its weight and without the constant, if they are a [Table];
+// otherwise nil. It is shared: do not change it.
 func (a *Additive) Table(issue int) []fixed.Number {
 	table, _ := a.parts[issue].(Table)
 	return table
@@ -204,8 +207,8 @@ func (a *Additive) Constant() fixed.Number { return a.constant }
 // Values returns an issue's values, multiplied by its weight.
 func (a *Additive) Values(issue int) Values { return a.parts[issue] }
 
-// IsMonotone reports whether an issue's part never falls (1) or never rises (-1) with the index; otherwise 0.
-func (a *Additive) IsMonotone(issue int) int {
+// Direction returns 1 if an issue's part never falls with the index, -1 if it never rises, otherwise 0.
+func (a *Additive) Direction(issue int) int {
 	if issue == 0 {
 		return a.monotone
 	}
@@ -213,5 +216,6 @@ func (a *Additive) IsMonotone(issue int) int {
 	return monotone
 }
 
-// Extremes returns an outcome with the lowest and one with the highest utility.
+// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
+// the lowest number.
 func (a *Additive) Extremes() (worst, best bargain.Outcome) { return a.worst, a.best }

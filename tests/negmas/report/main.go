@@ -45,7 +45,7 @@ func measured() []negmas.Session {
 func compare(python, folder, out string) error {
 	runtime.GOMAXPROCS(1)
 	data := filepath.Join(folder, "testdata")
-	// First, because the garbage collector would also visit the answers.
+	// The engine is measured first: later, the garbage collector would also visit NegMAS' answers.
 	fmt.Fprintln(os.Stderr, "==> the time of the engine")
 	ours, err := measure(measured(), data)
 	if err != nil {

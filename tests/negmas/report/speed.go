@@ -64,7 +64,7 @@ func (v *values) build() (both [2]*bargain.Preferences, err error) {
 	return both, nil
 }
 
-// speed has the medians of five measurements of the time of a session.
+// speed has the medians of the measured times of a session.
 type speed struct {
 	// whole is with construction, run without.
 	whole, run time.Duration
@@ -101,8 +101,8 @@ func (v *values) measure(session negmas.Session) (s speed, err error) {
 	return s, err
 }
 
-// measurements is the number of measurements whose median counts; shortest is how long each one lasts at
-// least. It has as many sessions as fit in.
+// measurements is the number of measurements whose median counts. Each has the same number of sessions: the
+// first power of two whose sessions need at least shortest.
 const measurements, shortest = 5, 20 * time.Millisecond
 
 func median(session func()) time.Duration {
