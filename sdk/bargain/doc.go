@@ -60,8 +60,9 @@
 //   - A domain has at most 2^64-1 outcomes: a larger one is an error. Real-valued issues are grids.
 //   - The inverse costs little to make if the utility is additive: it sorts combinations of a part of the
 //     issues. Up to 2^20 outcomes, it sorts more of the best ones as its queries cost more, and all for
-//     Within and Ascend. For any other utility it sorts all outcomes at once. It also does so if the range of
-//     the utilities times the number of outcomes is too large for 63 bits: never up to 4,600,000.
+//     Within and Ascend. If the range of the utilities times the number of outcomes is too large for 63 bits,
+//     which is never so up to 4,600,000, Descend sorts all outcomes, too. For a utility that is not additive the
+//     inverse sorts all outcomes at once.
 //   - The inverse is exact for one monotone issue of any size, for up to 2^20 outcomes of any utility, and
 //     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
 //     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.

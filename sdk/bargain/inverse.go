@@ -41,6 +41,9 @@ func newInverse(domain *Domain, utility Utility) Inverse {
 		}
 	}
 	if domain.Size() <= maxSorted {
+		if ok && domain.Len() > 1 {
+			return newWide(domain, additive)
+		}
 		return newSorted(domain, utility)
 	}
 	if ok {

@@ -47,9 +47,14 @@ type run struct {
 func newLists(domain *Domain, utility Additive) *lists {
 	l := &lists{shift: lowerBits(domain.Size())}
 	keys, runs := make([]uint64, 0, 64), make([]run, 0, 8)
+	tabled, _ := utility.(Tabled)
 	for at := range domain.Len() {
 		first, lowest := len(keys), fixed.Max
-		if table := utility.Table(at); table != nil {
+		var table []fixed.Number
+		if tabled != nil {
+			table = tabled.Table(at)
+		}
+		if table != nil {
 			for _, part := range table {
 				lowest = min(lowest, part)
 				keys = append(keys, uint64(part))

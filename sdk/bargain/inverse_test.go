@@ -1,6 +1,7 @@
 package bargain_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -202,4 +203,38 @@ func BenchmarkAtLeastOfABillionOutcomes(b *testing.B) {
 	for b.Loop() {
 		p.Inverse().AtLeast(fixed.One / 3)
 	}
+}
+
+// TestWideRangesNeedLittleMemory has 2^20 outcomes, whose utilities are too far apart for keys.
+func TestWideRangesNeedLittleMemory(t *testing.T) {
+	issues, values := make([]bargain.Issue, 20), make([]utility.Values, 20)
+	random := bargain.NewRandom(1, 1)
+	for at := range issues {
+		issues[at] = bargain.Integer(string(rune('a'+at)), 0, 1)
+		values[at] = utility.Table{0, fixed.Number(random.Below(uint64(fixed.One) / 20))}
+	}
+	values[0], values[1] = utility.Table{0, 9 * fixed.One}, utility.Table{0, 900_000 * fixed.One}
+	domain, err := bargain.NewDomain(issues...)
+	require.NoError(t, err)
+	u, err := utility.NewAdditive(domain, 0, nil, values...)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, u, 0)
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p.Inverse().AtLeast(fixed.One)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+}
+
+// TestAdditiveNeedsNoTables has a user's own additive utility, of more outcomes than can be sorted.
+func TestAdditiveNeedsNoTables(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Integer("a", 1, 3000), bargain.Integer("b", 1, 3000))
+	require.NoError(t, err)
+	line := utility.Line{Last: fixed.One / 2, Count: 3000}
+	u, err := utility.NewAdditive(domain, 0, nil, line, line)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, struct{ bargain.Additive }{u}, 0)
+	require.NoError(t, err)
+	require.True(t, p.Inverse().Exact())
 }

@@ -33,12 +33,17 @@ type Additive interface {
 	// Part returns an issue's part of the utility for the value with an index. The sum of the parts is the
 	// utility.
 	Part(issue int, index uint64) fixed.Number
-	// Table returns the stored parts of an issue by index, or nil if they are not stored. All can be less than
-	// the results of Part by the same constant. The table is shared: do not change it.
-	Table(issue int) []fixed.Number
 	// Direction returns 1 if an issue's part never falls with the index, -1 if it never rises, and 0 if neither
 	// is known.
 	Direction(issue int) int
+}
+
+// Tabled is an [Additive] utility that has stored some of its parts, which saves a call for each.
+type Tabled interface {
+	Additive
+	// Table returns the stored parts of an issue by index, or nil if they are not stored. All can be less than
+	// the results of Part by the same constant. The table is shared: do not change it.
+	Table(issue int) []fixed.Number
 }
 
 // Discount reduces the value of an agreement over time. The zero value does not discount.

@@ -180,3 +180,16 @@ func TestPricesStayInTheRangeOfTheProgram(t *testing.T) {
 	s.turn.Negotiation.MinOfferBps = 9_000
 	require.Equal(t, agent.Reject{}, s.decide(), "no price of the domain is in the range")
 }
+
+func TestMiCROAcceptsTheOfferItMade(t *testing.T) {
+	s := newTable(t, strategy.MiCRO())
+	s.turn.Negotiation.MinOfferBps = 4_000 // at least 2,000,000
+	first, is := s.decide().(agent.Offer)
+	require.True(t, is)
+	require.EqualValues(t, 2_000_000, first.Amount)
+	text, hash := s.document(2_000_000, 1)
+	require.Equal(t, [32]byte(hash), [32]byte(*first.Document))
+	require.NoError(t, s.channel.Put(t.Context(), s.file(hash), text))
+	s.offer(protocol.OfferSideSeller, 2_000_000, hash)
+	require.Equal(t, agent.Accept{}, s.decide())
+}

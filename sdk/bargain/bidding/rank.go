@@ -111,12 +111,12 @@ type order struct {
 	cursor      bargain.Cursor
 	passed      bool
 	current     bargain.Outcome
-	// utility is that of current, and undefined if current is NoOutcome.
+	// utility is that of current.
 	utility fixed.Number
 }
 
 func newOrder(p *bargain.Preferences) order {
-	return order{preferences: p, passed: true, current: bargain.NoOutcome}
+	return order{preferences: p, passed: true, current: bargain.NoOutcome, utility: p.Reservation()}
 }
 
 // next returns the first outcome that has not been passed, or NoOutcome after the last rational one.
@@ -133,7 +133,7 @@ func (r *order) next() bargain.Outcome {
 			r.current = r.cursor.Next()
 		}
 		if r.utility = r.preferences.Of(r.current); r.utility < r.preferences.Reservation() {
-			r.current = bargain.NoOutcome
+			r.current, r.utility = bargain.NoOutcome, r.preferences.Reservation()
 		}
 	}
 	return r.current
@@ -149,6 +149,14 @@ func (r *order) pass(o bargain.Outcome) bool {
 	return true
 }
 
+// of returns the utility of an outcome, mostly the current one.
+func (r *order) of(o bargain.Outcome) fixed.Number {
+	if o == r.current {
+		return r.utility
+	}
+	return r.preferences.Of(o)
+}
+
 type micro struct {
 	seat  bargain.Seat
 	order order
@@ -156,14 +164,18 @@ type micro struct {
 	// received are the different offers received.
 	received set
 	observed int
-	// lowest is the utility of the last element of sent, the lowest of all, or fixed.Max.
+	// lowest is the lowest utility of the own offers in the history, or fixed.Max. They can differ from sent: a
+	// protocol with limits changes offers beyond them.
 	lowest fixed.Number
 }
 
 func (m *micro) Next(state *bargain.State) bargain.Outcome {
 	for ; m.observed < len(state.History); m.observed++ {
-		if offer := state.History[m.observed]; offer.By != m.seat.Self {
+		switch offer := state.History[m.observed]; {
+		case offer.By != m.seat.Self:
 			m.received.add(offer.Outcome)
+		default:
+			m.lowest = min(m.lowest, m.order.of(offer.Outcome))
 		}
 	}
 	if len(m.sent) <= m.received.count {
@@ -179,7 +191,7 @@ func (m *micro) Next(state *bargain.State) bargain.Outcome {
 
 func (m *micro) Sent(o bargain.Outcome) {
 	if m.order.pass(o) {
-		m.sent, m.lowest = append(m.sent, o), m.order.utility
+		m.sent = append(m.sent, o)
 	}
 }
 
@@ -188,10 +200,7 @@ func (m *micro) Accepts(state *bargain.State, plan bargain.Plan) bool {
 	p := m.seat.Preferences
 	least := p.Reservation()
 	if planned := plan.Next(); planned != bargain.NoOutcome {
-		least = m.lowest // a repeated offer is not below it
-		if planned == m.order.current {
-			least = m.order.utility
-		}
+		least = max(least, min(m.lowest, m.order.of(planned)))
 	}
 	return p.Of(state.Offer) >= least
 }
@@ -276,9 +285,8 @@ func (w *wasting) advance() {
 	}
 	p := w.order.preferences
 	var table []fixed.Number
-	additive, ok := p.Utility().(bargain.Additive)
-	if ok {
-		table = additive.Table(p.Domain().Len() - 1)
+	if tabled, ok := p.Utility().(bargain.Tabled); ok {
+		table = tabled.Table(p.Domain().Len() - 1)
 	}
 	for w.left > 0 {
 		var below bool

@@ -90,3 +90,25 @@ func (l leavingNegotiator) Respond(state *bargain.State) bargain.Action {
 	}
 	return l.Negotiator.Respond(state)
 }
+
+// TestMiCROAcceptsThePriceItOffered has the least price of 100, to which the player raises its first offers of 0
+// and 1.
+func TestMiCROAcceptsThePriceItOffered(t *testing.T) {
+	rules := onchain.Rules{
+		Escrow: 1_000, MaxRounds: 4, MinOfferBps: 1_000, ResponseWindow: 300, Deadline: 3_600,
+	}
+	buyer, err := rules.Player(strategy.MiCRO(), onchain.Buyer, 0, 500)
+	require.NoError(t, err)
+	negotiation, offers := rules.Negotiation(), []onchain.Offer{}
+	for _, price := range []uint64{100, 500, 100, 100} {
+		side := negotiation.Turn()
+		if side == onchain.Buyer {
+			action := buyer.Respond(negotiation, side, offers, 1)
+			require.Equal(t, bargain.MoveOffer, action.Move)
+			require.EqualValues(t, price, action.Outcome)
+		}
+		offers = append(offers, onchain.Offer{Side: side, Amount: price})
+		onchain.Apply(negotiation, side, price, 0)
+	}
+	require.Equal(t, bargain.MoveAccept, buyer.Respond(negotiation, onchain.Buyer, offers, 1).Move)
+}
