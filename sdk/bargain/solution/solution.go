@@ -49,6 +49,7 @@ func best[V any](points []Point, value func(Point) V, compare func(a, b V) int) 
 
 // Nash returns the rational outcomes with the highest product of gains over the reservation values. If no
 // outcome is a gain for both parties, all products are 0, and it returns the rational part of the frontier.
+// Nash assumes such an outcome: without one, independence of irrelevant alternatives does not hold.
 //
 // Source: Nash: The Bargaining Problem (1950).
 func (p *Problem) Nash() []Point {
