@@ -72,7 +72,8 @@ func (p *Problem) Kalai() []Point {
 }
 
 // KalaiSmorodinsky returns the solution of Kalai after each gain is divided by the party's highest gain in a
-// rational outcome.
+// rational outcome. In a finite set NegMAS 0.16 returns another outcome at times: the one whose two shares
+// differ least, and the shares are those of the highest gain in any outcome.
 //
 // Source: Kalai, Smorodinsky: Other Solutions to Nash's Bargaining Problem (1975); for finite sets Imai
 // (1983).

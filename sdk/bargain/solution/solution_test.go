@@ -143,6 +143,59 @@ func TestMeasures(t *testing.T) {
 	require.Zero(t, none.Optimality([2]fixed.Number{}).Nash)
 }
 
+// TestMeasuresOfNegmas has the distances and optimalities that calc_outcome_distances,
+// calc_outcome_optimality and opposition_level of NegMAS 0.16 return for the same outcomes. By hand: the
+// gains over (2, 1) are (18, 1), (14, 4), (9, 5), (6, 7) and (3, 9). The highest product is 14 * 4, the
+// highest lower gain is 6, and (9, 5) has the highest lower share of the best gains, 18 and 9. The diagonal
+// is 25.
+func TestMeasuresOfNegmas(t *testing.T) {
+	problem := func(shift [2]int64) *solution.Problem {
+		var points []solution.Point
+		for _, u := range [][2]int64{{20, 2}, {16, 5}, {11, 6}, {8, 8}, {5, 10}, {0, 15}, {5, 8}, {0, 0}} {
+			points = append(points, solution.Point{Outcome: bargain.Outcome(len(points)),
+				Utilities: [2]fixed.Number{fixed.Int(u[0] + shift[0]), fixed.Int(u[1] + shift[1])}})
+		}
+		return solution.NewFinite([2]fixed.Number{fixed.Int(2 + shift[0]), fixed.Int(1 + shift[1])}, points)
+	}
+	p := problem([2]int64{})
+	for name, test := range map[string]struct {
+		found []solution.Point
+		want  [2]int64
+	}{
+		"Nash": {p.Nash(), [2]int64{16, 5}}, "Kalai": {p.Kalai(), [2]int64{8, 8}},
+		"Kalai-Smorodinsky": {p.KalaiSmorodinsky(), [2]int64{11, 6}}, "welfare": {p.Welfare(), [2]int64{20, 2}},
+	} {
+		want := [][2]fixed.Number{{fixed.Int(test.want[0]), fixed.Int(test.want[1])}}
+		require.Equal(t, want, utilitiesOf(test.found), name)
+	}
+	distances := p.Distances([2]fixed.Number{fixed.Int(5), fixed.Int(8)})
+	require.Equal(t, solution.Distances{
+		Pareto: fixed.Int(2), Nash: number(t, "11.401754250991"), Kalai: fixed.Int(3),
+		KalaiSmorodinsky: number(t, "6.324555320336"), Welfare: fixed.Int(22 - 13),
+	}, distances)
+	optimality := p.Optimality([2]fixed.Number{fixed.Int(5), fixed.Int(8)})
+	require.Equal(t, number(t, "0.92"), optimality.Pareto)
+	require.InDelta(t, .5439298299603448, optimality.Nash.Float(), 1e-12)
+	require.Equal(t, number(t, "0.88"), optimality.Kalai)
+	require.InDelta(t, .7470177871865296, optimality.KalaiSmorodinsky.Float(), 1e-12)
+	require.InDelta(t, 13.0/22, optimality.Welfare.Float(), 1e-12)
+	require.InDelta(t, .69602043392737, p.Opposition().Float(), 2e-12)
+
+	// Other zeros of the utilities change neither distances nor opposition, and only the welfare's optimality.
+	shifted, moved := problem([2]int64{100, -50}), [2]fixed.Number{fixed.Int(105), fixed.Int(-42)}
+	require.Equal(t, distances, shifted.Distances(moved))
+	require.Equal(t, p.Opposition(), shifted.Opposition())
+	optimality.Welfare = shifted.Optimality(moved).Welfare
+	require.Equal(t, optimality, shifted.Optimality(moved))
+	require.InDelta(t, 63.0/72, optimality.Welfare.Float(), 1e-12)
+}
+
+func number(t require.TestingT, text string) fixed.Number {
+	n, err := fixed.Parse(text)
+	require.NoError(t, err)
+	return n
+}
+
 func TestTooLarge(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 1<<40, 1))
 	require.NoError(t, err)
