@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -26,7 +27,7 @@ const (
 	// RuleSum replaces the text by the parties' sum of utilities, which the mediator knows without the single
 	// ones, as by a secure sum: if it does not fall, or with the probability e^(-d/T), where T falls from
 	// SingleText.Temperature to 0. At the end the text is that with the highest product of the parties' gains
-	// over their reservation values, among all texts on the way: the fair one.
+	// over their reservation values, the Nash product, among all rational texts on the way.
 	RuleSum
 )
 
@@ -35,8 +36,11 @@ const (
 //
 // Sources: Klein, Faratin, Sayama, Bar-Yam: Negotiating Complex Contracts (2003) for the annealing parties;
 // Fujita, Ito, Klein: A Secure and Fair Protocol that Addresses Weaknesses of the Nash Bargaining Solution in
-// Nonlinear Negotiation (2012) for RuleSum, here without its cryptography; NegMAS 0.16, VetoSTMechanism, for
-// Jump with RuleVeto.
+// Nonlinear Negotiation (2012), SFMP, for RuleSum; NegMAS 0.16, VetoSTMechanism, for Jump with RuleVeto.
+//
+// RuleSum differs from SFMP: there is no cryptography, and SFMP selects the text that divides the sum most
+// evenly, from the efficient results of many searches. Among the texts of one search that would often be an
+// early one with a low sum.
 type SingleText struct {
 	// Rounds is the number of candidates.
 	Rounds int
@@ -89,7 +93,7 @@ func (m *mediation) run() bargain.Result {
 		}
 	}
 	if m.Rule == RuleSum {
-		text = m.fairest(result.History)
+		text = m.highestProduct(result.History)
 	}
 	if m.isRational(text) {
 		result.Ending, result.Agreement = bargain.EndingAgreement, text
@@ -132,19 +136,21 @@ func risks(loss, temperature, time fixed.Number, random *bargain.Random) bool {
 	return temperature > 0 && random.Fraction() < fixed.Exp(-loss.Div(temperature))
 }
 
-// fairest returns the text with the highest product of gains, the first of several.
-func (m *mediation) fairest(texts []bargain.Offer) bargain.Outcome {
-	best, product := texts[len(texts)-1].Outcome, fixed.Number(-1)
+// highestProduct returns the rational text with the highest product of gains, the first of several; if none
+// is rational, the last text. The products of many parties are beyond the range of a [fixed.Number].
+func (m *mediation) highestProduct(texts []bargain.Offer) bargain.Outcome {
+	best, most := texts[len(texts)-1].Outcome, (*big.Int)(nil)
 	for _, offer := range texts {
 		if !m.isRational(offer.Outcome) {
 			continue
 		}
-		p := fixed.One
+		product := big.NewInt(1)
 		for _, voter := range m.voters {
-			p = p.Mul(voter.Preferences.Of(offer.Outcome).Sub(voter.Preferences.Reservation()))
+			gain := voter.Preferences.Of(offer.Outcome) - voter.Preferences.Reservation()
+			product.Mul(product, big.NewInt(int64(gain)))
 		}
-		if p > product {
-			best, product = offer.Outcome, p
+		if most == nil || product.Cmp(most) > 0 {
+			best, most = offer.Outcome, product
 		}
 	}
 	return best

@@ -87,6 +87,52 @@ func TestAnnealingFindsMoreThanClimbing(t *testing.T) {
 	require.Greater(t, secure, annealing)
 }
 
+// TestTheSumRuleChoosesTheHighestProduct has a mediator that meets all of five texts.
+func TestTheSumRuleChoosesTheHighestProduct(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Integer("text", 0, 4))
+	require.NoError(t, err)
+	one := []int64{1, 3, 2, 1, 1} // of each party
+	for _, test := range []struct {
+		name        string
+		utilities   [][]int64 // of each party, in units
+		unit        fixed.Number
+		reservation int64 // of all parties, in units
+		want        bargain.Outcome
+	}{
+		// The products of the gains over (1, 1) are 16, 18, 16 and 6. (17, 2) has the highest sum and, without
+		// the reservation values, the highest product; (5, 5) is the fairest. (-8, -8) is not rational.
+		{"two parties", [][]int64{{17, 10, 5, 4, -8}, {2, 3, 5, 3, -8}}, fixed.One, 1, 1},
+		{"nothing is rational", [][]int64{{17, 10, 5, 4, -8}, {2, 3, 5, 3, -8}}, fixed.One, 18, bargain.NoOutcome},
+		// Five gains of 0.003 have a product of 2.43e-13, which no utility can express.
+		{"small gains", [][]int64{one, one, one, one, one}, fixed.One / 1_000, 0, 1},
+		// Four gains of 300,000 have a product of 8.1e21, which is beyond the highest number.
+		{"large gains", [][]int64{one, one, one, one}, 100_000 * fixed.One, 0, 1},
+	} {
+		var voters []mechanism.Voter
+		for _, values := range test.utilities {
+			var numbers []fixed.Number
+			for _, value := range values {
+				numbers = append(numbers, fixed.Number(value)*test.unit)
+			}
+			u, err := utility.NewMapping(domain, numbers)
+			require.NoError(t, err)
+			preferences, err := bargain.NewPreferences(domain, u, fixed.Number(test.reservation)*test.unit)
+			require.NoError(t, err)
+			voters = append(voters, mechanism.Voter{Preferences: preferences})
+		}
+		result, err := mechanism.SingleText{
+			Rounds: 200, Rule: mechanism.RuleSum, Temperature: bargain.MaxUtility, Jump: true,
+		}.Run(1, voters...)
+		require.NoError(t, err)
+		met := map[bargain.Outcome]bool{}
+		for _, offer := range result.History {
+			met[offer.Outcome] = true
+		}
+		require.Len(t, met, 5, test.name)
+		require.Equal(t, test.want, result.Agreement, test.name)
+	}
+}
+
 func TestSingleTextNeedsPartiesAndRounds(t *testing.T) {
 	voters := complexVoters(t, 1, 0)
 	_, err := mechanism.SingleText{}.Run(1, voters...)
