@@ -11,17 +11,54 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// TestAllNeedsBothConditions has a buyer that accepts a price of at most 50 in the second half of the time.
-// Any is beside it, so that the two cannot be mistaken for each other.
-func TestAllNeedsBothConditions(t *testing.T) {
+// buyer returns the seat of a buyer over the prices 0 to 100, with the utility 1 - price/100.
+func buyer(t *testing.T, reservation fixed.Number) bargain.Seat {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1))
 	require.NoError(t, err)
 	line, err := utility.PriceLine(domain, false)
 	require.NoError(t, err)
-	preferences, err := bargain.NewPreferences(domain, line, 0)
+	preferences, err := bargain.NewPreferences(domain, line, reservation)
 	require.NoError(t, err)
-	seat := bargain.Seat{Preferences: preferences, Parties: 2, Steps: 10}
-	cheap := acceptance.Const{Utility: preferences.Of(50)}
+	return bargain.Seat{Preferences: preferences, Parties: 2, Steps: 10}
+}
+
+// plan is a plan whose next offer is an outcome.
+type plan bargain.Outcome
+
+func (p plan) Next() bargain.Outcome { return bargain.Outcome(p) }
+
+// TestNext has AC_Next's condition, a * u(offer) + b >= u(own next offer). The own next offer is the price 40
+// with the utility .6.
+func TestNext(t *testing.T) {
+	const tenth = fixed.One / 10
+	for _, test := range []struct {
+		name        string
+		next        acceptance.Next
+		reservation fixed.Number
+		dearest     bargain.Outcome
+	}{
+		{"a = 1 if not set: u >= .6", acceptance.Next{}, 0, 40},
+		{"1.5 u >= .6: u >= .4", acceptance.Next{Alpha: 15 * tenth}, 0, 60},
+		{"u + .1 >= .6: u >= .5", acceptance.Next{Beta: tenth}, 0, 50},
+		{"1.5 u + .15 >= .6: u >= .3", acceptance.Next{Alpha: 15 * tenth, Beta: tenth / 2 * 3}, 0, 70},
+		{"u >= .4, but not below the reservation value .5", acceptance.Next{Alpha: 15 * tenth}, tenth * 5, 50},
+	} {
+		acceptor := test.next.Acceptor(buyer(t, test.reservation))
+		for price := range bargain.Outcome(101) {
+			got := acceptor.Accepts(&bargain.State{Offer: price}, plan(40))
+			require.Equal(t, price <= test.dearest, got, "%s: price %d", test.name, price)
+		}
+	}
+	acceptor := acceptance.Next{}.Acceptor(buyer(t, fixed.One/2))
+	require.True(t, acceptor.Accepts(&bargain.State{Offer: 50}, plan(bargain.NoOutcome)), "no next offer")
+	require.False(t, acceptor.Accepts(&bargain.State{Offer: 51}, plan(bargain.NoOutcome)))
+}
+
+// TestAllNeedsBothConditions has a buyer that accepts a price of at most 50 in the second half of the time.
+// Any is beside it, so that the two cannot be mistaken for each other.
+func TestAllNeedsBothConditions(t *testing.T) {
+	seat := buyer(t, 0)
+	cheap := acceptance.Const{Utility: seat.Preferences.Of(50)}
 	late := acceptance.Time{From: fixed.One / 2}
 	all := acceptance.All{First: cheap, Second: late}.Acceptor(seat)
 	either := acceptance.Any{First: cheap, Second: late}.Acceptor(seat)

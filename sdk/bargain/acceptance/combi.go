@@ -17,17 +17,18 @@ const (
 	ExpectMax
 	// ExpectAvg: the average of the window.
 	ExpectAvg
-	// ExpectProb: the average of the window's offers that are at least as good as the current one, times the
-	// probability that such an offer comes. With more than ten offers in the window it waits.
+	// ExpectProb: the average of the window's offers that are better than the current one, times the probability
+	// that such an offer comes; 0 if there is none. With more than ten offers in the window it waits.
 	ExpectProb
 )
 
 // Combi is ACcombi(From, alpha): ACnext, and from a relative time on also any offer that is at least the
-// expectation of the time left.
+// expectation of the time left. At the time t the window is (2t-1, t], as long as the time left.
 //
 // Source: Baarslag, Hindriks, Jonker (2014), section 3.3; GENIUS 10.4, AC_CombiMaxInWindow, AC_CombiAvg and
-// AC_CombiProb. There the window is as long as the time left, so the probability of ExpectProb is 1 if there
-// is such an offer; the current offer is always one.
+// AC_CombiProb. There the probability of ExpectProb is 1 if the window has a better offer, because the window
+// is as long as the time left: it accepts the best offer of at most ten. GENIUS leaves offers with the
+// utility 0 out of the average. Here they count, because a utility of 0 has no special meaning.
 type Combi struct {
 	// From is the relative time; GENIUS uses 0.98. If zero, that is used.
 	From        fixed.Number
@@ -57,14 +58,14 @@ func (c *combi) Accepts(state *bargain.State, plan bargain.Plan) bool {
 	if state.Time < c.From || u < p.Reservation() {
 		return false
 	}
-	window := c.window(state, u)
+	window := c.window(state)
 	switch c.Expectation {
 	case ExpectMax:
 		return u >= window.best
 	case ExpectAvg:
 		return u >= window.all.mean()
 	case ExpectProb:
-		return window.all.count <= 10 && u >= window.better.mean()
+		return window.all.count <= 10 && u >= window.best
 	}
 	return true
 }
@@ -91,18 +92,18 @@ func (m *mean) mean() fixed.Number {
 }
 
 type window struct {
-	best        fixed.Number
-	all, better mean
+	best fixed.Number
+	all  mean
 }
 
-// window returns the other parties' offers of the last period as long as the time left. Of more than a
-// thousand offers it has the last thousand, so that sums stay in their range.
-func (c *combi) window(state *bargain.State, current fixed.Number) window {
+// window returns the other parties' offers of the last period as long as the time left, without those at its
+// start. Of more than a thousand offers it has the last thousand, so that sums stay in their range.
+func (c *combi) window(state *bargain.State) window {
 	w := window{best: fixed.Min}
 	from := state.Time - (fixed.One - state.Time)
 	for at := len(state.History) - 1; at >= 0 && w.all.count < 1000; at-- {
 		offer := state.History[at]
-		if offer.Time < from {
+		if offer.Time <= from {
 			break
 		}
 		if offer.By == c.seat.Self {
@@ -111,9 +112,6 @@ func (c *combi) window(state *bargain.State, current fixed.Number) window {
 		u := c.seat.Preferences.Of(offer.Outcome)
 		w.best = max(w.best, u)
 		w.all.add(u)
-		if u >= current {
-			w.better.add(u)
-		}
 	}
 	return w
 }
