@@ -18,7 +18,7 @@ const (
 	lastAdmission  = 15 * time.Minute
 )
 
-var errNoSeal = errors.New("it compares sealed prices, and Config.Seal is not set")
+var errNoSeal = errors.New("it compares sealed prices, and the agent seals none")
 
 // hasEngaged reports whether a side has acted on a negotiation before: then Admit is not called.
 func hasEngaged(n *haggle.Snapshot, side protocol.OfferSide) bool {
@@ -34,23 +34,23 @@ func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) error
 	limits, listed := c.Mints[n.TokenMint]
 	switch {
 	case !listed:
-		return fmt.Errorf("its mint %s is not in Config.Mints", n.TokenMint)
+		return fmt.Errorf("its mint %s is not one of the agent's", n.TokenMint)
 	case side == protocol.OfferSideSeller && limits.MinPrice == 0:
-		return fmt.Errorf("Config.Mints has no MinPrice for its mint %s", n.TokenMint)
+		return fmt.Errorf("the agent sells nothing for its mint %s", n.TokenMint)
 	case side == protocol.OfferSideBuyer && limits.MaxPrice == 0:
-		return fmt.Errorf("Config.Mints has no MaxPrice for its mint %s", n.TokenMint)
+		return fmt.Errorf("the agent buys nothing for its mint %s", n.TokenMint)
 	case n.ZopaEnabled && c.Seal == nil:
 		return errNoSeal
 	case n.MilestoneCount() > 0 && c.Deliver == nil:
-		return errors.New("it has milestones, and Config.Deliver is not set")
+		return errors.New("it has milestones, and the agent delivers none")
 	case n.MilestoneCount() > 0 && !slices.Contains(c.Arbiters, n.Arbiter):
-		return fmt.Errorf("its arbiter %s is not in Config.Arbiters", n.Arbiter)
+		return fmt.Errorf("its arbiter %s is not one of the agent's", n.Arbiter)
 	case side == protocol.OfferSideBuyer:
 		return nil // the buyer has chosen the other terms itself
 	case len(c.Services) == 0 && c.Admit == nil:
 		return errors.New("neither Config.Services nor Config.Admit is set")
 	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):
-		return errors.New("its service is not in Config.Services")
+		return errors.New("it is for another service")
 	case n.ProtocolFeeBps > c.MaxFeeBps:
 		return fmt.Errorf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
 	case limits.check(n, side, n.EscrowAmount) != nil:

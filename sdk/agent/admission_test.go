@@ -44,14 +44,14 @@ func TestUnsuitableInvitationIsDeclinedWithTheReason(t *testing.T) {
 		terms  func(*haggle.CreateRequest)
 		config func(*agent.Config)
 	}{
-		"its service is not in Config.Services": {func(r *haggle.CreateRequest) {
+		"it is for another service": {func(r *haggle.CreateRequest) {
 			r.ServiceHash = protocol.ServiceHash("something else")
 		}, nil},
 		"neither Config.Services nor Config.Admit is set": {unchanged, func(c *agent.Config) { c.Services = nil }},
-		"is not in Config.Mints": {func(r *haggle.CreateRequest) {
+		"is not one of the agent's": {func(r *haggle.CreateRequest) {
 			r.Mint = worthless
 		}, nil},
-		"Config.Mints has no MinPrice for its mint": {unchanged, func(c *agent.Config) {
+		"the agent sells nothing for its mint": {unchanged, func(c *agent.Config) {
 			c.Mints = f.limits(func(l *agent.Limits) { l.MinPrice = 0 })
 			c.Mints[worthless] = agent.Limits{MinPrice: 1}
 		}},
@@ -62,11 +62,11 @@ func TestUnsuitableInvitationIsDeclinedWithTheReason(t *testing.T) {
 		"it requires a bond of 100000 base units, at most 99999 base units": {requireBond, func(c *agent.Config) {
 			c.Mints = f.limits(func(l *agent.Limits) { l.MaxBond = 99_999 })
 		}},
-		"it compares sealed prices, and Config.Seal is not set": {requireSealedPrices, func(c *agent.Config) {
+		"it compares sealed prices, and the agent seals none": {requireSealedPrices, func(c *agent.Config) {
 			c.Mints = f.limits(acceptBond)
 		}},
-		"it has milestones, and Config.Deliver is not set": {f.addMilestones, nil},
-		"is not in Config.Arbiters": {f.addMilestones, func(c *agent.Config) {
+		"it has milestones, and the agent delivers none": {f.addMilestones, nil},
+		"its arbiter": {f.addMilestones, func(c *agent.Config) {
 			c.Deliver, c.Arbiters = delivers, []solana.PublicKey{other.PublicKey()}
 		}},
 		"its review window is 73 hours, at most 72": {func(r *haggle.CreateRequest) {

@@ -11,6 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -94,6 +95,8 @@ type Config struct {
 	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]). If nil,
 	// slog.Default() is used.
 	Logger *slog.Logger
+	// Names are the names of settings in the advice of a [*StartError].
+	Names preflight.Names
 }
 
 // ErrRefused: Admit declines the negotiation for good. It is not called for the negotiation again.

@@ -60,6 +60,7 @@ func (r *Runtime) preflightConfig(only *single) preflight.Config {
 	config := preflight.Config{
 		Client: r.client, Wallet: r.self, Mints: slices.Collect(maps.Keys(r.config.Mints)), Role: preflight.RoleSeller,
 		WantedLamports: r.config.wantedLamports(), Patience: r.preflightTimeout, Logger: r.config.Logger,
+		Names: r.config.Names,
 	}
 	if !only.isChosen() && !r.config.sells() {
 		config.Role = preflight.RoleBuyer

@@ -256,7 +256,7 @@ func (l *loop) dispatch() {
 // do so too, so the run does not wait for it.
 func (l *loop) recover() {
 	recovered, err := l.client.Recover(l.ctx, l.self)
-	if err != nil && !errors.Is(err, haggle.ErrNoJournal) {
+	if err != nil && l.ctx.Err() == nil && !errors.Is(err, haggle.ErrNoJournal) {
 		l.config.Logger.Warn("transactions of an earlier run are unresolved", "error", err)
 	}
 	for _, tx := range recovered {

@@ -4,9 +4,9 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
@@ -22,6 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -58,7 +60,9 @@ chain has the price and the SHA-256 of a document with all issues. The documents
 --documents, which both sides share; an offer whose document is missing or has another hash is not accepted.
 The profile's reservation value decides instead of --opening and --reservation, before the fee.
 
-With NEGOTIATION or --one the exit code is 0 with a deal and 8 without one.`
+With NEGOTIATION or --one the exit code is 0 with a deal, and 8 without one or if a seller declines
+NEGOTIATION. The agent prints what it waits for. It ends at once with exit code 4 if NEGOTIATION does not
+exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`
 
 const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
       --opening 4.5 --reservation 3 --min-price 3
@@ -87,6 +91,14 @@ type agentCommand struct {
 	client *haggle.Client
 	// wallet is the address of the opened wallet.
 	wallet solana.PublicKey
+	steps  steps
+	// single is the address of NEGOTIATION, and end ends its run; zero without it.
+	single solana.PublicKey
+	end    context.CancelCauseFunc
+	// reported reports that the end of a negotiation has been printed.
+	reported atomic.Bool
+	// ignored has the negotiations in which the wallet has the other role.
+	ignored sync.Map
 	// proving are the proofs that are being written.
 	proving sync.WaitGroup
 }
@@ -147,6 +159,7 @@ func (a *agentCommand) run(ctx context.Context, arguments []string) (err error) 
 	if err != nil {
 		return err
 	}
+	defer a.ShowProgress("waiting for the endpoint")()
 	defer func() { err = errors.Join(err, play.Close()) }()
 	client, key, err := a.ClientAndKey(ctx)
 	if err != nil {
@@ -162,22 +175,22 @@ func (a *agentCommand) run(ctx context.Context, arguments []string) (err error) 
 	if err != nil {
 		return err
 	}
-	if !a.one && negotiation.Key().IsZero() {
-		err = runtime.Run(ctx)
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return nil // Ctrl-C is the usual end
-		}
-		return err
+	a.steps.report, a.steps.idle = a.Stage, "waiting for a negotiation that this wallet creates"
+	if a.side == protocol.OfferSideSeller {
+		a.steps.idle = "waiting for an invitation to sell a --service"
 	}
-	result, err := runtime.RunOne(ctx, negotiation.Key())
-	switch {
-	case result == nil || err != nil:
-		return err
-	case result.Status != protocol.NegotiationStatusSettled:
-		err := fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)
-		return &exitcode.Error{Kind: exitcode.NoDeal, Err: err}
+	a.Stage(a.steps.idle)
+	if negotiation.Key().IsZero() {
+		a.log.Note("%s", a.steps.idle)
 	}
-	return nil
+	if a.one || !negotiation.Key().IsZero() {
+		return a.runSingle(ctx, runtime, negotiation.Key())
+	}
+	err = runtime.Run(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // Ctrl-C is the usual end
+	}
+	return err
 }
 
 // checkRole checks the flags that depend on the role.
@@ -256,7 +269,10 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	config = agent.Config{
 		Decide: play.Decide, Mints: map[solana.PublicKey]agent.Limits{a.mint.Key(): limits},
 		Concerns: a.concerns, Admit: a.admit, Acted: a.acted, Ended: a.ended, Failed: a.failed,
-		Logger: a.Logger(slog.LevelWarn),
+		Logger: a.Logger(slog.LevelWarn), Names: preflight.Names{
+			Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint",
+			Fund: "send SOL to it; on localhost, devnet and testnet: haggle airdrop 1 " + a.wallet.String(),
+		},
 	}
 	if a.issues.set() {
 		several, err := a.issuePlayer(play)
@@ -274,8 +290,17 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 // hasNoTerms reports whether a negotiation's offer is about the price alone.
 func hasNoTerms(n *haggle.Snapshot) bool { return protocol.IsPriceOnly(n.Metadata) }
 
-// concerns reports whether the agent has its role in a negotiation.
-func (a *agentCommand) concerns(n *haggle.Snapshot) bool { return n.Party(a.side) == a.wallet }
+// concerns reports whether the agent has its role in a negotiation. It prints once each open one in which it
+// has the other role.
+func (a *agentCommand) concerns(n *haggle.Snapshot) bool {
+	if n.Party(a.side) == a.wallet {
+		return true
+	}
+	if _, known := a.ignored.LoadOrStore(n.Address, nil); !known && !n.IsOver() {
+		a.log.Note("%s ignored: the wallet is its %s, not its %s (--role)", n.Address, format.Side(1-a.side), a.role)
+	}
+	return false
+}
 
 // admit checks the counterparty and the terms before the agent takes part.
 func (a *agentCommand) admit(ctx context.Context, n *haggle.Snapshot) error {
@@ -285,5 +310,5 @@ func (a *agentCommand) admit(ctx context.Context, n *haggle.Snapshot) error {
 	if a.gate == nil {
 		return nil
 	}
-	return a.gate.Check(ctx, n.Party(1-a.side))
+	return a.gate.Admit(a.wallet)(ctx, n)
 }

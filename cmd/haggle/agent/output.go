@@ -6,8 +6,11 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/identity"
 )
 
 // ended is the end of a negotiation in the output.
@@ -37,10 +40,18 @@ func (a *agentCommand) decided(record agent.Record) {
 }
 
 func (a *agentCommand) acted(act agent.Act) {
+	switch act.Name {
+	case "accept_invitation", "submit_offer":
+		a.steps.set(act.Before.Address, "waiting for the "+format.Side(1-a.side))
+	default:
+		a.steps.set(act.Before.Address, "waiting for the end of the negotiation")
+	}
 	a.log.Did(act.Name, act.Before, act.Receipt)
 }
 
 func (a *agentCommand) ended(result agent.Result) {
+	a.reported.Store(true)
+	a.steps.set(result.Negotiation, "")
 	if a.prover != nil {
 		a.proving.Go(func() { a.finish(result.Negotiation) })
 	}
@@ -51,16 +62,28 @@ func (a *agentCommand) ended(result agent.Result) {
 		})
 		return
 	}
-	line := fmt.Sprintf("%s is %s after %d offers", result.Negotiation, result.Status, result.Rounds)
+	line := fmt.Sprintf("%s is %s after %s", result.Negotiation, result.Status, offers(result.Rounds))
 	if result.Price > 0 {
 		line += fmt.Sprintf(" for %s, of which %s is the fee", a.log.Tokens(result.Price), a.log.Tokens(result.Fee))
 	}
 	a.log.Note("%s", line)
 }
 
+// offers writes a number of offers.
+func offers(number uint8) string {
+	if number == 1 {
+		return "1 offer"
+	}
+	return fmt.Sprintf("%d offers", number)
+}
+
 // failed prints declined negotiations. The logger has the other errors.
 func (a *agentCommand) failed(negotiation solana.PublicKey, err error) {
-	if refusal := new(agent.Refusal); errors.As(err, &refusal) {
-		a.log.Note("%s declined: %s", negotiation, amount.InText(refusal.Reason, refusal, a.log.AmountOf))
+	refusal, untrusted := new(agent.Refusal), new(identity.Refusal)
+	switch {
+	case errors.As(err, &refusal):
+		a.declined(negotiation, amount.InText(refusal.Reason, refusal, a.log.AmountOf), refusal)
+	case errors.Is(err, agent.ErrRefused) && errors.As(err, &untrusted):
+		a.declined(negotiation, exitcode.Message(untrusted), untrusted)
 	}
 }

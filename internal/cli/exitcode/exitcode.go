@@ -68,7 +68,7 @@ var Kinds = []struct {
 	{Expired, "TransactionExpired", "the transaction can no longer be executed: safe to repeat"},
 	{Unknown, "UnknownOutcome", "the outcome of the transaction is unknown: read the state before repeating it"},
 	{Network, "Network", "the endpoint did not respond in time"},
-	{NoDeal, "NoDeal", "the negotiation ended without a deal (buyer, seller, negotiation watch)"},
+	{NoDeal, "NoDeal", "no deal, or the agent declined the negotiation (agent, buyer, seller, negotiation watch)"},
 	{Undecided, "Undecided", "the negotiation is closed, but its end was not observed (negotiation watch)"},
 	{Denied, "PolicyDenied", "denied by --policy, --trust or --allowlist: nothing was signed"},
 	{Wallet, "WalletError", "the wallet cannot be opened, does not respond or does not sign: nothing was sent"},

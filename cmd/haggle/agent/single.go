@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// runSingle bargains in one negotiation: the one at the address, or the first one if that is zero.
+func (a *agentCommand) runSingle(
+	ctx context.Context, runtime *agent.Runtime, address solana.PublicKey,
+) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if !address.IsZero() {
+		if err := a.checkNegotiation(ctx, address); err != nil {
+			return err
+		}
+		a.single, a.end = address, end
+	}
+	result, err := runtime.RunOne(ctx, address)
+	if result == nil {
+		return err
+	}
+	if !a.reported.Load() && !result.Counterpart.IsZero() {
+		a.ended(*result) // it was over before the start
+	}
+	switch {
+	case err == nil && result.Counterpart.IsZero():
+		return &exitcode.Error{Kind: exitcode.Undecided,
+			Err: fmt.Errorf("%s is closed, and the node no longer has its end", result.Negotiation)}
+	case err == nil && result.Status != protocol.NegotiationStatusSettled:
+		return noDeal(fmt.Errorf("no deal: %s after %s", result.Status, offers(result.Rounds)))
+	}
+	return err
+}
+
+func noDeal(err error) error { return &exitcode.Error{Kind: exitcode.NoDeal, Err: err} }
+
+// checkNegotiation returns an error if the agent cannot bargain in a negotiation, because that would be the
+// same after any wait. Otherwise it prints the negotiation's state.
+func (a *agentCommand) checkNegotiation(ctx context.Context, address solana.PublicKey) error {
+	n, err := onchain.Read(ctx, a.client, address)
+	if errors.Is(err, protocol.ErrAccountNotFound) {
+		return a.checkClosed(ctx, address)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.checkParties(address, n.Buyer, n.Seller); err != nil {
+		return err
+	}
+	if n.TokenMint != a.mint.Key() {
+		return exitcode.Usagef("--mint: %s pays in another mint: %s", address, n.TokenMint)
+	}
+	state := n.Describe()
+	if n.IsOpen() {
+		state += ", until " + format.When(n.TurnDeadline, n.Time)
+	}
+	a.log.Note("%s: %s", address, state)
+	a.steps.set(address, n.Describe())
+	return nil
+}
+
+// checkClosed checks a negotiation that has no account, from its events.
+func (a *agentCommand) checkClosed(ctx context.Context, address solana.PublicKey) error {
+	var created *protocol.NegotiationCreated
+	existed := false
+	for envelope, err := range a.client.History(ctx, address) {
+		if err != nil {
+			return err
+		}
+		existed = true
+		if event, is := envelope.Event.(*protocol.NegotiationCreated); is {
+			created = event
+		}
+	}
+	switch {
+	case !existed:
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("no negotiation at %s", address),
+			Hint: "check the address and --url; to list the negotiations of the wallet: haggle negotiation list"}
+	case created != nil:
+		return a.checkParties(address, created.Buyer, created.Seller)
+	}
+	return nil
+}
+
+// checkParties returns an error if the wallet does not have the role of --role.
+func (a *agentCommand) checkParties(address, buyer, seller solana.PublicKey) error {
+	n := &haggle.Snapshot{}
+	n.Buyer, n.Seller = buyer, seller
+	side, party := n.SideOf(a.wallet)
+	if !party {
+		return &exitcode.Error{Kind: exitcode.Usage,
+			Err: fmt.Errorf("--keypair: %s is neither buyer nor seller of %s", a.wallet, address),
+			Hint: fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs",
+				buyer, seller)}
+	}
+	if side != a.side {
+		return &exitcode.Error{Kind: exitcode.Usage,
+			Err: fmt.Errorf("--role %s: %s is the %s of %s", a.role, a.wallet, format.Side(side), address),
+			Hint: fmt.Sprintf("use --role %s, or the keypair of %s: --keypair", format.Side(side),
+				n.Party(a.side))}
+	}
+	return nil
+}
+
+// declined prints a negotiation in which the agent takes no part. It ends a seller's agent that has no other
+// one. A buyer's goes on, to return the escrow after the deadline.
+func (a *agentCommand) declined(negotiation solana.PublicKey, reason string, err error) {
+	switch {
+	case negotiation == a.single && a.side == protocol.OfferSideSeller:
+		kind := exitcode.KindOf(err)
+		if kind == exitcode.Other {
+			kind = exitcode.NoDeal
+		}
+		a.end(&exitcode.Error{Kind: kind, Err: err})
+		return
+	case negotiation == a.single:
+		a.steps.set(negotiation, "declined: waiting for the deadline to return the escrow")
+	}
+	a.log.Note("%s declined: %s", negotiation, reason)
+}
