@@ -22,18 +22,18 @@ type mail struct{ sync.Map }
 // haggler bargains over the issues of a domain. Only the price and the document's hash are on chain.
 type haggler struct {
 	preferences *bargain.Preferences
-	negotiator  bargain.Negotiator
+	course      *bargain.Course
 	side        protocol.OfferSide
 	mail        *mail
 	// forge makes it send another document than the one of its offer.
 	forge bool
 
-	history  []bargain.Offer
 	rejected []error
 	agreed   bargain.Outcome
 }
 
-const hagglerSteps = 4
+// hagglerRounds is the number of offers that the strategies expect.
+const hagglerRounds = 8
 
 func newHaggler(t *testing.T, domain *bargain.Domain, side protocol.OfferSide, mail *mail) *haggler {
 	price := utility.Line{First: fixed.One, Count: domain.Issue(0).Count}
@@ -47,13 +47,9 @@ func newHaggler(t *testing.T, domain *bargain.Domain, side protocol.OfferSide, m
 	require.NoError(t, err)
 	preferences, err := bargain.NewPreferences(domain, u, fixed.One/5)
 	require.NoError(t, err)
-	seat := bargain.Seat{
-		Preferences: preferences, Self: int(side), Parties: 2, Steps: hagglerSteps,
-		Random: bargain.NewRandom(1, uint64(side)),
-	}
 	return &haggler{
-		preferences: preferences, negotiator: strategy.Linear().Start(seat), side: side, mail: mail,
-		agreed: bargain.NoOutcome,
+		preferences: preferences, side: side, mail: mail, agreed: bargain.NoOutcome,
+		course: bargain.NewCourse(strategy.Linear(), preferences, int(side), hagglerRounds, 0, 1),
 	}
 }
 
@@ -70,26 +66,18 @@ func (h *haggler) standing(turn agent.Turn) (bargain.Outcome, error) {
 
 func (h *haggler) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 	domain := h.preferences.Domain()
-	step := int(turn.Negotiation.CurrentRound) / 2
-	state := bargain.State{
-		Step: min(step, hagglerSteps-1), Steps: hagglerSteps, Offer: bargain.NoOutcome, By: -1,
-		Time: fixed.Ratio(int64(min(step, hagglerSteps-1)), hagglerSteps-1),
-		Most: bargain.Outcome(domain.Size() - 1), Last: turn.Negotiation.RoundsLeft() < 2,
-	}
+	offered := bargain.NoOutcome
 	if turn.CanAccept() {
-		offered, err := h.standing(turn)
-		if err != nil {
+		var err error
+		if offered, err = h.standing(turn); err != nil {
 			h.rejected = append(h.rejected, err)
-		} else {
-			h.history = append(h.history, bargain.Offer{By: 1 - int(h.side), Step: step, Outcome: offered})
-			state.Offer, state.By = offered, 1-int(h.side)
 		}
+		h.course.Observe(offered)
 	}
-	state.History = h.history
-	action := h.negotiator.Respond(&state)
+	action := h.course.Respond(turn.Negotiation.OfferRange())
 	switch {
 	case action.Move == bargain.MoveAccept:
-		h.agreed = state.Offer
+		h.agreed = offered
 		return agent.Accept{}, nil
 	case action.Move == bargain.MoveEnd || turn.Negotiation.RoundsLeft() == 0:
 		return agent.Reject{}, nil
@@ -108,7 +96,7 @@ func (h *haggler) decide(_ context.Context, turn agent.Turn) (agent.Decision, er
 		}
 	}
 	h.mail.Store(protocol.TermsDocument(hash), text)
-	h.history = append(h.history, bargain.Offer{By: int(h.side), Step: step, Outcome: action.Outcome})
+	h.course.Observe(action.Outcome)
 	return agent.Offer{Amount: amount, Document: new(protocol.TermsDocument(hash))}, nil
 }
 

@@ -22,6 +22,8 @@
 //   - A [Strategy] is an immutable value, a description. [Strategy.Start] makes the [Negotiator] of one
 //     session from a [Seat]. Only the negotiator has state, and only its session uses it.
 //   - A protocol in package mechanism calls negotiators with a [State] and returns a [Result].
+//   - A [Course] is one party's part of a protocol that runs elsewhere, round by round: on chain, or with a
+//     gateway. It makes the states there.
 //
 // The packages below it:
 //

@@ -133,6 +133,21 @@ func (i *Issue) Nearest(amount uint64) uint64 {
 	return min(index, i.Count-1)
 }
 
+// between returns the indices of the lowest and the highest price in a range; false if none is in it.
+func (i *Issue) between(least, most uint64) (first, last uint64, ok bool) {
+	if most < i.First {
+		return 0, 0, false
+	}
+	if least > i.First {
+		first = (least - i.First) / i.Tick
+		if i.Amount(first) < least {
+			first++
+		}
+	}
+	last = min((most-i.First)/i.Tick, i.Count-1)
+	return first, last, first <= last
+}
+
 // Outcome is a combination of one value for each issue: the index in its [Domain]. The last issue's value
 // changes fastest.
 type Outcome uint64

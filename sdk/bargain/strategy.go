@@ -53,9 +53,9 @@ type State struct {
 	By    int
 	// History has all offers so far, the oldest first.
 	History []Offer
-	// Least and Most limit the next offer, if the protocol limits it; otherwise Least is 0 and Most is the
-	// domain's last outcome.
-	Least, Most Outcome
+	// Least and Most limit the price of the next offer, in base units: see [Issue.Amount]. If the protocol does
+	// not limit it, Least is 0 and Most is [math.MaxUint64].
+	Least, Most uint64
 	// Last reports that the party has no further turn if it does not accept now.
 	Last bool
 }

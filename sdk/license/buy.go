@@ -178,13 +178,13 @@ func (p *purchase) buy(ctx context.Context) error {
 
 // next returns the move of a turn, from 0, and whether the bargaining is over without a deal.
 func (p *purchase) next(s *session, turn int) (step Step, over bool) {
-	action := s.respond(turn)
+	action := s.respond()
 	step = Step{Round: turn + 1, Why: action.Reason}
 	switch {
-	case action.Move == bargain.MoveAccept && s.state.Offer != bargain.NoOutcome:
+	case action.Move == bargain.MoveAccept:
 		step.Move, step.Terms = MoveAccept, p.answer.Terms
 		return step, false
-	case action.Move == bargain.MoveOffer && turn < s.rounds && uint64(action.Outcome) < s.issue.Count:
+	case action.Move == bargain.MoveOffer:
 		proposed := p.proposed
 		proposed.PriceMicro = s.issue.Amount(uint64(action.Outcome))
 		step.Move, step.Terms = MovePropose, &proposed

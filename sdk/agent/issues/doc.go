@@ -30,7 +30,7 @@
 // # Limits
 //
 // The price must be in the range of the program: an offer beyond it is moved into it, and the party rejects
-// if the moved outcome is below its reservation value. A seller's utility of a price is before the fee:
+// if the outcome is below its reservation value, before or after that. A seller's utility of a price is before the fee:
 // [agent.Limits] limit its payment. Metadata has one place, so offers carry no commitment of package proof,
 // and moves cannot be proved.
 package issues

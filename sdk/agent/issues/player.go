@@ -7,7 +7,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -107,22 +107,14 @@ func (p *Player) decision(
 	case bargain.MoveEnd:
 		return agent.Reject{}, nil
 	}
-	moved, err := p.inRange(turn, offered)
+	text, hash, err := terms.Write(domain, offered)
 	if err != nil {
 		return nil, err
 	}
-	if moved == bargain.NoOutcome {
-		move.Move, move.Reason = bargain.MoveEnd, "the range of prices is beyond the reservation value"
-		return agent.Reject{}, nil
-	}
-	text, hash, err := terms.Write(domain, moved)
-	if err != nil {
+	if move.Price, err = terms.Price(domain, offered); err != nil {
 		return nil, err
 	}
-	if move.Price, err = terms.Price(domain, moved); err != nil {
-		return nil, err
-	}
-	move.Outcome, move.Text, move.Document = moved, domain.Text(moved), hash
+	move.Outcome, move.Text, move.Document = offered, domain.Text(offered), hash
 	// Before the offer, so that the other side never waits for a document that was lost.
 	if err := p.Documents.Put(ctx, documentName(hash), text); err != nil {
 		return nil, fmt.Errorf("issues: send the document: %w", err)
@@ -149,77 +141,14 @@ func (p *Player) standing(ctx context.Context, turn agent.Turn) (bargain.Outcome
 
 // respond plays the strategy's earlier turns again, and returns its move at this one.
 func (p *Player) respond(turn agent.Turn, rounds memory, standing bargain.Outcome) bargain.Action {
-	n, self := turn.Negotiation, int(turn.Side)
-	if n.RoundsLeft() == 0 && standing == bargain.NoOutcome {
-		return bargain.End("no rounds are left")
-	}
-	steps := (int(n.MaxRounds) + 1 - self) / 2 // the buyer opens
-	random := bargain.NewRandom(p.Seed, uint64(self))
-	negotiator := p.Strategy.Start(bargain.Seat{
-		Preferences: p.Preferences, Self: self, Parties: 2, Steps: steps, Random: random,
-	})
-	state := bargain.State{
-		Steps: steps, Offer: bargain.NoOutcome, By: -1, Most: bargain.Outcome(p.Preferences.Domain().Size() - 1),
-	}
-	for round := 0; ; round++ {
-		state.Step, state.Time = min(round/2, max(steps-1, 0)), fixed.One
-		if round/2+1 < steps {
-			state.Time = fixed.Ratio(int64(round/2), int64(steps)-1)
-		}
-		state.Last = int(n.MaxRounds)-round < 2
-		if round == int(n.CurrentRound) {
-			state.Offer, state.By = standing, 1-self
-			if standing == bargain.NoOutcome {
-				state.By = -1
-			}
-			action := negotiator.Respond(&state)
-			if action.Move == bargain.MoveOffer && n.RoundsLeft() == 0 {
-				return bargain.End("no rounds are left")
-			}
-			return action
-		}
-		if round%2 == self {
-			negotiator.Respond(&state)
-		}
-		if offered, known := rounds[uint8(round)+1]; known {
-			state.Offer, state.By = offered, round%2
-			state.History = append(state.History, bargain.Offer{
-				By: round % 2, Step: state.Step, Time: state.Time, Outcome: offered,
-			})
+	n := &turn.Negotiation.Negotiation
+	outcomes := make([]bargain.Outcome, n.CurrentRound)
+	for i := range outcomes {
+		outcome, known := rounds[uint8(i)+1]
+		if outcomes[i] = outcome; !known {
+			outcomes[i] = bargain.NoOutcome
 		}
 	}
-}
-
-// inRange returns an outcome with its price moved into the range of the next offer; NoOutcome if that is
-// below the reservation value, or no price of the domain lies in the range.
-func (p *Player) inRange(turn agent.Turn, o bargain.Outcome) (bargain.Outcome, error) {
-	domain := p.Preferences.Domain()
-	amount, err := terms.Price(domain, o)
-	if err != nil {
-		return bargain.NoOutcome, err
-	}
-	least, most := turn.Negotiation.OfferRange()
-	if amount >= least && amount <= most {
-		return o, nil
-	}
-	for at := range domain.Len() {
-		issue := domain.Issue(at)
-		if issue.Kind != bargain.KindPrice {
-			continue
-		}
-		index := issue.Nearest(min(max(amount, least), most))
-		if issue.Amount(index) < least {
-			index++
-		} else if issue.Amount(index) > most && index > 0 {
-			index--
-		}
-		if index >= issue.Count || issue.Amount(index) < least || issue.Amount(index) > most {
-			return bargain.NoOutcome, nil
-		}
-		o = domain.With(o, at, index)
-	}
-	if !p.Preferences.IsRational(o) {
-		return bargain.NoOutcome, nil
-	}
-	return o, nil
+	player := onchain.Player{Strategy: p.Strategy, Preferences: p.Preferences}
+	return player.Replay(n, turn.Side, outcomes, standing, p.Seed)
 }

@@ -4,6 +4,7 @@ package mechanism
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -146,7 +147,7 @@ func (s *Session) start(a Alternating, seed uint64, parties []Party) {
 	s.history = s.history[:0]
 	s.state = bargain.State{
 		Steps: a.Steps, Offer: bargain.NoOutcome, By: -1,
-		Most: bargain.Outcome(parties[0].Preferences.Domain().Size() - 1),
+		Most: math.MaxUint64,
 	}
 	for self, party := range parties {
 		s.randoms[self].Reset(seed, uint64(self))

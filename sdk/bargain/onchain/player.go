@@ -8,7 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Player is a party of a negotiation: a strategy with preferences over the prices of [Domain].
+// Player is a party of a negotiation: a strategy with preferences over the prices of [Domain], or, for
+// [Player.Replay] only, over another domain with a price in base units of the mint.
 type Player struct {
 	Strategy    bargain.Strategy
 	Preferences *bargain.Preferences
@@ -80,81 +81,64 @@ type Offer struct {
 
 // Respond returns a side's move in a negotiation at its turn. Offers are all offers so far, the oldest first.
 //
-// It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
-// from the arguments alone: it is the same after a restart, and for anyone who verifies it. An offer outside
-// the range of the next one is moved into it. The move is [bargain.MoveEnd] if the offer is below the
-// reservation value, as NegMAS' wasting strategies make them, or if no rounds are left. The midpoint of
-// revealed prices is an offer that a strategy can accept.
-//
-// A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
-// are left.
+// A price between two ticks counts as the worse of them for the player. The midpoint of revealed prices is
+// an offer that a strategy can accept. For the rest see [Player.Replay].
 func (p *Player) Respond(
 	n *protocol.Negotiation, side protocol.OfferSide, offers []Offer, seed uint64,
 ) bargain.Action {
-	c := p.start(n, side, seed)
-	replay := RulesOf(n).Negotiation()
-	for round := 0; ; round++ {
-		switch {
-		case round == len(offers):
-			if p.Refuse {
-				c.state.Offer, c.state.By = bargain.NoOutcome, -1
-			} else if n.HasMidpoint() {
-				c.state.Offer = p.outcome(n.CurrentOfferAmount, side == protocol.OfferSideBuyer)
-			}
-			return c.respond(replay, round)
-		case replay.Turn() == side:
-			c.respond(replay, round)
-		}
-		c.observe(round, offers[round])
-		Apply(replay, offers[round].Side, offers[round].Amount, 0)
+	outcomes := make([]bargain.Outcome, len(offers))
+	standing := bargain.NoOutcome
+	for i, offer := range offers {
+		outcomes[i] = p.outcome(side, offer.Amount)
+		standing = outcomes[i]
 	}
+	switch {
+	case p.Refuse:
+		standing = bargain.NoOutcome
+	case n.HasMidpoint():
+		standing = p.outcome(side, n.CurrentOfferAmount)
+	}
+	return p.Replay(n, side, outcomes, standing, seed)
 }
 
-// outcome returns the number of a price, rounded up or down to the tick. Above the domain it is the last one.
-func (p *Player) outcome(amount uint64, up bool) bargain.Outcome {
-	return outcomeOf(p.Preferences.Domain().Issue(0), amount, up)
+// Replay returns a side's move in a negotiation at its turn, over any domain. Outcomes are those of all
+// offers so far, the oldest first; [bargain.NoOutcome] is one that the player does not know. Standing is the
+// offer that it can accept; NoOutcome if there is none.
+//
+// It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
+// from the arguments alone: it is the same after a restart, and for anyone who verifies it. Prices stay in
+// the range of the program: see [bargain.Course.Respond], and [bargain.Course] for the strategy's time.
+func (p *Player) Replay(
+	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
+	seed uint64,
+) bargain.Action {
+	course, replay := p.start(n.MaxRounds, side, seed), RulesOf(n).Negotiation()
+	for _, o := range outcomes {
+		if replay.Turn() == side {
+			course.Respond(replay.OfferRange())
+		}
+		course.Observe(o)
+		Apply(replay, replay.Turn(), 0, 0) // the range of the next offer does not depend on the price
+	}
+	course.Stand(standing)
+	return course.Respond(replay.OfferRange())
 }
 
+// start returns the course of the player before the first round.
+func (p *Player) start(rounds uint8, side protocol.OfferSide, seed uint64) *bargain.Course {
+	return bargain.NewCourse(p.Strategy, p.Preferences, int(side), int(rounds), p.Opening, seed)
+}
+
+// outcome returns the number of a price, rounded to the tick that is worse for the side.
+func (p *Player) outcome(side protocol.OfferSide, amount uint64) bargain.Outcome {
+	return outcomeOf(p.Preferences.Domain().Issue(0), amount, side == protocol.OfferSideBuyer)
+}
+
+// outcomeOf returns the number of a price, rounded up or down to the tick; above the domain the last number.
 func outcomeOf(issue *bargain.Issue, amount uint64, up bool) bargain.Outcome {
 	index := amount / issue.Tick
 	if up && amount%issue.Tick != 0 {
 		index++
 	}
 	return bargain.Outcome(min(index, issue.Count-1))
-}
-
-// allowed returns the move that the rules allow instead of an action.
-func (p *Player) allowed(action bargain.Action, state *bargain.State, roundsLeft uint8) bargain.Action {
-	if action.Move != bargain.MoveOffer {
-		return action
-	}
-	if roundsLeft == 0 || state.Least > state.Most {
-		return bargain.End("no rounds are left")
-	}
-	moved := max(state.Least, min(action.Outcome, state.Most))
-	switch {
-	case !p.Preferences.IsRational(action.Outcome):
-		return bargain.End("the offer is below the reservation value")
-	case moved == action.Outcome:
-		return action
-	case !p.Preferences.IsRational(moved):
-		return bargain.End("the range of offers is beyond the reservation value")
-	}
-	return bargain.Propose(moved, "moved into the range of offers")
-}
-
-// ownOffers returns the number of offers that a side can make.
-func ownOffers(rounds uint8, side protocol.OfferSide) int {
-	if side == protocol.OfferSideBuyer {
-		return (int(rounds) + 1) / 2
-	}
-	return int(rounds) / 2
-}
-
-// ownTime returns the relative time of a side's offer, counted from 0.
-func ownTime(index, offers int) fixed.Number {
-	if index+1 >= offers {
-		return fixed.One
-	}
-	return fixed.Ratio(int64(index), int64(offers)-1)
 }

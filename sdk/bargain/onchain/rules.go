@@ -135,9 +135,9 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 		}
 	}
 	n := r.Negotiation()
-	courses := [2]*course{}
+	courses := [2]*bargain.Course{}
 	for side, player := range players {
-		courses[side] = player.start(n, protocol.OfferSide(side), seed)
+		courses[side] = player.start(n.MaxRounds, protocol.OfferSide(side), seed)
 	}
 	offers := make([]Offer, 0, r.MaxRounds)
 	now := int64(0)
@@ -152,7 +152,7 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 			// The strategy does not see the standing offer, but sees it among the earlier ones later on.
 			action = players[side].Respond(n, side, offers, seed)
 		} else {
-			action = courses[side].respond(n, len(offers))
+			action = courses[side].Respond(n.OfferRange())
 		}
 		if observe := players[side].Observe; observe != nil {
 			observe(action)
@@ -163,11 +163,10 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 		case action.Move == bargain.MoveOffer:
 			amount := players[side].Preferences.Domain().Issue(0).Amount(uint64(action.Outcome))
 			Apply(n, side, amount, now)
-			offer := Offer{Side: side, Amount: amount}
-			for _, course := range courses {
-				course.observe(len(offers), offer)
+			for viewer, course := range courses {
+				course.Observe(players[viewer].outcome(protocol.OfferSide(viewer), amount))
 			}
-			offers = append(offers, offer)
+			offers = append(offers, Offer{Side: side, Amount: amount})
 		default:
 			return result(n, offers, bargain.EndingLeft, int(side), now), nil
 		}

@@ -1,0 +1,113 @@
+package bargain
+
+import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+
+// Course is one party's part of a session in which two parties make offers in turn, as on chain. A round is
+// one offer, and party 0 makes the first. The course has the [State] that the party's strategy receives, so
+// that a strategy moves alike in each such protocol, and when its turns are played again.
+//
+// A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
+// are left. Step counts them from 0, and stays at the last one.
+type Course struct {
+	preferences *Preferences
+	negotiator  Negotiator
+	random      Random
+	state       State
+	self        int
+	// round is the number of offers so far, of rounds.
+	round, rounds int
+	// price is the number of the price's issue; -1 if the domain has none.
+	price int
+}
+
+// NewCourse starts a strategy with the number self, which is 0 or 1, before the first of rounds offers.
+// Opening is [Seat].Opening. The random numbers are the seed's stream with the number self.
+func NewCourse(s Strategy, p *Preferences, self, rounds int, opening fixed.Number, seed uint64) *Course {
+	c := &Course{preferences: p, self: self, rounds: rounds, price: -1, state: State{
+		Steps: (rounds + 1 - self) / 2, Offer: NoOutcome, By: -1, History: make([]Offer, 0, rounds),
+	}}
+	for at := p.Domain().Len() - 1; at >= 0; at-- {
+		if p.Domain().Issue(at).Kind == KindPrice {
+			c.price = at
+		}
+	}
+	c.random.Reset(seed, uint64(self))
+	c.negotiator = s.Start(Seat{
+		Preferences: p, Self: self, Parties: 2, Steps: c.state.Steps, Random: &c.random, Opening: opening,
+	})
+	return c
+}
+
+// Observe adds the offer of the next round, which is the standing one from then on. [NoOutcome] is an offer
+// that the party does not know: it is not in the history, and cannot be accepted.
+func (c *Course) Observe(o Outcome) {
+	by := c.round % 2
+	if o != NoOutcome {
+		c.state.History = append(c.state.History, Offer{By: by, Step: c.round / 2, Time: c.time(), Outcome: o})
+	}
+	c.stand(o, by)
+	c.round++
+}
+
+// Stand replaces the offer that the party can accept. For [NoOutcome] there is none.
+func (c *Course) Stand(o Outcome) { c.stand(o, 1-c.self) }
+
+func (c *Course) stand(o Outcome, by int) {
+	if c.state.Offer, c.state.By = o, by; o == NoOutcome {
+		c.state.By = -1
+	}
+}
+
+// time returns the time of a party's offer in the round.
+func (c *Course) time() fixed.Number {
+	if c.round/2+1 >= c.state.Steps {
+		return fixed.One
+	}
+	return fixed.Ratio(int64(c.round/2), int64(c.state.Steps)-1)
+}
+
+// Respond returns the party's move at its turn. Least and most limit the price of an offer: see [State].
+//
+// An offer beyond them is moved into them, with the other issues as they are. The move is [MoveEnd] if the
+// offer is then, or was before, below the reservation value, as NegMAS' wasting strategies make them, if no
+// price of the domain is in the range, if no rounds are left, or if a strategy accepts without an offer.
+func (c *Course) Respond(least, most uint64) Action {
+	state := &c.state
+	state.Step, state.Time = min(c.round/2, max(state.Steps-1, 0)), c.time()
+	state.Least, state.Most, state.Last = least, most, c.rounds-c.round < 2
+	action := c.negotiator.Respond(state)
+	switch {
+	case action.Move == MoveOffer:
+		return c.limit(action)
+	case action.Move == MoveAccept && (state.Offer == NoOutcome || state.By == c.self):
+		return End("there is no offer to accept")
+	}
+	return action
+}
+
+// limit returns the move that the limits allow instead of an offer.
+func (c *Course) limit(action Action) Action {
+	if c.round >= c.rounds {
+		return End("no rounds are left")
+	}
+	domain := c.preferences.Domain()
+	if !domain.Has(action.Outcome) || !c.preferences.IsRational(action.Outcome) {
+		return End("the offer is below the reservation value")
+	}
+	if c.price < 0 {
+		return action
+	}
+	least, most, ok := domain.Issue(c.price).between(c.state.Least, c.state.Most)
+	if !ok {
+		return End("no price is in the range of offers")
+	}
+	index := domain.Value(action.Outcome, c.price)
+	if index >= least && index <= most {
+		return action
+	}
+	moved := domain.With(action.Outcome, c.price, max(least, min(index, most)))
+	if !c.preferences.IsRational(moved) {
+		return End("the range of offers is beyond the reservation value")
+	}
+	return Propose(moved, "moved into the range of offers")
+}
