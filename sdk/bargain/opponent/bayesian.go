@@ -1,27 +1,42 @@
 package opponent
 
 import (
+	"slices"
+
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Bayesian is the scalable Bayesian model. It has independent hypotheses for each issue: weights in eleven
-// levels, and utilities that fall linearly from a peak at one of up to eleven positions to both ends. It
-// assumes that the opponent's offers have the utility 1 - Concession*n for the n-th offer, with normally
-// distributed deviations, and updates one issue's hypotheses while the others have their expected values, so
-// that the cost grows with the sum of the hypotheses and not with their product.
+// Bayesian is the scalable Bayesian model. It has independent hypotheses for each issue: the weights 0, 0.1,
+// ... 1, of which low ones are more probable at first, and utilities of the values that rise, fall, or fall
+// from a peak to both ends. It assumes that the opponent's n-th different offer has the utility
+// 1 - Concession (n-1), with normally distributed relative deviations. It updates an issue's hypotheses while
+// the others have their expected values, so that the cost grows with the sum of the hypotheses and not with
+// their product. The first offer does not change the weights, and repeated offers change nothing. Estimates
+// are normalized: the domain's worst outcome has 0 and the best has 1.
+//
+// In an issue with names each name can be the peak, so that the cost is quadratic in their number. Numeric
+// issues have six hypotheses, with peaks at 0, 0.2, ... 1 of the range.
 //
 // Source: Hindriks, Tykhonov: Opponent Modelling in Automated Multi-Issue Negotiation Using Bayesian Learning
-// (2008), sections 3 to 5.
+// (2008), sections 3 to 5, as in GENIUS 10.4, BayesianOpponentModelScalable, with these differences. GENIUS
+// has no hypotheses for integers: here they have those of reals. In GENIUS the estimates can become invalid,
+// because probabilities fall to 0 and the assumed utility below it. Here probabilities stay at least 10^-12,
+// and an offer with an assumed utility of 0 or less changes nothing: with 0.003 all after the first 334
+// different ones. If all outcomes are equal, the estimate is 0.
 type Bayesian struct {
 	// Concession is the assumed loss of utility by each offer. If zero, 0.003 is used, as in GENIUS.
 	Concession fixed.Number
-	// Deviation is the standard deviation. If zero, 0.25 is used.
+	// Deviation is the standard deviation relative to the assumed utility. If zero, 0.25 is used.
 	Deviation fixed.Number
 }
 
-// levels is the number of hypotheses about a weight, and the highest number about the peak.
+// levels is the number of hypotheses about a weight.
 const levels = 11
+
+// lastPoint is the last of the points 0 to 5 that divide the range of a numeric issue, each a possible peak.
+const lastPoint = 5
 
 // Model implements [bargain.Modeling].
 func (b Bayesian) Model(seat bargain.Seat) bargain.Model {
@@ -31,138 +46,223 @@ func (b Bayesian) Model(seat bargain.Seat) bargain.Model {
 	if b.Deviation == 0 {
 		b.Deviation = fixed.One / 4
 	}
-	m := &bayesian{Bayesian: b, values: newValues(seat.Preferences.Domain()), expected: fixed.One}
-	for _, size := range m.sizes {
-		issue := belief{weights: uniform(levels), peaks: uniform(min(size, levels))}
+	domain := seat.Preferences.Domain()
+	m := &bayesian{
+		Bayesian: b, values: newValues(domain), assumed: fixed.One, places: make([]place, domain.Len()),
+		seen: make([]bargain.Outcome, 0, min(uint64(max(seat.Steps, 0)), domain.Size(), maxValues)),
+	}
+	most := levels
+	for at := range domain.Len() {
+		issue := newBelief(domain.Issue(at), m.sizes[at])
+		most = max(most, len(issue.shapes))
 		m.issues = append(m.issues, issue)
 	}
-	m.parts = make([]fixed.Number, len(m.issues))
-	m.normalize()
+	m.exponents = make([]fixed.Number, most)
+	m.expect()
 	return m
-}
-
-func uniform(count int) []fixed.Number {
-	p := make([]fixed.Number, count)
-	for i := range p {
-		p[i] = fixed.Ratio(1, int64(count))
-	}
-	return p
 }
 
 // belief is the probabilities of the hypotheses about an issue.
 type belief struct {
-	weights, peaks []fixed.Number
-	weight         fixed.Number // the expected weight, normalized over the issues
+	// weights are those of the weights 0, 0.1, ... 1; shapes those of the utilities of the values.
+	weights, shapes []fixed.Number
+	// weight is the expected weight, not normalized.
+	weight fixed.Number
+	// points are the expected utilities of the values, or of the points of a numeric issue.
+	points []fixed.Number
+	line   utility.Line // of a numeric issue
 }
 
-type bayesian struct {
-	Bayesian
-	values
-	issues   []belief
-	parts    []fixed.Number
-	expected fixed.Number
-	total    fixed.Number // the sum of the expected weights, not normalized
+func newBelief(issue *bargain.Issue, size int) belief {
+	b := belief{weights: make([]fixed.Number, levels)}
+	count := max(size, 2)
+	if issue.IsNumeric() && size > 1 {
+		b.line = positions(issue)
+		size, count = lastPoint+1, lastPoint+1
+	}
+	b.points = make([]fixed.Number, size)
+	b.shapes = make([]fixed.Number, count)
+	for shape := range b.shapes {
+		b.shapes[shape] = fixed.Ratio(1, int64(count))
+	}
+	// The probability of the weight j/10 is proportional to (1 - (j+1)/11)^3. The sum of 1, 8, ... 1000 is 3025.
+	for hypothesis := range b.weights {
+		n := int64(levels - 1 - hypothesis)
+		b.weights[hypothesis] = fixed.Ratio(n*n*n, 3025)
+	}
+	return b
+}
+
+// place is a value of an issue: a point, and the part of the way to the next one.
+type place struct {
+	point int
+	part  fixed.Number
+}
+
+// shape returns the utility of a point by a hypothesis: the first one rises, the second one falls, and the
+// others have a peak at the points from the second to the last but one.
+func (b *belief) shape(hypothesis, point int) fixed.Number {
+	last := int64(len(b.points) - 1)
+	peak, at := int64(hypothesis-1), int64(point)
+	if b.line.Count > 0 {
+		switch {
+		case hypothesis == 0:
+			return fixed.Ratio(at, last)
+		case hypothesis > 1 && at < peak:
+			return fixed.Ratio(at, peak)
+		}
+		return fixed.Ratio(last-at, last-peak)
+	}
+	// GENIUS has positive integers for names, up to about 1,000, divided by the highest one.
+	switch {
+	case hypothesis == 0:
+		return fixed.Ratio(1000*at+1, 1000*last+1)
+	case hypothesis == 1:
+		return fixed.Ratio(1000*(last-at)+1, 1000*last+1)
+	case at < peak:
+		return fixed.Ratio(1000*at/peak, 1001)
+	}
+	return fixed.Ratio(1000*(last-at)/(last-peak)+1, 1001)
+}
+
+// of returns the utility of a place by a hypothesis.
+func (b *belief) of(hypothesis int, at place) fixed.Number {
+	u := b.shape(hypothesis, at.point)
+	if at.part > 0 {
+		u += (b.shape(hypothesis, at.point+1) - u).Mul(at.part)
+	}
+	return u
+}
+
+// expected returns the expected utility of a place.
+func (b *belief) expected(at place) fixed.Number {
+	u := b.points[at.point]
+	if at.part > 0 {
+		u += (b.points[at.point+1] - u).Mul(at.part)
+	}
+	return u
+}
+
+// expectWeight computes the expected weight.
+func (b *belief) expectWeight() {
+	b.weight = 0
+	for hypothesis, p := range b.weights {
+		b.weight += p.Mul(level(hypothesis))
+	}
 }
 
 // level returns the weight of a hypothesis.
 func level(hypothesis int) fixed.Number { return fixed.Ratio(int64(hypothesis), levels-1) }
 
-// normalize computes the expected weights.
-func (m *bayesian) normalize() {
-	m.total = 0
-	for at := range m.issues {
-		issue := &m.issues[at]
-		issue.weight = 0
-		for hypothesis, p := range issue.weights {
-			issue.weight += p.Mul(level(hypothesis))
-		}
-		m.total += issue.weight
+type bayesian struct {
+	Bayesian
+	values
+	issues []belief
+	// least and most are the expected utilities of the worst and the best outcome, not normalized.
+	least, most fixed.Number
+	// assumed is the assumed utility of the next offer, seen are the different offers in rising order.
+	assumed fixed.Number
+	seen    []bargain.Outcome
+	// places and exponents are memory for an update.
+	places    []place
+	exponents []fixed.Number
+}
+
+// place returns the place of an outcome in an issue.
+func (m *bayesian) place(o bargain.Outcome, at int) place {
+	if line := m.issues[at].line; line.Count > 0 {
+		scaled := lastPoint * line.Of(m.domain.Value(o, at))
+		return place{int(scaled / fixed.One), scaled % fixed.One}
 	}
+	return place{point: m.of(o, at)}
+}
+
+// expect computes the expected weights and utilities.
+func (m *bayesian) expect() {
+	m.least, m.most = 0, 0
 	for at := range m.issues {
-		if m.total == 0 {
-			m.issues[at].weight = fixed.Ratio(1, int64(len(m.issues)))
-		} else {
-			m.issues[at].weight = m.issues[at].weight.Div(m.total)
+		b := &m.issues[at]
+		b.expectWeight()
+		for point := range b.points {
+			b.points[point] = 0
+			for hypothesis, p := range b.shapes {
+				b.points[point] += p.Mul(b.shape(hypothesis, point))
+			}
 		}
+		m.least += b.weight.Mul(slices.Min(b.points))
+		m.most += b.weight.Mul(slices.Max(b.points))
 	}
 }
 
-// peaked returns the utility of a value if the peak is at a hypothesis' position.
-func (m *bayesian) peaked(at, hypothesis, value int) fixed.Number {
-	last := m.sizes[at] - 1
-	if last == 0 {
-		return fixed.One
+func (m *bayesian) Observe(offer bargain.Offer) {
+	index, repeated := slices.BinarySearch(m.seen, offer.Outcome)
+	if repeated || m.assumed <= 0 {
+		return
 	}
-	peak := hypothesis * last / max(len(m.issues[at].peaks)-1, 1)
-	switch {
-	case value < peak:
-		return fixed.Ratio(int64(value), int64(peak))
-	case value > peak:
-		return fixed.Ratio(int64(last-value), int64(last-peak))
+	m.seen = slices.Insert(m.seen, index, offer.Outcome)
+	for at := range m.places {
+		m.places[at] = m.place(offer.Outcome, at)
 	}
-	return fixed.One
+	if len(m.seen) > 1 {
+		whole := m.whole()
+		for at := range m.issues {
+			b := &m.issues[at]
+			part := b.expected(m.places[at])
+			rest := whole - b.weight.Mul(part)
+			for hypothesis := range b.weights {
+				m.exponents[hypothesis] = m.exponent(rest + level(hypothesis).Mul(part))
+			}
+			update(b.weights, m.exponents)
+		}
+		for at := range m.issues {
+			m.issues[at].expectWeight()
+		}
+	}
+	whole := m.whole()
+	for at := range m.issues {
+		b := &m.issues[at]
+		rest := whole - b.weight.Mul(b.expected(m.places[at]))
+		for hypothesis := range b.shapes {
+			m.exponents[hypothesis] = m.exponent(rest + b.weight.Mul(b.of(hypothesis, m.places[at])))
+		}
+		update(b.shapes, m.exponents)
+	}
+	m.assumed -= m.Concession
+	m.expect()
 }
 
-// value returns the expected utility of an issue's value.
-func (m *bayesian) value(at, value int) (u fixed.Number) {
-	for hypothesis, p := range m.issues[at].peaks {
-		u += p.Mul(m.peaked(at, hypothesis, value))
+// whole returns the expected utility of the observed offer, not normalized.
+func (m *bayesian) whole() (u fixed.Number) {
+	for at := range m.issues {
+		u += m.issues[at].weight.Mul(m.issues[at].expected(m.places[at]))
 	}
 	return u
 }
 
-func (m *bayesian) Observe(offer bargain.Offer) {
-	whole := fixed.Number(0)
-	for at := range m.issues {
-		m.parts[at] = m.value(at, m.of(offer.Outcome, at))
-		whole += m.issues[at].weight.Mul(m.parts[at])
-	}
-	for at := range m.issues {
-		issue, part := &m.issues[at], m.parts[at]
-		rest := whole - issue.weight.Mul(part)
-		value := m.of(offer.Outcome, at)
-		for hypothesis := range issue.peaks {
-			u := rest + issue.weight.Mul(m.peaked(at, hypothesis, value))
-			issue.peaks[hypothesis] = issue.peaks[hypothesis].Mul(m.likelihood(u))
-		}
-		scale(issue.peaks)
-		// With another weight of this issue, the other issues share the rest of 1.
-		for hypothesis := range issue.weights {
-			weight := level(hypothesis)
-			u := weight.Mul(part)
-			if others := fixed.One - issue.weight; others > 0 {
-				u += rest.Mul(fixed.One - weight).Div(others)
-			}
-			issue.weights[hypothesis] = issue.weights[hypothesis].Mul(m.likelihood(u))
-		}
-		scale(issue.weights)
-	}
-	m.normalize()
-	m.expected = max(0, m.expected-m.Concession)
+// exponent returns z, where e^-z is the density of the normal distribution for an offer with a utility, up
+// to a factor.
+func (m *bayesian) exponent(u fixed.Number) fixed.Number {
+	deviations := (m.assumed - u).Div(m.assumed).Div(m.Deviation)
+	return deviations.Mul(deviations) / 2
 }
 
-// likelihood returns the density of the normal distribution for an offer with this utility, up to a factor,
-// and never less than 10^-6, so that no hypothesis becomes impossible by rounding.
-func (m *bayesian) likelihood(u fixed.Number) fixed.Number {
-	z := (u - m.expected).Div(m.Deviation)
-	return max(fixed.Exp(-z.Mul(z)/2), fixed.One/1_000_000)
-}
-
-// scale divides probabilities by their sum.
-func scale(p []fixed.Number) {
+// update multiplies probabilities by e^-z, with a least result of 10^-12, and divides them by their sum.
+func update(probabilities, exponents []fixed.Number) {
+	// The smallest exponent is subtracted from all, so that the most likely hypothesis does not round to 0.
+	least := slices.Min(exponents[:len(probabilities)])
 	sum := fixed.Number(0)
-	for i := range p {
-		p[i] = max(p[i], 1_000)
-		sum += p[i]
+	for i, p := range probabilities {
+		probabilities[i] = max(p.Mul(fixed.Exp(least-exponents[i])), 1)
+		sum += probabilities[i]
 	}
-	for i := range p {
-		p[i] = p[i].Div(sum)
+	for i, p := range probabilities {
+		probabilities[i] = p.Div(sum)
 	}
 }
 
 func (m *bayesian) Of(o bargain.Outcome) (u fixed.Number) {
 	for at := range m.issues {
-		u += m.issues[at].weight.Mul(m.value(at, m.of(o, at)))
+		u += m.issues[at].weight.Mul(m.issues[at].expected(m.place(o, at)))
 	}
-	return u.Clamp(0, fixed.One)
+	return (u - m.least).Div(m.most-m.least).Clamp(0, fixed.One)
 }

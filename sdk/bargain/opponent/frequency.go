@@ -1,6 +1,6 @@
 // Package opponent has models that estimate the other party's utility, from 0 to 1, from its offers. They
-// follow GENIUS 10.4, in fixed point. An issue with more than 1,024 values is divided into 1,024 equal
-// ranges.
+// follow GENIUS 10.4, in fixed point. Where a model counts values, an issue with more than 1,024 of them is
+// divided into 1,024 equal ranges.
 //
 // Source of the comparison of these models: Baarslag, Hendrikx, Hindriks, Jonker: Predicting the Performance
 // of Opponent Models in Automated Negotiation (2013).
@@ -71,7 +71,10 @@ func newCounters(v *values, start int64) []counter {
 // when its value does not change between two offers; a value gains with each offer. The first offer only
 // serves for comparison.
 //
-// Source: van Krimpen, Looije, Hajizadeh: HardHeaded (2013); GENIUS 10.4, HardHeadedFrequencyModel.
+// Source: van Krimpen, Looije, Hajizadeh: HardHeaded (2013); GENIUS 10.4, HardHeadedFrequencyModel. An
+// unchanged issue whose weight has reached a maximum gains none, and then the weights sum to less than 1. In
+// GENIUS the editor of utilities, which the model writes its weights to, makes the sum 1 again after each
+// change of a weight, by a part of 0.05 for each issue. That is not part of the model.
 type HardHeaded struct {
 	// Learning is the weight that all issues together gain by one offer. If zero, 0.2 is used.
 	Learning fixed.Number
@@ -168,96 +171,4 @@ func (m *smith) Of(o bargain.Outcome) (u fixed.Number) {
 		u += fixed.Ratio(m.counters[at].counts[m.of(o, at)], total)
 	}
 	return min(u, fixed.One)
-}
-
-// NashFrequency is the frequency model of the agent Nash (ANAC 2010). For categorical issues it is as
-// [Smith]. For issues with an order, a value's utility falls from the first offer's value, the opponent's
-// best, to the far end of the issue, and the weight is 1 - 2 d, where d is the mean deviation of the offered
-// values from their mean, relative to the issue's range. GENIUS uses the standard deviation; the mean
-// deviation needs no root. Before the first offer the utility of all outcomes is 0.
-//
-// Source: GENIUS 10.4, NashFrequencyModel.
-type NashFrequency struct{}
-
-// Model implements [bargain.Modeling].
-func (NashFrequency) Model(seat bargain.Seat) bargain.Model {
-	v := newValues(seat.Preferences.Domain())
-	return &nash{
-		values: v, counters: newCounters(&v, 0), first: make([]int, len(v.sizes)),
-		weights: make([]fixed.Number, len(v.sizes)),
-	}
-}
-
-type nash struct {
-	values
-	counters []counter
-	first    []int
-	weights  []fixed.Number
-	offers   int64
-}
-
-func (m *nash) Observe(offer bargain.Offer) {
-	total := fixed.Number(0)
-	for at := range m.counters {
-		value := m.of(offer.Outcome, at)
-		if m.offers == 0 {
-			m.first[at] = value
-		}
-		m.counters[at].add(value)
-		m.weights[at] = m.weight(at)
-		total += m.weights[at]
-	}
-	m.offers++
-	for at := range m.weights {
-		if total == 0 {
-			m.weights[at] = fixed.Ratio(1, int64(len(m.weights)))
-		} else {
-			m.weights[at] = m.weights[at].Div(total)
-		}
-	}
-}
-
-// weight returns an issue's weight, not normalized.
-func (m *nash) weight(at int) fixed.Number {
-	c := &m.counters[at]
-	sum, count := int64(0), int64(0)
-	for value, times := range c.counts {
-		sum += int64(value) * times
-		count += times
-	}
-	if !m.domain.Issue(at).IsOrdered() {
-		return fixed.Ratio(c.most, count)
-	}
-	if len(c.counts) < 2 {
-		return fixed.One
-	}
-	deviation := int64(0) // times count^2
-	for value, times := range c.counts {
-		distance := int64(value)*count - sum
-		deviation += max(distance, -distance) * times
-	}
-	return max(0, fixed.One-2*fixed.Ratio(deviation, count*count).Scale(1, int64(len(c.counts)-1)))
-}
-
-func (m *nash) Of(o bargain.Outcome) (u fixed.Number) {
-	if m.offers == 0 {
-		return 0
-	}
-	for at, weight := range m.weights {
-		u += weight.Mul(m.value(at, m.of(o, at)))
-	}
-	return u.Clamp(0, fixed.One)
-}
-
-func (m *nash) value(at, value int) fixed.Number {
-	if !m.domain.Issue(at).IsOrdered() {
-		return m.counters[at].share(value)
-	}
-	// The far end is the end of the issue with the greater distance from the first offer.
-	first, last := m.first[at], m.sizes[at]-1
-	far := max(first, last-first)
-	if far == 0 {
-		return fixed.One
-	}
-	return fixed.One - fixed.Ratio(int64(max(value-first, first-value)), int64(far))
 }

@@ -51,6 +51,22 @@ func TestHardHeaded(t *testing.T) {
 	require.InDelta(t, int64(number(t, "0.727272727273")), int64(m.Of(3)), 4, ".545454/2 + .454545")
 }
 
+// TestHardHeadedWeightsHaveAMaximum has the learning coefficient .6: the gain is .3 for each of two issues,
+// and the first one never changes. The total is 1.3, the maximum 1 - .6/1.3 = .538462. The weights are
+// (.5+.3)/1.3 = .615385 and .5/1.3 = .384615; then .615385/1.3 = .473373, because it is above the maximum,
+// and .295858; then (.473373+.3)/1.3 = .594902 and .227583. The second issue's values x and y have the counts
+// 2 and 2, then 3 and 2.
+func TestHardHeadedWeightsHaveAMaximum(t *testing.T) {
+	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Categorical("b", "x", "y"))
+	m := opponent.HardHeaded{Learning: fixed.One / 10 * 6}.Model(s)
+	observe(s, m, []uint64{0, 1}, []uint64{0, 0}, []uint64{0, 1})
+	require.InDelta(t, int64(number(t, "0.769230769231")), int64(m.Of(0)), 4, ".473373 + .295858")
+	observe(s, m, []uint64{0, 0})
+	require.InDelta(t, int64(number(t, "0.822485207101")), int64(m.Of(0)), 4, ".594902 + .227583")
+	require.InDelta(t, int64(number(t, "0.746624184494")), int64(m.Of(1)), 4, ".594902 + .227583 * 2/3")
+	require.InDelta(t, int64(number(t, "0.376308602639")), int64(m.Of(2)), 4, ".594902/4 + .227583")
+}
+
 func TestSmith(t *testing.T) {
 	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Categorical("b", "x", "y"))
 	m := opponent.Smith{}.Model(s)
@@ -60,32 +76,6 @@ func TestSmith(t *testing.T) {
 	require.Equal(t, fixed.One, m.Of(0))
 	require.InDelta(t, int64(number(t, "0.8")), int64(m.Of(1)), 2)
 	require.InDelta(t, int64(number(t, "0.4")), int64(m.Of(2)), 2)
-}
-
-func TestNashFrequency(t *testing.T) {
-	s := seat(t, bargain.Integer("price", 0, 10), bargain.Categorical("b", "x", "y"))
-	m := opponent.NashFrequency{}.Model(s)
-	require.Zero(t, m.Of(0))
-	observe(s, m, []uint64{10, 0}, []uint64{8, 0})
-	// The price's mean deviation is 1 of 10: weight .8; b's weight is 1. Normalized 4/9 and 5/9.
-	require.InDelta(t, int64(fixed.One), int64(m.Of(s.Preferences.Domain().Outcome(10, 0))), 2)
-	require.InDelta(t, int64(number(t, "0.777777777778")), int64(m.Of(s.Preferences.Domain().Outcome(5, 0))), 2)
-	require.InDelta(t, int64(number(t, "0.222222222222")), int64(m.Of(s.Preferences.Domain().Outcome(5, 1))), 2)
-}
-
-func TestBayesianLearnsTheDirectionOfAnIssue(t *testing.T) {
-	s := seat(t, bargain.Integer("price", 0, 100), bargain.Ordered("quality", "a", "b", "c"))
-	m := opponent.Bayesian{}.Model(s)
-	domain := s.Preferences.Domain()
-	for n := range uint64(20) {
-		observe(s, m, []uint64{100 - n, n % 3})
-	}
-	require.Greater(t, m.Of(domain.Outcome(100, 1)), m.Of(domain.Outcome(50, 1)))
-	require.Greater(t, m.Of(domain.Outcome(50, 1)), m.Of(domain.Outcome(0, 1)))
-	// The price, which hardly changes, matters more than the quality.
-	price := m.Of(domain.Outcome(100, 1)) - m.Of(domain.Outcome(0, 1))
-	quality := m.Of(domain.Outcome(100, 1)) - m.Of(domain.Outcome(100, 0))
-	require.Greater(t, price, quality)
 }
 
 func TestEstimatesAreUtilities(t *testing.T) {
