@@ -64,7 +64,8 @@ type ExpAspiration struct{ Max, Exponent fixed.Number }
 func (a ExpAspiration) Level(t fixed.Number) fixed.Number {
 	const e = 2_718_281_828_459
 	power := fixed.Pow(fixed.One-t, a.Exponent)
-	return a.Max.Mul((fixed.Number(e).Mul(fixed.Exp(power-fixed.One)) - fixed.One).Div(e - fixed.One))
+	// At the deadline e * e^-1 rounds to less than 1.
+	return a.Max.Mul(max(0, fixed.Number(e).Mul(fixed.Exp(power-fixed.One))-fixed.One).Div(e - fixed.One))
 }
 
 // Bezier is a quadratic Bezier curve through Start and End, with the control point Middle.

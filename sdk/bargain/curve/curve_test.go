@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -26,9 +27,23 @@ func TestKnownValues(t *testing.T) {
 		{"Faratin exponential at the start: k", curve.Exponential{K: tenth, E: fixed.One}, 0, "0.9"},
 		{"Faratin exponential: 1-sqrt .1", curve.Exponential{K: tenth, E: fixed.One}, half, "0.683772233983"},
 		{"Faratin exponential at the end", curve.Exponential{K: tenth, E: fixed.One}, fixed.One, "0"},
+		{"Faratin exponential, e=.2: 1-.1^(.5^.2)",
+			curve.Exponential{K: tenth, E: fixed.One / 5}, half, "0.865274613956"},
+		{"Faratin exponential, e=2: 1-.1^(.9^2)",
+			curve.Exponential{K: tenth, E: 2 * fixed.One}, tenth, "0.845118338109"},
+		{"Faratin exponential, k=.5, e=2: 1-.5^.25",
+			curve.Exponential{K: half, E: 2 * fixed.One}, half, "0.159103584746"},
+		{"NegMAS aspiration: .8 (1-.1^2)",
+			curve.Aspiration{Max: 8 * tenth, Exponent: 2 * fixed.One}, tenth, "0.792"},
 		{"NegMAS Boulware: 1-.5^4", curve.NegmasBoulware, half, "0.9375"},
 		{"NegMAS Conceder: 1-.5^.25", curve.NegmasConceder, half, "0.159103584746"},
 		{"NegMAS exponential: (sqrt e - 1)/(e-1)", curve.ExpAspiration{Max: fixed.One, Exponent: fixed.One}, half, "0.377540668798"},
+		{"NegMAS exponential: (e^.5^.125 - 1)/(e-1)",
+			curve.ExpAspiration{Max: fixed.One, Exponent: fixed.One / 8}, half, "0.874003256986"},
+		{"NegMAS exponential: .9 (e^.9^4 - 1)/(e-1)",
+			curve.ExpAspiration{Max: 9 * tenth, Exponent: 4 * fixed.One}, tenth, "0.485680050579"},
+		{"Bezier: .81 + .18*.75 + .01*.7",
+			curve.Bezier{Start: fixed.One, Middle: fixed.One / 4 * 3, End: 7 * tenth}, tenth, "0.952"},
 		{"Bezier: 1/4 + .75/2 + .7/4", curve.Bezier{Start: fixed.One, Middle: fixed.One / 4 * 3, End: fixed.One / 10 * 7}, half, "0.8"},
 		{"constant", curve.Constant(half), half, "0.5"},
 	} {
@@ -54,6 +69,42 @@ func TestCurvesFallFromTheBestToTheReservationValue(t *testing.T) {
 		}
 		require.InDelta(t, 0, int64(last), 2)
 	}
+}
+
+// TestLevelsAreMonotoneAndInRange has all kinds of curves with random parameters, at random times. Rounding can
+// raise a level by one part of 10^12; with the three terms of a Bezier curve by three, also beyond 1.
+func TestLevelsAreMonotoneAndInRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := func(name string, least, most fixed.Number) fixed.Number {
+			return fixed.Number(rapid.Int64Range(int64(least), int64(most)).Draw(t, name))
+		}
+		level := func(name string, most fixed.Number) fixed.Number { return number(name, 0, most) }
+		exponent := number("exponent", 1, 20*fixed.One)
+		start := level("start", fixed.One)
+		middle := level("middle", start)
+		c := rapid.SampledFrom([]curve.Curve{
+			curve.Polynomial{K: start, E: exponent}, curve.Polynomial{K: start},
+			curve.Exponential{K: max(start, 1), E: exponent}, curve.Exponential{K: max(start, 1)},
+			curve.Aspiration{Max: start, Exponent: exponent}, curve.ExpAspiration{Max: start, Exponent: exponent},
+			curve.Bezier{Start: start, Middle: middle, End: level("end", middle)}, curve.Constant(start),
+		}).Draw(t, "curve")
+		later := level("later", fixed.One)
+		earlier := level("earlier", later)
+		rise, beyond := fixed.Number(1), fixed.Number(0)
+		if _, ok := c.(curve.Bezier); ok {
+			rise, beyond = 3, 3
+		}
+		require.LessOrEqual(t, c.Level(later), c.Level(earlier)+rise, "%#v", c)
+		for _, time := range []fixed.Number{0, earlier, later, fixed.One} {
+			u := c.Level(time)
+			require.True(t, 0 <= u && u <= fixed.One+beyond, "%#v at %s: %s", c, time, u)
+		}
+	})
+}
+
+// TestRoundingDoesNotMakeALevelNegative has the deadline, where e * e^-1 rounds to less than 1.
+func TestRoundingDoesNotMakeALevelNegative(t *testing.T) {
+	require.Zero(t, curve.ExpAspiration{Max: fixed.One, Exponent: fixed.One}.Level(fixed.One))
 }
 
 func TestTablesHaveTheCurvesLevels(t *testing.T) {
