@@ -8,8 +8,8 @@ import (
 // NiceTitForTat is the bidding of the Nice Tit for Tat agent: it cooperates first, and answers the part of
 // the way to the Nash point that the other party has conceded with the same part of its own way. Utilities
 // are relative to the own range of all outcomes. It needs an opponent model; without one it takes 0.7 for its
-// own utility of the Nash point. The Nash point is that of up to 1,024 outcomes, evenly spread over the
-// domain.
+// own utility of the Nash point. The Nash point has the highest product of the own gain over the reservation
+// value and the model's utility, among up to 1,024 outcomes, evenly spread over the domain.
 //
 // Source: Baarslag, Hindriks, Jonker: A Tit for Tat Negotiation Strategy for Real-Time Bilateral Negotiations
 // (2013); the constants are those of GENIUS 10.4 and NegMAS 0.16.
@@ -98,7 +98,7 @@ func (n *nice) nash() fixed.Number {
 		for at := uint64(0); at < size; at += step {
 			o := bargain.Outcome(at)
 			u := n.relative(p.Of(o))
-			if value := u.Mul(n.model.Of(o)); u >= n.reservation && value > product {
+			if value := (u - n.reservation).Mul(n.model.Of(o)); u >= n.reservation && value > product {
 				product, own = value, u
 			}
 			if at > size-step {

@@ -71,8 +71,8 @@ func TestCurvesFallFromTheBestToTheReservationValue(t *testing.T) {
 	}
 }
 
-// TestLevelsAreMonotoneAndInRange has all kinds of curves with random parameters, at random times. Rounding can
-// raise a level by one part of 10^12; with the three terms of a Bezier curve by three, also beyond 1.
+// TestLevelsAreMonotoneAndInRange has all kinds of curves with random parameters, at random times. Rounding
+// can raise a level by one part of 10^12; with the three terms of a Bezier curve by three, also beyond 1.
 func TestLevelsAreMonotoneAndInRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string, least, most fixed.Number) fixed.Number {

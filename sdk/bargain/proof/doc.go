@@ -24,9 +24,9 @@
 // The JSON is, without line breaks,
 //
 //	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
-//	"version":"haggle-proof-v2"}
+//	"version":"haggle-proof-v3"}
 //
-// or {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v2"}.
+// or {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v3"}.
 //
 // Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
 // bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the

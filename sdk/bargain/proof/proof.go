@@ -16,7 +16,7 @@ import (
 
 // Version is the version of the format and of the strategies. A change of any named strategy's offers changes
 // it.
-const Version = "haggle-proof-v2"
+const Version = "haggle-proof-v3"
 
 // domain separates commitments from all other hashes.
 const domain = "haggle-strategy-v1"

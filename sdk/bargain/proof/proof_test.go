@@ -107,7 +107,7 @@ func TestTheCommitmentIsFixed(t *testing.T) {
 	require.NoError(t, err)
 	text, err := commitment.MarshalText()
 	require.NoError(t, err)
-	require.Equal(t, "3593a199c6db278f6d2cacb46f6d9abda2def693f63c6974ae2fd98359518eca", string(text))
+	require.Equal(t, "cc8c1fdea157ea1d35a0c566ddb7c1905c445bc15c3b6581e9d7c1569faa5926", string(text))
 }
 
 func TestTamperedProofsFail(t *testing.T) {
@@ -246,7 +246,7 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 		"unknown field":  {`"side":`, `"price": 1, "side":`, `unknown field "price"`},
 		"repeated field": {`"side": "buyer"`, `"side": "seller", "side": "buyer"`, "side"},
 		"other case":     {`"side":`, `"Side":`, "a field is missing, or a value has another form"},
-		"other version":  {"proof-v2", "proof-v3", `version "haggle-proof-v3", not "haggle-proof-v2"`},
+		"other version":  {"proof-v3", "proof-v4", `version "haggle-proof-v4", not "haggle-proof-v3"`},
 		"number as text": {`"max_rounds": 6`, `"max_rounds": "6"`, "max_rounds"},
 		"leading zero":   {`"escrow": "5000000"`, `"escrow": "05000000"`, "another form"},
 		"negative":       {`"escrow": "5000000"`, `"escrow": "-5"`, "escrow"},
@@ -274,7 +274,7 @@ func FuzzRead(f *testing.F) {
 		require.NoError(f, played(f, proof.Seller, name, "linear").Write(&file))
 		f.Add(file.Bytes())
 	}
-	f.Add([]byte(`{"version":"haggle-proof-v2"}`))
+	f.Add([]byte(`{"version":"haggle-proof-v3"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := proof.Read(bytes.NewReader(text))
 		if err != nil {
