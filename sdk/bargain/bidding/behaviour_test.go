@@ -1,6 +1,8 @@
 package bidding_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,6 +69,67 @@ func TestTitForTat(t *testing.T) {
 	require.Equal(t, bargain.Outcome(0), bidding.Relative{}.Bidder(buyer(t, 0), nil).Next(state()))
 }
 
+// TestTitForTatOfASeller has the buyer's offers 100, 110 and 121, and the seller's last one 150. The other
+// party's favour is down.
+func TestTitForTatOfASeller(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 200, 1))
+	require.NoError(t, err)
+	u, err := utility.PriceLine(domain, true)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, u, 0)
+	require.NoError(t, err)
+	seat := bargain.Seat{Preferences: p, Parties: 2, Steps: 10, Random: bargain.NewRandom(1, 0)}
+	s := state(190, 100, 170, 110, 150, 121)
+	for _, test := range []struct {
+		name    string
+		bidding bargain.Bidding
+		want    []bargain.Outcome
+	}{
+		{"relative: 150 * 110/121 = 136.4", bidding.Relative{}, []bargain.Outcome{136}},
+		{"averaged over 2: 150 * 100/121 = 124.0", bidding.Averaged{Window: 2}, []bargain.Outcome{123}},
+		{"averaged over 3: too few offers", bidding.Averaged{Window: 3}, []bargain.Outcome{150}},
+		{"absolute: 150 + 110 - 121 = 139, less 0 to 2", bidding.RandomAbsolute{Most: 2},
+			[]bargain.Outcome{137, 138, 139}},
+		{"absolute, delay 2: 150 + 100 - 110 = 140, less 0 to 2", bidding.RandomAbsolute{Delay: 2, Most: 2},
+			[]bargain.Outcome{138, 139, 140}},
+		{"absolute, delay 3: too few offers", bidding.RandomAbsolute{Delay: 3, Most: 2}, []bargain.Outcome{150}},
+	} {
+		bidder := test.bidding.Bidder(seat, nil)
+		seen := map[bargain.Outcome]bool{}
+		for range 100 {
+			seen[bidder.Next(s)] = true
+		}
+		require.ElementsMatch(t, test.want, slices.Collect(maps.Keys(seen)), test.name)
+	}
+}
+
+// TestTitForTatImitatesIssueByIssue has names with an order, whose amounts are 1 to 5, integers with negative
+// ones, whose amounts are 1 to 9, and names without an order. The own last offer is e, 4, y; the other
+// party's are a, -4, x and b, -2, y.
+func TestTitForTatImitatesIssueByIssue(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Ordered("quality", "a", "b", "c", "d", "e"),
+		bargain.Integer("number", -4, 4), bargain.Categorical("colour", "x", "y"))
+	require.NoError(t, err)
+	u, err := utility.NewAdditive(domain, 0, nil, utility.Line{Last: fixed.One, Count: 5},
+		utility.Line{Last: fixed.One, Count: 9}, utility.Table{fixed.One, 0})
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, u, 0)
+	require.NoError(t, err)
+	seat := bargain.Seat{Preferences: p, Parties: 2, Steps: 10, Random: bargain.NewRandom(1, 0)}
+	s := state(domain.Outcome(4, 8, 1), domain.Outcome(0, 0, 0), domain.Outcome(4, 8, 1),
+		domain.Outcome(1, 2, 1))
+	relative := bidding.Relative{}.Bidder(seat, nil).Next(s)
+	require.Equal(t, domain.Outcome(1, 2, 1), relative, "5 * 1/2 = 2.5: b; 9 * 1/3 = 3: -2")
+	absolute := bidding.RandomAbsolute{}.Bidder(seat, nil).Next(s)
+	require.Equal(t, domain.Outcome(3, 6, 1), absolute, "5 + 1 - 2 = 4: d; 9 + 1 - 3 = 7: 2")
+	random := bidding.RandomAbsolute{Most: 9}.Bidder(seat, nil)
+	for range 100 {
+		o := random.Next(s)
+		require.LessOrEqual(t, domain.Value(o, 0), uint64(3), "the other party's favour is down")
+		require.Equal(t, uint64(1), domain.Value(o, 2), "names without an order stay")
+	}
+}
+
 func TestResourcesRunOut(t *testing.T) {
 	r := bidding.ResourceDependent{}.Bidder(buyer(t, 0), nil)
 	// Of ten steps nine are left: 200 e^-9 = .02; at the last one none is left.
@@ -75,6 +138,20 @@ func TestResourcesRunOut(t *testing.T) {
 	require.Equal(t, bargain.Outcome(200), r.Next(&bargain.State{Step: 9, Steps: 10}))
 	p := bidding.ResourceDependent{Resource: bidding.ResourcePatience}.Bidder(buyer(t, 0), nil)
 	require.Equal(t, bargain.Outcome(121), p.Next(state(1, 2)), "200 e^-.5 = 121.3")
+	require.Equal(t, bargain.Outcome(73), p.Next(state()), "200 e^-1 = 73.6, as with one offer")
+}
+
+// TestPatienceFallsWithTheOffers has three parties: the resource is 2^2 divided by the number of offers, here
+// 4/8, in units of 1/4. The concession is .1 + .9 e^-2 = .221802, of 200.
+func TestPatienceFallsWithTheOffers(t *testing.T) {
+	seat := buyer(t, 0)
+	seat.Parties = 3
+	patience := bidding.ResourceDependent{
+		K: fixed.One / 10, Resource: bidding.ResourcePatience, Unit: fixed.One / 4,
+	}.Bidder(seat, nil)
+	require.Equal(t, bargain.Outcome(44), patience.Next(state(1, 2, 3, 4, 5, 6, 7, 8)))
+	// With 16 offers it is .1 + .9 e^-1 = .431091.
+	require.Equal(t, bargain.Outcome(86), patience.Next(state(1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8)))
 }
 
 func TestHybridFollowsItsCurveFirst(t *testing.T) {
@@ -86,6 +163,87 @@ func TestHybridFollowsItsCurveFirst(t *testing.T) {
 	s = state(5, 150, 8, 140, 10, 130)
 	// T = .49 + .42*.75 + .09*.8 = .877; B = .9175; .09 T + .91 B = .913855: the price 17.2.
 	require.Equal(t, bargain.Outcome(17), h.Next(s))
+}
+
+// TestHybridWeighsTheLastConcessions has the prices 0 to 1000 with the utility 1 - price/1000, the own last
+// offer 100 with .9, and t = .4. T = .36 + .48 * .75 + .16 * .775 = .844, because the domain has 1,001
+// outcomes. With the weighted concessions c, B = .9 - .5 * 1.4 c, and the target is .16 T + .84 B.
+func TestHybridWeighsTheLastConcessions(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		received []bargain.Outcome
+		want     bargain.Outcome
+	}{
+		{"T alone", []bargain.Outcome{900, 800}, 156},
+		{"c = .25 * .1 + .75 * .2 = .175: .788140", []bargain.Outcome{900, 800, 600}, 212},
+		{"c = .11 * .1 + .22 * .2 + .66 * .1 = .121: .819892", []bargain.Outcome{900, 800, 600, 500}, 180},
+		{"c = .05 * .1 + .15 * .2 + .3 * .1 + .5 * .05 = .09: .838120",
+			[]bargain.Outcome{900, 800, 600, 500, 450}, 162},
+		{"c = .05 * .2 + .15 * .1 + .3 * .05 + .5 * .01 = .045: .864580",
+			[]bargain.Outcome{900, 800, 600, 500, 450, 440}, 135},
+	} {
+		s := received(fixed.One/10*4, test.received...)
+		s.History = append(s.History, bargain.Offer{By: 0, Outcome: 100})
+		o := bidding.Hybrid{}.Bidder(scale{1000, 1, fixed.One, 0, 0, 0}.seat(t), nil).Next(s)
+		require.Equal(t, test.want, o, test.name)
+	}
+}
+
+// TestHybridEndsByTheSizeOfTheDomain has NegMAS' table of final utilities.
+func TestHybridEndsByTheSizeOfTheDomain(t *testing.T) {
+	for outcomes, thousandths := range map[uint64]int64{
+		449: 800, 450: 775, 1_499: 775, 1_500: 750, 4_499: 750, 4_500: 725, 17_999: 725, 18_000: 700,
+		32_999: 700, 33_000: 675, 1_000_000: 675,
+	} {
+		seat := scale{outcomes - 1, 1, fixed.One, 0, 0, 0}.seat(t)
+		u := seat.Preferences.Of(bidding.Hybrid{}.Bidder(seat, nil).Next(&bargain.State{Time: fixed.One}))
+		require.InDelta(t, float64(thousandths)/1000, u.Float(), .5/float64(outcomes-1)+1e-9, "%d", outcomes)
+	}
+}
+
+// TestRandomOffersFromALevelOn has the reservation value .2 and the level .5: the target is
+// .2 + .5 * .8 = .6, the price 80 of 200.
+func TestRandomOffersFromALevelOn(t *testing.T) {
+	for _, test := range []struct {
+		level fixed.Number
+		most  bargain.Outcome
+	}{{fixed.One / 2, 80}, {0, 160}, {fixed.One, 0}} {
+		random := bidding.Random{Level: test.level}.Bidder(buyer(t, fixed.One/5), nil)
+		counts := make([]int, 201)
+		for range 40_000 {
+			counts[random.Next(state())]++
+		}
+		for price, count := range counts {
+			mean := 40_000 / (int(test.most) + 1)
+			if bargain.Outcome(price) > test.most {
+				mean = 0
+			}
+			require.InDelta(t, mean, count, float64(mean)/2, "level %s: price %d", test.level, price)
+		}
+	}
+}
+
+// TestPickModel has the target .5 and the band up to .05 above it: the prices 90 to 100 of 200. With the
+// reservation value .5 the target is .75, and the band .025: 45 to 50.
+func TestPickModel(t *testing.T) {
+	time := bidding.TimeDependent{Curve: curve.Constant(fixed.One / 2), Pick: bidding.PickModel}
+	dear := model(func(o bargain.Outcome) fixed.Number { return fixed.Number(o) })
+	cheap := model(func(o bargain.Outcome) fixed.Number { return -fixed.Number(o) })
+	equal := model(func(bargain.Outcome) fixed.Number { return 0 })
+	for _, test := range []struct {
+		name        string
+		model       bargain.Model
+		reservation fixed.Number
+		want        bargain.Outcome
+	}{
+		{"it prefers dear ones", dear, 0, 100}, {"it prefers cheap ones", cheap, 0, 90},
+		{"it prefers none: the lowest number", equal, 0, 90}, {"no model: the lowest utility", nil, 0, 100},
+		{"dear ones of the smaller band", dear, fixed.One / 2, 50},
+		{"cheap ones of the smaller band", cheap, fixed.One / 2, 45},
+	} {
+		bidder := time.Bidder(buyer(t, test.reservation), test.model)
+		require.Equal(t, test.want, bidder.Next(&bargain.State{Time: fixed.One / 2}), test.name)
+	}
 }
 
 func TestMixturesWeighTheirParts(t *testing.T) {
