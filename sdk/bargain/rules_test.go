@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,37 @@ func TestImportsNoSolana(t *testing.T) {
 				t.Errorf("%s imports %s", path, name)
 			}
 		}
+	})
+}
+
+// TestImportsNoInputOrOutput allows the packages of the standard library that compute. Those with files, the
+// network, a clock, the environment, or other random numbers are not among them, so offers follow from their
+// arguments. Readers of documents take an io.Reader, tournaments a context and the number of processors.
+func TestImportsNoInputOrOutput(t *testing.T) {
+	pure := []string{
+		"bytes", "cmp", "container/heap", "crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json",
+		"encoding/xml", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "slices", "strconv",
+		"strings", "sync", "sync/atomic",
+	}
+	also := map[string][]string{
+		"random.go": {"math/rand/v2"}, "scenario/genius_read.go": {"io"}, "proof/verify.go": {"io"},
+		"tournament/run.go": {"context", "runtime"},
+	}
+	eachFile(t, func(path string, file *ast.File) {
+		for _, spec := range file.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			if !strings.Contains(name, ".") && !slices.Contains(pure, name) && !slices.Contains(also[path], name) {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if call, ok := node.(*ast.SelectorExpr); ok && strings.HasPrefix(call.Sel.Name, "Print") {
+				if name, ok := call.X.(*ast.Ident); ok && name.Name == "fmt" {
+					t.Errorf("%s calls fmt.%s", path, call.Sel.Name)
+				}
+			}
+			return true
+		})
 	})
 }
 
