@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
@@ -101,5 +102,32 @@ func TestGoroutinesShareMemos(t *testing.T) {
 	for key := range 100 {
 		p.Memo(key, func() any { return 2 * key })
 		require.Equal(t, 2*key, p.Memo(key, func() any { return "built again" }))
+	}
+}
+
+// TestValuesOverTime has the values of an agreement worth 0.8 and of no agreement, worth 0.4, at half time
+// and after two steps. The factor 1/4 is 1/2 at half time, and 1/16 after two steps.
+func TestValuesOverTime(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
+	require.NoError(t, err)
+	line, err := utility.PriceLine(domain, true)
+	require.NoError(t, err)
+	tenth := fixed.One / 10
+	for name, test := range map[string]struct {
+		discount        bargain.Discount
+		agreement, none fixed.Number
+	}{
+		"none":           {bargain.Discount{}, 8 * tenth, 4 * tenth},
+		"over time":      {bargain.Discount{Factor: fixed.One / 4}, 4 * tenth, 2 * tenth},
+		"per step":       {bargain.Discount{Factor: fixed.One / 4, PerStep: true}, tenth / 2, tenth / 4},
+		"cost over time": {bargain.Discount{Cost: tenth}, 7*tenth + tenth/2, 3*tenth + tenth/2},
+		"cost per step":  {bargain.Discount{Cost: tenth, PerStep: true}, 6 * tenth, 2 * tenth},
+		"kept":           {bargain.Discount{Factor: fixed.One / 4, KeepReservation: true}, 4 * tenth, 4 * tenth},
+		"kept, cost":     {bargain.Discount{Cost: tenth, KeepReservation: true}, 7*tenth + tenth/2, 4 * tenth},
+	} {
+		p, err := bargain.NewDiscounted(domain, line, 4*tenth, test.discount)
+		require.NoError(t, err)
+		require.InDelta(t, test.agreement.Float(), p.ValueAt(8, 2, fixed.One/2).Float(), 1e-11, name)
+		require.InDelta(t, test.none.Float(), p.ValueAt(bargain.NoOutcome, 2, fixed.One/2).Float(), 1e-11, name)
 	}
 }

@@ -245,3 +245,65 @@ func TestProximity(t *testing.T) {
 	require.False(t, ok)
 	require.Zero(t, h.Proximity(game.Result{Agreed: true, Price: 850_000}).Buyer)
 }
+
+// TestProximityWithoutABenchmark has games in which one is missing, or beyond a limit.
+func TestProximityWithoutABenchmark(t *testing.T) {
+	agreed := game.Result{Agreed: true, Price: 700_000, Offers: 1}
+	// The fee lifts the least price of the seller above the value.
+	p := game.Haggle{Rules: terms(1_000_000, 3, 0, 0, 50), Value: 800_000, Cost: 799_000}.Proximity(agreed)
+	require.False(t, p.HasZone)
+	require.Zero(t, p.FromNash)
+	require.Zero(t, p.FromEquilibrium)
+	require.Equal(t, fixed.Int(100), p.Buyer)
+	// In the equilibrium the buyer does not open.
+	p = game.Haggle{Rules: terms(1_000_000, 2, 200, 0, 50), Value: 800_000, Cost: 600_000}.Proximity(agreed)
+	require.False(t, p.Equilibrium.Agreed)
+	require.Zero(t, p.FromEquilibrium)
+	require.Equal(t, number(t, "-0.007535"), p.FromNash)
+	// Nothing is to divide.
+	p = game.Haggle{Rules: terms(1_000_000, 3, 0, 0, 0), Value: 700_000, Cost: 700_000}.Proximity(agreed)
+	require.Equal(t, game.Proximity{Equilibrium: p.Equilibrium, Nash: 700_000, HasZone: true}, p)
+	// The middle of 603,015 and 2,000,000 is above the escrow.
+	nash, ok := game.Haggle{Rules: terms(1_000_000, 3, 200, 0, 50), Value: 2_000_000, Cost: 600_000}.NashPrice()
+	require.True(t, ok)
+	require.Equal(t, uint64(1_000_000), nash)
+	// The seller's cost is above the escrow.
+	_, ok = game.Haggle{Rules: terms(1_000_000, 3, 0, 0, 0), Value: 2_000_000, Cost: 1_000_001}.NashPrice()
+	require.False(t, ok)
+	// Shares of one base unit are beyond the highest number.
+	agreed.Price = 1_000_000_000
+	p = game.Haggle{Rules: terms(1_000_000_000, 3, 0, 0, 0), Value: 2, Cost: 1}.Proximity(agreed)
+	require.Equal(t, [2]fixed.Number{-fixed.Max, fixed.Max}, [2]fixed.Number{p.Buyer, p.Seller})
+}
+
+// TestOptimalRoundsToTheOtherSidesFavour has prices in ticks of 11 base units. The buyer's offer must cover
+// the cost of 1,000,005, the seller's must not exceed the value of 2,000,005: 90,910 ticks, which are
+// 1,000,010 base units, and 181,818 ticks, which are 1,999,998.
+func TestOptimalRoundsToTheOtherSidesFavour(t *testing.T) {
+	const escrow = 10_000_000_000_000
+	for side, test := range []struct {
+		rounds uint8
+		want   bargain.Outcome
+	}{game.Buyer: {1, 90_910}, game.Seller: {2, 181_818}} {
+		h := game.Haggle{Rules: terms(escrow, test.rounds, 0, 0, 0), Value: 2_000_005, Cost: 1_000_005}
+		domain, err := onchain.Domain(escrow)
+		require.NoError(t, err)
+		require.Equal(t, uint64(11), domain.Issue(0).Tick)
+		preferences, _, err := onchain.Preferences(domain, 0, 0, escrow)
+		require.NoError(t, err)
+		player := game.Optimal{Haggle: h}.Start(bargain.Seat{Preferences: preferences, Self: side})
+		action := player.Respond(&bargain.State{
+			Offer: bargain.NoOutcome, By: -1, History: make([]bargain.Offer, side),
+		})
+		require.Equal(t, bargain.MoveOffer, action.Move)
+		require.Equal(t, test.want, action.Outcome)
+		// Both rounded prices are acceptable to the other side, and the next tick is not.
+		node, issue := h.Solve()[side+1], domain.Issue(0)
+		require.True(t, node.Accepts(issue.Amount(uint64(action.Outcome))))
+		worse := action.Outcome - 1
+		if side == game.Seller {
+			worse = action.Outcome + 1
+		}
+		require.False(t, node.Accepts(issue.Amount(uint64(worse))))
+	}
+}

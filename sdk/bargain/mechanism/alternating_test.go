@@ -158,3 +158,57 @@ func TestALimitOfTimeEndsASessionBetweenSteps(t *testing.T) {
 	require.Len(t, result.History, 2)
 	require.Equal(t, fixed.One/2, result.History[1].Time)
 }
+
+// observing is a strategy that makes the same offer at each turn and keeps the times.
+type observing struct {
+	times *[]fixed.Number
+	last  *[]bool
+}
+
+func (o observing) Start(bargain.Seat) bargain.Negotiator { return o }
+
+func (o observing) Respond(state *bargain.State) bargain.Action {
+	*o.times, *o.last = append(*o.times, state.Time), append(*o.last, state.Last)
+	return bargain.Propose(0, "")
+}
+
+// TestLimitsOfStepsAndTimeTogether has turns of 1 and 3 units of time, so that the turns of three steps begin
+// after 0, 1, 4, 5, 8 and 9 units. The higher relative time of both limits is that of a turn.
+func TestLimitsOfStepsAndTimeTogether(t *testing.T) {
+	buyer, seller := prices(t, 0, 0)
+	for _, test := range []struct {
+		name  string
+		limit int64
+		// times are in parts of 60.
+		times   []int64
+		last    []bool
+		step    int
+		endTime int64
+	}{
+		{"the steps end first", 10, []int64{15, 15, 30, 30, 48, 54},
+			[]bool{false, false, false, false, true, true}, 3, 60},
+		{"the time ends between the steps", 6, []int64{15, 15, 40, 50}, []bool{false, false, true, true}, 2, 50},
+		{"the time ends in a step", 5, []int64{15, 15, 48}, []bool{false, true, true}, 1, 48},
+		{"the time is long", 20, []int64{15, 15, 30, 30, 45, 45},
+			[]bool{false, false, false, false, true, true}, 3, 60},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var times []fixed.Number
+			var last []bool
+			party := observing{&times, &last}
+			result, err := mechanism.Alternating{Steps: 3, Limit: test.limit}.Run(1,
+				mechanism.Party{Strategy: party, Preferences: buyer, Pace: 1},
+				mechanism.Party{Strategy: party, Preferences: seller, Pace: 3})
+			require.NoError(t, err)
+			var want []fixed.Number
+			for _, time := range test.times {
+				want = append(want, fixed.Ratio(time, 60))
+			}
+			require.Equal(t, want, times)
+			require.Equal(t, test.last, last)
+			require.Equal(t, bargain.EndingDeadline, result.Ending)
+			require.Equal(t, test.step, result.Step)
+			require.Equal(t, fixed.Ratio(test.endTime, 60), result.Time)
+		})
+	}
+}

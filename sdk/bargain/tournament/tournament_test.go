@@ -14,6 +14,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
@@ -118,6 +119,73 @@ func TestScoresOfASplit(t *testing.T) {
 	require.False(t, ok)
 	require.Equal(t, fixed.One, stats.Concession(0)[0].Value)
 	require.Len(t, stats.Plots(), 2)
+}
+
+// TestSessionsAreWorthTheirDiscountedUtility has sessions of three steps. An agreement in the first step, at
+// the time 1/4, is worth 1/16^(1/4) = 1/2 of its utility. No agreement, at the time 1, is worth 1/16 of the
+// reservation value of 0.2, or that value less a cost for each of three steps.
+func TestSessionsAreWorthTheirDiscountedUtility(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
+	require.NoError(t, err)
+	fifth, sixteenth := fixed.One/5, fixed.One/16
+	for name, test := range map[string]struct {
+		discount        bargain.Discount
+		agreement, none float64
+	}{
+		"over time":      {bargain.Discount{Factor: sixteenth}, .5, .0125},
+		"kept":           {bargain.Discount{Factor: sixteenth, KeepReservation: true}, .5, .2},
+		"a cost a step":  {bargain.Discount{Cost: fifth / 4, PerStep: true}, 1, .05},
+		"a cost of time": {bargain.Discount{Cost: fifth}, .95, 0},
+	} {
+		s := &tournament.Scenario{Name: name}
+		for role, reservation := range []fixed.Number{fifth, 0} {
+			line, err := utility.PriceLine(domain, role == 1)
+			require.NoError(t, err)
+			s.Preferences[role], err = bargain.NewDiscounted(domain, line, reservation, test.discount)
+			require.NoError(t, err)
+		}
+		plan := &tournament.Plan{
+			Entrants: entrants("hardliner", "car"), Scenarios: tournament.List{s}, Steps: 3, SelfPlay: true,
+		}
+		for second, want := range []struct {
+			ending  bargain.Ending
+			utility fixed.Number
+			value   float64
+		}{{bargain.EndingDeadline, fifth, test.none}, {bargain.EndingAgreement, fixed.One, test.agreement}} {
+			_, session, err := plan.Trace(s, 0, second, 0)
+			require.NoError(t, err)
+			require.Equal(t, want.ending, session.Ending)
+			require.Equal(t, want.utility, session.Utilities[0])
+			require.InDelta(t, want.value, session.Values[0].Float(), 1e-11, name)
+			require.InDelta(t, (want.value-.2)/.8, session.Advantages[0].Float(), 1e-11, name)
+		}
+	}
+}
+
+// TestHagglesRulesCostDecayAndFee has a seller that accepts the least price: 10 % of the escrow of 1,000,000
+// less the decay of 2 %, so 98,000. The fee of 0.5 % is 490.
+func TestHagglesRulesCostDecayAndFee(t *testing.T) {
+	rules := &onchain.Rules{
+		Escrow: 1_000_000, MaxRounds: 4, DecayRateBps: 200, MinOfferBps: 1_000, FeeBps: 50,
+		ResponseWindow: 300, Deadline: 3_600,
+	}
+	domain, err := onchain.Domain(rules.Escrow)
+	require.NoError(t, err)
+	s := &tournament.Scenario{Name: "on chain", Rules: rules}
+	for role, reservation := range []uint64{500_000, 0} {
+		s.Preferences[role], _, err = onchain.Preferences(domain, onchain.Side(role), reservation, reservation)
+		require.NoError(t, err)
+	}
+	plan := &tournament.Plan{Entrants: entrants("hardliner", "car"), Scenarios: tournament.List{s}}
+	_, session, err := plan.Trace(s, 0, 1, 0)
+	require.NoError(t, err)
+	require.Equal(t, onchain.Settlement{
+		Price: 98_000, ToSeller: 97_510, Refund: 882_000, Fee: 490, Decay: 20_000,
+	}, session.Settlement)
+	require.Equal(t, [2]fixed.Number{fixed.Ratio(902, 1_000), fixed.Ratio(98, 1_000)}, session.Utilities)
+	require.Equal(t, [2]fixed.Number{fixed.Ratio(882, 1_000), fixed.Ratio(97_510, 1_000_000)}, session.Values)
+	// The buyer's gain over no agreement, 0.5, is 0.382 of at most 0.5.
+	require.Equal(t, [2]fixed.Number{fixed.Ratio(382, 500), fixed.Ratio(97_510, 1_000_000)}, session.Advantages)
 }
 
 func TestAdvantage(t *testing.T) {
