@@ -18,7 +18,9 @@ var ErrIncomplete = errors.New("its creation or one of its offers is missing in 
 type Negotiation struct {
 	// Created has the terms; nil if the event is missing.
 	Created *protocol.NegotiationCreated
-	Offers  []protocol.OfferSubmitted
+	// JoinedAt is the time at which the seller joined, in Unix seconds; 0 before.
+	JoinedAt int64
+	Offers   []protocol.OfferSubmitted
 	// Agreed reports whether a price is agreed.
 	Agreed bool
 	Price  uint64
@@ -45,6 +47,8 @@ func (n *Negotiation) add(event protocol.Event) {
 	switch e := event.(type) {
 	case *protocol.NegotiationCreated:
 		*n = Negotiation{Created: e}
+	case *protocol.InvitationAccepted:
+		n.JoinedAt = e.Timestamp
 	case *protocol.OfferSubmitted:
 		n.Offers = append(n.Offers, *e)
 	case *protocol.ZopaRevealed:
@@ -91,12 +95,14 @@ func (n *Negotiation) Decay() uint64 {
 	return n.Created.EscrowAmount - n.Offers[len(n.Offers)-1].EffectiveEscrow
 }
 
-// Rules returns the terms that decide the prices. Created must be set.
+// Rules returns the terms that decide the prices. Created must be set. The deadline counts from the time at
+// which the seller joined, or from the creation if that is not known, without extensions.
 func (n *Negotiation) Rules() onchain.Rules {
 	return onchain.Rules{
 		Escrow: n.Created.EscrowAmount, MaxRounds: n.Created.MaxRounds, DecayRateBps: n.Created.DecayRateBps,
 		MinOfferBps: n.Created.MinOfferBps, FeeBps: n.Created.ProtocolFeeBps,
-		ResponseWindow: n.Created.ResponseWindow, Deadline: n.Created.GlobalDeadline - n.Created.Timestamp,
+		ResponseWindow: n.Created.ResponseWindow,
+		Deadline:       n.Created.GlobalDeadline - max(n.JoinedAt, n.Created.Timestamp),
 	}
 }
 

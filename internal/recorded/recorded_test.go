@@ -27,6 +27,7 @@ func TestLatestNegotiation(t *testing.T) {
 	n := Of([]protocol.Event{
 		created(), offer(1, 1, 4_900_000), &protocol.NegotiationRejected{},
 		created(),
+		&protocol.InvitationAccepted{Timestamp: 1_600},
 		&protocol.ZopaRevealed{Agent: buyer, Price: 4_000_000},
 		&protocol.ZopaRevealed{Agent: seller, Price: 3_000_000},
 		offer(1, 2_000_000, 4_900_000), offer(2, 4_000_000, 4_802_000),
@@ -39,7 +40,7 @@ func TestLatestNegotiation(t *testing.T) {
 	require.Equal(t, []uint64{2_000_000, 4_000_000}, prices.Offers)
 	h, ok := n.Game()
 	require.True(t, ok)
-	require.Equal(t, int64(3_600), h.Rules.Deadline)
+	require.Equal(t, int64(3_000), h.Rules.Deadline, "from the time at which the seller joined")
 	require.Equal(t, uint64(2_985_000), h.Cost)
 	nash, ok := h.NashPrice()
 	require.True(t, ok)

@@ -87,7 +87,7 @@ func (p Player) Respond(turn Turn) (bargain.Action, error) {
 	if len(turn.History) < int(n.CurrentRound) && !turn.LastCall {
 		return bargain.Action{}, fmt.Errorf("%w: %d of %d", ErrOffersMissing, len(turn.History), n.CurrentRound)
 	}
-	rules := onchain.RulesOf(&n.Negotiation)
+	rules := onchain.RulesOf(&n.Negotiation, n.CreatedAt)
 	player, err := p.Simulated(rules, turn.Side)
 	if errors.Is(err, onchain.ErrUncovered) {
 		return bargain.End("the escrow does not cover the reservation price"), nil

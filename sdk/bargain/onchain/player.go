@@ -112,7 +112,7 @@ func (p *Player) Replay(
 	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
 	seed uint64,
 ) bargain.Action {
-	course, replay := p.start(n.MaxRounds, side, seed), RulesOf(n).Negotiation()
+	course, replay := p.start(n.MaxRounds, side, seed), RulesOf(n, n.CreatedAt).Negotiation()
 	for _, o := range outcomes {
 		if replay.Turn() == side {
 			course.Respond(replay.OfferRange())

@@ -48,12 +48,14 @@ type Rules struct {
 	Deadline int64
 }
 
-// RulesOf returns the rules of a negotiation. Deadline counts from its creation.
-func RulesOf(n *protocol.Negotiation) Rules {
+// RulesOf returns the rules of a negotiation that the seller joined at a time of the chain's clock, in
+// seconds. The account does not keep that time; the event InvitationAccepted has it. Offers do not depend on
+// it, so that any time serves to replay them.
+func RulesOf(n *protocol.Negotiation, joined int64) Rules {
 	return Rules{
 		Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds, DecayRateBps: n.DecayRateBps,
 		MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps, ResponseWindow: n.ResponseWindow,
-		Deadline: n.GlobalDeadline - n.CreatedAt,
+		Deadline: n.GlobalDeadline - joined,
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// chain is the model of the program with one negotiation that the seller has joined at the time 0.
+// chain is the model of the program with one negotiation that the seller has joined.
 type chain struct {
 	*model.Environment
 	t           *rapid.T
@@ -27,7 +27,8 @@ type chain struct {
 	mint        model.Address
 }
 
-func newChain(t *rapid.T, rules onchain.Rules) *chain {
+// newChain creates a negotiation at the time 0, whose deadline counts from there, and has the seller join.
+func newChain(t *rapid.T, rules onchain.Rules, joined int64) *chain {
 	c := &chain{t: t, parties: [2]model.Address{{1}, {2}}, mint: model.Address{5}}
 	mint := make([]byte, 82)
 	mint[45] = 1
@@ -62,6 +63,7 @@ func newChain(t *rapid.T, rules onchain.Rules) *chain {
 			MinOfferBps: rules.MinOfferBps, MaxFeeBps: rules.FeeBps,
 		},
 	}))
+	c.Now = joined
 	require.Equal(t, model.Success, c.execute(&model.AcceptInvitation{
 		Seller: c.parties[1], Negotiation: c.negotiation, EscrowVault: vault, SellerTokenAccount: c.tokens[1],
 		TokenMint: c.mint, TokenProgram: solana.TokenProgramID, TermsHash: c.state().TermsHash(c.negotiation),
@@ -147,14 +149,22 @@ func drawPlayer(t *rapid.T, rules onchain.Rules, side protocol.OfferSide) onchai
 }
 
 // TestSimulationPredictsTheProgram plays simulated sessions on the model of the program: each offer, the end
-// and all amounts must be the same.
+// and all amounts must be the same, however late the seller joins.
 func TestSimulationPredictsTheProgram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rules := drawRules(t)
+		created := drawRules(t)
+		joined := rapid.Int64Range(0, created.Deadline-1).Draw(t, "joined")
+		c := newChain(t, created, joined)
+		account := c.state()
+		rules := onchain.RulesOf(&protocol.Negotiation{
+			EscrowAmount: account.EscrowAmount, MaxRounds: account.MaxRounds, DecayRateBps: account.DecayRateBps,
+			MinOfferBps: account.MinOfferBps, ProtocolFeeBps: account.ProtocolFeeBps,
+			ResponseWindow: account.ResponseWindow, CreatedAt: account.CreatedAt,
+			GlobalDeadline: account.GlobalDeadline,
+		}, joined)
 		players := [2]onchain.Player{drawPlayer(t, rules, 0), drawPlayer(t, rules, 1)}
 		result, err := rules.Run(3, players[0], players[1])
 		require.NoError(t, err)
-		c := newChain(t, rules)
 		side := 0
 		for _, offer := range result.History {
 			c.Now += players[side].Delay
@@ -164,7 +174,7 @@ func TestSimulationPredictsTheProgram(t *testing.T) {
 			side = 1 - side
 		}
 		c.Now += players[side].Delay
-		require.Equal(t, result.Seconds, c.Now)
+		require.Equal(t, joined+result.Seconds, c.Now)
 		n := c.state()
 		require.Equal(t, result.Rounds, n.CurrentRound)
 		want := result.Settlement
