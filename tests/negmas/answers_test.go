@@ -20,9 +20,18 @@ func recorded(t *testing.T) *Recorded {
 	return r
 }
 
-// TestEngineAnswersAsNegmas requires the agreement, the step and the utilities of every recorded session. A
-// session with random offers has several answers in NegMAS: the engine must give one of them. No agreement
-// may be below a reservation value.
+// ambiguous are the sessions whose answer depends on random numbers: MiCRO repeats a random one of its
+// offers, and the other strategy accepts it, or answers by it. In 100 to 1,000 runs with other seeds NegMAS
+// and the engine had the same share of each answer, up to chance. In all other sessions of MiCRO the repeated
+// offers change nothing.
+var ambiguous = []Session{
+	{"price", "MiCRO", "TB linear"}, {"price", "MiCRO", "aspiration 0.25"}, {"laptop", "MiCRO", "TFT"},
+	{"genius", "TFT", "MiCRO"}, {"genius", "MiCRO", "TFT"}, {"contract", "TFT", "MiCRO"},
+}
+
+// TestEngineAnswersAsNegmas requires the agreement, the step and the utilities of every recorded session,
+// with any seed. An ambiguous session has several answers in NegMAS: the engine must give one of them with
+// some seed. No agreement may be below a reservation value.
 func TestEngineAnswersAsNegmas(t *testing.T) {
 	sessions := recorded(t).Sessions
 	for _, setting := range Settings() {
@@ -59,7 +68,12 @@ func TestEngineAnswersAsNegmas(t *testing.T) {
 						found++
 					}
 				}
-				require.Positive(t, found, "%v: NegMAS %v", session.Session, session.Answers)
+				if slices.Contains(ambiguous, session.Session) {
+					require.Positive(t, found, "%v: NegMAS %v", session.Session, session.Answers)
+				} else {
+					require.Len(t, session.Answers, 1, "%v", session.Session)
+					require.Equal(t, 20, found, "%v: NegMAS %v", session.Session, session.Answers)
+				}
 			}
 		})
 	}
