@@ -10,7 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 )
 
-// TestRubinsteinKnownAnswers has shares of the formula of Rubinstein (1982), section 4.
+// TestRubinsteinKnownAnswers has shares of the formula of Rubinstein (1982), section 4. Each is the limit of
+// the shares in games with more and more rounds, with an odd and with an even number.
 func TestRubinsteinKnownAnswers(t *testing.T) {
 	for _, test := range []struct{ d1, d2, share string }{
 		{"0.9", "0.9", "0.5263"}, {"0.95", "0.95", "0.5128"}, {"0.9", "0.8", "0.7143"},
@@ -19,7 +20,13 @@ func TestRubinsteinKnownAnswers(t *testing.T) {
 	} {
 		share, ok := game.Rubinstein(number(t, test.d1), number(t, test.d2))
 		require.True(t, ok)
-		require.InDelta(t, number(t, test.share).Float(), share.Float(), 0.00005, "%s, %s", test.d1, test.d2)
+		want := number(t, test.share).Float()
+		require.InDelta(t, want, share.Float(), 0.00005, "%s, %s", test.d1, test.d2)
+		for rounds := 300; rounds <= 301; rounds++ {
+			finite, ok := game.FiniteRubinstein(number(t, test.d1), number(t, test.d2), rounds)
+			require.True(t, ok)
+			require.InDelta(t, want, finite.Float(), 0.00005, "%s, %s: %d rounds", test.d1, test.d2, rounds)
+		}
 	}
 	for _, invalid := range [][2]fixed.Number{{fixed.One, fixed.One}, {-1, 0}, {0, fixed.One + 1}} {
 		_, ok := game.Rubinstein(invalid[0], invalid[1])
