@@ -39,6 +39,9 @@ type Config struct {
 	RescueAfter time.Duration
 	// Logger gets River's messages. If nil, they are discarded.
 	Logger *slog.Logger
+	// Progress is called now and then with the number of sessions that all processes have finished, and that
+	// of all sessions. If nil, it is not called.
+	Progress func(sessions, of int)
 }
 
 const (
@@ -46,6 +49,8 @@ const (
 	// pollInterval is the time between two reads of the results.
 	pollInterval = 100 * time.Millisecond
 	fetchPause   = 10 * time.Millisecond
+	// progressInterval is the time between two counts of the finished jobs.
+	progressInterval = time.Second
 	// stopLimit is how long a process waits for its jobs at the end.
 	stopLimit = 10 * time.Second
 	// insertSize is the number of jobs of one statement.
@@ -177,7 +182,14 @@ func (c Config) collect(
 	each func(*tournament.Block) error,
 ) error {
 	entrants := len(plan.Entrants)
+	var counted time.Time
 	for scenario := from / entrants; scenario < plan.Scenarios.Len(); {
+		if c.Progress != nil && time.Since(counted) >= progressInterval {
+			if err := c.report(ctx, plan); err != nil {
+				return err
+			}
+			counted = time.Now()
+		}
 		var content []byte
 		err := c.Pool.QueryRow(ctx,
 			"SELECT blocks FROM haggle_tournament_results WHERE tournament = $1 AND scenario = $2",
@@ -209,6 +221,17 @@ func (c Config) collect(
 		scenario++
 	}
 	return nil
+}
+
+// report counts the finished jobs of all processes, of which the first missing one can be late.
+func (c Config) report(ctx context.Context, plan *tournament.Plan) error {
+	scenarios := 0
+	err := c.Pool.QueryRow(ctx,
+		"SELECT count(*) FROM haggle_tournament_results WHERE tournament = $1", c.ID).Scan(&scenarios)
+	if err == nil {
+		c.Progress(scenarios*len(plan.Entrants)*plan.BlockSessions(), plan.Sessions())
+	}
+	return err
 }
 
 // wait waits for the next read. It returns the error of a job that River does not try again.

@@ -88,10 +88,11 @@ func alone(t *testing.T) string {
 func TestSeveralProcessesHaveTheResultOfOneMachine(t *testing.T) {
 	pool, _ := database(t)
 	var results [3]bytes.Buffer
+	var progress [4]counts
 	group, ctx := errgroup.WithContext(t.Context())
 	for i := range results {
 		group.Go(func() error {
-			config := queue.Config{Pool: pool, ID: "test", Workers: i + 1}
+			config := queue.Config{Pool: pool, ID: "test", Workers: i + 1, Progress: progress[i].add}
 			return config.Play(ctx, plan(strategy.Linear()), 0, collector(&results[i]))
 		})
 	}
@@ -102,11 +103,21 @@ func TestSeveralProcessesHaveTheResultOfOneMachine(t *testing.T) {
 	}
 	// Later processes read the results.
 	var again bytes.Buffer
-	config := queue.Config{Pool: pool, ID: "test"}
+	config := queue.Config{Pool: pool, ID: "test", Progress: progress[3].add}
 	require.NoError(t, config.Play(t.Context(), plan(strategy.Linear()), 70, collector(&again)))
 	require.Equal(t, 5, bytes.Count(again.Bytes(), []byte("\n")))
+	// The progress counts the sessions of all processes, not those that this one has played or read.
+	require.Equal(t, counts{{150, 150}}, progress[3])
+	for i := range results {
+		require.NotEmpty(t, progress[i])
+	}
 	require.True(t, bytes.HasSuffix([]byte(want), again.Bytes()))
 }
+
+// counts are the reports of progress.
+type counts [][2]int
+
+func (c *counts) add(sessions, of int) { *c = append(*c, [2]int{sessions, of}) }
 
 // TestJobsOfAKilledProcessArePlayedAgain kills a process that plays two jobs.
 func TestJobsOfAKilledProcessArePlayedAgain(t *testing.T) {
