@@ -3,6 +3,7 @@ package simulation
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
@@ -52,12 +54,15 @@ type Options struct {
 	) error
 	// Folder is where the results are written.
 	Folder string
-	// Progress is called after each block with the number of finished sessions. If nil, it is not called.
+	// Progress is called after each block with the number of finished sessions, unless Play is set: only Play
+	// knows the sessions of other processes. If nil, it is not called.
 	Progress func(sessions, of int)
 }
 
 // planned is the content of plan.json. A folder continues only with the same plan.
 type planned struct {
+	// Engine is the version of the strategies: another one makes other offers.
+	Engine      string   `json:"engine"`
 	Strategies  []string `json:"strategies"`
 	Scenarios   []string `json:"scenarios"`
 	Seed        uint64   `json:"seed"`
@@ -78,11 +83,18 @@ type Report struct {
 
 // Run plays a tournament. Each block is kept in the folder when it is finished. If ctx is cancelled, the
 // tables and the page have the finished blocks, and a later Run with the same plan plays the rest; the result
-// is the same as that of one run.
+// is the same as that of one run. If it fails before the first block, it removes its files.
 func Run(ctx context.Context, options Options) (report *Report, err error) {
 	plan, planned, err := options.plan()
 	if err != nil {
 		return nil, err
+	}
+	if _, statErr := os.Stat(options.Folder); errors.Is(statErr, os.ErrNotExist) {
+		defer func() {
+			if err != nil {
+				_ = os.Remove(options.Folder) // it has results
+			}
+		}()
 	}
 	if err := os.MkdirAll(options.Folder, 0o755); err != nil {
 		return nil, err
@@ -100,11 +112,17 @@ func Run(ctx context.Context, options Options) (report *Report, err error) {
 		return nil, err
 	}
 	content = append(content, '\n')
-	if err := claim(options.Folder, content); err != nil {
+	unused := isUnused(options.Folder)
+	if err := claim(options.Folder, content, unused); err != nil {
 		return nil, err
 	}
 	r := &runner{Options: options, plan: plan, id: identify(content), stats: plan.NewStats()}
-	return r.run(ctx)
+	if report, err = r.run(ctx); err != nil && unused && r.stats.Blocks() == 0 {
+		for _, name := range []string{planFile, blocksFile} {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(options.Folder, name)))
+		}
+	}
+	return report, err
 }
 
 func (o Options) plan() (*tournament.Plan, planned, error) {
@@ -120,24 +138,52 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 		Entrants: entrants, Scenarios: source, Seed: o.Seed, Steps: o.Rounds, Repetitions: o.Repetitions,
 		SelfPlay: o.SelfPlay,
 	}
-	p := planned{nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay}
+	p := planned{proof.Version, nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay}
 	for _, entrant := range entrants {
 		p.Strategies = append(p.Strategies, entrant.Name)
 	}
 	return plan, p, plan.Check()
 }
 
-// claim writes the plan into a new or empty folder, and refuses a folder with another plan or other files.
-func claim(folder string, content []byte) error {
+// isUnused reports whether a folder has no finished block and no page.
+func isUnused(folder string) bool {
+	blocks, err := os.Stat(filepath.Join(folder, blocksFile))
+	_, pageErr := os.Stat(filepath.Join(folder, PageFile))
+	hasNoBlocks := errors.Is(err, os.ErrNotExist) || err == nil && blocks.Size() == 0
+	return hasNoBlocks && errors.Is(pageErr, os.ErrNotExist)
+}
+
+// claim writes the plan into a new or empty folder, or one with a plan of which nothing has been played. It
+// refuses a folder with results of another plan, or with other files.
+func claim(folder string, content []byte, unused bool) error {
 	path := filepath.Join(folder, planFile)
-	switch existing, err := os.ReadFile(path); {
-	case err == nil && !bytes.Equal(existing, content):
-		return fmt.Errorf("%w: %q has another tournament: use another folder", ErrFolder, folder)
-	case err == nil:
+	existing, err := os.ReadFile(path)
+	switch {
+	case err == nil && bytes.Equal(existing, content):
 		return nil
-	case !errors.Is(err, os.ErrNotExist):
+	case err == nil && !unused:
+		return refuse(folder, existing)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
+	case err != nil:
+		if err := requireEmpty(folder); err != nil {
+			return err
+		}
 	}
+	return renameio.WriteFile(path, content, 0o644, renameio.WithTempDir(folder))
+}
+
+// refuse returns the error of a folder with the results of another plan.
+func refuse(folder string, content []byte) error {
+	var existing planned
+	if err := json.Unmarshal(content, &existing); err == nil && existing.Engine != proof.Version {
+		return fmt.Errorf("%w: %q has results of another version of the strategies (%s instead of %s): "+
+			"use a new folder", ErrFolder, folder, cmp.Or(existing.Engine, "an older one"), proof.Version)
+	}
+	return fmt.Errorf("%w: %q has another tournament: use another folder", ErrFolder, folder)
+}
+
+func requireEmpty(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
@@ -147,7 +193,7 @@ func claim(folder string, content []byte) error {
 			return fmt.Errorf("%w: %q has other files: use a new folder", ErrFolder, folder)
 		}
 	}
-	return renameio.WriteFile(path, content, 0o644, renameio.WithTempDir(folder))
+	return nil
 }
 
 // identify returns the id of a plan: 32 hexadecimal digits.
@@ -215,7 +261,7 @@ func (r *runner) play(ctx context.Context, each func(*tournament.Block) error) e
 // add counts a block.
 func (r *runner) add(block *tournament.Block) error {
 	r.stats.Add(block)
-	if r.Progress != nil {
+	if r.Progress != nil && r.Play == nil {
 		r.Progress(r.stats.Sessions(), r.plan.Sessions())
 	}
 	return writeBlock(r.sessions, r.plan, block)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/simulation"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
@@ -115,6 +117,55 @@ func TestFoldersOfOthersAreRefused(t *testing.T) {
 	other.Seed++
 	_, err = simulation.Run(t.Context(), other)
 	require.ErrorContains(t, err, "another tournament")
+}
+
+// TestAFailedStartLeavesNothing has a database that does not answer, and a process that was killed before its
+// first block.
+func TestAFailedStartLeavesNothing(t *testing.T) {
+	parent := t.TempDir()
+	broken := errors.New("broken")
+	o := options(filepath.Join(parent, "new"), 1)
+	o.Play = func(context.Context, string, *tournament.Plan, int, func(*tournament.Block) error) error {
+		return broken
+	}
+	_, err := simulation.Run(t.Context(), o)
+	require.ErrorIs(t, err, broken)
+	require.Empty(t, contents(t, parent))
+
+	o.Folder = t.TempDir()
+	_, err = simulation.Run(t.Context(), o)
+	require.ErrorIs(t, err, broken)
+	require.Empty(t, contents(t, o.Folder))
+
+	for name, content := range map[string]string{"plan.json": "{}", "blocks.jsonl": "", "lock": ""} {
+		require.NoError(t, os.WriteFile(filepath.Join(o.Folder, name), []byte(content), 0o600))
+	}
+	_, err = simulation.Run(t.Context(), options(o.Folder, 1))
+	require.NoError(t, err)
+	finished := contents(t, o.Folder)
+	require.Len(t, finished, len(results))
+
+	// A failure does not remove results.
+	_, err = simulation.Run(t.Context(), o)
+	require.ErrorIs(t, err, broken)
+	for _, name := range results {
+		require.True(t, finished[name] == contents(t, o.Folder)[name], "%s differs", name)
+	}
+}
+
+func TestResultsOfAnotherVersionDoNotContinue(t *testing.T) {
+	o := options(t.TempDir(), 1)
+	_, err := simulation.Run(t.Context(), o)
+	require.NoError(t, err)
+	path := filepath.Join(o.Folder, "plan.json")
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(content), `"engine": "`+proof.Version+`"`)
+	older := bytes.Replace(content, []byte(proof.Version), []byte("haggle-proof-v0"), 1)
+	require.NoError(t, os.WriteFile(path, older, 0o600))
+	_, err = simulation.Run(t.Context(), o)
+	require.ErrorIs(t, err, simulation.ErrFolder)
+	require.ErrorContains(t, err, "another version of the strategies (haggle-proof-v0 instead of "+proof.Version)
 }
 
 // TestTablesHaveTheSameRows compares CSV and Parquet.
@@ -241,11 +292,66 @@ func TestScenariosOfFolders(t *testing.T) {
 	require.Equal(t, last.Name, generated.Name)
 
 	for _, list := range [][]string{
-		{"random:0"}, {"random:x"}, {t.TempDir()}, {filepath.Join(folder, "missing")}, {folder, folder},
+		{"random:0"}, {"random:x"}, {t.TempDir()}, {filepath.Join(folder, "missing")},
 	} {
 		_, _, err := simulation.Scenarios(list, 1)
 		require.ErrorIs(t, err, simulation.ErrInput, "%s", list)
 	}
-	_, err = simulation.Scenario("haggle-1-0")
-	require.ErrorIs(t, err, simulation.ErrInput)
+	for _, name := range []string{"haggle-1-0", "haggle-1", "random-01-1", "random-1-1000001", "missing"} {
+		_, err = simulation.Scenario(name)
+		require.ErrorIs(t, err, simulation.ErrInput)
+		require.ErrorContains(t, err, name+`" is not a folder; generated scenarios are random-SEED-NUMBER and `)
+	}
+}
+
+// TestNoScenarioCountsTwice lists scenarios that are the same by their names or by their content.
+func TestNoScenarioCountsTwice(t *testing.T) {
+	from := categorical(t)
+	parent := t.TempDir()
+	write := func(folder, comment, a, b string) string {
+		t.Helper()
+		path := filepath.Join(parent, folder)
+		require.NoError(t, os.MkdirAll(path, 0o700))
+		domain, err := scenario.WriteNegmasDomain("deal", from.Preferences[0].Domain(), scenario.YAML)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(path, "domain.yml"), append(domain, comment...), 0o600))
+		for role, name := range []string{a, b} {
+			profile, err := scenario.WriteNegmasProfile("party", from.Preferences[role], scenario.YAML)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(path, name), profile, 0o600))
+		}
+		return path
+	}
+	first := write("first", "", "a.yml", "b.yml")
+	copied := write("copied", "# a copy\n", "x.yml", "y.yml")
+	turned := write("turned", "", "b.yml", "a.yml")
+	same := write("other/first", "", "a.yml", "b.yml")
+	named := write("random-1-3", "", "a.yml", "b.yml")
+	for _, refused := range []struct {
+		list []string
+		text string
+	}{
+		{[]string{"haggle:2", "haggle:2"}, `scenarios "haggle" are listed twice`},
+		{[]string{"random:2", "haggle:2", "random:3"}, `scenarios "random" are listed twice`},
+		{[]string{first, first}, `two scenarios have the name "first"`},
+		{[]string{first, same}, `two scenarios have the name "first"`},
+		{[]string{first, "haggle:2", copied}, `the scenarios "first" and "copied" have the same content`},
+		{[]string{first, turned}, `the scenarios "first" and "turned" have the same content`},
+		{[]string{named, "random:3"}, `the folder "random-1-3" has the name of a generated scenario`},
+	} {
+		_, _, err := simulation.Scenarios(refused.list, 1)
+		require.ErrorIs(t, err, simulation.ErrInput, "%s", refused.list)
+		require.ErrorContains(t, err, refused.text)
+	}
+	for _, list := range [][]string{{named, "random:2"}, {named, "haggle:3"}} {
+		_, _, err := simulation.Scenarios(list, 1)
+		require.NoError(t, err)
+	}
+	_, _, err := simulation.Scenarios([]string{named, "random:3"}, 2)
+	require.NoError(t, err)
+	other := from.Preferences[1]
+	from.Preferences[1], err = bargain.NewPreferences(other.Domain(), other.Utility(), other.Reservation()+1)
+	require.NoError(t, err)
+	_, _, err = simulation.Scenarios([]string{first, write("changed", "", "a.yml", "b.yml")}, 1)
+	require.NoError(t, err)
 }

@@ -54,18 +54,18 @@ func Entrants(names []string) (entrants []tournament.Entrant, err error) {
 }
 
 // Scenarios returns the source of a list: "random:N" and "haggle:N" are N generated scenarios, other entries
-// are folders: see [ReadScenario]. A folder without a domain stands for its subfolders. Digests identify the
-// list's content.
+// are folders: see [ReadScenario]. A folder without a domain stands for its subfolders. No scenario can be
+// there twice. Digests identify the list's content.
 func Scenarios(list []string, seed uint64) (source tournament.Join, digests []string, err error) {
 	for _, entry := range list {
-		generator, count, hasCount := strings.Cut(entry, ":")
-		if hasCount && (generator == random || generator == haggle) {
+		kind, count, hasCount := strings.Cut(entry, ":")
+		if hasCount && (kind == random || kind == haggle) {
 			n, err := strconv.ParseUint(count, 10, 32)
 			if err != nil || n == 0 || n > maxGenerated {
 				return nil, nil, fmt.Errorf("%w: scenarios %q: the number must be from 1 to %d",
 					ErrInput, entry, maxGenerated)
 			}
-			source, digests = append(source, generated(generator, seed, int(n))), append(digests, entry)
+			source, digests = append(source, generated(kind, seed, int(n))), append(digests, entry)
 			continue
 		}
 		read, digest, err := readFolder(entry)
@@ -74,22 +74,16 @@ func Scenarios(list []string, seed uint64) (source tournament.Join, digests []st
 		}
 		source, digests = append(source, read), append(digests, digest)
 	}
-	names := map[string]bool{}
-	for _, part := range source {
-		if read, ok := part.(tournament.List); ok {
-			for _, s := range read {
-				if names[s.Name] {
-					return nil, nil, fmt.Errorf("%w: two scenarios have the name %q", ErrInput, s.Name)
-				}
-				names[s.Name] = true
-			}
-		}
-	}
-	return source, digests, nil
+	return source, digests, checkDistinct(source)
 }
 
-func generated(generator string, seed uint64, count int) tournament.Source {
-	if generator == haggle {
+// HaveOwnRounds reports whether all scenarios of a list have Haggle's rules, and so their own deadlines.
+func HaveOwnRounds(list []string) bool {
+	return !slices.ContainsFunc(list, func(entry string) bool { return !strings.HasPrefix(entry, haggle+":") })
+}
+
+func generated(kind string, seed uint64, count int) tournament.Source {
+	if kind == haggle {
 		return tournament.Haggle{Seed: seed, Count: count}
 	}
 	return tournament.Random{Seed: seed, Count: count}
@@ -98,15 +92,12 @@ func generated(generator string, seed uint64, count int) tournament.Source {
 // Scenario returns one scenario: a generated one by its name, such as random-1-3 for the third one of seed 1,
 // or the scenario of a folder.
 func Scenario(name string) (*tournament.Scenario, error) {
-	parts := strings.Split(name, "-")
-	if len(parts) == 3 && (parts[0] == random || parts[0] == haggle) {
-		seed, seedErr := strconv.ParseUint(parts[1], 10, 64)
-		number, numberErr := strconv.ParseUint(parts[2], 10, 32)
-		if seedErr != nil || numberErr != nil || number == 0 || number > maxGenerated {
-			return nil, fmt.Errorf("%w: scenario %q: generated scenarios are %s-SEED-NUMBER",
-				ErrInput, name, parts[0])
-		}
-		return generated(parts[0], seed, int(number)).Scenario(int(number) - 1)
+	if made, number, ok := parseGenerated(name); ok {
+		return generated(made.kind, made.seed, number).Scenario(number - 1)
+	}
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%w: scenario %q is not a folder; generated scenarios are %s-SEED-NUMBER and "+
+			"%s-SEED-NUMBER, with a number from 1 to %d", ErrInput, name, random, haggle, maxGenerated)
 	}
 	s, _, err := ReadScenario(name)
 	return s, err

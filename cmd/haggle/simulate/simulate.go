@@ -54,12 +54,20 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.Flags().IntVar(&repetition, "repetition", 0, "number of the repetition in a tournament, from 0")
 	command.Documents(cmd, turnView{}, endView{})
 	cmd.RunE = s.Limited(func(_ context.Context, strategies []string) error {
-		if plan.Steps < 1 {
-			return exitcode.Usagef("--rounds must be positive")
+		switch {
+		case plan.Steps < 1 || plan.Steps > tournament.MaxSteps:
+			return exitcode.Usagef("--rounds must be from 1 to %s", report.Count(tournament.MaxSteps))
+		case repetition < 0 || repetition >= tournament.MaxScenarioSessions:
+			return exitcode.Usagef("--repetition must be from 0 to %s, as in a tournament",
+				report.Count(tournament.MaxScenarioSessions-1))
 		}
 		scenario, err := simulation.Scenario(name)
 		if err != nil {
 			return exitcode.AsUsage(err, "haggle simulate --help")
+		}
+		if scenario.Rules != nil && cmd.Flags().Changed("rounds") {
+			return exitcode.Usagef("--rounds: the scenario %s has its own rounds, up to %d; leave it out",
+				scenario.Name, scenario.Rules.MaxRounds)
 		}
 		if plan.Entrants, err = simulation.Entrants(strategies); err != nil {
 			return exitcode.AsUsage(err, "")

@@ -43,8 +43,9 @@ command on any number of machines, each with a folder of its own. Each folder ge
 a process that was killed is played again after five minutes. Put a password into PGPASSWORD or ~/.pgpass.
 
 A score is the advantage: the gain over no agreement as a part of the greatest possible gain. Its confidence
-interval of 95 % is Student's, with the scenarios as independent observations. The Nash distance of an
-agreement is the Euclidean distance of both parties' utilities to the Nash bargaining solution.`
+interval of 95 % is Student's, with one observation for each scenario: the mean of all sessions in it,
+repetitions and self-play included, since these depend on each other. The Nash distance of an agreement is the
+Euclidean distance of both parties' utilities to the Nash bargaining solution.`
 
 // Command returns "haggle tournament".
 func Command(s *session.Session) *cobra.Command {
@@ -75,37 +76,60 @@ func Command(s *session.Session) *cobra.Command {
 	command.Choices(cmd, "strategies", simulation.StrategyNames()...)
 	command.Documents(cmd, resultView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
-		for flag, value := range map[string]int{
-			"--rounds": options.Rounds, "--repetitions": options.Repetitions, "--workers": options.Workers + 1,
-		} {
-			if value < 1 {
-				return exitcode.Usagef("%s must be positive", flag)
-			}
+		switch {
+		case options.Rounds < 1 || options.Rounds > tournament.MaxSteps:
+			return exitcode.Usagef("--rounds must be from 1 to %s", report.Count(tournament.MaxSteps))
+		case options.Repetitions < 1:
+			return exitcode.Usagef("--repetitions must be positive")
+		case options.Workers < 0 || options.Workers > maxWorkers:
+			return exitcode.Usagef("--workers must be from 1 to %s, or 0 for one for each processor",
+				report.Count(maxWorkers))
+		case flags.Changed("rounds") && simulation.HaveOwnRounds(options.Scenarios):
+			return exitcode.Usagef("--rounds: Haggle's scenarios have their own rounds; leave it out")
 		}
-		if database != "" {
-			pool, err := pgxpool.New(ctx, database)
+		if flags.Changed("db") {
+			pool, err := open(ctx, database)
 			if err != nil {
-				return exitcode.Usagef("--db: %w", err)
+				return err
 			}
 			defer pool.Close()
 			share(&options, pool, s.Logger(slog.LevelError))
 		}
-		return run(ctx, s, options)
+		return run(ctx, s, &options)
 	})
 	return cmd
 }
 
+// maxWorkers bounds the memory for sessions that are played at the same time.
+const maxWorkers = 1_000
+
+// open returns the connections to a database, which begin with the first statement.
+func open(ctx context.Context, address string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil || strings.TrimSpace(address) == "" {
+		// The error of the parser can quote a password.
+		return nil, exitcode.Usagef("--db: not a PostgreSQL database: use postgres://USER@HOST/NAME; " +
+			"on one machine, leave --db out")
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, exitcode.Usagef("--db: %w", err)
+	}
+	return pool, nil
+}
+
 // share makes the processes of a database play the tournament together.
 func share(options *simulation.Options, pool *pgxpool.Pool, logger *slog.Logger) {
-	workers := options.Workers
 	options.Play = func(
 		ctx context.Context, id string, plan *tournament.Plan, from int, each func(*tournament.Block) error,
 	) error {
-		return queue.Config{Pool: pool, ID: id, Workers: workers, Logger: logger}.Play(ctx, plan, from, each)
+		return queue.Config{
+			Pool: pool, ID: id, Workers: options.Workers, Logger: logger, Progress: options.Progress,
+		}.Play(ctx, plan, from, each)
 	}
 }
 
-func run(ctx context.Context, s *session.Session, options simulation.Options) error {
+func run(ctx context.Context, s *session.Session, options *simulation.Options) error {
 	done, err := play(ctx, s, options)
 	switch {
 	case errors.Is(err, simulation.ErrInput), errors.Is(err, simulation.ErrFolder),
@@ -127,18 +151,22 @@ func run(ctx context.Context, s *session.Session, options simulation.Options) er
 }
 
 // play runs the tournament with a bar on a terminal, and otherwise with a line now and then.
-func play(ctx context.Context, s *session.Session, options simulation.Options) (*simulation.Report, error) {
+func play(ctx context.Context, s *session.Session, options *simulation.Options) (*simulation.Report, error) {
+	unit := "sessions"
+	if options.Play != nil {
+		unit = "sessions of all processes"
+	}
 	if !s.JSON && progress.IsTerminal(s.Stderr) {
-		bar := progress.NewBar(s.Stderr, "sessions")
+		bar := progress.NewBar(s.Stderr, unit)
 		defer bar.Stop()
 		options.Progress = bar.Set
-		return simulation.Run(ctx, options)
+		return simulation.Run(ctx, *options)
 	}
-	defer s.ShowProgress("playing the first sessions")()
+	defer s.ShowProgress("no finished " + unit + " yet")()
 	options.Progress = func(sessions, of int) {
-		s.Stage(fmt.Sprintf("%s of %s sessions, %d %%", report.Count(sessions), report.Count(of), 100*sessions/of))
+		s.Stage(fmt.Sprintf("%s of %s %s, %d %%", report.Count(sessions), report.Count(of), unit, 100*sessions/of))
 	}
-	return simulation.Run(ctx, options)
+	return simulation.Run(ctx, *options)
 }
 
 type resultView struct {

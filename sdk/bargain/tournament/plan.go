@@ -18,6 +18,16 @@ import (
 // ErrPlan reports a plan that cannot be played.
 var ErrPlan = errors.New("tournament: invalid plan")
 
+// The limits of a plan, which bound its time and memory.
+const (
+	// MaxSteps is the highest deadline.
+	MaxSteps = 100_000
+	// MaxScenarioSessions is the number of sessions of all pairs in one scenario.
+	MaxScenarioSessions = 100_000
+	// MaxSessions is the number of all sessions.
+	MaxSessions = 1_000_000_000
+)
+
 // Entrant is a strategy with its name.
 type Entrant struct {
 	Name     string
@@ -30,10 +40,10 @@ type Plan struct {
 	Scenarios Source
 	// Seed decides all random numbers of the sessions, but not the scenarios.
 	Seed uint64
-	// Steps is the deadline of scenarios that have none of their own. If zero, 100 is used.
+	// Steps is the deadline of scenarios that have none of their own, up to [MaxSteps]. If zero, 100 is used.
 	Steps int
 	// Repetitions is the number of sessions of each pair, role and scenario, with other random numbers. If
-	// zero, 1 is used.
+	// zero, 1 is used. [MaxScenarioSessions] limits it.
 	Repetitions int
 	// SelfPlay adds sessions of each strategy with itself.
 	SelfPlay bool
@@ -48,23 +58,35 @@ func (p *Plan) steps() int {
 
 func (p *Plan) repetitions() int { return max(p.Repetitions, 1) }
 
-// Check returns [ErrPlan] if the plan has no sessions, or two entrants with the same name.
+// Check returns [ErrPlan] if the plan has no sessions, exceeds a limit, or has two entrants with the same
+// name.
 func (p *Plan) Check() error {
 	names := map[string]bool{}
 	for _, entrant := range p.Entrants {
 		switch {
 		case entrant.Name == "" || entrant.Strategy == nil:
-			return fmt.Errorf("%w: an entrant has no name or no strategy", ErrPlan)
+			return fmt.Errorf("%w: a name or a strategy is missing", ErrPlan)
 		case names[entrant.Name]:
-			return fmt.Errorf("%w: two entrants have the name %q", ErrPlan, entrant.Name)
+			return fmt.Errorf("%w: strategy %q is listed twice", ErrPlan, entrant.Name)
 		}
 		names[entrant.Name] = true
 	}
+	pairs := len(p.Entrants) * p.opponents()
 	switch {
-	case p.Scenarios == nil || p.Sessions() == 0:
-		return fmt.Errorf("%w: no sessions for %d strategies", ErrPlan, len(p.Entrants))
-	case p.Steps < 0:
-		return fmt.Errorf("%w: Steps must not be negative", ErrPlan)
+	case p.Scenarios == nil || p.Scenarios.Len() == 0:
+		return fmt.Errorf("%w: there are no scenarios", ErrPlan)
+	case len(p.Entrants) == 0:
+		return fmt.Errorf("%w: there are no strategies", ErrPlan)
+	case pairs == 0:
+		return fmt.Errorf("%w: a single strategy has no opponent: add another one, or self-play", ErrPlan)
+	case p.Steps < 0 || p.Steps > MaxSteps:
+		return fmt.Errorf("%w: %d rounds: the limit is %d", ErrPlan, p.Steps, MaxSteps)
+	case p.Repetitions < 0 || p.repetitions() > MaxScenarioSessions/pairs:
+		return fmt.Errorf("%w: %d repetitions: with %d pairs of strategies the limit is %d",
+			ErrPlan, p.Repetitions, pairs, MaxScenarioSessions/pairs)
+	case p.Scenarios.Len() > MaxSessions/(pairs*p.repetitions()):
+		return fmt.Errorf("%w: %d scenarios: with %d sessions in each the limit is %d", ErrPlan,
+			p.Scenarios.Len(), pairs*p.repetitions(), MaxSessions/(pairs*p.repetitions()))
 	}
 	return nil
 }

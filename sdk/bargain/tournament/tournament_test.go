@@ -284,17 +284,46 @@ func TestAStopKeepsTheOrder(t *testing.T) {
 	require.ErrorIs(t, plan.Run(t.Context(), 3, 0, func(*tournament.Block) error { return broken }), broken)
 }
 
-func TestPlansWithoutSessionsAreErrors(t *testing.T) {
-	scenarios := tournament.Random{Count: 1}
-	for _, plan := range []tournament.Plan{
-		{}, {Entrants: entrants("micro")}, {Entrants: entrants("micro"), Scenarios: scenarios},
-		{Entrants: entrants("micro", "micro"), Scenarios: scenarios},
-		{Entrants: entrants("micro", "unknown"), Scenarios: scenarios},
-		{Entrants: entrants("micro", "car"), Scenarios: scenarios, Steps: -1},
-		{Entrants: entrants("micro", "car"), Scenarios: tournament.List{}},
+// TestPlansBeyondTheLimitsAreErrors has plans without sessions, and plans that no memory would be enough for.
+func TestPlansBeyondTheLimitsAreErrors(t *testing.T) {
+	three, many := tournament.Random{Count: 3}, tournament.Random{Count: 500_000_001}
+	two := entrants("micro", "car")
+	for _, refused := range []struct {
+		plan tournament.Plan
+		text string
+	}{
+		{tournament.Plan{}, "there are no scenarios"},
+		{tournament.Plan{Entrants: two, Scenarios: tournament.List{}}, "there are no scenarios"},
+		{tournament.Plan{Scenarios: three}, "there are no strategies"},
+		{tournament.Plan{Entrants: two[:1], Scenarios: three}, "a single strategy has no opponent"},
+		{tournament.Plan{Entrants: entrants("car", "car"), Scenarios: three}, `strategy "car" is listed twice`},
+		{tournament.Plan{Entrants: entrants("car", "?"), Scenarios: three}, "a name or a strategy is missing"},
+		{tournament.Plan{Entrants: two, Scenarios: three, Steps: -1}, "-1 rounds: the limit is 100000"},
+		{tournament.Plan{Entrants: two, Scenarios: three, Steps: 100_001}, "100001 rounds: the limit is 100000"},
+		{tournament.Plan{Entrants: two, Scenarios: three, Repetitions: -1}, "-1 repetitions"},
+		{
+			tournament.Plan{Entrants: two, Scenarios: three, Repetitions: 50_001},
+			"50001 repetitions: with 2 pairs of strategies the limit is 50000",
+		},
+		{
+			tournament.Plan{Entrants: two, Scenarios: three, Repetitions: 25_001, SelfPlay: true},
+			"25001 repetitions: with 4 pairs of strategies the limit is 25000",
+		},
+		{
+			tournament.Plan{Entrants: two, Scenarios: three, Repetitions: math.MaxInt},
+			"9223372036854775807 repetitions: with 2 pairs of strategies the limit is 50000",
+		},
+		{
+			tournament.Plan{Entrants: two, Scenarios: many},
+			"500000001 scenarios: with 2 sessions in each the limit is 500000000",
+		},
 	} {
-		require.ErrorIs(t, plan.Check(), tournament.ErrPlan)
+		err := refused.plan.Check()
+		require.ErrorIs(t, err, tournament.ErrPlan, refused.text)
+		require.ErrorContains(t, err, refused.text)
 	}
+	most := tournament.Plan{Entrants: two, Scenarios: three, Repetitions: 50_000, Steps: 100_000}
+	require.NoError(t, most.Check())
 }
 
 // TestATraceIsTheSessionOfTheTournament plays all sessions again, one by one.

@@ -1,0 +1,87 @@
+package simulation
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+)
+
+// checkDistinct refuses scenarios that are in the list twice. They would count as independent observations,
+// so that the confidence intervals would be too narrow. Two scenarios are the same if they have the same
+// name, or if their files have the same domain and profiles, in any order of the profiles: each strategy
+// plays both.
+func checkDistinct(source tournament.Join) error {
+	named, generators := map[string]bool{}, map[generator]int{}
+	var read tournament.List
+	for _, part := range source {
+		switch part := part.(type) {
+		case tournament.List:
+			read = append(read, part...)
+		default:
+			made := generatorOf(part)
+			if generators[made] > 0 {
+				return fmt.Errorf("%w: scenarios %q are listed twice: use one larger number", ErrInput, made.kind)
+			}
+			generators[made] = part.Len()
+		}
+	}
+	for at, s := range read {
+		made, number, ok := parseGenerated(s.Name)
+		if ok && number <= generators[made] {
+			return fmt.Errorf("%w: the folder %q has the name of a generated scenario: rename it", ErrInput, s.Name)
+		}
+		if named[s.Name] {
+			return fmt.Errorf("%w: two scenarios have the name %q: rename a folder, or leave one out",
+				ErrInput, s.Name)
+		}
+		named[s.Name] = true
+		for _, other := range read[:at] {
+			if haveSameContent(s, other) {
+				return fmt.Errorf("%w: the scenarios %q and %q have the same content: leave one out",
+					ErrInput, other.Name, s.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// haveSameContent reports whether two scenarios of files have the same domain and the same two profiles.
+func haveSameContent(a, b *tournament.Scenario) bool {
+	// Preferences that have not been used yet consist of the numbers that were read, and nothing else.
+	equal := func(roleOfA, roleOfB int) bool {
+		return reflect.DeepEqual(a.Preferences[roleOfA], b.Preferences[roleOfB])
+	}
+	return equal(0, 0) && equal(1, 1) || equal(0, 1) && equal(1, 0)
+}
+
+// generator identifies the scenarios that a generator makes.
+type generator struct {
+	kind string
+	seed uint64
+}
+
+// generatorOf returns the generator of a source of [generated].
+func generatorOf(source tournament.Source) generator {
+	if made, ok := source.(tournament.Haggle); ok {
+		return generator{haggle, made.Seed}
+	}
+	made, _ := source.(tournament.Random)
+	return generator{random, made.Seed}
+}
+
+// parseGenerated returns the generator and the number, from 1, of a generated scenario's name, such as
+// random-1-3. It returns false for other names.
+func parseGenerated(name string) (made generator, number int, ok bool) {
+	parts := strings.Split(name, "-")
+	if len(parts) != 3 || parts[0] != random && parts[0] != haggle {
+		return generator{}, 0, false
+	}
+	seed, seedErr := strconv.ParseUint(parts[1], 10, 64)
+	at, numberErr := strconv.ParseUint(parts[2], 10, 32)
+	made, number = generator{parts[0], seed}, int(at)
+	isName := fmt.Sprintf("%s-%d-%d", made.kind, made.seed, number) == name
+	return made, number, seedErr == nil && numberErr == nil && isName && number > 0 && number <= maxGenerated
+}
