@@ -125,12 +125,18 @@ func (a *analyzer) run(ctx context.Context, address solana.PublicKey) error {
 	}
 	h, known := n.Game()
 	if a.assumed {
+		if known {
+			return exitcode.Usagef("--buyer-value, --seller-cost: both prices have been revealed; leave these out")
+		}
 		h, known = game.Haggle{Rules: n.Rules()}, true
 		if h.Value, err = a.Units(ctx, n.Created.TokenMint, "--buyer-value", a.value); err != nil {
 			return err
 		}
 		if h.Cost, err = a.Units(ctx, n.Created.TokenMint, "--seller-cost", a.cost); err != nil {
 			return err
+		}
+		if h.Value <= h.Cost {
+			return exitcode.Usagef("--buyer-value must be higher than --seller-cost: otherwise there is no surplus")
 		}
 	}
 	if known {

@@ -97,6 +97,8 @@ type benchmarkView struct {
 	SellerShare     float64 `json:"seller_share"`
 	FeeShare        float64 `json:"fee_share"`
 	DecayShare      float64 `json:"decay_share"`
+	// hasSurplus reports that the value is higher than the cost. Otherwise the shares are 0.
+	hasSurplus bool
 }
 
 var sides = [2]string{"buyer", "seller"}
@@ -152,7 +154,7 @@ func newBenchmark(
 		EquilibriumRounds: p.Equilibrium.Offers, FromNash: rounded(p.FromNash.Float()),
 		FromEquilibrium: rounded(p.FromEquilibrium.Float()), BuyerShare: rounded(p.Buyer.Float()),
 		SellerShare: rounded(p.Seller.Float()), FeeShare: rounded(p.Fee.Float()),
-		DecayShare: rounded(p.Decay.Float()),
+		DecayShare: rounded(p.Decay.Float()), hasSurplus: h.Value > h.Cost,
 	}
 	if assumed {
 		v.Source = "assumed"
@@ -228,11 +230,15 @@ func (b *benchmarkView) text() string {
 	if b == nil {
 		return ""
 	}
+	surplus := "there is no surplus: the buyer's value is not higher than the seller's cost"
+	if b.hasSurplus {
+		surplus = fmt.Sprintf("of the surplus: buyer %s, seller %s, fee %s, decay %s", percent(b.BuyerShare),
+			percent(b.SellerShare), percent(b.FeeShare), percent(b.DecayShare))
+	}
 	return strings.Join([]string{
 		fmt.Sprintf("value %s, cost %s (%s)", b.Value, b.Cost, b.Source),
 		"Nash price " + orNone(b.NashPrice) + ", equilibrium price " + orNone(b.EquilibriumPrice),
-		fmt.Sprintf("of the surplus: buyer %s, seller %s, fee %s, decay %s", percent(b.BuyerShare),
-			percent(b.SellerShare), percent(b.FeeShare), percent(b.DecayShare)),
+		surplus,
 	}, "\n")
 }
 

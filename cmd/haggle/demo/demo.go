@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/flags"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/demo"
@@ -45,6 +46,9 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("strategies", "svg")
 	command.Documents(cmd, append(demo.Documents(), roundrobin.Match{})...)
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
+		if cmd.Flags().Changed("seed") && !strategies {
+			return exitcode.Requires("--seed", "--strategies", "")
+		}
 		kind, err := chain.Kind()
 		if err != nil {
 			return err
