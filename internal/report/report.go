@@ -14,10 +14,17 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
 // Count formats a number with commas between thousands: 10,000.
 func Count[N int | int64 | uint64](number N) string { return humanize.Comma(int64(number)) }
+
+// Counted writes a number of things, such as "1 session" or "1,000 sessions". If plural is empty, it is the
+// singular with an s.
+func Counted(number int, singular, plural string) string {
+	return Count(number) + " " + english.PluralWord(number, singular, plural)
+}
 
 // Fill returns the text of a page: a template with its values. Besides its own functions, the template has
 // count, which formats an integer of any type as [Count] does.

@@ -70,3 +70,9 @@ func TestFill(t *testing.T) {
 	_, err = Fill("{{.missing.name}}", nil, 1)
 	require.Error(t, err)
 }
+
+func TestNumbersOfThings(t *testing.T) {
+	require.Equal(t, "1 session", Counted(1, "session", ""))
+	require.Equal(t, "1,000 sessions", Counted(1_000, "session", ""))
+	require.Equal(t, "0 strategies", Counted(0, "strategy", "strategies"))
+}

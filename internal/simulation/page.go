@@ -17,20 +17,19 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // page is the content of the page.
 type page struct {
-	Report                         *Report
-	Strategies, Scenarios          int
-	Seed                           uint64
-	Sessions, Of                   string
-	Scores                         []pageScore
-	Names                          []string
-	Matrix                         []pageRow
-	OverTime                       template.HTML
-	Concessions, Outcomes          []template.HTML
-	AgreementRate, Repetitions     string
-	BarLeast, BarMost              string
-	Zero                           float64
-	Rounds                         int
-	HasIntervals, HasOtherOutcomes bool
+	Report                 *Report
+	Strategies, Scenarios  string
+	Seed                   uint64
+	Sessions, Of           string
+	Scores                 []pageScore
+	Names                  []string
+	Matrix                 []pageRow
+	OverTime               template.HTML
+	Concessions, Outcomes  []template.HTML
+	Repetitions            string
+	BarLeast, BarMost      string
+	Zero                   float64
+	SelfPlay, HasIntervals bool
 }
 
 // pageScore is a row of the table of scores. Left, Middle and Width place the interval, in percent.
@@ -69,9 +68,12 @@ func percent(n fixed.Number) string { return fmt.Sprintf("%.1f %%", 100*n.Float(
 // page returns the page as HTML, with all pictures inside.
 func (r *runner) page(done *Report) ([]byte, error) {
 	p := page{
-		Report: done, Strategies: len(r.plan.Entrants), Scenarios: r.plan.Scenarios.Len(), Seed: r.Seed,
-		Sessions: report.Count(done.Sessions), Of: report.Count(done.Of),
-		Repetitions: report.Count(max(r.Repetitions, 1)), Rounds: r.Rounds,
+		Report: done, Strategies: report.Counted(len(r.plan.Entrants), "strategy", "strategies"),
+		Scenarios: report.Counted(r.plan.Scenarios.Len(), "scenario", ""), Seed: r.Seed,
+		Sessions: report.Counted(done.Sessions, "session", ""), Of: report.Count(done.Of), SelfPlay: r.SelfPlay,
+	}
+	if r.Repetitions > 1 {
+		p.Repetitions = report.Count(r.Repetitions)
 	}
 	p.scores(done)
 	for at, entrant := range r.plan.Entrants {

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"bytes"
-	"fmt"
 	"html/template"
 	"image/color"
 	"maps"
@@ -16,14 +15,13 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/solution"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
 const (
 	lineWidth = vg.Length(1.6)
-	// maxDrawn is the number of outcomes that a plot shows; of larger domains it shows a part.
+	// maxDrawn is the number of outcomes, and of points of the frontier, that a plot shows at most.
 	maxDrawn = 1_500
 )
 
@@ -114,18 +112,14 @@ func outcomePlot(s *tournament.Scenario, played tournament.ScenarioPlot) *plot.P
 		return plotter.XY{X: s.Preferences[0].Of(o).Float(), Y: s.Preferences[1].Of(o).Float()}
 	}
 	domain := s.Preferences[0].Domain()
-	stride := (domain.Size()-1)/maxDrawn + 1
 	var outcomes, agreements, frontier plotter.XYs
-	var points []solution.Point
-	for number := uint64(0); ; number += stride {
-		o := bargain.Outcome(number)
-		outcomes = append(outcomes, of(o))
-		points = append(points, solution.Point{
-			Outcome: o, Utilities: [2]fixed.Number{s.Preferences[0].Of(o), s.Preferences[1].Of(o)},
-		})
-		if domain.Size()-1-number < stride {
-			break
+	if s.Rules == nil { // with Haggle's rules all outcomes lie on the frontier
+		for _, o := range drawn(domain.Size()) {
+			outcomes = append(outcomes, of(o))
 		}
+	}
+	for _, point := range thinned(s.Frontier()) {
+		frontier = append(frontier, of(point.Outcome))
 	}
 	total, most := 0, 1
 	var times []int
@@ -134,17 +128,39 @@ func outcomePlot(s *tournament.Scenario, played tournament.ScenarioPlot) *plot.P
 		agreements, times = append(agreements, of(outcome)), append(times, count)
 		total, most = total+count, max(most, count)
 	}
-	p := report.NewPlot(fmt.Sprintf("%s: %s agreements", s.Name, report.Count(total)),
+	p := report.NewPlot(s.Name+": "+report.Counted(total, "agreement", ""),
 		"utility of the first party", "utility of the second party")
-	if domain.Len() > 1 { // the outcomes of one price lie on the frontier
-		addPoints(p, report.Grey, outcomes, func(int) vg.Length { return 1 })
-	}
-	for _, point := range solution.NewFinite([2]fixed.Number{}, points).Frontier() {
-		frontier = append(frontier, of(point.Outcome))
-	}
+	addPoints(p, report.Grey, outcomes, func(int) vg.Length { return 1 })
 	addLine(p, report.Green, frontier)
+	if s.Rules == nil { // between the points there are no outcomes
+		addPoints(p, report.Green, frontier, func(int) vg.Length { return 1.5 })
+	}
 	addPoints(p, report.Orange, agreements, func(at int) vg.Length {
 		return 1.5 + vg.Length(4*math.Sqrt(float64(times[at])/float64(most)))
 	})
 	return p
+}
+
+// drawn returns the outcomes of a domain that a plot shows: all, or of a large domain a random sample.
+func drawn(size uint64) []bargain.Outcome {
+	outcomes, random := make([]bargain.Outcome, min(size, maxDrawn)), bargain.NewRandom(0, 0)
+	for at := range outcomes {
+		outcomes[at] = bargain.Outcome(at)
+		if size > maxDrawn {
+			outcomes[at] = bargain.Outcome(random.Below(size))
+		}
+	}
+	return outcomes
+}
+
+// thinned returns the points of a frontier that a plot shows, evenly spaced and with both ends.
+func thinned(frontier []solution.Point) []solution.Point {
+	if len(frontier) <= maxDrawn {
+		return frontier
+	}
+	kept := make([]solution.Point, maxDrawn)
+	for at := range kept {
+		kept[at] = frontier[at*(len(frontier)-1)/(maxDrawn-1)]
+	}
+	return kept
 }

@@ -2,12 +2,16 @@ package simulation_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -16,9 +20,11 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/simulation"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
 func options(folder string, workers int) simulation.Options {
@@ -354,4 +360,67 @@ func TestNoScenarioCountsTwice(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = simulation.Scenarios([]string{first, write("changed", "", "a.yml", "b.yml")}, 1)
 	require.NoError(t, err)
+}
+
+// TestTheFrontierIsThatOfAllOutcomes has a domain of which the plot shows a part only.
+func TestTheFrontierIsThatOfAllOutcomes(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "large")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	random, issues := bargain.NewRandom(1, 1), []bargain.Issue{}
+	for _, name := range []string{"a", "b", "c"} {
+		issues = append(issues, bargain.Integer(name, 1, 30))
+	}
+	domain, err := bargain.NewDomain(issues...)
+	require.NoError(t, err)
+	content, err := scenario.WriteNegmasDomain("large", domain, scenario.YAML)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "domain.yml"), content, 0o600))
+	var preferences [2]*bargain.Preferences
+	for role, name := range []string{"x.yml", "y.yml"} {
+		values := make([]utility.Values, len(issues))
+		for issue := range values {
+			table := make(utility.Table, issues[issue].Count)
+			for at := range table {
+				table[at] = random.Fraction() / fixed.Number(len(issues))
+			}
+			values[issue] = table
+		}
+		additive, err := utility.NewAdditive(domain, 0, nil, values...)
+		require.NoError(t, err)
+		preferences[role], err = bargain.NewPreferences(domain, additive, 0)
+		require.NoError(t, err)
+		content, err := scenario.WriteNegmasProfile(name, preferences[role], scenario.YAML)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), content, 0o600))
+	}
+	// An outcome is on the frontier if the second party has no outcome as good among those better for the first.
+	outcomes := make([]bargain.Outcome, domain.Size())
+	for at := range outcomes {
+		outcomes[at] = bargain.Outcome(at)
+	}
+	slices.SortFunc(outcomes, func(a, b bargain.Outcome) int {
+		return cmp.Or(cmp.Compare(preferences[0].Of(b), preferences[0].Of(a)),
+			cmp.Compare(preferences[1].Of(b), preferences[1].Of(a)))
+	})
+	best, points := fixed.Min, 0
+	for _, o := range outcomes {
+		if u := preferences[1].Of(o); u > best {
+			best, points = u, points+1
+		}
+	}
+
+	o := options(t.TempDir(), 1)
+	o.Scenarios, o.Folder = []string{folder}, t.TempDir()
+	_, err = simulation.Run(t.Context(), o)
+	require.NoError(t, err)
+	page := contents(t, o.Folder)["index.html"]
+	line := regexp.MustCompile(`<path class="line green"[^>]* d="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	require.Len(t, line, 1)
+	require.Equal(t, points-1, strings.Count(line[0][1], "L"))
+	require.Equal(t, points, strings.Count(page, `<path class="area green"`))
+	shown := regexp.MustCompile(`<path class="area grey"[^>]*>`).FindAllString(page, -1)
+	require.Len(t, shown, 1_500)
+	slices.Sort(shown)
+	require.Greater(t, len(slices.Compact(shown)), 1_400, "the sample has the same outcomes")
+	require.Contains(t, page, "<h1>Tournament of 4 strategies in 1 scenario</h1>")
 }

@@ -237,6 +237,6 @@ func (v resultView) text() string {
 	columns := []string{"rank", "strategy", "advantage", "(95 %)", "agreement", "Nash distance", "sessions"}
 	return strings.Join([]string{
 		format.Table(columns, rows),
-		fmt.Sprintf("%s sessions; the page is %s", report.Count(v.Sessions), v.Page),
+		fmt.Sprintf("%s; the page is %s", report.Counted(v.Sessions, "session", ""), v.Page),
 	}, "\n")
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -60,7 +61,8 @@ func asInUsage(cmd *cobra.Command, arguments []string) error {
 		}
 	}
 	if len(arguments) < least || len(arguments) > most {
-		return fmt.Errorf("%d arguments given; the usage is: %s", len(arguments), cmd.UseLine())
+		given := english.Plural(len(arguments), "argument", "")
+		return fmt.Errorf("%s given; the usage is: %s", given, cmd.UseLine())
 	}
 	return nil
 }

@@ -29,6 +29,20 @@ func (s *Scenario) solve() *solutions {
 	return &s.solved
 }
 
+// Frontier returns the points of the Pareto frontier, in the order of the first party's falling utility. With
+// Haggle's rules and too many prices it has the two ends of the frontier, which is a straight line. It is nil
+// if the domain is too large: see [solution.New]. It is shared: do not change it.
+func (s *Scenario) Frontier() []solution.Point {
+	switch solved := s.solve(); {
+	case solved.problem != nil:
+		return solved.problem.Frontier()
+	case solved.efficient:
+		highest := bargain.Outcome(s.Preferences[0].Domain().Size() - 1)
+		return []solution.Point{s.point(0), s.point(highest)} // the first party is the buyer
+	}
+	return nil
+}
+
 // nashPrices returns the Nash bargaining solution of Haggle's rules: what one party loses in the price the
 // other one gains, so that it is the middle of the prices that suit both. A price that is better for one
 // party is worse for the other, so that every price is efficient.

@@ -428,6 +428,9 @@ func TestPricesAreMeasuredFromTheMiddleOfTheZone(t *testing.T) {
 		s, err := plan.Scenarios.Scenario(number / len(plan.Entrants))
 		require.NoError(t, err)
 		// The buyer's utility of a price is 1 less its share of the escrow, the seller's is the share.
+		ends := s.Frontier()
+		require.Equal(t, [2]fixed.Number{fixed.One, 0}, ends[0].Utilities)
+		require.Equal(t, [2]fixed.Number{0, fixed.One}, ends[len(ends)-1].Utilities)
 		middle := (1 - s.Preferences[0].Reservation().Float() + s.Preferences[1].Reservation().Float()) / 2
 		for _, session := range block.Sessions {
 			if session.Ending != bargain.EndingAgreement {
