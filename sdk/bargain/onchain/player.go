@@ -28,6 +28,14 @@ type Player struct {
 // ErrUncovered reports that a seller's reservation price and the fee exceed the escrow.
 var ErrUncovered = errors.New("onchain: the escrow does not cover the reservation price")
 
+// Ruled is a strategy that depends on the rules and on its side's reservation price.
+type Ruled interface {
+	bargain.Strategy
+	// Under returns the strategy of a side. Own is its reservation price in base units of the mint, a seller's
+	// the least amount after the fee.
+	Under(r Rules, side Side, own uint64) bargain.Strategy
+}
+
 // Player returns the player of a strategy. Opening and reservation are prices in base units of the mint. A
 // seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if the escrow does
 // not cover it and the fee.
@@ -37,6 +45,9 @@ func (r Rules) Player(
 	domain, err := Domain(r.Escrow)
 	if err != nil {
 		return Player{}, err
+	}
+	if ruled, is := s.(Ruled); is {
+		s = ruled.Under(r, side, reservation)
 	}
 	reservation = r.Limit(side, reservation)
 	if side == protocol.OfferSideSeller && reservation > r.Escrow {

@@ -26,7 +26,8 @@
 //	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
 //	"version":"haggle-proof-v3"}
 //
-// or {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v3"}.
+// The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
+// side. A language model has {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v3"}.
 //
 // Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
 // bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the

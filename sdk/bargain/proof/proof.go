@@ -11,7 +11,10 @@ import (
 	"github.com/gagliardetto/solana-go/base58"
 	"github.com/gowebpki/jcs"
 
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
 // Version is the version of the format and of the strategies. A change of any named strategy's offers changes
@@ -157,13 +160,34 @@ func (t Terms) check() error {
 
 // Strategy is a strategy with its parameters.
 type Strategy struct {
-	// Name is its name in strategy.Named.
+	// Name is its name in strategy.Named, or game.Name.
 	Name string `json:"name"`
 	// Opening and Reservation are prices in base units of the mint: see agent.Player. A seller's reservation
 	// is the least amount after the fee.
 	Opening     uint64 `json:"opening,string"`
 	Reservation uint64 `json:"reservation,string"`
 	Seed        uint64 `json:"seed,string"`
+	// OtherReservation is the reservation price that game.Assuming, and no other strategy, assumes of the other
+	// side.
+	OtherReservation *uint64 `json:"other_reservation,string,omitempty"`
+}
+
+// strategy returns the strategy without opening and reservation. It returns [ErrStrategy] for an unknown
+// name, and if the other side's reservation price is missing or does not belong to it.
+func (s *Strategy) strategy() (bargain.Strategy, error) {
+	switch other := s.OtherReservation; {
+	case s.Name == game.Name && other != nil:
+		return game.Assuming{Other: *other}, nil
+	case s.Name == game.Name:
+		return nil, fmt.Errorf("%w: %s requires other_reservation", ErrStrategy, s.Name)
+	case other != nil:
+		return nil, fmt.Errorf("%w: other_reservation requires %s, not %q", ErrStrategy, game.Name, s.Name)
+	}
+	named, known := strategy.Named()[s.Name]
+	if !known {
+		return nil, fmt.Errorf("%w: no strategy is named %q", ErrStrategy, s.Name)
+	}
+	return named, nil
 }
 
 // Model is a language model that decides the moves.

@@ -267,6 +267,41 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 	require.EqualError(t, err, "proof: invalid file: larger than 65536 bytes")
 }
 
+// TestTheOptimalPlayerIsProved has the assumed price as a part of the commitment, and of no other strategy's.
+func TestTheOptimalPlayerIsProved(t *testing.T) {
+	p := played(t, proof.Seller, "linear", "linear")
+	p.Terms.MaxRounds = 6
+	p.Reveal.Strategy = &proof.Strategy{
+		Name: "optimal", Opening: 4_500_000, Reservation: 3_000_000, OtherReservation: new(uint64(3_500_000)),
+	}
+	// The seller demands what the buyer can pay at most: with the fee, one unit less leaves it as much.
+	p.Offers = []proof.Offer{{Amount: 2_000_000}, {Amount: 3_499_999}}
+	p.Last = nil
+	commit(t, p)
+	var file bytes.Buffer
+	require.NoError(t, p.Write(&file))
+	require.Contains(t, file.String(), `"other_reservation": "3500000"`)
+	p, err := proof.Read(&file)
+	require.NoError(t, err)
+	result, err := p.Verify()
+	require.NoError(t, err)
+	require.Equal(t, proof.Result{Replayed: true, Offers: 1, Published: true}, result)
+
+	commitment := p.Commitment
+	*p.Reveal.Strategy.OtherReservation++
+	_, err = p.Verify()
+	require.ErrorIs(t, err, proof.ErrCommitment)
+	p.Reveal.Strategy.OtherReservation = nil
+	commit(t, p)
+	require.NotEqual(t, commitment, p.Commitment)
+	_, err = p.Verify()
+	require.EqualError(t, err, "proof: invalid strategy: optimal requires other_reservation")
+	p.Reveal.Strategy.Name, p.Reveal.Strategy.OtherReservation = "linear", new(uint64)
+	commit(t, p)
+	_, err = p.Verify()
+	require.EqualError(t, err, `proof: invalid strategy: other_reservation requires optimal, not "linear"`)
+}
+
 // FuzzRead requires that every file that Read accepts has one reading, and that Verify does not panic.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"linear", "random", "nice-tit-for-tat"} {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
 // MaxSize is the largest file that Read accepts, in bytes.
@@ -226,9 +225,9 @@ func (p *Proof) refuses(turn int) bool {
 // player returns the player of the revealed strategy.
 func (p *Proof) player(side onchain.Side) (onchain.Player, error) {
 	revealed := p.Reveal.Strategy
-	named, known := strategy.Named()[revealed.Name]
-	if !known {
-		return onchain.Player{}, fmt.Errorf("%w: no strategy is named %q", ErrStrategy, revealed.Name)
+	named, err := revealed.strategy()
+	if err != nil {
+		return onchain.Player{}, err
 	}
 	player, err := p.Terms.rules().Player(named, side, revealed.Opening, revealed.Reservation)
 	if err != nil {

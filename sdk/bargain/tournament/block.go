@@ -152,6 +152,13 @@ func (s *Scenario) run(
 			moves[role] = func(action bargain.Action) { observe(role, action) }
 		}
 	}
+	first, err := s.informed(first)
+	if err == nil {
+		second, err = s.informed(second)
+	}
+	if err != nil {
+		return bargain.Result{}, onchain.Settlement{}, err
+	}
 	if s.Rules != nil {
 		result, err := s.Rules.Run(seed,
 			onchain.Player{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 )
 
@@ -21,6 +22,30 @@ type Scenario struct {
 
 	solving sync.Once
 	solved  solutions
+}
+
+// informed returns the strategy itself, or the optimal player instead of [game.Complete]. It returns
+// [ErrPlan] if that has no rules here.
+func (s *Scenario) informed(strategy bargain.Strategy) (bargain.Strategy, error) {
+	if _, is := strategy.(game.Complete); !is {
+		return strategy, nil
+	}
+	if s.Rules == nil {
+		return nil, fmt.Errorf("%w: scenario %q: the optimal player needs Haggle's rules", ErrPlan, s.Name)
+	}
+	value, cost := s.limit(buyerSide), s.limit(sellerSide)
+	cost -= s.Rules.Negotiation().FeeOn(cost)
+	return game.Optimal{Haggle: game.Haggle{Rules: *s.Rules, Value: value, Cost: cost}}, nil
+}
+
+// limit returns a side's reservation price, a seller's before the fee. If no price is rational, it is the
+// escrow of a seller and 0 of a buyer.
+func (s *Scenario) limit(side int) uint64 {
+	p := s.Preferences[side]
+	if o := p.Inverse().AtLeast(p.Reservation()); o != bargain.NoOutcome {
+		return p.Domain().Issue(0).Amount(uint64(o))
+	}
+	return s.Rules.Escrow * uint64(side)
 }
 
 // Source is a list of scenarios that are made when they are needed. Several goroutines can use it.

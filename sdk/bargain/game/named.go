@@ -1,0 +1,44 @@
+package game
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+)
+
+// Name is the name of the optimal player that commands, records and proofs use. Summary describes it in one
+// line.
+const (
+	Name    = "optimal"
+	Summary = "the equilibrium of Haggle's rules, for known or assumed reservation prices of both sides"
+)
+
+// Assuming is [Optimal] for a side that knows its own reservation price and the rules: see
+// [onchain.Rules.Player]. Without the rules it ends the session.
+type Assuming struct {
+	unruled
+	// Other is the reservation price that it assumes of the other side, in base units of the mint: the most
+	// that a buyer pays, or the least that a seller receives after the fee.
+	Other uint64
+}
+
+// Under implements [onchain.Ruled].
+func (a Assuming) Under(r onchain.Rules, side onchain.Side, own uint64) bargain.Strategy {
+	if side == onchain.Buyer {
+		return Optimal{Haggle{Rules: r, Value: own, Cost: a.Other}}
+	}
+	return Optimal{Haggle{Rules: r, Value: a.Other, Cost: own}}
+}
+
+// Complete is [Optimal] in a tournament, which gives it the reservation prices of both sides. No agent has
+// this complete information: it is a benchmark. Without Haggle's rules it ends the session.
+type Complete struct{ unruled }
+
+type unruled struct{}
+
+// Start implements [bargain.Strategy].
+func (unruled) Start(bargain.Seat) bargain.Negotiator { return unruled{} }
+
+// Respond implements [bargain.Negotiator].
+func (unruled) Respond(*bargain.State) bargain.Action {
+	return bargain.End("the optimal player needs Haggle's rules")
+}
