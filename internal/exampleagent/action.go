@@ -112,6 +112,15 @@ func (l *Log) Note(format string, arguments ...any) {
 	l.write(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
 }
 
+// Warn prints a message on stderr, and with JSON as a Note among the documents.
+func (l *Log) Warn(stderr io.Writer, message string) {
+	if l.JSON {
+		l.Note("%s", message)
+		return
+	}
+	fmt.Fprintln(stderr, "note:", message)
+}
+
 // Did prints an action. before is the snapshot that it was built on. Text begins with a header.
 func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.Receipt) {
 	action := Action{

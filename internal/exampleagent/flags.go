@@ -30,7 +30,8 @@ type Flags struct {
 	Journal string
 	JSON    bool
 
-	play player.Flags
+	play         player.Flags
+	openingGiven func() bool
 }
 
 // Register adds the flags to a command. The counterpart is "buyer" or "seller"; the prices are the defaults,
@@ -45,6 +46,7 @@ func (f *Flags) Register(cmd *cobra.Command, counterpart, opening, reservation s
 	flags.StringVar(&f.Service, "service", Service, "description of the service; both sides have to give the same")
 	f.Opening, f.Reservation = mustParse(opening), mustParse(reservation)
 	flags.Var(&f.Opening, "opening", "first price")
+	f.openingGiven = func() bool { return flags.Changed("opening") }
 	flags.Var(&f.Reservation, "reservation", "price beyond which no deal is better than a deal")
 	flags.StringVar(&f.Journal, "journal", "", `file that remembers what has been sent, beyond a crash; "none" for none
 (default: one for each counterpart, mint and service, in ~/.local/state/haggle/journal

@@ -3,6 +3,7 @@ package exampleagent
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -73,8 +74,20 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 	if p.Opening, err = p.Units("--opening", f.Opening); err != nil {
 		return p, err
 	}
-	p.Reservation, err = p.Units("--reservation", f.Reservation)
-	return p, err
+	if p.Reservation, err = p.Units("--reservation", f.Reservation); err != nil {
+		return p, err
+	}
+	if other := p.player.Other; !other.IsZero() {
+		units, err := p.Units("--other-reservation", other)
+		if err != nil {
+			return p, err
+		}
+		p.player.Assume(units)
+	}
+	if note := p.player.Note(); note != "" && f.openingGiven() {
+		p.Warn(os.Stderr, note)
+	}
+	return p, nil
 }
 
 // connect creates a client that writes to the journal.

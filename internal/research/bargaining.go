@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -79,6 +80,19 @@ func drawRounds() (*plot.Plot, error) {
 		return nil, err
 	}
 	return p, addLine(p, "Nash price", report.Grey, nash)
+}
+
+// strategyList returns the strategies that commands know by name.
+func strategyList() (string, error) {
+	var text strings.Builder
+	for _, entry := range append(strategy.List(), strategy.Entry{Name: game.Name, Summary: game.Summary}) {
+		mark := ""
+		if entry.HasOpening {
+			mark = "*"
+		}
+		fmt.Fprintf(&text, "- `%s`%s: %s\n", entry.Name, mark, entry.Summary)
+	}
+	return text.String(), nil
 }
 
 // strategies are the pairs of the sessions that the page fits.

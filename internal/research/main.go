@@ -48,6 +48,7 @@ var tables = map[string]func() (string, error){
 	"rubinstein": rubinsteinTable,
 	"equilibria": equilibriaTable,
 	"fits":       fitsTable,
+	"strategies": strategyList,
 }
 
 func write(folder string) error {

@@ -56,6 +56,9 @@ type Options struct {
 	Strategies []string
 	// Seed selects the strategies' random numbers, in the simulation and on chain.
 	Seed uint64
+
+	// ring makes each strategy the buyer of one match only, against the next one of the list.
+	ring bool
 }
 
 // Run starts a chain and plays all matches at the same time. It returns ErrDiffers if an outcome on chain
@@ -137,7 +140,7 @@ func (c *contest) setUp(ctx context.Context) error {
 	}
 	for i := range c.players {
 		for j := range c.players {
-			if i == j {
+			if i == j || c.ring && j != (i+1)%len(c.players) {
 				continue
 			}
 			m := &match{buyer: i, seller: j}

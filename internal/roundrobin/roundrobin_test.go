@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
 // TestChainAndSimulationAgree plays all matches on a real local chain.
@@ -30,6 +32,22 @@ func TestChainAndSimulationAgree(t *testing.T) {
 	require.Equal(t, len(Strategies)*(len(Strategies)-1), lines)
 	require.Greater(t, deals, lines/4)
 	require.Greater(t, len(courses), lines/2, "the strategies differ")
+}
+
+// TestAllStrategiesDoOnChainWhatTheSimulationPredicts plays every named strategy as a buyer and as a seller.
+func TestAllStrategiesDoOnChainWhatTheSimulationPredicts(t *testing.T) {
+	var out bytes.Buffer
+	names := strategy.Names()
+	require.NoError(t, Run(t.Context(), Options{
+		Out: &out, Progress: t.Output(), JSON: true, Seed: 3, Strategies: names, ring: true,
+	}))
+	lines := 0
+	for scanner := bufio.NewScanner(&out); scanner.Scan(); lines++ {
+		var m Match
+		require.NoError(t, json.Unmarshal(scanner.Bytes(), &m))
+		require.Equal(t, m.Predicted, m.Actual, "%s and %s", m.Buyer, m.Seller)
+	}
+	require.Equal(t, len(names), lines)
 }
 
 func TestEachPartOfAnOutcomeIsCompared(t *testing.T) {

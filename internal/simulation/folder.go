@@ -134,6 +134,9 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 	if err != nil {
 		return nil, planned{}, err
 	}
+	if err := CheckRules(entrants, source); err != nil {
+		return nil, planned{}, err
+	}
 	plan := &tournament.Plan{
 		Entrants: entrants, Scenarios: source, Seed: o.Seed, Steps: o.Rounds, Repetitions: o.Repetitions,
 		SelfPlay: o.SelfPlay,

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -30,6 +31,7 @@ type page struct {
 	BarLeast, BarMost      string
 	Zero                   float64
 	SelfPlay, HasIntervals bool
+	HasOptimal             bool
 }
 
 // pageScore is a row of the table of scores. Left, Middle and Width place the interval, in percent.
@@ -71,6 +73,7 @@ func (r *runner) page(done *Report) ([]byte, error) {
 		Report: done, Strategies: report.Counted(len(r.plan.Entrants), "strategy", "strategies"),
 		Scenarios: report.Counted(r.plan.Scenarios.Len(), "scenario", ""), Seed: r.Seed,
 		Sessions: report.Counted(done.Sessions, "session", ""), Of: report.Count(done.Of), SelfPlay: r.SelfPlay,
+		HasOptimal: slices.ContainsFunc(r.plan.Entrants, isOptimal),
 	}
 	if r.Repetitions > 1 {
 		p.Repetitions = report.Count(r.Repetitions)

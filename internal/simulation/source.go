@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
@@ -33,16 +33,19 @@ const (
 // maxGenerated bounds the number of scenarios of a generator.
 const maxGenerated = 1_000_000
 
-// StrategyNames returns the names of all strategies in their order.
-func StrategyNames() []string { return slices.Sorted(maps.Keys(strategy.Named())) }
+// StrategyNames returns the names of all strategies in their order, and that of the optimal player.
+func StrategyNames() []string { return append(strategy.Names(), game.Name) }
 
-// Entrants returns the strategies with these names; without names all of them.
+// Entrants returns the strategies with these names; without names all but the optimal player, which plays by
+// Haggle's rules only.
 func Entrants(names []string) (entrants []tournament.Entrant, err error) {
 	if len(names) == 0 {
-		names = StrategyNames()
+		names = strategy.Names()
 	}
 	named := strategy.Named()
+	named[game.Name] = game.Complete{}
 	for _, name := range names {
+		name = strings.TrimSpace(name)
 		found, ok := named[name]
 		if !ok {
 			return nil, fmt.Errorf("%w: strategy %q: use %s",
@@ -51,6 +54,26 @@ func Entrants(names []string) (entrants []tournament.Entrant, err error) {
 		entrants = append(entrants, tournament.Entrant{Name: name, Strategy: found})
 	}
 	return entrants, nil
+}
+
+// isOptimal reports whether an entrant is the optimal player.
+func isOptimal(entrant tournament.Entrant) bool { return entrant.Name == game.Name }
+
+// CheckRules returns [ErrInput] if the optimal player takes part and not all scenarios have Haggle's rules.
+func CheckRules(entrants []tournament.Entrant, scenarios tournament.Join) error {
+	isOther := func(part tournament.Source) bool {
+		list, isList := part.(tournament.List)
+		if isList {
+			return slices.ContainsFunc(list, func(s *tournament.Scenario) bool { return s.Rules == nil })
+		}
+		_, is := part.(tournament.Haggle)
+		return !is
+	}
+	if slices.ContainsFunc(entrants, isOptimal) && slices.ContainsFunc(scenarios, isOther) {
+		return fmt.Errorf("%w: strategy %q plays by Haggle's rules only: use generated scenarios of the kind %q",
+			ErrInput, game.Name, haggle)
+	}
+	return nil
 }
 
 // Scenarios returns the source of a list: "random:N" and "haggle:N" are N generated scenarios, other entries

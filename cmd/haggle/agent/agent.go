@@ -34,9 +34,12 @@ A seller accepts invitations for its --service. A buyer invites with "haggle neg
 finds the negotiation and bargains. It answers, keeps the deadlines, claims payouts and closes.
 
 Prices are tokens of the mint. --opening is the price from which a strategy with a curve concedes; others
-(micro, hardliner, random, car ...) begin at the best price. --reservation is the price beyond which no deal
-is better than a deal; a seller receives at least that after the fee. --max-price (buyer) or --min-price
-(seller, after the fee) limits every signature, whatever the strategy does; --policy limits the wallet.
+(micro, hardliner, random, car ...) begin at the best price, and a note says so. --reservation is the price
+beyond which no deal is better than a deal; a seller receives at least that after the fee. --max-price (buyer)
+or --min-price (seller, after the fee) limits every signature, whatever the strategy does; --policy limits the
+wallet.
+The strategy optimal plays the equilibrium of Haggle's rules. It needs --other-reservation, the reservation
+price that it assumes of the other side: as good as that guess, and no better.
 The agent takes no part in negotiations with sealed prices, bonds or milestones, and accepts no offer with
 terms beside the price.
 
@@ -230,7 +233,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	if a.log.Amounts, err = a.Mint(ctx, a.mint.Key()); err != nil {
 		return config, err
 	}
-	limits, bound := agent.Limits{}, uint64(0)
+	limits, bound, other := agent.Limits{}, uint64(0), uint64(0)
 	for _, price := range []struct {
 		flag string
 		text amount.Text
@@ -238,6 +241,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	}{
 		{"--opening", a.opening, &play.Opening}, {"--reservation", a.reservation, &play.Reservation},
 		{"--min-price", a.minPrice, &limits.MinPrice}, {"--max-price", a.maxPrice, &limits.MaxPrice},
+		{"--other-reservation", play.Other, &other},
 	} {
 		if price.text.IsZero() {
 			continue
@@ -245,6 +249,12 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		if *price.into, err = a.Units(ctx, a.mint.Key(), price.flag, price.text); err != nil {
 			return config, err
 		}
+	}
+	if !play.Other.IsZero() {
+		play.Assume(other)
+	}
+	if note := play.Note(); note != "" && !a.opening.IsZero() {
+		a.log.Warn(a.Stderr, note)
 	}
 	if bound = limits.MaxPrice; a.side == protocol.OfferSideSeller {
 		bound = limits.MinPrice
@@ -262,7 +272,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	}
 	play.Hurry, play.Suits = exampleagent.Hurry, hasNoTerms
 	if a.proofs != "" {
-		if err := a.prove(&play.Player); err != nil {
+		if err := a.prove(play); err != nil {
 			return config, err
 		}
 	}

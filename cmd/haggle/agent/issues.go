@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/agent/issues"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
@@ -55,6 +56,8 @@ func (a *agentCommand) checkIssues() error {
 		return exitcode.Usagef("requires --opening and --reservation, or --domain")
 	case a.issues.set() && (a.issues.profile == "" || a.issues.documents == ""):
 		return exitcode.Requires("--domain", "--profile and --documents", "")
+	case a.issues.set() && a.play.IsOptimal():
+		return exitcode.Excludes("--domain", "--strategy "+game.Name, "it plays for a price alone")
 	case a.issues.set() && (priced || a.proofs != ""):
 		return exitcode.Excludes("--domain", "--opening, --reservation and --proof", "leave them out")
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/proving"
-	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
@@ -26,13 +26,14 @@ type committed struct {
 }
 
 // prove makes a player commit to its strategy, or to the model that chose it.
-func (a *agentCommand) prove(play *agent.Player) error {
+func (a *agentCommand) prove(play *player.Player) error {
 	if err := os.MkdirAll(a.proofs, 0o700); err != nil {
 		return fmt.Errorf("--proof: %w", err)
 	}
 	a.prover = &proving.Prover{
 		Folder: a.proofs, Side: proof.Side(a.role), Committed: a.committed, Strategy: proof.Strategy{
 			Name: play.Name, Opening: play.Opening, Reservation: play.Reservation, Seed: play.Seed,
+			OtherReservation: play.OtherReservation,
 		},
 	}
 	if a.model != "" {

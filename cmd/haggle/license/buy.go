@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,7 +78,7 @@ func newBuyCommand(c *connection) *cobra.Command {
   haggle license buy --publisher site-a.local --publisher site-b.local --purpose inference --fetches 1000 \
     --max-price 0.004 --budget 8 --strategy negmas-boulware --dry-run`,
 	}
-	names := slices.Sorted(maps.Keys(strategy.Named()))
+	names := strategy.Names()
 	r, flags := &b.request, cmd.Flags()
 	flags.StringArrayVar(&r.Publishers, "publisher", nil, "hostname of a publisher; can be repeated")
 	flags.StringArrayVar(&b.purposes, "purpose", nil, "required use, such as inference; can be repeated")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/simulation"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
@@ -30,10 +31,11 @@ const help = `Plays one session of two strategies and prints every move with its
 
 Names, seed, rounds and repetition are those of "haggle tournament": a session of its table is the same here.
 
-Strategies: `
+The optimal player knows the reservation prices of both sides, which no agent does: it is a benchmark, and
+plays in haggle scenarios only.
 
-// lineLength is the length up to which the list of strategies is wrapped.
-const lineLength = 100
+Strategies:
+`
 
 // Command returns "haggle simulate".
 func Command(s *session.Session) *cobra.Command {
@@ -42,7 +44,7 @@ func Command(s *session.Session) *cobra.Command {
 	repetition := 0
 	cmd := &cobra.Command{
 		Use: "simulate FIRST SECOND", Short: "Play one session of two strategies, move by move",
-		Long: help + wrapped(simulation.StrategyNames()) + ".",
+		Long: help + overview(),
 		Example: `  haggle simulate linear negmas-boulware
   haggle simulate micro hardliner --scenario random-1-3 --seed 7 --rounds 20`,
 		ValidArgs: simulation.StrategyNames(),
@@ -69,7 +71,10 @@ func Command(s *session.Session) *cobra.Command {
 			return exitcode.Usagef("--rounds: the scenario %s has its own rounds, up to %d; leave it out",
 				scenario.Name, scenario.Rules.MaxRounds)
 		}
-		if plan.Entrants, err = simulation.Entrants(strategies); err != nil {
+		if plan.Entrants, err = simulation.Entrants(strategies); err == nil {
+			err = simulation.CheckRules(plan.Entrants, tournament.Join{tournament.List{scenario}})
+		}
+		if err != nil {
 			return exitcode.AsUsage(err, "")
 		}
 		turns, end, err := plan.Trace(scenario, 0, 1, repetition)
@@ -81,23 +86,13 @@ func Command(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// wrapped joins names with commas in lines of limited length.
-func wrapped(names []string) string {
-	var text strings.Builder
-	length := len("Strategies: ")
-	for i, name := range names {
-		switch {
-		case i == 0:
-		case length+len(name) > lineLength:
-			text.WriteString(",\n")
-			length = 0
-		default:
-			text.WriteString(", ")
-		}
-		text.WriteString(name)
-		length += len(name) + 2
+// overview returns a line for each strategy.
+func overview() string {
+	var rows format.Rows
+	for _, entry := range append(strategy.List(), strategy.Entry{Name: game.Name, Summary: game.Summary}) {
+		rows = append(rows, [2]string{entry.Name, entry.Summary})
 	}
-	return text.String()
+	return rows.String()
 }
 
 // turnView is a move. Decimal numbers are text.

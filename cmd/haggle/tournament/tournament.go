@@ -60,7 +60,7 @@ func Command(s *session.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&options.Strategies, "strategies", nil,
-		"strategies that take part (default: all; haggle simulate --help lists them)")
+		"strategies that take part (default: all but optimal; haggle simulate --help lists them)")
 	flags.StringSliceVar(&options.Scenarios, "scenarios", []string{"random:20", "haggle:20"},
 		"scenarios: random:N, haggle:N or a folder; can be repeated")
 	flags.Uint64Var(&options.Seed, "seed", 1, "number from which all random numbers follow")

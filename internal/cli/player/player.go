@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,44 +15,81 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Flags are --strategy, --seed and --record.
+// Flags are --strategy, --other-reservation, --seed and --record.
 type Flags struct {
 	name, record string
+	other        amount.Text
 	seed         uint64
 }
 
 // Register adds the flags to a command. The strategy is required if there is no default.
 func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.name, "strategy", byDefault, "strategy: "+strings.Join(Names(), ", "))
+	names := append(strategy.Names(), game.Name)
+	flags.StringVar(&f.name, "strategy", byDefault,
+		"strategy (haggle simulate --help describes them): "+strings.Join(names, ", "))
+	flags.Var(&f.other, "other-reservation", "with --strategy "+game.Name+
+		": reservation price that it assumes of the other side, a seller's after the fee")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
 	flags.StringVar(&f.record, "record", "",
 		"file to which each decision is appended as a line of JSON, with its state and reason")
-	command.Choices(cmd, "strategy", Names()...)
+	command.Choices(cmd, "strategy", names...)
 	if byDefault == "" {
 		command.Required(cmd, "strategy")
 	}
 }
 
-// Names returns the names of all strategies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(strategy.Named())) }
-
 // Player is a player without prices, and its record.
 type Player struct {
 	agent.Player
-	file *os.File
+	// Other is the text of --other-reservation: see [Player.Assume]. It is empty unless the strategy is the
+	// optimal player.
+	Other amount.Text
+	// OtherReservation is nil before Assume.
+	OtherReservation *uint64
+	// HasOpening reports whether the strategy uses the opening price.
+	HasOpening bool
+	file       *os.File
 }
+
+// Assume makes the optimal player assume the other side's reservation price, in base units of the mint.
+func (p *Player) Assume(units uint64) {
+	p.OtherReservation, p.Strategy = &units, game.Assuming{Other: units}
+}
+
+// Note returns a note for a user who has given an opening price: empty if the strategy uses it.
+func (p *Player) Note() string {
+	if p.HasOpening {
+		return ""
+	}
+	return fmt.Sprintf("the strategy %s does not use --opening", p.Name)
+}
+
+// IsOptimal reports whether the strategy is the optimal player.
+func (f *Flags) IsOptimal() bool { return f.name == game.Name }
 
 // Open returns the player and opens its record. It calls decided, which may be nil, with each decision.
 func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
-	played, known := strategy.Named()[f.name]
-	if !known {
-		return nil, exitcode.Usagef("--strategy: %q is none of %s", f.name, strings.Join(Names(), ", "))
+	entries := append(strategy.List(), strategy.Entry{Name: game.Name, Strategy: game.Complete{}})
+	at := slices.IndexFunc(entries, func(e strategy.Entry) bool { return e.Name == f.name })
+	switch {
+	case at < 0:
+		return nil, exitcode.Usagef("--strategy: %q is none of %s, %s", f.name,
+			strings.Join(strategy.Names(), ", "), game.Name)
+	case f.IsOptimal() && f.other.IsZero():
+		return nil, exitcode.Requires("--strategy "+game.Name, "--other-reservation", "")
+	case !f.IsOptimal() && !f.other.IsZero():
+		return nil, exitcode.Requires("--other-reservation", "--strategy "+game.Name, "")
 	}
-	p := &Player{Player: agent.Player{Strategy: played, Name: f.name, Seed: f.seed}}
+	p := &Player{
+		Player: agent.Player{Strategy: entries[at].Strategy, Name: f.name, Seed: f.seed},
+		Other:  f.other, HasOpening: entries[at].HasOpening,
+	}
 	if f.record != "" {
 		var err error
 		// The record is private: it shows how the agent bargains.

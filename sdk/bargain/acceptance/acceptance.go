@@ -10,11 +10,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Const is ACconst(Utility): it accepts offers with at least this utility.
-type Const struct{ Utility fixed.Number }
+// Const is ACconst: it accepts offers with at least a utility.
+type Const struct {
+	Utility fixed.Number
+	// Level gives the utility as a level of the rational range, if Utility is lower.
+	Level fixed.Number
+}
 
 // Acceptor implements [bargain.Acceptance].
-func (c Const) Acceptor(seat bargain.Seat) bargain.Acceptor { return &constant{c, seat.Preferences} }
+func (c Const) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	if c.Level > 0 {
+		c.Utility = max(c.Utility, seat.Preferences.Target(c.Level))
+	}
+	return &constant{c, seat.Preferences}
+}
 
 type constant struct {
 	Const

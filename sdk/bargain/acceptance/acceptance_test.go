@@ -54,6 +54,23 @@ func TestNext(t *testing.T) {
 	require.False(t, acceptor.Accepts(&bargain.State{Offer: 51}, plan(bargain.NoOutcome)))
 }
 
+// TestALevelIsAPartOfTheRationalRange has a reservation value of .2: the level .5 is the utility .6.
+func TestALevelIsAPartOfTheRationalRange(t *testing.T) {
+	seat := buyer(t, fixed.One/5)
+	for _, test := range []struct {
+		condition acceptance.Const
+		most      bargain.Outcome
+	}{
+		{acceptance.Const{Level: fixed.One / 2}, 40},
+		{acceptance.Const{Level: fixed.One / 2, Utility: fixed.One / 10 * 7}, 30},
+		{acceptance.Const{Utility: fixed.One / 10}, 80},
+	} {
+		a := test.condition.Acceptor(seat)
+		require.True(t, a.Accepts(&bargain.State{Offer: test.most}, nil), "%+v", test)
+		require.False(t, a.Accepts(&bargain.State{Offer: test.most + 1}, nil), "%+v", test)
+	}
+}
+
 // TestAllNeedsBothConditions has a buyer that accepts a price of at most 50 in the second half of the time.
 // Any is beside it, so that the two cannot be mistaken for each other.
 func TestAllNeedsBothConditions(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
 // The behaviour-dependent tactics below imitate the other party issue by issue. They work on amounts: the
@@ -28,19 +29,21 @@ func (r Relative) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 }
 
 // RandomAbsolute is the random absolute tit-for-tat tactic: it concedes as much as the other party did Delay
-// offers ago, and a random part: x' = x + y[n-Delay] - y[n-Delay+1] +- R(Most), with a random number from 0
-// to Most ticks in the other party's favour. If Delay is zero, 1 is used.
+// offers ago, and a random part: x' = x + y[n-Delay] - y[n-Delay+1] +- R(M), with a random number from 0 to M
+// ticks in the other party's favour. If Delay is zero, 1 is used.
 type RandomAbsolute struct {
 	Delay int
+	// Most and Share give M: Most ticks, and of each issue that part of its number of values, rounded down.
 	Most  uint64
+	Share fixed.Number
 }
 
 // Bidder implements [bargain.Bidding].
 func (r RandomAbsolute) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	back := max(r.Delay, 1)
 	bidder := newImitator(seat, back, back-1, add)
-	if i, ok := bidder.(*imitator); ok && r.Most > 0 {
-		return &randomImitator{imitator: i, most: r.Most, random: seat.Random}
+	if i, ok := bidder.(*imitator); ok && (r.Most > 0 || r.Share > 0) {
+		return &randomImitator{imitator: i, RandomAbsolute: r, random: seat.Random}
 	}
 	return bidder
 }
@@ -160,8 +163,15 @@ func add(x, older, newer uint64) uint64 {
 // randomImitator moves each imitated value by a random number of ticks in the other party's favour.
 type randomImitator struct {
 	*imitator
-	most   uint64
+	RandomAbsolute
 	random *bargain.Random
+}
+
+// share returns a part of a count, rounded down. The part is at most 1.
+func share(count uint64, part fixed.Number) uint64 {
+	high, low := bits.Mul64(count, uint64(part))
+	quotient, _ := bits.Div64(high, low, uint64(fixed.One))
+	return quotient
 }
 
 func (r *randomImitator) Next(state *bargain.State) bargain.Outcome {
@@ -176,7 +186,7 @@ func (r *randomImitator) Next(state *bargain.State) bargain.Outcome {
 			continue
 		}
 		index := domain.Value(next, at)
-		distance := r.random.Below(r.most + 1)
+		distance := r.random.Below(r.Most + share(issue.Count, r.Share) + 1)
 		up := domain.With(next, at, index+min(distance, issue.Count-1-index))
 		down := domain.With(next, at, index-min(distance, index))
 		// The other party's favour is where the own utility falls.

@@ -64,6 +64,13 @@ func TestTitForTat(t *testing.T) {
 		seen[random.Next(s)] = true
 	}
 	require.Equal(t, map[bargain.Outcome]bool{59: true, 60: true, 61: true, 62: true}, seen)
+	// A hundredth of 201 values is 2.
+	random = bidding.RandomAbsolute{Share: fixed.One / 100}.Bidder(buyer(t, 0), nil)
+	clear(seen)
+	for range 100 {
+		seen[random.Next(s)] = true
+	}
+	require.Equal(t, map[bargain.Outcome]bool{59: true, 60: true, 61: true}, seen)
 	// The reservation value .75 is the price 50.
 	require.Equal(t, bargain.Outcome(50), bidding.Relative{}.Bidder(buyer(t, fixed.One/4*3), nil).Next(s))
 	require.Equal(t, bargain.Outcome(0), bidding.Relative{}.Bidder(buyer(t, 0), nil).Next(state()))
@@ -153,6 +160,14 @@ func TestPatienceFallsWithTheOffers(t *testing.T) {
 	require.Equal(t, bargain.Outcome(44), patience.Next(state(1, 2, 3, 4, 5, 6, 7, 8)))
 	// With 16 offers it is .1 + .9 e^-1 = .431091.
 	require.Equal(t, bargain.Outcome(86), patience.Next(state(1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8)))
+}
+
+// TestPatienceConcedesFromTheOpening has the opening price 100 of 200.
+func TestPatienceConcedesFromTheOpening(t *testing.T) {
+	opening := buyer(t, 0)
+	opening.Opening = fixed.One / 2
+	p := bidding.ResourceDependent{Resource: bidding.ResourcePatience}.Bidder(opening, nil)
+	require.Equal(t, bargain.Outcome(160), p.Next(state(1, 2)), "100 + 100 e^-.5 = 160.7")
 }
 
 func TestHybridFollowsItsCurveFirst(t *testing.T) {

@@ -18,7 +18,7 @@ const (
 )
 
 // ResourceDependent concedes as a resource runs out: the concession is K + (1-K) e^-r. The less there is of
-// the resource r, the more it concedes.
+// the resource r, the more it concedes, from the opening to the reservation value.
 //
 // Source: Faratin, Sierra, Jennings (1998), section 4.2.
 type ResourceDependent struct {
@@ -34,29 +34,29 @@ type ResourceDependent struct {
 
 // Bidder implements [bargain.Bidding].
 func (r ResourceDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidder {
-	if _, _, ok := seat.Preferences.Range(); !ok {
+	least, most, ok := seat.Range()
+	if !ok {
 		return none{}
 	}
 	if r.Unit <= 0 {
 		r.Unit = fixed.One
 	}
-	return &resource{ResourceDependent: r, seat: seat, model: model}
+	return &resource{ResourceDependent: r, seat: seat, model: model, least: least, most: most}
 }
 
 type resource struct {
 	ResourceDependent
-	seat  bargain.Seat
-	model bargain.Model
+	seat        bargain.Seat
+	model       bargain.Model
+	least, most fixed.Number
 }
 
 func (*resource) Sent(bargain.Outcome) {}
 
 func (r *resource) Next(state *bargain.State) bargain.Outcome {
-	p := r.seat.Preferences
-	least, most, _ := p.Range()
 	concession := r.K + (fixed.One - r.K).Mul(fixed.Exp(-r.left(state).Div(r.Unit)))
-	target := most - concession.Mul(most-least)
-	return choose(p, r.Pick, target.Clamp(least, most), r.seat.Random, r.model)
+	target := (r.most - concession.Mul(r.most-r.least)).Clamp(r.least, r.most)
+	return choose(r.seat.Preferences, r.Pick, target, r.seat.Random, r.model)
 }
 
 // left returns the amount of the resource.

@@ -17,7 +17,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
 	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
-	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
@@ -46,29 +45,15 @@ func deal(t *testing.T) *tournament.Scenario {
 	return s
 }
 
-// entrants are all named strategies, and compositions with the other curves, tactics, conditions and models.
+// entrants are all named strategies, and compositions with other curves, choices and conditions.
 func entrants() (list []tournament.Entrant) {
 	strategies := strategy.Named()
 	const tenth = fixed.One / 10
-	picks := func(model bargain.Modeling) bargain.BOA {
-		return bargain.BOA{
-			Bidding:    bidding.TimeDependent{Curve: curve.GeniusBoulware, Pick: bidding.PickModel},
-			Acceptance: acceptance.Combi{Expectation: acceptance.ExpectAvg}, Modeling: model,
-		}
-	}
-	strategies["(smith)"], strategies["(bayesian)"] = picks(opponent.Smith{}), picks(opponent.Bayesian{})
-	strategies["(nash frequency)"] = picks(opponent.NashFrequency{})
 	strategies["(exp aspiration)"] = strategy.TimeDependent(
 		curve.ExpAspiration{Max: fixed.One, Exponent: fixed.One / 8})
 	for name, b := range map[string]bargain.Bidding{
-		"(averaged)":        bidding.Averaged{Window: 3},
 		"(random absolute)": bidding.RandomAbsolute{Most: 3},
-		"(steps)":           bidding.ResourceDependent{K: tenth, Unit: 10 * fixed.One},
 		"(patience)":        bidding.ResourceDependent{K: tenth, Resource: bidding.ResourcePatience, Pick: bidding.PickRandom},
-		"(mixture)": bidding.Mixture{
-			{Bidding: bidding.TimeDependent{Curve: curve.GeniusLinear}, Weight: 2},
-			{Bidding: bidding.Relative{}, Weight: 1},
-		},
 	} {
 		strategies[name] = bargain.BOA{
 			Bidding: b, Acceptance: acceptance.Any{First: acceptance.Next{}, Second: acceptance.Time{From: 9 * tenth}},

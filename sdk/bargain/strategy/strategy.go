@@ -15,10 +15,11 @@ import (
 // TimeDependent is Faratin's and GENIUS' time dependent agent with a curve and ACnext. GENIUS offers the
 // outcome nearest to the target.
 func TimeDependent(c curve.Curve) bargain.BOA {
-	return bargain.BOA{
-		Bidding:    bidding.TimeDependent{Curve: c, Pick: bidding.PickNearest},
-		Acceptance: acceptance.Next{},
-	}
+	return bargain.BOA{Bidding: timeDependent(c), Acceptance: acceptance.Next{}}
+}
+
+func timeDependent(c curve.Curve) bargain.Bidding {
+	return bidding.TimeDependent{Curve: c, Pick: bidding.PickNearest}
 }
 
 // GENIUS' time dependent agents: F(t) = t^(1/e) with e = 0.2, 1 and 2.
@@ -127,19 +128,4 @@ func NiceTitForTat() bargain.BOA {
 // Hybrid is NegMAS' HybridNegotiator: see [bidding.Hybrid].
 func Hybrid() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Hybrid{}, Acceptance: acceptance.Next{}}
-}
-
-// Named returns the strategies by the names that commands and records use.
-func Named() map[string]bargain.Strategy {
-	return map[string]bargain.Strategy{
-		"linear":          Linear(),
-		"genius-boulware": GeniusBoulware(), "genius-linear": GeniusLinear(),
-		"genius-conceder": GeniusConceder(),
-		"negmas-boulware": NegmasBoulware(), "negmas-linear": NegmasLinear(),
-		"negmas-conceder":     NegmasConceder(),
-		"faratin-exponential": FaratinExponential(fixed.One/10, fixed.One), "tit-for-tat": TitForTat(),
-		"negmas-tit-for-tat": NegmasTitForTat(), "nice-tit-for-tat": NiceTitForTat(), "hybrid": Hybrid(),
-		"micro": MiCRO(), "hardliner": Hardliner(), "random": Random(),
-		"cab": CAB(), "can": CAN(), "car": CAR(), "wab": WAB(), "wan": WAN(), "war": WAR(),
-	}
 }

@@ -1,0 +1,56 @@
+package strategy
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/acceptance"
+	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
+	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// The strategies below are the other tactics of Faratin, Sierra, Jennings: Negotiation Decision Functions for
+// Autonomous Agents (1998), sections 4.2 to 4.4, with ACnext. The formulas are the paper's; for parameters
+// that it leaves open, the comments give the values.
+
+// ResourceDependent concedes as its steps run out: 0.1 + 0.9 e^-r of the range, where r is the number of its
+// steps that are left. So it concedes most in the last three.
+func ResourceDependent() bargain.BOA {
+	return tactic(bidding.ResourceDependent{K: fixed.One / 10, Pick: bidding.PickNearest})
+}
+
+// Patience concedes as offers are made, with or without a deadline: 0.1 + 0.9 e^-r, where r is 5 divided by
+// the number of offers so far of a session of two parties. After five offers it has conceded 0.43.
+func Patience() bargain.BOA {
+	return tactic(bidding.ResourceDependent{
+		K: fixed.One / 10, Resource: bidding.ResourcePatience, Unit: fixed.One / 5, Pick: bidding.PickNearest,
+	})
+}
+
+// RandomAbsolute concedes as much as the other party did, and a random part of up to a fiftieth of each
+// issue's range.
+func RandomAbsolute() bargain.BOA {
+	return tactic(bidding.RandomAbsolute{Share: fixed.One / 50})
+}
+
+// AveragedTitForTat concedes in percent what the other party conceded by its last two steps together.
+func AveragedTitForTat() bargain.BOA { return tactic(bidding.Averaged{Window: 2}) }
+
+// Mixture aims at the mean of the utilities that the linear time-dependent tactic and the relative
+// tit-for-tat tactic give: both have the same weight.
+func Mixture() bargain.BOA {
+	return tactic(bidding.Mixture{
+		{Bidding: timeDependent(curve.GeniusLinear), Weight: 1}, {Bidding: bidding.Relative{}, Weight: 1},
+	})
+}
+
+// Switch is relative tit-for-tat up to four fifths of the time, and then GENIUS' Boulware: in the paper's
+// section 4.4 the weights of tactics change with the state of the negotiation.
+func Switch() bargain.BOA {
+	return tactic(bidding.Switch{
+		Before: bidding.Relative{}, After: timeDependent(curve.GeniusBoulware), At: fixed.One / 5 * 4,
+	})
+}
+
+func tactic(b bargain.Bidding) bargain.BOA {
+	return bargain.BOA{Bidding: b, Acceptance: acceptance.Next{}}
+}
