@@ -117,10 +117,10 @@ func TestPlayersRecordTheirDecisions(t *testing.T) {
 	require.Equal(t, agent.Record{
 		Negotiation: n.Address, Side: "buyer", Strategy: "linear", Time: 10, Deadline: 60, Round: 2, MaxRounds: 4,
 		Standing: 700_000, Escrow: 1_000_000, Previous: 300_000, Least: 100_000, Most: 1_000_000, Move: "offer",
-		Price: 600_000, Reason: "bidding strategy: concedes",
+		Price: 600_000, Reason: "lowest outcome that meets the curve's target: concedes",
 	}, records[1])
-	require.Equal(t, "bidding strategy: first offer", records[0].Reason)
-	require.Equal(t, []any{"accept", uint64(600_000), "acceptance condition holds"},
+	require.Equal(t, "lowest outcome that meets the curve's target: first offer", records[0].Reason)
+	require.Equal(t, []any{"accept", uint64(600_000), "ACnext: at least as good as the next offer"},
 		[]any{records[2].Move, records[2].Price, records[2].Reason})
 
 	full := errors.New("disk full")

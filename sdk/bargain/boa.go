@@ -15,8 +15,9 @@ type Bidder interface {
 	// Next returns the offer for this turn, or [NoOutcome] to end the session. It is called at most once for
 	// each turn, and its offer need not be made: see Sent.
 	Next(state *State) Outcome
-	// Sent records that the last result of Next has been offered.
-	Sent(o Outcome)
+	// Sent records that the last result of Next has been offered, and returns the reason of that offer, a
+	// constant: see [Action]. A method of its own for it would be a further call in each round.
+	Sent(o Outcome) (reason string)
 }
 
 // Acceptance is an immutable description of a condition to accept offers.
@@ -29,6 +30,8 @@ type Acceptance interface {
 type Acceptor interface {
 	// Accepts reports whether to accept state.Offer, which is never [NoOutcome].
 	Accepts(state *State, plan Plan) bool
+	// Reason returns why the last result of Accepts was true, a constant: see [Action].
+	Reason() string
 }
 
 // Plan is what a party would do if it did not accept.
@@ -106,13 +109,13 @@ func (b *boa) Respond(state *State) Action {
 		}
 	}
 	if state.Offer != NoOutcome && state.By != b.self && b.acceptor.Accepts(state, b) {
-		return Accept("acceptance condition holds")
+		return Accept(b.acceptor.Reason())
 	}
 	next := b.Next()
-	if next != NoOutcome {
-		b.bidder.Sent(next)
+	if next == NoOutcome {
+		return End("no outcome to offer reaches the reservation value")
 	}
-	return Propose(next, "bidding strategy")
+	return Propose(next, b.bidder.Sent(next))
 }
 
 // Own returns a party's own offer, counted back from its last one, which is 0.

@@ -22,13 +22,16 @@ func (c Const) Acceptor(seat bargain.Seat) bargain.Acceptor {
 	if c.Level > 0 {
 		c.Utility = max(c.Utility, seat.Preferences.Target(c.Level))
 	}
-	return &constant{c, seat.Preferences}
+	return &constant{c, seat.Preferences, "ACconst: at least the constant utility"}
 }
 
 type constant struct {
 	Const
 	preferences *bargain.Preferences
+	reason      string
 }
+
+func (c *constant) Reason() string { return c.reason }
 
 func (c *constant) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	u := c.preferences.Of(state.Offer)
@@ -44,12 +47,21 @@ func (n Next) Acceptor(seat bargain.Seat) bargain.Acceptor {
 	if n.Alpha == 0 {
 		n.Alpha = fixed.One
 	}
-	return &next{n, seat.Preferences}
+	return &next{Next: n, preferences: seat.Preferences}
 }
 
 type next struct {
 	Next
 	preferences *bargain.Preferences
+	// isLast reports whether there was no next offer.
+	isLast bool
+}
+
+func (n *next) Reason() string {
+	if n.isLast {
+		return "ACnext: at least the reservation value, and there is no next offer"
+	}
+	return "ACnext: at least as good as the next offer"
 }
 
 func (n *next) Accepts(state *bargain.State, plan bargain.Plan) bool {
@@ -58,7 +70,7 @@ func (n *next) Accepts(state *bargain.State, plan bargain.Plan) bool {
 		return false
 	}
 	planned := plan.Next()
-	if planned == bargain.NoOutcome {
+	if n.isLast = planned == bargain.NoOutcome; n.isLast {
 		return true
 	}
 	scaled := u
@@ -83,23 +95,45 @@ func (t *timed) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	return state.Time >= t.From && t.preferences.IsRational(state.Offer)
 }
 
+func (t *timed) Reason() string {
+	if t.From > 0 {
+		return "ACtime: at least the reservation value, and late enough"
+	}
+	return "at least the reservation value"
+}
+
 // never accepts nothing.
 type never struct{}
 
 func (never) Accepts(*bargain.State, bargain.Plan) bool { return false }
+
+func (never) Reason() string { return "" }
 
 // Any accepts if one of two conditions holds. The second is not asked if the first holds.
 type Any struct{ First, Second bargain.Acceptance }
 
 // Acceptor implements [bargain.Acceptance].
 func (a Any) Acceptor(seat bargain.Seat) bargain.Acceptor {
-	return either{a.First.Acceptor(seat), a.Second.Acceptor(seat)}
+	return &either{first: a.First.Acceptor(seat), second: a.Second.Acceptor(seat)}
 }
 
-type either struct{ first, second bargain.Acceptor }
+type either struct {
+	first, second bargain.Acceptor
+	// byFirst reports whether the first one held.
+	byFirst bool
+}
 
-func (e either) Accepts(state *bargain.State, plan bargain.Plan) bool {
-	return e.first.Accepts(state, plan) || e.second.Accepts(state, plan)
+func (e *either) Accepts(state *bargain.State, plan bargain.Plan) bool {
+	e.byFirst = e.first.Accepts(state, plan)
+	return e.byFirst || e.second.Accepts(state, plan)
+}
+
+// Reason returns that of the condition that held.
+func (e *either) Reason() string {
+	if e.byFirst {
+		return e.first.Reason()
+	}
+	return e.second.Reason()
 }
 
 // All accepts if both of two conditions hold.
@@ -115,3 +149,5 @@ type both struct{ first, second bargain.Acceptor }
 func (b both) Accepts(state *bargain.State, plan bargain.Plan) bool {
 	return b.first.Accepts(state, plan) && b.second.Accepts(state, plan)
 }
+
+func (both) Reason() string { return "both conditions hold" }

@@ -92,5 +92,57 @@ func TestAllNeedsBothConditions(t *testing.T) {
 		state := &bargain.State{Steps: 10, Time: test.time, Offer: test.price, Most: 100}
 		require.Equal(t, test.all, all.Accepts(state, nil), "all: price %d at %v", test.price, test.time)
 		require.Equal(t, test.any, either.Accepts(state, nil), "any: price %d at %v", test.price, test.time)
+		switch {
+		case test.price == 50:
+			require.Equal(t, "ACconst: at least the constant utility", either.Reason())
+		case test.any:
+			require.Equal(t, "ACtime: at least the reservation value, and late enough", either.Reason())
+		}
+	}
+	require.Equal(t, "both conditions hold", all.Reason())
+}
+
+// offering is a plan with a next offer.
+type offering bargain.Outcome
+
+func (o offering) Next() bargain.Outcome { return bargain.Outcome(o) }
+
+// TestConditionsGiveTheirReasons has a buyer at nine tenths of the time whose next offer is the price 10. The
+// seller has offered 80, 60 and 70.
+func TestConditionsGiveTheirReasons(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1))
+	require.NoError(t, err)
+	line, err := utility.PriceLine(domain, false)
+	require.NoError(t, err)
+	preferences, err := bargain.NewPreferences(domain, line, 0)
+	require.NoError(t, err)
+	seat := bargain.Seat{Preferences: preferences, Parties: 2, Steps: 10}
+	state := &bargain.State{Steps: 10, Time: fixed.One / 10 * 9, Most: 100}
+	for _, price := range []bargain.Outcome{80, 60, 70} {
+		state.History = append(state.History, bargain.Offer{By: 1, Time: fixed.One / 10 * 9, Outcome: price})
+	}
+	combi := func(e acceptance.Expectation) bargain.Acceptance {
+		return acceptance.Combi{From: fixed.One / 2, Expectation: e}
+	}
+	for _, test := range []struct {
+		condition bargain.Acceptance
+		price     bargain.Outcome
+		next      bargain.Outcome
+		want      string
+	}{
+		{acceptance.Next{}, 10, 10, "ACnext: at least as good as the next offer"},
+		{acceptance.Next{}, 90, bargain.NoOutcome, "ACnext: at least the reservation value, and there is no next offer"},
+		{acceptance.Rational{}, 90, 10, "at least the reservation value"},
+		{acceptance.Best{}, 0, 0, "as good as the best outcome"},
+		{combi(acceptance.ExpectMax), 10, 10, "ACnext: at least as good as the next offer"},
+		{combi(acceptance.ExpectMax), 60, 10, "ACcombi: at least the best offer of the last window"},
+		{combi(acceptance.ExpectAvg), 70, 10, "ACcombi: at least the average of the last window"},
+		{combi(acceptance.ExpectProb), 60, 10, "ACcombi: at least the expectation of a better offer"},
+		{combi(acceptance.ExpectNothing), 90, 10, "ACcombi: at least the reservation value, near the deadline"},
+	} {
+		a := test.condition.Acceptor(seat)
+		state.Offer, state.By = test.price, 1
+		require.True(t, a.Accepts(state, offering(test.next)), "%+v", test)
+		require.Equal(t, test.want, a.Reason())
 	}
 }

@@ -47,10 +47,27 @@ type combi struct {
 	Combi
 	next bargain.Acceptor
 	seat bargain.Seat
+	// byNext reports whether ACnext held.
+	byNext bool
+}
+
+// expected are the reasons of the expectations.
+var expected = [...]string{
+	ExpectNothing: "ACcombi: at least the reservation value, near the deadline",
+	ExpectMax:     "ACcombi: at least the best offer of the last window",
+	ExpectAvg:     "ACcombi: at least the average of the last window",
+	ExpectProb:    "ACcombi: at least the expectation of a better offer",
+}
+
+func (c *combi) Reason() string {
+	if c.byNext {
+		return c.next.Reason()
+	}
+	return expected[c.Expectation]
 }
 
 func (c *combi) Accepts(state *bargain.State, plan bargain.Plan) bool {
-	if c.next.Accepts(state, plan) {
+	if c.byNext = c.next.Accepts(state, plan); c.byNext {
 		return true
 	}
 	p := c.seat.Preferences

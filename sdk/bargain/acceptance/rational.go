@@ -34,6 +34,13 @@ type raising struct {
 	least, step fixed.Number
 }
 
+func (r *raising) Reason() string {
+	if r.step > 0 {
+		return "at least the reservation value, and better than all that it has accepted"
+	}
+	return "at least the reservation value, and not worse than any that it has accepted"
+}
+
 func (r *raising) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	u := r.preferences.Of(state.Offer)
 	if u < r.least {
@@ -52,5 +59,5 @@ func (Best) Acceptor(seat bargain.Seat) bargain.Acceptor {
 	if !ok {
 		return never{}
 	}
-	return Const{Utility: most}.Acceptor(seat)
+	return &constant{Const{Utility: most}, seat.Preferences, "as good as the best outcome"}
 }

@@ -25,7 +25,7 @@ type Relative struct{ Delay int }
 // Bidder implements [bargain.Bidding].
 func (r Relative) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	back := max(r.Delay, 1)
-	return newImitator(seat, back, back-1, scale)
+	return newImitator(seat, back, back-1, scale, "relative tit-for-tat: the other side's step in percent")
 }
 
 // RandomAbsolute is the random absolute tit-for-tat tactic: it concedes as much as the other party did Delay
@@ -41,8 +41,9 @@ type RandomAbsolute struct {
 // Bidder implements [bargain.Bidding].
 func (r RandomAbsolute) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	back := max(r.Delay, 1)
-	bidder := newImitator(seat, back, back-1, add)
+	bidder := newImitator(seat, back, back-1, add, "absolute tit-for-tat: the other side's step")
 	if i, ok := bidder.(*imitator); ok && (r.Most > 0 || r.Share > 0) {
+		i.imitates = "absolute tit-for-tat: the other side's step, and a random part"
 		return &randomImitator{imitator: i, RandomAbsolute: r, random: seat.Random}
 	}
 	return bidder
@@ -54,7 +55,8 @@ type Averaged struct{ Window int }
 
 // Bidder implements [bargain.Bidding].
 func (a Averaged) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
-	return newImitator(seat, max(a.Window, 1), 0, scale)
+	return newImitator(seat, max(a.Window, 1), 0, scale,
+		"averaged tit-for-tat: the other side's last steps in percent")
 }
 
 // imitator applies a rule to two offers received, counted back from the last one.
@@ -63,18 +65,22 @@ type imitator struct {
 	self         int
 	older, newer int
 	rule         func(x, older, newer uint64) uint64
+	// imitates is the reason of an imitation, reason that of the last result of Next.
+	imitates, reason string
 }
 
 func newImitator(
-	seat bargain.Seat, older, newer int, rule func(x, older, newer uint64) uint64,
+	seat bargain.Seat, older, newer int, rule func(x, older, newer uint64) uint64, imitates string,
 ) bargain.Bidder {
 	if _, _, ok := seat.Preferences.Range(); !ok {
 		return none{}
 	}
-	return &imitator{preferences: seat.Preferences, self: seat.Self, older: older, newer: newer, rule: rule}
+	return &imitator{
+		preferences: seat.Preferences, self: seat.Self, older: older, newer: newer, rule: rule, imitates: imitates,
+	}
 }
 
-func (*imitator) Sent(bargain.Outcome) {}
+func (i *imitator) Sent(bargain.Outcome) string { return i.reason }
 
 func (i *imitator) Next(state *bargain.State) bargain.Outcome { return i.rational(i.imitate(state)) }
 
@@ -83,6 +89,7 @@ func (i *imitator) rational(o bargain.Outcome) bargain.Outcome {
 	if i.preferences.IsRational(o) {
 		return o
 	}
+	i.reason = "lowest rational outcome: the imitation is below the reservation value"
 	least, _, _ := i.preferences.Range()
 	return i.preferences.Inverse().AtLeast(least)
 }
@@ -91,13 +98,16 @@ func (i *imitator) imitate(state *bargain.State) bargain.Outcome {
 	own, ok := state.Own(i.self, 0)
 	if !ok {
 		_, best := i.preferences.Extremes()
+		i.reason = "best outcome: the first offer imitates nothing"
 		return best
 	}
 	older, ok := state.Others(i.self, i.older)
 	newer, _ := state.Others(i.self, i.newer)
 	if !ok {
+		i.reason = "own last offer: too few offers to imitate"
 		return own.Outcome
 	}
+	i.reason = i.imitates
 	domain, next := i.preferences.Domain(), own.Outcome
 	for at := range domain.Len() {
 		issue := domain.Issue(at)

@@ -54,16 +54,19 @@ type hybrid struct {
 	Hybrid
 	preferences *bargain.Preferences
 	self        int
+	reason      string
 }
 
-func (*hybrid) Sent(bargain.Outcome) {}
+func (h *hybrid) Sent(bargain.Outcome) string { return h.reason }
 
 func (h *hybrid) Next(state *bargain.State) bargain.Outcome {
 	t := state.Time
 	target := h.Curve.Level(t)
+	h.reason = "curve's target: too few offers to answer"
 	if behaviour, ok := h.behaviour(state); ok {
 		square := t.Mul(t)
 		target = square.Mul(target) + (fixed.One - square).Mul(behaviour)
+		h.reason = "mean of the curve's target and of an answer to the other side's concessions"
 	}
 	least, most, _ := h.preferences.Range()
 	return choose(h.preferences, PickNearest, target.Clamp(least, most), nil, nil)
@@ -144,10 +147,11 @@ func (m *mixed) Next(state *bargain.State) bargain.Outcome {
 	return choose(m.preferences, PickNearest, target.Clamp(least, most), nil, nil)
 }
 
-func (m *mixed) Sent(bargain.Outcome) {
+func (m *mixed) Sent(bargain.Outcome) string {
 	for i, bidder := range m.bidders {
 		bidder.Sent(m.next[i])
 	}
+	return "mean of the mixture's tactics"
 }
 
 // Switch changes from one bidding to another at a relative time.
@@ -174,4 +178,5 @@ func (s *switched) Next(state *bargain.State) bargain.Outcome {
 	return s.current.Next(state)
 }
 
-func (s *switched) Sent(o bargain.Outcome) { s.current.Sent(o) }
+// Sent returns the reason of the bidding in use.
+func (s *switched) Sent(o bargain.Outcome) string { return s.current.Sent(o) }

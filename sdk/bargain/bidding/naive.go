@@ -80,17 +80,24 @@ type naive struct {
 	gaps        gaps
 	// most is the highest utility, span its difference from the lowest one.
 	most, span fixed.Number
+	reason     string
 }
 
-func (*naive) Sent(bargain.Outcome) {}
+func (n *naive) Sent(bargain.Outcome) string { return n.reason }
+
+// Reason implements [bargain.Acceptor].
+func (*naive) Reason() string { return "a level that is at least 1 less the other side's concession" }
 
 func (n *naive) Next(state *bargain.State) bargain.Outcome {
 	target := n.most
+	n.reason = "best outcome: no offer to answer"
 	if gap, ok := n.gaps.forced(state.Step, 1); ok {
 		target -= gap
+		n.reason = "concession that the first steps require"
 	} else if received, ok := state.Others(n.self, 0); ok && state.Step > 0 {
 		level := n.preferences.Level(n.preferences.Of(received.Outcome))
 		target -= (level + n.Kindness).Mul(n.span)
+		n.reason = "concedes as much of its range as the other side's last offer"
 	}
 	least, _, _ := n.preferences.Range()
 	return n.nearest(target.Clamp(least, n.most), least)

@@ -35,9 +35,10 @@ type nice struct {
 	first, most  fixed.Number // of the offers received
 	bestReceived bargain.Outcome
 	observed     int
+	reason       string
 }
 
-func (*nice) Sent(bargain.Outcome) {}
+func (n *nice) Sent(bargain.Outcome) string { return n.reason }
 
 // relative returns a utility relative to the range of all outcomes.
 func (n *nice) relative(u fixed.Number) fixed.Number {
@@ -64,8 +65,10 @@ func (n *nice) Next(state *bargain.State) bargain.Outcome {
 	o := choose(p, PickModel, wanted, n.seat.Random, n.model)
 	// An offer that is worse than the best one received would be a gift.
 	if n.bestReceived != bargain.NoOutcome && p.Of(n.bestReceived) >= max(p.Of(o), p.Reservation()) {
+		n.reason = "best offer received: the target is not above it"
 		return n.bestReceived
 	}
+	n.reason = "as far towards the Nash point as the other side has come"
 	return o
 }
 

@@ -23,7 +23,7 @@ type constant bargain.Outcome
 
 func (c constant) Next(*bargain.State) bargain.Outcome { return bargain.Outcome(c) }
 
-func (constant) Sent(bargain.Outcome) {}
+func (constant) Sent(bargain.Outcome) string { return "best outcome, as always" }
 
 // Random offers a random outcome from a level of the rational range on: 0 for any rational outcome.
 type Random struct{ Level fixed.Number }
@@ -47,7 +47,7 @@ func (r *random) Next(*bargain.State) bargain.Outcome {
 	return choose(r.preferences, PickRandom, r.target, r.source, nil)
 }
 
-func (*random) Sent(bargain.Outcome) {}
+func (*random) Sent(bargain.Outcome) string { return "random outcome" }
 
 // MiCRO offers the outcomes in the order of falling utility. It makes a new offer only if it has made no more
 // different offers than it has received; otherwise it repeats a random one of its own. It has no parameters
@@ -189,11 +189,16 @@ func (m *micro) Next(state *bargain.State) bargain.Outcome {
 	return m.sent[m.seat.Random.Below(uint64(len(m.sent)))]
 }
 
-func (m *micro) Sent(o bargain.Outcome) {
+func (m *micro) Sent(o bargain.Outcome) string {
 	if m.order.pass(o) {
 		m.sent = append(m.sent, o)
+		return "next outcome by utility: no more new offers made than received"
 	}
+	return "random own offer again: more new offers made than received"
 }
+
+// Reason implements [bargain.Acceptor].
+func (*micro) Reason() string { return "at least as good as the next offer of MiCRO" }
 
 // Accepts implements [bargain.Acceptor].
 func (m *micro) Accepts(state *bargain.State, plan bargain.Plan) bool {
@@ -233,10 +238,12 @@ func (c *conceding) Next(*bargain.State) bargain.Outcome {
 	return c.last
 }
 
-func (c *conceding) Sent(o bargain.Outcome) {
+func (c *conceding) Sent(o bargain.Outcome) string {
 	if c.order.pass(o) {
 		c.last = o
+		return "next outcome by utility"
 	}
+	return "last rational outcome again"
 }
 
 // Wasting first offers the outcomes below the reservation value, and then does as [Conceding]. It is the
@@ -329,10 +336,10 @@ func (w *wasting) Next(state *bargain.State) bargain.Outcome {
 	return w.conceding.Next(state)
 }
 
-func (w *wasting) Sent(o bargain.Outcome) {
+func (w *wasting) Sent(o bargain.Outcome) string {
 	if w.wasted != bargain.NoOutcome {
 		w.passed = true
-		return
+		return "next outcome below the reservation value: a wasted offer"
 	}
-	w.conceding.Sent(o)
+	return w.conceding.Sent(o)
 }

@@ -51,7 +51,12 @@ type resource struct {
 	least, most fixed.Number
 }
 
-func (*resource) Sent(bargain.Outcome) {}
+func (r *resource) Sent(bargain.Outcome) string {
+	if r.Resource == ResourcePatience {
+		return "target of the patience that is left"
+	}
+	return "target of the steps that are left"
+}
 
 func (r *resource) Next(state *bargain.State) bargain.Outcome {
 	concession := r.K + (fixed.One - r.K).Mul(fixed.Exp(-r.left(state).Div(r.Unit)))

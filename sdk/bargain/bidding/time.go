@@ -92,7 +92,18 @@ func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
 	return o
 }
 
-func (t *timeDependent) Sent(bargain.Outcome) {}
+// picked are the reasons of offers for a target of a curve.
+var picked = [...]string{
+	PickLowest:  "lowest outcome that meets the curve's target",
+	PickNearest: "outcome nearest to the curve's target",
+	PickRandom:  "random outcome that meets the curve's target",
+	PickModel:   "best outcome for the other side near the curve's target, by the model",
+}
+
+func (t *timeDependent) Sent(bargain.Outcome) string { return picked[t.Pick] }
+
+// Reason implements [bargain.Acceptor].
+func (*timeDependent) Reason() string { return "meets the curve's target" }
 
 func (t *timeDependent) offer(state *bargain.State) bargain.Outcome {
 	return choose(t.preferences, t.Pick, t.targetAt(state), t.random, t.model)
@@ -164,4 +175,6 @@ func (none) Accepts(*bargain.State, bargain.Plan) bool { return false }
 
 func (none) Next(*bargain.State) bargain.Outcome { return bargain.NoOutcome }
 
-func (none) Sent(bargain.Outcome) {}
+func (none) Sent(bargain.Outcome) string { return "" }
+
+func (none) Reason() string { return "" }

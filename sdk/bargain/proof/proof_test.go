@@ -115,7 +115,7 @@ func TestTamperedProofsFail(t *testing.T) {
 		mismatch   = "proof: reveal does not match the commitment"
 		impossible = "proof: impossible negotiation: "
 		replay     = "proof: recorded move is not the strategy's: "
-		accepts    = "accept (acceptance condition holds)"
+		accepts    = "accept (ACnext: at least as good as the next offer)"
 	)
 	for name, test := range map[string]struct {
 		change func(p *proof.Proof)
@@ -162,7 +162,8 @@ func TestTamperedProofsFail(t *testing.T) {
 		"terms beside the price": {func(p *proof.Proof) { p.Offers[2].Metadata[1] = 1 }, proof.ErrReplay,
 			replay + "offer 3 has other metadata than the commitment"},
 		"accepted terms beside the price": {func(p *proof.Proof) { p.Offers[3].Metadata = withTier },
-			proof.ErrReplay, replay + "the last move is accept, the strategy's is offer (bidding strategy)"},
+			proof.ErrReplay, replay + "the last move is accept, the strategy's is offer " +
+				"(lowest outcome that meets the curve's target)"},
 		"no nonce": {func(p *proof.Proof) { p.Reveal.Nonce = proof.Hash{} },
 			proof.ErrStrategy, "proof: invalid strategy: the nonce is zero"},
 		"nothing revealed": {func(p *proof.Proof) { p.Reveal.Strategy = nil }, proof.ErrStrategy,
