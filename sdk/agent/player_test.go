@@ -11,6 +11,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -118,10 +119,23 @@ func TestPlayersRecordTheirDecisions(t *testing.T) {
 		Negotiation: n.Address, Side: "buyer", Strategy: "linear", Time: 10, Deadline: 60, Round: 2, MaxRounds: 4,
 		Standing: 700_000, Escrow: 1_000_000, Previous: 300_000, Least: 100_000, Most: 1_000_000, Move: "offer",
 		Price: 600_000, Reason: "lowest outcome that meets the curve's target: concedes",
+		Values: &agent.Values{
+			Time: fixed.One, Utility: new(fixed.One / 10 * 4), Standing: new(fixed.One / 10 * 3),
+			Reservation: fixed.One / 10 * 4,
+		},
 	}, records[1])
 	require.Equal(t, "lowest outcome that meets the curve's target: first offer", records[0].Reason)
+	require.Equal(t, &agent.Values{Utility: new(fixed.One / 10 * 7), Reservation: fixed.One / 10 * 4}, records[0].Values)
 	require.Equal(t, []any{"accept", uint64(600_000), "ACnext: at least as good as the next offer"},
 		[]any{records[2].Move, records[2].Price, records[2].Reason})
+	require.Equal(t, records[2].Values.Utility, records[2].Values.Standing)
+	// A seller whose reservation price exceeds the escrow has no utilities.
+	seller := player
+	seller.Reservation = 1_000_001
+	_, err = seller.Decide(t.Context(), agent.Turn{Negotiation: n, Side: protocol.OfferSideSeller, LastCall: true})
+	require.NoError(t, err)
+	require.Equal(t, "the escrow does not cover the reservation price", records[3].Reason)
+	require.Nil(t, records[3].Values)
 
 	full := errors.New("disk full")
 	player.Decided = func(agent.Record) error { return full }

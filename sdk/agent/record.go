@@ -6,6 +6,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -36,16 +38,32 @@ type Record struct {
 	Move string `json:"move"`
 	// Price is the offered or accepted price; 0 for "end".
 	Price uint64 `json:"price,string"`
-	// Reason is the strategy's reason for the move: see [bargain.Action]. For an offer it adds the change since
-	// the previous one: "first offer", "concedes", "repeats" or "demands more".
+	// Reason is the strategy's reason for the move: see [bargain.Action]. For an offer about a price alone it
+	// adds the change since the previous one: "first offer", "concedes", "repeats" or "demands more".
 	Reason string `json:"reason"`
+	// Values are nil if the escrow does not cover a seller's reservation price.
+	Values *Values `json:"values,omitempty"`
 }
 
-// record returns the record of a move. The price is that of an offer.
-func (p Player) record(turn Turn, action bargain.Action, price uint64) Record {
+// Values are numbers from which a reader of a record can check its reason. Utilities are the side's own; with
+// a price alone they are 1 for the best price of the whole escrow and 0 for the worst.
+type Values struct {
+	// Time is the strategy's time, not the chain's: 0 at the side's first offer, and 1 at its last.
+	Time fixed.Number `json:"strategy_time"`
+	// Utility is that of the offered or accepted outcome; nil for "end".
+	Utility *fixed.Number `json:"utility,omitempty"`
+	// Standing is that of the standing offer; nil if there is none that can be accepted.
+	Standing *fixed.Number `json:"standing_utility,omitempty"`
+	// Reservation is the reservation value: the utility of no agreement.
+	Reservation fixed.Number `json:"reservation_value"`
+}
+
+// NewRecord returns the record of a move, without Values. Strategy is the strategy's name, and price that of
+// an offer.
+func NewRecord(turn Turn, strategy string, action bargain.Action, price uint64) Record {
 	n := turn.Negotiation
 	record := Record{
-		Negotiation: n.Address, Side: strings.ToLower(turn.Side.String()), Strategy: p.Name, Time: turn.Now,
+		Negotiation: n.Address, Side: strings.ToLower(turn.Side.String()), Strategy: strategy, Time: turn.Now,
 		Deadline: turn.Deadline, Round: n.CurrentRound, MaxRounds: n.MaxRounds, Standing: turn.Standing(),
 		Escrow: n.EffectiveEscrow, Move: action.Move.String(), Reason: action.Reason,
 	}
@@ -58,8 +76,43 @@ func (p Player) record(turn Turn, action bargain.Action, price uint64) Record {
 		record.Price = record.Standing
 	case bargain.MoveOffer:
 		record.Price = price
+	}
+	return record
+}
+
+// NewValues returns the values of a move. [bargain.NoOutcome] is none.
+func NewValues(turn Turn, p *bargain.Preferences, moved, standing bargain.Outcome) *Values {
+	utility := func(o bargain.Outcome) *fixed.Number {
+		if o == bargain.NoOutcome {
+			return nil
+		}
+		return new(p.Of(o))
+	}
+	n := turn.Negotiation
+	return &Values{
+		Time:    bargain.TurnTime(int(turn.Side), int(n.MaxRounds), int(n.CurrentRound)),
+		Utility: utility(moved), Standing: utility(standing), Reservation: p.Reservation(),
+	}
+}
+
+// record returns the record of a move. The price is that of an offer.
+func (p Player) record(turn Turn, action bargain.Action, price uint64) Record {
+	record := NewRecord(turn, p.Name, action, price)
+	if action.Move == bargain.MoveOffer {
 		record.Reason += ": " + change(turn.Side, record.Previous, price)
 	}
+	n := turn.Negotiation
+	player, err := p.Simulated(onchain.RulesOf(&n.Negotiation, n.CreatedAt), turn.Side)
+	if err != nil {
+		return record
+	}
+	outcome := func(price uint64) bargain.Outcome {
+		if price == 0 {
+			return bargain.NoOutcome
+		}
+		return bargain.Outcome(player.Preferences.Domain().Issue(0).Nearest(price))
+	}
+	record.Values = NewValues(turn, player.Preferences, outcome(record.Price), outcome(record.Standing))
 	return record
 }
 

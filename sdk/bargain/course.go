@@ -24,7 +24,7 @@ type Course struct {
 // Opening is [Seat].Opening. The random numbers are the seed's stream with the number self.
 func NewCourse(s Strategy, p *Preferences, self, rounds int, opening fixed.Number, seed uint64) *Course {
 	c := &Course{preferences: p, self: self, rounds: rounds, price: -1, state: State{
-		Steps: (rounds + 1 - self) / 2, Offer: NoOutcome, By: -1, History: make([]Offer, 0, rounds),
+		Steps: ownOffers(rounds, self), Offer: NoOutcome, By: -1, History: make([]Offer, 0, rounds),
 	}}
 	for at := p.Domain().Len() - 1; at >= 0; at-- {
 		if p.Domain().Issue(at).Kind == KindPrice {
@@ -59,11 +59,20 @@ func (c *Course) stand(o Outcome, by int) {
 }
 
 // time returns the time of a party's offer in the round.
-func (c *Course) time() fixed.Number {
-	if c.round/2+1 >= c.state.Steps {
+func (c *Course) time() fixed.Number { return ownTime(c.round/2, c.state.Steps) }
+
+// TurnTime returns the time of party self at its turn after a number of offers, of rounds: see [Course].
+func TurnTime(self, rounds, offers int) fixed.Number { return ownTime(offers/2, ownOffers(rounds, self)) }
+
+// ownOffers returns the number of offers that a party can make in a number of rounds.
+func ownOffers(rounds, self int) int { return (rounds + 1 - self) / 2 }
+
+// ownTime returns the time of a party's offer with an index, from 0.
+func ownTime(index, offers int) fixed.Number {
+	if index+1 >= offers {
 		return fixed.One
 	}
-	return fixed.Ratio(int64(c.round/2), int64(c.state.Steps)-1)
+	return fixed.Ratio(int64(index), int64(offers)-1)
 }
 
 // Respond returns the party's move at its turn. Least and most limit the price of an offer: see [State].

@@ -47,6 +47,8 @@ A decision follows from strategy, prices, --seed, the terms and the offers alone
 after a restart and in a simulation. Each is printed with its reason. --record appends it to a file, as one
 line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
 time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
+values has numbers to check the reason: the strategy's time from 0 to 1, its utility of the move and of the
+standing offer, and the reservation value.
 
 With --proof the agent commits to strategy, prices and seed before its first move: it prints the commitment,
 and each offer carries it as its strategy hash. At the end it writes a proof for each negotiation in which it

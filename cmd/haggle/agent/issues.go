@@ -4,9 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strings"
-
-	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
@@ -14,6 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/agent/issues"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
@@ -25,21 +23,13 @@ type issueFlags struct {
 
 func (f *issueFlags) set() bool { return f.domain != "" }
 
-// issueMove is a move about several issues in the output, before it is carried out.
+// issueMove is the record of a move about several issues. Its price is that of the offered or accepted outcome.
 type issueMove struct {
-	Negotiation solana.PublicKey `json:"negotiation"`
-	Side        string           `json:"side"`
-	Strategy    string           `json:"strategy"`
-	// Round is the number of offers so far.
-	Round uint8 `json:"round"`
-	// Move is "offer", "accept" or "end".
-	Move string `json:"move"`
-	// Outcome, Price and Document belong to the offered or accepted outcome: its text, its price in base units
-	// and the SHA-256 of its document in hex. They are empty for "end".
+	agent.Record
+	// Outcome and Document are the text of the offered or accepted outcome, and the SHA-256 of its document in
+	// hex. They are empty for "end".
 	Outcome  string `json:"outcome"`
-	Price    uint64 `json:"price,string"`
 	Document string `json:"document"`
-	Reason   string `json:"reason"`
 	// Refused says why the standing offer could not be accepted, if it could not.
 	Refused string `json:"refused,omitempty"`
 }
@@ -93,11 +83,9 @@ func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) 
 
 // moved prints and records a move about several issues.
 func (a *agentCommand) moved(play *player.Player, turn agent.Turn, move issues.Move) error {
-	document := issueMove{
-		Negotiation: turn.Negotiation.Address, Side: strings.ToLower(turn.Side.String()), Strategy: play.Name,
-		Round: turn.Negotiation.CurrentRound, Move: move.Move.String(), Outcome: move.Text, Price: move.Price,
-		Reason: move.Reason,
-	}
+	action := bargain.Action{Move: move.Move, Reason: move.Reason}
+	document := issueMove{Record: agent.NewRecord(turn, play.Name, action, move.Price), Outcome: move.Text}
+	document.Values = move.Values
 	if move.Text != "" {
 		document.Document = hex.EncodeToString(move.Document[:])
 	}

@@ -47,6 +47,8 @@ type Move struct {
 	// if it can be accepted, or if there is none.
 	Reason  string
 	Refused error
+	// Values check the reason.
+	Values *agent.Values
 }
 
 // ErrNoDocument reports an offer whose document the other side has not sent.
@@ -79,6 +81,7 @@ func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, e
 	if err != nil {
 		return nil, err
 	}
+	move.Values = agent.NewValues(turn, p.Preferences, move.Outcome, standing)
 	if move.Move == bargain.MoveOffer {
 		rounds[turn.Negotiation.CurrentRound+1] = move.Outcome
 	}

@@ -133,6 +133,12 @@ func TestOnlyCheckedDocumentsAreAccepted(t *testing.T) {
 			if test.refused == nil {
 				require.Equal(t, agent.Accept{}, s.decide())
 				require.Equal(t, [32]byte(hash), s.moves[1].Document)
+				p := s.player.Preferences
+				require.Equal(t, &agent.Values{
+					Time: bargain.TurnTime(0, int(s.turn.Negotiation.MaxRounds), 2), Reservation: p.Reservation(),
+					Utility: new(p.Of(s.moves[1].Outcome)), Standing: new(p.Of(s.moves[1].Outcome)),
+				}, s.moves[1].Values)
+				require.Equal(t, "at least the reservation value", s.moves[1].Reason)
 				return
 			}
 			if name == "no document" {
