@@ -20,6 +20,8 @@ var (
 	ErrChain = errors.New("the proof differs from the chain")
 	// ErrUnpublished: the agent has made no offer that could carry the commitment.
 	ErrUnpublished = errors.New("the commitment is not on chain")
+	// ErrNoHistory: the node does not have the events of the negotiation.
+	ErrNoHistory = errors.New("the node does not have the events of the negotiation")
 )
 
 // course is a negotiation as its events show it.
@@ -57,7 +59,7 @@ func read(
 			continue
 		}
 		if len(courses) == 0 {
-			return nil, fmt.Errorf("negotiation %s: the node no longer has its beginning", negotiation)
+			return nil, fmt.Errorf("%w %s from its beginning", ErrNoHistory, negotiation)
 		}
 		courses[len(courses)-1].add(envelope)
 	}
@@ -80,6 +82,8 @@ func (c *course) add(envelope haggle.EventEnvelope) {
 		if proof.Address(event.RejectedBy) == c.terms.Seller {
 			c.last.By = proof.Seller
 		}
+	case *protocol.NegotiationExpired:
+		c.last = &proof.Last{Move: "expire"}
 	}
 }
 
@@ -91,21 +95,20 @@ func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	if err != nil {
 		return err
 	}
+	if len(courses) == 0 {
+		return fmt.Errorf("%w %s", ErrNoHistory, negotiation)
+	}
 	at := slices.IndexFunc(courses, func(c *course) bool { return c.terms.CreatedAt == p.Terms.CreatedAt })
 	if at < 0 {
-		return fmt.Errorf("%w: no negotiation %s was created at %d", ErrChain, negotiation, p.Terms.CreatedAt)
+		return fmt.Errorf("%w: %s was created at %s in the file, and at %s on chain", ErrChain, negotiation,
+			utc(p.Terms.CreatedAt), utc(courses[len(courses)-1].terms.CreatedAt))
 	}
 	c := courses[at]
 	if err := c.readMetadata(ctx, client); err != nil {
 		return err
 	}
-	switch {
-	case c.terms != p.Terms:
-		return fmt.Errorf("%w: the terms on chain are %+v", ErrChain, c.terms)
-	case !slices.Equal(c.offers, p.Offers):
-		return fmt.Errorf("%w: the offers on chain are %v", ErrChain, c.offers)
-	case (c.last == nil) != (p.Last == nil) || c.last != nil && *c.last != *p.Last:
-		return fmt.Errorf("%w: the last move", ErrChain)
+	if difference := c.difference(p); difference != "" {
+		return fmt.Errorf("%w: %s", ErrChain, difference)
 	}
 	if first := map[proof.Side]int{proof.Seller: 1}[p.Side]; first >= len(c.offers) {
 		return fmt.Errorf("%w: the %s made no offer", ErrUnpublished, p.Side)

@@ -62,7 +62,9 @@ func (c *Course) stand(o Outcome, by int) {
 func (c *Course) time() fixed.Number { return ownTime(c.round/2, c.state.Steps) }
 
 // TurnTime returns the time of party self at its turn after a number of offers, of rounds: see [Course].
-func TurnTime(self, rounds, offers int) fixed.Number { return ownTime(offers/2, ownOffers(rounds, self)) }
+func TurnTime(self, rounds, offers int) fixed.Number {
+	return ownTime(offers/2, ownOffers(rounds, self))
+}
 
 // ownOffers returns the number of offers that a party can make in a number of rounds.
 func ownOffers(rounds, self int) int { return (rounds + 1 - self) / 2 }

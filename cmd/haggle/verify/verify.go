@@ -15,6 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/proving"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
@@ -23,16 +24,19 @@ and replays each of the agent's offers, and its acceptance or rejection. "haggle
 file.
 
 The file is self-contained, so that no node is needed. With --url the command also compares terms, offers with
-their metadata, and last move with the chain. With --commitment it compares the commitment with the one that
-you received before the agent's first move.
+their metadata, and the end with the chain. With --expect it compares the commitment with the one that you
+received before the agent's first move.
 
 The agent's first offer carries the commitment. If the agent accepted or rejected without an offer, the chain
-has no commitment, and --url requires --commitment.
+has no commitment, and --url requires --expect.
 
 A language model's moves cannot be replayed: its proof shows only the model and the hash of the prompt that
-it had committed to. The exit code is 0 for a valid proof, otherwise 3.`
+it had committed to.
 
-// verified is a valid proof in the output.
+The exit code is 0 for a valid proof, and 12 for an invalid one. A file without the end of the negotiation is
+unfinished: what it has is valid, but moves may be missing. Then the exit code is 9.`
+
+// verified is a valid or unfinished proof in the output.
 type verified struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Side        proof.Side       `json:"side"`
@@ -46,6 +50,8 @@ type verified struct {
 	Replayed bool `json:"replayed"`
 	Offers   int  `json:"offers"`
 	Ended    bool `json:"ended"`
+	// Finished reports that the proof has the end of the negotiation.
+	Finished bool `json:"finished"`
 	// OnChain reports that the proof is equal to the chain.
 	OnChain bool `json:"on_chain"`
 	// Published reports that the first offer of the side carries the commitment. It is false if the side made
@@ -55,81 +61,121 @@ type verified struct {
 
 // Command returns "haggle verify".
 func Command(s *session.Session) *cobra.Command {
-	var commitment string
+	var expect string
 	cmd := &cobra.Command{
 		Use: "verify PROOF", Short: "Verify that an agent played the strategy that it had committed to",
-		Long: verifyHelp, Example: "  haggle verify proof.json\n  haggle verify proof.json --url devnet",
+		Long: verifyHelp, Example: `  haggle verify proof.json
+  haggle verify proof.json --url devnet
+  haggle verify proof.json --expect COMMITMENT`,
 	}
-	cmd.Flags().StringVar(&commitment, "commitment", "", "commitment that the proof must have, in hex")
+	cmd.Flags().StringVar(&expect, "expect", "", "commitment that the proof must have, in hex")
 	command.Documents(cmd, verified{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
-		var expected proof.Hash
-		if commitment != "" {
-			if err := expected.UnmarshalText([]byte(commitment)); err != nil {
-				return exitcode.Usagef("--commitment: %w", err)
-			}
+		onChain := cmd.Flags().Changed("url")
+		if !onChain && cmd.Flags().Changed("commitment") {
+			return exitcode.Requires("--commitment", "--url", "the commitment of the proof is --expect")
 		}
-		file, err := os.Open(arguments[0])
+		p, err := read(arguments[0], expect)
 		if err != nil {
 			return err
 		}
-		defer file.Close()
-		p, err := proof.Read(file)
-		if err != nil {
-			return refused(err)
-		}
 		result, err := p.Verify()
-		if err == nil && commitment != "" && p.Commitment != expected {
-			err = errors.New("--commitment: the proof has another commitment")
-		}
 		if err != nil {
-			return refused(err)
+			return invalid(err)
 		}
-		onChain := cmd.Flags().Changed("url")
 		if onChain {
 			client, err := s.Client()
 			if err != nil {
 				return err
 			}
-			err = proving.Compare(ctx, client, p)
-			switch {
-			case errors.Is(err, proving.ErrUnpublished) && commitment == "":
-				return refused(fmt.Errorf(
-					"%w: pass the commitment that you received before its move with --commitment", err))
-			case errors.Is(err, proving.ErrChain):
-				return refused(err)
-			case err != nil && !errors.Is(err, proving.ErrUnpublished):
+			if err := compare(ctx, client, p, expect != ""); err != nil {
 				return err
 			}
 		}
 		document := verified{
 			Negotiation: solana.PublicKey(p.Terms.Negotiation), Side: p.Side,
 			Commitment: hex.EncodeToString(p.Commitment[:]), Strategy: p.Reveal.Strategy,
-			Replayed: result.Replayed, Offers: result.Offers, Ended: result.Ended, OnChain: onChain,
-			Published: result.Published,
+			Replayed: result.Replayed, Offers: result.Offers, Ended: result.Ended, Finished: p.Last != nil,
+			OnChain: onChain, Published: result.Published,
 		}
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
 		}
-		return s.Print(document, lines(p, result, onChain)...)
+		if err := s.Print(document, lines(p, result, onChain)...); err != nil || p.Last != nil {
+			return err
+		}
+		return &exitcode.Error{Kind: exitcode.Undecided,
+			Err: errors.New("proof unfinished: the file does not have the end of the negotiation"),
+			Hint: "the agent completes its file at the end; to follow the negotiation: haggle negotiation watch " +
+				document.Negotiation.String()}
 	})
 	return cmd
 }
 
-// refused returns the error of an invalid proof.
-func refused(err error) error { return &exitcode.Error{Kind: exitcode.Refused, Err: err} }
+// read reads a proof, which must have the expected commitment unless that is empty.
+func read(path, expect string) (*proof.Proof, error) {
+	var expected proof.Hash
+	if expect != "" {
+		if err := expected.UnmarshalText([]byte(expect)); err != nil {
+			return nil, exitcode.Usagef("--expect: %w", err)
+		}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	p, err := proof.Read(file)
+	switch {
+	case errors.Is(err, proof.ErrForm):
+		return nil, invalid(err)
+	case err != nil:
+		return nil, err
+	case expect != "" && p.Commitment != expected:
+		return nil, invalid(fmt.Errorf("--expect: the proof has another commitment: %x", p.Commitment))
+	}
+	return p, nil
+}
+
+// compare compares a proof with the chain. received reports that the user has received its commitment.
+func compare(ctx context.Context, client *haggle.Client, p *proof.Proof, received bool) error {
+	err := proving.Compare(ctx, client, p)
+	switch {
+	case errors.Is(err, proving.ErrUnpublished) && received:
+		return nil
+	case errors.Is(err, proving.ErrUnpublished):
+		return exitcode.Requires("--url", "--expect", fmt.Sprintf(
+			"%s: pass the commitment that you received before its move", err))
+	case errors.Is(err, proving.ErrChain):
+		return invalid(err)
+	case errors.Is(err, proving.ErrNoHistory):
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: err,
+			Hint: "check --url: the cluster may be another one, or the node may keep only recent events"}
+	}
+	return err
+}
+
+// invalid returns the error of an invalid proof.
+func invalid(err error) error { return &exitcode.Error{Kind: exitcode.Invalid, Err: err} }
 
 func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
+	verdict := "valid"
+	if p.Last == nil {
+		verdict = "unfinished"
+	}
 	if result.Replayed {
-		last := ""
-		if result.Ended {
-			last = " and its last move"
-		}
-		lines = append(lines, fmt.Sprintf("valid: the %s played %s: replayed %d offers%s",
-			p.Side, p.Reveal.Strategy.Name, result.Offers, last))
+		lines = append(lines, fmt.Sprintf("%s: the %s played %s: replayed %s",
+			verdict, p.Side, p.Reveal.Strategy.Name, replayed(result)))
 	} else {
-		lines = append(lines, fmt.Sprintf(
-			"valid: the %s had committed to the model %q; its moves cannot be replayed", p.Side, p.Reveal.Model.Name))
+		lines = append(lines, fmt.Sprintf("%s: the %s had committed to the model %q; its moves cannot be replayed",
+			verdict, p.Side, p.Reveal.Model.Name))
+	}
+	if p.Last != nil && p.Last.By == "" {
+		mover := proof.Buyer
+		if len(p.Offers)%2 == 1 {
+			mover = proof.Seller
+		}
+		lines = append(lines, fmt.Sprintf("the negotiation expired at the turn of the %s", mover))
 	}
 	switch {
 	case onChain && result.Published:
@@ -138,4 +184,16 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 		return append(lines, "the chain has the same negotiation; the commitment is the one that you passed")
 	}
 	return append(lines, "not compared with the chain: see --url")
+}
+
+// replayed writes the moves that have been replayed.
+func replayed(result proof.Result) string {
+	text := fmt.Sprintf("%d offers", result.Offers)
+	if result.Offers == 1 {
+		text = "1 offer"
+	}
+	if result.Ended {
+		text += " and its last move"
+	}
+	return text
 }

@@ -51,6 +51,7 @@ const (
 	Undecided   Kind = 9
 	Denied      Kind = 10
 	Wallet      Kind = 11
+	Invalid     Kind = 12
 	Interrupted Kind = 130
 )
 
@@ -68,10 +69,11 @@ var Kinds = []struct {
 	{Expired, "TransactionExpired", "the transaction can no longer be executed: safe to repeat"},
 	{Unknown, "UnknownOutcome", "the outcome of the transaction is unknown: read the state before repeating it"},
 	{Network, "Network", "the endpoint did not respond in time"},
-	{NoDeal, "NoDeal", "no deal, or the agent declined the negotiation (agent, buyer, seller, negotiation watch)"},
-	{Undecided, "Undecided", "the negotiation is closed, but its end was not observed (negotiation watch)"},
+	{NoDeal, "NoDeal", "no deal, or declined by the agent (agent, buyer, seller, negotiation watch)"},
+	{Undecided, "Undecided", "the end of the negotiation is not known (agent, negotiation watch, verify)"},
 	{Denied, "PolicyDenied", "denied by --policy, --trust or --allowlist: nothing was signed"},
 	{Wallet, "WalletError", "the wallet cannot be opened, does not respond or does not sign: nothing was sent"},
+	{Invalid, "Invalid", "the proof is not valid, or differs from the chain (verify)"},
 	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
 }
 

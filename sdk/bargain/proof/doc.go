@@ -45,6 +45,9 @@
 // move is replayed all the same, and [Result.Published] is false: the proof is worth what the commitment is,
 // which the other side must have received before the move.
 //
+// A proof has the end of the negotiation: a side's acceptance or rejection, or the expiry. Without it the file
+// is unfinished: moves may be missing, and Verify checks only those that it has.
+//
 // Verify does not check that terms and offers are those on chain, nor when the commitment was published:
 // "haggle verify --url" does. A player with a language model commits to the model and the hash of its prompt.
 // Its moves cannot be replayed: Verify checks only the commitment, and [Result.Replayed] is false.

@@ -73,8 +73,10 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	if len(text) != hex.EncodedLen(len(h)) {
 		return fmt.Errorf("hash has %d characters, not 64", len(text))
 	}
-	_, err := hex.Decode(h[:], text)
-	return err
+	if _, err := hex.Decode(h[:], text); err != nil {
+		return errors.New("hash is not hexadecimal")
+	}
+	return nil
 }
 
 // Metadata returns the metadata of an offer that carries the commitment, and no terms beside the price.
@@ -91,8 +93,10 @@ func (m *Metadata) UnmarshalText(text []byte) error {
 	if len(text) != hex.EncodedLen(len(m)) {
 		return fmt.Errorf("metadata has %d characters, not %d", len(text), hex.EncodedLen(len(m)))
 	}
-	_, err := hex.Decode(m[:], text)
-	return err
+	if _, err := hex.Decode(m[:], text); err != nil {
+		return errors.New("metadata is not hexadecimal")
+	}
+	return nil
 }
 
 // Side is a party: Buyer or Seller.

@@ -133,6 +133,8 @@ func TestTamperedProofsFail(t *testing.T) {
 			replay + "the last move is reject, the strategy's is " + accepts},
 		"unknown last move": {func(p *proof.Proof) { p.Last.Move = "walk" }, proof.ErrTerms,
 			impossible + `last move "walk" is neither accept nor reject`},
+		"expiry of a side": {func(p *proof.Proof) { p.Last.Move = "expire" }, proof.ErrTerms,
+			impossible + "the end is expire, which is no side's move"},
 		"own offer accepted": {func(p *proof.Proof) { p.Last.By = proof.Seller }, proof.ErrTerms,
 			impossible + "the seller has no offer to accept"},
 		"side": {func(p *proof.Proof) { p.Side = proof.Seller }, proof.ErrCommitment, mismatch},
@@ -219,6 +221,19 @@ func TestAPlayerWithoutAnOfferIsProved(t *testing.T) {
 	}
 }
 
+// TestAnExpiryIsNoMoveOfASide has a negotiation that nobody ended.
+func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
+	p := played(t, proof.Buyer, "linear", "negmas-conceder")
+	p.Last = &proof.Last{Move: "expire"}
+	var file bytes.Buffer
+	require.NoError(t, p.Write(&file))
+	read, err := proof.Read(&file)
+	require.NoError(t, err)
+	result, err := read.Verify()
+	require.NoError(t, err)
+	require.Equal(t, proof.Result{Replayed: true, Offers: 2, Published: true}, result)
+}
+
 func TestUnknownStrategiesAreNotReplayed(t *testing.T) {
 	p := played(t, proof.Buyer, "linear", "linear")
 	p.Reveal.Strategy.Name = "bluff"
@@ -248,13 +263,20 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 		"repeated field": {`"side": "buyer"`, `"side": "seller", "side": "buyer"`, "side"},
 		"other case":     {`"side":`, `"Side":`, "a field is missing, or a value has another form"},
 		"other version":  {"proof-v3", "proof-v4", `version "haggle-proof-v4", not "haggle-proof-v3"`},
-		"number as text": {`"max_rounds": 6`, `"max_rounds": "6"`, "max_rounds"},
-		"leading zero":   {`"escrow": "5000000"`, `"escrow": "05000000"`, "another form"},
-		"negative":       {`"escrow": "5000000"`, `"escrow": "-5"`, "escrow"},
-		"missing field":  {`"fee_bps": 50`, `"fee_bps": null`, "a field is missing, or a value has another form"},
-		"short address":  {`"buyer": "`, `"buyer": "1","seller": "`, ""},
-		"more text":      {"\n}\n", "\n}\n{}", ""},
-		"capitals":       {`"nonce": "07`, `"nonce": "0A`, "another form"},
+		"number as text": {`"max_rounds": 6`, `"max_rounds": "6"`,
+			"proof: invalid file: field terms.max_rounds has a wrong value: string"},
+		"large number": {`"max_rounds": 6`, `"max_rounds": 300`,
+			"proof: invalid file: field terms.max_rounds has a wrong value: number 300"},
+		"amount as number": {`"escrow": "5000000"`, `"escrow": 5000000`, "numbers in quotes"},
+		"no object":        {text, "[]", "proof: invalid file: an object is required, not: array"},
+		"no JSON":          {text, "haggle", "proof: invalid file: not JSON: "},
+		"no hexadecimal":   {`"nonce": "07`, `"nonce": "zz`, "hash is not hexadecimal"},
+		"leading zero":     {`"escrow": "5000000"`, `"escrow": "05000000"`, "another form"},
+		"negative":         {`"escrow": "5000000"`, `"escrow": "-5"`, "escrow"},
+		"missing field":    {`"fee_bps": 50`, `"fee_bps": null`, "a field is missing, or a value has another form"},
+		"short address":    {`"buyer": "`, `"buyer": "1","seller": "`, ""},
+		"more text":        {"\n}\n", "\n}\n{}", ""},
+		"capitals":         {`"nonce": "07`, `"nonce": "0A`, "another form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := strings.Replace(text, test.from, test.to, 1)

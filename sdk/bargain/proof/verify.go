@@ -3,8 +3,10 @@ package proof
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gowebpki/jcs"
 
@@ -23,21 +25,25 @@ type Offer struct {
 	Metadata Metadata `json:"metadata,omitzero"`
 }
 
-// Last is the move after the last offer. If the negotiation has expired, there is none.
+// Last is the end of the negotiation, after the last offer.
 type Last struct {
-	By Side `json:"by"`
-	// Move is "accept" or "reject".
+	// By is the side that has moved; empty for "expire".
+	By Side `json:"by,omitempty"`
+	// Move is "accept", "reject" or "expire".
 	Move string `json:"move"`
 }
 
-// Proof is a finished negotiation, with what one side had committed to.
+// expiry is the end of a negotiation whose time was over.
+var expiry = Last{Move: "expire"}
+
+// Proof is a negotiation, with what one side had committed to.
 type Proof struct {
 	Version string `json:"version"`
 	Terms   Terms  `json:"terms"`
 	// Side is the side that proves its moves.
 	Side   Side    `json:"side"`
 	Offers []Offer `json:"offers"`
-	// Last is nil if the negotiation has expired.
+	// Last is nil if the file does not have the end of the negotiation: it may go on.
 	Last       *Last  `json:"last,omitempty"`
 	Commitment Hash   `json:"commitment"`
 	Reveal     Reveal `json:"reveal"`
@@ -55,13 +61,13 @@ func Read(from io.Reader) (*Proof, error) {
 	}
 	given, err := jcs.Transform(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrForm, err)
+		return nil, fmt.Errorf("%w: not JSON: %w", ErrForm, err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	p := new(Proof)
 	if err := decoder.Decode(p); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrForm, err)
+		return nil, fmt.Errorf("%w: %s", ErrForm, describe(err))
 	}
 	if p.Version != Version {
 		return nil, fmt.Errorf("%w: version %q, not %q", ErrForm, p.Version, Version)
@@ -77,6 +83,20 @@ func Read(from io.Reader) (*Proof, error) {
 		return nil, fmt.Errorf("%w: a field is missing, or a value has another form", ErrForm)
 	}
 	return p, nil
+}
+
+// describe describes an error of package json in the words of the format.
+func describe(err error) string {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return "an object is required, not: " + wrong.Value
+	case errors.As(err, &wrong):
+		return "field " + wrong.Field + " has a wrong value: " + wrong.Value
+	case strings.Contains(err.Error(), ",string struct tag"):
+		return `amounts and seed must be whole numbers in quotes, such as "3500000"`
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // Write writes a proof that Read reads.
@@ -156,11 +176,13 @@ func (p *Proof) check() error {
 		}
 		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
-	if p.Last == nil {
+	if p.Last == nil || *p.Last == expiry {
 		return nil
 	}
 	by, err := p.Last.By.offerSide()
 	switch {
+	case p.Last.Move == expiry.Move:
+		return fmt.Errorf("%w: the end is expire, which is no side's move", ErrTerms)
 	case err != nil:
 		return err
 	case p.Last.Move != "accept" && p.Last.Move != "reject":
