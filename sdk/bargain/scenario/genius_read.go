@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"strconv"
+	"math/big"
 	"strings"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
@@ -43,18 +43,30 @@ func parseXML(data []byte) (*element, error) {
 func (e *element) attribute(name string) string {
 	for _, a := range e.Attributes {
 		if strings.EqualFold(a.Name.Local, name) {
-			return strings.TrimSpace(a.Value)
+			return a.Value
 		}
 	}
 	return ""
 }
 
+// word returns an attribute without white space around it: everything but names.
+func (e *element) word(name string) string { return strings.TrimSpace(e.attribute(name)) }
+
 func (e *element) number(name string) (fixed.Number, error) {
-	text := e.attribute(name)
+	text := e.word(name)
 	n, err := fixed.Parse(text)
 	if err != nil {
 		return 0, invalid("<%s> has %s=%q, which is not a decimal number within the limits",
 			e.XMLName.Local, name, text)
+	}
+	return n, nil
+}
+
+// exactNumber returns a number that can be beyond the limits of a [fixed.Number].
+func (e *element) exactNumber(name string) (*big.Rat, error) {
+	n, ok := parseExact(e.word(name))
+	if !ok {
+		return nil, invalid("<%s> has %s=%q, which is not a decimal number", e.XMLName.Local, name, e.word(name))
 	}
 	return n, nil
 }
@@ -81,26 +93,38 @@ func (e *element) child(name string) *element {
 	return nil
 }
 
-// kind returns an issue's type.
+// kind returns an issue's type. If "type" and "vtype" differ, GENIUS uses "type".
 func (e *element) kind() string {
-	for _, name := range []string{"vtype", "type", "etype"} {
-		if kind := strings.ToLower(e.attribute(name)); kind != "" {
+	for _, name := range []string{"type", "vtype", "etype"} {
+		if kind := strings.ToLower(e.word(name)); kind != "" {
 			return kind
 		}
 	}
 	return "discrete"
 }
 
-// bounds returns a numeric issue's range: attributes of the issue or of its <range>.
-func (e *element) bounds() (least, most fixed.Number, err error) {
-	of := e
+// bounds returns the element that has a numeric issue's range: its <range>, or the issue itself.
+func (e *element) bounds() *element {
 	if r := e.child("range"); r != nil {
-		of = r
+		return r
 	}
-	if least, err = of.number("lowerbound"); err == nil {
-		most, err = of.number("upperbound")
+	return e
+}
+
+// IsGeniusDomain reports whether a document is a GENIUS domain. It returns false for a profile, and an error
+// for other documents.
+func IsGeniusDomain(data []byte) (bool, error) {
+	root, err := parseXML(data)
+	if err != nil {
+		return false, err
 	}
-	return least, most, err
+	switch root.XMLName.Local {
+	case "negotiation_template":
+		return true, nil
+	case "utility_space":
+		return false, nil
+	}
+	return false, invalid("<%s> is neither a domain nor a profile", root.XMLName.Local)
 }
 
 // ReadGeniusDomain reads a GENIUS domain, or the domain of a profile. Discrete issues are categorical.
@@ -137,18 +161,26 @@ func (e *element) issue(options Options) (issue bargain.Issue, err error) {
 			values = append(values, item.attribute("value"))
 		}
 		return bargain.Categorical(name, values...), nil
-	case "integer", "real":
-		least, most, err := e.bounds()
-		switch {
-		case err != nil:
+	case "integer":
+		least, err := e.bounds().exactNumber("lowerbound")
+		if err != nil {
 			return issue, err
-		case kind == "real":
-			return options.real(name, least, most)
-		case least%fixed.One != 0 || most%fixed.One != 0:
-			return issue, invalid("issue %q has the range %s to %s, which is not one of integers",
-				name, least, most)
 		}
-		return bargain.Integer(name, int64(least/fixed.One), int64(most/fixed.One)), nil
+		most, err := e.bounds().exactNumber("upperbound")
+		if err != nil {
+			return issue, err
+		}
+		return integers(name, decimals(least, many), decimals(most, many), "1")
+	case "real":
+		least, err := e.bounds().number("lowerbound")
+		if err != nil {
+			return issue, err
+		}
+		most, err := e.bounds().number("upperbound")
+		if err != nil {
+			return issue, err
+		}
+		return options.real(name, least, most, 0)
 	default:
 		return issue, invalid("issue %q has the unknown type %q", name, kind)
 	}
@@ -165,15 +197,19 @@ func (e *element) items() (items []*element) {
 }
 
 // ReadGeniusProfile reads a GENIUS utility space as preferences over a domain that has been read before. An
-// evaluation counts relative to the highest of its issue, as in GENIUS. The reservation value is 0 if there
-// is none, and the discount factor 1.
+// evaluation counts relative to the highest of its issue, as in GENIUS; NegMAS takes it as it is, so that
+// the two agree if the highest evaluation of each issue is 1. The reservation value is 0 if there is none,
+// and the discount factor 1.
+//
+// It reads what NegMAS exports as GENIUS' XML, with two exceptions, which GENIUS does not know either: a
+// linear cost, and a weight that belongs to no issue.
 func ReadGeniusProfile(domain *bargain.Domain, data []byte) (*bargain.Preferences, error) {
 	root, err := parseXML(data)
 	if err != nil {
 		return nil, err
 	}
 	var u bargain.Utility
-	if len(root.find("hyperRectangle")) > 0 {
+	if len(root.find("ufun")) > 0 {
 		u, err = rectangles(domain, root)
 	} else {
 		u, err = evaluations(domain, root)
@@ -187,7 +223,13 @@ func ReadGeniusProfile(domain *bargain.Domain, data []byte) (*bargain.Preference
 			return nil, err
 		}
 	}
+	if found := root.find("cost"); len(found) > 0 {
+		return nil, invalid("it has a <cost>, which GENIUS does not know")
+	}
 	if found := root.find("discount_factor"); len(found) > 0 {
+		if unit := found[0].word("variable"); unit != "" && unit != "relative_time" {
+			return nil, invalid("<discount_factor> has variable=%q; GENIUS knows relative_time", unit)
+		}
 		if discount.Factor, err = found[0].number("value"); err != nil {
 			return nil, err
 		}
@@ -215,7 +257,7 @@ func indexed(
 			return nil, nil, invalid("the domain has no issue %q", e.attribute("name"))
 		}
 		elements[at] = e
-		positions[e.attribute("index")] = at
+		positions[e.word("index")] = at
 	}
 	for at, e := range elements {
 		if e == nil {
@@ -233,162 +275,146 @@ func evaluations(domain *bargain.Domain, root *element) (bargain.Utility, error)
 	// An objective is a group of issues, whose own weight GENIUS does not use.
 	objectives := map[string]bool{}
 	for _, e := range root.find("objective") {
-		objectives[e.attribute("index")] = true
+		objectives[e.word("index")] = true
 	}
-	weights := make([]fixed.Number, domain.Len())
+	weights := make([]*big.Rat, domain.Len())
+	for at := range weights {
+		weights[at] = new(big.Rat)
+	}
 	for _, e := range root.find("weight") {
-		at, ok := positions[e.attribute("index")]
-		if !ok && objectives[e.attribute("index")] {
+		at, ok := positions[e.word("index")]
+		if !ok && objectives[e.word("index")] {
 			continue
 		}
 		if !ok {
-			return nil, invalid("<weight> has index=%q, which no issue has", e.attribute("index"))
+			return nil, invalid("<weight> has index=%q, which no issue has", e.word("index"))
 		}
-		if weights[at], err = e.number("value"); err != nil {
+		if weights[at], err = e.exactNumber("value"); err != nil {
 			return nil, err
 		}
 	}
 	var values []utility.Values
 	for at, e := range elements {
-		value, err := e.values(domain.Issue(at))
+		value, err := e.values(domain.Issue(at), weights[at])
 		if err != nil {
 			return nil, err
 		}
 		values = append(values, value)
 	}
-	u, err := utility.NewAdditive(domain, 0, weights, values...)
+	u, err := utility.NewAdditive(domain, 0, nil, values...)
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
 	return u, nil
 }
 
-// values returns the evaluation of an issue's values, from 0 to 1.
-func (e *element) values(issue *bargain.Issue) (utility.Values, error) {
-	if issue.IsNumeric() {
-		return e.evaluator(issue)
+// values returns the evaluations of an issue's values, from 0 to 1, multiplied by its weight.
+func (e *element) values(issue *bargain.Issue, weight *big.Rat) (utility.Values, error) {
+	items := e.items()
+	if issue.IsNumeric() && len(items) == 0 {
+		return e.evaluator(issue, weight)
 	}
-	table, most := make(utility.Table, issue.Count), fixed.Number(0)
-	found := map[string]fixed.Number{}
-	for _, item := range e.items() {
-		value, err := item.number("evaluation")
+	// NegMAS exports also integers as items.
+	if len(items) < 1<<32 && issue.Count > uint64(len(items)) {
+		return nil, invalid("issue %q has %d evaluations of %d values", issue.Name, len(items), issue.Count)
+	}
+	evaluations, most, finder := make([]*big.Rat, issue.Count), new(big.Rat), newFinder(issue)
+	for _, item := range items {
+		evaluation, err := item.exactNumber("evaluation")
 		if err != nil {
 			return nil, err
 		}
-		found[item.attribute("value")] = value
-		most = max(most, value)
-	}
-	for index, name := range issue.Names {
-		value, ok := found[name]
-		if !ok {
-			return nil, invalid("issue %q has no evaluation of %q", issue.Name, name)
+		if index, ok := finder.find(item.attribute("value")); ok {
+			evaluations[index] = evaluation
 		}
-		if most > 0 {
-			table[index] = value.Div(most)
+		if evaluation.Cmp(most) > 0 {
+			most = evaluation
+		}
+	}
+	table := make(utility.Table, issue.Count)
+	for index, evaluation := range evaluations {
+		if evaluation == nil {
+			return nil, invalid("issue %q has no evaluation of %q", issue.Name, issue.Text(uint64(index)))
+		}
+		if most.Sign() > 0 {
+			part := new(big.Rat).Quo(evaluation, most)
+			table[index] = rounded(part.Mul(part, weight))
 		}
 	}
 	return table, nil
 }
 
-// evaluator returns a numeric issue's evaluation, limited to 0 to 1. A slope counts from the lower bound for
-// integers and from 0 for reals, as in GENIUS.
-func (e *element) evaluator(issue *bargain.Issue) (utility.Values, error) {
-	function := e.child("evaluator")
-	if function == nil {
+// evaluator returns a numeric issue's evaluations, limited to 0 to 1, multiplied by its weight. A slope
+// counts from the lower bound for integers and from 0 for reals, as in GENIUS.
+func (e *element) evaluator(issue *bargain.Issue, weight *big.Rat) (utility.Values, error) {
+	evaluator := e.child("evaluator")
+	if evaluator == nil {
 		return nil, invalid("issue %q has no <evaluator>", issue.Name)
 	}
-	var parameters [3]fixed.Number
-	read := func(names ...string) (err error) {
-		for i, name := range names {
-			if parameters[i], err = function.number(name); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var err error
-	first, _ := number(issue, 0)
-	var of func(x fixed.Number) fixed.Number
-	switch kind := strings.ToLower(function.attribute("ftype")); {
-	case kind == "linear" && function.attribute("slope") != "":
-		err = read("offset", "slope")
-		of = func(x fixed.Number) fixed.Number { return parameters[0].Add(parameters[1].Mul(x.Sub(first))) }
+	names, kind := []string{"parameter0", "parameter1", "parameter2"}, strings.ToLower(evaluator.word("ftype"))
+	isOffset := kind == "linear" && evaluator.word("slope") != ""
+	switch {
+	case isOffset:
+		names = []string{"offset", "slope"}
 	case kind == "linear":
-		err = read("parameter0", "parameter1")
-		of = func(x fixed.Number) fixed.Number { return parameters[0].Add(parameters[1].Mul(x)) }
+		names = names[:2]
 	case kind == "constant":
-		err = read("parameter0")
-		of = func(fixed.Number) fixed.Number { return parameters[0] }
-	case kind == "triangular":
-		err = read("parameter0", "parameter1", "parameter2")
-		of = func(x fixed.Number) fixed.Number {
-			return triangular(x, parameters[0], parameters[1], parameters[2])
-		}
-	default:
+		names = names[:1]
+	case kind != "triangular":
 		return nil, invalid("issue %q has the unknown evaluator type %q", issue.Name, kind)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return tabulate(issue, func(x fixed.Number) fixed.Number { return of(x).Clamp(0, fixed.One) })
-}
-
-// triangular rises from low to 1 at top, and falls to high.
-func triangular(x, low, high, top fixed.Number) fixed.Number {
-	switch {
-	case x < low || x >= high:
-		return 0
-	case x < top:
-		return x.Sub(low).Div(top.Sub(low))
-	}
-	return fixed.One - x.Sub(top).Div(high.Sub(top))
-}
-
-// rectangles returns a nonlinear utility: the sum of the rectangles' utilities relative to maxutility.
-func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) {
-	_, positions, err := indexed(domain, root)
-	if err != nil {
-		return nil, err
-	}
-	most := fixed.One
-	for _, e := range root.find("utility") {
-		if e.attribute("maxutility") != "" {
-			if most, err = e.number("maxutility"); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if most <= 0 {
-		return nil, invalid("maxutility is %s", most)
-	}
-	var list []utility.Rectangle
-	for _, e := range root.find("hyperRectangle") {
-		value, err := e.number("utility")
+	var parameters []*big.Rat
+	for _, name := range names {
+		parameter, err := evaluator.exactNumber(name)
 		if err != nil {
 			return nil, err
 		}
-		rectangle := utility.Rectangle{Value: value.Div(most)}
-		for _, r := range e.find("INCLUDES") {
-			at, ok := positions[r.attribute("index")]
-			if !ok {
-				return nil, invalid("<INCLUDES> has index=%q, which no issue has", r.attribute("index"))
-			}
-			issue := domain.Issue(at)
-			low, errLow := strconv.ParseInt(r.attribute("min"), 10, 64)
-			high, errHigh := strconv.ParseInt(r.attribute("max"), 10, 64)
-			if errLow != nil || errHigh != nil || issue.Kind != bargain.KindInteger || low < issue.Int(0) {
-				return nil, invalid("<INCLUDES> of issue %q has no range of its integers", issue.Name)
-			}
-			first := uint64(low) - issue.First
-			rectangle.Ranges = append(rectangle.Ranges, utility.Range{
-				Issue: at, First: first, Last: first + (uint64(high) - uint64(low)),
-			})
+		parameters = append(parameters, parameter)
+	}
+	var f function
+	switch kind {
+	case "linear":
+		f = affine(parameters[1], parameters[0])
+		if isOffset && issue.Kind != bargain.KindReal {
+			base := numberOf(issue, 0)
+			base.Mul(base, parameters[1])
+			f = affine(parameters[1], base.Sub(parameters[0], base))
 		}
-		list = append(list, rectangle)
+	case "constant":
+		f = affine(new(big.Rat), parameters[0])
+	case "triangular":
+		f.of = func(x *big.Rat) *big.Rat { return triangular(x, parameters[0], parameters[1], parameters[2]) }
 	}
-	u, err := utility.NewHyperRectangle(domain, 0, list...)
-	if err != nil {
-		return nil, invalid("%v", err)
+	whole := big.NewRat(1, 1)
+	isInside := func(x *big.Rat) bool { return x.Sign() >= 0 && x.Cmp(whole) <= 0 }
+	limited := function{of: func(x *big.Rat) *big.Rat {
+		switch y := f.of(x); {
+		case isInside(y):
+			return y
+		case y.Sign() < 0:
+			return new(big.Rat)
+		}
+		return big.NewRat(1, 1)
+	}}
+	if f.isStraight {
+		limited.isStraight = isInside(f.of(numberOf(issue, 0))) && isInside(f.of(numberOf(issue, issue.Count-1)))
 	}
-	return u, nil
+	return tabulate(issue, limited, weight)
+}
+
+// triangular rises from low to 1 at top, and falls to high.
+func triangular(x, low, high, top *big.Rat) *big.Rat {
+	share := func(part, from, to *big.Rat) *big.Rat {
+		result := new(big.Rat).Sub(part, from)
+		return result.Quo(result, new(big.Rat).Sub(to, from))
+	}
+	switch {
+	case x.Cmp(low) < 0 || x.Cmp(high) >= 0:
+		return new(big.Rat)
+	case x.Cmp(top) < 0:
+		return share(x, low, top)
+	case top.Cmp(high) == 0:
+		return big.NewRat(1, 1)
+	}
+	return share(x, high, top)
 }

@@ -3,15 +3,18 @@ package scenario
 import (
 	"bytes"
 	"encoding/xml"
+	"math/big"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// WriteGeniusDomain writes a domain in GENIUS' format. Names of values become discrete issues. A price is
-// written as integers if its tick is 1, otherwise it is an error.
+// WriteGeniusDomain writes a domain in GENIUS' format. Names become discrete issues, and so do up to 65,536
+// integers or prices whose tick is not 1.
 func WriteGeniusDomain(name string, domain *bargain.Domain) ([]byte, error) {
 	objective, err := geniusIssues(name, domain)
 	if err != nil {
@@ -24,17 +27,20 @@ func WriteGeniusDomain(name string, domain *bargain.Domain) ([]byte, error) {
 	return document(root)
 }
 
-// WriteGeniusProfile writes preferences with an additive utility in GENIUS' format, which knows only values
-// from 0, no constant, and a discount over the whole time. A reader that divides by the highest evaluation
-// gets the same utilities up to the last decimals.
+// WriteGeniusProfile writes preferences in GENIUS' format, which knows a discount over the whole time only,
+// and no utilities below 0 that are additive. An additive utility must have a straight line of values for
+// integers and reals. Tables of up to 65,536 outcomes, hyper-rectangles, and additive utilities that are sums
+// of them, must depend on integers only and not exceed 1.
+//
+// GENIUS and the reader of this package get the same utilities from the result. NegMAS 0.16 differs in two
+// cases: it counts an integer's slope from 0 instead of the lowest value, and leaves out the ends of a
+// hyper-rectangle's ranges.
 func WriteGeniusProfile(name string, p *bargain.Preferences) ([]byte, error) {
-	u, err := additive(p, "GENIUS")
-	if err != nil {
-		return nil, err
-	}
 	discount := p.Discount()
-	if u.Constant() != 0 || discount.PerStep || discount.Cost != 0 || discount.KeepReservation {
-		return nil, invalid("GENIUS knows no constant and only a discount factor for the whole time")
+	isTimed := discount.Factor != 0 && discount.Factor != fixed.One
+	if isTimed && (discount.PerStep || discount.KeepReservation) || discount.Cost != 0 {
+		return nil, invalid("GENIUS knows only a discount factor for the whole time, " +
+			"which discounts the reservation value, too")
 	}
 	domain := p.Domain()
 	objective, err := geniusIssues(name, domain)
@@ -42,13 +48,21 @@ func WriteGeniusProfile(name string, p *bargain.Preferences) ([]byte, error) {
 		return nil, err
 	}
 	space := node("utility_space", "number_of_issues", strconv.Itoa(domain.Len()))
-	for at := range domain.Len() {
-		weight, err := evaluate(&objective.Children[at], domain.Issue(at), u.Values(at))
-		if err != nil {
-			return nil, err
+	constant, values, isAdditive := additiveOf(p)
+	bent := bentIssue(domain, values)
+	if isAdditive && bent == nil {
+		err = weigh(domain, &objective, constant, values)
+	} else {
+		space.Attributes = append(space.Attributes, attributes("type", "nonlinear")...)
+		var sum element
+		sum, err = nonlinear(p)
+		objective.Children = append(objective.Children, sum)
+		if err != nil && bent != nil {
+			err = invalid("issue %q has no straight line of values, as GENIUS needs it", bent.Name)
 		}
-		objective.Children = append(objective.Children,
-			node("weight", "index", strconv.Itoa(at+1), "value", weight.String()))
+	}
+	if err != nil {
+		return nil, err
 	}
 	factor := discount.Factor
 	if factor == 0 {
@@ -61,71 +75,129 @@ func WriteGeniusProfile(name string, p *bargain.Preferences) ([]byte, error) {
 	return document(space)
 }
 
-// evaluate adds an issue's evaluation to its element, and returns its weight: the highest value.
-func evaluate(e *element, issue *bargain.Issue, values utility.Values) (weight fixed.Number, err error) {
-	first, last := values.Of(0), values.Of(issue.Count-1)
-	for index := range min(issue.Count, maxTable) {
-		if values.Of(index) < 0 || last < 0 {
-			return 0, invalid("issue %q has negative values, which GENIUS does not know", issue.Name)
+// bentIssue returns an issue of integers or reals whose values do not lie on a straight line, or nil.
+func bentIssue(domain *bargain.Domain, values []utility.Values) *bargain.Issue {
+	for at, part := range values {
+		if issue := domain.Issue(at); geniusKind(issue) != "discrete" {
+			if _, _, ok := straight(issue, part); !ok {
+				return issue
+			}
 		}
-		weight = max(weight, values.Of(index), last)
 	}
-	part := func(value fixed.Number) fixed.Number {
+	return nil
+}
+
+// weigh adds the evaluations and the weights of an additive utility to the issues. A constant and values
+// below 0 are moved to the first issue, whose values they change by the same amount.
+func weigh(domain *bargain.Domain, objective *element, rest fixed.Number, values []utility.Values) error {
+	shifts, isShifted := make([]fixed.Number, len(values)), rest != 0
+	for at, part := range values {
+		shifts[at] = part.Of(0)
+		if line, ok := part.(utility.Line); ok {
+			shifts[at] = min(line.First, line.Last)
+		} else {
+			for index := range domain.Issue(at).Count {
+				shifts[at] = min(shifts[at], part.Of(index))
+			}
+		}
+		isShifted = isShifted || shifts[at] < 0
+	}
+	if !isShifted {
+		clear(shifts)
+	}
+	for _, shift := range shifts {
+		rest = rest.Add(shift)
+	}
+	if rest < 0 {
+		return invalid("the lowest utility is %s; GENIUS knows none below 0", rest)
+	}
+	shifts[0] = shifts[0].Sub(rest)
+	for at, part := range values {
+		weight, err := evaluate(&objective.Children[at], domain.Issue(at), part, shifts[at])
+		if err != nil {
+			return err
+		}
+		objective.Children = append(objective.Children,
+			node("weight", "index", index(at), "value", weight.String()))
+	}
+	return nil
+}
+
+// evaluate adds an issue's evaluations to its element, and returns its weight: the highest value. The values
+// are less than the given ones by a shift.
+func evaluate(
+	e *element, issue *bargain.Issue, values utility.Values, shift fixed.Number,
+) (weight fixed.Number, err error) {
+	// places is a number of decimals that loses nothing in the product with the weight.
+	places := fixed.Decimals
+	part := func(value *big.Rat) string {
 		if weight == 0 {
-			return 0
+			return "0"
 		}
-		return value.Div(weight)
+		return decimals(new(big.Rat).Quo(value, exact(weight)), places)
 	}
-	if !issue.IsNumeric() {
+	if geniusKind(issue) == "discrete" {
+		for index := range issue.Count {
+			weight = max(weight, values.Of(index).Sub(shift))
+		}
+		if weight >= fixed.One {
+			places += len(strconv.FormatInt(int64(weight/fixed.One), 10))
+		}
 		for index := range e.Children {
-			value := part(values.Of(uint64(index)))
+			evaluation := part(exact(values.Of(uint64(index)).Sub(shift)))
 			item := &e.Children[index]
-			item.Attributes = append(item.Attributes, attributes("evaluation", value.String())...)
+			item.Attributes = append(item.Attributes, attributes("evaluation", evaluation)...)
 		}
 		return weight, nil
 	}
-	low, _ := number(issue, 0)
-	high, _ := number(issue, issue.Count-1)
-	slope := (part(last) - part(first)).Div(max(high.Sub(low), 1))
-	for index := range min(issue.Count, maxTable) {
-		x, _ := number(issue, index)
-		gap := part(values.Of(index)) - part(first) - slope.Mul(x.Sub(low))
-		if gap > maxGap || gap < -maxGap {
-			return 0, invalid("issue %q has no straight line of values, as GENIUS needs it", issue.Name)
-		}
-	}
-	line := node("evaluator", "ftype", "linear", "offset", part(first).String(), "slope", slope.String())
+	slope, bias, _ := straight(issue, values)
+	places = many
+	first := values.Of(0).Sub(shift)
+	weight = max(first, values.Of(issue.Count-1).Sub(shift))
+	line := node("evaluator", "ftype", "linear", "offset", part(exact(first)), "slope", part(slope))
 	if issue.Kind == bargain.KindReal {
-		line = node("evaluator", "ftype", "linear", "parameter0", part(first).Sub(slope.Mul(low)).String(),
-			"parameter1", slope.String())
+		bias.Sub(bias, exact(shift))
+		line = node("evaluator", "ftype", "linear", "parameter0", part(bias), "parameter1", part(slope))
 	}
 	e.Children = append(e.Children, line)
 	return weight, nil
 }
 
-// maxGap is the distance from a straight line that rounding explains.
-const maxGap = fixed.One / 1_000_000
+// index returns the index of an issue in GENIUS' format, where they count from 1.
+func index(at int) string { return strconv.Itoa(at + 1) }
+
+// geniusKind returns GENIUS' type of an issue. Its integers have no tick.
+func geniusKind(issue *bargain.Issue) string {
+	switch {
+	case issue.Kind == bargain.KindReal:
+		return "real"
+	case issue.IsNumeric() && issue.Tick == 1:
+		return "integer"
+	}
+	return "discrete"
+}
 
 func geniusIssues(name string, domain *bargain.Domain) (element, error) {
 	objective := node("objective", "index", "0", "name", name, "type", "objective", "etype", "objective")
 	for at := range domain.Len() {
-		issue := domain.Issue(at)
-		e := node("issue", "index", strconv.Itoa(at+1), "name", issue.Name)
-		kind := "discrete"
+		issue, kind := domain.Issue(at), geniusKind(domain.Issue(at))
+		e := node("issue", "index", index(at), "name", issue.Name)
 		switch {
-		case !issue.IsNumeric():
-			for index, value := range issue.Names {
-				e.Children = append(e.Children, node("item", "index", strconv.Itoa(index+1), "value", value))
+		case kind == "discrete" && issue.IsNumeric() && issue.Count > maxTable:
+			return e, invalid("issue %q has %d values and the tick %d, which GENIUS does not know; "+
+				"the limit of a list of values is %d", issue.Name, issue.Count, issue.Tick, maxTable)
+		case kind == "discrete":
+			for at := range issue.Count {
+				e.Children = append(e.Children, node("item", "index", index(int(at)), "value", issue.Text(at)))
 			}
-		case issue.Kind == bargain.KindReal:
-			kind = "real"
+		case kind == "real":
+			if issue.Count < 2 {
+				return e, invalid("issue %q has one number; a real issue of GENIUS has a range", issue.Name)
+			}
 			e.Children = []element{
 				node("range", "lowerbound", issue.Text(0), "upperbound", issue.Text(issue.Count-1)),
 			}
-		case issue.Tick != 1:
-			return e, invalid("issue %q has the tick %d, which GENIUS does not know", issue.Name, issue.Tick)
 		default:
-			kind = "integer"
 			bounds := attributes("lowerbound", issue.Text(0), "upperbound", issue.Text(issue.Count-1))
 			e.Attributes = append(e.Attributes, bounds...)
 		}
@@ -146,7 +218,27 @@ func attributes(pairs ...string) (list []xml.Attr) {
 	return list
 }
 
+// invalidAttribute returns an attribute below an element whose value XML cannot express.
+func invalidAttribute(e *element) (string, bool) {
+	for _, a := range e.Attributes {
+		if !utf8.ValidString(a.Value) || strings.ContainsFunc(a.Value, func(r rune) bool {
+			return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF
+		}) {
+			return a.Value, true
+		}
+	}
+	for i := range e.Children {
+		if text, ok := invalidAttribute(&e.Children[i]); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
 func document(root element) ([]byte, error) {
+	if text, ok := invalidAttribute(&root); ok {
+		return nil, invalid("XML cannot express the text %q", text)
+	}
 	buffer := bytes.NewBufferString(xml.Header)
 	encoder := xml.NewEncoder(buffer)
 	encoder.Indent("", "  ")

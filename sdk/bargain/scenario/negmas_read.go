@@ -1,6 +1,9 @@
 package scenario
 
 import (
+	"bytes"
+	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -8,7 +11,6 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
-	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
 // value is a node of a YAML or JSON document (JSON is YAML). Scalars keep their text, so that no number
@@ -18,8 +20,21 @@ type value struct {
 	path string
 }
 
+// pair matches two escapes that are one character beyond 16 bits, as Python writes it in JSON, or an escaped
+// backslash.
+var pair = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
 func parseYAML(data []byte) (value, error) {
 	var document yaml.Node
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		data = pair.ReplaceAllFunc(data, func(escapes []byte) []byte {
+			var char string
+			if len(escapes) > 2 && json.Unmarshal([]byte(`"`+string(escapes)+`"`), &char) == nil {
+				return []byte(char)
+			}
+			return escapes
+		})
+	}
 	if err := yaml.Unmarshal(data, &document); err != nil {
 		return value{}, invalid("YAML: %v", err)
 	}
@@ -29,13 +44,14 @@ func parseYAML(data []byte) (value, error) {
 	return value{document.Content[0], "document"}, nil
 }
 
-// get returns the value of a key; false if there is none, or null.
+// get returns the value of a key; false if there is none, or null. Of several it is the last one, as in
+// Python.
 func (v value) get(key string) (value, bool) {
 	if v.Node == nil || v.Kind != yaml.MappingNode {
 		return value{}, false
 	}
-	for i := 0; i+1 < len(v.Content); i += 2 {
-		if v.Content[i].Value == key {
+	for i := len(v.Content) - 2; i >= 0; i -= 2 {
+		if v.Content[i].Value == key && v.Content[i].Kind == yaml.ScalarNode {
 			child := value{v.Content[i+1], v.path + "." + key}
 			return child, child.Tag != "!!null"
 		}
@@ -99,6 +115,23 @@ func (v value) class() string {
 	return ""
 }
 
+// IsNegmasDomain reports whether a document is a NegMAS outcome space. It returns false for a utility
+// function, and an error for other documents.
+func IsNegmasDomain(data []byte) (bool, error) {
+	root, err := parseYAML(data)
+	if err != nil {
+		return false, err
+	}
+	class := root.class()
+	if strings.HasSuffix(class, "Function") || strings.HasSuffix(class, "UFun") {
+		return false, nil
+	}
+	if _, hasIssues := root.get("issues"); hasIssues || strings.HasSuffix(class, "OutcomeSpace") {
+		return true, nil
+	}
+	return false, invalid("the document is neither an outcome space nor a utility function")
+}
+
 // ReadNegmasDomain reads a NegMAS outcome space in YAML or JSON.
 func ReadNegmasDomain(data []byte, options Options) (*bargain.Domain, error) {
 	root, err := parseYAML(data)
@@ -134,84 +167,98 @@ func (v value) issue(options Options) (issue bargain.Issue, err error) {
 	if !ok || !hasValues {
 		return issue, invalid("%s has no name or no values", v.path)
 	}
-	name := nameValue.Value
-	if values.Kind == yaml.ScalarNode { // n stands for 0 to n-1
-		n, err := values.integer()
-		return bargain.Integer(name, 0, n-1), err
-	}
-	list, err := values.list()
-	if err != nil {
-		return issue, err
-	}
-	class := v.class()
-	switch class {
-	case "CategoricalIssue", "",
-		"OrdinalIssue", "DiscreteOrdinalIssue", "CardinalIssue", "DiscreteCardinalIssue":
-		var names []string
+	name, class := nameValue.Value, v.class()
+	var texts []string
+	if values.Kind == yaml.ScalarNode && (class == "ContiguousIssue" || class == "") { // n stands for 0 to n-1
+		n, err := strconv.ParseInt(values.Value, 10, 64)
+		if err != nil || n < 1 {
+			return issue, invalid("%s is %q, which is not a number of values", values.path, values.Value)
+		}
+		texts, class = []string{"0", strconv.FormatInt(n-1, 10)}, "ContiguousIssue"
+	} else {
+		list, err := values.list()
+		if err != nil {
+			return issue, err
+		}
 		for _, element := range list {
 			text, err := element.text()
 			if err != nil {
 				return issue, err
 			}
-			names = append(names, text)
+			texts = append(texts, text)
 		}
-		if class == "CategoricalIssue" || class == "" {
-			return bargain.Categorical(name, names...), nil
+	}
+	switch class {
+	case "CategoricalIssue", "":
+		return bargain.Categorical(name, texts...), nil
+	case "OrdinalIssue", "DiscreteOrdinalIssue", "CardinalIssue", "DiscreteCardinalIssue":
+		return bargain.Ordered(name, texts...), nil
+	case "ContiguousIssue":
+		step := "1"
+		if given, ok := v.get("step"); ok {
+			step = given.Value
 		}
-		return bargain.Ordered(name, names...), nil
-	case "ContiguousIssue", "ContinuousIssue":
-		if len(list) != 2 {
-			return issue, invalid("%s has %d values; a range has two", v.path, len(list))
+		if len(texts) == 3 {
+			texts, step = texts[:2], texts[2]
 		}
-		if class == "ContiguousIssue" {
-			low, err := list[0].integer()
-			if err != nil {
-				return issue, err
-			}
-			high, err := list[1].integer()
-			return bargain.Integer(name, low, high), err
+		if len(texts) != 2 {
+			return issue, invalid("%s has %d values; a range has two, and a step", v.path, len(texts))
 		}
-		low, err := list[0].number()
-		if err != nil {
-			return issue, err
-		}
-		high, err := list[1].number()
-		if err != nil {
-			return issue, err
-		}
-		return options.real(name, low, high)
+		return integers(name, texts[0], texts[1], step)
+	case "ContinuousIssue":
+		return v.realIssue(name, values, options)
 	}
 	return issue, invalid("%s has the unknown type %q", v.path, class)
 }
 
-func (v value) integer() (int64, error) {
-	text, err := v.text()
+// realIssue returns the issue of a range of real numbers. NegMAS' n_levels is the number of its steps.
+func (v value) realIssue(name string, values value, options Options) (issue bargain.Issue, err error) {
+	list, err := values.list()
 	if err != nil {
-		return 0, err
+		return issue, err
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	if len(list) != 2 {
+		return issue, invalid("%s has %d values; a range has two", v.path, len(list))
+	}
+	low, err := list[0].number()
 	if err != nil {
-		return 0, invalid("%s is %q, which is not an integer", v.path, text)
+		return issue, err
 	}
-	return n, nil
+	high, err := list[1].number()
+	if err != nil {
+		return issue, err
+	}
+	levels := int64(0)
+	if given, ok := v.get("n_levels"); ok {
+		steps, err := strconv.ParseInt(given.Value, 10, 64)
+		if err != nil || steps < 1 || steps > 1<<62 {
+			return issue, invalid("%s is %q, which is not a number of steps", given.path, given.Value)
+		}
+		levels = steps + 1
+	}
+	return options.real(name, low, high, levels)
 }
 
 // ReadNegmasProfile reads a NegMAS utility function in YAML or JSON as preferences over a domain. Without a
-// reservation value, or with minus infinity, it is the lowest possible one.
+// reservation value, or with minus infinity, it is the lowest possible one. A discounted utility function
+// without one has that of the function inside.
 func ReadNegmasProfile(domain *bargain.Domain, data []byte) (*bargain.Preferences, error) {
-	root, err := parseYAML(data)
+	outer, err := parseYAML(data)
 	if err != nil {
 		return nil, err
 	}
-	reservation, err := root.optional("reserved_value", -bargain.MaxUtility)
+	inner, discount, err := outer.discount()
 	if err != nil {
 		return nil, err
 	}
-	var discount bargain.Discount
-	if root, discount, err = root.discount(); err != nil {
+	reservation, err := inner.optional("reserved_value", -bargain.MaxUtility)
+	if err == nil {
+		reservation, err = outer.optional("reserved_value", reservation)
+	}
+	if err != nil {
 		return nil, err
 	}
-	u, err := root.utility(domain)
+	u, err := inner.utility(domain)
 	if err != nil {
 		return nil, err
 	}
@@ -261,223 +308,4 @@ func (v value) discount() (inner value, d bargain.Discount, err error) {
 		d.KeepReservation = dynamic.Value == "false"
 	}
 	return inner, d, nil
-}
-
-func (v value) utility(domain *bargain.Domain) (bargain.Utility, error) {
-	switch class := v.class(); class {
-	case "LinearAdditiveUtilityFunction", "LinearUtilityAggregationFunction":
-		return v.additive(domain)
-	case "HyperRectangleUtilityFunction":
-		return v.rectangles(domain)
-	default:
-		return nil, invalid("%s has the unknown type %q", v.path, class)
-	}
-}
-
-// perIssue returns the elements of a list, or of a mapping by the issues' names, in the domain's order.
-func (v value) perIssue(domain *bargain.Domain) ([]value, error) {
-	if v.Kind != yaml.MappingNode {
-		list, err := v.list()
-		if err == nil && len(list) != domain.Len() {
-			err = invalid("%s has %d elements for %d issues", v.path, len(list), domain.Len())
-		}
-		return list, err
-	}
-	list := make([]value, domain.Len())
-	for at := range list {
-		child, ok := v.get(domain.Issue(at).Name)
-		if !ok {
-			return nil, invalid("%s has nothing for the issue %q", v.path, domain.Issue(at).Name)
-		}
-		list[at] = child
-	}
-	return list, nil
-}
-
-func (v value) additive(domain *bargain.Domain) (bargain.Utility, error) {
-	functions, ok := v.get("values")
-	if !ok {
-		return nil, invalid("%s has no values", v.path)
-	}
-	list, err := functions.perIssue(domain)
-	if err != nil {
-		return nil, err
-	}
-	var values []utility.Values
-	for at, function := range list {
-		part, err := function.function(domain.Issue(at))
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, part)
-	}
-	var weights []fixed.Number
-	if given, ok := v.get("weights"); ok {
-		if list, err = given.perIssue(domain); err != nil {
-			return nil, err
-		}
-		for _, weight := range list {
-			n, err := weight.number()
-			if err != nil {
-				return nil, err
-			}
-			weights = append(weights, n)
-		}
-	}
-	bias, err := v.optional("bias", 0)
-	if err != nil {
-		return nil, err
-	}
-	u, err := utility.NewAdditive(domain, bias, weights, values...)
-	if err != nil {
-		return nil, invalid("%v", err)
-	}
-	return u, nil
-}
-
-// function returns the values of a value function.
-func (v value) function(issue *bargain.Issue) (utility.Values, error) {
-	slope, bias := fixed.One, fixed.Number(0)
-	var err error
-	switch class := v.class(); class {
-	case "TableFun":
-		return v.table(issue)
-	case "IdentityFun":
-	case "ConstFun":
-		slope = 0
-		bias, err = v.optional("bias", 0)
-		if err == nil && !issue.IsNumeric() {
-			table := make(utility.Table, issue.Count)
-			for index := range table {
-				table[index] = bias
-			}
-			return table, nil
-		}
-	case "AffineFun", "LinearFun":
-		if bias, err = v.optional("bias", 0); err == nil {
-			slope, err = v.optional("slope", fixed.One)
-		}
-	default:
-		return nil, invalid("%s has the unknown type %q", v.path, class)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return tabulate(issue, func(x fixed.Number) fixed.Number { return slope.Mul(x).Add(bias) })
-}
-
-func (v value) table(issue *bargain.Issue) (utility.Values, error) {
-	mapping, ok := v.get("mapping")
-	if !ok || mapping.Kind != yaml.MappingNode {
-		return nil, invalid("%s has no mapping", v.path)
-	}
-	found := map[string]value{}
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key := mapping.Content[i].Value
-		found[key] = value{mapping.Content[i+1], mapping.path + "." + key}
-	}
-	if issue.Count > uint64(len(found)) {
-		return nil, invalid("%s has %d values of %d", mapping.path, len(found), issue.Count)
-	}
-	table := make(utility.Table, issue.Count)
-	for index := range table {
-		entry, ok := found[issue.Text(uint64(index))]
-		if !ok {
-			return nil, invalid("%s has no value of %q", mapping.path, issue.Text(uint64(index)))
-		}
-		var err error
-		if table[index], err = entry.number(); err != nil {
-			return nil, err
-		}
-	}
-	return table, nil
-}
-
-// rectangles returns a sum of constants over ranges: outcome_ranges has a mapping from an issue's name or
-// number to a list of its lowest and highest value.
-func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
-	ranges, ok := v.get("outcome_ranges")
-	utilities, ok2 := v.get("utilities")
-	if !ok || !ok2 {
-		return nil, invalid("%s has no outcome_ranges or no utilities", v.path)
-	}
-	boxes, err := ranges.list()
-	if err != nil {
-		return nil, err
-	}
-	amounts, err := utilities.list()
-	if err != nil {
-		return nil, err
-	}
-	var weights []value
-	if given, ok := v.get("weights"); ok {
-		if weights, err = given.list(); err != nil {
-			return nil, err
-		}
-	}
-	if len(boxes) != len(amounts) || weights != nil && len(weights) != len(boxes) {
-		return nil, invalid("%s has %d ranges, %d utilities and %d weights",
-			v.path, len(boxes), len(amounts), len(weights))
-	}
-	list := make([]utility.Rectangle, len(boxes))
-	for i, box := range boxes {
-		if list[i].Value, err = amounts[i].number(); err != nil {
-			return nil, err
-		}
-		if weights != nil {
-			weight, err := weights[i].number()
-			if err != nil {
-				return nil, err
-			}
-			list[i].Value = list[i].Value.Mul(weight)
-		}
-		for at := range domain.Len() {
-			r, found, err := box.rangeOf(domain.Issue(at), at)
-			if err != nil {
-				return nil, err
-			}
-			if found {
-				list[i].Ranges = append(list[i].Ranges, r)
-			}
-		}
-	}
-	bias, err := v.optional("bias", 0)
-	if err != nil {
-		return nil, err
-	}
-	u, err := utility.NewHyperRectangle(domain, bias, list...)
-	if err != nil {
-		return nil, invalid("%v", err)
-	}
-	return u, nil
-}
-
-// rangeOf returns the range of an issue's integers in a box; false if the box does not limit it.
-func (v value) rangeOf(issue *bargain.Issue, at int) (r utility.Range, found bool, err error) {
-	entry, found := v.get(issue.Name)
-	if !found {
-		if entry, found = v.get(strconv.Itoa(at)); !found {
-			return r, false, nil
-		}
-	}
-	list, err := entry.list()
-	if err != nil {
-		return r, false, err
-	}
-	if len(list) != 2 || issue.Kind != bargain.KindInteger {
-		return r, false, invalid("%s is not a range of the integers of issue %q", entry.path, issue.Name)
-	}
-	low, err := list[0].integer()
-	if err != nil {
-		return r, false, err
-	}
-	high, err := list[1].integer()
-	if err != nil {
-		return r, false, err
-	}
-	if low < issue.Int(0) || high < low {
-		return r, false, invalid("%s is not a range of the integers of issue %q", entry.path, issue.Name)
-	}
-	first := uint64(low) - issue.First
-	return utility.Range{Issue: at, First: first, Last: first + (uint64(high) - uint64(low))}, true, nil
 }

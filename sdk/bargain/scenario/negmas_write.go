@@ -3,6 +3,14 @@ package scenario
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -20,227 +28,243 @@ const (
 	JSON
 )
 
-// decimal is a number that is written with all its decimals.
-type decimal fixed.Number
-
-// MarshalYAML implements yaml.Marshaler.
-func (d decimal) MarshalYAML() (any, error) {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!float", Value: fixed.Number(d).String()}, nil
-}
-
-// MarshalJSON implements json.Marshaler.
-func (d decimal) MarshalJSON() ([]byte, error) { return []byte(fixed.Number(d).String()), nil }
-
-type negmasDomain struct {
-	Type   string        `json:"type" yaml:"type"`
-	Name   string        `json:"name" yaml:"name"`
-	Issues []negmasIssue `json:"issues" yaml:"issues"`
-}
-
-type negmasIssue struct {
-	Type   string `json:"type" yaml:"type"`
-	Name   string `json:"name" yaml:"name"`
-	Values []any  `json:"values" yaml:"values,flow"`
-}
-
-// WriteNegmasDomain writes a domain as a NegMAS outcome space. A real issue loses its number of values, and a
-// price whose tick is not 1 is an error.
+// WriteNegmasDomain writes a domain as a NegMAS outcome space.
 func WriteNegmasDomain(name string, domain *bargain.Domain, format Format) ([]byte, error) {
-	document := negmasDomain{Type: "negmas.outcomes.outcome_space.CartesianOutcomeSpace", Name: name}
+	var issues []*yaml.Node
 	for at := range domain.Len() {
 		issue := domain.Issue(at)
-		out := negmasIssue{Name: issue.Name}
-		switch {
-		case issue.Kind == bargain.KindReal:
-			out.Type = "negmas.outcomes.continuous_issue.ContinuousIssue"
-			out.Values = []any{decimal(issue.Number(0)), decimal(issue.Number(issue.Count - 1))}
-		case issue.IsNumeric() && issue.Tick == 1:
-			out.Type = "negmas.outcomes.contiguous_issue.ContiguousIssue"
-			out.Values = []any{json.Number(issue.Text(0)), json.Number(issue.Text(issue.Count - 1))}
-			if format == YAML {
-				out.Values = []any{issue.Int(0), issue.Int(issue.Count - 1)}
+		class, values := "categorical_issue.CategoricalIssue", []*yaml.Node(nil)
+		var more []any
+		switch issue.Kind {
+		case bargain.KindReal:
+			class = "continuous_issue.ContinuousIssue"
+			if issue.Count < 2 {
+				return nil, invalid("issue %q has one number; a real issue of NegMAS has a range", issue.Name)
 			}
-		case issue.IsNumeric():
-			return nil, invalid("issue %q: NegMAS does not know the tick %d", issue.Name, issue.Tick)
-		default:
-			out.Type = "negmas.outcomes.categorical_issue.CategoricalIssue"
-			if issue.Kind == bargain.KindOrdered {
-				out.Type = "negmas.outcomes.ordinal_issue.OrdinalIssue"
+			values = append(values, numberNode(issue.Number(0)), numberNode(issue.Number(issue.Count-1)))
+			more = append(more, "n_levels", integerNode(strconv.FormatUint(issue.Count-1, 10)))
+		case bargain.KindPrice, bargain.KindInteger:
+			class = "contiguous_issue.ContiguousIssue"
+			values = append(values, integerNode(issue.Text(0)), integerNode(issue.Text(issue.Count-1)))
+			if issue.Tick != 1 {
+				values = append(values, integerNode(strconv.FormatUint(issue.Tick, 10)))
 			}
-			for _, value := range issue.Names {
-				out.Values = append(out.Values, value)
-			}
+		case bargain.KindOrdered:
+			class = "ordinal_issue.DiscreteOrdinalIssue"
 		}
-		document.Issues = append(document.Issues, out)
-	}
-	return encode(document, format)
-}
-
-type negmasProfile struct {
-	Type      string           `json:"type" yaml:"type"`
-	Name      string           `json:"name,omitempty" yaml:"name,omitempty"`
-	Discount  *decimal         `json:"discount,omitempty" yaml:"discount,omitempty"`
-	Cost      *decimal         `json:"cost,omitempty" yaml:"cost,omitempty"`
-	Factor    string           `json:"factor,omitempty" yaml:"factor,omitempty"`
-	Dynamic   *bool            `json:"dynamic_reservation,omitempty" yaml:"dynamic_reservation,omitempty"`
-	Values    []negmasFunction `json:"values,omitempty" yaml:"values,omitempty"`
-	Weights   []decimal        `json:"weights,omitempty" yaml:"weights,omitempty,flow"`
-	Bias      *decimal         `json:"bias,omitempty" yaml:"bias,omitempty"`
-	UFun      *negmasProfile   `json:"ufun,omitempty" yaml:"ufun,omitempty"`
-	Reserved  *decimal         `json:"reserved_value,omitempty" yaml:"reserved_value,omitempty"`
-	Rectangle []map[string]any `json:"outcome_ranges,omitempty" yaml:"outcome_ranges,omitempty"`
-	Utilities []decimal        `json:"utilities,omitempty" yaml:"utilities,omitempty,flow"`
-}
-
-type negmasFunction struct {
-	Type    string   `json:"type" yaml:"type"`
-	Mapping *mapping `json:"mapping,omitempty" yaml:"mapping,omitempty"`
-	Slope   *decimal `json:"slope,omitempty" yaml:"slope,omitempty"`
-	Bias    *decimal `json:"bias,omitempty" yaml:"bias,omitempty"`
-}
-
-// mapping is a table of an issue's values, in their order.
-type mapping struct {
-	issue  *bargain.Issue
-	values utility.Values
-}
-
-// MarshalYAML implements yaml.Marshaler. The keys of integers are integers.
-func (m *mapping) MarshalYAML() (any, error) {
-	node := &yaml.Node{Kind: yaml.MappingNode}
-	tag := "!!str"
-	if m.issue.IsNumeric() {
-		tag = "!!int"
-	}
-	for index := range m.issue.Count {
-		key, number := new(yaml.Node), new(yaml.Node)
-		key.SetString(m.issue.Text(index))
-		key.Tag = tag
-		if err := number.Encode(decimal(m.values.Of(index))); err != nil {
-			return nil, err
+		for _, value := range issue.Names {
+			values = append(values, textNode(value))
 		}
-		node.Content = append(node.Content, key, number)
+		pairs := append([]any{"type", "negmas.outcomes." + class, "name", textNode(issue.Name),
+			"values", listNode(yaml.FlowStyle, values...)}, more...)
+		issues = append(issues, mapNode(pairs...))
 	}
-	return node, nil
+	return encode(mapNode("type", "negmas.outcomes.outcome_space.CartesianOutcomeSpace", "name", textNode(name),
+		"issues", listNode(0, issues...)), format)
 }
 
-// MarshalJSON implements json.Marshaler.
-func (m *mapping) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
-	for index := range m.issue.Count {
-		if index > 0 {
-			text = append(text, ',')
-		}
-		key, err := json.Marshal(m.issue.Text(index))
-		if err != nil {
-			return nil, err
-		}
-		text = append(append(text, key...), ':')
-		text = append(text, m.values.Of(index).String()...)
-	}
-	return append(text, '}'), nil
-}
-
-// WriteNegmasProfile writes preferences as a NegMAS utility function. It can write additive and
-// hyper-rectangle utilities, and a discount factor or a cost, not both.
+// WriteNegmasProfile writes preferences as a NegMAS utility function, to which NegMAS and the reader of this
+// package give the same utilities. It can write additive utilities, tables of up to 65,536 outcomes and
+// hyper-rectangles. Tables of outcomes, and values of real numbers on no straight line, become
+// hyper-rectangles: NegMAS cannot read its own MappingUtilityFunction from a file. More than 65,536 values of
+// an issue must lie on a straight line. A discount must be a factor or a cost, not both.
+//
+// JSON has only texts as keys, but NegMAS needs integers as those of hyper-rectangles and of tables of
+// integers: in JSON, these are errors, unless the integers have a straight line of values.
 func WriteNegmasProfile(name string, p *bargain.Preferences, format Format) ([]byte, error) {
-	document, err := negmasUtility(p)
+	class, pairs, err := negmasUtility(p, format)
 	if err != nil {
 		return nil, err
 	}
+	pairs = append(pairs, "reserved_value", numberNode(p.Reservation()))
+	head := func(class string) []any {
+		return []any{"type", "negmas.preferences." + class, "name", textNode(name)}
+	}
 	discount := p.Discount()
-	factor, cost := decimal(discount.Factor), decimal(discount.Cost)
-	const discounted = "negmas.preferences.discounted."
-	outer := document
+	factor, cost := discount.Factor, discount.Cost
+	if cost != 0 && factor == fixed.One {
+		factor = 0 // no factor
+	}
 	switch {
 	case factor != 0 && cost != 0:
 		return nil, invalid("NegMAS knows no discount with both a factor and a cost")
-	case factor != 0:
-		outer = &negmasProfile{Type: discounted + "ExpDiscountedUFun", Discount: &factor, UFun: document}
-	case cost != 0:
-		outer = &negmasProfile{Type: discounted + "LinDiscountedUFun", Cost: &cost, UFun: document}
+	case factor == 0 && cost == 0:
+		return encode(mapNode(append(head(class), pairs...)...), format)
 	}
-	if outer != document {
-		dynamic := !discount.KeepReservation
-		outer.Dynamic, outer.Factor = &dynamic, "step"
-		if !discount.PerStep {
-			outer.Factor = "relative_time"
-		}
+	outer := append(head("discounted.ExpDiscountedUFun"), "discount", numberNode(factor))
+	if cost != 0 {
+		outer = append(head("discounted.LinDiscountedUFun"), "cost", numberNode(cost))
 	}
-	outer.Name = name
-	reserved := decimal(p.Reservation())
-	outer.Reserved = &reserved
-	return encode(outer, format)
+	unit := "relative_time"
+	if discount.PerStep {
+		unit = "step"
+	}
+	outer = append(outer, "factor", unit, "dynamic_reservation", boolNode(!discount.KeepReservation))
+	// Without a reservation value of its own, the function inside would give no agreement minus infinity.
+	outer = append(outer, "ufun", mapNode(append([]any{"type", "negmas.preferences." + class}, pairs...)...),
+		"reserved_value", numberNode(p.Reservation()))
+	return encode(mapNode(outer...), format)
 }
 
-func negmasUtility(p *bargain.Preferences) (*negmasProfile, error) {
-	if h, ok := p.Utility().(*utility.HyperRectangle); ok {
-		return negmasRectangles(p.Domain(), h), nil
-	}
-	u, err := additive(p, "this writer of NegMAS' format")
-	if err != nil {
-		return nil, err
-	}
-	bias := decimal(u.Constant())
-	document := &negmasProfile{
-		Type: "negmas.preferences.crisp.linear.LinearAdditiveUtilityFunction", Bias: &bias,
-	}
-	for at := range p.Domain().Len() {
-		function, err := negmasValues(p.Domain().Issue(at), u.Values(at))
-		if err != nil {
-			return nil, err
+// negmasUtility returns the class and the fields of an undiscounted utility.
+func negmasUtility(p *bargain.Preferences, format Format) (class string, pairs []any, err error) {
+	domain := p.Domain()
+	if constant, values, ok := additiveOf(p); ok && (format == JSON || !hasBentReal(domain, values)) {
+		var functions, weights []*yaml.Node
+		for at, part := range values {
+			function, err := negmasFunction(domain.Issue(at), part, format)
+			if err != nil {
+				return "", nil, err
+			}
+			functions, weights = append(functions, function), append(weights, numberNode(fixed.One))
 		}
-		document.Values = append(document.Values, function)
-		document.Weights = append(document.Weights, decimal(fixed.One))
+		return "crisp.linear.LinearAdditiveUtilityFunction", []any{"values", listNode(0, functions...),
+			"weights", listNode(yaml.FlowStyle, weights...), "bias", numberNode(constant)}, nil
 	}
-	return document, nil
-}
-
-func negmasValues(issue *bargain.Issue, values utility.Values) (negmasFunction, error) {
-	if issue.Count <= maxTable && issue.Kind != bargain.KindReal {
-		table := &mapping{issue: issue, values: values}
-		return negmasFunction{Type: "negmas.preferences.value_fun.TableFun", Mapping: table}, nil
+	if _, isTable := p.Utility().(*utility.Mapping); isTable && domain.Size() > maxTable {
+		return "", nil, invalid("the utility is a table of %d outcomes; the limit is %d", domain.Size(), maxTable)
 	}
-	low, _ := number(issue, 0)
-	high, ok := number(issue, issue.Count-1)
-	first, last := values.Of(0), values.Of(issue.Count-1)
-	slope := (last - first).Div(max(high.Sub(low), 1))
-	for index := range min(issue.Count, maxTable) {
-		x, _ := number(issue, index)
-		gap := values.Of(index) - first - slope.Mul(x.Sub(low))
-		if !ok || gap > maxGap || gap < -maxGap {
-			return negmasFunction{}, invalid("issue %q: neither a table nor a straight line", issue.Name)
-		}
+	constant, rectangles, ok := rectanglesOf(p)
+	if !ok {
+		return "", nil, invalid("the utility is neither additive nor a table nor a sum of hyper-rectangles")
 	}
-	affine, bias := decimal(slope), decimal(first.Sub(slope.Mul(low)))
-	return negmasFunction{Type: "negmas.preferences.value_fun.AffineFun", Slope: &affine, Bias: &bias}, nil
-}
-
-func negmasRectangles(domain *bargain.Domain, h *utility.HyperRectangle) *negmasProfile {
-	bias := decimal(h.Constant())
-	document := &negmasProfile{
-		Type: "negmas.preferences.crisp.nonlinear.HyperRectangleUtilityFunction", Bias: &bias,
-	}
-	for _, rectangle := range h.Rectangles() {
-		box := map[string]any{}
+	var boxes, amounts []*yaml.Node
+	for _, rectangle := range rectangles {
+		var box []any
 		for _, r := range rectangle.Ranges {
-			issue := domain.Issue(r.Issue)
-			box[issue.Name] = []int64{issue.Int(r.First), issue.Int(r.Last)}
+			if format == JSON {
+				return "", nil, invalid("NegMAS reads no hyper-rectangles from JSON, whose keys are text: use YAML")
+			}
+			values, err := boxOf(domain.Issue(r.Issue), r)
+			if err != nil {
+				return "", nil, err
+			}
+			box = append(box, integerNode(strconv.Itoa(r.Issue)), values)
 		}
-		document.Rectangle = append(document.Rectangle, box)
-		document.Utilities = append(document.Utilities, decimal(rectangle.Value))
+		boxes, amounts = append(boxes, mapNode(box...)), append(amounts, numberNode(rectangle.Value))
 	}
-	return document
+	return "crisp.nonlinear.HyperRectangleUtilityFunction", []any{"outcome_ranges", listNode(0, boxes...),
+		"utilities", listNode(yaml.FlowStyle, amounts...), "bias", numberNode(constant)}, nil
 }
 
-func encode(document any, format Format) ([]byte, error) {
+// isSteep reports whether a line is beyond the limits of utilities at 0, so that NegMAS' floats lose
+// decimals.
+func isSteep(bias *big.Rat) bool {
+	n := rounded(bias)
+	return n > bargain.MaxUtility || n < -bargain.MaxUtility
+}
+
+// hasBentReal reports whether the values of a real issue do not lie on a straight line, or on one that is too
+// steep. NegMAS has no value function for them, but hyper-rectangles.
+func hasBentReal(domain *bargain.Domain, values []utility.Values) bool {
+	for at, part := range values {
+		if issue := domain.Issue(at); issue.Kind == bargain.KindReal && issue.Count <= maxTable {
+			if _, bias, ok := straight(issue, part); !ok || isSteep(bias) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// negmasFunction returns the value function of an issue.
+func negmasFunction(issue *bargain.Issue, values utility.Values, format Format) (*yaml.Node, error) {
+	isReal, isLong := issue.Kind == bargain.KindReal, issue.Count > maxTable
+	isText := format == JSON && issue.IsNumeric()
+	if !isReal && !isLong && !isText {
+		var pairs []any
+		for index := range issue.Count {
+			key := integerNode(issue.Text(index))
+			if !issue.IsNumeric() {
+				key = textNode(issue.Names[index])
+			}
+			pairs = append(pairs, key, numberNode(values.Of(index)))
+		}
+		return mapNode("type", "negmas.preferences.value_fun.TableFun", "mapping", mapNode(pairs...)), nil
+	}
+	slope, bias, ok := new(big.Rat), new(big.Rat), false
+	if issue.IsNumeric() {
+		slope, bias, ok = straight(issue, values)
+	}
+	switch {
+	case !ok && isLong:
+		return nil, invalid("issue %q has %d values, which are no straight line; the limit of a table is %d",
+			issue.Name, issue.Count, maxTable)
+	case !ok:
+		return nil, invalid("issue %q has no straight line of values, and NegMAS reads no table of numbers "+
+			"from JSON, whose keys are text: use YAML", issue.Name)
+	case isSteep(bias):
+		return nil, invalid("issue %q has numbers that are too large for a straight line in NegMAS' floats",
+			issue.Name)
+	}
+	return mapNode("type", "negmas.preferences.value_fun.AffineFun", "slope", decimalNode(slope),
+		"bias", decimalNode(bias)), nil
+}
+
+func scalar(tag, text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
+}
+
+func integerNode(text string) *yaml.Node { return scalar("!!int", text) }
+
+func numberNode(n fixed.Number) *yaml.Node { return scalar("!!float", n.String()) }
+
+func decimalNode(r *big.Rat) *yaml.Node { return scalar("!!float", decimals(r, many)) }
+
+func boolNode(b bool) *yaml.Node { return scalar("!!bool", strconv.FormatBool(b)) }
+
+// plain matches texts that need no quotation marks, except words.
+var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
+
+// words are truth values and null in YAML 1.1, the version that NegMAS reads.
+var words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+
+// textNode returns a text that every version of YAML reads as one.
+func textNode(text string) *yaml.Node {
+	node := scalar("!!str", text)
+	if !plain.MatchString(text) || slices.Contains(words, strings.ToLower(text)) {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	return node
+}
+
+func listNode(style yaml.Style, nodes ...*yaml.Node) *yaml.Node {
+	if len(nodes) == 0 {
+		style = yaml.FlowStyle
+	}
+	return &yaml.Node{Kind: yaml.SequenceNode, Style: style, Content: nodes}
+}
+
+// mapNode returns a mapping of pairs of a key and a value, which are nodes or plain texts.
+func mapNode(pairs ...any) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.MappingNode}
+	if len(pairs) == 0 {
+		node.Style = yaml.FlowStyle
+	}
+	for _, part := range pairs {
+		switch part := part.(type) {
+		case string:
+			node.Content = append(node.Content, scalar("!!str", part))
+		case *yaml.Node:
+			node.Content = append(node.Content, part)
+		}
+	}
+	return node
+}
+
+func encode(document *yaml.Node, format Format) ([]byte, error) {
+	if text, ok := invalidText(document); ok {
+		return nil, invalid("the text %q is not UTF-8", text)
+	}
 	buffer := new(bytes.Buffer)
 	if format == JSON {
-		encoder := json.NewEncoder(buffer)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		err := encoder.Encode(document)
-		return buffer.Bytes(), err
+		if err := appendJSON(buffer, document); err != nil {
+			return nil, err
+		}
+		indented := new(bytes.Buffer)
+		err := json.Indent(indented, buffer.Bytes(), "", "  ")
+		indented.WriteByte('\n')
+		return indented.Bytes(), err
 	}
 	encoder := yaml.NewEncoder(buffer)
 	encoder.SetIndent(2)
@@ -248,4 +272,54 @@ func encode(document any, format Format) ([]byte, error) {
 		return nil, err
 	}
 	return buffer.Bytes(), encoder.Close()
+}
+
+// invalidText returns a text below a node that is not UTF-8.
+func invalidText(node *yaml.Node) (string, bool) {
+	if !utf8.ValidString(node.Value) {
+		return node.Value, true
+	}
+	for _, child := range node.Content {
+		if text, ok := invalidText(child); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// appendJSON writes a node as JSON. Numbers keep all their digits.
+func appendJSON(buffer *bytes.Buffer, node *yaml.Node) error {
+	switch {
+	case node.Kind == yaml.ScalarNode && node.Tag != "!!str":
+		buffer.WriteString(node.Value)
+		return nil
+	case node.Kind == yaml.ScalarNode:
+		text, err := json.Marshal(node.Value)
+		for _, char := range string(text) {
+			if unicode.IsControl(char) || char == 0xFEFF { // YAML does not read them without an escape
+				fmt.Fprintf(buffer, `\u%04x`, char)
+				continue
+			}
+			buffer.WriteRune(char)
+		}
+		return err
+	}
+	ends := "[]"
+	if node.Kind == yaml.MappingNode {
+		ends = "{}"
+	}
+	buffer.WriteByte(ends[0])
+	for i, child := range node.Content {
+		switch {
+		case node.Kind == yaml.MappingNode && i%2 == 1:
+			buffer.WriteByte(':')
+		case i > 0:
+			buffer.WriteByte(',')
+		}
+		if err := appendJSON(buffer, child); err != nil {
+			return err
+		}
+	}
+	buffer.WriteByte(ends[1])
+	return nil
 }

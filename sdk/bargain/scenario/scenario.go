@@ -2,7 +2,12 @@
 // on bytes, and does not open files. Numbers are read as decimals, never as floats.
 //
 // A scenario has a domain and a profile for each party. What the engine does not know is an error that names
-// it, not ignored: another utility type, a missing value, a number out of range.
+// it, not ignored: another utility type, a missing value, a number out of range. A domain or a utility that
+// a format cannot express is an error, too.
+//
+// The formats know fewer kinds of issues than the engine. A price is read back as integers with the same
+// numbers; in GENIUS' XML ordered names become names without an order, and so do integers whose tick is not
+// 1, whose texts are the names.
 package scenario
 
 import (
@@ -19,83 +24,114 @@ var ErrFormat = errors.New("scenario: invalid document")
 
 // Options are the choices that the formats leave open. The zero value is ready.
 type Options struct {
-	// Levels is the number of values of a real issue. If zero, 101 is used.
+	// Levels is the number of values of a real issue. If zero, it is the one of the file, or 101 if the file
+	// has none.
 	Levels int64
 }
-
-func (o Options) levels() int64 {
-	if o.Levels < 2 {
-		return 101
-	}
-	return o.Levels
-}
-
-// maxTable is the number of values up to which a numeric issue's utility is a table.
-const maxTable = 1 << 16
 
 func invalid(format string, values ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, values...))
 }
 
-// real returns the issue of a range, divided into the options' number of values.
-func (o Options) real(name string, least, most fixed.Number) (bargain.Issue, error) {
+// real returns the issue of a range, divided into the options' number of values, or the file's, which is 0 if
+// the file has none.
+func (o Options) real(name string, least, most fixed.Number, levels int64) (bargain.Issue, error) {
+	switch {
+	case o.Levels >= 2:
+		levels = o.Levels
+	case levels < 2:
+		levels = 101
+	}
 	width := most.Sub(least)
 	if width <= 0 || width >= fixed.Max {
 		return bargain.Issue{}, invalid("issue %q has the range %s to %s", name, least, most)
 	}
-	return bargain.Real(name, least, most, max(width/fixed.Number(o.levels()-1), 1)), nil
+	return bargain.Real(name, least, most, max(width/fixed.Number(levels-1), 1)), nil
 }
 
-// number returns the value of a numeric issue's index. It returns false beyond the range of a number.
-func number(issue *bargain.Issue, index uint64) (fixed.Number, bool) {
-	if issue.Kind == bargain.KindReal {
-		return issue.Number(index), true
+// rectanglesOf returns a utility as a constant and a sum over rectangles; false if it is none. Of a table of
+// outcomes, each outcome whose value is not 0 is a rectangle, and of an additive utility each value of an
+// issue.
+func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility.Rectangle, ok bool) {
+	domain := p.Domain()
+	switch u := p.Utility().(type) {
+	case *utility.HyperRectangle:
+		for _, rectangle := range u.Rectangles() {
+			if ranges, ok := intersection(domain, rectangle.Ranges); ok {
+				list = append(list, utility.Rectangle{Ranges: ranges, Value: rectangle.Value})
+			}
+		}
+		return u.Constant(), list, true
+	case *utility.Mapping:
+		for o := range bargain.Outcome(domain.Size()) {
+			if u.Of(o) == 0 {
+				continue
+			}
+			var ranges []utility.Range
+			for at := range domain.Len() {
+				if index := domain.Value(o, at); domain.Issue(at).Count > 1 {
+					ranges = append(ranges, utility.Range{Issue: at, First: index, Last: index})
+				}
+			}
+			list = append(list, utility.Rectangle{Ranges: ranges, Value: u.Of(o)})
+		}
+		return 0, list, true
+	case *utility.Additive:
+		for at := range domain.Len() {
+			if domain.Issue(at).Count > maxTable {
+				return 0, nil, false
+			}
+			for index := range domain.Issue(at).Count {
+				if value := u.Values(at).Of(index); value != 0 {
+					ranges, _ := intersection(domain, []utility.Range{{Issue: at, First: index, Last: index}})
+					list = append(list, utility.Rectangle{Ranges: ranges, Value: value})
+				}
+			}
+		}
+		return u.Constant(), list, true
 	}
-	n := issue.Int(index)
-	if issue.Kind == bargain.KindPrice && n < 0 {
-		return 0, false
-	}
-	value := fixed.Int(n)
-	return value, value < fixed.Max && value > fixed.Min
+	return 0, nil, false
 }
 
-// tabulate returns the values of a function of an issue's numbers: a table, or a straight line through its
-// ends for an issue with many values.
-func tabulate(issue *bargain.Issue, of func(x fixed.Number) fixed.Number) (utility.Values, error) {
-	if !issue.IsNumeric() {
-		return nil, invalid("issue %q has no numbers", issue.Name)
-	}
-	at := func(index uint64) (fixed.Number, error) {
-		x, ok := number(issue, index)
-		if !ok {
-			return 0, invalid("issue %q has numbers beyond the limit", issue.Name)
+// intersection returns ranges with one for each issue that they limit, in the order of the issues; false if
+// no outcome lies in them.
+func intersection(domain *bargain.Domain, ranges []utility.Range) (list []utility.Range, ok bool) {
+	for at := range domain.Len() {
+		all := utility.Range{Issue: at, Last: domain.Issue(at).Count - 1}
+		both := all
+		for _, r := range ranges {
+			if r.Issue == at {
+				both.First, both.Last = max(both.First, r.First), min(both.Last, r.Last)
+			}
 		}
-		return of(x), nil
-	}
-	if issue.Count > maxTable {
-		first, err := at(0)
-		if err != nil {
-			return nil, err
+		if both.First > both.Last {
+			return nil, false
 		}
-		last, err := at(issue.Count - 1)
-		return utility.Line{First: first, Last: last, Count: issue.Count}, err
-	}
-	table := make(utility.Table, issue.Count)
-	for index := range table {
-		value, err := at(uint64(index))
-		if err != nil {
-			return nil, err
+		if both != all {
+			list = append(list, both)
 		}
-		table[index] = value
 	}
-	return table, nil
+	return list, true
 }
 
-// additive returns an additive utility's values, or an error that names the format.
-func additive(p *bargain.Preferences, format string) (*utility.Additive, error) {
-	u, ok := p.Utility().(*utility.Additive)
-	if !ok {
-		return nil, invalid("%s can have additive utilities only, not %T", format, p.Utility())
+// additiveOf returns the constant and the values of an additive utility, or of a table over a single issue
+// that is not real; false if the utility is neither.
+func additiveOf(p *bargain.Preferences) (constant fixed.Number, values []utility.Values, ok bool) {
+	switch u := p.Utility().(type) {
+	case *utility.Additive:
+		for at := range p.Domain().Len() {
+			values = append(values, u.Values(at))
+		}
+		return u.Constant(), values, true
+	case *utility.Mapping:
+		if p.Domain().Len() != 1 || p.Domain().Issue(0).Kind == bargain.KindReal {
+			return 0, nil, false
+		}
+		table := make(utility.Table, p.Domain().Size())
+		for index := range table {
+			table[index] = u.Of(bargain.Outcome(index))
+		}
+		return 0, []utility.Values{table}, true
 	}
-	return u, nil
+	return 0, nil, false
 }

@@ -1,0 +1,225 @@
+package scenario
+
+import (
+	"errors"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+// Functions of numbers are evaluated with exact fractions and rounded once: a [fixed.Number] has too few
+// decimals for the slope of a long line of prices.
+
+// maxTable is the number of values up to which a numeric issue's utility is a table.
+const maxTable = 1 << 16
+
+// maxGap is the distance from a straight line that rounding explains, in the last decimal.
+const maxGap = 4
+
+// parseExact reads a decimal number; false if the text is not one. The number can be beyond the limits of a
+// [fixed.Number].
+func parseExact(text string) (*big.Rat, bool) {
+	// Parse bounds the digits and the exponent.
+	if _, err := fixed.Parse(text); err != nil && !errors.Is(err, fixed.ErrRange) {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text)
+}
+
+// exact returns a number as a fraction.
+func exact(n fixed.Number) *big.Rat { return big.NewRat(int64(n), int64(fixed.One)) }
+
+// rounded returns a fraction as a number, rounded half away from zero; beyond the range [fixed.Max] or
+// [fixed.Min].
+func rounded(r *big.Rat) fixed.Number {
+	n := new(big.Int).Mul(r.Num(), big.NewInt(2*int64(fixed.One)))
+	n.Abs(n).Add(n, r.Denom())
+	n.Quo(n, new(big.Int).Lsh(r.Denom(), 1))
+	result := fixed.Max
+	if n.IsInt64() {
+		result = min(result, fixed.Number(n.Int64()))
+	}
+	if r.Sign() < 0 {
+		return -result
+	}
+	return result
+}
+
+// decimals returns a fraction as decimal text with up to this number of decimals.
+func decimals(r *big.Rat, places int) string {
+	text := r.FloatString(places)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// many is a number of decimals that loses nothing in a product with any integer of an issue.
+const many = 32
+
+// numberOf returns the number of a numeric issue's index.
+func numberOf(issue *bargain.Issue, index uint64) *big.Rat {
+	switch issue.Kind {
+	case bargain.KindReal:
+		return exact(issue.Number(index))
+	case bargain.KindPrice:
+		return new(big.Rat).SetInt(new(big.Int).SetUint64(issue.Amount(index)))
+	}
+	return new(big.Rat).SetInt64(issue.Int(index))
+}
+
+// function is a function of an issue's numbers. isStraight reports whether its values lie on a straight line.
+type function struct {
+	of         func(x *big.Rat) *big.Rat
+	isStraight bool
+}
+
+// affine returns the function slope*x + bias.
+func affine(slope, bias *big.Rat) function {
+	return function{isStraight: true, of: func(x *big.Rat) *big.Rat {
+		product := new(big.Rat).Mul(slope, x)
+		return product.Add(product, bias)
+	}}
+}
+
+// tabulate returns the values of a function of an issue's numbers, multiplied by a weight: a table, or a line
+// for an issue with many values.
+func tabulate(issue *bargain.Issue, f function, weight *big.Rat) (utility.Values, error) {
+	if !issue.IsNumeric() {
+		return nil, invalid("issue %q has no numbers", issue.Name)
+	}
+	at := func(index uint64) fixed.Number {
+		value := f.of(numberOf(issue, index))
+		return rounded(value.Mul(value, weight))
+	}
+	if issue.Count <= maxTable {
+		table := make(utility.Table, issue.Count)
+		for index := range table {
+			table[index] = at(uint64(index))
+		}
+		return table, nil
+	}
+	if !f.isStraight {
+		return nil, invalid("issue %q has more than %d values, and its utility is no straight line",
+			issue.Name, maxTable)
+	}
+	return utility.Line{First: at(0), Last: at(issue.Count - 1), Count: issue.Count}, nil
+}
+
+// straight returns the slope and the bias of the line through an issue's values; false if they do not lie on
+// one.
+func straight(issue *bargain.Issue, values utility.Values) (slope, bias *big.Rat, ok bool) {
+	line := utility.Line{First: values.Of(0), Last: values.Of(issue.Count - 1), Count: issue.Count}
+	if _, isLine := values.(utility.Line); !isLine {
+		for index := range issue.Count {
+			if gap := values.Of(index) - line.Of(index); gap > maxGap || gap < -maxGap {
+				return nil, nil, false
+			}
+		}
+	}
+	low := numberOf(issue, 0)
+	slope = exact(line.Last - line.First)
+	if width := numberOf(issue, issue.Count-1); width.Sub(width, low).Sign() > 0 {
+		slope.Quo(slope, width)
+	}
+	bias = exact(line.First)
+	return slope, bias.Sub(bias, low.Mul(low, slope)), true
+}
+
+// finder finds the index of an issue's value by its text.
+type finder struct {
+	issue *bargain.Issue
+	names map[string]uint64
+}
+
+func newFinder(issue *bargain.Issue) *finder {
+	f := &finder{issue: issue}
+	if !issue.IsNumeric() {
+		f.names = make(map[string]uint64, len(issue.Names))
+		for index, name := range issue.Names {
+			f.names[name] = uint64(index)
+		}
+	}
+	return f
+}
+
+// find returns the index of a value; false if the issue does not have it. Numbers can have any notation.
+func (f *finder) find(text string) (uint64, bool) {
+	if f.names != nil {
+		index, ok := f.names[text]
+		return index, ok
+	}
+	n, ok := parseExact(text)
+	if !ok {
+		return 0, false
+	}
+	low, high := indices(f.issue, n, n, true)
+	return low, low == high
+}
+
+// indices returns the lowest and the highest index whose number is in a range, with or without its ends. The
+// lowest is above the highest if there is none.
+func indices(issue *bargain.Issue, low, high *big.Rat, hasEnds bool) (first, last uint64) {
+	tick := new(big.Rat).SetInt(new(big.Int).SetUint64(issue.Tick))
+	if issue.Kind == bargain.KindReal {
+		tick.Quo(tick, new(big.Rat).SetInt64(int64(fixed.One)))
+	}
+	// steps is the number of ticks from the issue's first number, rounded down, and whether it was whole.
+	steps := func(n *big.Rat) (*big.Int, bool) {
+		distance := new(big.Rat).Sub(n, numberOf(issue, 0))
+		distance.Quo(distance, tick)
+		// Div rounds down because the denominator is positive.
+		return new(big.Int).Div(distance.Num(), distance.Denom()), distance.IsInt()
+	}
+	one := big.NewInt(1)
+	from, isWhole := steps(low)
+	if !isWhole || !hasEnds {
+		from.Add(from, one)
+	}
+	to, isWhole := steps(high)
+	if isWhole && !hasEnds {
+		to.Sub(to, one)
+	}
+	most := new(big.Int).SetUint64(issue.Count - 1)
+	if to.Cmp(most) > 0 {
+		to = most
+	}
+	if from.Sign() < 0 {
+		from.SetInt64(0)
+	}
+	if from.Cmp(to) > 0 {
+		return 1, 0
+	}
+	return from.Uint64(), to.Uint64()
+}
+
+// integers returns an issue of integers with a step, in the notation of the formats. Integers beyond 63 bits
+// are prices.
+func integers(name, low, high, step string) (bargain.Issue, error) {
+	wrong := invalid("issue %q has the range %s to %s with the step %s, which is not one of integers",
+		name, low, high, step)
+	tick, err := strconv.ParseUint(step, 10, 63)
+	if err != nil || tick == 0 {
+		return bargain.Issue{}, wrong
+	}
+	least, errLow := strconv.ParseInt(low, 10, 64)
+	most, errHigh := strconv.ParseInt(high, 10, 64)
+	if errLow == nil && errHigh == nil && least <= most {
+		issue := bargain.Integer(name, least, most)
+		issue.Tick, issue.Count = tick, (uint64(most)-uint64(least))/tick+1
+		return issue, nil
+	}
+	first, errLow := strconv.ParseUint(low, 10, 64)
+	last, errHigh := strconv.ParseUint(high, 10, 64)
+	if errLow != nil || errHigh != nil || first > last {
+		return bargain.Issue{}, wrong
+	}
+	return bargain.Price(name, first, last, tick), nil
+}
