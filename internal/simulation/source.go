@@ -3,7 +3,6 @@
 package simulation
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
@@ -161,9 +161,16 @@ func readFolder(folder string) (tournament.List, string, error) {
 // errNoDomain reports a folder without a domain.
 var errNoDomain = errors.New("there is no file with a domain")
 
+// isAddition reports whether a file is not a part of the scenario for GENIUS and NegMAS either: hidden files,
+// NegMAS' statistics, and GENIUS' list of Pareto-optimal outcomes.
+func isAddition(name string) bool {
+	return name[0] == '.' || name[0] == '_' || strings.HasSuffix(strings.ToLower(name), "pareto.xml")
+}
+
 // ReadScenario reads a folder with a domain and two profiles in GENIUS' XML or NegMAS' YAML or JSON. The
-// domain's file has no utilities. The roles have the profiles in the order of their file names. The digest
-// identifies the files' content.
+// roles have the profiles in the order of their file names. It returns [ErrInput] if there is another XML,
+// YAML or JSON file, such as a third profile, unless its name begins with "." or "_" or ends with
+// "pareto.xml". The digest identifies the files' content.
 func ReadScenario(folder string) (*tournament.Scenario, string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -173,9 +180,11 @@ func ReadScenario(folder string) (*tournament.Scenario, string, error) {
 	sum := sha256.New()
 	var domain *file
 	var profiles []*file
+	var others error
 	for _, entry := range entries {
 		format := strings.ToLower(filepath.Ext(entry.Name()))
-		if entry.IsDir() || !slices.Contains([]string{".xml", ".yml", ".yaml", ".json"}, format) {
+		if entry.IsDir() || isAddition(entry.Name()) ||
+			!slices.Contains([]string{".xml", ".yml", ".yaml", ".json"}, format) {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
@@ -185,8 +194,11 @@ func ReadScenario(folder string) (*tournament.Scenario, string, error) {
 		fmt.Fprintf(sum, "%q %d\n", entry.Name(), len(content))
 		sum.Write(content)
 		f := &file{name: entry.Name(), content: content, genius: format == ".xml"}
+		isDomain, err := f.isDomain()
 		switch {
-		case f.isProfile():
+		case err != nil:
+			others = errors.Join(others, fmt.Errorf("%s: %w", f.name, err))
+		case !isDomain:
 			profiles = append(profiles, f)
 		case domain == nil:
 			domain = f
@@ -196,13 +208,19 @@ func ReadScenario(folder string) (*tournament.Scenario, string, error) {
 		}
 	}
 	switch {
-	case domain == nil:
+	case others != nil:
+		return nil, "", fmt.Errorf("%w: folder %q: %w", ErrInput, folder, others)
+	case domain == nil && len(profiles) == 0:
 		return nil, "", fmt.Errorf("%w: folder %q: %w", ErrInput, folder, errNoDomain)
-	case len(profiles) < 2:
-		return nil, "", fmt.Errorf("%w: folder %q has %d profiles instead of two", ErrInput, folder, len(profiles))
+	case domain == nil:
+		return nil, "", fmt.Errorf("%w: folder %q has profiles (%s), but no domain",
+			ErrInput, folder, names(profiles))
+	case len(profiles) != 2:
+		return nil, "", fmt.Errorf("%w: folder %q has %s instead of two (%s)", ErrInput, folder,
+			report.Counted(len(profiles), "profile", ""), names(profiles))
 	}
 	s := &tournament.Scenario{Name: filepath.Base(filepath.Clean(folder))}
-	if err := readScenario(s, domain, profiles[:2]); err != nil {
+	if err := readScenario(s, domain, profiles); err != nil {
 		return nil, "", fmt.Errorf("%w: folder %q: %w", ErrInput, folder, err)
 	}
 	return s, "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
@@ -238,19 +256,27 @@ func readFile(path string) (*file, error) {
 	return &file{name: filepath.Base(path), content: content, genius: genius}, nil
 }
 
+// names returns the names of files as a list.
+func names(files []*file) string {
+	var list []string
+	for _, f := range files {
+		list = append(list, f.name)
+	}
+	return strings.Join(list, ", ")
+}
+
 type file struct {
 	name    string
 	content []byte
 	genius  bool
 }
 
-// isProfile reports whether a file has utilities, and not only the issues.
-func (f *file) isProfile() bool {
+// isDomain reports whether a file is a domain. It returns false for a profile, and an error for other files.
+func (f *file) isDomain() (bool, error) {
 	if f.genius {
-		return !bytes.Contains(f.content, []byte("<negotiation_template"))
+		return scenario.IsGeniusDomain(f.content)
 	}
-	_, err := scenario.ReadNegmasDomain(f.content, scenario.Options{})
-	return err != nil
+	return scenario.IsNegmasDomain(f.content)
 }
 
 // domain reads the file as a domain.
