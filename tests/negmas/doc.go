@@ -3,7 +3,9 @@
 // same agreements in the same step, with the same utilities.
 //
 // `make negmas` runs NegMAS (compare.py), records its answers in testdata/answers.json, measures both, and
-// writes docs/NEGMAS.md. The tests of this package replay the recorded answers and need no Python.
+// writes docs/NEGMAS.md. It also records in testdata/files the utilities that NegMAS computes from scenario
+// files of this repository, and files that NegMAS has saved itself with their utilities (files.py). The
+// tests of this package replay the recorded answers and need no Python.
 //
 // NegMAS 0.16 has the licence AGPL-3.0-or-later. It runs in a process of its own; no file of this repository
 // contains code of it.

@@ -29,6 +29,20 @@ func (v value) utility(domain *bargain.Domain) (bargain.Utility, error) {
 		return v.rectangles(domain)
 	case "MappingUtilityFunction":
 		return v.outcomes(domain)
+	case "ConstUtilityFunction":
+		constant, err := v.optional("value", 0)
+		if err != nil {
+			return nil, err
+		}
+		values := make([]utility.Values, domain.Len())
+		for at := range values {
+			values[at] = utility.Line{Count: domain.Issue(at).Count}
+		}
+		u, err := utility.NewAdditive(domain, constant, nil, values...)
+		if err != nil {
+			return nil, invalid("%v", err)
+		}
+		return u, nil
 	default:
 		return nil, invalid("%s has the unknown type %q", v.path, class)
 	}

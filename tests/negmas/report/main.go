@@ -1,5 +1,6 @@
-// Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' answers for the
-// tests, and writes docs/NEGMAS.md. `make negmas` calls it.
+// Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' answers for
+// the tests, and writes docs/NEGMAS.md. `make negmas` calls it. With -files it only records what NegMAS
+// reads from scenario files, and the files that NegMAS writes.
 package main
 
 import (
@@ -17,8 +18,13 @@ func main() {
 	python := flag.String("python", "python3", "the Python that has NegMAS")
 	folder := flag.String("folder", "tests/negmas", "the folder of compare.py and testdata")
 	out := flag.String("out", "docs/NEGMAS.md", "file for the page")
+	filesOnly := flag.Bool("files", false, "record the answers to scenario files only")
 	flag.Parse()
-	if err := compare(*python, *folder, *out); err != nil {
+	err := recordFiles(*python, *folder)
+	if err == nil && !*filesOnly {
+		err = compare(*python, *folder, *out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "negmas:", err)
 		os.Exit(1)
 	}
