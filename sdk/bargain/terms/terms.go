@@ -1,6 +1,6 @@
 // Package terms has documents of the terms of an outcome over several issues, such as a price and a
-// delivery time. On chain an offer has only the price and the document's hash, as metadata of kind 2, and an acceptance
-// names both.
+// delivery time. On chain an offer has only the price and the document's hash, as metadata of kind 2, and an
+// acceptance names both.
 //
 //	document, hash, err := terms.Write(domain, outcome) // send the document to the other side
 //	...
@@ -12,11 +12,18 @@
 //
 // The parties agree on the domain beforehand, and send documents to each other by any channel. It must have
 // one price: the amount of the offer on chain.
+//
+// Metadata has no place for a commitment of package proof beside the document's hash. So the document of an
+// agent that proves its moves has the commitment, and names the document that the offer answers: see
+// [Committed]. The hash on chain fixes both, and nobody can guess the terms from the hash.
+//
+//	{"answers":"9c1f...","commitment":"07ab...","issues":{...},"version":"haggle-terms-v1"}
 package terms
 
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,8 +53,70 @@ var (
 )
 
 type document struct {
-	Issues  map[string]string `json:"issues"`
-	Version string            `json:"version"`
+	Answers    string            `json:"answers,omitempty"`
+	Commitment string            `json:"commitment,omitempty"`
+	Issues     map[string]string `json:"issues"`
+	Version    string            `json:"version"`
+}
+
+// Committed is what a document has beside the issues. It binds only its author.
+type Committed struct {
+	// Commitment is the author's commitment to its strategy. If zero, there is none.
+	Commitment [32]byte
+	// Answers is the hash of the other side's document, if the author had it when it made this offer. If zero,
+	// the author says that it had none, or there was no offer.
+	Answers [32]byte
+}
+
+// CommittedIn returns the commitment and the answered document of a document over any domain. It returns
+// [ErrForm] for a text that is not canonical, or has other fields.
+func CommittedIn(text []byte) (Committed, error) {
+	if len(text) > MaxSize {
+		return Committed{}, fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxSize)
+	}
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return Committed{}, fmt.Errorf("%w: %w", ErrForm, err)
+	}
+	if again, err := d.canonical(); err != nil || !bytes.Equal(again, text) || d.Version != Version {
+		return Committed{}, errors.Join(fmt.Errorf("%w: not canonical, or another version", ErrForm), err)
+	}
+	return d.committed()
+}
+
+func (d document) canonical() ([]byte, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	return jcs.Transform(text)
+}
+
+func (d document) committed() (c Committed, err error) {
+	for _, field := range []struct {
+		text string
+		into *[32]byte
+	}{{d.Commitment, &c.Commitment}, {d.Answers, &c.Answers}} {
+		if field.text == "" {
+			continue
+		}
+		read, err := hex.DecodeString(field.text)
+		if err == nil && len(read) == len(field.into) {
+			*field.into = [32]byte(read)
+		}
+		if hexOf(*field.into) != field.text {
+			return Committed{}, fmt.Errorf("%w: %.70q is not a hash in lower-case hexadecimal", ErrForm, field.text)
+		}
+	}
+	return c, nil
+}
+
+// hexOf returns a hash as text; empty for zero.
+func hexOf(hash [32]byte) string {
+	if hash == ([32]byte{}) {
+		return ""
+	}
+	return hex.EncodeToString(hash[:])
 }
 
 // Price returns the price of an outcome, in base units. It returns [ErrDomain] unless the domain has one
@@ -73,17 +142,23 @@ func Price(domain *bargain.Domain, o bargain.Outcome) (uint64, error) {
 
 // Write returns the document of an outcome and its hash, which is the protocol.TermsDocument of the offer.
 func Write(domain *bargain.Domain, o bargain.Outcome) (text []byte, hash [32]byte, err error) {
+	return WriteCommitted(domain, o, Committed{})
+}
+
+// WriteCommitted returns the document of an outcome with a commitment, and its hash.
+func WriteCommitted(
+	domain *bargain.Domain, o bargain.Outcome, c Committed,
+) (text []byte, hash [32]byte, err error) {
 	if _, err := Price(domain, o); err != nil {
 		return nil, hash, err
 	}
-	d := document{Issues: map[string]string{}, Version: Version}
+	d := document{
+		Answers: hexOf(c.Answers), Commitment: hexOf(c.Commitment), Issues: map[string]string{}, Version: Version,
+	}
 	for at := range domain.Len() {
 		d.Issues[domain.Issue(at).Name] = domain.Issue(at).Text(domain.Value(o, at))
 	}
-	if text, err = json.Marshal(d); err != nil {
-		return nil, hash, err
-	}
-	if text, err = jcs.Transform(text); err != nil {
+	if text, err = d.canonical(); err != nil {
 		return nil, hash, fmt.Errorf("%w: %w", ErrDomain, err)
 	}
 	if len(text) > MaxSize {
@@ -106,6 +181,10 @@ func Check(domain *bargain.Domain, text []byte, hash [32]byte, amount uint64) (b
 	if err := json.Unmarshal(text, &d); err != nil {
 		return bargain.NoOutcome, fmt.Errorf("%w: %w", ErrForm, err)
 	}
+	committed, err := d.committed()
+	if err != nil {
+		return bargain.NoOutcome, err
+	}
 	indices := make([]uint64, domain.Len())
 	for at := range indices {
 		issue := domain.Issue(at)
@@ -117,7 +196,7 @@ func Check(domain *bargain.Domain, text []byte, hash [32]byte, amount uint64) (b
 		indices[at] = index
 	}
 	o := domain.Outcome(indices...)
-	again, _, err := Write(domain, o)
+	again, _, err := WriteCommitted(domain, o, committed)
 	if err != nil {
 		return bargain.NoOutcome, err
 	}

@@ -2,6 +2,7 @@ package terms_test
 
 import (
 	"crypto/sha256"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,14 +82,68 @@ func FuzzCheck(f *testing.F) {
 	text, _, err := terms.Write(domain, 7)
 	require.NoError(f, err)
 	f.Add(text, uint64(1_000))
+	committed := terms.Committed{Commitment: [32]byte{1}, Answers: [32]byte{2}}
+	text, _, err = terms.WriteCommitted(domain, 7, committed)
+	require.NoError(f, err)
+	f.Add(text, uint64(1_000))
 	f.Fuzz(func(t *testing.T, text []byte, amount uint64) {
 		o, err := terms.Check(domain, text, sha256.Sum256(text), amount)
 		if err != nil {
 			require.Equal(t, bargain.NoOutcome, o)
 			return
 		}
-		again, _, err := terms.Write(domain, o)
+		committed, err := terms.CommittedIn(text)
+		require.NoError(t, err)
+		again, _, err := terms.WriteCommitted(domain, o, committed)
 		require.NoError(t, err)
 		require.Equal(t, text, again)
 	})
+}
+
+func TestADocumentCanHaveACommitment(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 1_000, 2_000, 10), bargain.Integer("days", 1, 9))
+	require.NoError(t, err)
+	o := domain.Outcome(100, 6)
+	committed := terms.Committed{Commitment: [32]byte{7}, Answers: [32]byte{0: 0xab, 31: 1}}
+	text, hash, err := terms.WriteCommitted(domain, o, committed)
+	require.NoError(t, err)
+	zeros := strings.Repeat("0", 60)
+	require.Equal(t, `{"answers":"ab`+zeros+`01","commitment":"07`+zeros+
+		`00","issues":{"days":"7","price":"2000"},"version":"haggle-terms-v1"}`, string(text))
+	read, err := terms.Check(domain, text, hash, 2_000)
+	require.NoError(t, err)
+	require.Equal(t, o, read)
+	in, err := terms.CommittedIn(text)
+	require.NoError(t, err)
+	require.Equal(t, committed, in)
+
+	plain, _, err := terms.Write(domain, o)
+	require.NoError(t, err)
+	in, err = terms.CommittedIn(plain)
+	require.NoError(t, err)
+	require.Zero(t, in)
+
+	for name, change := range map[string][2]string{
+		"capitals":      {`"answers":"ab`, `"answers":"AB`},
+		"short":         {`"commitment":"07`, `"commitment":"`},
+		"long":          {`"commitment":"07`, `"commitment":"0700`},
+		"zero":          {`"commitment":"07`, `"commitment":"00`},
+		"no digits":     {`"commitment":"07`, `"commitment":"g7`},
+		"empty":         {`"commitment":"07` + zeros + `00"`, `"commitment":""`},
+		"number":        {`"commitment":"07` + zeros + `00"`, `"commitment":7`},
+		"repeated":      {`"commitment":`, `"commitment":"` + zeros + `0000","commitment":`},
+		"other case":    {`"commitment":`, `"Commitment":`},
+		"further field": {`"answers":`, `"agent":"1","answers":`},
+		"version":       {"terms-v1", "terms-v2"},
+		"space":         {`"issues":`, ` "issues":`},
+	} {
+		changed := strings.Replace(string(text), change[0], change[1], 1)
+		require.NotEqual(t, string(text), changed, name)
+		_, err := terms.CommittedIn([]byte(changed))
+		require.ErrorIs(t, err, terms.ErrForm, name)
+		_, err = terms.Check(domain, []byte(changed), sha256.Sum256([]byte(changed)), 2_000)
+		require.ErrorIs(t, err, terms.ErrForm, name)
+	}
+	_, err = terms.CommittedIn(make([]byte, terms.MaxSize+1))
+	require.ErrorIs(t, err, terms.ErrForm)
 }
