@@ -30,7 +30,12 @@
 // # Limits
 //
 // The price must be in the range of the program: an offer beyond it is moved into it, and the party rejects
-// if the outcome is below its reservation value, before or after that. A seller's utility of a price is before the fee:
-// [agent.Limits] limit its payment. Metadata has one place, so offers carry no commitment of package proof,
-// and moves cannot be proved.
+// if the outcome is below its reservation value, before or after that. A seller's utility of a price is
+// before the fee: [agent.Limits] limit its payment.
+//
+// # Proofs
+//
+// With Commit, each document has the commitment of package proof, and the hash of the document that the offer
+// answers, if the player had that one. So the moves can be proved as those over the price alone. The Memory
+// keeps the documents that a proof needs: its own, and those that it has accepted as valid.
 package issues

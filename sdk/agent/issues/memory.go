@@ -10,7 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
-// memory has the outcomes of a negotiation's offers, by their rounds, from 1.
+// memory has the outcomes of a negotiation's offers, by their rounds, from 1. [bargain.NoOutcome] is an offer
+// that the player has answered without a valid document.
 type memory map[uint8]bargain.Outcome
 
 func memoryName(turn agent.Turn) string {
@@ -37,7 +38,8 @@ func (p *Player) remembered(ctx context.Context, turn agent.Turn) (memory, error
 		if !known {
 			continue
 		}
-		if price, err := terms.Price(p.Preferences.Domain(), outcome); err == nil && price == offer.Amount {
+		price, err := terms.Price(p.Preferences.Domain(), outcome)
+		if outcome == bargain.NoOutcome || err == nil && price == offer.Amount {
 			kept[offer.Round] = outcome
 		}
 	}

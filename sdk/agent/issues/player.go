@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
@@ -28,6 +29,9 @@ type Player struct {
 	Documents Documents
 	// Memory is a channel of the player's own.
 	Memory Documents
+	// Commit returns the commitment to the strategy: see package proof. It is called before every move, and must
+	// return the same for the same negotiation, also after a restart. If nil, documents carry none.
+	Commit func(negotiation *haggle.Snapshot) ([32]byte, error)
 	// Decided is called with each move before it is carried out. If nil, it is not called. An error of Decided
 	// is returned instead of the move.
 	Decided func(turn agent.Turn, move Move) error
@@ -57,33 +61,49 @@ var ErrNoDocument = errors.New("issues: the offer's document is missing")
 // ErrNoHash reports an offer without a document.
 var ErrNoHash = errors.New("issues: the offer has no document")
 
+// standing is the offer that a player can accept.
+type standing struct {
+	// outcome is NoOutcome if there is none, or it cannot be accepted. document is the hash of its document.
+	outcome  bargain.Outcome
+	document [32]byte
+}
+
 // Decide returns the strategy's decision at a turn. It returns [agent.Wait] while the document of a new offer
-// is missing, for up to ten seconds after the offer.
+// is missing, for up to ten seconds after the offer, and [agent.ErrOffersMissing] as [agent.Player] does.
 func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
+	round := turn.Negotiation.CurrentRound
+	if len(turn.History) < int(round) && !turn.LastCall {
+		return nil, fmt.Errorf("%w: %d of %d", agent.ErrOffersMissing, len(turn.History), round)
+	}
 	rounds, err := p.remembered(ctx, turn)
 	if err != nil {
 		return nil, err
 	}
-	move, standing := Move{Outcome: bargain.NoOutcome}, bargain.NoOutcome
+	offer, move := standing{outcome: bargain.NoOutcome}, Move{Outcome: bargain.NoOutcome}
 	if turn.CanAccept() {
-		standing, move.Refused = p.standing(ctx, turn)
+		offer, move.Refused = p.standing(ctx, turn, rounds)
 		if until := turn.Negotiation.LastOfferAt + patience; errors.Is(move.Refused, ErrNoDocument) &&
 			turn.Now < until && !turn.LastCall {
 			return agent.Wait{Until: turn.Now + 1}, nil
 		}
-		if standing != bargain.NoOutcome {
-			rounds[turn.Negotiation.CurrentRound] = standing
+		rounds[round] = offer.outcome
+	}
+	committed := terms.Committed{}
+	if p.Commit != nil {
+		committed.Answers = offer.document
+		if committed.Commitment, err = p.Commit(turn.Negotiation); err != nil {
+			return nil, fmt.Errorf("issues: commit to the strategy: %w", err)
 		}
 	}
-	action := p.respond(turn, rounds, standing)
+	action := p.respond(turn, rounds, offer.outcome)
 	move.Move, move.Reason = action.Move, action.Reason
-	decision, err := p.decision(ctx, turn, action.Outcome, standing, &move)
+	decision, err := p.decision(ctx, turn, action.Outcome, offer, committed, &move)
 	if err != nil {
 		return nil, err
 	}
 	move.Values = agent.NewValues(turn, p.Preferences, move.Outcome, standing)
 	if move.Move == bargain.MoveOffer {
-		rounds[turn.Negotiation.CurrentRound+1] = move.Outcome
+		rounds[round+1] = move.Outcome
 	}
 	if err := p.remember(ctx, turn, rounds); err != nil {
 		return nil, err
@@ -98,19 +118,19 @@ func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, e
 
 // decision completes a move and returns it as the runtime's decision. An offer's document is sent here.
 func (p *Player) decision(
-	ctx context.Context, turn agent.Turn, offered, standing bargain.Outcome, move *Move,
+	ctx context.Context, turn agent.Turn, offered bargain.Outcome, offer standing, committed terms.Committed,
+	move *Move,
 ) (agent.Decision, error) {
 	domain := p.Preferences.Domain()
 	switch move.Move {
 	case bargain.MoveAccept:
-		move.Outcome, move.Text, move.Price = standing, domain.Text(standing), turn.Standing()
-		_, hash, err := terms.Write(domain, standing)
-		move.Document = hash
-		return agent.Accept{}, err
+		move.Outcome, move.Text, move.Price = offer.outcome, domain.Text(offer.outcome), turn.Standing()
+		move.Document = offer.document
+		return agent.Accept{}, nil
 	case bargain.MoveEnd:
 		return agent.Reject{}, nil
 	}
-	text, hash, err := terms.Write(domain, offered)
+	text, hash, err := terms.WriteCommitted(domain, offered, committed)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +138,9 @@ func (p *Player) decision(
 		return nil, err
 	}
 	move.Outcome, move.Text, move.Document = offered, domain.Text(offered), hash
+	if err := p.keep(ctx, hash, text); err != nil {
+		return nil, err
+	}
 	// Before the offer, so that the other side never waits for a document that was lost.
 	if err := p.Documents.Put(ctx, documentName(hash), text); err != nil {
 		return nil, fmt.Errorf("issues: send the document: %w", err)
@@ -125,21 +148,49 @@ func (p *Player) decision(
 	return agent.Offer{Amount: move.Price, Document: new(protocol.TermsDocument(hash))}, nil
 }
 
-// standing returns the outcome of the offer that the player can accept. It returns ErrNoHash, ErrNoDocument,
-// or an error of [terms.Check].
-func (p *Player) standing(ctx context.Context, turn agent.Turn) (bargain.Outcome, error) {
+// standing returns the offer that the player can accept. It returns ErrNoHash, ErrNoDocument, or an error of
+// [terms.Check].
+func (p *Player) standing(ctx context.Context, turn agent.Turn, rounds memory) (standing, error) {
+	none := standing{outcome: bargain.NoOutcome}
 	metadata, err := protocol.DecodeMetadata(turn.Negotiation.Metadata)
 	if err != nil || metadata.Document == nil {
-		return bargain.NoOutcome, errors.Join(ErrNoHash, err)
+		return none, errors.Join(ErrNoHash, err)
 	}
-	text, err := p.Documents.Get(ctx, documentName(*metadata.Document))
+	// A repeated decision must not know more than the first one, whose offer can be the one on chain.
+	if outcome, decided := rounds[turn.Negotiation.CurrentRound]; decided && outcome == bargain.NoOutcome &&
+		p.Commit != nil {
+		return none, ErrNoDocument
+	}
+	hash := [32]byte(*metadata.Document)
+	text, err := p.Documents.Get(ctx, documentName(hash))
 	if err != nil {
-		return bargain.NoOutcome, errors.Join(ErrNoDocument, err)
+		return none, errors.Join(ErrNoDocument, err)
 	}
 	if text == nil {
-		return bargain.NoOutcome, ErrNoDocument
+		return none, ErrNoDocument
 	}
-	return terms.Check(p.Preferences.Domain(), text, *metadata.Document, turn.Standing())
+	outcome, err := terms.Check(p.Preferences.Domain(), text, hash, turn.Standing())
+	if err != nil {
+		return none, err
+	}
+	if err := p.keep(ctx, hash, text); err != nil {
+		return none, err
+	}
+	return standing{outcome, hash}, nil
+}
+
+// keep stores a document in the Memory, because the other side can delete the shared one.
+func (p *Player) keep(ctx context.Context, hash [32]byte, text []byte) error {
+	if err := p.Memory.Put(ctx, documentName(hash), text); err != nil {
+		return fmt.Errorf("issues: keep the document: %w", err)
+	}
+	return nil
+}
+
+// Document returns a document from the Memory, which has the player's own, and those that it has read. It
+// returns nil if there is none with the hash.
+func (p *Player) Document(ctx context.Context, hash [32]byte) ([]byte, error) {
+	return p.Memory.Get(ctx, documentName(hash))
 }
 
 // respond plays the strategy's earlier turns again, and returns its move at this one.

@@ -3,6 +3,7 @@ package issues_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -198,4 +199,79 @@ func TestMiCROAcceptsTheOfferItMade(t *testing.T) {
 	require.NoError(t, s.channel.Put(t.Context(), s.file(hash), text))
 	s.offer(protocol.OfferSideSeller, 2_000_000, hash)
 	require.Equal(t, agent.Accept{}, s.decide())
+}
+
+// commitment is what the player commits to.
+var commitment = [32]byte{5}
+
+// newCommitted returns a table whose buyer commits to its strategy.
+func newCommitted(t *testing.T, played bargain.Strategy) *table {
+	s := newTable(t, played)
+	s.player.Commit = func(*haggle.Snapshot) ([32]byte, error) { return commitment, nil }
+	return s
+}
+
+// committed returns what the document of the buyer's last offer has beside the issues.
+func (s *table) committed() terms.Committed {
+	s.t.Helper()
+	text, err := s.player.Document(s.t.Context(), s.moves[len(s.moves)-1].Document)
+	require.NoError(s.t, err)
+	read, err := terms.CommittedIn(text)
+	require.NoError(s.t, err)
+	return read
+}
+
+// TestDocumentsNameTheDocumentsThatTheyAnswer has a seller's document that the buyer reads, and one that is
+// too late: the buyer's decision stays as it was, because its first offer can be the one on chain.
+func TestDocumentsNameTheDocumentsThatTheyAnswer(t *testing.T) {
+	s := newCommitted(t, strategy.NegmasLinear())
+	s.decide()
+	require.Equal(t, terms.Committed{Commitment: commitment}, s.committed())
+	text, hash := s.document(4_000_000, 30)
+	require.NoError(t, s.channel.Put(t.Context(), s.file(hash), text))
+	s.offer(protocol.OfferSideSeller, 4_000_000, hash)
+	s.decide()
+	require.Equal(t, terms.Committed{Commitment: commitment, Answers: hash}, s.committed())
+	kept, err := s.player.Document(t.Context(), hash)
+	require.NoError(t, err)
+	require.Equal(t, text, kept, "the player keeps the documents that it has read")
+
+	text, hash = s.document(1_000_000, 1)
+	s.offer(protocol.OfferSideSeller, 1_000_000, hash)
+	s.turn.Now += 60
+	first, err := s.player.Decide(t.Context(), s.turn)
+	require.NoError(t, err)
+	require.IsType(t, agent.Offer{}, first)
+	require.Equal(t, terms.Committed{Commitment: commitment}, s.committed())
+	require.NoError(t, s.channel.Put(t.Context(), s.file(hash), text))
+	again, err := s.player.Decide(t.Context(), s.turn)
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+	kept, err = s.player.Document(t.Context(), hash)
+	require.NoError(t, err)
+	require.Nil(t, kept)
+	s.player.Commit = nil
+	require.Equal(t, agent.Accept{}, s.decide(), "without a proof, a late document is read")
+}
+
+func TestAFailedCommitmentMakesNoMove(t *testing.T) {
+	s := newCommitted(t, strategy.NegmasLinear())
+	s.player.Commit = func(*haggle.Snapshot) ([32]byte, error) { return [32]byte{}, errors.New("disk full") }
+	_, err := s.player.Decide(t.Context(), s.turn)
+	require.EqualError(t, err, "issues: commit to the strategy: disk full")
+	require.Empty(t, s.moves)
+}
+
+func TestAPlayerWaitsForMissingOffersUntilTheLastCall(t *testing.T) {
+	s := newTable(t, strategy.NegmasLinear())
+	s.decide()
+	text, hash := s.document(4_000_000, 30)
+	require.NoError(t, s.channel.Put(t.Context(), s.file(hash), text))
+	s.offer(protocol.OfferSideSeller, 4_000_000, hash)
+	s.turn.History = s.turn.History[1:]
+	_, err := s.player.Decide(t.Context(), s.turn)
+	require.ErrorIs(t, err, agent.ErrOffersMissing)
+	s.turn.LastCall = true
+	_, err = s.player.Decide(t.Context(), s.turn)
+	require.NoError(t, err)
 }
