@@ -252,8 +252,7 @@ func readFile(path string) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	genius := strings.EqualFold(filepath.Ext(path), ".xml")
-	return &file{name: filepath.Base(path), content: content, genius: genius}, nil
+	return &file{name: filepath.Base(path), content: content}, nil
 }
 
 // names returns the names of files as a list.
@@ -268,7 +267,8 @@ func names(files []*file) string {
 type file struct {
 	name    string
 	content []byte
-	genius  bool
+	// genius reports whether the name is that of an XML file.
+	genius bool
 }
 
 // isDomain reports whether a file is a domain. It returns false for a profile, and an error for other files.
@@ -281,18 +281,12 @@ func (f *file) isDomain() (bool, error) {
 
 // domain reads the file as a domain.
 func (f *file) domain() (*bargain.Domain, error) {
-	if f.genius {
-		return scenario.ReadGeniusDomain(f.content, scenario.Options{})
-	}
-	return scenario.ReadNegmasDomain(f.content, scenario.Options{})
+	return scenario.ReadDomain(f.content, scenario.Options{})
 }
 
 // preferences reads the file as a profile.
 func (f *file) preferences(domain *bargain.Domain) (*bargain.Preferences, error) {
-	if f.genius {
-		return scenario.ReadGeniusProfile(domain, f.content)
-	}
-	return scenario.ReadNegmasProfile(domain, f.content)
+	return scenario.ReadProfile(domain, f.content)
 }
 
 // readScenario reads the domain and both profiles.

@@ -11,6 +11,7 @@
 package scenario
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -27,6 +28,26 @@ type Options struct {
 	// Levels is the number of values of a real issue. If zero, it is the one of the file, or 101 if the file
 	// has none.
 	Levels int64
+}
+
+// ReadDomain reads a domain in GENIUS' XML, or NegMAS' YAML or JSON.
+func ReadDomain(data []byte, options Options) (*bargain.Domain, error) {
+	if isXML(data) {
+		return ReadGeniusDomain(data, options)
+	}
+	return ReadNegmasDomain(data, options)
+}
+
+// ReadProfile reads a party's preferences over a domain in GENIUS' XML, or NegMAS' YAML or JSON.
+func ReadProfile(domain *bargain.Domain, data []byte) (*bargain.Preferences, error) {
+	if isXML(data) {
+		return ReadGeniusProfile(domain, data)
+	}
+	return ReadNegmasProfile(domain, data)
+}
+
+func isXML(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(data, "\ufeff \t\r\n"), []byte("<"))
 }
 
 func invalid(format string, values ...any) error {

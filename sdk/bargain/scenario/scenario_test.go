@@ -93,6 +93,25 @@ values:
 	}
 }
 
+// TestReadsEitherFormat tells the formats apart by their first character.
+func TestReadsEitherFormat(t *testing.T) {
+	for _, text := range []string{geniusProfile, "\ufeff\r\n\t " + geniusProfile} {
+		domain, err := scenario.ReadDomain([]byte(text), scenario.Options{Levels: 11})
+		require.NoError(t, err)
+		want, err := scenario.ReadGeniusProfile(domain, []byte(geniusProfile))
+		require.NoError(t, err)
+		got, err := scenario.ReadProfile(domain, []byte(text))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	domain, err := scenario.ReadDomain([]byte(` {"issues": [{"name": "a", "values": 2}]}`), scenario.Options{})
+	require.NoError(t, err)
+	profile := `{type: LinearUtilityAggregationFunction, values: [{type: IdentityFun}]}`
+	p, err := scenario.ReadProfile(domain, []byte(profile))
+	require.NoError(t, err)
+	require.Equal(t, fixed.One, p.Of(1))
+}
+
 func TestReadsNegmasDiscounts(t *testing.T) {
 	domain, err := scenario.ReadNegmasDomain([]byte(`{"issues": [{"name": "a", "values": 10}]}`), scenario.Options{})
 	require.NoError(t, err)
