@@ -146,3 +146,26 @@ func TestConditionsGiveTheirReasons(t *testing.T) {
 		require.Equal(t, test.want, a.Reason())
 	}
 }
+
+// TestNoConditionAllocates has a rational offer at a time when all conditions compare it with the window.
+func TestNoConditionAllocates(t *testing.T) {
+	seat := buyer(t, 0)
+	state := &bargain.State{Steps: 10, Time: fixed.One / 4 * 3, Offer: 90, By: 1}
+	for range 8 {
+		state.History = append(state.History, bargain.Offer{By: 1, Time: fixed.One / 4 * 3, Outcome: 80})
+	}
+	const half = fixed.One / 2
+	for _, condition := range []bargain.Acceptance{
+		acceptance.Const{Utility: half}, acceptance.Next{Alpha: half, Beta: half / 10}, acceptance.Time{From: half},
+		acceptance.Rational{}, acceptance.Better{}, acceptance.NotWorse{}, acceptance.Best{},
+		acceptance.Combi{From: half}, acceptance.Combi{From: half, Expectation: acceptance.ExpectMax},
+		acceptance.Combi{From: half, Expectation: acceptance.ExpectAvg},
+		acceptance.Combi{From: half, Expectation: acceptance.ExpectProb},
+		acceptance.Any{First: acceptance.Best{}, Second: acceptance.Const{Utility: half}},
+		acceptance.All{First: acceptance.Rational{}, Second: acceptance.Const{Utility: half}},
+	} {
+		acceptor := condition.Acceptor(seat)
+		var next bargain.Plan = plan(0)
+		require.Zero(t, testing.AllocsPerRun(10, func() { acceptor.Accepts(state, next) }), "%#v", condition)
+	}
+}
