@@ -63,6 +63,9 @@ func optional(n *fixed.Number) (value *float64, text string) {
 	return new(n.Float()), n.String()
 }
 
+// groupRows is the number of rows that the writer of Parquet keeps in memory before it writes them.
+const groupRows = 1 << 16
+
 // table writes a table as CSV and as Parquet. Both files appear when they are complete.
 type table[Row any] struct {
 	files   [2]*renameio.PendingFile
@@ -84,7 +87,8 @@ func newTable[Row any](folder, name string) (t *table[Row], err error) {
 	}
 	t.csv = csv.NewWriter(t.buffers[0])
 	schema := parquet.SchemaOf(new(Row))
-	t.parquet = parquet.NewGenericWriter[Row](t.buffers[1], schema, parquet.Compression(&parquet.Zstd))
+	t.parquet = parquet.NewGenericWriter[Row](t.buffers[1], schema, parquet.Compression(&parquet.Zstd),
+		parquet.MaxRowsPerRowGroup(groupRows))
 	var names []string
 	for _, path := range schema.Columns() {
 		names = append(names, path[0])
