@@ -101,7 +101,7 @@ func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, e
 	if err != nil {
 		return nil, err
 	}
-	move.Values = agent.NewValues(turn, p.Preferences, move.Outcome, standing)
+	move.Values = agent.NewValues(turn, p.Preferences, move.Outcome, offer.outcome)
 	if move.Move == bargain.MoveOffer {
 		rounds[round+1] = move.Outcome
 	}

@@ -20,5 +20,17 @@ func (m Metadata) Commitment() (commitment [32]byte, ok bool) {
 	return decoded.Terms.StrategyHash, decoded.Terms.StrategyHash != commitment
 }
 
+// DocumentMetadata returns the metadata of an offer whose terms are in the document with a hash.
+func DocumentMetadata(hash [32]byte) Metadata { return protocol.TermsDocument(hash).Metadata() }
+
+// Document returns the hash of an offer's document. It returns false if the offer has none.
+func (m Metadata) Document() (hash [32]byte, ok bool) {
+	decoded, err := protocol.DecodeMetadata(m)
+	if err != nil || decoded.Document == nil {
+		return hash, false
+	}
+	return *decoded.Document, true
+}
+
 // IsPriceOnly reports whether an offer has no terms beside its price. A commitment is none.
 func (m Metadata) IsPriceOnly() bool { return protocol.IsPriceOnly(m) }

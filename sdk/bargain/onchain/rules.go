@@ -23,6 +23,9 @@ var ErrRules = errors.New("onchain: invalid session")
 // Side is a side of a negotiation, for packages that do not import package protocol.
 type Side = protocol.OfferSide
 
+// Account is a negotiation's account, for packages that do not import package protocol.
+type Account = protocol.Negotiation
+
 // The sides, and the most rounds that the program allows.
 const (
 	Buyer     = protocol.OfferSideBuyer

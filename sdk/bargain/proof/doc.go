@@ -1,8 +1,9 @@
 // Package proof lets an agent show afterwards that it has bargained by a strategy that it had fixed before.
 //
 // Before its first offer the agent commits to its strategy with [Commit], and publishes the hash: on chain as
-// the strategy hash of its first offer's metadata. Afterwards it reveals the strategy and the nonce in a
-// [Proof], a self-contained JSON file. Anyone can then replay the agent's moves with [Proof.Verify].
+// the strategy hash of its first offer's metadata, or in the document of that offer. Afterwards it reveals
+// the strategy and the nonce in a [Proof], a self-contained JSON file. Anyone can then replay the agent's
+// moves with [Proof.Verify].
 //
 //	commitment, err := proof.Commit(terms, proof.Buyer, reveal) // before the first offer
 //	...
@@ -27,7 +28,9 @@
 //	"version":"haggle-proof-v3"}
 //
 // The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
-// side. A language model has {"model":{"name":"...","prompt_sha256":"..."},"version":"haggle-proof-v3"}.
+// side, and a strategy over several issues "issues":{"domain":"...","price":"price","profile":"...",
+// "unit":"1000000"}. A language model has {"model":{"name":"...","prompt_sha256":"..."},
+// "version":"haggle-proof-v3"}.
 //
 // Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
 // bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the
@@ -38,8 +41,8 @@
 // A strategy's move follows from the terms, the offers, and the revealed strategy alone. Time is the number
 // of the round, never a clock. Verify replays each of the agent's offers, and its acceptance or rejection.
 //
-// Offers have their metadata. Those of a strategy carry the commitment and nothing else. A strategy bargains
-// about the price alone: it refuses an offer with terms beside the price, and answers it with another one.
+// Offers have their metadata. Those of a strategy over the price carry the commitment and nothing else: it
+// refuses an offer with terms beside the price, and answers it with another one.
 //
 // A side that accepts or rejects without an offer of its own has no place on chain for its commitment. Its
 // move is replayed all the same, and [Result.Published] is false: the proof is worth what the commitment is,
@@ -47,6 +50,30 @@
 //
 // A proof has the end of the negotiation: a side's acceptance or rejection, or the expiry. Without it the file
 // is unfinished: moves may be missing, and Verify checks only those that it has.
+//
+// # Several issues
+//
+// [Strategy].Issues has the texts of the domain and of the agent's profile as parameters, which the nonce
+// hides until the reveal. Metadata has one place, for a document's hash or for a commitment. So the documents
+// of package terms have the commitment, and the proof has the documents. Verify checks these:
+//
+//   - Each document in the proof has the hash in its offer's metadata.
+//   - Each document of the side is, byte for byte, that of the strategy's offer, with the commitment. So
+//     issues, price and commitment of each offer were fixed when it was made.
+//   - A document of the side names the document that the offer answers. The proof must have that one, and the
+//     strategy must have had its outcome to answer. An accepted document must be in the proof, too.
+//   - If a document of the side names none, the strategy had no outcome to answer. So nobody can decide later
+//     which documents were missing: each offer on chain has fixed that for the offer before it.
+//
+// Verify cannot show that a document was missing. The side could have had it, and bargained as if it had not:
+// [Result.Unread] counts these offers. The other side can contradict at once, because it receives the
+// answer's document. After the last offer the side makes no document: if it rejects an offer whose document is not in
+// the proof, only the proof says that it was missing ([Result.LastUnread]). A document that is in the proof,
+// but is not valid in the domain or has another price, is no claim: everyone can check that it could not be
+// accepted. How long the agent waited for a document is not part of the proof. Nor is the agreement of the
+// parties on the domain: a reader compares its text.
+//
+// # Limits
 //
 // Verify does not check that terms and offers are those on chain, nor when the commitment was published:
 // "haggle verify --url" does. A player with a language model commits to the model and the hash of its prompt.

@@ -17,8 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Version is the version of the format and of the strategies. A change of any named strategy's offers changes
-// it.
+// Version is the version of the format and of the strategies. A change of any named strategy's offers, or of
+// the preferences that package scenario reads from a text, changes it.
 const Version = "haggle-proof-v3"
 
 // domain separates commitments from all other hashes.
@@ -34,7 +34,7 @@ var (
 	ErrCommitment = errors.New("proof: reveal does not match the commitment")
 	// ErrStrategy: the revealed strategy is unknown or incomplete.
 	ErrStrategy = errors.New("proof: invalid strategy")
-	// ErrMetadata: the side's first offer does not carry the commitment.
+	// ErrMetadata: the side's first offer does not carry the commitment, or a document is not that of its offer.
 	ErrMetadata = errors.New("proof: offer without the commitment")
 	// ErrReplay: the strategy makes another move than the recorded one, or an offer with other metadata.
 	ErrReplay = errors.New("proof: recorded move is not the strategy's")
@@ -174,6 +174,8 @@ type Strategy struct {
 	// OtherReservation is the reservation price that game.Assuming, and no other strategy, assumes of the other
 	// side.
 	OtherReservation *uint64 `json:"other_reservation,string,omitempty"`
+	// Issues is not nil for a strategy over several issues.
+	Issues *Issues `json:"issues,omitempty"`
 }
 
 // strategy returns the strategy without opening and reservation. It returns [ErrStrategy] for an unknown

@@ -287,7 +287,7 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 		})
 	}
 	_, err := proof.Read(strings.NewReader(strings.Repeat(" ", proof.MaxSize+1)))
-	require.EqualError(t, err, "proof: invalid file: larger than 65536 bytes")
+	require.EqualError(t, err, "proof: invalid file: larger than 4194304 bytes")
 }
 
 // TestTheOptimalPlayerIsProved has the assumed price as a part of the commitment, and of no other strategy's.
@@ -330,6 +330,11 @@ func FuzzRead(f *testing.F) {
 	for _, name := range []string{"linear", "random", "nice-tit-for-tat"} {
 		var file bytes.Buffer
 		require.NoError(f, played(f, proof.Seller, name, "linear").Write(&file))
+		f.Add(file.Bytes())
+	}
+	for _, missing := range [][]int{nil, {0, 1, 2}} {
+		var file bytes.Buffer
+		require.NoError(f, bargained(f, proof.Seller, "micro", "linear", missing...).Write(&file))
 		f.Add(file.Bytes())
 	}
 	f.Add([]byte(`{"version":"haggle-proof-v3"}`))

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,10 +13,11 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
 // MaxSize is the largest file that Read accepts, in bytes.
-const MaxSize = 1 << 16
+const MaxSize = 1 << 22
 
 // Offer is an offer of the negotiation. Offers alternate; the buyer makes the first.
 type Offer struct {
@@ -23,6 +25,8 @@ type Offer struct {
 	Amount uint64 `json:"amount,string"`
 	// Metadata are its 64 bytes of metadata. If zero, the offer has none.
 	Metadata Metadata `json:"metadata,omitzero"`
+	// Document is the text of its document of package terms. If empty, it has none, or the side has not read it.
+	Document string `json:"document,omitempty"`
 }
 
 // Last is the end of the negotiation, after the last offer.
@@ -99,11 +103,20 @@ func describe(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// Write writes a proof that Read reads.
+// Write writes a proof that Read reads. It returns [ErrForm] for one that is too large.
 func (p *Proof) Write(to io.Writer) error {
-	encoder := json.NewEncoder(to)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(p)
+	if err := encoder.Encode(p); err != nil {
+		return err
+	}
+	if text.Len() > MaxSize {
+		return fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxSize)
+	}
+	_, err := text.WriteTo(to)
+	return err
 }
 
 // Result is a valid proof.
@@ -117,6 +130,11 @@ type Result struct {
 	// Published reports that the side's first offer carries the commitment. A side without an offer has
 	// nowhere to publish it: the other side must have received the commitment before the move.
 	Published bool
+	// Unread is the number of the other side's documents that the side said it did not have, in the document of
+	// its next offer. LastUnread reports that the proof lacks the document of the last offer, which the side
+	// rejected. Nothing shows that such a document was missing.
+	Unread     int
+	LastUnread bool
 }
 
 // Verify checks that the reveal matches the side's commitment, and replays the side's moves. It returns
@@ -155,13 +173,22 @@ func (p *Proof) published(side onchain.Side) (bool, error) {
 	if first >= len(p.Offers) {
 		return false, nil
 	}
-	if carried, ok := onchain.Metadata(p.Offers[first].Metadata).Commitment(); !ok || p.Commitment != carried {
+	carried, ok := onchain.Metadata(p.Offers[first].Metadata).Commitment()
+	if document := p.Offers[first].Document; document != "" {
+		committed, err := terms.CommittedIn([]byte(document))
+		if err != nil {
+			return false, fmt.Errorf("%w: offer %d: %w", ErrMetadata, first+1, err)
+		}
+		carried, ok = committed.Commitment, true
+	}
+	if !ok || p.Commitment != carried {
 		return false, fmt.Errorf("%w: offer %d", ErrMetadata, first+1)
 	}
 	return true, nil
 }
 
-// check returns ErrTerms if the rules do not allow the terms, the offers or the last move.
+// check returns ErrTerms if the rules do not allow the terms, the offers or the last move, and ErrMetadata if
+// a document is not that of its offer.
 func (p *Proof) check() error {
 	if err := p.Terms.check(); err != nil {
 		return err
@@ -173,6 +200,10 @@ func (p *Proof) check() error {
 		}
 		if least, most := n.OfferRange(); offer.Amount < least || offer.Amount > most {
 			return fmt.Errorf("%w: offer %d is %d, not %d to %d", ErrTerms, i+1, offer.Amount, least, most)
+		}
+		hash, has := onchain.Metadata(offer.Metadata).Document()
+		if offer.Document != "" && (!has || sha256.Sum256([]byte(offer.Document)) != hash) {
+			return fmt.Errorf("%w: the document of offer %d does not match its metadata", ErrMetadata, i+1)
 		}
 		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
@@ -193,49 +224,85 @@ func (p *Proof) check() error {
 	return nil
 }
 
+// replayer plays the turns of a strategy, in their order.
+type replayer interface {
+	// respond returns the strategy's move after a number of offers.
+	respond(n *onchain.Account, turn int) (bargain.Action, error)
+	// compare compares the offer of the turn with the strategy's. It returns ErrReplay for another one.
+	compare(turn int, outcome bargain.Outcome) error
+}
+
 // replay plays the side's turns.
-func (p *Proof) replay(side onchain.Side) (Result, error) {
-	player, err := p.player(side)
+func (p *Proof) replay(side onchain.Side) (result Result, err error) {
+	result.Replayed = true
+	var player replayer
+	if p.Reveal.Strategy.Issues != nil {
+		player, err = p.overIssues(side, &result)
+	} else {
+		player, err = p.overPrice(side)
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Replayed: true}
 	n := p.Terms.rules().Negotiation()
-	offers := []onchain.Offer{}
-	carried := p.Commitment.Metadata()
 	for i, offer := range p.Offers {
-		by := n.Turn()
-		if by == side {
-			player.Refuse = p.refuses(i)
-			action := player.Respond(n, side, offers, p.Reveal.Strategy.Seed)
+		if n.Turn() == side {
+			action, err := player.respond(n, i)
+			if err != nil {
+				return Result{}, err
+			}
 			if action.Move != bargain.MoveOffer {
 				return Result{}, fmt.Errorf("%w: offer %d is %d, the strategy's move is %s (%s)",
 					ErrReplay, i+1, offer.Amount, action.Move, action.Reason)
 			}
-			domain := player.Preferences.Domain()
-			if amount := domain.Issue(0).Amount(uint64(action.Outcome)); amount != offer.Amount {
-				return Result{}, fmt.Errorf("%w: offer %d is %d, the strategy's is %d",
-					ErrReplay, i+1, offer.Amount, amount)
-			}
-			if offer.Metadata != carried {
-				return Result{}, fmt.Errorf("%w: offer %d has other metadata than the commitment", ErrReplay, i+1)
+			if err := player.compare(i, action.Outcome); err != nil {
+				return Result{}, err
 			}
 			result.Offers++
 		}
-		onchain.Apply(n, by, offer.Amount, 0)
-		offers = append(offers, onchain.Offer{Side: by, Amount: offer.Amount})
+		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
 	if p.Last == nil || p.Last.By != p.Side || n.Turn() != side {
 		return result, nil
 	}
-	player.Refuse = p.refuses(len(p.Offers))
 	want := map[string]bargain.Move{"accept": bargain.MoveAccept, "reject": bargain.MoveEnd}[p.Last.Move]
-	if action := player.Respond(n, side, offers, p.Reveal.Strategy.Seed); action.Move != want {
+	action, err := player.respond(n, len(p.Offers))
+	if err != nil {
+		return Result{}, err
+	}
+	if action.Move != want {
 		return Result{}, fmt.Errorf("%w: the last move is %s, the strategy's is %s (%s)",
 			ErrReplay, p.Last.Move, action.Move, action.Reason)
 	}
 	result.Ended = true
 	return result, nil
+}
+
+// overPrice replays a strategy over the price alone.
+type overPrice struct {
+	proof  *Proof
+	side   onchain.Side
+	player onchain.Player
+}
+
+func (o *overPrice) respond(n *onchain.Account, turn int) (bargain.Action, error) {
+	offers := make([]onchain.Offer, turn)
+	for i := range offers {
+		offers[i] = onchain.Offer{Side: onchain.Side(i % 2), Amount: o.proof.Offers[i].Amount}
+	}
+	o.player.Refuse = o.proof.refuses(turn)
+	return o.player.Respond(n, o.side, offers, o.proof.Reveal.Strategy.Seed), nil
+}
+
+func (o *overPrice) compare(turn int, outcome bargain.Outcome) error {
+	offer := o.proof.Offers[turn]
+	if amount := o.player.Preferences.Domain().Issue(0).Amount(uint64(outcome)); amount != offer.Amount {
+		return fmt.Errorf("%w: offer %d is %d, the strategy's is %d", ErrReplay, turn+1, offer.Amount, amount)
+	}
+	if offer.Metadata != o.proof.Commitment.Metadata() {
+		return fmt.Errorf("%w: offer %d has other metadata than the commitment", ErrReplay, turn+1)
+	}
+	return nil
 }
 
 // refuses reports whether the offer before a turn has terms beside its price, which no strategy accepts. Turn
@@ -244,16 +311,15 @@ func (p *Proof) refuses(turn int) bool {
 	return turn > 0 && !onchain.Metadata(p.Offers[turn-1].Metadata).IsPriceOnly()
 }
 
-// player returns the player of the revealed strategy.
-func (p *Proof) player(side onchain.Side) (onchain.Player, error) {
-	revealed := p.Reveal.Strategy
-	named, err := revealed.strategy()
+func (p *Proof) overPrice(side onchain.Side) (*overPrice, error) {
+	named, err := p.Reveal.Strategy.strategy()
 	if err != nil {
-		return onchain.Player{}, err
+		return nil, err
 	}
+	revealed := p.Reveal.Strategy
 	player, err := p.Terms.rules().Player(named, side, revealed.Opening, revealed.Reservation)
 	if err != nil {
-		return player, fmt.Errorf("%w: %w", ErrStrategy, err)
+		return nil, fmt.Errorf("%w: %w", ErrStrategy, err)
 	}
-	return player, nil
+	return &overPrice{p, side, player}, nil
 }

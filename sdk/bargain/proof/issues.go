@@ -1,0 +1,151 @@
+package proof
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
+	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
+)
+
+// maxIssues is the largest text of a domain or a profile, in bytes.
+const maxIssues = 1 << 18
+
+// Issues are the parameters of a strategy over several issues. Its Opening and Reservation are 0.
+type Issues struct {
+	// Domain and Profile are the texts of the files, in GENIUS' XML, or NegMAS' YAML or JSON.
+	Domain  string `json:"domain"`
+	Profile string `json:"profile"`
+	// Price is the name of the integer issue that is the price. One value counts Unit base units of the mint.
+	Price string `json:"price"`
+	Unit  uint64 `json:"unit,string"`
+}
+
+// Preferences returns the preferences that the texts describe, over the domain with the price. It returns
+// [ErrStrategy] for texts that cannot be read.
+func (i *Issues) Preferences() (*bargain.Preferences, error) {
+	for name, text := range map[string]string{"domain": i.Domain, "profile": i.Profile} {
+		if len(text) > maxIssues || !utf8.ValidString(text) {
+			return nil, fmt.Errorf("%w: the %s is not UTF-8, or larger than %d bytes", ErrStrategy, name, maxIssues)
+		}
+	}
+	domain, err := scenario.ReadDomain([]byte(i.Domain), scenario.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%w: domain: %w", ErrStrategy, err)
+	}
+	profile, err := scenario.ReadProfile(domain, []byte(i.Profile))
+	if err != nil {
+		return nil, fmt.Errorf("%w: profile: %w", ErrStrategy, err)
+	}
+	priced, err := terms.Priced(profile, i.Price, i.Unit)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStrategy, err)
+	}
+	return priced, nil
+}
+
+// overIssues replays a strategy over several issues.
+type overIssues struct {
+	proof  *Proof
+	side   onchain.Side
+	player onchain.Player
+	// outcomes are those of the offers before the turn; NoOutcome for one that the side did not know.
+	outcomes []bargain.Outcome
+	// answers is the hash of the document that the side has answered at the turn; zero if there is none.
+	answers [32]byte
+	result  *Result
+}
+
+func (p *Proof) overIssues(side onchain.Side, result *Result) (*overIssues, error) {
+	revealed := p.Reveal.Strategy
+	if revealed.Opening != 0 || revealed.Reservation != 0 {
+		return nil, fmt.Errorf("%w: with several issues, the opening and the reservation must be 0", ErrStrategy)
+	}
+	named, err := p.Reveal.Strategy.strategy()
+	if err != nil {
+		return nil, err
+	}
+	preferences, err := revealed.Issues.Preferences()
+	if err != nil {
+		return nil, err
+	}
+	return &overIssues{
+		proof: p, side: side, player: onchain.Player{Strategy: named, Preferences: preferences}, result: result,
+	}, nil
+}
+
+// respond returns the strategy's move after a number of offers.
+func (o *overIssues) respond(n *onchain.Account, turn int) (bargain.Action, error) {
+	standing := bargain.NoOutcome
+	if o.answers = [32]byte{}; turn > 0 {
+		var err error
+		if standing, err = o.read(turn - 1); err != nil {
+			return bargain.Action{}, err
+		}
+		o.outcomes = append(o.outcomes, standing)
+	}
+	return o.player.Replay(n, o.side, o.outcomes, standing, o.proof.Reveal.Strategy.Seed), nil
+}
+
+// read returns the outcome of the other side's offer if the side had its document at its next turn. The
+// document of the side's next offer says so, and its hash on chain fixes that. After the last offer there is
+// no such document: then the proof's own text decides.
+func (o *overIssues) read(at int) (bargain.Outcome, error) {
+	offer := o.proof.Offers[at]
+	hash, has := onchain.Metadata(offer.Metadata).Document()
+	if !has {
+		return bargain.NoOutcome, nil // a price alone, which the player answers without a document
+	}
+	domain := o.player.Preferences.Domain()
+	outcome, invalid := terms.Check(domain, []byte(offer.Document), hash, offer.Amount)
+	if at+1 == len(o.proof.Offers) {
+		if o.answers = hash; invalid != nil {
+			o.answers, o.result.LastUnread = [32]byte{}, offer.Document == ""
+		}
+		return outcome, nil
+	}
+	own, err := terms.CommittedIn([]byte(o.proof.Offers[at+1].Document))
+	switch {
+	case err != nil:
+		return bargain.NoOutcome, fmt.Errorf("%w: offer %d: %w", ErrReplay, at+2, err)
+	case own.Answers == ([32]byte{}):
+		if offer.Document == "" || invalid == nil {
+			o.result.Unread++
+		}
+		return bargain.NoOutcome, nil
+	case own.Answers != hash:
+		return bargain.NoOutcome, fmt.Errorf("%w: offer %d answers another document than that of offer %d",
+			ErrReplay, at+2, at+1)
+	case invalid != nil:
+		return bargain.NoOutcome, fmt.Errorf("%w: offer %d answers the document of offer %d: %w",
+			ErrReplay, at+2, at+1, invalid)
+	}
+	o.answers = hash
+	return outcome, nil
+}
+
+// compare compares a recorded offer of the side with the strategy's.
+func (o *overIssues) compare(turn int, outcome bargain.Outcome) error {
+	domain, offer := o.player.Preferences.Domain(), o.proof.Offers[turn]
+	amount, err := terms.Price(domain, outcome)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStrategy, err)
+	}
+	if amount != offer.Amount {
+		return fmt.Errorf("%w: offer %d is %d, the strategy's is %d", ErrReplay, turn+1, offer.Amount, amount)
+	}
+	committed := terms.Committed{Commitment: o.proof.Commitment, Answers: o.answers}
+	text, _, err := terms.WriteCommitted(domain, outcome, committed)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStrategy, err)
+	}
+	// Its hash is that in the metadata: see Proof.check.
+	if string(text) != offer.Document {
+		return fmt.Errorf("%w: the document of offer %d is not that of the strategy's offer: %s",
+			ErrReplay, turn+1, domain.Text(outcome))
+	}
+	o.outcomes = append(o.outcomes, outcome)
+	return nil
+}
