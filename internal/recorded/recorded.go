@@ -21,6 +21,9 @@ type Negotiation struct {
 	// JoinedAt is the time at which the seller joined, in Unix seconds; 0 before.
 	JoinedAt int64
 	Offers   []protocol.OfferSubmitted
+	// HasTerms reports whether the creation or the settlement has terms beside the price. The events of offers
+	// do not have them, so that it can be false for offers with terms that were not settled.
+	HasTerms bool
 	// Agreed reports whether a price is agreed.
 	Agreed bool
 	Price  uint64
@@ -46,7 +49,7 @@ func Of(events []protocol.Event) Negotiation {
 func (n *Negotiation) add(event protocol.Event) {
 	switch e := event.(type) {
 	case *protocol.NegotiationCreated:
-		*n = Negotiation{Created: e}
+		*n = Negotiation{Created: e, HasTerms: !protocol.IsPriceOnly(e.Metadata)}
 	case *protocol.InvitationAccepted:
 		n.JoinedAt = e.Timestamp
 	case *protocol.OfferSubmitted:
@@ -61,7 +64,7 @@ func (n *Negotiation) add(event protocol.Event) {
 	case *protocol.OfferAccepted:
 		n.Agreed, n.Price, n.Ending, n.EndedAt = true, e.Amount, "agreed", e.Timestamp
 	case *protocol.NegotiationSettled:
-		n.Ending = "settled"
+		n.Ending, n.HasTerms = "settled", n.HasTerms || !protocol.IsPriceOnly(e.Metadata)
 	case *protocol.NegotiationRejected:
 		n.Ending, n.EndedAt = "rejected", e.Timestamp
 	case *protocol.NegotiationExpired:

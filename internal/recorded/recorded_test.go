@@ -48,6 +48,20 @@ func TestLatestNegotiation(t *testing.T) {
 	require.Equal(t, uint64(3_499_999), nash)
 }
 
+// TestTermsBesideThePrice has them at the creation or at the settlement. A strategy hash is none.
+func TestTermsBesideThePrice(t *testing.T) {
+	terms := protocol.TermsDocument{1}.Metadata()
+	strategy := protocol.Terms{StrategyHash: [32]byte{1}}.Metadata()
+	start := created()
+	require.False(t, Of([]protocol.Event{start, &protocol.NegotiationSettled{}}).HasTerms)
+	require.False(t, Of([]protocol.Event{start, &protocol.NegotiationSettled{Metadata: strategy}}).HasTerms)
+	require.True(t, Of([]protocol.Event{start, &protocol.NegotiationSettled{Metadata: terms}}).HasTerms)
+	start.Metadata = terms
+	require.True(t, Of([]protocol.Event{start}).HasTerms)
+	require.True(t, Of([]protocol.Event{start, &protocol.NegotiationSettled{}}).HasTerms)
+	require.False(t, Of([]protocol.Event{start, created()}).HasTerms, "of the latest negotiation")
+}
+
 func TestMissingEvents(t *testing.T) {
 	for _, events := range [][]protocol.Event{nil, {offer(1, 1, 1)}, {created(), offer(2, 1, 1)}} {
 		n := Of(events)

@@ -27,7 +27,8 @@ import (
 
 const analyzeHelp = `Analyses the offers of a negotiation, open, ended or closed: each side's steps and
 concessions, the strategy that fits its offers best, and which side conceded more. It reads the events from
-the chain, or with --db from an index (haggle index --help). Needs no keypair.
+the chain, or with --db from an index (haggle index --help). Needs no keypair. All figures follow from the
+prices alone: offers with terms beside the price are compared by their prices.
 
 With both reservation prices it also compares the result with the Nash solution and with the equilibrium of
 the game that the rules define. They are known after both sides revealed them; otherwise set --buyer-value
@@ -195,6 +196,12 @@ func (a *analyzer) events(
 			continue
 		}
 		events = append(events, envelope.Event)
+	}
+	if len(events) == 0 {
+		// The history of any address can be read: another account is not a negotiation with a short history.
+		_, err := onchain.Read(ctx, client, address)
+		return nil, complete, session.NotFound(err, "it has no account and no event on this cluster; "+
+			"if it is closed, use an endpoint with a longer history: --url, or an index: --db")
 	}
 	return events, complete, nil
 }

@@ -28,9 +28,14 @@ type view struct {
 	Price     *amount.Tokens   `json:"price,omitempty"`
 	Decay     amount.Tokens    `json:"decay"`
 	// Complete is false if there may be further events that could not be read.
-	Complete bool      `json:"complete"`
-	Buyer    partyView `json:"buyer"`
-	Seller   partyView `json:"seller"`
+	Complete bool `json:"complete"`
+	// Basis is "price": all figures follow from the prices of the offers.
+	Basis string `json:"basis"`
+	// OtherTerms reports whether the creation or the settlement has terms beside the price, which no figure
+	// considers. The events of offers do not tell.
+	OtherTerms bool      `json:"other_terms"`
+	Buyer      partyView `json:"buyer"`
+	Seller     partyView `json:"seller"`
 	// Imbalance is what the buyer conceded less what the seller did, as shares of the initial gap.
 	Imbalance float64 `json:"imbalance"`
 	// Exploited is the side that conceded at least three quarters of what both did before they agreed.
@@ -110,6 +115,7 @@ func newView(
 	v := view{
 		Negotiation: address, Status: n.Ending, Mint: n.Created.TokenMint, Escrow: tokens(n.Created.EscrowAmount),
 		Rounds: len(n.Offers), MaxRounds: int(n.Created.MaxRounds), Decay: tokens(n.Decay()), Complete: complete,
+		Basis: "price", OtherTerms: n.HasTerms,
 		Buyer:     newParty(n.Created.Buyer, result.Parties[0]),
 		Seller:    newParty(n.Created.Seller, result.Parties[1]),
 		Imbalance: rounded(result.Imbalance),
@@ -176,6 +182,9 @@ func (v view) text() string {
 		{"seller", v.Seller.text()},
 		{"exploited", v.Exploited},
 		{"benchmark", v.Benchmark.text()},
+	}
+	if v.OtherTerms {
+		rows = append(rows, [2]string{"basis", "the prices alone; the other terms have no part in the figures"})
 	}
 	if !v.Complete {
 		rows = append(rows, [2]string{"missing", "some transactions have events that could not be read"})
