@@ -6,15 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/acceptance"
 	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
 	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
-	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
-	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
@@ -205,6 +201,17 @@ func TestHybridWeighsTheLastConcessions(t *testing.T) {
 	}
 }
 
+// TestHybridKeepsToTheReservationValue has c = .25 * 0 + .75 * 1 in TestHybridWeighsTheLastConcessions, so
+// that the target is .16 * .844 + .84 (.9 - .7 * .75) = .45. The reservation value .6 is the price 400.
+func TestHybridKeepsToTheReservationValue(t *testing.T) {
+	s := received(fixed.One/10*4, 1000, 1000, 0)
+	s.History = append(s.History, bargain.Offer{By: 0, Outcome: 100})
+	for reservation, want := range map[fixed.Number]bargain.Outcome{0: 550, fixed.One / 5 * 3: 400} {
+		seat := scale{1000, 1, fixed.One, 0, reservation, 0}.seat(t)
+		require.Equal(t, want, bidding.Hybrid{}.Bidder(seat, nil).Next(s), "%s", reservation)
+	}
+}
+
 // TestHybridEndsByTheSizeOfTheDomain has NegMAS' table of final utilities.
 func TestHybridEndsByTheSizeOfTheDomain(t *testing.T) {
 	for outcomes, thousandths := range map[uint64]int64{
@@ -270,74 +277,6 @@ func TestMixturesWeighTheirParts(t *testing.T) {
 	switched := bidding.Switch{Before: hard, After: soft, At: fixed.One / 2}.Bidder(buyer(t, 0), nil)
 	require.Equal(t, bargain.Outcome(0), switched.Next(&bargain.State{Time: fixed.One/2 - 1}))
 	require.Equal(t, bargain.Outcome(200), switched.Next(&bargain.State{Time: fixed.One / 2}))
-}
-
-// biddings are all but the wasting one.
-var biddings = []bargain.Bidding{
-	bidding.TimeDependent{Curve: curve.NegmasBoulware}, bidding.TimeDependent{Curve: curve.GeniusConceder, Pick: bidding.PickNearest},
-	bidding.TimeDependent{Curve: curve.NegmasLinear, Pick: bidding.PickRandom, Tolerance: fixed.One / 100},
-	bidding.TimeDependent{Curve: curve.NegmasLinear, Pick: bidding.PickModel}, bidding.Hardliner{}, bidding.Random{},
-	bidding.MiCRO{}, bidding.Conceding{}, bidding.Relative{Delay: 2}, bidding.RandomAbsolute{Most: 2}, bidding.Averaged{Window: 3},
-	bidding.NaiveTitForTat{}, bidding.NiceTitForTat{}, bidding.ResourceDependent{}, bidding.Hybrid{},
-	bidding.ResourceDependent{Resource: bidding.ResourcePatience, Pick: bidding.PickRandom},
-	bidding.Mixture{{bidding.MiCRO{}, 1}, {bidding.Relative{}, 2}},
-	bidding.Switch{Before: bidding.Hardliner{}, After: bidding.TimeDependent{Curve: curve.GeniusBoulware}, At: fixed.One / 3},
-}
-
-// TestNoOfferIsBelowTheReservationValue runs sessions of random strategies on random domains, and each twice.
-func TestNoOfferIsBelowTheReservationValue(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		count := rapid.IntRange(1, 5).Draw(t, "values")
-		domain, err := bargain.NewDomain(bargain.Price("price", 0, rapid.Uint64Range(0, 50).Draw(t, "most"), 1),
-			bargain.Categorical("c", []string{"a", "b", "c", "d", "e"}[:count]...), bargain.Integer("i", -2, 2))
-		require.NoError(t, err)
-		value := rapid.Custom(func(t *rapid.T) fixed.Number {
-			return fixed.Number(rapid.Int64Range(0, int64(fixed.One)).Draw(t, "value"))
-		})
-		var parties []mechanism.Party
-		for range rapid.IntRange(2, 3).Draw(t, "parties") {
-			u, err := utility.NewAdditive(domain, 0, nil,
-				utility.Line{First: value.Draw(t, "first"), Last: value.Draw(t, "last"), Count: domain.Issue(0).Count},
-				utility.Table(rapid.SliceOfN(value, count, count).Draw(t, "c")),
-				utility.Table(rapid.SliceOfN(value, 5, 5).Draw(t, "i")))
-			require.NoError(t, err)
-			p, err := bargain.NewPreferences(domain, u, 2*value.Draw(t, "reservation"))
-			require.NoError(t, err)
-			offers := rapid.SampledFrom(biddings).Draw(t, "bidding")
-			acceptances := []bargain.Acceptance{
-				acceptance.Next{}, acceptance.Rational{}, acceptance.Better{}, acceptance.NotWorse{},
-				acceptance.Combi{Expectation: acceptance.ExpectMax}, acceptance.Combi{From: fixed.One / 2, Expectation: acceptance.ExpectAvg},
-				acceptance.Combi{From: fixed.One / 3, Expectation: acceptance.ExpectProb},
-				acceptance.Any{First: acceptance.Best{}, Second: acceptance.Time{From: fixed.One / 10 * 9}},
-			}
-			switch offers.(type) {
-			case bidding.TimeDependent, bidding.MiCRO, bidding.NaiveTitForTat:
-				acceptances = append(acceptances, nil) // their own
-			}
-			parties = append(parties, mechanism.Party{Preferences: p, Strategy: bargain.BOA{
-				Bidding: offers, Acceptance: rapid.SampledFrom(acceptances).Draw(t, "acceptance"),
-				Modeling: rapid.SampledFrom([]bargain.Modeling{
-					nil, opponent.HardHeaded{}, opponent.Smith{}, opponent.NashFrequency{}, opponent.Bayesian{},
-				}).Draw(t, "model"),
-			}})
-		}
-		run := func() bargain.Result {
-			result, err := mechanism.Alternating{Steps: 30}.Run(7, parties...)
-			require.NoError(t, err)
-			return result
-		}
-		result := run()
-		require.NotEqual(t, bargain.EndingInvalid, result.Ending, "%v", result.Err)
-		for _, offer := range result.History {
-			require.True(t, parties[offer.By].Preferences.IsRational(offer.Outcome))
-		}
-		if result.Agreement != bargain.NoOutcome {
-			for _, party := range parties {
-				require.True(t, party.Preferences.IsRational(result.Agreement))
-			}
-		}
-		require.Equal(t, result, run())
-	})
 }
 
 func TestWastingOffersTheIrrationalOutcomesFirst(t *testing.T) {

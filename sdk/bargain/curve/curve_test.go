@@ -76,7 +76,10 @@ func TestCurvesFallFromTheBestToTheReservationValue(t *testing.T) {
 func TestLevelsAreMonotoneAndInRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string, least, most fixed.Number) fixed.Number {
-			return fixed.Number(rapid.Int64Range(int64(least), int64(most)).Draw(t, name))
+			if rapid.Bool().Draw(t, "any") {
+				return fixed.Number(rapid.Int64Range(int64(least), int64(most)).Draw(t, name)) // mostly near 0
+			}
+			return least + (most-least).Scale(rapid.Int64Range(0, 20).Draw(t, name), 20)
 		}
 		level := func(name string, most fixed.Number) fixed.Number { return number(name, 0, most) }
 		exponent := number("exponent", 1, 20*fixed.One)
