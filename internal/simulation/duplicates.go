@@ -2,10 +2,12 @@ package simulation
 
 import (
 	"fmt"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
@@ -48,13 +50,30 @@ func checkDistinct(source tournament.Join) error {
 	return nil
 }
 
-// haveSameContent reports whether two scenarios of files have the same domain and the same two profiles.
+// sameUtility is the greatest difference of equal utilities: the formats round them differently.
+const sameUtility = fixed.One / 1_000_000
+
+// haveSameContent reports whether two scenarios of files have the same domain and the same two profiles, in
+// any format. Of large domains it compares the outcomes of [drawn].
 func haveSameContent(a, b *tournament.Scenario) bool {
-	// Preferences that have not been used yet consist of the numbers that were read, and nothing else.
-	equal := func(roleOfA, roleOfB int) bool {
-		return reflect.DeepEqual(a.Preferences[roleOfA], b.Preferences[roleOfB])
+	domain, other := a.Preferences[0].Domain(), b.Preferences[0].Domain()
+	if domain.Size() != other.Size() {
+		return false
 	}
-	return equal(0, 0) && equal(1, 1) || equal(0, 1) && equal(1, 0)
+	outcomes := drawn(domain.Size())
+	equal := func(p, q *bargain.Preferences) bool {
+		const step, time = 10, fixed.One / 2 // where discounts differ
+		isOther := func(o bargain.Outcome) bool {
+			now, later := p.Of(o).Sub(q.Of(o)), p.ValueAt(o, step, time).Sub(q.ValueAt(o, step, time))
+			return max(now, -now, later, -later) > sameUtility
+		}
+		return !isOther(bargain.NoOutcome) && !slices.ContainsFunc(outcomes, isOther)
+	}
+	match := func(first, second int) bool {
+		return equal(a.Preferences[0], b.Preferences[first]) && equal(a.Preferences[1], b.Preferences[second])
+	}
+	isNamedOtherwise := func(o bargain.Outcome) bool { return domain.Text(o) != other.Text(o) }
+	return (match(0, 1) || match(1, 0)) && !slices.ContainsFunc(outcomes, isNamedOtherwise)
 }
 
 // generator identifies the scenarios that a generator makes.

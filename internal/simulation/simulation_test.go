@@ -277,6 +277,14 @@ func TestScenariosOfFolders(t *testing.T) {
 		content, err = scenario.WriteNegmasProfile(name, from.Preferences[role], scenario.YAML)
 		write("negmas/"+name+".yml", content, err)
 	}
+	_, _, err = simulation.Scenarios([]string{folder}, 1)
+	require.ErrorContains(t, err, `the scenarios "genius" and "negmas" have the same content`)
+	second := from.Preferences[1]
+	changed, err := bargain.NewDiscounted(domain, second.Utility(),
+		second.Reservation()+fixed.One/1000, second.Discount())
+	require.NoError(t, err)
+	content, err = scenario.WriteNegmasProfile("b", changed, scenario.YAML)
+	write("negmas/b.yml", content, err)
 	source, _, err := simulation.Scenarios([]string{folder, "random:2"}, 1)
 	require.NoError(t, err)
 	require.Equal(t, 4, source.Len())
@@ -285,7 +293,11 @@ func TestScenariosOfFolders(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, name, read.Name)
 		for role := range read.Preferences {
-			require.Equal(t, from.Preferences[role].Reservation(), read.Preferences[role].Reservation())
+			want := from.Preferences[role]
+			if name == "negmas" && role == 1 {
+				want = changed
+			}
+			require.Equal(t, want.Reservation(), read.Preferences[role].Reservation())
 			for o := range bargain.Outcome(domain.Size()) {
 				require.InDelta(t, from.Preferences[role].Of(o).Float(), read.Preferences[role].Of(o).Float(), 1e-9)
 			}
@@ -356,9 +368,34 @@ func TestNoScenarioCountsTwice(t *testing.T) {
 	_, _, err := simulation.Scenarios([]string{named, "random:3"}, 2)
 	require.NoError(t, err)
 	other := from.Preferences[1]
-	from.Preferences[1], err = bargain.NewPreferences(other.Domain(), other.Utility(), other.Reservation()+1)
-	require.NoError(t, err)
-	_, _, err = simulation.Scenarios([]string{first, write("changed", "", "a.yml", "b.yml")}, 1)
+	discount := bargain.Discount{Factor: fixed.One / 2}
+	for folder, change := range map[string]func() (*bargain.Preferences, error){
+		"reservation": func() (*bargain.Preferences, error) {
+			return bargain.NewPreferences(other.Domain(), other.Utility(), other.Reservation()+fixed.One/1000)
+		},
+		"utility": func() (*bargain.Preferences, error) {
+			return bargain.NewPreferences(other.Domain(), from.Preferences[0].Utility(), other.Reservation())
+		},
+		"discount": func() (*bargain.Preferences, error) {
+			return bargain.NewDiscounted(other.Domain(), other.Utility(), other.Reservation(), discount)
+		},
+	} {
+		from.Preferences[1], err = change()
+		require.NoError(t, err)
+		_, _, err = simulation.Scenarios([]string{first, write(folder, "", "a.yml", "b.yml")}, 1)
+		require.NoError(t, err, folder)
+	}
+	// Equal utilities of other things are another scenario.
+	from.Preferences[1] = other
+	renamed := write("renamed", "", "a.yml", "b.yml")
+	for _, name := range []string{"domain.yml", "a.yml", "b.yml"} {
+		path := filepath.Join(renamed, name)
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		content = bytes.ReplaceAll(content, []byte("v1"), []byte("w1"))
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+	}
+	_, _, err = simulation.Scenarios([]string{first, renamed}, 1)
 	require.NoError(t, err)
 }
 
