@@ -142,13 +142,31 @@ func flagGroupError(err error) error {
 	return err
 }
 
-// negativeNumber matches the parser's error for a negative amount, which it reads as a flag.
-var negativeNumber = regexp.MustCompile(`^unknown shorthand flag: '[0-9]' in (-.*)$`)
+var (
+	// negativeNumber matches the parser's error for a negative amount, which it reads as a flag.
+	negativeNumber = regexp.MustCompile(`^unknown shorthand flag: '[0-9]' in (-.*)$`)
+	// wrongValue matches the parser's error for the value of a flag, and wrongNumber its cause for a number.
+	wrongValue  = regexp.MustCompile(`(?s)^invalid argument ".*" for "(?:-\w, )?(--[\w-]+)" flag: (.*)$`)
+	wrongNumber = regexp.MustCompile(`(?s)^strconv\.Parse(Int|Uint): parsing (".*"): (.*)$`)
+)
 
-// flagError replaces the parser's error for a negative amount.
+// flagError replaces the parser's errors for values.
 func flagError(_ *cobra.Command, err error) error {
 	if found := negativeNumber.FindStringSubmatch(err.Error()); found != nil {
 		return fmt.Errorf("%s: must not be negative", found[1])
 	}
-	return err
+	found := wrongValue.FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
+	}
+	number := wrongNumber.FindStringSubmatch(found[2])
+	switch {
+	case number == nil:
+		return fmt.Errorf("%s: %s", found[1], found[2])
+	case strings.HasSuffix(number[3], "out of range"):
+		return fmt.Errorf("%s: %s is too large", found[1], number[2])
+	case number[1] == "Uint":
+		return fmt.Errorf("%s: %s is not a whole number from 0", found[1], number[2])
+	}
+	return fmt.Errorf("%s: %s is not a whole number", found[1], number[2])
 }

@@ -4,7 +4,9 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -27,7 +29,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const agentHelp = `Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer or as a seller, until
+var agentHelp = fmt.Sprintf(`Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer or as a seller, until
 Ctrl-C; with NEGOTIATION or --one in one negotiation, to its end.
 
 A seller accepts invitations for its --service. A buyer invites with "haggle negotiation create"; the agent
@@ -43,8 +45,11 @@ price that it assumes of the other side: as good as that guess, and no better.
 The agent takes no part in negotiations with sealed prices, bonds or milestones, and accepts no offer with
 terms beside the price.
 
-A decision follows from strategy, prices, --seed, the terms and the offers alone, so that it is the same
-after a restart and in a simulation. Each is printed with its reason. --record appends it to a file, as one
+A decision follows from strategy, prices, --seed, the terms and the offers, so that it is the same after a
+restart and in a simulation. There are two exceptions. Without --proof and --domain the clock decides in the
+last %d seconds before the global deadline: the agent accepts any price within --reservation, otherwise it
+rejects. If the node does not return all earlier offers before the time to answer is over, the agent decides
+by those that it has. Each decision is printed with its reason. --record appends it to a file, as one
 line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
 time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
 values has numbers to check the reason: the strategy's time from 0 to 1, its utility of the move and of the
@@ -67,7 +72,8 @@ The profile's reservation value decides instead of --opening and --reservation, 
 
 With NEGOTIATION or --one the exit code is 0 with a deal, and 8 without one or if a seller declines
 NEGOTIATION. The agent prints what it waits for. It ends at once with exit code 4 if NEGOTIATION does not
-exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`
+exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`,
+	exampleagent.Hurry)
 
 const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
       --opening 4.5 --reservation 3 --min-price 3
@@ -88,6 +94,8 @@ type agentCommand struct {
 	trust                                    connection.TrustFlags
 	play                                     player.Flags
 	issues                                   issueFlags
+	// changed reports whether a flag is set.
+	changed func(flag string) bool
 
 	log    *exampleagent.Log
 	side   protocol.OfferSide
@@ -133,6 +141,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringVar(&a.prompt, "prompt", "",
 		"with --model: file with the model's prompt; only its SHA-256 is revealed")
 	cmd.MarkFlagsRequiredTogether("model", "prompt")
+	a.changed = flags.Changed
 	flags.StringVar(&a.issues.domain, "domain", "", "file with the domain of several issues")
 	flags.StringVar(&a.issues.profile, "profile", "", "with --domain: file with the agent's preferences")
 	flags.StringVar(&a.issues.price, "price-issue", "price", "with --domain: name of the issue that is the price")
@@ -217,10 +226,16 @@ func (a *agentCommand) checkRole() error {
 		if !a.maxPrice.IsZero() {
 			return exitcode.Excludes("--role seller", "--max-price", "leave it out")
 		}
+		if slices.Contains(a.services, "") {
+			return exitcode.Usagef("--service: must not be empty")
+		}
 	default:
 		return exitcode.Usagef("--role: %q is neither buyer nor seller", a.role)
 	}
-	if a.model != "" && a.proofs == "" {
+	switch {
+	case a.changed("model") && a.model == "":
+		return exitcode.Usagef("--model: must not be empty")
+	case a.model != "" && a.proofs == "":
 		return exitcode.Requires("--model", "--proof", "")
 	}
 	if err := a.checkIssues(); err != nil {
@@ -262,8 +277,10 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		bound = limits.MinPrice
 	}
 	switch {
+	case bound == 0 && a.side == protocol.OfferSideSeller:
+		return config, exitcode.Usagef("--min-price: must be positive")
 	case bound == 0:
-		return config, exitcode.Usagef("--min-price and --max-price must be positive")
+		return config, exitcode.Usagef("--max-price: must be positive")
 	case a.issues.set():
 	case a.side == protocol.OfferSideBuyer && (play.Opening > play.Reservation || play.Reservation > bound):
 		return config, exitcode.Usagef(

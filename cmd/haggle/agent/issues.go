@@ -3,7 +3,9 @@ package agent
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
@@ -36,22 +38,28 @@ type issueMove struct {
 
 // checkIssues checks the flags that depend on --domain.
 func (a *agentCommand) checkIssues() error {
+	for _, flag := range []string{"profile", "documents", "memory", "price-issue"} {
+		if !a.issues.set() && a.changed(flag) {
+			return exitcode.Requires("--"+flag, "--domain", "")
+		}
+	}
 	priced := !a.opening.IsZero() || !a.reservation.IsZero()
 	switch {
-	case !a.issues.set() && a.issues.profile != "":
-		return exitcode.Requires("--profile", "--domain", "")
-	case !a.issues.set() && a.issues.documents != "":
-		return exitcode.Requires("--documents", "--domain", "")
 	case !a.issues.set() && (a.opening.IsZero() || a.reservation.IsZero()):
-		return exitcode.Usagef("requires --opening and --reservation, or --domain")
+		return exitcode.Requires("--strategy", "--opening and --reservation, or --domain", "")
 	case a.issues.set() && (a.issues.profile == "" || a.issues.documents == ""):
 		return exitcode.Requires("--domain", "--profile and --documents", "")
 	case a.issues.set() && a.play.IsOptimal():
 		return exitcode.Excludes("--domain", "--strategy "+game.Name, "it plays for a price alone")
 	case a.issues.set() && (priced || a.proofs != ""):
 		return exitcode.Excludes("--domain", "--opening, --reservation and --proof", "leave them out")
+	case !a.issues.set():
+		return nil
 	}
-	return nil
+	if err := checkFolder("--memory", a.issues.memory); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // the first negotiation creates a missing one
+	}
+	return checkFolder("--documents", a.issues.documents)
 }
 
 // issuePlayer returns the player of --domain and --profile. One value of the price's issue is a token.

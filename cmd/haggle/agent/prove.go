@@ -30,6 +30,9 @@ func (a *agentCommand) prove(play *player.Player) error {
 	if err := os.MkdirAll(a.proofs, 0o700); err != nil {
 		return fmt.Errorf("--proof: %w", err)
 	}
+	if err := checkFolder("--proof", a.proofs); err != nil {
+		return err
+	}
 	a.prover = &proving.Prover{
 		Folder: a.proofs, Side: proof.Side(a.role), Committed: a.committed, Strategy: proof.Strategy{
 			Name: play.Name, Opening: play.Opening, Reservation: play.Reservation, Seed: play.Seed,
