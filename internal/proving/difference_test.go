@@ -20,8 +20,10 @@ func TestDifferencesNameTheFileAndTheChain(t *testing.T) {
 				c.terms.Buyer[i], c.terms.Seller[i] = 1, 1
 			}
 		},
-		"escrow: 5 base units in the file, 4 base units on chain; rounds: 6 in the file, 3 on chain": func(c *course) {
-			c.terms.Escrow, c.terms.MaxRounds = 4, 3
+		"escrow: 5 base units in the file, 1 base unit on chain; rounds: 6 in the file, 3 on chain": func(
+			c *course,
+		) {
+			c.terms.Escrow, c.terms.MaxRounds = 1, 3
 		},
 		"decay: 7 basis points in the file, 1 basis point on chain; " +
 			"least offer: 8 basis points in the file, 1 basis point on chain; " +
@@ -32,9 +34,11 @@ func TestDifferencesNameTheFileAndTheChain(t *testing.T) {
 		"metadata of offer 1: none in the file, 0102 on chain": func(c *course) {
 			c.offers[0].Metadata = proof.Metadata{1, 2}
 		},
-		"number of offers: 2 in the file, 1 on chain":              func(c *course) { c.offers = c.offers[:1] },
-		"end: accepted by the buyer in the file, none on chain":    func(c *course) { c.last = nil },
-		"end: accepted by the buyer in the file, expired on chain": func(c *course) { c.last = &proof.Last{Move: "expire"} },
+		"number of offers: 2 in the file, 1 on chain":           func(c *course) { c.offers = c.offers[:1] },
+		"end: accepted by the buyer in the file, none on chain": func(c *course) { c.last = nil },
+		"end: accepted by the buyer in the file, expired on chain": func(c *course) {
+			c.last = &proof.Last{Move: "expire"}
+		},
 		"end: accepted by the buyer in the file, rejected by the seller on chain": func(c *course) {
 			c.last = &proof.Last{By: proof.Seller, Move: "reject"}
 		},

@@ -53,7 +53,8 @@ func (p *Prover) Commit(n *haggle.Snapshot) ([32]byte, error) {
 		reveal.Nonce = known.Reveal.Nonce
 		commitment, err := proof.Commit(termsOf(n), p.Side, reveal)
 		if err == nil && commitment != known.Commitment {
-			err = fmt.Errorf("%s: the agent is committed to another strategy or model there", path)
+			err = fmt.Errorf("%s: the agent is committed to another strategy or model there: restart it with "+
+				"that one", path)
 		}
 		return commitment, err
 	}

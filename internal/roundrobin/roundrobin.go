@@ -33,6 +33,9 @@ var Strategies = []string{
 // timeout is longer than all negotiations take on a slow machine.
 const timeout = 5 * time.Minute
 
+var errTimeout = fmt.Errorf("the round robin has not ended within %d minutes: the machine may be too slow",
+	timeout/time.Minute)
+
 // The terms of all negotiations, in base units. Time does not decide them: no deadline is near.
 var (
 	terms = onchain.Rules{
@@ -73,7 +76,7 @@ func Run(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, net.Close()) }()
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 	c := &contest{Options: options, net: net, report: report}
 	if c.mint, err = mint.Read(ctx, net.Chain.Client(), net.Mint); err != nil {

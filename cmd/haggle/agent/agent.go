@@ -29,8 +29,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-var agentHelp = fmt.Sprintf(`Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer or as a seller, until
-Ctrl-C; with NEGOTIATION or --one in one negotiation, to its end.
+var agentHelp = fmt.Sprintf(`Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer or
+as a seller, until Ctrl-C; with NEGOTIATION or --one in one negotiation, to its end.
 
 A seller accepts invitations for its --service. A buyer invites with "haggle negotiation create"; the agent
 finds the negotiation and bargains. It answers, keeps the deadlines, claims payouts and closes.

@@ -19,9 +19,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
-const verifyHelp = `Verifies that an agent bargained by the strategy that it had committed to: it checks the commitment
-and replays each of the agent's offers, and its acceptance or rejection. "haggle agent --proof" writes the
-file.
+const verifyHelp = `Verifies that an agent bargained by the strategy that it had committed to: it checks the
+commitment and replays each of the agent's offers, and its acceptance or rejection. "haggle agent --proof"
+writes the file.
 
 The file is self-contained, so that no node is needed. With --url the command also compares terms, offers with
 their metadata, and the end with the chain. With --expect it compares the commitment with the one that you
@@ -128,7 +128,8 @@ func read(path, expect string) (*proof.Proof, error) {
 	p, err := proof.Read(file)
 	switch {
 	case errors.Is(err, proof.ErrForm):
-		return nil, invalid(err)
+		return nil, &exitcode.Error{Kind: exitcode.Invalid, Err: fmt.Errorf("%s: %w", path, err),
+			Hint: "haggle agent --proof writes the files that this version reads"}
 	case err != nil:
 		return nil, err
 	case expect != "" && p.Commitment != expected:
