@@ -222,7 +222,9 @@ func TestReadersRefuseWhatTheyCannotRead(t *testing.T) {
 		nonlinear(`<ufun><hyperRectangle utility="1"><EXCLUDES index="1" min="1" max="2"/></hyperRectangle></ufun>`): "<hyperRectangle> has a <EXCLUDES>; the engine knows INCLUDES",
 		nonlinear(`<ufun><hyperRectangle utility="1"><INCLUDES index="2" min="1" max="2"/></hyperRectangle></ufun>`): `<INCLUDES> has a range of issue "1", whose values are names`,
 		nonlinear(`<ufun><hyperRectangle utility="1"><INCLUDES index="1" min="3" max="2"/></hyperRectangle></ufun>`): `<INCLUDES> of issue "a" has the range 3 to 2`,
-		nonlinear(`<ufun/>`) + " ": "",
+		nonlinear(`<ufun/>`):            "",
+		nonlinear(`<ufun weight="2"/>`): "<utility> must have one <ufun> with the weight 1",
+		nonlinear(`<ufun/><ufun/>`):     "<utility> must have one <ufun> with the weight 1",
 		`<utility_space><cost value="0.1"/><ufun/><issue index="1" name="a"/><issue index="2" name="1"/></utility_space>`:                            "it has a <cost>, which GENIUS does not know",
 		`<utility_space><discount_factor value="0.1" variable="step"/><ufun/><issue index="1" name="a"/><issue index="2" name="1"/></utility_space>`: `<discount_factor> has variable="step"; GENIUS knows relative_time`,
 	} {

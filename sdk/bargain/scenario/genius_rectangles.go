@@ -34,6 +34,10 @@ func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) 
 			case most.Sign() <= 0:
 				return nil, invalid("maxutility is %s", decimals(most, many))
 			}
+			// GENIUS takes the first one, and without its weight.
+			if len(e.Children) != 1 || !e.Children[0].isWhole() {
+				return nil, invalid("<%s> must have one <ufun> with the weight 1", name)
+			}
 			if err := reader.read(e, most.Inv(most)); err != nil {
 				return nil, err
 			}
@@ -44,6 +48,12 @@ func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) 
 		return nil, invalid("%v", err)
 	}
 	return u, nil
+}
+
+// isWhole reports whether an element has no weight other than 1.
+func (e *element) isWhole() bool {
+	weight, ok := parseExact(e.word("weight"))
+	return e.word("weight") == "" || ok && weight.Cmp(big.NewRat(1, 1)) == 0
 }
 
 type rectangleReader struct {
