@@ -16,6 +16,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
@@ -30,6 +31,9 @@ type Prover struct {
 	Strategy proof.Strategy
 	// Model is the language model that the agent commits to instead, because its moves cannot be replayed.
 	Model *proof.Model
+	// Document returns the document with a hash if the agent has had it, otherwise nil. If nil, the proof has no
+	// documents.
+	Document func(ctx context.Context, hash [32]byte) ([]byte, error)
 	// Committed is called with each new commitment, before it is published. If nil, it is not called.
 	Committed func(negotiation solana.PublicKey, commitment proof.Hash)
 
@@ -109,11 +113,30 @@ func (p *Prover) Finish(ctx context.Context, client *haggle.Client, negotiation 
 	if err := latest.readMetadata(ctx, client); err != nil {
 		return path, err
 	}
+	if err := p.addDocuments(ctx, latest.offers); err != nil {
+		return path, err
+	}
 	made.Offers, made.Last = latest.offers, latest.last
 	if _, err := made.Verify(); err != nil {
 		return path, err
 	}
 	return path, write(path, made)
+}
+
+// addDocuments adds the documents that the agent has had to the offers.
+func (p *Prover) addDocuments(ctx context.Context, offers []proof.Offer) error {
+	for i := range offers {
+		hash, has := onchain.Metadata(offers[i].Metadata).Document()
+		if !has || p.Document == nil {
+			continue
+		}
+		text, err := p.Document(ctx, hash)
+		if err != nil {
+			return fmt.Errorf("document of offer %d: %w", i+1, err)
+		}
+		offers[i].Document = string(text)
+	}
+	return nil
 }
 
 func readProof(path string) (*proof.Proof, error) {

@@ -68,7 +68,9 @@ With --domain and --profile the agent bargains about several issues: a domain an
 GENIUS' XML or NegMAS' YAML or JSON. --price-issue is an integer issue, whose values are tokens. An offer on
 chain has the price and the SHA-256 of a document with all issues. The documents travel through the folder of
 --documents, which both sides share; an offer whose document is missing or has another hash is not accepted.
-The profile's reservation value decides instead of --opening and --reservation, before the fee.
+The profile's reservation value decides instead of --opening and --reservation, before the fee. With --proof
+the agent commits to the texts of both files, too, and each document has the commitment and the hash of the
+document that it answers. The proof reveals the profile.
 
 With NEGOTIATION or --one the exit code is 0 with a deal, and 8 without one or if a seller declines
 NEGOTIATION. The agent prints what it waits for. It ends at once with exit code 4 if NEGOTIATION does not

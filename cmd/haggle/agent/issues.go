@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
@@ -15,6 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent/issues"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
@@ -51,8 +53,8 @@ func (a *agentCommand) checkIssues() error {
 		return exitcode.Requires("--domain", "--profile and --documents", "")
 	case a.issues.set() && a.play.IsOptimal():
 		return exitcode.Excludes("--domain", "--strategy "+game.Name, "it plays for a price alone")
-	case a.issues.set() && (priced || a.proofs != ""):
-		return exitcode.Excludes("--domain", "--opening, --reservation and --proof", "leave them out")
+	case a.issues.set() && priced:
+		return exitcode.Excludes("--domain", "--opening and --reservation", "leave them out")
 	case !a.issues.set():
 		return nil
 	}
@@ -82,11 +84,36 @@ func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) 
 			return nil, fmt.Errorf("--memory: %w", err)
 		}
 	}
-	return &issues.Player{
+	several := &issues.Player{
 		Strategy: play.Strategy, Preferences: preferences, Seed: play.Seed,
 		Documents: issues.Folder{Path: a.issues.documents}, Memory: issues.Folder{Path: memory, Private: true},
 		Decided: func(turn agent.Turn, move issues.Move) error { return a.moved(play, turn, move) },
-	}, nil
+	}
+	if a.prover != nil {
+		return several, a.proveIssues(several, unit)
+	}
+	return several, nil
+}
+
+// proveIssues makes a player over several issues commit to the texts of its domain and profile, too.
+func (a *agentCommand) proveIssues(several *issues.Player, unit uint64) error {
+	domain, err := os.ReadFile(a.issues.domain)
+	if err != nil {
+		return fmt.Errorf("--domain: %w", err)
+	}
+	profile, err := os.ReadFile(a.issues.profile)
+	if err != nil {
+		return fmt.Errorf("--profile: %w", err)
+	}
+	a.prover.Strategy.Issues = &proof.Issues{
+		Domain: string(domain), Profile: string(profile), Price: a.issues.price, Unit: unit,
+	}
+	// The preferences that a verifier reads, so that nothing else can decide a move.
+	if several.Preferences, err = a.prover.Strategy.Issues.Preferences(); err != nil {
+		return fmt.Errorf("--proof: %w", err)
+	}
+	several.Commit, a.prover.Document = a.prover.Commit, several.Document
+	return nil
 }
 
 // moved prints and records a move about several issues.

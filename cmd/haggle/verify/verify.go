@@ -15,6 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/proving"
+	"github.com/haggle-protocol/haggle/internal/report"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
@@ -29,6 +30,11 @@ received before the agent's first move.
 
 The agent's first offer carries the commitment. If the agent accepted or rejected without an offer, the chain
 has no commitment, and --url requires --expect.
+
+Over several issues the proof has the texts of domain and profile, and the documents that the agent had. Each
+is checked against the hash in its offer. A document of the agent says which document it answers. If it names
+none, the agent must have bargained as if it had none. Nothing shows that a document was missing: the output
+counts these offers.
 
 A language model's moves cannot be replayed: its proof shows only the model and the hash of the prompt that
 it had committed to.
@@ -57,6 +63,11 @@ type verified struct {
 	// Published reports that the first offer of the side carries the commitment. It is false if the side made
 	// no offer.
 	Published bool `json:"published"`
+	// Unread is the number of the other side's offers whose document the agent said it did not have when it
+	// made its next offer. LastUnread reports that it rejected the last offer, and the proof lacks its document.
+	// Neither is proved.
+	Unread     int  `json:"unread"`
+	LastUnread bool `json:"last_unread"`
 }
 
 // Command returns "haggle verify".
@@ -97,6 +108,7 @@ func Command(s *session.Session) *cobra.Command {
 			Commitment: hex.EncodeToString(p.Commitment[:]), Strategy: p.Reveal.Strategy,
 			Replayed: result.Replayed, Offers: result.Offers, Ended: result.Ended, Finished: p.Last != nil,
 			OnChain: onChain, Published: result.Published,
+			Unread: result.Unread, LastUnread: result.LastUnread,
 		}
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
@@ -178,6 +190,17 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("the negotiation expired at the turn of the %s", mover))
 	}
+	if strategy := p.Reveal.Strategy; strategy != nil && strategy.Issues != nil {
+		lines = append(lines, "the documents of its offers are those of the strategy, and have the commitment")
+	}
+	if result.Unread > 0 {
+		lines = append(lines, fmt.Sprintf(
+			"not proved: the documents of %s were missing; the agent's next offers say so",
+			report.Counted(result.Unread, "answered offer", "")))
+	}
+	if result.LastUnread {
+		lines = append(lines, "not proved: the document of the rejected offer was missing; only the proof says so")
+	}
 	switch {
 	case onChain && result.Published:
 		return append(lines, "the chain has the same negotiation, and the commitment in the first offer")
@@ -189,10 +212,7 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 
 // replayed writes the moves that have been replayed.
 func replayed(result proof.Result) string {
-	text := fmt.Sprintf("%d offers", result.Offers)
-	if result.Offers == 1 {
-		text = "1 offer"
-	}
+	text := report.Counted(result.Offers, "offer", "")
 	if result.Ended {
 		text += " and its last move"
 	}
