@@ -16,6 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/index"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/profile"
 	"github.com/haggle-protocol/haggle/internal/comparison"
 	"github.com/haggle-protocol/haggle/internal/indexer"
 	"github.com/haggle-protocol/haggle/internal/recorded"
@@ -127,10 +128,11 @@ func agreementText(s comparison.Share) string {
 	if s.Share == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%d/%d %s (%s to %s)", s.Hits, s.Count, percent(*s.Share), percent(*s.Low), percent(*s.High))
+	return fmt.Sprintf("%d/%d %s (%s to %s)", s.Hits, s.Count, profile.Percent(*s.Share),
+		profile.Percent(*s.Low), profile.Percent(*s.High))
 }
 
-func shareText(m comparison.Mean) string { return meanText(m, percent) }
+func shareText(m comparison.Mean) string { return meanText(m, profile.Percent) }
 
 func number(figure float64) string { return strconv.FormatFloat(figure, 'f', 1, 64) }
 

@@ -2,14 +2,13 @@ package analyze
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/profile"
 	"github.com/haggle-protocol/haggle/internal/recorded"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
@@ -45,13 +44,8 @@ type view struct {
 }
 
 type partyView struct {
-	Agent  solana.PublicKey `json:"agent"`
-	Offers int              `json:"offers"`
-	Steps  stepsView        `json:"steps"`
-	// Conceded is the conceded share of the initial gap, and ConcededPerStep the mean of it.
-	Conceded        float64   `json:"conceded"`
-	ConcededPerStep float64   `json:"conceded_per_step"`
-	Fits            []fitView `json:"fits"`
+	Agent solana.PublicKey `json:"agent"`
+	profile.View
 	// Declared is missing if the agent has made no declaration before the creation.
 	Declared *declaredView `json:"declared,omitempty"`
 }
@@ -63,26 +57,6 @@ type declaredView struct {
 	// PromptHash is a SHA-256 in hex, or empty.
 	PromptHash string `json:"prompt_hash"`
 	DeclaredAt int64  `json:"declared_at"`
-}
-
-type stepsView struct {
-	Silent      int `json:"silent"`
-	Concession  int `json:"concession"`
-	Nice        int `json:"nice"`
-	Fortunate   int `json:"fortunate"`
-	Selfish     int `json:"selfish"`
-	Unfortunate int `json:"unfortunate"`
-}
-
-type fitView struct {
-	// Model is "boulware", "linear", "conceder", "tit-for-tat", "hardliner", or "unknown" for too few offers.
-	Model analysis.Model `json:"model"`
-	// Exponent is e of a concession t^(1/e); 0 for other models.
-	Exponent float64 `json:"exponent"`
-	// Ratio is what tit-for-tat returns of a concession; 0 for other models.
-	Ratio float64 `json:"ratio"`
-	// Goodness is the explained share of the squared steps, adjusted for the number of parameters.
-	Goodness float64 `json:"goodness"`
 }
 
 type benchmarkView struct {
@@ -116,9 +90,9 @@ func newView(
 		Negotiation: address, Status: n.Ending, Mint: n.Created.TokenMint, Escrow: tokens(n.Created.EscrowAmount),
 		Rounds: len(n.Offers), MaxRounds: int(n.Created.MaxRounds), Decay: tokens(n.Decay()), Complete: complete,
 		Basis: "price", OtherTerms: n.HasTerms,
-		Buyer:     newParty(n.Created.Buyer, result.Parties[0]),
-		Seller:    newParty(n.Created.Seller, result.Parties[1]),
-		Imbalance: rounded(result.Imbalance),
+		Buyer:     partyView{Agent: n.Created.Buyer, View: profile.Of(result.Parties[0])},
+		Seller:    partyView{Agent: n.Created.Seller, View: profile.Of(result.Parties[1])},
+		Imbalance: profile.Rounded(result.Imbalance),
 	}
 	if v.Status == "" {
 		v.Status = "open"
@@ -132,35 +106,16 @@ func newView(
 	return v
 }
 
-func newParty(agent solana.PublicKey, p analysis.Profile) partyView {
-	v := partyView{
-		Agent: agent, Offers: p.Offers, Conceded: rounded(p.Conceded), ConcededPerStep: rounded(p.Rate),
-		Steps: stepsView{
-			Silent: p.Steps[analysis.Silent], Concession: p.Steps[analysis.Concession],
-			Nice: p.Steps[analysis.Nice], Fortunate: p.Steps[analysis.Fortunate],
-			Selfish: p.Steps[analysis.Selfish], Unfortunate: p.Steps[analysis.Unfortunate],
-		},
-		Fits: []fitView{},
-	}
-	for _, fit := range p.Fits {
-		v.Fits = append(v.Fits, fitView{
-			Model: fit.Model, Exponent: rounded(fit.Exponent), Ratio: rounded(fit.Ratio),
-			Goodness: rounded(fit.Goodness),
-		})
-	}
-	return v
-}
-
 func newBenchmark(
 	h game.Haggle, result game.Result, assumed bool, tokens func(uint64) amount.Tokens,
 ) *benchmarkView {
 	p := h.Proximity(result)
 	v := &benchmarkView{
 		Source: "revealed", Value: tokens(h.Value), Cost: tokens(h.Cost),
-		EquilibriumRounds: p.Equilibrium.Offers, FromNash: rounded(p.FromNash.Float()),
-		FromEquilibrium: rounded(p.FromEquilibrium.Float()), BuyerShare: rounded(p.Buyer.Float()),
-		SellerShare: rounded(p.Seller.Float()), FeeShare: rounded(p.Fee.Float()),
-		DecayShare: rounded(p.Decay.Float()), hasSurplus: h.Value > h.Cost,
+		EquilibriumRounds: p.Equilibrium.Offers, FromNash: profile.Rounded(p.FromNash.Float()),
+		FromEquilibrium: profile.Rounded(p.FromEquilibrium.Float()), BuyerShare: profile.Rounded(p.Buyer.Float()),
+		SellerShare: profile.Rounded(p.Seller.Float()), FeeShare: profile.Rounded(p.Fee.Float()),
+		DecayShare: profile.Rounded(p.Decay.Float()), hasSurplus: h.Value > h.Cost,
 	}
 	if assumed {
 		v.Source = "assumed"
@@ -193,25 +148,7 @@ func (v view) text() string {
 }
 
 func (p partyView) text() string {
-	lines := []string{fmt.Sprintf("offers: %d; conceded %s of the initial gap", p.Offers, percent(p.Conceded))}
-	var steps []string
-	for _, step := range []struct {
-		name  string
-		count int
-	}{
-		{"concession", p.Steps.Concession}, {"silent", p.Steps.Silent}, {"selfish", p.Steps.Selfish},
-		{"nice", p.Steps.Nice}, {"fortunate", p.Steps.Fortunate}, {"unfortunate", p.Steps.Unfortunate},
-	} {
-		if step.count > 0 {
-			steps = append(steps, fmt.Sprintf("%d %s", step.count, step.name))
-		}
-	}
-	if len(steps) > 0 {
-		lines = append(lines, "steps: "+strings.Join(steps, ", "))
-	}
-	for _, fit := range p.Fits {
-		lines = append(lines, fit.text())
-	}
+	lines := p.Lines()
 	if d := p.Declared; d != nil {
 		lines = append(lines, strings.TrimSpace("declared: "+strings.Join(
 			slices.DeleteFunc([]string{d.Strategy, d.Model, d.PromptHash}, func(s string) bool { return s == "" }),
@@ -220,47 +157,21 @@ func (p partyView) text() string {
 	return strings.Join(lines, "\n")
 }
 
-func (f fitView) text() string {
-	const digits = 3
-	switch f.Model {
-	case analysis.Unknown:
-		return "too few offers to recognize a strategy"
-	case analysis.Hardliner:
-		return "hardliner: the same demand in every offer"
-	case analysis.TitForTat:
-		return fmt.Sprintf("tit-for-tat with ratio %s: explains %s",
-			strconv.FormatFloat(f.Ratio, 'g', digits, 64), percent(f.Goodness))
-	}
-	return fmt.Sprintf("%s, e = %s: explains %s", f.Model,
-		strconv.FormatFloat(f.Exponent, 'g', digits, 64), percent(f.Goodness))
-}
-
 func (b *benchmarkView) text() string {
 	if b == nil {
 		return ""
 	}
 	surplus := "there is no surplus: the buyer's value is not higher than the seller's cost"
 	if b.hasSurplus {
-		surplus = fmt.Sprintf("of the surplus: buyer %s, seller %s, fee %s, decay %s", percent(b.BuyerShare),
-			percent(b.SellerShare), percent(b.FeeShare), percent(b.DecayShare))
+		surplus = fmt.Sprintf("of the surplus: buyer %s, seller %s, fee %s, decay %s",
+			profile.Percent(b.BuyerShare), profile.Percent(b.SellerShare), profile.Percent(b.FeeShare),
+			profile.Percent(b.DecayShare))
 	}
 	return strings.Join([]string{
 		fmt.Sprintf("value %s, cost %s (%s)", b.Value, b.Cost, b.Source),
 		"Nash price " + orNone(b.NashPrice) + ", equilibrium price " + orNone(b.EquilibriumPrice),
 		surplus,
 	}, "\n")
-}
-
-// rounded returns a figure with the digits that a document has.
-func rounded(figure float64) float64 {
-	const parts = 1e6
-	// Adding 0 turns -0 into 0.
-	return math.Round(figure*parts)/parts + 0
-}
-
-// percent writes a share with one decimal.
-func percent(share float64) string {
-	return strconv.FormatFloat(share*100, 'f', 1, 64) + " %"
 }
 
 func optional(tokens *amount.Tokens) string {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/profile"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/internal/simulation"
@@ -23,6 +25,7 @@ import (
 )
 
 const help = `Plays one session of two strategies and prints every move with its reason. It needs no chain.
+The end has each party's steps and concessions, and the strategies that fit its offers, as haggle analyze.
 
 --scenario is
   random-SEED-NUMBER   a random scenario with one to four issues, with alternating offers
@@ -124,6 +127,10 @@ type endView struct {
 	Advantages [2]fixed.Number `json:"advantages"`
 	// Settlement divides the escrow, in base units, with Haggle's rules.
 	Settlement *settlementView `json:"settlement,omitempty"`
+	// Profiles describe the first and the second party, as haggle analyze does.
+	Profiles [2]profile.View `json:"profiles"`
+	// Exploited is the party that conceded at least three quarters of what both did before they agreed.
+	Exploited string `json:"exploited,omitempty"`
 }
 
 type settlementView struct {
@@ -146,6 +153,10 @@ func show(
 	s *session.Session, scenario *tournament.Scenario, turns []tournament.Turn, end *tournament.Session,
 	strategies []string,
 ) error {
+	a, err := simulation.Analyze(scenario, turns, end)
+	if err != nil {
+		return err
+	}
 	var rows [][]string
 	for _, turn := range turns {
 		v := turnView{
@@ -167,7 +178,8 @@ func show(
 	v := endView{
 		Scenario: scenario.Name, Ending: end.Ending.String(), Party: simulation.Role(end.By),
 		Agreement: end.AgreementText, Values: end.Values, Advantages: end.Advantages,
-		Settlement: settlement(scenario.Rules, end.Settlement),
+		Settlement: settlement(scenario.Rules, end.Settlement), Exploited: simulation.Role(a.Exploited),
+		Profiles: [2]profile.View{profile.Of(a.Parties[0]), profile.Of(a.Parties[1])},
 	}
 	header := []string{"turn", "party", "move", "outcome", "first", "second", "reason"}
 	summary := format.Rows{
@@ -182,6 +194,10 @@ func show(
 			report.Count(e.Escrow), report.Count(e.ToSeller), report.Count(e.Fee), report.Count(e.Decay),
 			report.Count(e.Refund))})
 	}
+	for role, p := range v.Profiles {
+		summary = append(summary, [2]string{simulation.Role(role), strings.Join(p.Lines(), "\n")})
+	}
+	summary = append(summary, [2]string{"exploited", v.Exploited})
 	return s.Print(v, format.Table(header, rows), "", summary.String())
 }
 

@@ -16,6 +16,8 @@ type Turn struct {
 	Text    string
 	// Utilities are the outcome's utilities for both roles, undiscounted.
 	Utilities [2]fixed.Number
+	// Time is the relative time of an offer, as in the result of the session; 0 for other moves.
+	Time fixed.Number
 	// Reason says why the strategy made the move.
 	Reason string
 }
@@ -50,6 +52,12 @@ func (p *Plan) Trace(s *Scenario, first, second, repetition int) ([]Turn, Sessio
 	}
 	if err != nil {
 		return nil, Session{}, err
+	}
+	offers := result.History
+	for at := range turns {
+		if turns[at].Move == bargain.MoveOffer {
+			turns[at].Time, offers = offers[0].Time, offers[1:]
+		}
 	}
 	session := s.session(&result, settlement)
 	session.Strategies, session.Repetition, session.Seed = [2]int{first, second}, repetition, seed
