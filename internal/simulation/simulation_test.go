@@ -235,6 +235,13 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 		}
 	}
 	require.Equal(t, 4+1+4+4, pictures, "bars, agreement over time, concession curves, outcomes")
+	for _, part := range []string{
+		"Tournament of 4 strategies in 5 scenarios", "95 % confidence interval", "A scenario is one\nobservation",
+		"<h2>Agreement over time</h2>", "<h2>Concession curves</h2>", "Pareto frontier</span>",
+	} {
+		require.Contains(t, content, part)
+	}
+	require.NotContains(t, content, "against itself")
 	require.NotContains(t, content, "ZgotmplZ")
 	require.Contains(t, content, "prefers-color-scheme:dark")
 }
@@ -385,6 +392,11 @@ func TestNoScenarioCountsTwice(t *testing.T) {
 		_, _, err = simulation.Scenarios([]string{first, write(folder, "", "a.yml", "b.yml")}, 1)
 		require.NoError(t, err, folder)
 	}
+	// Rounding makes no other scenario.
+	from.Preferences[1], err = bargain.NewPreferences(other.Domain(), other.Utility(), other.Reservation()+1)
+	require.NoError(t, err)
+	_, _, err = simulation.Scenarios([]string{first, write("rounded", "", "a.yml", "b.yml")}, 1)
+	require.ErrorContains(t, err, `the scenarios "first" and "rounded" have the same content`)
 	// Equal utilities of other things are another scenario.
 	from.Preferences[1] = other
 	renamed := write("renamed", "", "a.yml", "b.yml")
@@ -447,7 +459,7 @@ func TestTheFrontierIsThatOfAllOutcomes(t *testing.T) {
 	}
 
 	o := options(t.TempDir(), 1)
-	o.Scenarios, o.Folder = []string{folder}, t.TempDir()
+	o.Scenarios, o.SelfPlay, o.Repetitions = []string{folder}, true, 2
 	_, err = simulation.Run(t.Context(), o)
 	require.NoError(t, err)
 	page := contents(t, o.Folder)["index.html"]
@@ -460,4 +472,6 @@ func TestTheFrontierIsThatOfAllOutcomes(t *testing.T) {
 	slices.Sort(shown)
 	require.Greater(t, len(slices.Compact(shown)), 1_400, "the sample has the same outcomes")
 	require.Contains(t, page, "<h1>Tournament of 4 strategies in 1 scenario</h1>")
+	require.Contains(t, page, "A confidence interval needs at least two complete scenarios.")
+	require.Contains(t, page, "and against itself, in both roles, 2 times in each scenario. A session of")
 }
