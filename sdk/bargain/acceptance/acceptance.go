@@ -80,7 +80,8 @@ func (n *next) Accepts(state *bargain.State, plan bargain.Plan) bool {
 	return scaled.Add(n.Beta) >= n.preferences.Of(planned)
 }
 
-// Time is ACtime(From): it accepts any rational offer from a relative time on.
+// Time is ACtime(From): it accepts any rational offer from a relative time on, as the paper's condition.
+// GENIUS' AC_Time and NegMAS' begin after that time.
 type Time struct{ From fixed.Number }
 
 // Acceptor implements [bargain.Acceptance].
