@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -282,4 +283,42 @@ func TestReadsNegmasRanges(t *testing.T) {
 			require.Equal(t, isIn, p.Of(o) != 0, "%s: %s", ranges, domain.Text(o))
 		}
 	}
+}
+
+func TestReadsNumbersWithManyDigits(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Integer("a", 0, 9))
+	require.NoError(t, err)
+	read := func(slope string) (*bargain.Preferences, error) {
+		return scenario.ReadNegmasProfile(domain, []byte(
+			"{type: LinearAdditiveUtilityFunction, values: [{type: LinearFun, slope: "+slope+"}]}"))
+	}
+	for slope, want := range map[string]string{
+		"0." + strings.Repeat("3", 40):  "3",
+		"0." + strings.Repeat("3", 900): "2.999999999997",
+		"1e-900":                        "0",
+		"012":                           "108",
+	} {
+		p, err := read(slope)
+		require.NoError(t, err)
+		require.Equal(t, want, p.Of(9).String())
+	}
+	for _, slope := range []string{"1e900", "1e1001", "0x1", "1/3", "1_0"} {
+		_, err := read(slope)
+		require.EqualError(t, err, fmt.Sprintf(
+			"scenario: invalid document: document.values[0].slope is %q, which is not a decimal number", slope))
+	}
+}
+
+// TestReadsWhatNegmasLeavesOut has a linear function without weights, which NegMAS gives 1/n for n issues, and
+// a key that is there twice, of which the last one counts.
+func TestReadsWhatNegmasLeavesOut(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Integer("a", 0, 9), bargain.Integer("b", 0, 9))
+	require.NoError(t, err)
+	p, err := scenario.ReadNegmasProfile(domain, []byte("{type: LinearUtilityFunction, bias: 1, bias: 2}"))
+	require.NoError(t, err)
+	require.Equal(t, "5.5", p.Of(domain.Outcome(3, 4)).String())
+	p, err = scenario.ReadNegmasProfile(domain, []byte("{type: MappingUtilityFunction, default: 7, mapping: {? [1, 2] : 3}}"))
+	require.NoError(t, err)
+	require.Equal(t, "3", p.Of(domain.Outcome(1, 2)).String())
+	require.Equal(t, "7", p.Of(domain.Outcome(2, 1)).String())
 }

@@ -20,14 +20,22 @@ const maxTable = 1 << 16
 // maxGap is the distance from a straight line that rounding explains, in the last decimal.
 const maxGap = 4
 
+// maxBits bounds the size of an exact number, so that long documents are read in seconds.
+const maxBits = 512
+
 // parseExact reads a decimal number; false if the text is not one. The number can be beyond the limits of a
-// [fixed.Number].
+// [fixed.Number] and have more decimals, up to about 150 digits. A longer one is rounded as a [fixed.Number].
 func parseExact(text string) (*big.Rat, bool) {
 	// Parse bounds the digits and the exponent.
-	if _, err := fixed.Parse(text); err != nil && !errors.Is(err, fixed.ErrRange) {
+	short, err := fixed.Parse(text)
+	if err != nil && !errors.Is(err, fixed.ErrRange) {
 		return nil, false
 	}
-	return new(big.Rat).SetString(text)
+	n, ok := new(big.Rat).SetString(text)
+	if ok && n.Num().BitLen()+n.Denom().BitLen() > maxBits {
+		return exact(short), err == nil
+	}
+	return n, ok
 }
 
 // exact returns a number as a fraction.
