@@ -34,7 +34,7 @@ var (
 	ErrCommitment = errors.New("proof: reveal does not match the commitment")
 	// ErrStrategy: the revealed strategy is unknown or incomplete.
 	ErrStrategy = errors.New("proof: invalid strategy")
-	// ErrMetadata: the side's first offer does not carry the commitment, or a document is not that of its offer.
+	// ErrMetadata: the side's first offer does not carry the commitment.
 	ErrMetadata = errors.New("proof: offer without the commitment")
 	// ErrReplay: the strategy makes another move than the recorded one, or an offer with other metadata.
 	ErrReplay = errors.New("proof: recorded move is not the strategy's")

@@ -187,8 +187,8 @@ func (p *Proof) published(side onchain.Side) (bool, error) {
 	return true, nil
 }
 
-// check returns ErrTerms if the rules do not allow the terms, the offers or the last move, and ErrMetadata if
-// a document is not that of its offer.
+// check returns ErrTerms if the rules do not allow the terms, the offers or the last move, or if a document is
+// not that of its offer.
 func (p *Proof) check() error {
 	if err := p.Terms.check(); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (p *Proof) check() error {
 		}
 		hash, has := onchain.Metadata(offer.Metadata).Document()
 		if offer.Document != "" && (!has || sha256.Sum256([]byte(offer.Document)) != hash) {
-			return fmt.Errorf("%w: the document of offer %d does not match its metadata", ErrMetadata, i+1)
+			return fmt.Errorf("%w: the document of offer %d does not match its metadata", ErrTerms, i+1)
 		}
 		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
