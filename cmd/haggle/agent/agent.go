@@ -36,7 +36,7 @@ A seller accepts invitations for its --service. A buyer invites with "haggle neg
 finds the negotiation and bargains. It answers, keeps the deadlines, claims payouts and closes.
 
 Prices are tokens of the mint. --opening is the price from which a strategy with a curve concedes; others
-(micro, hardliner, random, car ...) begin at the best price, and a note says so. --reservation is the price
+(micro, hardliner, random, car ...) begin at the best price and do not need it. --reservation is the price
 beyond which no deal is better than a deal; a seller receives at least that after the fee. --max-price (buyer)
 or --min-price (seller, after the fee) limits every signature, whatever the strategy does; --policy limits the
 wallet.
@@ -79,7 +79,7 @@ exist, and with 2 if the wallet does not have the role of --role there, or if it
 
 const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
       --opening 4.5 --reservation 3 --min-price 3
-  haggle agent NEGOTIATION --role buyer --strategy micro --mint ADDRESS --opening 2 --reservation 3.5 \
+  haggle agent NEGOTIATION --role buyer --strategy micro --mint ADDRESS --reservation 3.5 \
       --max-price 3.5 --record decisions.jsonl
   haggle agent NEGOTIATION --role buyer --strategy negmas-linear --mint ADDRESS --max-price 14 \
       --domain domain.yml --profile buyer.yml --documents shared`
@@ -268,6 +268,9 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		if *price.into, err = a.Units(ctx, a.mint.Key(), price.flag, price.text); err != nil {
 			return config, err
 		}
+	}
+	if a.opening.IsZero() {
+		play.Opening = play.Reservation // which a strategy without an opening price does not use
 	}
 	if !play.Other.IsZero() {
 		play.Assume(other)

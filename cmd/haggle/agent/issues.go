@@ -47,8 +47,10 @@ func (a *agentCommand) checkIssues() error {
 	}
 	priced := !a.opening.IsZero() || !a.reservation.IsZero()
 	switch {
-	case !a.issues.set() && (a.opening.IsZero() || a.reservation.IsZero()):
+	case !a.issues.set() && a.play.HasOpening() && (a.opening.IsZero() || a.reservation.IsZero()):
 		return exitcode.Requires("--strategy", "--opening and --reservation, or --domain", "")
+	case !a.issues.set() && a.reservation.IsZero():
+		return exitcode.Requires("--strategy", "--reservation, or --domain", "")
 	case a.issues.set() && (a.issues.profile == "" || a.issues.documents == ""):
 		return exitcode.Requires("--domain", "--profile and --documents", "")
 	case a.issues.set() && a.play.IsOptimal():

@@ -52,9 +52,8 @@ type Player struct {
 	Other amount.Text
 	// OtherReservation is nil before Assume.
 	OtherReservation *uint64
-	// HasOpening reports whether the strategy uses the opening price.
-	HasOpening bool
-	file       *os.File
+	hasOpening       bool
+	file             *os.File
 }
 
 // Assume makes the optimal player assume the other side's reservation price, in base units of the mint.
@@ -64,7 +63,7 @@ func (p *Player) Assume(units uint64) {
 
 // Note returns a note for a user who has given an opening price: empty if the strategy uses it.
 func (p *Player) Note() string {
-	if p.HasOpening {
+	if p.hasOpening {
 		return ""
 	}
 	return fmt.Sprintf("the strategy %s does not use --opening", p.Name)
@@ -72,6 +71,13 @@ func (p *Player) Note() string {
 
 // IsOptimal reports whether the strategy is the optimal player.
 func (f *Flags) IsOptimal() bool { return f.name == game.Name }
+
+// HasOpening reports whether the strategy uses the opening price.
+func (f *Flags) HasOpening() bool {
+	return slices.ContainsFunc(strategy.List(), func(e strategy.Entry) bool {
+		return e.Name == f.name && e.HasOpening
+	})
+}
 
 // Open returns the player and opens its record. It calls decided, which may be nil, with each decision.
 func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
@@ -88,7 +94,7 @@ func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
 	}
 	p := &Player{
 		Player: agent.Player{Strategy: entries[at].Strategy, Name: f.name, Seed: f.seed},
-		Other:  f.other, HasOpening: entries[at].HasOpening,
+		Other:  f.other, hasOpening: f.HasOpening(),
 	}
 	if f.record != "" {
 		var err error
