@@ -322,3 +322,47 @@ func TestReadsWhatNegmasLeavesOut(t *testing.T) {
 	require.Equal(t, "3", p.Of(domain.Outcome(1, 2)).String())
 	require.Equal(t, "7", p.Of(domain.Outcome(2, 1)).String())
 }
+
+// TestReadsCharactersBeyond16Bits has JSON as Python writes it: two escapes for one character.
+func TestReadsCharactersBeyond16Bits(t *testing.T) {
+	domain, err := scenario.ReadNegmasDomain([]byte(
+		`{"issues": [{"name": "\ud83d\ude00", "values": ["\u00e9", "\\ud83d\\ude00"]}]}`), scenario.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "😀=é", domain.Text(0))
+	require.Equal(t, `😀=\ud83d\ude00`, domain.Text(1))
+}
+
+// TestWritesWhatTheFormatsHaveNoWordFor has a rectangle in which no outcome lies, and a line of real numbers
+// that is too steep for floats.
+func TestWritesWhatTheFormatsHaveNoWordFor(t *testing.T) {
+	empty := preferences(t, boxes(utility.Rectangle{Value: fixed.One / 2, Ranges: []utility.Range{
+		{Issue: 0, First: 0, Last: 1}, {Issue: 0, First: 2, Last: 2}}}), bargain.Integer("days", 1, 3))
+	data, err := scenario.WriteGeniusProfile("p", empty)
+	require.NoError(t, err)
+	p, err := scenario.ReadGeniusProfile(empty.Domain(), data)
+	require.NoError(t, err)
+	for o := range bargain.Outcome(3) {
+		require.Equal(t, fixed.Number(0), p.Of(o))
+	}
+	steep := preferences(t, additive(utility.Line{First: 0, Last: fixed.One, Count: 3}),
+		bargain.Real("rate", 4*fixed.One, 4*fixed.One+2, 1))
+	data, err = scenario.WriteNegmasProfile("p", steep, scenario.YAML)
+	require.NoError(t, err)
+	p, err = scenario.ReadNegmasProfile(steep.Domain(), data)
+	require.NoError(t, err)
+	for o := range bargain.Outcome(3) {
+		require.Equal(t, steep.Of(o), p.Of(o))
+	}
+}
+
+// TestOptionsDivideRealIssues has the number of values of the options, of the file, and without both.
+func TestOptionsDivideRealIssues(t *testing.T) {
+	for steps, counts := range map[string][2]uint64{"": {101, 7}, ", n_levels: 4": {5, 7}} {
+		for at, options := range []scenario.Options{{}, {Levels: 7}} {
+			domain, err := scenario.ReadNegmasDomain([]byte(
+				"{issues: [{name: a, type: ContinuousIssue, values: [0, 12]"+steps+"}]}"), options)
+			require.NoError(t, err)
+			require.Equal(t, counts[at], domain.Size())
+		}
+	}
+}

@@ -20,16 +20,15 @@ type value struct {
 	path string
 }
 
-// pair matches two escapes that are one character beyond 16 bits, as Python writes it in JSON, or an escaped
-// backslash.
-var pair = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+// pair matches two escapes that are one character beyond 16 bits, as Python writes it in JSON.
+var pair = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
 
 func parseYAML(data []byte) (value, error) {
 	var document yaml.Node
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		data = pair.ReplaceAllFunc(data, func(escapes []byte) []byte {
 			var char string
-			if len(escapes) > 2 && json.Unmarshal([]byte(`"`+string(escapes)+`"`), &char) == nil {
+			if json.Unmarshal([]byte(`"`+string(escapes)+`"`), &char) == nil {
 				return []byte(char)
 			}
 			return escapes

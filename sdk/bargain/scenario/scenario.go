@@ -135,8 +135,8 @@ func intersection(domain *bargain.Domain, ranges []utility.Range) (list []utilit
 	return list, true
 }
 
-// additiveOf returns the constant and the values of an additive utility, or of a table over a single issue
-// that is not real; false if the utility is neither.
+// additiveOf returns the constant and the values of an additive utility, or of a table over a single issue;
+// false if the utility is neither.
 func additiveOf(p *bargain.Preferences) (constant fixed.Number, values []utility.Values, ok bool) {
 	switch u := p.Utility().(type) {
 	case *utility.Additive:
@@ -145,7 +145,7 @@ func additiveOf(p *bargain.Preferences) (constant fixed.Number, values []utility
 		}
 		return u.Constant(), values, true
 	case *utility.Mapping:
-		if p.Domain().Len() != 1 || p.Domain().Issue(0).Kind == bargain.KindReal {
+		if p.Domain().Len() != 1 {
 			return 0, nil, false
 		}
 		table := make(utility.Table, p.Domain().Size())
