@@ -9,7 +9,7 @@ import (
 // line.
 const (
 	Name    = "optimal"
-	Summary = "the equilibrium of Haggle's rules, for reservation prices that are known or assumed"
+	Summary = "the equilibrium of Haggle's rules, for known or assumed reservation prices"
 )
 
 // Assuming is [Optimal] for a side that knows its own reservation price and the rules: see
