@@ -56,7 +56,7 @@ type verified struct {
 	Replayed bool `json:"replayed"`
 	Offers   int  `json:"offers"`
 	Ended    bool `json:"ended"`
-	// Finished reports that the proof has the end of the negotiation.
+	// Finished reports whether the proof has the end of the negotiation.
 	Finished bool `json:"finished"`
 	// OnChain reports that the proof is equal to the chain.
 	OnChain bool `json:"on_chain"`
@@ -150,7 +150,7 @@ func read(path, expect string) (*proof.Proof, error) {
 	return p, nil
 }
 
-// compare compares a proof with the chain. received reports that the user has received its commitment.
+// compare compares a proof with the chain. received reports whether the user has received its commitment.
 func compare(ctx context.Context, client *haggle.Client, p *proof.Proof, received bool) error {
 	err := proving.Compare(ctx, client, p)
 	switch {

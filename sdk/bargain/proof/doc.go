@@ -48,8 +48,8 @@
 // move is replayed all the same, and [Result.Published] is false: the proof is worth what the commitment is,
 // which the other side must have received before the move.
 //
-// A proof has the end of the negotiation: a side's acceptance or rejection, or the expiry. Without it the file
-// is unfinished: moves may be missing, and Verify checks only those that it has.
+// A proof has the end of the negotiation: a side's acceptance or rejection, or the expiry. Without it the
+// file is unfinished: moves may be missing, and Verify checks only those that it has.
 //
 // # Several issues
 //
@@ -62,16 +62,16 @@
 //     issues, price and commitment of each offer were fixed when it was made.
 //   - A document of the side names the document that the offer answers. The proof must have that one, and the
 //     strategy must have had its outcome to answer. An accepted document must be in the proof, too.
-//   - If a document of the side names none, the strategy had no outcome to answer. So nobody can decide later
-//     which documents were missing: each offer on chain has fixed that for the offer before it.
+//   - If a document of the side names none, the strategy had no outcome to answer. So it cannot be decided
+//     later which documents were missing: each offer on chain has fixed that for the offer before it.
 //
 // Verify cannot show that a document was missing. The side could have had it, and bargained as if it had not:
 // [Result.Unread] counts these offers. The other side can contradict at once, because it receives the
-// answer's document. After the last offer the side makes no document: if it rejects an offer whose document is not in
-// the proof, only the proof says that it was missing ([Result.LastUnread]). A document that is in the proof,
-// but is not valid in the domain or has another price, is no claim: everyone can check that it could not be
-// accepted. How long the agent waited for a document is not part of the proof. Nor is the agreement of the
-// parties on the domain: a reader compares its text.
+// answer's document. After the last offer the side makes no document: if it rejects an offer whose document
+// is not in the proof, only the proof says that it was missing ([Result.LastUnread]). A document that is in
+// the proof, but is not valid in the domain or has another price, does not count: anyone can check that it
+// could not be accepted. How long the agent waited for a document is not part of the proof. Nor is the
+// agreement of the parties on the domain: a reader compares its text.
 //
 // # Limits
 //

@@ -1,7 +1,6 @@
 package proof_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -110,12 +109,7 @@ func TestEveryStrategyOverIssuesIsProved(t *testing.T) {
 		for _, side := range []proof.Side{proof.Buyer, proof.Seller} {
 			for _, missing := range [][]int{nil, {1, 2}, {0, 1, 2, 3, 4, 5, 6, 7}} {
 				p := bargained(t, side, name, "negmas-conceder", missing...)
-				var file bytes.Buffer
-				require.NoError(t, p.Write(&file))
-				read, err := proof.Read(&file)
-				require.NoError(t, err)
-				require.Equal(t, p, read)
-				result, err := read.Verify()
+				result, err := verifyFile(t, p)
 				require.NoError(t, err, "%s, %s, without %v", name, side, missing)
 				require.True(t, result.Replayed)
 				require.Equal(t, p.Last.By == side, result.Ended)
@@ -141,11 +135,8 @@ func TestEveryStrategyOverIssuesIsProved(t *testing.T) {
 // TestTheCommitmentOverIssuesIsFixed has a known answer, calculated with Python's json and hashlib from the
 // package's documentation.
 func TestTheCommitmentOverIssuesIsFixed(t *testing.T) {
-	commitment, err := proof.Commit(terms, proof.Buyer, overIssues("linear", proof.Buyer))
-	require.NoError(t, err)
-	text, err := commitment.MarshalText()
-	require.NoError(t, err)
-	require.Equal(t, "11a4bf329a54f6e022c1145741c24b5480fd962b3030a3ee14d25af3a28dc97e", string(text))
+	requireCommitment(t, "11a4bf329a54f6e022c1145741c24b5480fd962b3030a3ee14d25af3a28dc97e",
+		overIssues("linear", proof.Buyer))
 }
 
 func TestTamperedProofsOverIssuesFail(t *testing.T) {
@@ -173,17 +164,17 @@ func TestTamperedProofsOverIssuesFail(t *testing.T) {
 			"proof: reveal does not match the commitment"},
 		"no issues": {func(p *proof.Proof) { p.Reveal.Strategy.Issues = nil }, proof.ErrCommitment,
 			"proof: reveal does not match the commitment"},
-		"another text": {func(p *proof.Proof) { p.Offers[2].Document += " " }, proof.ErrTerms,
-			"proof: impossible negotiation: the document of offer 3 does not match its metadata"},
-		"another hash": {func(p *proof.Proof) { p.Offers[2].Metadata[32]++ }, proof.ErrTerms,
-			"proof: impossible negotiation: the document of offer 3 does not match its metadata"},
+		"another text": {func(p *proof.Proof) { p.Offers[2].Document += " " }, proof.ErrMetadata,
+			"proof: invalid metadata: the document of offer 3 does not match it"},
+		"another hash": {func(p *proof.Proof) { p.Offers[2].Metadata[32]++ }, proof.ErrMetadata,
+			"proof: invalid metadata: the document of offer 3 does not match it"},
 		"a text without a hash": {func(p *proof.Proof) { p.Offers[2].Metadata = p.Commitment.Metadata() },
-			proof.ErrTerms,
-			"proof: impossible negotiation: the document of offer 3 does not match its metadata"},
+			proof.ErrMetadata,
+			"proof: invalid metadata: the document of offer 3 does not match it"},
 		"own document missing": {func(p *proof.Proof) { p.Offers[2].Document = "" }, proof.ErrReplay,
 			replay + "offer 3: terms: invalid document: unexpected end of JSON input"},
 		"first own document missing": {func(p *proof.Proof) { p.Offers[0].Document = "" }, proof.ErrMetadata,
-			"proof: offer without the commitment: offer 1"},
+			"proof: invalid metadata: offer 1 does not carry the commitment"},
 		"a price with a commitment alone": {func(p *proof.Proof) {
 			p.Offers[0].Document, p.Offers[0].Metadata = "", p.Commitment.Metadata()
 		}, proof.ErrReplay, document},

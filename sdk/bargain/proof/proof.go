@@ -34,8 +34,8 @@ var (
 	ErrCommitment = errors.New("proof: reveal does not match the commitment")
 	// ErrStrategy: the revealed strategy is unknown or incomplete.
 	ErrStrategy = errors.New("proof: invalid strategy")
-	// ErrMetadata: the side's first offer does not carry the commitment.
-	ErrMetadata = errors.New("proof: offer without the commitment")
+	// ErrMetadata: the side's first offer does not carry the commitment, or a document is not that of its offer.
+	ErrMetadata = errors.New("proof: invalid metadata")
 	// ErrReplay: the strategy makes another move than the recorded one, or an offer with other metadata.
 	ErrReplay = errors.New("proof: recorded move is not the strategy's")
 )
@@ -164,15 +164,15 @@ func (t Terms) check() error {
 
 // Strategy is a strategy with its parameters.
 type Strategy struct {
-	// Name is its name in strategy.Named, or game.Name.
+	// Name is its name in strategy.Named, or "optimal": see game.Name.
 	Name string `json:"name"`
 	// Opening and Reservation are prices in base units of the mint: see agent.Player. A seller's reservation
 	// is the least amount after the fee.
 	Opening     uint64 `json:"opening,string"`
 	Reservation uint64 `json:"reservation,string"`
 	Seed        uint64 `json:"seed,string"`
-	// OtherReservation is the reservation price that game.Assuming, and no other strategy, assumes of the other
-	// side.
+	// OtherReservation is the reservation price that "optimal" assumes of the other side, in base units of the
+	// mint; nil for other strategies.
 	OtherReservation *uint64 `json:"other_reservation,string,omitempty"`
 	// Issues is not nil for a strategy over several issues.
 	Issues *Issues `json:"issues,omitempty"`

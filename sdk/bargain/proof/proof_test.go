@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -72,18 +73,30 @@ func commit(t testing.TB, p *proof.Proof) {
 	}
 }
 
+// verifyFile returns the result of a proof that was written to a file and read again.
+func verifyFile(t *testing.T, p *proof.Proof) (proof.Result, error) {
+	var file bytes.Buffer
+	require.NoError(t, p.Write(&file))
+	read, err := proof.Read(&file)
+	require.NoError(t, err)
+	require.Equal(t, p, read)
+	return read.Verify()
+}
+
+// requireCommitment requires the commitment, in hex, of a buyer's reveal.
+func requireCommitment(t *testing.T, want string, reveal proof.Reveal) {
+	commitment, err := proof.Commit(terms, proof.Buyer, reveal)
+	require.NoError(t, err)
+	require.Equal(t, want, hex.EncodeToString(commitment[:]))
+}
+
 // TestEveryStrategyIsProved replays all named strategies on both sides, through the file format.
 func TestEveryStrategyIsProved(t *testing.T) {
 	ended := 0
 	for name := range strategy.Named() {
 		for _, side := range []proof.Side{proof.Buyer, proof.Seller} {
 			p := played(t, side, name, "linear")
-			var file bytes.Buffer
-			require.NoError(t, p.Write(&file))
-			read, err := proof.Read(&file)
-			require.NoError(t, err)
-			require.Equal(t, p, read)
-			result, err := read.Verify()
+			result, err := verifyFile(t, p)
 			require.NoError(t, err, "%s, %s", name, side)
 			require.True(t, result.Replayed)
 			own := len(p.Offers) / 2
@@ -103,11 +116,8 @@ func TestEveryStrategyIsProved(t *testing.T) {
 // TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
 // documentation. A change of it makes all published commitments invalid.
 func TestTheCommitmentIsFixed(t *testing.T) {
-	commitment, err := proof.Commit(terms, proof.Buyer, revealed("linear", proof.Buyer))
-	require.NoError(t, err)
-	text, err := commitment.MarshalText()
-	require.NoError(t, err)
-	require.Equal(t, "cc8c1fdea157ea1d35a0c566ddb7c1905c445bc15c3b6581e9d7c1569faa5926", string(text))
+	requireCommitment(t, "cc8c1fdea157ea1d35a0c566ddb7c1905c445bc15c3b6581e9d7c1569faa5926",
+		revealed("linear", proof.Buyer))
 }
 
 func TestTamperedProofsFail(t *testing.T) {
@@ -134,7 +144,7 @@ func TestTamperedProofsFail(t *testing.T) {
 		"unknown last move": {func(p *proof.Proof) { p.Last.Move = "walk" }, proof.ErrTerms,
 			impossible + `last move "walk" is neither accept nor reject`},
 		"expiry of a side": {func(p *proof.Proof) { p.Last.Move = "expire" }, proof.ErrTerms,
-			impossible + "the end is expire, which is no side's move"},
+			impossible + "an expiry has no side"},
 		"own offer accepted": {func(p *proof.Proof) { p.Last.By = proof.Seller }, proof.ErrTerms,
 			impossible + "the seller has no offer to accept"},
 		"side": {func(p *proof.Proof) { p.Side = proof.Seller }, proof.ErrCommitment, mismatch},
@@ -158,9 +168,9 @@ func TestTamperedProofsFail(t *testing.T) {
 		"escrow": {func(p *proof.Proof) { p.Terms.Escrow = 1_000_000 }, proof.ErrTerms,
 			impossible + "offer 1 is 2000000, not 98000 to 980000"},
 		"no commitment in the offer": {func(p *proof.Proof) { p.Offers[0].Metadata = proof.Metadata{} },
-			proof.ErrMetadata, "proof: offer without the commitment: offer 1"},
+			proof.ErrMetadata, "proof: invalid metadata: offer 1 does not carry the commitment"},
 		"another commitment in the offer": {func(p *proof.Proof) { p.Offers[0].Metadata[20]++ },
-			proof.ErrMetadata, "proof: offer without the commitment: offer 1"},
+			proof.ErrMetadata, "proof: invalid metadata: offer 1 does not carry the commitment"},
 		"terms beside the price": {func(p *proof.Proof) { p.Offers[2].Metadata[1] = 1 }, proof.ErrReplay,
 			replay + "offer 3 has other metadata than the commitment"},
 		"accepted terms beside the price": {func(p *proof.Proof) { p.Offers[3].Metadata = withTier },
@@ -221,15 +231,11 @@ func TestAPlayerWithoutAnOfferIsProved(t *testing.T) {
 	}
 }
 
-// TestAnExpiryIsNoMoveOfASide has a negotiation that nobody ended.
+// TestAnExpiryIsNoMoveOfASide has a negotiation that neither side ended.
 func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
 	p := played(t, proof.Buyer, "linear", "negmas-conceder")
 	p.Last = &proof.Last{Move: "expire"}
-	var file bytes.Buffer
-	require.NoError(t, p.Write(&file))
-	read, err := proof.Read(&file)
-	require.NoError(t, err)
-	result, err := read.Verify()
+	result, err := verifyFile(t, p)
 	require.NoError(t, err)
 	require.Equal(t, proof.Result{Replayed: true, Offers: 2, Published: true}, result)
 }

@@ -177,12 +177,12 @@ func (p *Proof) published(side onchain.Side) (bool, error) {
 	if document := p.Offers[first].Document; document != "" {
 		committed, err := terms.CommittedIn([]byte(document))
 		if err != nil {
-			return false, fmt.Errorf("%w: offer %d: %w", ErrMetadata, first+1, err)
+			return false, fmt.Errorf("%w: document of offer %d: %w", ErrMetadata, first+1, err)
 		}
 		carried, ok = committed.Commitment, true
 	}
 	if !ok || p.Commitment != carried {
-		return false, fmt.Errorf("%w: offer %d", ErrMetadata, first+1)
+		return false, fmt.Errorf("%w: offer %d does not carry the commitment", ErrMetadata, first+1)
 	}
 	return true, nil
 }
@@ -203,7 +203,7 @@ func (p *Proof) check() error {
 		}
 		hash, has := onchain.Metadata(offer.Metadata).Document()
 		if offer.Document != "" && (!has || sha256.Sum256([]byte(offer.Document)) != hash) {
-			return fmt.Errorf("%w: the document of offer %d does not match its metadata", ErrTerms, i+1)
+			return fmt.Errorf("%w: the document of offer %d does not match it", ErrMetadata, i+1)
 		}
 		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
@@ -213,7 +213,7 @@ func (p *Proof) check() error {
 	by, err := p.Last.By.offerSide()
 	switch {
 	case p.Last.Move == expiry.Move:
-		return fmt.Errorf("%w: the end is expire, which is no side's move", ErrTerms)
+		return fmt.Errorf("%w: an expiry has no side", ErrTerms)
 	case err != nil:
 		return err
 	case p.Last.Move != "accept" && p.Last.Move != "reject":
