@@ -116,7 +116,8 @@ func TestACourseMovesThePriceOnly(t *testing.T) {
 	}
 }
 
-// TestACourseAcceptsOnlyOffersThatStand has the party's own offer, an unknown, a standing and a withdrawn one.
+// TestACourseAcceptsOnlyOffersThatStand has the party's own offer, and an unknown, a standing and a withdrawn
+// one.
 func TestACourseAcceptsOnlyOffersThatStand(t *testing.T) {
 	played := &puppet{move: bargain.Accept("it is enough")}
 	c := bargain.NewCourse(played, cheapAndEarly(t, 0), 0, 3, 0, 1)

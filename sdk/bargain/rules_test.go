@@ -56,8 +56,8 @@ func TestImportsNoSolana(t *testing.T) {
 func TestImportsNoInputOrOutput(t *testing.T) {
 	pure := []string{
 		"bytes", "cmp", "container/heap", "crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json",
-		"encoding/xml", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "strconv",
-		"strings", "sync", "sync/atomic", "unicode", "unicode/utf8",
+		"encoding/xml", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices",
+		"strconv", "strings", "sync", "sync/atomic", "unicode", "unicode/utf8",
 	}
 	also := map[string][]string{
 		"random.go": {"math/rand/v2"}, "scenario/genius_read.go": {"io"}, "proof/verify.go": {"io"},

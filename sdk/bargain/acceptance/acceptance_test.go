@@ -131,7 +131,8 @@ func TestConditionsGiveTheirReasons(t *testing.T) {
 		want      string
 	}{
 		{acceptance.Next{}, 10, 10, "ACnext: at least as good as the next offer"},
-		{acceptance.Next{}, 90, bargain.NoOutcome, "ACnext: at least the reservation value, and there is no next offer"},
+		{acceptance.Next{}, 90, bargain.NoOutcome,
+			"ACnext: at least the reservation value, and there is no next offer"},
 		{acceptance.Rational{}, 90, 10, "at least the reservation value"},
 		{acceptance.Best{}, 0, 0, "as good as the best outcome"},
 		{combi(acceptance.ExpectMax), 10, 10, "ACnext: at least as good as the next offer"},

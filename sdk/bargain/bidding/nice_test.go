@@ -90,17 +90,17 @@ func TestNiceTitForTat(t *testing.T) {
 }
 
 // TestNiceTitForTatEstimatesTheNashPoint has a seller's model, price/1000, and the reservation value .3. The
-// prices are 0, 10, ... 1000. The product (u-.3)(1-u) is highest at u = .65, so the Nash point is .65 * .92 =
-// .598. After 800 and 600 the target is 1 - .2/(.598-.2) * (1-.598) = .797990, less .1 * .199990 = .777991.
-// Of the prices from there to .05 * .7 above it, 190 to 220, the model values 220 most.
+// prices are 0, 10, ... 1000. The product (u-.3)(1-u) is highest at u = .65, so the Nash point is
+// .65 * .92 = .598. After 800 and 600 the target is 1 - .2/(.598-.2) * (1-.598) = .797990, less
+// .1 * .199990 = .777991. Of the prices from there to .05 * .7 above it, 190 to 220, the model values 220 most.
 func TestNiceTitForTatEstimatesTheNashPoint(t *testing.T) {
 	seat := scale{1000, 10, fixed.One, 0, 3 * fixed.One / 10, 0}.seat(t)
 	seller := model(func(o bargain.Outcome) fixed.Number { return fixed.Ratio(int64(o), 100) })
 	nice := bidding.NiceTitForTat{}.Bidder(seat, seller)
 	require.Equal(t, bargain.Outcome(22), nice.Next(received(0, 80, 60)))
 
-	// Without a reservation value it is highest at .5. .5 * .92 is less than the .5 that is asked for at least:
-	// at the end that is the target.
+	// Without a reservation value it is highest at .5. .5 * .92 is less than .5, the lowest Nash point: at the
+	// end that is the target.
 	seat = scale{1000, 10, fixed.One, 0, 0, 0}.seat(t)
 	nice = bidding.NiceTitForTat{}.Bidder(seat, seller)
 	require.Equal(t, bargain.Outcome(50), nice.Next(received(fixed.One/100*99, 80, 60)))

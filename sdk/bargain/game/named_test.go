@@ -38,7 +38,8 @@ func TestTrueAssumptionsGiveTheEquilibrium(t *testing.T) {
 	require.Positive(t, agreed)
 }
 
-// TestWrongAssumptionsCrossNoLimit has sides with any assumptions. No agreement is beyond a reservation price.
+// TestWrongAssumptionsCrossNoLimit has sides with any assumptions: no agreement is beyond a reservation
+// price.
 func TestWrongAssumptionsCrossNoLimit(t *testing.T) {
 	agreed := 0
 	rapid.Check(t, func(t *rapid.T) {

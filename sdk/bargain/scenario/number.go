@@ -14,7 +14,8 @@ import (
 // Functions of numbers are evaluated with exact fractions and rounded once: a [fixed.Number] has too few
 // decimals for the slope of a long line of prices.
 
-// maxTable is the number of values up to which a numeric issue's utility is a table.
+// maxTable is the number of values up to which a numeric issue's utility is a table. It also limits tables of
+// outcomes and sums of rectangles.
 const maxTable = 1 << 16
 
 // maxGap is the distance from a straight line that rounding explains, in the last decimal.

@@ -135,8 +135,8 @@ func requireEqual(t *rapid.T, want, got *bargain.Preferences) {
 	}
 }
 
-// TestScenariosRoundTrip writes random preferences in each format and reads them back. NegMAS' YAML has all of
-// them. The other formats may refuse some, but only for the reasons that TestWritersNameWhatIsWrong lists.
+// TestScenariosRoundTrip writes random preferences in each format and reads them back. NegMAS' YAML has all
+// of them. The other formats may refuse some, but only for the reasons that TestWritersNameWhatIsWrong lists.
 func TestScenariosRoundTrip(t *testing.T) {
 	written := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {

@@ -26,8 +26,8 @@ func (s seller) Respond(state *bargain.State) bargain.Action {
 	return bargain.Propose(bargain.Outcome(200-int(s)*state.Step), "a test")
 }
 
-// reasons returns the reasons of a buyer's moves without repetitions, against a seller that stays at 200 and one
-// that concedes. Its reservation price is 120.
+// reasons returns the reasons of a buyer's moves without repetitions, against a seller that stays at 200 and
+// one that concedes. Its reservation price is 120.
 func reasons(t *testing.T, s bargain.Strategy) (list []string) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 200, 1))
 	require.NoError(t, err)

@@ -15,7 +15,7 @@
 //
 // Metadata has no place for a commitment of package proof beside the document's hash. So the document of an
 // agent that proves its moves has the commitment, and names the document that the offer answers: see
-// [Committed]. The hash on chain fixes both, and nobody can guess the terms from the hash.
+// [Committed]. The hash on chain fixes both, and the commitment keeps the terms from being guessed from it.
 //
 //	{"answers":"9c1f...","commitment":"07ab...","issues":{...},"version":"haggle-terms-v1"}
 package terms
