@@ -82,18 +82,11 @@ func ReadFiles(root, name, format string, options scenario.Options) (*bargain.Pr
 	if err != nil {
 		return nil, err
 	}
-	if format == "xml" {
-		domain, err := scenario.ReadGeniusDomain(domainText, options)
-		if err != nil {
-			return nil, err
-		}
-		return scenario.ReadGeniusProfile(domain, profile)
-	}
-	domain, err := scenario.ReadNegmasDomain(domainText, options)
+	domain, err := scenario.ReadDomain(domainText, options)
 	if err != nil {
 		return nil, err
 	}
-	return scenario.ReadNegmasProfile(domain, profile)
+	return scenario.ReadProfile(domain, profile)
 }
 
 // Outcomes returns the outcomes that are compared: all, or 200 of a large domain.
