@@ -92,7 +92,7 @@ func Run(ctx context.Context, options Options) (report *Report, err error) {
 	if _, statErr := os.Stat(options.Folder); errors.Is(statErr, os.ErrNotExist) {
 		defer func() {
 			if err != nil {
-				_ = os.Remove(options.Folder) // it has results
+				_ = os.Remove(options.Folder) // fails if the folder has results, which must stay
 			}
 		}()
 	}

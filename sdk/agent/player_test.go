@@ -125,14 +125,17 @@ func TestPlayersRecordTheirDecisions(t *testing.T) {
 		},
 	}, records[1])
 	require.Equal(t, "lowest outcome that meets the curve's target: first offer", records[0].Reason)
-	require.Equal(t, &agent.Values{Utility: new(fixed.One / 10 * 7), Reservation: fixed.One / 10 * 4}, records[0].Values)
+	require.Equal(t, &agent.Values{Utility: new(fixed.One / 10 * 7), Reservation: fixed.One / 10 * 4},
+		records[0].Values)
 	require.Equal(t, []any{"accept", uint64(600_000), "ACnext: at least as good as the next offer"},
 		[]any{records[2].Move, records[2].Price, records[2].Reason})
 	require.Equal(t, records[2].Values.Utility, records[2].Values.Standing)
 	// A seller whose reservation price exceeds the escrow has no utilities.
 	seller := player
 	seller.Reservation = 1_000_001
-	_, err = seller.Decide(t.Context(), agent.Turn{Negotiation: n, Side: protocol.OfferSideSeller, LastCall: true})
+	_, err = seller.Decide(t.Context(), agent.Turn{
+		Negotiation: n, Side: protocol.OfferSideSeller, LastCall: true,
+	})
 	require.NoError(t, err)
 	require.Equal(t, "the escrow does not cover the reservation price", records[3].Reason)
 	require.Nil(t, records[3].Values)

@@ -51,7 +51,7 @@ type Move struct {
 	// if it can be accepted, or if there is none.
 	Reason  string
 	Refused error
-	// Values check the reason.
+	// Values are numbers from which a reader can check the reason.
 	Values *agent.Values
 }
 
