@@ -112,7 +112,7 @@ func (l *Log) Note(format string, arguments ...any) {
 	l.write(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
 }
 
-// Warn prints a message on stderr, and with JSON as a Note among the documents.
+// Warn prints a message on stderr; with JSON it prints a Note among the documents instead.
 func (l *Log) Warn(stderr io.Writer, message string) {
 	if l.JSON {
 		l.Note("%s", message)

@@ -29,8 +29,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-var agentHelp = fmt.Sprintf(`Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer or
-as a seller, until Ctrl-C; with NEGOTIATION or --one in one negotiation, to its end.
+var agentHelp = fmt.Sprintf(`Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer
+or as a seller, until Ctrl-C; with NEGOTIATION or --one in one negotiation, to its end.
 
 A seller accepts invitations for its --service. A buyer invites with "haggle negotiation create"; the agent
 finds the negotiation and bargains. It answers, keeps the deadlines, claims payouts and closes.
@@ -52,8 +52,8 @@ rejects. If the node does not return all earlier offers before the time to answe
 by those that it has. Each decision is printed with its reason. --record appends it to a file, as one
 line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
 time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
-values has numbers to check the reason: the strategy's time from 0 to 1, its utility of the move and of the
-standing offer, and the reservation value.
+The field "values" has numbers to check the reason: the strategy's time from 0 to 1, its utility of the move
+and of the standing offer, and the reservation value.
 
 With --proof the agent commits to strategy, prices and seed before its first move: it prints the commitment,
 and each offer carries it as its strategy hash. At the end it writes a proof for each negotiation in which it
@@ -110,7 +110,7 @@ type agentCommand struct {
 	// single is the address of NEGOTIATION, and end ends its run; zero without it.
 	single solana.PublicKey
 	end    context.CancelCauseFunc
-	// reported reports that the end of a negotiation has been printed.
+	// reported is true after the end of a negotiation has been printed.
 	reported atomic.Bool
 	// ignored has the negotiations in which the wallet has the other role.
 	ignored sync.Map
@@ -331,7 +331,8 @@ func (a *agentCommand) concerns(n *haggle.Snapshot) bool {
 		return true
 	}
 	if _, known := a.ignored.LoadOrStore(n.Address, nil); !known && !n.IsOver() {
-		a.log.Note("%s ignored: the wallet is its %s, not its %s (--role)", n.Address, format.Side(1-a.side), a.role)
+		a.log.Note("%s ignored: the wallet is its %s, not its %s (--role)",
+			n.Address, format.Side(1-a.side), a.role)
 	}
 	return false
 }

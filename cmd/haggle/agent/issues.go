@@ -27,7 +27,8 @@ type issueFlags struct {
 
 func (f *issueFlags) set() bool { return f.domain != "" }
 
-// issueMove is the record of a move about several issues. Its price is that of the offered or accepted outcome.
+// issueMove is the record of a move about several issues. Its price is that of the offered or accepted
+// outcome.
 type issueMove struct {
 	agent.Record
 	// Outcome and Document are the text of the offered or accepted outcome, and the SHA-256 of its document in

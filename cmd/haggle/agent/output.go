@@ -8,6 +8,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
@@ -62,20 +63,15 @@ func (a *agentCommand) ended(result agent.Result) {
 		})
 		return
 	}
-	line := fmt.Sprintf("%s is %s after %s", result.Negotiation, result.Status, offers(result.Rounds))
+	line := fmt.Sprintf("%s is %s after %s", result.Negotiation, result.Status, offers(result))
 	if result.Price > 0 {
 		line += fmt.Sprintf(" for %s, of which %s is the fee", a.log.Tokens(result.Price), a.log.Tokens(result.Fee))
 	}
 	a.log.Note("%s", line)
 }
 
-// offers writes a number of offers.
-func offers(number uint8) string {
-	if number == 1 {
-		return "1 offer"
-	}
-	return fmt.Sprintf("%d offers", number)
-}
+// offers writes the number of offers.
+func offers(result agent.Result) string { return report.Counted(int(result.Rounds), "offer", "") }
 
 // failed prints declined negotiations. The logger has the other errors.
 func (a *agentCommand) failed(negotiation solana.PublicKey, err error) {

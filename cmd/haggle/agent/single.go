@@ -39,7 +39,7 @@ func (a *agentCommand) runSingle(
 		return &exitcode.Error{Kind: exitcode.Undecided,
 			Err: fmt.Errorf("%s is closed, and the node no longer has its end", result.Negotiation)}
 	case err == nil && result.Status != protocol.NegotiationStatusSettled:
-		return noDeal(fmt.Errorf("no deal: %s after %s", result.Status, offers(result.Rounds)))
+		return noDeal(fmt.Errorf("no deal: %s after %s", result.Status, offers(*result)))
 	}
 	return err
 }

@@ -31,7 +31,7 @@ type view struct {
 	// Basis is "price": all figures follow from the prices of the offers.
 	Basis string `json:"basis"`
 	// OtherTerms reports whether the creation or the settlement has terms beside the price, which no figure
-	// considers. The events of offers do not tell.
+	// considers. The events of offers do not have their terms.
 	OtherTerms bool      `json:"other_terms"`
 	Buyer      partyView `json:"buyer"`
 	Seller     partyView `json:"seller"`
@@ -76,7 +76,7 @@ type benchmarkView struct {
 	SellerShare     float64 `json:"seller_share"`
 	FeeShare        float64 `json:"fee_share"`
 	DecayShare      float64 `json:"decay_share"`
-	// hasSurplus reports that the value is higher than the cost. Otherwise the shares are 0.
+	// hasSurplus reports whether the value is higher than the cost. Otherwise the shares are 0.
 	hasSurplus bool
 }
 

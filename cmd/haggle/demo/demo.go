@@ -53,9 +53,6 @@ func Command(s *session.Session) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if cmd.Flags().Changed("seed") && !strategies {
-			return exitcode.Requires("--seed", "--strategies", "")
-		}
 		if strategies {
 			return roundrobin.Run(ctx, roundrobin.Options{
 				Out: s.Stdout, Progress: s.Stderr, JSON: s.JSON, Chain: kind, Seed: seed,

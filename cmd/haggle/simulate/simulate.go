@@ -25,7 +25,8 @@ import (
 )
 
 const help = `Plays one session of two strategies and prints every move with its reason. It needs no chain.
-The end has each party's steps and concessions, and the strategies that fit its offers, as haggle analyze.
+The end shows each party's steps and concessions, and the strategies that fit its offers, as haggle analyze
+does.
 
 --scenario is
   random-SEED-NUMBER   a random scenario with one to four issues, with alternating offers

@@ -402,7 +402,8 @@ func describe(err error) description {
 }
 
 // packages matches the package names that the SDK's errors begin with, which are removed from messages.
-var packages = regexp.MustCompile(`(^|: )((haggle|agent|identity|journal|keeper|policy|queue|simulation|tournament|wallet): )+`)
+var packages = regexp.MustCompile(
+	`(^|: )((haggle|agent|identity|journal|keeper|policy|queue|simulation|tournament|wallet): )+`)
 
 func withoutPackages(message string) string { return packages.ReplaceAllString(message, "$1") }
 

@@ -242,7 +242,10 @@ func TestKindsAreComplete(t *testing.T) {
 		require.NotEmpty(t, known.Meaning)
 		seen[known.Kind] = true
 	}
-	for _, kind := range []Kind{None, Other, Usage, Refused, NotFound, Expired, Unknown, Network, NoDeal, Undecided, Denied, Wallet, Invalid, Interrupted} {
+	for _, kind := range []Kind{
+		None, Other, Usage, Refused, NotFound, Expired, Unknown, Network, NoDeal, Undecided, Denied, Wallet,
+		Invalid, Interrupted,
+	} {
 		require.True(t, seen[kind])
 	}
 }

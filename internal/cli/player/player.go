@@ -47,10 +47,10 @@ func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 // Player is a player without prices, and its record.
 type Player struct {
 	agent.Player
-	// Other is the text of --other-reservation: see [Player.Assume]. It is empty unless the strategy is the
-	// optimal player.
+	// Other is the price of --other-reservation in tokens: see [Player.Assume]. It is empty unless the strategy
+	// is the optimal player.
 	Other amount.Text
-	// OtherReservation is nil before Assume.
+	// OtherReservation is that price in base units of the mint; nil before Assume.
 	OtherReservation *uint64
 	hasOpening       bool
 	file             *os.File
