@@ -11,6 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/report"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -49,7 +50,8 @@ price and before the buyer's first offer forfeits the bond to the buyer (--forfe
 			if forfeitsBond(t) {
 				return "rejected: the escrow and the bond are with the buyer"
 			}
-			return fmt.Sprintf("rejected after %d offers: the rest of the escrow is back with the buyer", t.Snapshot.CurrentRound)
+			return fmt.Sprintf("rejected after %s: the rest of the escrow is back with the buyer",
+				report.Counted(int(t.Snapshot.CurrentRound), "offer", ""))
 		}))
 }
 
@@ -76,7 +78,8 @@ back to the buyer. Any wallet can expire it; the keypair pays the transaction's 
 			return unwrap.of(t.Key, t.Client.At(t.Snapshot).Expire(t.Key.PublicKey())).Build(ctx)
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
-			return fmt.Sprintf("expired after %d offers: the rest of the escrow is back with the buyer", t.Snapshot.CurrentRound)
+			return fmt.Sprintf("expired after %s: the rest of the escrow is back with the buyer",
+				report.Counted(int(t.Snapshot.CurrentRound), "offer", ""))
 		}))
 }
 

@@ -86,7 +86,7 @@ type naive struct {
 func (n *naive) Sent(bargain.Outcome) string { return n.reason }
 
 // Reason implements [bargain.Acceptor].
-func (*naive) Reason() string { return "a level that is at least 1 less the other side's concession" }
+func (*naive) Reason() string { return "at least 1 minus the concession of the other side" }
 
 func (n *naive) Next(state *bargain.State) bargain.Outcome {
 	target := n.most

@@ -26,9 +26,10 @@ type Issues struct {
 // Preferences returns the preferences that the texts describe, over the domain with the price. It returns
 // [ErrStrategy] for texts that cannot be read.
 func (i *Issues) Preferences() (*bargain.Preferences, error) {
-	for name, text := range map[string]string{"domain": i.Domain, "profile": i.Profile} {
-		if len(text) > maxIssues || !utf8.ValidString(text) {
-			return nil, fmt.Errorf("%w: the %s is not UTF-8, or larger than %d bytes", ErrStrategy, name, maxIssues)
+	for _, text := range []struct{ name, content string }{{"domain", i.Domain}, {"profile", i.Profile}} {
+		if len(text.content) > maxIssues || !utf8.ValidString(text.content) {
+			return nil, fmt.Errorf("%w: the %s is not UTF-8, or larger than %d bytes",
+				ErrStrategy, text.name, maxIssues)
 		}
 	}
 	domain, err := scenario.ReadDomain([]byte(i.Domain), scenario.Options{})
