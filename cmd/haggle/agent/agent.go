@@ -110,6 +110,8 @@ type agentCommand struct {
 	// single is the address of NEGOTIATION, and end ends its run; zero without it.
 	single solana.PublicKey
 	end    context.CancelCauseFunc
+	// joined reports whether the seller had joined NEGOTIATION at the start.
+	joined bool
 	// reported is true after the end of a negotiation has been printed.
 	reported atomic.Bool
 	// ignored has the negotiations in which the wallet has the other role.

@@ -12,6 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/mint"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestReasonsOfDeclinedNegotiationsHaveTokens(t *testing.T) {
@@ -29,4 +30,18 @@ func TestReasonsOfDeclinedNegotiationsHaveTokens(t *testing.T) {
 	declined := "seller  " + address.String() + " declined: "
 	require.Equal(t, declined+"its escrow of 5.00 TEST cannot pay 6.00 TEST after the fee\n"+
 		declined+"it has terms beside price and service\n", out.String())
+}
+
+// TestARefusalEndsASellerWithoutDeposit has a seller before it joins, which ends, and one that has paid a bond,
+// which goes on to return it.
+func TestARefusalEndsASellerWithoutDeposit(t *testing.T) {
+	for _, joined := range []bool{false, true} {
+		address, hasEnded := solana.PublicKey{7}, false
+		a := &agentCommand{
+			log: &exampleagent.Log{Out: new(bytes.Buffer)}, single: address, side: protocol.OfferSideSeller,
+			joined: joined, end: func(error) { hasEnded = true }, steps: steps{report: func(string) {}},
+		}
+		a.failed(address, &agent.Refusal{Negotiation: address, Reason: "it has sealed prices"})
+		require.Equal(t, !joined, hasEnded)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -49,13 +50,11 @@ func noDeal(err error) error { return &exitcode.Error{Kind: exitcode.NoDeal, Err
 // checkNegotiation returns an error if the agent cannot bargain in a negotiation, because that would be the
 // same after any wait. Otherwise it prints the negotiation's state.
 func (a *agentCommand) checkNegotiation(ctx context.Context, address solana.PublicKey) error {
-	n, err := onchain.Read(ctx, a.client, address)
-	if errors.Is(err, protocol.ErrAccountNotFound) {
-		return a.checkClosed(ctx, address)
-	}
-	if err != nil {
+	n, err := a.find(ctx, address)
+	if n == nil || err != nil {
 		return err
 	}
+	a.joined = n.Status != protocol.NegotiationStatusCreated
 	if err := a.checkParties(address, n.Buyer, n.Seller); err != nil {
 		return err
 	}
@@ -71,7 +70,41 @@ func (a *agentCommand) checkNegotiation(ctx context.Context, address solana.Publ
 	return nil
 }
 
-// checkClosed checks a negotiation that has no account, from its events.
+// laggingNode is how long a negotiation that no node knows may still appear: nodes of one endpoint can be
+// behind each other, and an agent that gives up would lose its turn.
+const laggingNode = 30 * time.Second
+
+// find reads a negotiation. It returns nil for one that is closed, after its parties are checked. One that
+// does not exist may have been created a moment ago: it is read again for a while.
+func (a *agentCommand) find(ctx context.Context, address solana.PublicKey) (*haggle.Snapshot, error) {
+	waited := false
+	for until := time.Now().Add(laggingNode); ; {
+		n, err := onchain.Read(ctx, a.client, address)
+		if errors.Is(err, protocol.ErrAccountNotFound) {
+			n, err = nil, a.checkClosed(ctx, address)
+		}
+		late := time.Now().After(until) || waited && errors.Is(ctx.Err(), context.DeadlineExceeded)
+		switch {
+		case waited && late && (errors.Is(err, errMissing) || ctx.Err() != nil):
+			return nil, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%w at %s", errMissing, address),
+				Hint: "check the address and --url; to list the negotiations of the wallet: haggle negotiation list"}
+		case !errors.Is(err, errMissing):
+			return n, err
+		case !waited:
+			a.log.Note("%s at %s: reading again for %s, because the node may lag", errMissing, address, laggingNode)
+		}
+		waited = true
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// errMissing reports an address without an account and without events.
+var errMissing = errors.New("no negotiation")
+
+// checkClosed checks a negotiation that has no account, from its events. Without any it returns errMissing.
 func (a *agentCommand) checkClosed(ctx context.Context, address solana.PublicKey) error {
 	var created *protocol.NegotiationCreated
 	existed := false
@@ -86,8 +119,7 @@ func (a *agentCommand) checkClosed(ctx context.Context, address solana.PublicKey
 	}
 	switch {
 	case !existed:
-		return &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("no negotiation at %s", address),
-			Hint: "check the address and --url; to list the negotiations of the wallet: haggle negotiation list"}
+		return errMissing
 	case created != nil:
 		return a.checkParties(address, created.Buyer, created.Seller)
 	}
@@ -115,10 +147,11 @@ func (a *agentCommand) checkParties(address, buyer, seller solana.PublicKey) err
 }
 
 // declined prints a negotiation in which the agent takes no part. It ends a seller's agent that has no other
-// one. A buyer's goes on, to return the escrow after the deadline.
+// one. If there is a deposit, it goes on, to return it after the deadline: the buyer's escrow, or the bond of
+// a seller that has joined.
 func (a *agentCommand) declined(negotiation solana.PublicKey, reason string, err error) {
 	switch {
-	case negotiation == a.single && a.side == protocol.OfferSideSeller:
+	case negotiation == a.single && a.side == protocol.OfferSideSeller && !a.joined:
 		kind := exitcode.KindOf(err)
 		if kind == exitcode.Other {
 			kind = exitcode.NoDeal
@@ -126,7 +159,7 @@ func (a *agentCommand) declined(negotiation solana.PublicKey, reason string, err
 		a.end(&exitcode.Error{Kind: kind, Err: err})
 		return
 	case negotiation == a.single:
-		a.steps.set(negotiation, "declined: waiting for the deadline to return the escrow")
+		a.steps.set(negotiation, "declined: waiting for the deadline to return the deposit")
 	}
 	a.log.Note("%s declined: %s", negotiation, reason)
 }
