@@ -39,7 +39,7 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 		switch {
 		case len(right) == 0:
 			right, rightSize = append(right, at), count
-		case count <= mostRight/min(rightSize, mostRight):
+		case count <= mostRight/rightSize: // 0 if the first issue alone is larger
 			right, rightSize = append(right, at), rightSize*count
 		case count <= mostLeft/leftSize:
 			left, leftSize = append(left, at), leftSize*count

@@ -188,6 +188,30 @@ func TestInverseOfAPriceOfAnySize(t *testing.T) {
 	}
 }
 
+// TestALargePriceAndOneValueAreNotListed has an issue of one value beside a price, before and after it.
+func TestALargePriceAndOneValueAreNotListed(t *testing.T) {
+	const count = 1 << 22
+	price, line := bargain.Price("price", 0, count-1, 1), utility.Line{Last: fixed.One / 2, Count: count}
+	single, value := bargain.Integer("days", 3, 3), utility.Table{fixed.One / 4}
+	for _, order := range [][2]int{{0, 1}, {1, 0}} {
+		issues, values := [2]bargain.Issue{}, [2]utility.Values{}
+		issues[order[0]], values[order[0]] = price, line
+		issues[order[1]], values[order[1]] = single, value
+		domain, err := bargain.NewDomain(issues[:]...)
+		require.NoError(t, err)
+		u, err := utility.NewAdditive(domain, 0, nil, values[:]...)
+		require.NoError(t, err)
+		p, err := bargain.NewPreferences(domain, u, 0)
+		require.NoError(t, err)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.EqualValues(t, count/2, p.Inverse().AtLeast(u.Of(count/2)))
+		require.True(t, p.Inverse().Exact())
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+	}
+}
+
 func BenchmarkAtLeastOfABillionOutcomes(b *testing.B) {
 	tenth := make(utility.Table, 10)
 	var issues []bargain.Issue
