@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -26,11 +27,17 @@ type Side = protocol.OfferSide
 // Account is a negotiation's account, for packages that do not import package protocol.
 type Account = protocol.Negotiation
 
-// The sides, and the most rounds that the program allows.
+// The sides, and the program's limits of the terms, for packages that do not import package protocol.
 const (
-	Buyer     = protocol.OfferSideBuyer
-	Seller    = protocol.OfferSideSeller
-	MaxRounds = protocol.MaxRounds
+	Buyer              = protocol.OfferSideBuyer
+	Seller             = protocol.OfferSideSeller
+	MinEscrow          = protocol.MinEscrowLamports
+	MinRounds          = protocol.MinRounds
+	MaxRounds          = protocol.MaxRounds
+	MaxDecayRateBps    = protocol.MaxDecayRateBps
+	MinOfferBpsFloor   = protocol.MinOfferBpsFloor
+	MinOfferBpsCeiling = protocol.MinOfferBpsCeiling
+	MaxFeeBps          = protocol.MaxProtocolFeeBps
 )
 
 // Rules are the terms of a negotiation that decide its prices and times.
@@ -97,16 +104,20 @@ func Preferences(
 	return preferences, u.Of(outcomeOf(issue, openingPrice, seller)), err
 }
 
-// Gross returns the lowest price that leaves a seller an amount after the fee. It can exceed the escrow.
+// Gross returns the lowest price that leaves a seller an amount after the fee, or 2^64-1 if no lower price
+// does. It can exceed the escrow.
 func Gross(n *protocol.Negotiation, net uint64) uint64 {
-	price := net
-	for missing := n.FeeOn(price); missing > 0; missing = net + n.FeeOn(price) - price {
-		if price > math.MaxUint64-missing {
-			return math.MaxUint64
-		}
-		price += missing
+	if net == 0 {
+		return 0
 	}
-	return price
+	// The fee is rounded down, so that the seller gets ceil(price*kept/10,000), which must exceed net-1.
+	kept := protocol.BpsDenominator - min(uint64(n.ProtocolFeeBps), protocol.BpsDenominator)
+	high, low := bits.Mul64(net-1, protocol.BpsDenominator)
+	if high >= kept {
+		return math.MaxUint64
+	}
+	below, _ := bits.Div64(high, low, kept)
+	return below + min(1, math.MaxUint64-below)
 }
 
 // Settlement divides the escrow of a finished session, in base units of the mint.

@@ -1,9 +1,11 @@
 package onchain_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
@@ -89,6 +91,23 @@ func (l leavingNegotiator) Respond(state *bargain.State) bargain.Action {
 		return bargain.End("")
 	}
 	return l.Negotiator.Respond(state)
+}
+
+// TestGrossIsTheLowestPrice compares the price with the fee of the protocol, at fees that it does not allow, too.
+func TestGrossIsTheLowestPrice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := &onchain.Account{ProtocolFeeBps: rapid.Uint16Range(0, 10_001).Draw(t, "fee")}
+		net := rapid.Uint64().Draw(t, "net")
+		price := onchain.Gross(n, net)
+		if price < math.MaxUint64 {
+			require.GreaterOrEqual(t, price-n.FeeOn(price), net)
+		}
+		if price > 0 {
+			require.Less(t, price-1-n.FeeOn(price-1), net)
+		}
+	})
+	require.EqualValues(t, uint64(math.MaxUint64), onchain.Gross(&onchain.Account{ProtocolFeeBps: 10_000}, 1))
+	require.Zero(t, onchain.Gross(&onchain.Account{ProtocolFeeBps: 10_000}, 0))
 }
 
 // TestMiCROAcceptsThePriceItOffered has the least price of 100, to which the player raises its first offers of 0

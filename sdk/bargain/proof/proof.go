@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/gagliardetto/solana-go/base58"
 	"github.com/gowebpki/jcs"
@@ -151,13 +152,23 @@ func (t Terms) rules() onchain.Rules {
 
 // check returns ErrTerms for terms that the program does not allow.
 func (t Terms) check() error {
-	switch {
-	case t.Buyer == t.Seller:
+	if t.Buyer == t.Seller {
 		return fmt.Errorf("%w: buyer and seller are the same", ErrTerms)
-	case t.MaxRounds < 1 || t.MaxRounds > onchain.MaxRounds:
-		return fmt.Errorf("%w: %d rounds, not 1 to %d", ErrTerms, t.MaxRounds, onchain.MaxRounds)
-	case t.Escrow == 0 || t.DecayRateBps > 10_000 || t.MinOfferBps > 10_000 || t.FeeBps > 10_000:
-		return fmt.Errorf("%w: escrow of 0, or a share above 10,000 basis points", ErrTerms)
+	}
+	for _, term := range []struct {
+		name               string
+		given, least, most uint64
+	}{
+		{"escrow", t.Escrow, onchain.MinEscrow, math.MaxUint64},
+		{"max_rounds", uint64(t.MaxRounds), uint64(onchain.MinRounds), uint64(onchain.MaxRounds)},
+		{"decay_rate_bps", uint64(t.DecayRateBps), 0, uint64(onchain.MaxDecayRateBps)},
+		{"min_offer_bps", uint64(t.MinOfferBps), uint64(onchain.MinOfferBpsFloor),
+			uint64(onchain.MinOfferBpsCeiling)},
+		{"fee_bps", uint64(t.FeeBps), 0, uint64(onchain.MaxFeeBps)},
+	} {
+		if term.given < term.least || term.given > term.most {
+			return fmt.Errorf("%w: %s is %d, not %d to %d", ErrTerms, term.name, term.given, term.least, term.most)
+		}
 	}
 	return nil
 }
