@@ -3,6 +3,7 @@ package scenario_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -365,4 +366,29 @@ func TestOptionsDivideRealIssues(t *testing.T) {
 			require.Equal(t, counts[at], domain.Size())
 		}
 	}
+}
+
+// TestNamesAreIndexedOnce has an issue of many names in many boxes: an index for each box would be most of the
+// memory, and of the time.
+func TestNamesAreIndexedOnce(t *testing.T) {
+	names := make([]string, 5_000)
+	for at := range names {
+		names[at] = fmt.Sprintf("a%d", at)
+	}
+	domain, err := scenario.ReadDomain([]byte("issues:\n- {name: color, values: ["+strings.Join(names, ",")+"]}\n"),
+		scenario.Options{})
+	require.NoError(t, err)
+	profile := func(boxes int) []byte {
+		return []byte("type: HyperRectangleUtilityFunction\nreserved_value: 0\noutcome_ranges:\n" +
+			strings.Repeat("- {0: a7}\n", boxes) + "utilities: [0" + strings.Repeat(",0", boxes-1) + "]\n")
+	}
+	bytes := func(boxes int) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := scenario.ReadProfile(domain, profile(boxes))
+		require.NoError(t, err)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	require.Less(t, bytes(100), 2*bytes(1))
 }

@@ -40,6 +40,10 @@ func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 		return nil, invalid("%s has %d ranges, %d utilities and %d weights",
 			v.path, len(boxes), len(amounts), len(weights))
 	}
+	finders := make([]*finder, domain.Len())
+	for at := range finders {
+		finders[at] = newFinder(domain.Issue(at))
+	}
 	var list []utility.Rectangle
 	for i, box := range boxes {
 		amount, err := amounts[i].exactNumber()
@@ -53,7 +57,7 @@ func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 			}
 			amount.Mul(amount, weight)
 		}
-		parts, err := box.box(domain)
+		parts, err := box.box(domain, finders)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +81,7 @@ func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 
 // box returns the rectangles of a box: several if its values of an issue have gaps, none if no outcome lies
 // in it.
-func (v value) box(domain *bargain.Domain) (rectangles [][]utility.Range, err error) {
+func (v value) box(domain *bargain.Domain, finders []*finder) (rectangles [][]utility.Range, err error) {
 	rectangles = [][]utility.Range{nil}
 	if v.Tag == "!!null" {
 		return rectangles, nil // no condition
@@ -97,7 +101,7 @@ func (v value) box(domain *bargain.Domain) (rectangles [][]utility.Range, err er
 			return nil, invalid("%s has the issue %q twice", v.path, domain.Issue(at).Name)
 		}
 		done[at] = true
-		conditions, err := child.conditions(domain.Issue(at), at)
+		conditions, err := child.conditions(finders[at], at)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +141,7 @@ func (v value) position(domain *bargain.Domain, key *yaml.Node) (int, error) {
 }
 
 // conditions returns the ranges of an issue's values that a box has, in their order and without overlaps.
-func (v value) conditions(issue *bargain.Issue, at int) ([]utility.Range, error) {
+func (v value) conditions(finder *finder, at int) ([]utility.Range, error) {
 	if v.Tag == "!!null" {
 		return nil, nil // no value is accepted
 	}
@@ -146,7 +150,7 @@ func (v value) conditions(issue *bargain.Issue, at int) ([]utility.Range, error)
 		elements, _ = v.list()
 	}
 	var list []utility.Range
-	finder := newFinder(issue)
+	issue := finder.issue
 	for _, element := range elements {
 		values := []value{element}
 		switch {
