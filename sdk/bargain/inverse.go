@@ -24,9 +24,11 @@ type Cursor interface {
 	Next() Outcome
 }
 
+// MaxSorted is the number of outcomes up to which an inverse sorts all. Of a larger domain it takes a sample,
+// unless the utility is [Additive].
+const MaxSorted = 1 << 20
+
 const (
-	// maxSorted is the number of outcomes up to which all are sorted.
-	maxSorted = 1 << 20
 	// maxRight and maxLeft bound the numbers of combinations in the two lists of pairs.
 	maxRight, maxLeft = 1 << 18, 1 << 16
 )
@@ -40,7 +42,7 @@ func newInverse(domain *Domain, utility Utility) Inverse {
 			return newLine(domain.Size(), utility, sign > 0)
 		}
 	}
-	if domain.Size() <= maxSorted {
+	if domain.Size() <= MaxSorted {
 		if ok && domain.Len() > 1 {
 			return newWide(domain, additive)
 		}

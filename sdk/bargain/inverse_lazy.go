@@ -37,7 +37,7 @@ const (
 // isLazy reports whether lazy is the inverse for a utility with these bounds.
 func isLazy(domain *Domain, utility Utility, least, most fixed.Number) bool {
 	_, ok := utility.(Additive)
-	return ok && domain.Len() > 1 && domain.Size() <= maxSorted && hasKeys(domain.Size(), least, most)
+	return ok && domain.Len() > 1 && domain.Size() <= MaxSorted && hasKeys(domain.Size(), least, most)
 }
 
 func (l *lazy) additive() Additive {

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// lists are two lists of combinations of an additive utility's values, for domains with up to maxSorted
+// lists are two lists of combinations of an additive utility's values, for domains with up to MaxSorted
 // outcomes. Pairs have the larger ones. An outcome consists of one combination of each list, and its key is
 // the sum of their keys. The keys of a list rise.
 //
@@ -24,7 +24,7 @@ type lists struct {
 }
 
 // hasKeys reports whether a key has enough bits for size outcomes and for utilities from least to most. Size
-// must not exceed maxSorted.
+// must not exceed MaxSorted.
 func hasKeys(size uint64, least, most fixed.Number) bool {
 	return int(lowerBits(size))+bits.Len64(uint64(most-least)) < 64
 }

@@ -33,7 +33,7 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 	leftSize, rightSize := uint64(1), uint64(1)
 	for _, at := range order {
 		count := domain.Issue(at).Count
-		if count > maxSorted && utility.Direction(at) == 0 {
+		if count > MaxSorted && utility.Direction(at) == 0 {
 			return nil, false
 		}
 		switch {

@@ -8,10 +8,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
 // maxIssues is the largest text of a domain or a profile, in bytes.
 const maxIssues = 1 << 18
+
+// maxCost is the highest cost of a profile of hyper-rectangles: the number of their ranges, times the number of
+// outcomes up to [bargain.MaxSorted]. A search for an outcome compares each outcome with each range: at the
+// limit that takes seconds.
+const maxCost = 1 << 26
 
 // Issues are the parameters of a strategy over several issues. Its Opening and Reservation are 0.
 type Issues struct {
@@ -24,7 +30,7 @@ type Issues struct {
 }
 
 // Preferences returns the preferences that the texts describe, over the domain with the price. It returns
-// [ErrStrategy] for texts that cannot be read.
+// [ErrStrategy] for texts that cannot be read, and for a profile whose outcomes take too long to search.
 func (i *Issues) Preferences() (*bargain.Preferences, error) {
 	for _, text := range []struct{ name, content string }{{"domain", i.Domain}, {"profile", i.Profile}} {
 		if len(text.content) > maxIssues || !utf8.ValidString(text.content) {
@@ -40,11 +46,32 @@ func (i *Issues) Preferences() (*bargain.Preferences, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: profile: %w", ErrStrategy, err)
 	}
+	if err := checkCost(domain, profile.Utility()); err != nil {
+		return nil, err
+	}
 	priced, err := terms.Priced(profile, i.Price, i.Unit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStrategy, err)
 	}
 	return priced, nil
+}
+
+// checkCost returns ErrStrategy if the cost of a utility is above maxCost. Only hyper-rectangles have one: the
+// size of the profile bounds the others.
+func checkCost(domain *bargain.Domain, u bargain.Utility) error {
+	boxes, is := u.(*utility.HyperRectangle)
+	if !is {
+		return nil
+	}
+	ranges, outcomes := uint64(0), min(domain.Size(), bargain.MaxSorted)
+	for _, box := range boxes.Rectangles() {
+		ranges += uint64(max(len(box.Ranges), 1))
+	}
+	if ranges > maxCost/outcomes {
+		return fmt.Errorf("%w: profile: %d ranges of hyper-rectangles; over %d outcomes the limit is %d",
+			ErrStrategy, ranges, domain.Size(), maxCost/outcomes)
+	}
+	return nil
 }
 
 // overIssues replays a strategy over several issues.

@@ -3,6 +3,7 @@ package proof_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -305,6 +306,39 @@ func TestInvalidParametersOverIssuesAreRefused(t *testing.T) {
 		_, err = p.Verify()
 		require.ErrorIs(t, err, proof.ErrStrategy, name)
 		require.ErrorContains(t, err, test.text, name)
+	}
+}
+
+// TestTheCostOfHyperRectanglesIsBounded has boxes of two ranges over 2^10, and over 2^40 outcomes, of which as
+// many count as an inverse sorts.
+func TestTheCostOfHyperRectanglesIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		side  int
+		boxes int
+		text  string
+	}{
+		{32, 1 << 15, ""},
+		{32, 1<<15 + 1, "proof: invalid strategy: profile: 65538 ranges of hyper-rectangles; " +
+			"over 1024 outcomes the limit is 65536"},
+		{1 << 20, 32, ""},
+		{1 << 20, 33, "proof: invalid strategy: profile: 66 ranges of hyper-rectangles; " +
+			"over 1099511627776 outcomes the limit is 64"},
+	} {
+		issues := proof.Issues{Price: "price", Unit: 1, Domain: fmt.Sprintf("issues:\n"+
+			"- {name: days, type: ContiguousIssue, values: [1, %d]}\n"+
+			"- {name: price, type: ContiguousIssue, values: [1, %[1]d]}\n", test.side)}
+		// A row has a box for each pair of the values 1, 3, 5 and so on: their ranges do not touch.
+		row, boxes := "- {0: [1, 3, 5, 7], 1: [1, 3, 5, 7, 9, 11, 13, 15]}\n", test.boxes
+		issues.Profile = "type: HyperRectangleUtilityFunction\nreserved_value: 0\noutcome_ranges:\n" +
+			strings.Repeat(row, boxes/32) + strings.Repeat("- {0: [1], 1: [1]}\n", boxes%32) +
+			"utilities: [0" + strings.Repeat(",0", boxes/32+boxes%32-1) + "]\n"
+		_, err := issues.Preferences()
+		if test.text == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, proof.ErrStrategy)
+		require.EqualError(t, err, test.text)
 	}
 }
 
