@@ -147,6 +147,9 @@ func TestTamperedProofsFail(t *testing.T) {
 			impossible + "an expiry has no side"},
 		"own offer accepted": {func(p *proof.Proof) { p.Last.By = proof.Seller }, proof.ErrTerms,
 			impossible + "the seller has no offer to accept"},
+		"rejection out of turn": {func(p *proof.Proof) {
+			p.Offers, p.Last = p.Offers[:3], &proof.Last{By: proof.Buyer, Move: "reject"}
+		}, proof.ErrReplay, replay + "the side rejected out of its turn, which no strategy does"},
 		"side": {func(p *proof.Proof) { p.Side = proof.Seller }, proof.ErrCommitment, mismatch},
 		"unknown side": {func(p *proof.Proof) { p.Side = "broker" }, proof.ErrTerms,
 			impossible + `side "broker" is neither buyer nor seller`},
@@ -248,6 +251,18 @@ func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
 	result, err := verifyFile(t, p)
 	require.NoError(t, err)
 	require.Equal(t, proof.Result{Replayed: true, Offers: 2, Published: true}, result)
+}
+
+// TestTheOtherSideCanRejectOutOfItsTurn has a seller that leaves while the buyer's turn is due, or after the
+// buyer's offer.
+func TestTheOtherSideCanRejectOutOfItsTurn(t *testing.T) {
+	for _, offers := range []int{2, 3} {
+		p := played(t, proof.Buyer, "linear", "negmas-conceder")
+		p.Offers, p.Last = p.Offers[:offers], &proof.Last{By: proof.Seller, Move: "reject"}
+		result, err := verifyFile(t, p)
+		require.NoError(t, err)
+		require.Equal(t, proof.Result{Replayed: true, Offers: (offers + 1) / 2, Published: true}, result)
+	}
 }
 
 func TestUnknownStrategiesAreNotReplayed(t *testing.T) {

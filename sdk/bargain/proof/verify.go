@@ -262,8 +262,11 @@ func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 		}
 		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
-	if p.Last == nil || p.Last.By != p.Side || n.Turn() != side {
+	switch {
+	case p.Last == nil || p.Last.By != p.Side:
 		return result, nil
+	case n.Turn() != side:
+		return Result{}, fmt.Errorf("%w: the side rejected out of its turn, which no strategy does", ErrReplay)
 	}
 	want := map[string]bargain.Move{"accept": bargain.MoveAccept, "reject": bargain.MoveEnd}[p.Last.Move]
 	action, err := player.respond(n, len(p.Offers))
