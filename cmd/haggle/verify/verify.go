@@ -36,6 +36,8 @@ is checked against the hash in its offer. A document of the agent says which doc
 none, the agent must have bargained as if it had none. Nothing shows that a document was missing: the output
 counts these offers.
 
+If the negotiation expired at the agent's turn, the output has the move that the strategy would have made.
+
 A language model's moves cannot be replayed: its proof shows only the model and the hash of the prompt that
 it had committed to.
 
@@ -64,10 +66,13 @@ type verified struct {
 	// no offer.
 	Published bool `json:"published"`
 	// Unread is the number of the other side's offers whose document the agent said it did not have when it
-	// made its next offer. LastUnread reports that it rejected the last offer, and the proof lacks its document.
+	// made its next offer. LastUnread reports that the proof lacks the document of the last offer, at its turn.
 	// Neither is proved.
 	Unread     int  `json:"unread"`
 	LastUnread bool `json:"last_unread"`
+	// Missed is the strategy's move at the agent's turn in which the negotiation expired: offer, accept or
+	// reject. It is empty if the negotiation did not end so.
+	Missed string `json:"missed_move,omitempty"`
 }
 
 // Command returns "haggle verify".
@@ -108,7 +113,7 @@ func Command(s *session.Session) *cobra.Command {
 			Commitment: hex.EncodeToString(p.Commitment[:]), Strategy: p.Reveal.Strategy,
 			Replayed: result.Replayed, Offers: result.Offers, Ended: result.Ended, Finished: p.Last != nil,
 			OnChain: onChain, Published: result.Published,
-			Unread: result.Unread, LastUnread: result.LastUnread,
+			Unread: result.Unread, LastUnread: result.LastUnread, Missed: result.Missed,
 		}
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
@@ -190,6 +195,9 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("the negotiation expired at the turn of the %s", mover))
 	}
+	if result.Missed != "" {
+		lines = append(lines, "not made: the strategy's move was "+result.Missed)
+	}
 	if strategy := p.Reveal.Strategy; strategy != nil && strategy.Issues != nil {
 		lines = append(lines, "the documents of its offers are those of the strategy, and have the commitment")
 	}
@@ -199,7 +207,7 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 			report.Counted(result.Unread, "answered offer", "")))
 	}
 	if result.LastUnread {
-		lines = append(lines, "not proved: the document of the rejected offer was missing; only the proof says so")
+		lines = append(lines, "not proved: the document of the last offer was missing; only the proof says so")
 	}
 	switch {
 	case onChain && result.Published:

@@ -244,13 +244,27 @@ func TestAPlayerWithoutAnOfferIsProved(t *testing.T) {
 	}
 }
 
-// TestAnExpiryIsNoMoveOfASide has a negotiation that neither side ended.
+// TestAnExpiryIsNoMoveOfASide has a negotiation that neither side ended. The strategy's move is known if the
+// turn was that of the side.
 func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
-	p := played(t, proof.Buyer, "linear", "negmas-conceder")
+	for offers, want := range map[int]proof.Result{
+		0: {Replayed: true, Missed: "offer"},
+		2: {Replayed: true, Offers: 1, Published: true, Missed: "offer"},
+		3: {Replayed: true, Offers: 2, Published: true},
+		4: {Replayed: true, Offers: 2, Published: true, Missed: "accept"},
+	} {
+		p := played(t, proof.Buyer, "linear", "negmas-conceder")
+		p.Offers, p.Last = p.Offers[:offers], &proof.Last{Move: "expire"}
+		result, err := verifyFile(t, p)
+		require.NoError(t, err)
+		require.Equal(t, want, result, "after %d offers", offers)
+	}
+	p := played(t, proof.Buyer, "hardliner", "hardliner")
+	require.Equal(t, &proof.Last{By: proof.Buyer, Move: "reject"}, p.Last)
 	p.Last = &proof.Last{Move: "expire"}
 	result, err := verifyFile(t, p)
 	require.NoError(t, err)
-	require.Equal(t, proof.Result{Replayed: true, Offers: 2, Published: true}, result)
+	require.Equal(t, proof.Result{Replayed: true, Offers: 3, Published: true, Missed: "reject"}, result)
 }
 
 // TestTheOtherSideCanRejectOutOfItsTurn has a seller that leaves while the buyer's turn is due, or after the

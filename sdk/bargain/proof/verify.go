@@ -131,10 +131,13 @@ type Result struct {
 	// nowhere to publish it: the other side must have received the commitment before the move.
 	Published bool
 	// Unread is the number of the other side's documents that the side said it did not have, in the document of
-	// its next offer. LastUnread reports that the proof lacks the document of the last offer, which the side
-	// rejected. Nothing shows that such a document was missing.
+	// its next offer. LastUnread reports that the proof lacks the document of the last offer, at which the
+	// side's turn was due. Nothing shows that such a document was missing.
 	Unread     int
 	LastUnread bool
+	// Missed is the strategy's move at the side's turn in which the negotiation expired: "offer", "accept" or
+	// "reject". It is empty if the negotiation did not end so.
+	Missed string
 }
 
 // Verify checks that the reveal matches the side's commitment, and replays the side's moves. It returns
@@ -232,6 +235,9 @@ type replayer interface {
 	compare(turn int, outcome bargain.Outcome) error
 }
 
+// lastMoves are the moves as [Last] has them.
+var lastMoves = [...]string{bargain.MoveOffer: "offer", bargain.MoveAccept: "accept", bargain.MoveEnd: "reject"}
+
 // replay plays the side's turns.
 func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 	result.Replayed = true
@@ -262,18 +268,22 @@ func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 		}
 		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
-	switch {
-	case p.Last == nil || p.Last.By != p.Side:
+	switch own := n.Turn() == side; {
+	case p.Last == nil || p.Last.By != p.Side && (*p.Last != expiry || !own):
 		return result, nil
-	case n.Turn() != side:
+	case !own:
 		return Result{}, fmt.Errorf("%w: the side rejected out of its turn, which no strategy does", ErrReplay)
 	}
-	want := map[string]bargain.Move{"accept": bargain.MoveAccept, "reject": bargain.MoveEnd}[p.Last.Move]
 	action, err := player.respond(n, len(p.Offers))
 	if err != nil {
 		return Result{}, err
 	}
-	if action.Move != want {
+	move := lastMoves[action.Move]
+	if *p.Last == expiry {
+		result.Missed = move
+		return result, nil
+	}
+	if move != p.Last.Move {
 		return Result{}, fmt.Errorf("%w: the last move is %s, the strategy's is %s (%s)",
 			ErrReplay, p.Last.Move, action.Move, action.Reason)
 	}
