@@ -34,7 +34,9 @@ has no commitment, and --url requires --expect.
 Over several issues the proof has the texts of domain and profile, and the documents that the agent had. Each
 is checked against the hash in its offer. A document of the agent says which document it answers. If it names
 none, the agent must have bargained as if it had none. Nothing shows that a document was missing: the output
-counts these offers.
+counts these offers. It also counts the other side's documents that are not valid in the agent's domain, or have
+another price than their offer. Compare the domain with the agreed one: an agent cannot accept values that its
+domain lacks.
 
 If the negotiation expired at the agent's turn, the output has the move that the strategy would have made.
 
@@ -70,6 +72,9 @@ type verified struct {
 	// Neither is proved.
 	Unread     int  `json:"unread"`
 	LastUnread bool `json:"last_unread"`
+	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the
+	// agent's domain, or have another price than their offer. The agent bargained as if it did not have them.
+	Invalid int `json:"invalid_documents"`
 	// Missed is the strategy's move at the agent's turn in which the negotiation expired: offer, accept or
 	// reject. It is empty if the negotiation did not end so.
 	Missed string `json:"missed_move,omitempty"`
@@ -113,7 +118,8 @@ func Command(s *session.Session) *cobra.Command {
 			Commitment: hex.EncodeToString(p.Commitment[:]), Strategy: p.Reveal.Strategy,
 			Replayed: result.Replayed, Offers: result.Offers, Ended: result.Ended, Finished: p.Last != nil,
 			OnChain: onChain, Published: result.Published,
-			Unread: result.Unread, LastUnread: result.LastUnread, Missed: result.Missed,
+			Unread: result.Unread, LastUnread: result.LastUnread, Invalid: result.Invalid,
+			Missed: result.Missed,
 		}
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
@@ -208,6 +214,11 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 	}
 	if result.LastUnread {
 		lines = append(lines, "not proved: the document of the last offer was missing; only the proof says so")
+	}
+	if result.Invalid > 0 {
+		lines = append(lines, fmt.Sprintf(
+			"not proved: %s of the other side could not be accepted: not valid in the agent's domain, or another price",
+			report.Counted(result.Invalid, "document", "")))
 	}
 	switch {
 	case onChain && result.Published:

@@ -128,6 +128,9 @@ func (o *overIssues) read(at int) (bargain.Outcome, error) {
 	}
 	domain := o.player.Preferences.Domain()
 	outcome, invalid := terms.Check(domain, []byte(offer.Document), hash, offer.Amount)
+	if offer.Document != "" && invalid != nil {
+		o.result.Invalid++
+	}
 	if at+1 == len(o.proof.Offers) {
 		if o.answers = hash; invalid != nil {
 			o.answers, o.result.LastUnread = [32]byte{}, offer.Document == ""

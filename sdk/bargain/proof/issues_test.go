@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -255,23 +256,42 @@ func TestAnInvalidDocumentIsNoClaim(t *testing.T) {
 	result, err = p.Verify()
 	require.NoError(t, err)
 	require.Zero(t, result.Unread)
+	require.Equal(t, 1, result.Invalid)
 	p.Offers[1] = proof.Offer{Amount: p.Offers[1].Amount}
 	result, err = p.Verify()
 	require.NoError(t, err, "an offer about the price alone")
 	require.Zero(t, result.Unread)
+	require.Zero(t, result.Invalid)
 
 	p = bargained(t, proof.Buyer, "hardliner", "hardliner", 7)
 	require.Equal(t, &proof.Last{By: proof.Buyer, Move: "reject"}, p.Last)
 	result, err = p.Verify()
 	require.NoError(t, err)
 	require.True(t, result.LastUnread)
+	require.Zero(t, result.Invalid)
 	p.Offers[7] = proof.Offer{
 		Amount: p.Offers[7].Amount, Document: text,
 		Metadata: proof.Metadata(onchain.DocumentMetadata(sha256.Sum256([]byte(text)))),
 	}
 	result, err = p.Verify()
 	require.NoError(t, err)
-	require.Equal(t, proof.Result{Replayed: true, Offers: 4, Ended: true, Published: true}, result)
+	require.Equal(t, proof.Result{Replayed: true, Offers: 4, Ended: true, Published: true, Invalid: 1}, result)
+}
+
+// TestDocumentsBeyondTheDomainAreCounted has a buyer whose committed domain lacks the number of days that the
+// seller offers: its proof is valid, because it bargained as if it did not have the documents.
+func TestDocumentsBeyondTheDomainAreCounted(t *testing.T) {
+	p := bargained(t, proof.Buyer, "hardliner", "hardliner", 1, 3, 5, 7)
+	require.Len(t, p.Offers, 8)
+	for _, at := range []int{1, 3, 5, 7} {
+		p.Offers[at].Document = `{"issues":{"days":"6","price":"` + strconv.FormatUint(p.Offers[at].Amount, 10) +
+			`"},"version":"haggle-terms-v1"}`
+		hash := sha256.Sum256([]byte(p.Offers[at].Document))
+		p.Offers[at].Metadata = proof.Metadata(onchain.DocumentMetadata(hash))
+	}
+	result, err := p.Verify()
+	require.NoError(t, err)
+	require.Equal(t, proof.Result{Replayed: true, Offers: 4, Ended: true, Published: true, Invalid: 4}, result)
 }
 
 func TestAProofThatCannotBeReadIsNotWritten(t *testing.T) {

@@ -135,6 +135,9 @@ type Result struct {
 	// side's turn was due. Nothing shows that such a document was missing.
 	Unread     int
 	LastUnread bool
+	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the side's
+	// domain, or have another price than their offer. The side bargained as if it did not have them.
+	Invalid int
 	// Missed is the strategy's move at the side's turn in which the negotiation expired: "offer", "accept" or
 	// "reject". It is empty if the negotiation did not end so.
 	Missed string
