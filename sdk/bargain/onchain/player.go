@@ -25,7 +25,8 @@ type Player struct {
 	Observe func(bargain.Action)
 }
 
-// ErrUncovered reports that a seller's reservation price and the fee exceed the escrow.
+// ErrUncovered reports that a seller's reservation price and the fee exceed the highest price of [Domain]: the
+// escrow, rounded down to the tick.
 var ErrUncovered = errors.New("onchain: the escrow does not cover the reservation price")
 
 // Ruled is a strategy that depends on the rules and on its side's reservation price.
@@ -37,8 +38,8 @@ type Ruled interface {
 }
 
 // Player returns the player of a strategy. Opening and reservation are prices in base units of the mint. A
-// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if the escrow does
-// not cover it and the fee.
+// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if the domain
+// has no price that covers it and the fee.
 func (r Rules) Player(
 	s bargain.Strategy, side protocol.OfferSide, opening, reservation uint64,
 ) (Player, error) {
@@ -50,7 +51,7 @@ func (r Rules) Player(
 		s = ruled.Under(r, side, reservation)
 	}
 	reservation = r.Limit(side, reservation)
-	if side == protocol.OfferSideSeller && reservation > r.Escrow {
+	if prices := domain.Issue(0); side == protocol.OfferSideSeller && reservation > prices.Amount(prices.Count-1) {
 		return Player{}, ErrUncovered
 	}
 	preferences, at, err := Preferences(domain, side, opening, reservation)

@@ -110,6 +110,23 @@ func TestGrossIsTheLowestPrice(t *testing.T) {
 	require.Zero(t, onchain.Gross(&onchain.Account{ProtocolFeeBps: 10_000}, 0))
 }
 
+// TestASellerIsNotRoundedBelowItsReservation has an escrow above 10^12 that is no multiple of the tick, so that
+// no price of the domain is between the last tick and the escrow.
+func TestASellerIsNotRoundedBelowItsReservation(t *testing.T) {
+	rules := onchain.Rules{Escrow: 5_000_000_000_002, MaxRounds: 4}
+	domain, err := onchain.Domain(rules.Escrow)
+	require.NoError(t, err)
+	require.EqualValues(t, 6, domain.Issue(0).Tick)
+	last := rules.Escrow / 6 * 6
+	require.Less(t, last, rules.Escrow)
+	_, err = rules.Player(strategy.Linear(), onchain.Seller, rules.Escrow, last)
+	require.NoError(t, err)
+	_, err = rules.Player(strategy.Linear(), onchain.Seller, rules.Escrow, last+1)
+	require.ErrorIs(t, err, onchain.ErrUncovered)
+	_, err = rules.Player(strategy.Linear(), onchain.Buyer, last, rules.Escrow)
+	require.NoError(t, err)
+}
+
 // TestMiCROAcceptsThePriceItOffered has the least price of 100, to which the player raises its first offers of 0
 // and 1.
 func TestMiCROAcceptsThePriceItOffered(t *testing.T) {
