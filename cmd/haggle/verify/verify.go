@@ -34,9 +34,9 @@ has no commitment, and --url requires --expect.
 Over several issues the proof has the texts of domain and profile, and the documents that the agent had. Each
 is checked against the hash in its offer. A document of the agent says which document it answers. If it names
 none, the agent must have bargained as if it had none. Nothing shows that a document was missing: the output
-counts these offers. It also counts the other side's documents that are not valid in the agent's domain, or have
-another price than their offer. Compare the domain with the agreed one: an agent cannot accept values that its
-domain lacks.
+counts these offers. It also counts the other side's documents that are not valid in the agent's domain, or
+have another price than their offer. Compare the domain with the agreed one: an agent cannot accept values
+that its domain lacks.
 
 If the negotiation expired at the agent's turn, the output has the move that the strategy would have made.
 
@@ -217,7 +217,8 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 	}
 	if result.Invalid > 0 {
 		lines = append(lines, fmt.Sprintf(
-			"not proved: %s of the other side could not be accepted: not valid in the agent's domain, or another price",
+			"not proved: %s of the other side could not be accepted: not valid in the agent's domain, or at "+
+				"another price",
 			report.Counted(result.Invalid, "document", "")))
 	}
 	switch {

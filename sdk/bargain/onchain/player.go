@@ -25,8 +25,8 @@ type Player struct {
 	Observe func(bargain.Action)
 }
 
-// ErrUncovered reports that a seller's reservation price and the fee exceed the highest price of [Domain]: the
-// escrow, rounded down to the tick.
+// ErrUncovered reports that a seller's reservation price and the fee exceed the highest price of [Domain],
+// which is the escrow, rounded down to the tick.
 var ErrUncovered = errors.New("onchain: the escrow does not cover the reservation price")
 
 // Ruled is a strategy that depends on the rules and on its side's reservation price.
@@ -51,7 +51,8 @@ func (r Rules) Player(
 		s = ruled.Under(r, side, reservation)
 	}
 	reservation = r.Limit(side, reservation)
-	if prices := domain.Issue(0); side == protocol.OfferSideSeller && reservation > prices.Amount(prices.Count-1) {
+	prices := domain.Issue(0)
+	if side == protocol.OfferSideSeller && reservation > prices.Amount(prices.Count-1) {
 		return Player{}, ErrUncovered
 	}
 	preferences, at, err := Preferences(domain, side, opening, reservation)

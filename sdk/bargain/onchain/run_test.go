@@ -93,7 +93,8 @@ func (l leavingNegotiator) Respond(state *bargain.State) bargain.Action {
 	return l.Negotiator.Respond(state)
 }
 
-// TestGrossIsTheLowestPrice compares the price with the fee of the protocol, at fees that it does not allow, too.
+// TestGrossIsTheLowestPrice compares the price with the fee of the protocol, at fees that it does not allow,
+// too.
 func TestGrossIsTheLowestPrice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := &onchain.Account{ProtocolFeeBps: rapid.Uint16Range(0, 10_001).Draw(t, "fee")}
@@ -110,8 +111,8 @@ func TestGrossIsTheLowestPrice(t *testing.T) {
 	require.Zero(t, onchain.Gross(&onchain.Account{ProtocolFeeBps: 10_000}, 0))
 }
 
-// TestASellerIsNotRoundedBelowItsReservation has an escrow above 10^12 that is no multiple of the tick, so that
-// no price of the domain is between the last tick and the escrow.
+// TestASellerIsNotRoundedBelowItsReservation has an escrow above 10^12 that is no multiple of the tick, so
+// that no price of the domain is between the last tick and the escrow.
 func TestASellerIsNotRoundedBelowItsReservation(t *testing.T) {
 	rules := onchain.Rules{Escrow: 5_000_000_000_002, MaxRounds: 4}
 	domain, err := onchain.Domain(rules.Escrow)

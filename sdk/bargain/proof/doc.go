@@ -70,8 +70,9 @@
 // answer's document. After the last offer the side makes no document: if it rejects an offer whose document
 // is not in the proof, only the proof says that it was missing ([Result.LastUnread]). A document that is in
 // the proof, but is not valid in the domain or has another price, could not be accepted: [Result.Invalid]
-// counts these. A domain without some of the agreed values makes documents invalid. How long the agent waited for a document is not part of the proof. Nor is the
-// agreement of the parties on the domain: a reader compares its text.
+// counts these. A domain without some of the agreed values makes documents invalid. How long the agent waited
+// for a document is not part of the proof. Nor is the agreement of the parties on the domain: a reader
+// compares its text.
 //
 // # Limits
 //

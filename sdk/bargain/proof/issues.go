@@ -14,9 +14,9 @@ import (
 // maxIssues is the largest text of a domain or a profile, in bytes.
 const maxIssues = 1 << 18
 
-// maxCost is the highest cost of a profile of hyper-rectangles: the number of their ranges, times the number of
-// outcomes up to [bargain.MaxSorted]. A search for an outcome compares each outcome with each range: at the
-// limit that takes seconds.
+// maxCost is the highest cost of a profile of hyper-rectangles: the number of their ranges, times the number
+// of outcomes up to [bargain.MaxSorted]. A search compares each outcome with each range: at the limit that
+// takes seconds.
 const maxCost = 1 << 26
 
 // Issues are the parameters of a strategy over several issues. Its Opening and Reservation are 0.
@@ -56,8 +56,8 @@ func (i *Issues) Preferences() (*bargain.Preferences, error) {
 	return priced, nil
 }
 
-// checkCost returns ErrStrategy if the cost of a utility is above maxCost. Only hyper-rectangles have one: the
-// size of the profile bounds the others.
+// checkCost returns ErrStrategy if the cost of a utility is above maxCost. Only hyper-rectangles have one:
+// the size of the profile bounds the others.
 func checkCost(domain *bargain.Domain, u bargain.Utility) error {
 	boxes, is := u.(*utility.HyperRectangle)
 	if !is {

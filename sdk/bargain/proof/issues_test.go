@@ -329,8 +329,8 @@ func TestInvalidParametersOverIssuesAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheCostOfHyperRectanglesIsBounded has boxes of two ranges over 2^10, and over 2^40 outcomes, of which as
-// many count as an inverse sorts.
+// TestTheCostOfHyperRectanglesIsBounded has boxes of two ranges over 2^10, and over 2^40 outcomes, of which
+// as many count as an inverse sorts.
 func TestTheCostOfHyperRectanglesIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		side  int

@@ -135,8 +135,8 @@ type Result struct {
 	// side's turn was due. Nothing shows that such a document was missing.
 	Unread     int
 	LastUnread bool
-	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the side's
-	// domain, or have another price than their offer. The side bargained as if it did not have them.
+	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the
+	// side's domain, or have another price than their offer. The side bargained as if it did not have them.
 	Invalid int
 	// Missed is the strategy's move at the side's turn in which the negotiation expired: "offer", "accept" or
 	// "reject". It is empty if the negotiation did not end so.
@@ -238,8 +238,8 @@ type replayer interface {
 	compare(turn int, outcome bargain.Outcome) error
 }
 
-// lastMoves are the moves as [Last] has them.
-var lastMoves = [...]string{bargain.MoveOffer: "offer", bargain.MoveAccept: "accept", bargain.MoveEnd: "reject"}
+// moves are the names of the moves in the file and in the result.
+var moves = [...]string{bargain.MoveOffer: "offer", bargain.MoveAccept: "accept", bargain.MoveEnd: "reject"}
 
 // replay plays the side's turns.
 func (p *Proof) replay(side onchain.Side) (result Result, err error) {
@@ -281,7 +281,7 @@ func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	move := lastMoves[action.Move]
+	move := moves[action.Move]
 	if *p.Last == expiry {
 		result.Missed = move
 		return result, nil

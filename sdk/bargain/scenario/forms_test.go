@@ -368,15 +368,15 @@ func TestOptionsDivideRealIssues(t *testing.T) {
 	}
 }
 
-// TestNamesAreIndexedOnce has an issue of many names in many boxes: an index for each box would be most of the
-// memory, and of the time.
+// TestNamesAreIndexedOnce has an issue of many names in many boxes: an index for each box would be most of
+// the memory, and of the time.
 func TestNamesAreIndexedOnce(t *testing.T) {
 	names := make([]string, 5_000)
 	for at := range names {
 		names[at] = fmt.Sprintf("a%d", at)
 	}
-	domain, err := scenario.ReadDomain([]byte("issues:\n- {name: color, values: ["+strings.Join(names, ",")+"]}\n"),
-		scenario.Options{})
+	text := "issues:\n- {name: color, values: [" + strings.Join(names, ",") + "]}\n"
+	domain, err := scenario.ReadDomain([]byte(text), scenario.Options{})
 	require.NoError(t, err)
 	profile := func(boxes int) []byte {
 		return []byte("type: HyperRectangleUtilityFunction\nreserved_value: 0\noutcome_ranges:\n" +
