@@ -31,9 +31,11 @@ type Prover struct {
 	Strategy proof.Strategy
 	// Model is the language model that the agent commits to instead, because its moves cannot be replayed.
 	Model *proof.Model
-	// Document returns the document with a hash if the agent has had it, otherwise nil. If nil, the proof has no
-	// documents.
-	Document func(ctx context.Context, hash [32]byte) ([]byte, error)
+	// Document returns the document with a hash if the agent has had it in the negotiation, otherwise nil. If
+	// nil, the proof has no documents.
+	Document func(
+		ctx context.Context, negotiation solana.PublicKey, createdAt int64, hash [32]byte,
+	) ([]byte, error)
 	// Committed is called with each new commitment, before it is published. If nil, it is not called.
 	Committed func(negotiation solana.PublicKey, commitment proof.Hash)
 
@@ -113,7 +115,7 @@ func (p *Prover) Finish(ctx context.Context, client *haggle.Client, negotiation 
 	if err := latest.readMetadata(ctx, client); err != nil {
 		return path, err
 	}
-	if err := p.addDocuments(ctx, latest.offers); err != nil {
+	if err := p.addDocuments(ctx, negotiation, latest); err != nil {
 		return path, err
 	}
 	made.Offers, made.Last = latest.offers, latest.last
@@ -124,13 +126,14 @@ func (p *Prover) Finish(ctx context.Context, client *haggle.Client, negotiation 
 }
 
 // addDocuments adds the documents that the agent has had to the offers.
-func (p *Prover) addDocuments(ctx context.Context, offers []proof.Offer) error {
+func (p *Prover) addDocuments(ctx context.Context, negotiation solana.PublicKey, of *course) error {
+	offers := of.offers
 	for i := range offers {
 		hash, has := onchain.Metadata(offers[i].Metadata).Document()
 		if !has || p.Document == nil {
 			continue
 		}
-		text, err := p.Document(ctx, hash)
+		text, err := p.Document(ctx, negotiation, of.terms.CreatedAt, hash)
 		if err != nil {
 			return fmt.Errorf("document of offer %d: %w", i+1, err)
 		}

@@ -1,12 +1,15 @@
 package agent
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
@@ -115,7 +118,12 @@ func (a *agentCommand) proveIssues(several *issues.Player, unit uint64) error {
 	if several.Preferences, err = a.prover.Strategy.Issues.Preferences(); err != nil {
 		return fmt.Errorf("--proof: %w", err)
 	}
-	several.Commit, a.prover.Document = a.prover.Commit, several.Document
+	several.Commit = a.prover.Commit
+	a.prover.Document = func(
+		ctx context.Context, negotiation solana.PublicKey, createdAt int64, hash [32]byte,
+	) ([]byte, error) {
+		return several.Document(ctx, negotiation, createdAt, a.side, hash)
+	}
 	return nil
 }
 

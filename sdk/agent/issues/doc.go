@@ -37,5 +37,6 @@
 //
 // With Commit, each document has the commitment of package proof, and the hash of the document that the offer
 // answers, if the player had that one. So the moves can be proved as those over the price alone. The Memory
-// keeps the documents that a proof needs: its own, and those that it has accepted as valid.
+// keeps the documents that a proof needs: the side's own of the negotiation, and those that it has accepted
+// as valid. The player reads a document there first, because the other side can delete the shared one.
 package issues

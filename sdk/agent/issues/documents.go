@@ -18,7 +18,7 @@ import (
 // Documents is a channel for small files. Its content is not trusted: a player checks each document against
 // the hash on chain.
 type Documents interface {
-	// Put stores a text under a name of up to 128 letters, digits and the characters "-.".
+	// Put stores a text under a name of up to 160 letters, digits and the characters "-.".
 	Put(ctx context.Context, name string, text []byte) error
 	// Get returns a text; nil if there is none with this name.
 	Get(ctx context.Context, name string) ([]byte, error)
@@ -61,5 +61,5 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	return text, nil
 }
 
-// documentName returns the name of the document with a hash.
+// documentName returns the name of the shared document with a hash.
 func documentName(hash [32]byte) string { return hex.EncodeToString(hash[:]) + ".json" }

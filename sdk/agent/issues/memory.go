@@ -2,26 +2,56 @@ package issues
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // memory has the outcomes of a negotiation's offers, by their rounds, from 1. [bargain.NoOutcome] is an offer
 // that the player has answered without a valid document.
 type memory map[uint8]bargain.Outcome
 
-func memoryName(turn agent.Turn) string {
-	return fmt.Sprintf("%s-%d.json", turn.Negotiation.Address, turn.Negotiation.CreatedAt)
+// memoryName returns the name of a text of one side of a negotiation: both sides can have one memory, and a
+// side must not know the documents that only the other one has had.
+func memoryName(text string, negotiation solana.PublicKey, createdAt int64, side protocol.OfferSide) string {
+	return fmt.Sprintf("%s-%s-%d-%s.json", text, negotiation, createdAt, strings.ToLower(side.String()))
+}
+
+func outcomesName(turn agent.Turn) string {
+	return memoryName("outcomes", turn.Negotiation.Address, turn.Negotiation.CreatedAt, turn.Side)
+}
+
+// keep stores a document in the Memory, because the other side can delete the shared one.
+func (p *Player) keep(ctx context.Context, turn agent.Turn, hash [32]byte, text []byte) error {
+	n := turn.Negotiation
+	name := memoryName(hex.EncodeToString(hash[:]), n.Address, n.CreatedAt, turn.Side)
+	if err := p.Memory.Put(ctx, name, text); err != nil {
+		return fmt.Errorf("issues: keep the document: %w", err)
+	}
+	return nil
+}
+
+// Document returns a document from the Memory, which has the side's own of a negotiation, and those that it
+// has read there. It returns nil if there is none with the hash. createdAt is the negotiation's created_at, in
+// Unix seconds.
+func (p *Player) Document(
+	ctx context.Context, negotiation solana.PublicKey, createdAt int64, side protocol.OfferSide, hash [32]byte,
+) ([]byte, error) {
+	return p.Memory.Get(ctx, memoryName(hex.EncodeToString(hash[:]), negotiation, createdAt, side))
 }
 
 // remembered returns the outcomes of the offers before this turn. Those whose price is not that of the offer
 // on chain are left out: they belong to offers that were never made.
 func (p *Player) remembered(ctx context.Context, turn agent.Turn) (memory, error) {
-	text, err := p.Memory.Get(ctx, memoryName(turn))
+	text, err := p.Memory.Get(ctx, outcomesName(turn))
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +60,7 @@ func (p *Player) remembered(ctx context.Context, turn agent.Turn) (memory, error
 		return read, nil
 	}
 	if err := json.Unmarshal(text, &read); err != nil {
-		return nil, fmt.Errorf("issues: %s: %w", memoryName(turn), err)
+		return nil, fmt.Errorf("issues: %s: %w", outcomesName(turn), err)
 	}
 	kept := memory{}
 	for _, offer := range turn.History {
@@ -51,7 +81,7 @@ func (p *Player) remember(ctx context.Context, turn agent.Turn, rounds memory) e
 	if err != nil {
 		return err
 	}
-	if err := p.Memory.Put(ctx, memoryName(turn), text); err != nil {
+	if err := p.Memory.Put(ctx, outcomesName(turn), text); err != nil {
 		return fmt.Errorf("issues: keep the outcomes: %w", err)
 	}
 	return nil

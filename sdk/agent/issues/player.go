@@ -81,7 +81,9 @@ func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, e
 	}
 	offer, move := standing{outcome: bargain.NoOutcome}, Move{Outcome: bargain.NoOutcome}
 	if turn.CanAccept() {
-		offer, move.Refused = p.standing(ctx, turn, rounds)
+		if offer, move.Refused, err = p.standing(ctx, turn, rounds); err != nil {
+			return nil, err
+		}
 		if until := turn.Negotiation.LastOfferAt + patience; errors.Is(move.Refused, ErrNoDocument) &&
 			turn.Now < until && !turn.LastCall {
 			return agent.Wait{Until: turn.Now + 1}, nil
@@ -138,7 +140,7 @@ func (p *Player) decision(
 		return nil, err
 	}
 	move.Outcome, move.Text, move.Document = offered, domain.Text(offered), hash
-	if err := p.keep(ctx, hash, text); err != nil {
+	if err := p.keep(ctx, turn, hash, text); err != nil {
 		return nil, err
 	}
 	// Before the offer, so that the other side never waits for a document that was lost.
@@ -148,49 +150,48 @@ func (p *Player) decision(
 	return agent.Offer{Amount: move.Price, Document: new(protocol.TermsDocument(hash))}, nil
 }
 
-// standing returns the offer that the player can accept. It returns ErrNoHash, ErrNoDocument, or an error of
-// [terms.Check].
-func (p *Player) standing(ctx context.Context, turn agent.Turn, rounds memory) (standing, error) {
-	none := standing{outcome: bargain.NoOutcome}
+// standing returns the offer that the player can accept. If there is none, refused is ErrNoHash,
+// ErrNoDocument, or an error of [terms.Check]. An error of the Memory decides nothing: it is err.
+func (p *Player) standing(
+	ctx context.Context, turn agent.Turn, rounds memory,
+) (offer standing, refused, err error) {
+	offer.outcome = bargain.NoOutcome
 	metadata, err := protocol.DecodeMetadata(turn.Negotiation.Metadata)
 	if err != nil || metadata.Document == nil {
-		return none, errors.Join(ErrNoHash, err)
+		return offer, errors.Join(ErrNoHash, err), nil
 	}
 	// A repeated decision must not know more than the first one, whose offer can be the one on chain.
 	if outcome, decided := rounds[turn.Negotiation.CurrentRound]; decided && outcome == bargain.NoOutcome &&
 		p.Commit != nil {
-		return none, ErrNoDocument
+		return offer, ErrNoDocument, nil
 	}
 	hash := [32]byte(*metadata.Document)
-	text, err := p.Documents.Get(ctx, documentName(hash))
+	// The Memory first: a decision must not know less than an earlier one, nor than the proof, only because the
+	// other side has deleted the shared document.
+	n := turn.Negotiation
+	text, err := p.Document(ctx, n.Address, n.CreatedAt, turn.Side, hash)
 	if err != nil {
-		return none, errors.Join(ErrNoDocument, err)
+		return offer, nil, fmt.Errorf("issues: read the memory: %w", err)
+	}
+	kept := text != nil
+	if !kept {
+		if text, err = p.Documents.Get(ctx, documentName(hash)); err != nil {
+			return offer, fmt.Errorf("%w: %w", ErrNoDocument, err), nil
+		}
 	}
 	if text == nil {
-		return none, ErrNoDocument
+		return offer, ErrNoDocument, nil
 	}
 	outcome, err := terms.Check(p.Preferences.Domain(), text, hash, turn.Standing())
 	if err != nil {
-		return none, err
+		return offer, err, nil
 	}
-	if err := p.keep(ctx, hash, text); err != nil {
-		return none, err
+	if !kept {
+		if err := p.keep(ctx, turn, hash, text); err != nil {
+			return offer, nil, err
+		}
 	}
-	return standing{outcome, hash}, nil
-}
-
-// keep stores a document in the Memory, because the other side can delete the shared one.
-func (p *Player) keep(ctx context.Context, hash [32]byte, text []byte) error {
-	if err := p.Memory.Put(ctx, documentName(hash), text); err != nil {
-		return fmt.Errorf("issues: keep the document: %w", err)
-	}
-	return nil
-}
-
-// Document returns a document from the Memory, which has the player's own, and those that it has read. It
-// returns nil if there is none with the hash.
-func (p *Player) Document(ctx context.Context, hash [32]byte) ([]byte, error) {
-	return p.Memory.Get(ctx, documentName(hash))
+	return standing{outcome, hash}, nil, nil
 }
 
 // respond plays the strategy's earlier turns again, and returns its move at this one.

@@ -211,10 +211,16 @@ func newCommitted(t *testing.T, played bargain.Strategy) *table {
 	return s
 }
 
+// kept returns the buyer's document with a hash, from its memory.
+func (s *table) kept(hash [32]byte) ([]byte, error) {
+	n := s.turn.Negotiation
+	return s.player.Document(s.t.Context(), n.Address, n.CreatedAt, s.turn.Side, hash)
+}
+
 // committed returns what the document of the buyer's last offer has beside the issues.
 func (s *table) committed() terms.Committed {
 	s.t.Helper()
-	text, err := s.player.Document(s.t.Context(), s.moves[len(s.moves)-1].Document)
+	text, err := s.kept(s.moves[len(s.moves)-1].Document)
 	require.NoError(s.t, err)
 	read, err := terms.CommittedIn(text)
 	require.NoError(s.t, err)
@@ -232,7 +238,7 @@ func TestDocumentsNameTheDocumentsThatTheyAnswer(t *testing.T) {
 	s.offer(protocol.OfferSideSeller, 4_000_000, hash)
 	s.decide()
 	require.Equal(t, terms.Committed{Commitment: commitment, Answers: hash}, s.committed())
-	kept, err := s.player.Document(t.Context(), hash)
+	kept, err := s.kept(hash)
 	require.NoError(t, err)
 	require.Equal(t, text, kept, "the player keeps the documents that it has read")
 
@@ -247,7 +253,7 @@ func TestDocumentsNameTheDocumentsThatTheyAnswer(t *testing.T) {
 	again, err := s.player.Decide(t.Context(), s.turn)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
-	kept, err = s.player.Document(t.Context(), hash)
+	kept, err = s.kept(hash)
 	require.NoError(t, err)
 	require.Nil(t, kept)
 	s.player.Commit = nil
