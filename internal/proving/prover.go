@@ -22,8 +22,8 @@ import (
 
 // Prover commits an agent to its strategy, and writes a proof for each negotiation.
 type Prover struct {
-	// Folder has one file for each negotiation. From the commitment on it has the reveal: it is private until
-	// the negotiation is over.
+	// Folder has one file for each negotiation and side. From the commitment on it has the reveal: it is
+	// private until the negotiation is over.
 	Folder string
 	// Side is the agent's side.
 	Side proof.Side
@@ -42,9 +42,9 @@ type Prover struct {
 	lock sync.Mutex
 }
 
-// Path returns the path of a negotiation's proof.
+// Path returns the path of the side's proof of a negotiation. Agents of both sides can have one Folder.
 func (p *Prover) Path(negotiation solana.PublicKey, createdAt int64) string {
-	return filepath.Join(p.Folder, fmt.Sprintf("%s-%d.json", negotiation, createdAt))
+	return filepath.Join(p.Folder, fmt.Sprintf("%s-%d-%s.json", negotiation, createdAt, p.Side))
 }
 
 // Commit returns the commitment for a negotiation. The first call makes the nonce and writes the file, before

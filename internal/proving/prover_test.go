@@ -58,3 +58,20 @@ func TestTheMemoryKeepsTheNonce(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 }
+
+// TestBothSidesHaveOneFolder has the agents of both sides of a negotiation, with one folder for everything.
+func TestBothSidesHaveOneFolder(t *testing.T) {
+	n, folder := newNegotiation(), t.TempDir()
+	commitments := map[[32]byte]bool{}
+	for range 2 {
+		for _, side := range []proof.Side{proof.Buyer, proof.Seller} {
+			prover, _ := newSeveral(t, folder, side)
+			commitment, err := prover.Commit(n)
+			require.NoError(t, err)
+			commitments[commitment] = true
+			require.Equal(t, n.Address.String()+"-7-"+string(side)+".json",
+				filepath.Base(prover.Path(n.Address, n.CreatedAt)))
+		}
+	}
+	require.Len(t, commitments, 2)
+}
