@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
@@ -30,4 +31,46 @@ func checkFolder(flag, path string) error {
 		return exitcode.Usagef("%s: folder %s is not writable: %v", flag, path, errors.Unwrap(err))
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// folder is the folder of a flag. An empty path is a flag that is not set.
+type folder struct{ flag, path string }
+
+// checkSeparate returns an error of the command line if two flags have the same folder: the other side reads
+// and writes one of them, and the files of another one are private.
+func checkSeparate(folders ...folder) error {
+	for i, one := range folders {
+		for _, other := range folders[i+1:] {
+			if one.path != "" && other.path != "" && sameFolder(one.path, other.path) {
+				return exitcode.Usagef("%s: %s is the folder of %s; use another one",
+					other.flag, other.path, one.flag)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFolder reports whether two paths are the same folder. The folders may not exist.
+func sameFolder(a, b string) bool {
+	first, err := os.Stat(a)
+	second, missing := os.Stat(b)
+	if err == nil && missing == nil {
+		return os.SameFile(first, second)
+	}
+	return resolve(a) == resolve(b)
+}
+
+// resolve returns the absolute path without symbolic links. Names that do not exist remain at the end.
+func resolve(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(resolve(parent), filepath.Base(path))
 }

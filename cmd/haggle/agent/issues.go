@@ -64,10 +64,21 @@ func (a *agentCommand) checkIssues() error {
 	case !a.issues.set():
 		return nil
 	}
+	if a.issues.memory == "" {
+		memory, err := statefolder.Path(statefolder.Issues)
+		if err != nil {
+			return fmt.Errorf("--memory: %w", err)
+		}
+		a.issues.memory = memory
+	}
 	if err := checkFolder("--memory", a.issues.memory); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err // the first negotiation creates a missing one
 	}
-	return checkFolder("--documents", a.issues.documents)
+	if err := checkFolder("--documents", a.issues.documents); err != nil {
+		return err
+	}
+	return checkSeparate(folder{"--documents", a.issues.documents}, folder{"--memory", a.issues.memory},
+		folder{"--proof", a.proofs})
 }
 
 // issuePlayer returns the player of --domain and --profile. One value of the price's issue is a token.
@@ -84,16 +95,11 @@ func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) 
 	if err != nil {
 		return nil, exitcode.Usagef("--price-issue: %w", err)
 	}
-	memory := a.issues.memory
-	if memory == "" {
-		if memory, err = statefolder.Path(statefolder.Issues); err != nil {
-			return nil, fmt.Errorf("--memory: %w", err)
-		}
-	}
 	several := &issues.Player{
 		Strategy: play.Strategy, Preferences: preferences, Seed: play.Seed,
-		Documents: issues.Folder{Path: a.issues.documents}, Memory: issues.Folder{Path: memory, Private: true},
-		Decided: func(turn agent.Turn, move issues.Move) error { return a.moved(play, turn, move) },
+		Documents: issues.Folder{Path: a.issues.documents},
+		Memory:    issues.Folder{Path: a.issues.memory, Private: true},
+		Decided:   func(turn agent.Turn, move issues.Move) error { return a.moved(play, turn, move) },
 	}
 	if a.prover != nil {
 		return several, a.proveIssues(several, unit)
