@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 
@@ -44,9 +45,10 @@ func (f Folder) Put(_ context.Context, name string, text []byte) error {
 	return renameio.WriteFile(filepath.Join(f.Path, name), text, file, renameio.WithTempDir(f.Path))
 }
 
-// Get implements [Documents]. Of a file that is too large for a document it returns the beginning.
+// Get implements [Documents]. Of a file that is too large for a document it returns the beginning. It returns
+// an error for a name that is no regular file, and never waits for a writer of a named pipe.
 func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
-	file, err := os.Open(filepath.Join(f.Path, name))
+	file, err := os.OpenFile(filepath.Join(f.Path, name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -54,6 +56,13 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", file.Name())
+	}
 	text, err := io.ReadAll(io.LimitReader(file, terms.MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name(), err)
