@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/internal/instructions"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -36,58 +36,26 @@ func callsOf(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]call
 	if transaction == nil {
 		return nil, false
 	}
-	keys := slices.Concat(transaction.Message.AccountKeys, meta.LoadedAddresses.Writable, meta.LoadedAddresses.ReadOnly)
-	complete := true
+	executed, complete := instructions.Executed(transaction, meta)
 	var calls []call
-	for i, outer := range transaction.Message.Instructions {
-		first := len(calls)
-		for _, item := range withInner(i, outer, meta) {
-			program, accounts, ok := resolve(item, keys)
-			switch {
-			case !ok:
+	for _, item := range executed {
+		switch {
+		case item.Program == protocol.ProgramID:
+			instruction, err := protocol.DecodeInstruction(item.Accounts, item.Data)
+			if err != nil {
 				complete = false
-			case program == protocol.ProgramID:
-				instruction, err := protocol.DecodeInstruction(accounts, item.Data)
-				if err != nil {
-					complete = false
-					continue
-				}
-				calls = append(calls, call{instruction: instruction, outer: i, hasTransfers: meta.InnerInstructions != nil})
-			case len(calls) > first && (program == solana.TokenProgramID || program == solana.Token2022ProgramID):
-				// Only the program signs for the vault, so payments from it belong to the last call.
-				calls[len(calls)-1].addTransfers(transfersIn(accounts, item.Data))
+				continue
 			}
+			calls = append(calls, call{
+				instruction: instruction, outer: item.Outer, hasTransfers: meta.InnerInstructions != nil,
+			})
+		case len(calls) > 0 && calls[len(calls)-1].outer == item.Outer &&
+			(item.Program == solana.TokenProgramID || item.Program == solana.Token2022ProgramID):
+			// Only the program signs for the vault, so payments from it belong to the last call.
+			calls[len(calls)-1].addTransfers(transfersIn(item.Accounts, item.Data))
 		}
 	}
-	return calls, complete && transfersAreComplete(calls, keys, meta)
-}
-
-// withInner returns an instruction with its inner instructions.
-func withInner(index int, outer solana.CompiledInstruction, meta *rpc.TransactionMeta) []solana.CompiledInstruction {
-	all := []solana.CompiledInstruction{outer}
-	for _, inner := range meta.InnerInstructions {
-		if int(inner.Index) != index {
-			continue
-		}
-		for _, item := range inner.Instructions {
-			all = append(all, solana.CompiledInstruction{ProgramIDIndex: item.ProgramIDIndex, Accounts: item.Accounts, Data: item.Data})
-		}
-	}
-	return all
-}
-
-func resolve(item solana.CompiledInstruction, keys []solana.PublicKey) (solana.PublicKey, []*solana.AccountMeta, bool) {
-	if int(item.ProgramIDIndex) >= len(keys) {
-		return solana.PublicKey{}, nil, false
-	}
-	accounts := make([]*solana.AccountMeta, len(item.Accounts))
-	for i, index := range item.Accounts {
-		if int(index) >= len(keys) {
-			return solana.PublicKey{}, nil, false
-		}
-		accounts[i] = &solana.AccountMeta{PublicKey: keys[index]}
-	}
-	return keys[item.ProgramIDIndex], accounts, true
+	return calls, complete && transfersAreComplete(calls, instructions.Keys(transaction, meta), meta)
 }
 
 // The instructions of the token programs that the program sends.

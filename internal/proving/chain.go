@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/internal/instructions"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -134,26 +135,51 @@ func metadataOf(
 	ctx context.Context, client *haggle.Client, signature solana.Signature, negotiation solana.PublicKey,
 	round uint8,
 ) (metadata proof.Metadata, err error) {
+	called, _, err := calls(ctx, client, signature)
+	if err != nil {
+		return metadata, err
+	}
+	for _, item := range called {
+		offer, is := item.(*protocol.SubmitOffer)
+		if is && offer.Negotiation == negotiation && offer.ExpectedRound == round {
+			return offer.Metadata, nil
+		}
+	}
+	return metadata, fmt.Errorf("%w: transaction %s has no offer on %s", ErrNoHistory, signature, negotiation)
+}
+
+// calls returns the program's instructions in a transaction in their order, also if other programs have sent
+// them. It returns false if there may be others, which this version or the node does not know.
+func calls(
+	ctx context.Context, client *haggle.Client, signature solana.Signature,
+) (called []protocol.AnyInstruction, complete bool, err error) {
 	newest := uint64(0)
 	found, err := client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
 		MaxSupportedTransactionVersion: &newest,
 	})
 	if err != nil {
-		return metadata, err
+		return nil, false, err
+	}
+	if found.Meta == nil || found.Transaction == nil {
+		return nil, false, fmt.Errorf("%w: transaction %s has no details", ErrNoHistory, signature)
 	}
 	transaction, err := found.Transaction.GetTransaction()
 	if err != nil {
-		return metadata, err
+		return nil, false, err
 	}
-	message := &transaction.Message
-	for i := range message.Instructions {
-		decoded, err := protocol.InstructionIn(message, &message.Instructions[i])
-		offer, is := decoded.(*protocol.SubmitOffer)
-		if err != nil || !is || offer.Negotiation != negotiation || offer.ExpectedRound != round {
+	executed, complete := instructions.Executed(transaction, found.Meta)
+	complete = complete && found.Meta.InnerInstructions != nil
+	for _, item := range executed {
+		if item.Program != protocol.ProgramID {
 			continue
 		}
-		return offer.Metadata, nil
+		decoded, err := protocol.DecodeInstruction(item.Accounts, item.Data)
+		if err != nil {
+			complete = false
+			continue
+		}
+		called = append(called, decoded)
 	}
-	return metadata, fmt.Errorf("transaction %s: it has no offer on %s", signature, negotiation)
+	return called, complete, nil
 }
