@@ -32,6 +32,8 @@ type course struct {
 	// signatures are the transactions of the offers.
 	signatures []solana.Signature
 	last       *proof.Last
+	// created is the transaction of the creation.
+	created solana.Signature
 }
 
 func termsOf(n *haggle.Snapshot) proof.Terms {
@@ -50,8 +52,14 @@ func read(
 		if err != nil {
 			return nil, err
 		}
+		if envelope.Truncated {
+			if err := addUnlogged(ctx, client, courses, negotiation, envelope.Signature); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if created, is := envelope.Event.(*protocol.NegotiationCreated); is {
-			courses = append(courses, &course{offers: []proof.Offer{}, terms: proof.Terms{
+			courses = append(courses, &course{created: envelope.Signature, offers: []proof.Offer{}, terms: proof.Terms{
 				Negotiation: proof.Address(negotiation), CreatedAt: created.Timestamp,
 				Buyer: proof.Address(created.Buyer), Seller: proof.Address(created.Seller),
 				Escrow: created.EscrowAmount, MaxRounds: created.MaxRounds, DecayRateBps: created.DecayRateBps,
@@ -62,29 +70,51 @@ func read(
 		if len(courses) == 0 {
 			return nil, fmt.Errorf("%w %s from its beginning", ErrNoHistory, negotiation)
 		}
-		courses[len(courses)-1].add(envelope)
+		if !courses[len(courses)-1].add(envelope) {
+			return nil, fmt.Errorf("%w %s: an offer before transaction %s is missing", ErrNoHistory, negotiation,
+				envelope.Signature)
+		}
 	}
 	return courses, nil
 }
 
-func (c *course) add(envelope haggle.EventEnvelope) {
+// add adds the move of an event. It returns false if it is an offer and the offer before it is missing.
+func (c *course) add(envelope haggle.EventEnvelope) bool {
 	switch event := envelope.Event.(type) {
 	case *protocol.OfferSubmitted:
-		c.offers = append(c.offers, proof.Offer{Amount: event.Amount})
-		c.signatures = append(c.signatures, envelope.Signature)
+		return c.offer(int(event.Round)-1, event.Amount, envelope.Signature)
 	case *protocol.NegotiationSettled:
-		// The buyer opens and turns alternate, so the last offer's maker follows from the number of offers.
-		c.last = &proof.Last{By: proof.Buyer, Move: "accept"}
-		if len(c.offers)%2 == 1 {
-			c.last.By = proof.Seller
-		}
+		c.accepted()
 	case *protocol.NegotiationRejected:
-		c.last = &proof.Last{By: proof.Buyer, Move: "reject"}
-		if proof.Address(event.RejectedBy) == c.terms.Seller {
-			c.last.By = proof.Seller
-		}
+		c.rejected(event.RejectedBy)
 	case *protocol.NegotiationExpired:
 		c.last = &proof.Last{Move: "expire"}
+	}
+	return true
+}
+
+// offer adds an offer, unless it is known. It returns false if the offer before it is missing. The round is 0
+// for the first offer.
+func (c *course) offer(round int, amount uint64, signature solana.Signature) bool {
+	if round == len(c.offers) {
+		c.offers = append(c.offers, proof.Offer{Amount: amount})
+		c.signatures = append(c.signatures, signature)
+	}
+	return round < len(c.offers)
+}
+
+func (c *course) accepted() {
+	// The buyer opens and turns alternate, so the last offer's maker follows from the number of offers.
+	c.last = &proof.Last{By: proof.Buyer, Move: "accept"}
+	if len(c.offers)%2 == 1 {
+		c.last.By = proof.Seller
+	}
+}
+
+func (c *course) rejected(by solana.PublicKey) {
+	c.last = &proof.Last{By: proof.Buyer, Move: "reject"}
+	if proof.Address(by) == c.terms.Seller {
+		c.last.By = proof.Seller
 	}
 }
 

@@ -1,6 +1,7 @@
 package proving
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -49,6 +50,121 @@ func TestMetadataOfAnyOffer(t *testing.T) {
 			require.Equal(t, proof.Metadata{5, 1}, metadata)
 			_, err = metadataOf(t.Context(), client, executed.signature, negotiation, 2)
 			require.ErrorIs(t, err, ErrNoHistory)
+		})
+	}
+}
+
+// creation is the event of the creation of the negotiation.
+func creation() *protocol.NegotiationCreated {
+	return &protocol.NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: seller,
+		EscrowAmount: 100, MaxRounds: 6, Timestamp: 7}
+}
+
+// offered is the event of an offer; the round is 0 for the first one.
+func offered(offerer solana.PublicKey, round uint8, amount uint64) *protocol.OfferSubmitted {
+	return &protocol.OfferSubmitted{
+		NegotiationID: negotiation, Offerer: offerer, Amount: amount, Round: round + 1,
+	}
+}
+
+// instructionOf returns an instruction in which one account stands for all that are not set.
+func instructionOf(t *testing.T, of protocol.AnyInstruction) solana.Instruction {
+	t.Helper()
+	for _, field := range reflect.ValueOf(of).Elem().Fields() {
+		if field.Type() == reflect.TypeFor[solana.PublicKey]() && field.IsZero() {
+			field.Set(reflect.ValueOf(solana.PublicKey{40}))
+		}
+	}
+	instruction, err := of.Instruction()
+	require.NoError(t, err)
+	return instruction
+}
+
+func create(t *testing.T) solana.Instruction {
+	t.Helper()
+	return instructionOf(t, &protocol.CreateNegotiation{Buyer: buyer, Seller: seller, Negotiation: negotiation})
+}
+
+func TestMovesThatTheLogsLack(t *testing.T) {
+	accept := func() solana.Instruction {
+		return instructionOf(t, &protocol.AcceptOffer{
+			Acceptor: buyer, Negotiation: negotiation, CreatedAt: 7, ExpectedRound: 2, ExpectedAmount: 6,
+		})
+	}
+	reject := instructionOf(t, &protocol.RejectNegotiation{
+		Rejector: seller, Negotiation: negotiation, CreatedAt: 7, ExpectedRound: 2,
+	})
+	expire := instructionOf(t, &protocol.ExpireNegotiation{Negotiation: negotiation})
+	for name, c := range map[string]struct {
+		end  solana.Instruction
+		last *proof.Last
+	}{
+		"accept": {accept(), &proof.Last{By: proof.Buyer, Move: "accept"}},
+		"reject": {reject, &proof.Last{By: proof.Seller, Move: "reject"}},
+		"expire": {expire, &proof.Last{Move: "expire"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := &scriptedNode{t: t}
+			client := node.client()
+			// Anyone can mention the address, also before the creation.
+			unrelated := instructionOf(t, &protocol.ExpireNegotiation{Negotiation: solana.PublicKey{8}})
+			node.execute(unrelated, true)
+			node.execute(create(t), true, creation())
+			node.execute(offerOf(t, buyer, 0, 5), true, offered(buyer, 0, 5))
+			node.execute(offerOf(t, seller, 1, 6), true)
+			node.execute(c.end, true)
+			node.execute(unrelated, true)
+			courses, err := read(t.Context(), client, negotiation)
+			require.NoError(t, err)
+			require.Len(t, courses, 1)
+			require.Equal(t, []proof.Offer{{Amount: 5}, {Amount: 6}}, courses[0].offers)
+			require.Equal(t, c.last, courses[0].last)
+			require.NoError(t, courses[0].readMetadata(t.Context(), client))
+			require.Equal(t, proof.Metadata{5, 1}, courses[0].offers[1].Metadata)
+		})
+	}
+}
+
+func TestMovesThatCannotBeKnown(t *testing.T) {
+	for name, execute := range map[string]func(node *scriptedNode){
+		"creation": func(node *scriptedNode) { node.execute(create(t), true) },
+		"earlier negotiation": func(node *scriptedNode) {
+			node.execute(offerOf(t, buyer, 0, 5), false, offered(buyer, 0, 5))
+		},
+		"offer before an offer": func(node *scriptedNode) {
+			node.execute(create(t), false, creation())
+			node.execute(offerOf(t, seller, 1, 6), false, offered(seller, 1, 6))
+		},
+		"offer before an offer that is not logged": func(node *scriptedNode) {
+			node.execute(create(t), false, creation())
+			node.execute(offerOf(t, seller, 1, 6), true)
+		},
+		"offer before the end": func(node *scriptedNode) {
+			node.execute(create(t), false, creation())
+			node.execute(instructionOf(t, &protocol.AcceptOffer{
+				Acceptor: buyer, Negotiation: negotiation, CreatedAt: 7, ExpectedRound: 2,
+			}), true)
+		},
+		"instructions that programs have sent": func(node *scriptedNode) {
+			node.execute(create(t), false, creation())
+			item := node.execute(offerOf(t, buyer, 0, 5), true)
+			item.answer["meta"].(object)["innerInstructions"] = nil
+		},
+		"sealed prices": func(node *scriptedNode) {
+			node.execute(create(t), false, creation())
+			node.execute(instructionOf(t, &protocol.RevealZopaPrice{Agent: seller, Negotiation: negotiation}), true)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := &scriptedNode{t: t}
+			client := node.client()
+			execute(node)
+			_, err := read(t.Context(), client, negotiation)
+			require.ErrorIs(t, err, ErrNoHistory)
+			err = Compare(t.Context(), client, &proof.Proof{Terms: proof.Terms{
+				Negotiation: proof.Address(negotiation), CreatedAt: 7}})
+			require.ErrorIs(t, err, ErrNoHistory)
+			require.NotErrorIs(t, err, ErrChain)
 		})
 	}
 }

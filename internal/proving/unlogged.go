@@ -1,0 +1,87 @@
+package proving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// addUnlogged adds the moves of a transaction whose logs may lack events, from its instructions: otherwise a
+// party could hide a move behind long logs. It returns ErrNoHistory if the instructions do not show the
+// moves.
+func addUnlogged(
+	ctx context.Context, client *haggle.Client, courses []*course, negotiation solana.PublicKey,
+	signature solana.Signature,
+) error {
+	called, complete, err := calls(ctx, client, signature)
+	if err != nil && !errors.Is(err, rpc.ErrNotFound) {
+		return err
+	}
+	for _, item := range called {
+		complete = complete && addCall(courses, negotiation, signature, item)
+	}
+	if !complete {
+		return fmt.Errorf("%w %s: transaction %s has incomplete logs", ErrNoHistory, negotiation, signature)
+	}
+	return nil
+}
+
+// addCall adds the move of an instruction unless it is known. It returns false if the move cannot be known.
+func addCall(
+	courses []*course, negotiation solana.PublicKey, signature solana.Signature, item protocol.AnyInstruction,
+) bool {
+	// The address can have several negotiations.
+	createdAt := func(seconds int64) *course {
+		for _, c := range courses {
+			if c.terms.CreatedAt == seconds {
+				return c
+			}
+		}
+		return nil
+	}
+	switch i := item.(type) {
+	case *protocol.CreateNegotiation:
+		// The instruction has neither the time nor the fee.
+		return i.Negotiation != negotiation ||
+			len(courses) > 0 && courses[len(courses)-1].created == signature
+	case *protocol.SubmitOffer:
+		if i.Negotiation == negotiation {
+			c := createdAt(i.CreatedAt)
+			return c != nil && c.offer(int(i.ExpectedRound), i.Amount, signature)
+		}
+	case *protocol.AcceptOffer:
+		if i.Negotiation == negotiation {
+			c := createdAt(i.CreatedAt)
+			if c == nil || int(i.ExpectedRound) != len(c.offers) {
+				return false
+			}
+			c.accepted()
+		}
+	case *protocol.RejectNegotiation:
+		if i.Negotiation == negotiation {
+			c := createdAt(i.CreatedAt)
+			if c == nil || int(i.ExpectedRound) != len(c.offers) {
+				return false
+			}
+			c.rejected(i.Rejector)
+		}
+	case *protocol.ExpireNegotiation:
+		if i.Negotiation == negotiation {
+			if len(courses) == 0 || courses[len(courses)-1].created == signature {
+				return false
+			}
+			courses[len(courses)-1].last = &proof.Last{Move: "expire"}
+		}
+	case *protocol.RevealZopaPrice:
+		// It can end the negotiation.
+		return i.Negotiation != negotiation
+	}
+	return true
+}
