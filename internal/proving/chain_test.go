@@ -57,7 +57,7 @@ func TestMetadataOfAnyOffer(t *testing.T) {
 // creation is the event of the creation of the negotiation.
 func creation() *protocol.NegotiationCreated {
 	return &protocol.NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: seller,
-		EscrowAmount: 100, MaxRounds: 6, Timestamp: 7}
+		EscrowAmount: 100_000, MaxRounds: 6, MinOfferBps: 1_000, Timestamp: 7}
 }
 
 // offered is the event of an offer; the round is 0 for the first one.

@@ -16,7 +16,6 @@ import (
 	"github.com/google/renameio/v2"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
@@ -92,54 +91,6 @@ func (p *Prover) reveal() proof.Reveal {
 		return proof.Reveal{Model: p.Model}
 	}
 	return proof.Reveal{Strategy: new(p.Strategy)}
-}
-
-// Finish adds the offers and the last move on chain to the proof of a negotiation that has ended, and
-// verifies it. It returns the path; empty if the agent has committed to nothing in this negotiation.
-func (p *Prover) Finish(ctx context.Context, client *haggle.Client, negotiation solana.PublicKey) (string, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	courses, err := read(ctx, client, negotiation)
-	if err != nil || len(courses) == 0 {
-		return "", err
-	}
-	latest := courses[len(courses)-1]
-	path := p.Path(negotiation, latest.terms.CreatedAt)
-	made, err := readProof(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if err := latest.readMetadata(ctx, client); err != nil {
-		return path, err
-	}
-	if err := p.addDocuments(ctx, negotiation, latest); err != nil {
-		return path, err
-	}
-	made.Offers, made.Last = latest.offers, latest.last
-	if _, err := made.Verify(); err != nil {
-		return path, err
-	}
-	return path, write(path, made)
-}
-
-// addDocuments adds the documents that the agent has had to the offers.
-func (p *Prover) addDocuments(ctx context.Context, negotiation solana.PublicKey, of *course) error {
-	offers := of.offers
-	for i := range offers {
-		hash, has := onchain.Metadata(offers[i].Metadata).Document()
-		if !has || p.Document == nil {
-			continue
-		}
-		text, err := p.Document(ctx, negotiation, of.terms.CreatedAt, hash)
-		if err != nil {
-			return fmt.Errorf("document of offer %d: %w", i+1, err)
-		}
-		offers[i].Document = string(text)
-	}
-	return nil
 }
 
 func readProof(path string) (*proof.Proof, error) {

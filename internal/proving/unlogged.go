@@ -21,7 +21,10 @@ func addUnlogged(
 	signature solana.Signature,
 ) error {
 	called, complete, err := calls(ctx, client, signature)
-	if err != nil && !errors.Is(err, rpc.ErrNotFound) {
+	if errors.Is(err, rpc.ErrNotFound) {
+		return fmt.Errorf("%w %s: transaction %s: %w", ErrNoHistory, negotiation, signature, err)
+	}
+	if err != nil {
 		return err
 	}
 	for _, item := range called {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -65,11 +66,15 @@ func (a *agentCommand) committed(negotiation solana.PublicKey, commitment proof.
 func (a *agentCommand) finish(negotiation solana.PublicKey) {
 	ctx, cancel := context.WithTimeout(context.Background(), proofTimeout)
 	defer cancel()
-	path, err := a.prover.Finish(ctx, a.client, negotiation)
+	paths, err := a.prover.Finish(ctx, a.client, negotiation)
+	for _, path := range paths {
+		a.log.Note("proof: %s", path)
+	}
 	switch {
+	case errors.Is(err, proving.ErrNoEnd):
+		a.log.Note("%s: no proof yet: %v; to write it later: haggle agent %s with the same flags",
+			negotiation, proving.ErrNoEnd, negotiation)
 	case err != nil:
 		a.log.Note("%s: no proof: %v", negotiation, err)
-	case path != "":
-		a.log.Note("proof: %s", path)
 	}
 }
