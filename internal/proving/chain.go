@@ -11,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/instructions"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -120,6 +121,7 @@ func (c *course) rejected(by solana.PublicKey) {
 
 // Compare compares a valid proof with the chain, metadata included. It returns ErrChain, or ErrUnpublished
 // for a side without an offer: the chain cannot show then that the commitment is older than the side's move.
+// It compares an unfinished proof as far as that goes, and does not return ErrUnpublished for it.
 func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	negotiation := solana.PublicKey(p.Terms.Negotiation)
 	courses, err := read(ctx, client, negotiation)
@@ -141,8 +143,19 @@ func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	if difference := c.difference(p); difference != "" {
 		return fmt.Errorf("%w: %s", ErrChain, difference)
 	}
-	if first := map[proof.Side]int{proof.Seller: 1}[p.Side]; first >= len(c.offers) {
+	first := map[proof.Side]int{proof.Seller: 1}[p.Side]
+	switch {
+	case first < len(p.Offers):
+		return nil
+	case p.Last != nil:
 		return fmt.Errorf("%w: the %s made no offer", ErrUnpublished, p.Side)
+	case first < len(c.offers):
+		metadata := onchain.Metadata(c.offers[first].Metadata)
+		published, _ := metadata.Commitment()
+		// A document has the commitment only in its text.
+		if _, inDocument := metadata.Document(); !inDocument && p.Commitment != published {
+			return fmt.Errorf("%w: offer %d on chain does not carry the commitment", ErrChain, first+1)
+		}
 	}
 	return nil
 }

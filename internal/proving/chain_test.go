@@ -7,6 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -166,5 +167,38 @@ func TestMovesThatCannotBeKnown(t *testing.T) {
 			require.ErrorIs(t, err, ErrNoHistory)
 			require.NotErrorIs(t, err, ErrChain)
 		})
+	}
+}
+
+func TestCompareOfARunningNegotiation(t *testing.T) {
+	node := &scriptedNode{t: t}
+	client := node.client()
+	node.execute(create(t), false, creation())
+	p, path := committed(t, 7)
+	made, err := readProof(path)
+	require.NoError(t, err)
+	require.NoError(t, Compare(t.Context(), client, made), "no offer")
+	node.execute(offerOf(t, buyer, 0, 5), false, offered(buyer, 0, 5))
+	require.NoError(t, Compare(t.Context(), client, made), "an offer of the other side")
+	commitment, err := p.Commit(snapshot(7))
+	require.NoError(t, err)
+	for metadata, want := range map[onchain.Metadata]error{
+		onchain.CommitmentMetadata(commitment):    nil,
+		onchain.DocumentMetadata([32]byte{1}):     nil, // with the commitment in its text
+		onchain.CommitmentMetadata([32]byte{1}):   ErrChain,
+		protocol.Terms{QualityTier: 1}.Metadata(): ErrChain,
+	} {
+		node.execute(instructionOf(t, &protocol.SubmitOffer{
+			Offerer: seller, Negotiation: negotiation, CreatedAt: 7, ExpectedRound: 1, Amount: 6,
+			Metadata: metadata,
+		}), false, offered(seller, 1, 6))
+		err := Compare(t.Context(), client, made)
+		if want == nil {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, want)
+			require.ErrorContains(t, err, "offer 2 on chain does not carry the commitment")
+		}
+		node.removeLast()
 	}
 }

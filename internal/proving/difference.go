@@ -13,7 +13,7 @@ import (
 )
 
 // difference describes the first kind of differences between a proof and the chain: of the terms, of the
-// offers, or of the end. It is empty if there is none.
+// offers, or of the end. It is empty if there is none. An unfinished proof can lack the last offers.
 func (c *course) difference(p *proof.Proof) string {
 	if found := differentTerms(p.Terms, c.terms); found != "" {
 		return found
@@ -27,6 +27,9 @@ func (c *course) difference(p *proof.Proof) string {
 		if file.Metadata != chain.Metadata {
 			return inBoth("metadata of "+subject, hexOf(file.Metadata), hexOf(chain.Metadata))
 		}
+	}
+	if p.Last == nil && len(p.Offers) <= len(c.offers) {
+		return ""
 	}
 	if len(p.Offers) != len(c.offers) {
 		return inBoth("number of offers", len(p.Offers), len(c.offers))

@@ -50,3 +50,17 @@ func TestDifferencesNameTheFileAndTheChain(t *testing.T) {
 		require.Equal(t, want, c.difference(p))
 	}
 }
+
+func TestAnUnfinishedProofIsNotDifferent(t *testing.T) {
+	c := &course{offers: []proof.Offer{{Amount: 2}, {Amount: 3}}}
+	for _, c.last = range []*proof.Last{nil, {Move: "expire"}} {
+		for length := range 3 {
+			require.Empty(t, c.difference(&proof.Proof{Offers: c.offers[:length]}))
+		}
+		longer := []proof.Offer{{Amount: 2}, {Amount: 3}, {Amount: 4}}
+		require.Equal(t, "number of offers: 3 in the file, 2 on chain", c.difference(&proof.Proof{Offers: longer}))
+		other := []proof.Offer{{Amount: 1}}
+		require.Equal(t, "offer 1: 1 base unit in the file, 2 base units on chain",
+			c.difference(&proof.Proof{Offers: other}))
+	}
+}

@@ -116,8 +116,17 @@ func (n *scriptedNode) add(
 		"meta": object{"err": nil, "fee": 5_000, "preBalances": []any{}, "postBalances": []any{},
 			"logMessages": append(logs, last), "innerInstructions": []any{}, "loadedAddresses": loaded},
 	}}
+	n.lock.Lock()
+	defer n.lock.Unlock()
 	n.transactions = append(n.transactions, item)
 	return item
+}
+
+// removeLast removes the newest transaction.
+func (n *scriptedNode) removeLast() {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	n.transactions = n.transactions[:len(n.transactions)-1]
 }
 
 // sentBy makes an instruction one that another program sends.

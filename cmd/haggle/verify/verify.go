@@ -62,7 +62,7 @@ type verified struct {
 	Ended    bool `json:"ended"`
 	// Finished reports whether the proof has the end of the negotiation.
 	Finished bool `json:"finished"`
-	// OnChain reports that the proof is equal to the chain.
+	// OnChain reports that the moves in the proof are equal to those on chain.
 	OnChain bool `json:"on_chain"`
 	// Published reports that the first offer of the side carries the commitment. It is false if the side made
 	// no offer.
@@ -224,6 +224,8 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 	switch {
 	case onChain && result.Published:
 		return append(lines, "the chain has the same negotiation, and the commitment in the first offer")
+	case onChain && p.Last == nil:
+		return append(lines, "the chain has the same negotiation, and the offers in the file")
 	case onChain:
 		return append(lines, "the chain has the same negotiation; the commitment is the one that you passed")
 	}
