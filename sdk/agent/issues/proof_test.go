@@ -45,7 +45,7 @@ type proved struct {
 func newProved(t *testing.T, name string, rounds uint8) *proved {
 	s := newTable(t, strategy.Named()[name])
 	n := s.turn.Negotiation
-	n.MaxRounds, n.MinOfferBps = rounds, 0
+	n.MaxRounds, n.MinOfferBps = rounds, 100
 	several := &proof.Issues{Domain: domainText, Profile: profileText, Price: "price", Unit: 1_000_000}
 	var err error
 	s.player.Preferences, err = several.Preferences()
@@ -53,6 +53,7 @@ func newProved(t *testing.T, name string, rounds uint8) *proved {
 	p := &proof.Proof{
 		Version: proof.Version, Side: proof.Buyer, Offers: []proof.Offer{}, Terms: proof.Terms{
 			Buyer: proof.Address(n.Buyer), Seller: proof.Address(n.Seller), Escrow: n.EscrowAmount, MaxRounds: rounds,
+			MinOfferBps: n.MinOfferBps,
 		},
 		Reveal: proof.Reveal{Nonce: proof.Hash{1}, Strategy: &proof.Strategy{Name: name, Issues: several}},
 	}
