@@ -155,6 +155,9 @@ def dumped(root):
         space = make_os(issues, name="domain")
         ufun = make(space)
         ufun.name = "profile"
+        # Without a name, NegMAS saves a random one.
+        if hasattr(ufun, "ufun"):
+            ufun.ufun.name = "undiscounted"
         outcomes = list(itertools.product(*(values(issue) for issue in issues)))
         folder = root / name
         folder.mkdir(parents=True, exist_ok=True)
