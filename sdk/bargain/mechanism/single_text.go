@@ -3,6 +3,7 @@ package mechanism
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -26,8 +27,9 @@ const (
 	RuleVeto Rule = iota
 	// RuleSum replaces the text by the parties' sum of utilities, which the mediator knows without the single
 	// ones, as by a secure sum: if it does not fall, or with the probability e^(-d/T), where T falls from
-	// SingleText.Temperature to 0. At the end the text is that with the highest product of the parties' gains
-	// over their reservation values, the Nash product, among all rational texts on the way.
+	// SingleText.Temperature to 0. The result of a search is the rational text with the highest sum on the way.
+	// Of the results that no other one dominates, the agreement divides the sum of the gains over the
+	// reservation values most evenly: SFMP's approximated fairness.
 	RuleSum
 )
 
@@ -38,13 +40,13 @@ const (
 // Fujita, Ito, Klein: A Secure and Fair Protocol that Addresses Weaknesses of the Nash Bargaining Solution in
 // Nonlinear Negotiation (2012), SFMP, for RuleSum; NegMAS 0.16, VetoSTMechanism, for Jump with RuleVeto.
 //
-// RuleSum differs from SFMP: there is no cryptography, and SFMP selects the text that divides the sum most
-// evenly, from the efficient results of many searches. Among the texts of one search that would often be an
-// early one with a low sum.
+// The mediator's calculations are simulated: SFMP has a multi-party protocol that conceals the utilities.
 type SingleText struct {
-	// Rounds is the number of candidates.
+	// Rounds is the number of candidates of a search.
 	Rounds int
 	Rule   Rule
+	// Searches is the number of searches with RuleSum, each from a random text. If zero, there is one.
+	Searches int
 	// Temperature is that of the mediator with RuleSum, in units of utility. If zero, it climbs.
 	Temperature fixed.Number
 	// Jump reports that a candidate is a random outcome. If false, it is the text with another value of one
@@ -57,6 +59,9 @@ type SingleText struct {
 func (s SingleText) Run(seed uint64, voters ...Voter) (bargain.Result, error) {
 	if s.Rounds <= 0 || len(voters) < 2 {
 		return bargain.Result{}, fmt.Errorf("%w: %d rounds and %d parties", ErrConfig, s.Rounds, len(voters))
+	}
+	if s.Searches < 0 || s.Searches > 1 && s.Rule != RuleSum {
+		return bargain.Result{}, fmt.Errorf("%w: %d searches; only RuleSum has several", ErrConfig, s.Searches)
 	}
 	for i, voter := range voters {
 		if voter.Preferences == nil || voter.Preferences.Domain() != voters[0].Preferences.Domain() {
@@ -81,24 +86,40 @@ type mediation struct {
 }
 
 func (m *mediation) run() bargain.Result {
+	searches := max(m.Searches, 1)
+	result := bargain.Result{
+		Agreement: bargain.NoOutcome, By: -1, Step: searches * m.Rounds, Time: fixed.One,
+	}
+	var found []bargain.Outcome
+	for search := range searches {
+		texts := m.search(search * m.Rounds)
+		result.History = append(result.History, texts...)
+		text := texts[len(texts)-1].Outcome
+		if m.Rule == RuleSum {
+			text = m.highestSum(texts)
+		}
+		if text != bargain.NoOutcome && m.isRational(text) {
+			found = append(found, text)
+		}
+	}
+	if len(found) > 0 {
+		result.Ending, result.Agreement = bargain.EndingAgreement, m.fairest(found)
+	}
+	return result
+}
+
+// search returns the texts of a search whose first candidate has the number step.
+func (m *mediation) search(step int) []bargain.Offer {
 	text := bargain.Outcome(m.mediator.Below(m.domain.Size()))
-	result := bargain.Result{Agreement: bargain.NoOutcome, By: -1, Step: m.Rounds, Time: fixed.One}
-	result.History = append(result.History, bargain.Offer{By: -1, Outcome: text})
+	texts := []bargain.Offer{{By: -1, Step: step, Outcome: text}}
 	for round := range m.Rounds {
 		time := fixed.Ratio(int64(round), int64(m.Rounds))
 		if candidate := m.candidate(text); m.replaces(text, candidate, time) {
 			text = candidate
-			offer := bargain.Offer{By: -1, Step: round, Time: time, Outcome: text}
-			result.History = append(result.History, offer)
+			texts = append(texts, bargain.Offer{By: -1, Step: step + round, Time: time, Outcome: text})
 		}
 	}
-	if m.Rule == RuleSum {
-		text = m.highestProduct(result.History)
-	}
-	if m.isRational(text) {
-		result.Ending, result.Agreement = bargain.EndingAgreement, text
-	}
-	return result
+	return texts
 }
 
 // candidate returns a random change of the text.
@@ -136,24 +157,67 @@ func risks(loss, temperature, time fixed.Number, random *bargain.Random) bool {
 	return temperature > 0 && random.Fraction() < fixed.Exp(-loss.Div(temperature))
 }
 
-// highestProduct returns the rational text with the highest product of gains, the first of several; if none
-// is rational, the last text. The products of many parties are beyond the range of a [fixed.Number].
-func (m *mediation) highestProduct(texts []bargain.Offer) bargain.Outcome {
-	best, most := texts[len(texts)-1].Outcome, (*big.Int)(nil)
+// highestSum returns the rational text with the highest sum of utilities, the first of several; NoOutcome if
+// none is rational.
+func (m *mediation) highestSum(texts []bargain.Offer) bargain.Outcome {
+	best, most := bargain.NoOutcome, fixed.Number(0)
 	for _, offer := range texts {
 		if !m.isRational(offer.Outcome) {
 			continue
 		}
-		product := big.NewInt(1)
+		sum := fixed.Number(0)
 		for _, voter := range m.voters {
-			gain := voter.Preferences.Of(offer.Outcome) - voter.Preferences.Reservation()
-			product.Mul(product, big.NewInt(int64(gain)))
+			sum = sum.Add(voter.Preferences.Of(offer.Outcome))
 		}
-		if most == nil || product.Cmp(most) > 0 {
-			best, most = offer.Outcome, product
+		if best == bargain.NoOutcome || sum > most {
+			best, most = offer.Outcome, sum
 		}
 	}
 	return best
+}
+
+// fairest returns the text that divides the sum of the gains most evenly, the first of several, of those that
+// no other text dominates.
+func (m *mediation) fairest(texts []bargain.Outcome) bargain.Outcome {
+	best, least := bargain.NoOutcome, (*big.Rat)(nil)
+	for _, text := range texts {
+		if slices.ContainsFunc(texts, func(other bargain.Outcome) bool { return m.dominates(other, text) }) {
+			continue
+		}
+		if uneven := m.unevenness(text); least == nil || uneven.Cmp(least) < 0 {
+			best, least = text, uneven
+		}
+	}
+	return best
+}
+
+// dominates reports whether a text is better than another one for a party, and worse for none.
+func (m *mediation) dominates(text, other bargain.Outcome) bool {
+	isBetter := false
+	for _, voter := range m.voters {
+		gain := voter.Preferences.Of(text) - voter.Preferences.Of(other)
+		if gain < 0 {
+			return false
+		}
+		isBetter = isBetter || gain > 0
+	}
+	return isBetter
+}
+
+// unevenness returns the sum of the squared shares that the parties have in the sum of the gains. It is
+// lowest if all shares are equal, and orders texts as the variance of the shares does. Without any gain it is
+// 1, the highest. The squares of large gains are beyond the range of a [fixed.Number].
+func (m *mediation) unevenness(text bargain.Outcome) *big.Rat {
+	sum, squares := new(big.Int), new(big.Int)
+	for _, voter := range m.voters {
+		gain := big.NewInt(int64(voter.Preferences.Of(text) - voter.Preferences.Reservation()))
+		sum.Add(sum, gain)
+		squares.Add(squares, new(big.Int).Mul(gain, gain))
+	}
+	if sum.Sign() == 0 {
+		return big.NewRat(1, 1)
+	}
+	return new(big.Rat).SetFrac(squares, new(big.Int).Mul(sum, sum))
 }
 
 func (m *mediation) isRational(o bargain.Outcome) bool {
