@@ -85,7 +85,7 @@ func drawRounds() (*plot.Plot, error) {
 // strategyList returns the strategies that commands know by name.
 func strategyList() (string, error) {
 	var text strings.Builder
-	for _, entry := range append(strategy.List(), strategy.Entry{Name: game.Name, Summary: game.Summary}) {
+	for _, entry := range game.List() {
 		mark := ""
 		if entry.HasOpening {
 			mark = "*"

@@ -33,25 +33,20 @@ const (
 // maxGenerated bounds the number of scenarios of a generator.
 const maxGenerated = 1_000_000
 
-// StrategyNames returns the names of all strategies in their order, and that of the optimal player.
-func StrategyNames() []string { return append(strategy.Names(), game.Name) }
-
 // Entrants returns the strategies with these names; without names all but the optimal player, which plays by
 // Haggle's rules only.
 func Entrants(names []string) (entrants []tournament.Entrant, err error) {
 	if len(names) == 0 {
 		names = strategy.Names()
 	}
-	named := strategy.Named()
-	named[game.Name] = game.Complete{}
+	list := game.List()
 	for _, name := range names {
 		name = strings.TrimSpace(name)
-		found, ok := named[name]
-		if !ok {
-			return nil, fmt.Errorf("%w: strategy %q: use %s",
-				ErrInput, name, strings.Join(StrategyNames(), ", "))
+		at := slices.IndexFunc(list, func(e strategy.Entry) bool { return e.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("%w: strategy %q: use %s", ErrInput, name, strings.Join(game.Names(), ", "))
 		}
-		entrants = append(entrants, tournament.Entrant{Name: name, Strategy: found})
+		entrants = append(entrants, tournament.Entrant{Name: name, Strategy: list[at].Strategy})
 	}
 	return entrants, nil
 }
@@ -193,8 +188,8 @@ func ReadScenario(folder string) (*tournament.Scenario, string, error) {
 		}
 		fmt.Fprintf(sum, "%q %d\n", entry.Name(), len(content))
 		sum.Write(content)
-		f := &file{name: entry.Name(), content: content, genius: format == ".xml"}
-		isDomain, err := f.isDomain()
+		f := &file{name: entry.Name(), content: content}
+		isDomain, err := scenario.IsDomain(content)
 		switch {
 		case err != nil:
 			others = errors.Join(others, fmt.Errorf("%s: %w", f.name, err))
@@ -267,16 +262,6 @@ func names(files []*file) string {
 type file struct {
 	name    string
 	content []byte
-	// genius reports whether the name is that of an XML file.
-	genius bool
-}
-
-// isDomain reports whether a file is a domain. It returns false for a profile, and an error for other files.
-func (f *file) isDomain() (bool, error) {
-	if f.genius {
-		return scenario.IsGeniusDomain(f.content)
-	}
-	return scenario.IsNegmasDomain(f.content)
 }
 
 // domain reads the file as a domain.

@@ -20,7 +20,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
@@ -51,7 +50,7 @@ func Command(s *session.Session) *cobra.Command {
 		Long: help + overview(),
 		Example: `  haggle simulate linear negmas-boulware
   haggle simulate micro hardliner --scenario random-1-3 --seed 7 --rounds 20`,
-		ValidArgs: simulation.StrategyNames(),
+		ValidArgs: game.Names(),
 	}
 	cmd.Flags().StringVar(&name, "scenario", "haggle-1-1", "a generated scenario by its name, or a folder")
 	cmd.Flags().Uint64Var(&plan.Seed, "seed", 1, "number from which the strategies' random numbers follow")
@@ -93,7 +92,7 @@ func Command(s *session.Session) *cobra.Command {
 // overview returns a line for each strategy.
 func overview() string {
 	var rows format.Rows
-	for _, entry := range append(strategy.List(), strategy.Entry{Name: game.Name, Summary: game.Summary}) {
+	for _, entry := range game.List() {
 		rows = append(rows, [2]string{entry.Name, entry.Summary})
 	}
 	return rows.String()

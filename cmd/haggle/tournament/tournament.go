@@ -22,6 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/simulation"
 	"github.com/haggle-protocol/haggle/internal/simulation/queue"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
@@ -73,7 +74,7 @@ func Command(s *session.Session) *cobra.Command {
 		"folder for the results: a new one, or that of a stopped tournament")
 	flags.StringVar(&database, "db", "", "PostgreSQL database for several processes: postgres://USER@HOST/NAME")
 	command.Required(cmd, "out")
-	command.Choices(cmd, "strategies", simulation.StrategyNames()...)
+	command.Choices(cmd, "strategies", game.Names()...)
 	command.Documents(cmd, resultView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		switch {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +29,7 @@ type Flags struct {
 // Register adds the flags to a command. The strategy is required if there is no default.
 func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags := cmd.Flags()
-	names := append(strategy.Names(), game.Name)
+	names := game.Names()
 	flags.StringVar(&f.name, "strategy", byDefault,
 		"strategy (haggle simulate --help describes them): "+strings.Join(names, ", "))
 	flags.Var(&f.other, "other-reservation", "with --strategy "+game.Name+
@@ -74,27 +73,34 @@ func (f *Flags) IsOptimal() bool { return f.name == game.Name }
 
 // HasOpening reports whether the strategy uses the opening price.
 func (f *Flags) HasOpening() bool {
-	return slices.ContainsFunc(strategy.List(), func(e strategy.Entry) bool {
-		return e.Name == f.name && e.HasOpening
-	})
+	entry, _ := f.entry()
+	return entry.HasOpening
+}
+
+// entry returns the strategy; false if none has the name.
+func (f *Flags) entry() (strategy.Entry, bool) {
+	for _, entry := range game.List() {
+		if entry.Name == f.name {
+			return entry, true
+		}
+	}
+	return strategy.Entry{}, false
 }
 
 // Open returns the player and opens its record. It calls decided, which may be nil, with each decision.
 func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
-	entries := append(strategy.List(), strategy.Entry{Name: game.Name, Strategy: game.Complete{}})
-	at := slices.IndexFunc(entries, func(e strategy.Entry) bool { return e.Name == f.name })
+	entry, known := f.entry()
 	switch {
-	case at < 0:
-		return nil, exitcode.Usagef("--strategy: %q is none of %s, %s", f.name,
-			strings.Join(strategy.Names(), ", "), game.Name)
+	case !known:
+		return nil, exitcode.Usagef("--strategy: %q is none of %s", f.name, strings.Join(game.Names(), ", "))
 	case f.IsOptimal() && f.other.IsZero():
 		return nil, exitcode.Requires("--strategy "+game.Name, "--other-reservation", "")
 	case !f.IsOptimal() && !f.other.IsZero():
 		return nil, exitcode.Requires("--other-reservation", "--strategy "+game.Name, "")
 	}
 	p := &Player{
-		Player: agent.Player{Strategy: entries[at].Strategy, Name: f.name, Seed: f.seed},
-		Other:  f.other, hasOpening: f.HasOpening(),
+		Player: agent.Player{Strategy: entry.Strategy, Name: f.name, Seed: f.seed},
+		Other:  f.other, hasOpening: entry.HasOpening,
 	}
 	if f.record != "" {
 		var err error

@@ -3,14 +3,22 @@ package game
 import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Name is the name of the optimal player that commands, records and proofs use. Summary describes it in one
-// line.
-const (
-	Name    = "optimal"
-	Summary = "the equilibrium of Haggle's rules, for known or assumed reservation prices"
-)
+// Name is the name of the optimal player that commands, records and proofs use.
+const Name = "optimal"
+
+// List returns the strategies of [strategy.List], and the optimal player as [Complete].
+func List() []strategy.Entry {
+	return append(strategy.List(), strategy.Entry{
+		Name: Name, Strategy: Complete{},
+		Summary: "the equilibrium of Haggle's rules, for known or assumed reservation prices",
+	})
+}
+
+// Names returns the names of [List] in its order.
+func Names() []string { return append(strategy.Names(), Name) }
 
 // Assuming is [Optimal] for a side that knows its own reservation price and the rules: see
 // [onchain.Rules.Player]. Without the rules it ends the session.

@@ -238,9 +238,9 @@ func TestReadersRefuseWhatTheyCannotRead(t *testing.T) {
 		require.EqualError(t, err, "scenario: invalid document: "+want)
 	}
 	// A long issue's utility is a line: a function that GENIUS limits in between is none.
-	_, err = scenario.IsNegmasDomain([]byte("a: 1"))
+	_, err = scenario.IsDomain([]byte("a: 1"))
 	require.EqualError(t, err, "scenario: invalid document: the document is neither an outcome space nor a utility function")
-	_, err = scenario.IsGeniusDomain([]byte("<a/>"))
+	_, err = scenario.IsDomain([]byte("<a/>"))
 	require.EqualError(t, err, "scenario: invalid document: <a> is neither a domain nor a profile")
 	long := []byte(`<utility_space><issue index="1" name="a" type="integer" lowerbound="0" upperbound="99999">` +
 		`<evaluator ftype="linear" offset="0" slope="0.1"/></issue><weight index="1" value="1"/></utility_space>`)

@@ -111,9 +111,9 @@ func (e *element) bounds() *element {
 	return e
 }
 
-// IsGeniusDomain reports whether a document is a GENIUS domain. It returns false for a profile, and an error
+// isGeniusDomain reports whether a document is a GENIUS domain. It returns false for a profile, and an error
 // for other documents.
-func IsGeniusDomain(data []byte) (bool, error) {
+func isGeniusDomain(data []byte) (bool, error) {
 	root, err := parseXML(data)
 	if err != nil {
 		return false, err

@@ -140,12 +140,9 @@ func (r *rectangleReader) rectangle(e *element, weight *big.Rat) error {
 // nonlinear returns the <utility> of hyper-rectangles or of a table of outcomes. GENIUS limits it to 1.
 func nonlinear(p *bargain.Preferences) (element, error) {
 	domain := p.Domain()
-	if _, isTable := p.Utility().(*utility.Mapping); isTable && domain.Size() > maxTable {
-		return element{}, invalid("the utility is a table of %d outcomes; the limit is %d", domain.Size(), maxTable)
-	}
-	constant, list, ok := rectanglesOf(p)
-	if !ok {
-		return element{}, invalid("the utility is neither additive nor a table nor a sum of hyper-rectangles")
+	constant, list, err := rectanglesOf(p)
+	if err != nil {
+		return element{}, err
 	}
 	highest := constant
 	for _, rectangle := range list {

@@ -114,9 +114,9 @@ func (v value) class() string {
 	return ""
 }
 
-// IsNegmasDomain reports whether a document is a NegMAS outcome space. It returns false for a utility
+// isNegmasDomain reports whether a document is a NegMAS outcome space. It returns false for a utility
 // function, and an error for other documents.
-func IsNegmasDomain(data []byte) (bool, error) {
+func isNegmasDomain(data []byte) (bool, error) {
 	root, err := parseYAML(data)
 	if err != nil {
 		return false, err

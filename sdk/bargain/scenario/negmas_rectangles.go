@@ -40,10 +40,7 @@ func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 		return nil, invalid("%s has %d ranges, %d utilities and %d weights",
 			v.path, len(boxes), len(amounts), len(weights))
 	}
-	finders := make([]*finder, domain.Len())
-	for at := range finders {
-		finders[at] = newFinder(domain.Issue(at))
-	}
+	finders := newFinders(domain)
 	var list []utility.Rectangle
 	for i, box := range boxes {
 		amount, err := amounts[i].exactNumber()

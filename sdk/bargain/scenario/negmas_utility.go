@@ -209,10 +209,7 @@ func (v value) outcomes(domain *bargain.Domain) (bargain.Utility, error) {
 	for o := range values {
 		values[o] = otherwise
 	}
-	finders := make([]*finder, domain.Len())
-	for at := range finders {
-		finders[at] = newFinder(domain.Issue(at))
-	}
+	finders := newFinders(domain)
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key := mapping.Content[i]
 		parts := key.Content

@@ -121,12 +121,9 @@ func negmasUtility(p *bargain.Preferences, format Format) (class string, pairs [
 		return "crisp.linear.LinearAdditiveUtilityFunction", []any{"values", listNode(0, functions...),
 			"weights", listNode(yaml.FlowStyle, weights...), "bias", numberNode(constant)}, nil
 	}
-	if _, isTable := p.Utility().(*utility.Mapping); isTable && domain.Size() > maxTable {
-		return "", nil, invalid("the utility is a table of %d outcomes; the limit is %d", domain.Size(), maxTable)
-	}
-	constant, rectangles, ok := rectanglesOf(p)
-	if !ok {
-		return "", nil, invalid("the utility is neither additive nor a table nor a sum of hyper-rectangles")
+	constant, rectangles, err := rectanglesOf(p)
+	if err != nil {
+		return "", nil, err
 	}
 	var boxes, amounts []*yaml.Node
 	for _, rectangle := range rectangles {

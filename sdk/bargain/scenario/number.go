@@ -159,6 +159,14 @@ func newFinder(issue *bargain.Issue) *finder {
 	return f
 }
 
+// newFinders returns the finders of all issues.
+func newFinders(domain *bargain.Domain) (finders []*finder) {
+	for at := range domain.Len() {
+		finders = append(finders, newFinder(domain.Issue(at)))
+	}
+	return finders
+}
+
 // find returns the index of a value; false if the issue does not have it. Numbers can have any notation.
 func (f *finder) find(text string) (uint64, bool) {
 	if f.names != nil {

@@ -146,7 +146,7 @@ func TestScenariosRoundTrip(t *testing.T) {
 			require.NoError(t, err)
 			domain, err := scenario.ReadNegmasDomain(data, scenario.Options{})
 			require.NoError(t, err, "%s", data)
-			isDomain, err := scenario.IsNegmasDomain(data)
+			isDomain, err := scenario.IsDomain(data)
 			require.NoError(t, err)
 			require.True(t, isDomain)
 			data, err = scenario.WriteNegmasProfile("yes", p, format)
@@ -159,7 +159,7 @@ func TestScenariosRoundTrip(t *testing.T) {
 			got, err := scenario.ReadNegmasProfile(domain, data)
 			require.NoError(t, err, "%s", data)
 			requireEqual(t, p, got)
-			isDomain, err = scenario.IsNegmasDomain(data)
+			isDomain, err = scenario.IsDomain(data)
 			require.NoError(t, err)
 			require.False(t, isDomain)
 			written[name]++

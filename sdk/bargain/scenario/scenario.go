@@ -30,6 +30,15 @@ type Options struct {
 	Levels int64
 }
 
+// IsDomain reports whether a document in GENIUS' XML, or NegMAS' YAML or JSON, is a domain. It returns false
+// for a profile, and an error for other documents.
+func IsDomain(data []byte) (bool, error) {
+	if isXML(data) {
+		return isGeniusDomain(data)
+	}
+	return isNegmasDomain(data)
+}
+
 // ReadDomain reads a domain in GENIUS' XML, or NegMAS' YAML or JSON.
 func ReadDomain(data []byte, options Options) (*bargain.Domain, error) {
 	if isXML(data) {
@@ -70,10 +79,11 @@ func (o Options) real(name string, least, most fixed.Number, levels int64) (barg
 	return bargain.Real(name, least, most, max(width/fixed.Number(levels-1), 1)), nil
 }
 
-// rectanglesOf returns a utility as a constant and a sum over rectangles; false if it is none. Of a table of
+// rectanglesOf returns a utility as a constant and a sum over rectangles. Of a table of up to 65,536
 // outcomes, each outcome whose value is not 0 is a rectangle, and of an additive utility each value of an
 // issue.
-func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility.Rectangle, ok bool) {
+func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility.Rectangle, err error) {
+	unknown := invalid("the utility is neither additive nor a table nor a sum of hyper-rectangles")
 	domain := p.Domain()
 	switch u := p.Utility().(type) {
 	case *utility.HyperRectangle:
@@ -82,8 +92,11 @@ func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility
 				list = append(list, utility.Rectangle{Ranges: ranges, Value: rectangle.Value})
 			}
 		}
-		return u.Constant(), list, true
+		return u.Constant(), list, nil
 	case *utility.Mapping:
+		if domain.Size() > maxTable {
+			return 0, nil, invalid("the utility is a table of %d outcomes; the limit is %d", domain.Size(), maxTable)
+		}
 		for o := range bargain.Outcome(domain.Size()) {
 			if u.Of(o) == 0 {
 				continue
@@ -96,11 +109,11 @@ func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility
 			}
 			list = append(list, utility.Rectangle{Ranges: ranges, Value: u.Of(o)})
 		}
-		return 0, list, true
+		return 0, list, nil
 	case *utility.Additive:
 		for at := range domain.Len() {
 			if domain.Issue(at).Count > maxTable {
-				return 0, nil, false
+				return 0, nil, unknown
 			}
 			for index := range domain.Issue(at).Count {
 				if value := u.Values(at).Of(index); value != 0 {
@@ -109,9 +122,9 @@ func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility
 				}
 			}
 		}
-		return u.Constant(), list, true
+		return u.Constant(), list, nil
 	}
-	return 0, nil, false
+	return 0, nil, unknown
 }
 
 // intersection returns ranges with one for each issue that they limit, in the order of the issues; false if
