@@ -42,7 +42,7 @@ type Player struct {
 
 // Decide returns the strategy's decision at a turn.
 func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
-	action, err := p.Respond(turn)
+	action, preferences, err := p.respond(turn)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +57,11 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 	case bargain.MoveAccept:
 		decision = Accept{}
 	case bargain.MoveOffer:
-		domain, err := onchain.Domain(turn.Negotiation.EscrowAmount)
-		if err != nil {
-			return nil, err
-		}
-		price = domain.Issue(0).Amount(uint64(action.Outcome))
+		price = preferences.Domain().Issue(0).Amount(uint64(action.Outcome))
 		decision = Offer{Amount: price, Terms: terms}
 	}
 	if p.Decided != nil {
-		if err := p.Decided(p.record(turn, action, price)); err != nil {
+		if err := p.Decided(p.record(turn, action, price, preferences)); err != nil {
 			return nil, fmt.Errorf("agent: record the decision: %w", err)
 		}
 	}
@@ -80,30 +76,36 @@ func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain
 }
 
 // Respond returns the strategy's move at a turn, with its reason. The outcome of an offer is that of
-// [onchain.Domain]. It returns [ErrOffersMissing] if the node has not returned all offers yet; at the last call
-// it decides without them.
+// [onchain.Domain]. It returns the error of [Turn.CheckHistory].
 func (p Player) Respond(turn Turn) (bargain.Action, error) {
+	action, _, err := p.respond(turn)
+	return action, err
+}
+
+// respond returns the move and the preferences that it follows from; nil if the escrow does not cover the
+// reservation price.
+func (p Player) respond(turn Turn) (bargain.Action, *bargain.Preferences, error) {
 	n := turn.Negotiation
-	if len(turn.History) < int(n.CurrentRound) && !turn.LastCall {
-		return bargain.Action{}, fmt.Errorf("%w: %d of %d", ErrOffersMissing, len(turn.History), n.CurrentRound)
+	if err := turn.CheckHistory(); err != nil {
+		return bargain.Action{}, nil, err
 	}
 	rules := onchain.RulesOf(&n.Negotiation, n.CreatedAt)
 	player, err := p.Simulated(rules, turn.Side)
 	if errors.Is(err, onchain.ErrUncovered) {
-		return bargain.End("the escrow does not cover the reservation price"), nil
+		return bargain.End("the escrow does not cover the reservation price"), nil, nil
 	}
 	if err != nil {
-		return bargain.Action{}, err
+		return bargain.Action{}, nil, err
 	}
 	suits := p.Suits == nil || p.Suits(n)
 	if n.GlobalDeadline-turn.Now < p.Hurry {
 		if suits && turn.CanAccept() && withinReservation(turn, rules.Limit(turn.Side, p.Reservation)) {
-			return bargain.Accept("the deadline is near"), nil
+			return bargain.Accept("the deadline is near"), player.Preferences, nil
 		}
-		return bargain.End("the deadline is near"), nil
+		return bargain.End("the deadline is near"), player.Preferences, nil
 	}
 	player.Refuse = !suits
-	return player.Respond(&n.Negotiation, turn.Side, turn.offers(), p.Seed), nil
+	return player.Respond(&n.Negotiation, turn.Side, turn.offers(), p.Seed), player.Preferences, nil
 }
 
 // offers returns the offers of all rounds. One that the node has not returned counts as the next known one of

@@ -7,7 +7,6 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
-	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -95,24 +94,24 @@ func NewValues(turn Turn, p *bargain.Preferences, moved, standing bargain.Outcom
 	}
 }
 
-// record returns the record of a move. The price is that of an offer.
-func (p Player) record(turn Turn, action bargain.Action, price uint64) Record {
+// record returns the record of a move. The price is that of an offer. Without preferences it has no Values.
+func (p Player) record(
+	turn Turn, action bargain.Action, price uint64, preferences *bargain.Preferences,
+) Record {
 	record := NewRecord(turn, p.Name, action, price)
 	if action.Move == bargain.MoveOffer {
 		record.Reason += ": " + change(turn.Side, record.Previous, price)
 	}
-	n := turn.Negotiation
-	player, err := p.Simulated(onchain.RulesOf(&n.Negotiation, n.CreatedAt), turn.Side)
-	if err != nil {
+	if preferences == nil {
 		return record
 	}
 	outcome := func(price uint64) bargain.Outcome {
 		if price == 0 {
 			return bargain.NoOutcome
 		}
-		return bargain.Outcome(player.Preferences.Domain().Issue(0).Nearest(price))
+		return bargain.Outcome(preferences.Domain().Issue(0).Nearest(price))
 	}
-	record.Values = NewValues(turn, player.Preferences, outcome(record.Price), outcome(record.Standing))
+	record.Values = NewValues(turn, preferences, outcome(record.Price), outcome(record.Standing))
 	return record
 }
 

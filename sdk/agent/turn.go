@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -48,6 +49,15 @@ type PastOffer struct {
 	At int64
 	// Slot is its slot. If zero, the node has not returned its event.
 	Slot uint64
+}
+
+// CheckHistory returns [ErrOffersMissing] if the node has not returned all offers yet. At the last call it
+// returns nil: then a decision without them is better than none.
+func (t Turn) CheckHistory() error {
+	if known, all := len(t.History), int(t.Negotiation.CurrentRound); known < all && !t.LastCall {
+		return fmt.Errorf("%w: %d of %d", ErrOffersMissing, known, all)
+	}
+	return nil
 }
 
 // CanAccept reports whether there is an offer that the agent can accept.

@@ -72,8 +72,8 @@ type standing struct {
 // is missing, for up to ten seconds after the offer, and [agent.ErrOffersMissing] as [agent.Player] does.
 func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
 	round := turn.Negotiation.CurrentRound
-	if len(turn.History) < int(round) && !turn.LastCall {
-		return nil, fmt.Errorf("%w: %d of %d", agent.ErrOffersMissing, len(turn.History), round)
+	if err := turn.CheckHistory(); err != nil {
+		return nil, err
 	}
 	rounds, err := p.remembered(ctx, turn)
 	if err != nil {
