@@ -42,27 +42,33 @@ type issueMove struct {
 	Refused string `json:"refused,omitempty"`
 }
 
-// checkIssues checks the flags that depend on --domain.
-func (a *agentCommand) checkIssues() error {
+// checkPrice checks the flags of an agent that bargains about the price alone.
+func (a *agentCommand) checkPrice() error {
 	for _, flag := range []string{"profile", "documents", "memory", "price-issue"} {
-		if !a.issues.set() && a.changed(flag) {
+		if a.changed(flag) {
 			return exitcode.Requires("--"+flag, "--domain", "")
 		}
 	}
-	priced := !a.opening.IsZero() || !a.reservation.IsZero()
 	switch {
-	case !a.issues.set() && a.play.HasOpening() && (a.opening.IsZero() || a.reservation.IsZero()):
+	case a.play.HasOpening() && (a.opening.IsZero() || a.reservation.IsZero()):
 		return exitcode.Requires("--strategy", "--opening and --reservation, or --domain", "")
-	case !a.issues.set() && a.reservation.IsZero():
+	case a.reservation.IsZero():
 		return exitcode.Requires("--strategy", "--reservation, or --domain", "")
-	case a.issues.set() && (a.issues.profile == "" || a.issues.documents == ""):
-		return exitcode.Requires("--domain", "--profile and --documents", "")
-	case a.issues.set() && a.play.IsOptimal():
-		return exitcode.Excludes("--domain", "--strategy "+game.Name, "it plays for a price alone")
-	case a.issues.set() && priced:
-		return exitcode.Excludes("--domain", "--opening and --reservation", "leave them out")
+	}
+	return nil
+}
+
+// checkIssues checks the flags that depend on --domain.
+func (a *agentCommand) checkIssues() error {
+	switch {
 	case !a.issues.set():
-		return nil
+		return a.checkPrice()
+	case a.issues.profile == "" || a.issues.documents == "":
+		return exitcode.Requires("--domain", "--profile and --documents", "")
+	case a.play.IsOptimal():
+		return exitcode.Excludes("--domain", "--strategy "+game.Name, "it plays for a price alone")
+	case !a.opening.IsZero() || !a.reservation.IsZero():
+		return exitcode.Excludes("--domain", "--opening and --reservation", "leave them out")
 	}
 	if a.issues.memory == "" {
 		memory, err := statefolder.Path(statefolder.Issues)

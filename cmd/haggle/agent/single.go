@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -77,28 +78,28 @@ const laggingNode = 30 * time.Second
 // find reads a negotiation. It returns nil for one that is closed, after its parties are checked. One that
 // does not exist may have been created a moment ago: it is read again for a while.
 func (a *agentCommand) find(ctx context.Context, address solana.PublicKey) (*haggle.Snapshot, error) {
-	waited := false
-	for until := time.Now().Add(laggingNode); ; {
+	waits := false
+	n, err := backoff.Retry(ctx, func() (*haggle.Snapshot, error) {
 		n, err := onchain.Read(ctx, a.client, address)
 		if errors.Is(err, protocol.ErrAccountNotFound) {
 			n, err = nil, a.checkClosed(ctx, address)
 		}
-		late := time.Now().After(until) || waited && errors.Is(ctx.Err(), context.DeadlineExceeded)
-		switch {
-		case waited && late && (errors.Is(err, errMissing) || ctx.Err() != nil):
-			return nil, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%w at %s", errMissing, address),
-				Hint: "check the address and --url; to list the negotiations of the wallet: haggle negotiation list"}
-		case !errors.Is(err, errMissing):
-			return n, err
-		case !waited:
-			a.log.Note("%s at %s: reading again for %s, because the node may lag", errMissing, address, laggingNode)
+		if err != nil && !errors.Is(err, errMissing) {
+			err = backoff.Permanent(err)
 		}
-		waited = true
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+		return n, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(time.Second)), backoff.WithMaxElapsedTime(laggingNode),
+		backoff.WithNotify(func(error, time.Duration) {
+			if !waits {
+				a.log.Note("%s at %s: reading again for %s, because the node may lag", errMissing, address, laggingNode)
+			}
+			waits = true
+		}))
+	if errors.Is(err, errMissing) || waits && errors.Is(err, context.DeadlineExceeded) {
+		return nil, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%w at %s", errMissing, address),
+			Hint: "check the address and --url; to list the negotiations of the wallet: haggle negotiation list"}
 	}
+	return n, err
 }
 
 // errMissing reports an address without an account and without events.
