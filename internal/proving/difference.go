@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
@@ -66,10 +67,7 @@ func baseUnits(units uint64) string { return count(units, "base unit") }
 func basisPoints(bps uint16) string { return count(uint64(bps), "basis point") }
 
 func count(number uint64, unit string) string {
-	if number != 1 {
-		unit += "s"
-	}
-	return fmt.Sprintf("%d %s", number, unit)
+	return fmt.Sprintf("%d %s", number, english.PluralWord(int(min(number, 2)), unit, ""))
 }
 
 // hexOf writes metadata without the zeros at its end.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
-	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
@@ -31,47 +31,27 @@ func (s seller) Respond(state *bargain.State) bargain.Action {
 func reasons(t *testing.T, s bargain.Strategy) (list []string) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 200, 1))
 	require.NoError(t, err)
-	parties := make([]mechanism.Party, 2)
-	for self := range parties {
+	scenario := &tournament.Scenario{Name: "price"}
+	for self := range scenario.Preferences {
 		u, err := utility.PriceLine(domain, self == 1)
 		require.NoError(t, err)
-		p, err := bargain.NewPreferences(domain, u, fixed.One/5*2)
+		scenario.Preferences[self], err = bargain.NewPreferences(domain, u, fixed.One/5*2)
 		require.NoError(t, err)
-		parties[self].Preferences = p
 	}
-	parties[0].Strategy = observed{s, func(a bargain.Action) {
-		require.NotEmpty(t, a.Reason)
-		if reason := a.Move.String() + ": " + a.Reason; !slices.Contains(list, reason) {
-			list = append(list, reason)
-		}
-	}}
 	for _, step := range []int{0, 18} {
-		parties[1].Strategy = seller(step)
-		_, err = mechanism.Alternating{Steps: 12}.Run(1, parties...)
+		plan := tournament.Plan{Steps: 12, Entrants: []tournament.Entrant{
+			{Name: "buyer", Strategy: s}, {Name: "seller", Strategy: seller(step)},
+		}}
+		turns, _, err := plan.Trace(scenario, 0, 1, 0)
 		require.NoError(t, err)
+		for _, turn := range turns {
+			require.NotEmpty(t, turn.Reason)
+			if reason := turn.Move.String() + ": " + turn.Reason; turn.By == 0 && !slices.Contains(list, reason) {
+				list = append(list, reason)
+			}
+		}
 	}
 	return list
-}
-
-// observed is a strategy whose moves are reported.
-type observed struct {
-	bargain.Strategy
-	observe func(bargain.Action)
-}
-
-func (o observed) Start(seat bargain.Seat) bargain.Negotiator {
-	return observedNegotiator{o.Strategy.Start(seat), o.observe}
-}
-
-type observedNegotiator struct {
-	bargain.Negotiator
-	observe func(bargain.Action)
-}
-
-func (o observedNegotiator) Respond(state *bargain.State) bargain.Action {
-	action := o.Negotiator.Respond(state)
-	o.observe(action)
-	return action
 }
 
 // TestEachStrategyGivesItsReasons compares with a file that has the name of each strategy and its reasons.
