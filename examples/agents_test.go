@@ -84,7 +84,7 @@ func TestAgentsSettle(t *testing.T) {
 			[]string{"Settled: price 3500000 after 7 offers"})
 	})
 	t.Run("policy", func(t *testing.T) {
-		settle(t, a.command("seller", "--journal", "second.journal"), buyer("policy"),
+		settle(t, a.command("seller", "--journal", "second.db"), buyer("policy"),
 			[]string{"Settled: price 3500000"},
 			[]string{"not signed: limit per transaction: 10000000 requested, limit 5000000", "Settled: price 3500000"})
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A journal of one process knows signatures only, so the client keeps two calls from sending the same action.
+// The memory journal knows signatures only: the client itself keeps two calls from sending the same action.
 func TestTwoCallsDoNotSendTheSameAction(t *testing.T) {
 	f := newInFlight(newMemoryJournal())
 	entry := func(signature byte, key byte) JournalEntry {

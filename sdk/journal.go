@@ -16,9 +16,9 @@ import (
 
 // Journal records, beyond the life of the process, which transactions have been sent and what their outcomes
 // are. With [Config].Journal each transaction is recorded before it is sent, so that a process that
-// starts after a crash resolves it and does not repeat it: see [Client.Recover]. Package journal stores one
-// in a file, packages journal/sqlite and journal/postgres in databases that several processes can use at
-// once; journal/journaltest tests others.
+// starts after a crash resolves it and does not repeat it: see [Client.Recover]. Packages journal/sqlite and
+// journal/postgres store one in a database that several processes can use at once; journal/journaltest tests
+// others.
 //
 // Its methods may be called from several goroutines. If several processes can use a journal at once, the
 // process that begins an entry holds a lease on it, which it renews until the entry is finished: see

@@ -22,12 +22,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// These tests kill a process that has a journal in a file, in the middle of an action, and start another one
+// These tests kill a process that has a journal, in the middle of an action, and start another one
 // that wants the same.
 
 const (
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 
 // act is the action of the process: it advances a nonce account, which stands for any action.
 func act(path string) error {
-	store, err := journal.Open(path)
+	store, err := sqlite.Open(path)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func act(path string) error {
 }
 
 // stopping is a journal that stops its process when it has an entry, until the process is killed.
-type stopping struct{ *journal.File }
+type stopping struct{ haggle.Journal }
 
 func (s stopping) Begin(ctx context.Context, entry haggle.JournalEntry) error {
-	if err := s.File.Begin(ctx, entry); err != nil {
+	if err := s.Journal.Begin(ctx, entry); err != nil {
 		return err
 	}
 	fmt.Println("begun")
@@ -267,7 +267,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			assert.Len(t, chain.arrived, c.arrivals)
 			assert.Len(t, chain.executed, c.executions, "once, whatever happens")
 
-			store, err := journal.Open(filepath.Join(folder, "journal"))
+			store, err := sqlite.Open(filepath.Join(folder, "journal"))
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, store.Close()) }()
 			for entry, err := range store.Unfinished(t.Context(), key.PublicKey()) {

@@ -20,7 +20,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -33,7 +33,7 @@ func main() {
 	ws := flag.String("ws", "", "WebSocket `URL`, if not derived from --rpc")
 	keyFile := flag.String("key", "seller.json", "keypair `FILE` of the Solana tools")
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
-	journalFile := flag.String("journal", "seller.journal", "`FILE` that keeps transactions before they are sent")
+	journalFile := flag.String("journal", "journal.db", "SQLite `FILE` that records transactions before they are sent")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -52,7 +52,7 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, journalFile s
 	if err != nil {
 		return fmt.Errorf("--key: %w", err)
 	}
-	book, err := journal.Open(journalFile)
+	book, err := sqlite.Open(journalFile)
 	if err != nil {
 		return fmt.Errorf("--journal: %w", err)
 	}

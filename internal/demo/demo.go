@@ -159,5 +159,5 @@ func (s *demonstration) agent(ctx context.Context, failed func(), program progra
 		return nil, err
 	}
 	return startProcess(ctx, failed, name, program, "--config", configPath, flag, counterpart.String(), "--mint", s.net.Mint.String(),
-		"--opening", limits.opening, "--reservation", limits.reservation, "--journal", filepath.Join(s.folder, name+".journal"), "--json")
+		"--opening", limits.opening, "--reservation", limits.reservation, "--journal", filepath.Join(s.folder, name+"-journal.db"), "--json")
 }

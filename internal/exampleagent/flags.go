@@ -48,7 +48,7 @@ func (f *Flags) Register(cmd *cobra.Command, counterpart, opening, reservation s
 	flags.Var(&f.Opening, "opening", "first price")
 	f.openingGiven = func() bool { return flags.Changed("opening") }
 	flags.Var(&f.Reservation, "reservation", "price beyond which no deal is better than a deal")
-	flags.StringVar(&f.Journal, "journal", "", `file that remembers what has been sent, beyond a crash; "none" for none
+	flags.StringVar(&f.Journal, "journal", "", `SQLite file that records sent transactions, to continue after a crash; "none" for none
 (default: one for each counterpart, mint and service, in ~/.local/state/haggle/journal
 or beneath $XDG_STATE_HOME)`)
 	flags.BoolVar(&f.JSON, "json", false, "print JSON, one document per line")

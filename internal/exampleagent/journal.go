@@ -14,14 +14,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 )
 
 // noJournal is the value of --journal for no journal.
 const noJournal = "none"
 
-// openJournal opens the file that --journal names; it returns nil for none. While the file is open, no other
-// process can use it.
-func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
+// openJournal opens the database that --journal names; it returns nil for none.
+func (p *Party) openJournal(ctx context.Context) (*journal.Database, error) {
 	path := p.flags.Journal
 	if path == noJournal {
 		return nil, nil
@@ -32,25 +32,18 @@ func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 			return nil, err
 		}
 	}
-	book, err := journal.Open(path)
-	if errors.Is(err, journal.ErrLocked) {
-		hint := fmt.Sprintf("another %s is bargaining about the same; one that is to do so beside it needs a --journal of its own", p.Agent)
-		if p.flags.Journal != "" {
-			hint = "each agent has a --journal of its own"
-		}
-		return nil, exitcode.WithHint(err, hint)
-	}
-	if errors.Is(err, journal.ErrDamaged) {
+	store, err := sqlite.Open(path)
+	if errors.Is(err, journal.ErrDamaged) || errors.Is(err, journal.ErrVersion) {
 		return nil, exitcode.WithHint(fmt.Errorf("--journal: %w", err),
-			"it may have had something that is on its way: put it back as it was; or look at all that there is, haggle negotiation list, and name a new one")
+			"it may record transactions in flight: restore the file, or check haggle negotiation list and name a new file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--journal: %w", err)
 	}
-	return book, nil
+	return store, nil
 }
 
-// ownJournal returns the path of the agent's own file, in a folder that it creates. Each combination of role,
+// ownJournal returns the path of the agent's own file, in a directory that it creates. Each combination of role,
 // wallet, counterparty, mint, service and cluster has its own file: a transaction that was sent to one
 // cluster does not exist on another.
 func (p *Party) ownJournal(ctx context.Context) (string, error) {
@@ -67,7 +60,7 @@ func (p *Party) ownJournal(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("where to keep the journal: %w", err)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("the journal's folder: %w", err)
+		return "", fmt.Errorf("the journal's directory: %w", err)
 	}
 	return filepath.Join(folder, p.journalName(genesis)), nil
 }
@@ -77,5 +70,5 @@ func (p *Party) journalName(genesis solana.Hash) string {
 	for _, part := range [][32]byte{genesis, p.Self, p.Counterpart, p.Mint, p.ServiceHash} {
 		matter.Write(part[:])
 	}
-	return p.Agent + "-" + hex.EncodeToString(matter.Sum(nil)[:8]) + ".journal"
+	return p.Agent + "-" + hex.EncodeToString(matter.Sum(nil)[:8]) + ".db"
 }

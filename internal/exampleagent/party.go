@@ -43,7 +43,7 @@ type Party struct {
 	// gate is nil without --trust and --allowlist.
 	gate *identity.Gate
 	// journal is nil without one.
-	journal *journal.File
+	journal *journal.Database
 }
 
 // Open opens the wallet and the journal, connects, and reads the mint, which the prices depend on.

@@ -17,7 +17,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -47,7 +47,7 @@ func runBuyer() error {
 	}
 	config := haggle.Config{Endpoint: os.Getenv(envEndpoint), WSEndpoint: os.Getenv(envWSEndpoint)}
 	if path := os.Getenv(envJournal); path != "" {
-		store, err := journal.Open(path)
+		store, err := sqlite.Open(path)
 		if err != nil {
 			return err
 		}

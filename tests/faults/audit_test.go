@@ -7,6 +7,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 )
 
 // audit compares the chain, read over a clean connection, with the scripts.
@@ -180,7 +182,7 @@ func (a *audit) lamports(ctx context.Context) error {
 // journals requires that the journals are readable and have no unfinished entry.
 func (a *audit) journals(ctx context.Context) error {
 	for host, wallets := range a.plan.Hosts {
-		book, err := a.plan.openJournal(host)
+		book, err := sqlite.Open(a.plan.journalFile(host))
 		if err != nil {
 			a.find("the journal of host %d: %v", host, err)
 			continue

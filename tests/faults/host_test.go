@@ -17,6 +17,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -63,7 +64,7 @@ func beHost(planFile, number string) (err error) {
 }
 
 func (h *host) live(ctx context.Context) error {
-	book, err := h.openJournal(h.number)
+	book, err := sqlite.Open(h.journalFile(h.number))
 	if err != nil {
 		return err
 	}

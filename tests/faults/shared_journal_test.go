@@ -3,16 +3,11 @@ package faults_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
-
-	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 )
 
-// Every second pair of processes shares a journal in a SQLite database. The others have a file each.
+// Every second pair of processes shares a journal. The other processes have a journal each.
 
 // partner returns the process that shares the journal of a process.
 func (p *plan) partner(host int) (partner int, ok bool) {
@@ -24,20 +19,7 @@ func (p *plan) journalFile(host int) string {
 	if partner, shared := p.partner(host); shared {
 		return filepath.Join(p.Folder, fmt.Sprintf("hosts-%d-%d.db", min(host, partner), max(host, partner)))
 	}
-	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.journal", host))
-}
-
-// store is a journal of this run.
-type store interface {
-	haggle.Journal
-	io.Closer
-}
-
-func (p *plan) openJournal(host int) (store, error) {
-	if _, shared := p.partner(host); shared {
-		return sqlite.Open(p.journalFile(host))
-	}
-	return journal.Open(p.journalFile(host))
+	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.db", host))
 }
 
 // sharing returns the number of processes that share a journal.

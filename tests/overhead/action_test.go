@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
@@ -101,7 +101,7 @@ func BenchmarkAction(b *testing.B) {
 	for name, config := range map[string]func(b *testing.B) haggle.Config{
 		"plain": func(*testing.B) haggle.Config { return haggle.Config{} },
 		"journal": func(b *testing.B) haggle.Config {
-			book, err := journal.Open(filepath.Join(b.TempDir(), "journal"))
+			book, err := sqlite.Open(filepath.Join(b.TempDir(), "journal.db"))
 			require.NoError(b, err)
 			b.Cleanup(func() { require.NoError(b, book.Close()) })
 			return haggle.Config{Journal: repeatable{book}}

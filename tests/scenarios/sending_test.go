@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -20,7 +20,7 @@ import (
 // its lifetime.
 func TestSendingWithAJournal(t *testing.T) {
 	scenario(t, "sending_with_a_journal", func(s *fixture) {
-		book, err := journal.Open(filepath.Join(s.t.TempDir(), "journal"))
+		book, err := sqlite.Open(filepath.Join(s.t.TempDir(), "journal.db"))
 		require.NoError(s.t, err)
 		defer func() { require.NoError(s.t, book.Close()) }()
 		client, err := haggle.NewClient(haggle.Config{Endpoint: s.venue.RPCURL, WSEndpoint: s.venue.WSURL, Journal: book})

@@ -2,7 +2,7 @@
 // and refused entries are not there.
 //
 //	func TestStore(t *testing.T) {
-//		journaltest.Run(t, func(path string) (journaltest.Store, error) { return mystore.Open(path) })
+//		journaltest.Run(t, open, openStalled)
 //	}
 package journaltest
 
@@ -34,15 +34,6 @@ type Store interface {
 
 // Open opens the store at a path, in a directory that exists. If there is none, it creates one.
 type Open func(path string) (Store, error)
-
-// Run runs all tests on stores that one process at a time can use. locked is the error of opening a store
-// that is in use.
-func Run(t *testing.T, open Open, locked error) {
-	run(t, open, commonTests())
-	run(t, open, map[string]func(*testing.T, *shelf){
-		"a journal in use is not opened again": func(t *testing.T, s *shelf) { isLocked(t, s, locked) },
-	})
-}
 
 func commonTests() map[string]func(*testing.T, *shelf) {
 	return map[string]func(*testing.T, *shelf){
@@ -339,15 +330,6 @@ func canBeGivenUp(t *testing.T, s *shelf) {
 		break
 	}
 	s.has(Entry(Wallet(1), 2))
-}
-
-func isLocked(t *testing.T, s *shelf, locked error) {
-	_, err := s.open(s.path)
-	require.ErrorIs(t, err, locked)
-	require.ErrorContains(t, err, s.path, "it says which")
-	s.begin(Entry(Wallet(1), 1))
-	s.reopen()
-	s.has(Entry(Wallet(1), 1))
 }
 
 func staysClosed(t *testing.T, s *shelf) {

@@ -18,10 +18,9 @@ import (
 // leaseLimit is how long the tests wait for the end of a lease.
 const leaseLimit = 20 * time.Second
 
-// RunShared runs all tests on stores that several processes can use at once. Each store stands for a process.
-// The leases of both kinds of stores last about a second, and those of stalled are never renewed: its process
-// has died.
-func RunShared(t *testing.T, open, stalled Open) {
+// Run runs all tests. Each store stands for a process. The leases of both kinds of stores last about a second,
+// and the leases of stalled are never renewed: its process has died.
+func Run(t *testing.T, open, stalled Open) {
 	run(t, open, commonTests())
 	tests := map[string]func(*testing.T, *processes){
 		"a lease is of the process that has begun the entry": leasesItsOwn,

@@ -63,7 +63,7 @@ func openWith(path string, renew bool) (journaltest.Store, error) {
 	return store, nil
 }
 
-func TestStoreIsAJournal(t *testing.T) { journaltest.RunShared(t, open, openStalled) }
+func TestStoreIsAJournal(t *testing.T) { journaltest.Run(t, open, openStalled) }
 
 func TestKilledProcessLosesNothingThatWasPromised(t *testing.T) {
 	t.Setenv(addressVariable, server.Create(t))

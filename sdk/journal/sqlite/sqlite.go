@@ -5,8 +5,7 @@
 //	defer store.Close()
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: store})
 //
-// Unlike the file of package journal it keeps the finished entries, with their outcomes: see
-// [journal.Database]. The table is haggle_journal, with the columns signature, wallet, action, negotiation,
+// It keeps the finished entries, with their outcomes: see [journal.Database]. The table is haggle_journal, with the columns signature, wallet, action, negotiation,
 // begun, outcome and finished (times in RFC 3339) beside the whole entry as JSON.
 //
 // Begin returns when the database is on the disk (synchronous=FULL).
