@@ -2,12 +2,16 @@ package policy
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Request describes a transaction to Config.Approve.
@@ -19,7 +23,7 @@ type Request struct {
 	// Instructions are the names of the transaction's instructions, in their order.
 	Instructions []string
 	// Spends is all money that would leave the wallet, fees included, and Prices all prices that the wallet
-	// would agree to.
+	// would agree to. An approval holds for these instructions, spends and prices only.
 	Spends []Spend
 	Prices []Price
 }
@@ -28,7 +32,7 @@ type Request struct {
 var ErrApprovalTimeout = errors.New("haggle: approval was not given in time")
 
 // required returns the request for approval if the message needs it and the limits allow the message;
-// otherwise nil. A counted message, an intent that was approved for as much, and a reveal of a committed
+// otherwise nil. A counted message, a message with effects that were approved, and a reveal of a committed
 // price need none.
 func (p *Policy) required(read *reading) (*Request, error) {
 	p.lock.Lock()
@@ -61,38 +65,74 @@ func (p *Policy) approve(ctx context.Context, read *reading) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.appendLocked(ctx, func() (*Record, error) {
-		return &Record{Kind: RecordApproved, Intent: read.intent, Approved: read.totals()}, nil
+		return &Record{Kind: RecordApproved, Intent: read.intent, Effects: read.effects, Fees: read.fees}, nil
 	})
 }
 
-// totals returns the amounts that a message spends in each mint, fees included.
-func (r *reading) totals() []Total {
-	amounts := map[Scope]uint64{}
-	for _, spend := range slices.Concat(r.spends, r.fees) {
-		key := Scope{Mint: spend.Mint}
-		amounts[key] = sum(amounts[key], spend.Amount)
-	}
-	return sortedTotals(amounts)
-}
-
-// isApproved reports whether a message needs no approval, or its intent was approved for as much.
+// isApproved reports whether a message needs no approval, or its intent was approved with the same effects
+// and with fees that are at least as high.
 func (p *Policy) isApproved(read *reading) bool {
-	if p.config.Approve == nil {
+	if p.config.Approve == nil || !p.isAboveThreshold(read) {
 		return true
 	}
 	approval, given := p.usage.Approvals[read.intent]
-	given = given && p.config.Now().Unix()-approval.Time <= int64(approvalLife/time.Second)
-	for _, total := range read.totals() {
-		covered := given && slices.ContainsFunc(approval.Approved, func(a Total) bool {
-			return a.Mint == total.Mint && total.Amount <= a.Amount
-		})
-		if total.Amount > p.config.limits(total.Mint).ApproveAbove && !covered {
-			return false
+	fees, _ := lamportsOf(nil, read.fees)
+	approved, _ := lamportsOf(nil, approval.Fees)
+	return given && approval.Effects == read.effects && fees <= approved &&
+		p.config.Now().Unix()-approval.Time <= int64(approvalLife/time.Second)
+}
+
+// isAboveThreshold reports whether the sum of the spends in a mint, fees included, or a price exceeds
+// Limits.ApproveAbove.
+func (p *Policy) isAboveThreshold(read *reading) bool {
+	amounts := map[solana.PublicKey]uint64{}
+	for _, spend := range slices.Concat(read.spends, read.fees) {
+		amounts[spend.Mint] = sum(amounts[spend.Mint], spend.Amount)
+		if amounts[spend.Mint] > p.config.limits(spend.Mint).ApproveAbove {
+			return true
 		}
 	}
-	return given || !slices.ContainsFunc(read.prices, func(price Price) bool {
+	return slices.ContainsFunc(read.prices, func(price Price) bool {
 		return price.Amount > p.config.limits(price.Mint).ApproveAbove
 	})
+}
+
+// effect is one instruction of a message, as an approval binds it.
+type effect struct {
+	Name    string
+	Content []byte
+}
+
+// effectsDigest returns the hash of everything that a message does, for approvals: each instruction, each
+// spend and each price, in their order. It covers neither the blockhash, the deadlines of a rebuilt action,
+// nor the compute budget: its fees are compared by their amount.
+func (r *reading) effectsDigest() (Digest, error) {
+	bound := struct {
+		Instructions []effect
+		Spends       []Spend
+		Prices       []Price
+	}{Spends: slices.Clone(r.spends), Prices: slices.Clone(r.prices)}
+	for i, decoded := range r.steps {
+		content := r.contents[i]
+		switch s := decoded.(type) {
+		case computeUnitLimit, computeUnitPrice, computeOther:
+			continue
+		case protocol.AnyInstruction:
+			if guarded, _ := r.guarded(s); guarded != nil {
+				content = guarded
+			}
+		}
+		bound.Instructions = append(bound.Instructions, effect{r.names[i], content})
+	}
+	// A rebuilt action may have another number of instructions for its compute budget.
+	for i := range bound.Spends {
+		bound.Spends[i].Instruction = 0
+	}
+	for i := range bound.Prices {
+		bound.Prices[i].Instruction = 0
+	}
+	encoded, err := json.Marshal(bound)
+	return sha256.Sum256(encoded), err
 }
 
 // ask calls Approve and returns after ApprovalTimeout at the latest, even if Approve does not.

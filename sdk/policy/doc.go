@@ -26,7 +26,11 @@
 // same intent and counts once, except for its fee. Messages that the chain can execute several times, such as
 // transfers, count each. The SDK reports outcomes ([Policy.ObserveOutcome]): the policy gives back the spends
 // of an expired message, and those of a failed one except its fee. Before a limit denies a message, the
-// policy looks up open outcomes itself ([Policy.Reconcile]). An approval holds for its intent for 24 hours.
+// policy looks up open outcomes itself ([Policy.Reconcile]).
+//
+// An approval ([Config].Approve) covers all instructions, spends and prices of a message. It holds for 24 hours
+// for messages of the same intent with the same effects, also with a new blockhash, later deadlines and lower
+// fees. Any other effect, or a higher fee, needs a new approval.
 //
 // Several processes that sign for one wallet share its usage by a [SharedStore]: package policy/postgres.
 //

@@ -244,8 +244,7 @@ func TestACommittedPriceIsRevealed(t *testing.T) {
 	}
 	s := newStage(t, atLeast(1_000_000))
 	sign := func(sealed *protocol.SealedPrice, instructions ...solana.Instruction) error {
-		ctx := haggle.WithSigning(context.Background(), haggle.Signing{SealedPrice: sealed})
-		_, err := s.policy.SignMessage(ctx, s.message(instructions...))
+		_, err := s.policy.SignMessage(sealing(sealed), s.message(instructions...))
 		return err
 	}
 	deniedBy := func(rule policy.Rule, err error) {
@@ -276,6 +275,11 @@ func TestACommittedPriceIsRevealed(t *testing.T) {
 	}
 	// All reveals together cost at most as much as one transaction may.
 	s.denied(policy.RulePerDay, unitLimit(1_000), unitPrice(1_000_000), reveal)
+}
+
+// sealing returns the context of a signature that commits to a price.
+func sealing(sealed *protocol.SealedPrice) context.Context {
+	return haggle.WithSigning(context.Background(), haggle.Signing{SealedPrice: sealed})
 }
 
 // nonceIn reads the nonce from the document that keeps a sealed price.

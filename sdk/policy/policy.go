@@ -111,9 +111,9 @@ type Config struct {
 	// Approve, if set, approves transactions above a Limits.ApproveAbove by returning nil. Its error is the
 	// cause of the denial. It must return when its context ends.
 	Approve func(ctx context.Context, request *Request) error
-	// ApprovalTimeout is how long Approve may take. If zero, it is two minutes. An approval holds for further
-	// messages of the same intent for 24 hours, so an approval that comes after the blockhash has expired is
-	// not lost.
+	// ApprovalTimeout is how long Approve may take. If zero, it is two minutes. An approval holds for 24 hours
+	// for further messages with the same effects and no higher fees, so an approval that comes after the
+	// blockhash has expired is not lost.
 	ApprovalTimeout time.Duration `file:"approvalTimeout"`
 	// Stop, if set, stops the policy while it is switched on.
 	Stop *KillSwitch

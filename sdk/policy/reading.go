@@ -85,9 +85,13 @@ type reading struct {
 	signing haggle.Signing
 	names   []string
 	steps   []step
+	// contents are the programs, accounts and data of the instructions.
+	contents [][]byte
 
-	// intent identifies the effect of the message. spends are its spends without fees.
+	// intent is the part of the message that the chain executes at most once, and effects all of its effects.
+	// spends are its spends without fees.
 	intent       Digest
+	effects      Digest
 	spends, fees []Spend
 	prices       []Price
 	engagements  []Engagement
@@ -148,6 +152,9 @@ func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 		return nil, err
 	}
 	r.intent = r.intentDigest()
+	if r.effects, err = r.effectsDigest(); err != nil {
+		return nil, general(RuleMessage, err)
+	}
 	return r, nil
 }
 
@@ -164,6 +171,11 @@ func (r *reading) decode(index int, instruction solana.CompiledInstruction, meta
 	if err != nil {
 		return &Denial{Rule: RuleUndecodable, Instruction: index, Name: name, Subject: program, Cause: err}
 	}
+	content := slices.Clone(program[:])
+	for _, account := range accounts {
+		content = append(content, account.PublicKey[:]...)
+	}
+	r.contents = append(r.contents, append(content, instruction.Data...))
 	r.names, r.steps = append(r.names, name), append(r.steps, decoded)
 	return nil
 }

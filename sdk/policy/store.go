@@ -43,7 +43,7 @@ type Record struct {
 	Time int64 `json:"time"`
 	Day  int64 `json:"day"`
 	// Spends are the amounts that a counted message adds to the spending of its intent, and Fees the fees of
-	// the message itself.
+	// the message itself; in approved records Fees are the approved fees.
 	Spends []Spend `json:"spends,omitempty"`
 	Fees   []Spend `json:"fees,omitempty"`
 	// Engagements are the negotiations that a counted message creates or joins, Commitments the prices that
@@ -55,8 +55,8 @@ type Record struct {
 	Reveals []Digest `json:"reveals,omitempty"`
 	// Validity describes until when the chain can execute a counted message.
 	Validity Validity `json:"validity,omitzero"`
-	// Approved are the amounts that an approved record allows the intent to spend.
-	Approved []Total `json:"approved,omitempty"`
+	// Effects is the hash of all instructions, spends and prices that an approved record allows.
+	Effects Digest `json:"effects,omitzero"`
 	// Signature is the wallet's signature, in signed records.
 	Signature solana.Signature `json:"signature,omitzero"`
 	// Outcome is the outcome of a settled message: "confirmed", "failed", "expired" or "not sent".

@@ -44,7 +44,7 @@ required; 0 allows nothing:
 Without "counterparties", "arbiters" or "instructions" everyone and every usual one is allowed; with
 "instructions" no other one, and "compute_budget" is in every transaction. Above "approveAbove" (0 if it is
 left out) the command asks for approval at the terminal; without a terminal it does not sign. An approval
-holds for retries of the same transaction for 24 hours. Without "agreement" the wallet does not sign
+holds for 24 hours for retries with the same payments, receivers and prices, at no higher fee. Without "agreement" the wallet does not sign
 "milestone settle". While "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
 
 A sealed price is checked when the wallet commits to it; its reveal is then always signed.

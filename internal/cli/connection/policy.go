@@ -194,7 +194,8 @@ func requestText(request *policy.Request, amount func(mint solana.PublicKey, uni
 		lines = append(lines, line)
 	}
 	for _, price := range request.Prices {
-		lines = append(lines, fmt.Sprintf("  price  %s with %s", ofMint(price.Mint, price.Amount), price.Counterparty))
+		lines = append(lines, fmt.Sprintf("  price  %s as %s with %s in %s", ofMint(price.Mint, price.Amount),
+			strings.ToLower(price.Side.String()), price.Counterparty, price.Negotiation))
 	}
 	return strings.Join(lines, "\n")
 }
