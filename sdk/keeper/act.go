@@ -65,17 +65,18 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	if k.config.DryRun {
 		return k.wouldDo(ctx, simulated, most)
 	}
-	free, again, err := k.budget.reserve(most, time.Now())
+	l := k.laneOf(r.task)
+	free, again, err := l.budget.reserve(most, time.Now())
 	switch {
 	case err != nil:
 		return Action{Outcome: Failed, Cost: most, Err: err}
 	case !free:
-		return Action{Outcome: OverBudget, Cost: most, Again: again, Err: fmt.Errorf("keeper: daily budget used up: %d lamports", k.config.DailyBudget)}
+		return Action{Outcome: OverBudget, Cost: most, Again: again, Err: fmt.Errorf("keeper: daily budget for %s used up: %d lamports", l.name, l.budget.limit)}
 	}
 	// The fees of others may rise until the transaction is made; its own stays within the reserved amount.
 	receipt, err := action.With(haggle.WithMaxPriorityFee(simulated.PriorityFee)).Do(ctx, k.signer)
 	done := k.done(ctx, most, simulated.Fee, receipt, err)
-	if err := k.budget.settle(most, done.Cost, time.Now()); err != nil {
+	if err := l.budget.settle(most, done.Cost, time.Now()); err != nil {
 		k.config.Logger.Error("returning a reserved amount to the budget failed", "error", err)
 	}
 	return done

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // Defaults of a Config.
@@ -23,6 +26,8 @@ const (
 	DefaultMaxFee = 100_000
 	// DefaultDailyBudget is in lamports: the cost of 2,000 transactions without a priority fee.
 	DefaultDailyBudget = 10_000_000
+	// DefaultCloseShareBps is a quarter, in basis points.
+	DefaultCloseShareBps = 2_500
 )
 
 // Unlimited as MaxFee or DailyBudget sets no limit.
@@ -42,18 +47,27 @@ type Config struct {
 	Jitter time.Duration
 	// ActionsPerMinute limits the actions that start in a minute. If zero, DefaultActionsPerMinute is used.
 	ActionsPerMinute int
-	// Concurrency limits the actions in flight. If zero, DefaultConcurrency is used.
+	// Concurrency limits the expiries, releases and settlements in flight. If zero, DefaultConcurrency is
+	// used. One close is in flight beside them.
 	Concurrency int
+	// CloseShareBps is the part of ActionsPerMinute and of DailyBudget that only closes use, in basis points,
+	// 1 to 9,999. Expiries, releases and settlements have the rest, and closes start only when none of them
+	// waits: so closes neither delay them nor use up their budget. If zero, DefaultCloseShareBps is used.
+	CloseShareBps uint16
+	// Mints are the mints with a value. While more tasks are due than the keeper can start, every second one is
+	// a task of these mints, larger escrows earlier, so that negotiations of worthless mints delay each of
+	// them by one task at most. If nil, the mints with a [token.WellKnownSymbol] are used.
+	Mints []solana.PublicKey
 	// MaxFee limits the cost of one action in lamports, including the rent of accounts that it creates. If
 	// zero, DefaultMaxFee is used.
 	MaxFee uint64
 	// DailyBudget limits the cost of all actions of this keeper within 24 hours, in lamports. An action that
-	// could exceed it waits. If zero, DefaultDailyBudget is used. Without BudgetFile a restarted keeper has
+	// could exceed its part, closes CloseShareBps and other actions the rest, waits. If zero, DefaultDailyBudget is used. Without BudgetFile a restarted keeper has
 	// the whole budget again.
 	DailyBudget uint64
-	// BudgetFile is the path of a file that keeps the expenses when the keeper ends. The highest cost of an
-	// action is written to it before the action is sent. Two keepers cannot share it. If empty, the expenses
-	// are kept in memory.
+	// BudgetFile is the path of a file that keeps the expenses when the keeper ends; those of closes are in a
+	// second file with the suffix ".closes". The highest cost of an action is written before the action is
+	// sent. Two keepers cannot share the files. If empty, the expenses are kept in memory.
 	BudgetFile string
 	// DryRun reports the due actions and their costs, and signs nothing.
 	DryRun bool
@@ -124,22 +138,34 @@ type Action struct {
 	Err error
 }
 
-func (c *Config) budgetFile() *budgetFile {
+func (c *Config) budgetFile(suffix string) *budgetFile {
 	if c.BudgetFile == "" {
 		return nil
 	}
-	return &budgetFile{path: c.BudgetFile}
+	return &budgetFile{path: c.BudgetFile + suffix}
+}
+
+// lists reports whether Mints, or their default, contain the mint.
+func (c *Config) lists(mint solana.PublicKey) bool {
+	if c.Mints == nil {
+		return token.WellKnownSymbol(mint) != ""
+	}
+	return slices.Contains(c.Mints, mint)
 }
 
 func (c Config) withDefaults() (Config, error) {
 	if c.ScanEvery < 0 || c.ActionsPerMinute < 0 || c.Concurrency < 0 {
 		return c, errors.New("keeper: ScanEvery, ActionsPerMinute and Concurrency cannot be negative")
 	}
+	if c.CloseShareBps >= wholeBps {
+		return c, fmt.Errorf("keeper: CloseShareBps %d: must be 1 to %d, or 0 for the default", c.CloseShareBps, wholeBps-1)
+	}
 	c.ScanEvery = cmp.Or(c.ScanEvery, DefaultScanEvery)
 	c.Grace = max(cmp.Or(c.Grace, DefaultGrace), 0)
 	c.Jitter = max(cmp.Or(c.Jitter, DefaultJitter), 0)
 	c.ActionsPerMinute = cmp.Or(c.ActionsPerMinute, DefaultActionsPerMinute)
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
+	c.CloseShareBps = cmp.Or(c.CloseShareBps, DefaultCloseShareBps)
 	c.MaxFee = cmp.Or(c.MaxFee, DefaultMaxFee)
 	c.DailyBudget = cmp.Or(c.DailyBudget, DefaultDailyBudget)
 	if c.Logger == nil {

@@ -72,7 +72,7 @@ func TestKeeperSpendsNoMoreThanItReserved(t *testing.T) {
 		return `[{"slot":1,"prioritizationFee":100000000}]`
 	}, 1_000_000)
 	const limit = 10_000
-	w := s.keeper(keeper.Config{MaxFee: limit, DailyBudget: limit})
+	w := s.keeper(keeper.Config{MaxFee: limit, DailyBudget: 2 * limit, CloseShareBps: 5000})
 	before := s.lamports(w.key.PublicKey())
 	require.NoError(t, w.Once(s.ctx))
 	cost := before - s.lamports(w.key.PublicKey())
@@ -102,7 +102,7 @@ func TestUnpaidRentReturnsToTheBudget(t *testing.T) {
 		}
 		return ""
 	}, 0)
-	w := s.keeper(keeper.Config{MaxFee: 3_000_000, DailyBudget: 3_000_000})
+	w := s.keeper(keeper.Config{MaxFee: 3_000_000, DailyBudget: 6_000_000, CloseShareBps: 5000})
 	before := s.lamports(w.key.PublicKey())
 	require.NoError(t, w.Once(s.ctx))
 	require.Nil(t, s.state(negotiation))

@@ -15,6 +15,14 @@
 // within 24 hours. The highest cost is reserved before a transaction is sent; the difference to its real cost
 // is given back.
 //
+// # Order
+//
+// Anyone can create negotiations that cost almost nothing and leave their expiry and closing to keepers. They
+// must not delay the expiry of other negotiations, where a party waits for its money. So closes start only when
+// no other task waits, and use only Config.CloseShareBps of the rate and of the budget. While more expiries,
+// releases and settlements are due than the keeper can start, their buyers take turns, and every second task
+// has a mint of Config.Mints; among those, each doubling of the escrow counts as a minute of lateness.
+//
 // # Several keepers
 //
 // Any number of keepers can run at the same time, beside the parties' agents. The parties have Config.Grace

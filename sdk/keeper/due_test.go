@@ -48,13 +48,14 @@ func TestClosingWaitsForTheSecondAfterCreation(t *testing.T) {
 		Status: protocol.NegotiationStatusRejected, CreatedAt: 1_800_000_000,
 	}}
 	k := &Keeper{records: make(map[solana.PublicKey]*record)}
+	k.queued.L, k.urgent, k.closes = &k.lock, &lane{}, &lane{}
 	k.update(over, 0)
 	none := func(solana.PublicKey) time.Duration { return 0 }
-	due, next := k.due(over.CreatedAt, none)
-	require.Empty(t, due)
+	due, next := k.queueDue(over.CreatedAt, none)
+	require.Zero(t, due)
 	require.Equal(t, time.Second, next)
-	due, _ = k.due(over.CreatedAt+1, none)
-	require.Len(t, due, 1)
+	due, _ = k.queueDue(over.CreatedAt+1, none)
+	require.Equal(t, 1, due)
 }
 
 func TestKeepersWaitDifferently(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
-	"golang.org/x/sync/errgroup"
-	"golang.org/x/time/rate"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
@@ -43,9 +41,8 @@ type Keeper struct {
 	signer haggle.Signer
 	self   solana.PublicKey
 	config Config
-	budget budget
-	// pace limits the rate of actions.
-	pace *rate.Limiter
+	// closes carries out closes, urgent all other tasks.
+	urgent, closes *lane
 
 	running atomic.Bool
 	// hints are transactions of the program.
@@ -60,6 +57,9 @@ type Keeper struct {
 	connected, scanRequested bool
 	// scans counts the scans.
 	scans uint64
+	// open is the number of tasks that are queued or in flight. queued is signalled when it or a queue changes.
+	open   int
+	queued sync.Cond
 }
 
 // record is the state of a negotiation.
@@ -80,7 +80,16 @@ type record struct {
 	notBefore time.Time
 	// reported is set in a dry run when the action has been reported.
 	reported bool
-	busy     bool
+	// busy reports whether the task is queued or in flight.
+	busy bool
+
+	// buyer, stake (the escrow in base units) and listed (whether Config.Mints list its mint) order due tasks;
+	// turn and rank are the place in a queue.
+	buyer  solana.PublicKey
+	stake  uint64
+	listed bool
+	turn   uint64
+	rank   int64
 }
 
 // New returns a keeper that pays with the signer's account.
@@ -92,14 +101,15 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Keeper, e
 	if err != nil {
 		return nil, err
 	}
-	return &Keeper{
+	k := &Keeper{
 		client: client, signer: signer, self: signer.PublicKey(), config: config,
-		budget:  budget{limit: config.DailyBudget, file: config.budgetFile()},
-		pace:    rate.NewLimiter(rate.Every(time.Minute/time.Duration(config.ActionsPerMinute)), 1),
 		hints:   make(chan solana.Signature, hintsHeld),
 		changed: make(chan struct{}, 1),
 		records: make(map[solana.PublicKey]*record),
-	}, nil
+	}
+	k.urgent, k.closes = newLanes(&k.config)
+	k.queued.L = &k.lock
+	return k, nil
 }
 
 // retryPause returns the pauses between attempts. They are long if only others can remove the cause.
@@ -131,8 +141,8 @@ func (k *Keeper) Run(ctx context.Context) (err error) {
 	for range readers {
 		listening.Go(func() { k.readHinted(ctx) })
 	}
-	workers := k.newWorkers()
-	defer workers.Wait()
+	finish := k.serveLanes(ctx)
+	defer finish()
 	var scanned time.Time
 	for ctx.Err() == nil {
 		if k.untilScan(scanned) <= 0 {
@@ -143,7 +153,7 @@ func (k *Keeper) Run(ctx context.Context) (err error) {
 			}
 			scanned = time.Now()
 		}
-		_, next, err := k.round(ctx, workers, k.patience)
+		_, next, err := k.round(ctx, k.patience)
 		if err != nil {
 			k.config.Logger.Warn("reading the chain's clock failed", "error", err)
 			next = clockEvery
@@ -153,24 +163,23 @@ func (k *Keeper) Run(ctx context.Context) (err error) {
 	return context.Cause(ctx)
 }
 
-func (k *Keeper) newWorkers() *errgroup.Group {
-	workers := new(errgroup.Group)
-	workers.SetLimit(k.config.Concurrency)
-	return workers
-}
-
-// begin reserves the keeper and its budget file until end is called.
+// begin reserves the keeper and its budget files until end is called.
 func (k *Keeper) begin() (end func() error, err error) {
 	if k.running.Swap(true) {
 		return nil, ErrRunning
 	}
-	if err := k.budget.open(time.Now()); err != nil {
+	now := time.Now()
+	if err := k.urgent.budget.open(now); err != nil {
 		k.running.Store(false)
 		return nil, err
 	}
+	if err := k.closes.budget.open(now); err != nil {
+		k.running.Store(false)
+		return nil, errors.Join(err, k.urgent.budget.close())
+	}
 	return func() error {
 		defer k.running.Store(false)
-		return k.budget.close()
+		return errors.Join(k.urgent.budget.close(), k.closes.budget.close())
 	}, nil
 }
 
@@ -215,13 +224,16 @@ func (k *Keeper) Once(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
+	serving, stop := context.WithCancel(ctx)
+	finish := k.serveLanes(serving)
+	defer finish()
+	defer stop()
 	for range mostRounds {
 		if err := k.scan(ctx); err != nil {
 			return err
 		}
-		workers := k.newWorkers()
-		begun, _, err := k.round(ctx, workers, func(solana.PublicKey) time.Duration { return 0 })
-		_ = workers.Wait()
+		begun, _, err := k.round(ctx, func(solana.PublicKey) time.Duration { return 0 })
+		k.await(ctx)
 		if err != nil || begun == 0 || k.config.DryRun {
 			return err
 		}
@@ -274,6 +286,7 @@ func (k *Keeper) update(n *haggle.Snapshot, scan uint64) {
 		}
 		k.records[n.Address] = &record{
 			address: n.Address, task: next, created: n.CreatedAt, slot: n.Slot, since: time.Now(), updated: time.Now(), scan: scan,
+			buyer: n.Buyer, stake: n.EscrowAmount, listed: k.config.lists(n.TokenMint),
 		}
 	case r.busy || n.Slot < r.slot:
 	case r.task != next:
@@ -284,9 +297,8 @@ func (k *Keeper) update(n *haggle.Snapshot, scan uint64) {
 	}
 }
 
-// round starts all tasks that are due, the oldest first. It returns their number, and the time until the next
-// task is due.
-func (k *Keeper) round(ctx context.Context, workers *errgroup.Group, patience func(solana.PublicKey) time.Duration) (begun int, next time.Duration, err error) {
+// round queues all tasks that are due. It returns their number, and the time until the next task is due.
+func (k *Keeper) round(ctx context.Context, patience func(solana.PublicKey) time.Duration) (begun int, next time.Duration, err error) {
 	if k.isIdle() {
 		return 0, k.config.ScanEvery, nil
 	}
@@ -294,22 +306,7 @@ func (k *Keeper) round(ctx context.Context, workers *errgroup.Group, patience fu
 	if err != nil {
 		return 0, 0, err
 	}
-	due, next := k.due(now, patience)
-	for _, r := range due {
-		if k.pace.Wait(ctx) != nil {
-			k.release(r)
-			continue
-		}
-		begun++
-		workers.Go(func() error {
-			if ctx.Err() != nil {
-				k.release(r)
-				return nil
-			}
-			k.do(ctx, r)
-			return nil
-		})
-	}
+	begun, next = k.queueDue(now, patience)
 	return begun, next, nil
 }
 
@@ -319,11 +316,13 @@ func (k *Keeper) isIdle() bool {
 	return len(k.records) == 0
 }
 
-// due returns the records whose task is due, marked as busy, and the time until the next one is.
-func (k *Keeper) due(now int64, patience func(solana.PublicKey) time.Duration) (due []*record, next time.Duration) {
+// queueDue queues the due tasks, the most overdue first, and marks their records as busy. It returns their
+// number, and the time until the next task is due.
+func (k *Keeper) queueDue(now int64, patience func(solana.PublicKey) time.Duration) (count int, next time.Duration) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	next = idleEvery
+	var due []*record
 	for _, r := range k.records {
 		if r.task.kind == "" || r.busy || r.reported {
 			continue
@@ -339,15 +338,14 @@ func (k *Keeper) due(now int64, patience func(solana.PublicKey) time.Duration) (
 			next = min(next, left)
 			continue
 		}
-		r.busy = true
+		r.busy, r.rank = true, rankOf(r.task, r.stake, r.listed)
 		due = append(due, r)
 	}
-	slices.SortFunc(due, func(a, b *record) int { return cmp.Compare(a.task.due, b.task.due) })
-	return due, next
-}
-
-func (k *Keeper) release(r *record) {
-	k.lock.Lock()
-	defer k.lock.Unlock()
-	r.busy = false
+	slices.SortFunc(due, func(a, b *record) int { return cmp.Compare(a.rank, b.rank) })
+	for _, r := range due {
+		k.laneOf(r.task).add(r)
+	}
+	k.open += len(due)
+	k.queued.Broadcast()
+	return len(due), next
 }

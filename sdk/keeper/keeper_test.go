@@ -382,9 +382,9 @@ func TestMaxFeeAndDailyBudgetLimitTheKeeper(t *testing.T) {
 	for range 3 {
 		s.agreed()
 	}
-	w := s.keeper(keeper.Config{DailyBudget: 10_000, Concurrency: 1})
+	w := s.keeper(keeper.Config{DailyBudget: 40_000})
 	require.NoError(t, w.Once(s.ctx))
-	require.Len(t, w.reported(keeper.Done), 2)
+	require.Len(t, w.reported(keeper.Done), 2, "a quarter of the budget is for closes")
 	over := w.reported(keeper.OverBudget)
 	require.Len(t, over, 1)
 	require.Greater(t, time.Until(over[0].Again), 23*time.Hour)
@@ -408,13 +408,28 @@ func TestMaxFeeAndDailyBudgetLimitTheKeeper(t *testing.T) {
 	require.EqualValues(t, 2_044_280, before-s.lamports(generous.key.PublicKey()))
 }
 
+func TestClosesDoNotUseTheBudgetOfExpiries(t *testing.T) {
+	s := setStage(t)
+	silent := s.offered()
+	for range 3 {
+		s.agreed()
+	}
+	w := s.keeper(keeper.Config{DailyBudget: 20_000})
+	require.NoError(t, w.Once(s.ctx))
+	require.Len(t, w.reported(keeper.OverBudget), 2)
+	s.advance(70 * time.Second)
+	require.NoError(t, w.Once(s.ctx))
+	require.Equal(t, protocol.NegotiationStatusExpired, s.state(silent).Status)
+	require.Len(t, w.reported(keeper.Done), 2)
+}
+
 // A restarted keeper continues with the budget that it had.
 func TestRestartedKeeperKeepsItsExpenses(t *testing.T) {
 	s := setStage(t)
 	for range 3 {
 		s.agreed()
 	}
-	config := keeper.Config{DailyBudget: 10_000, Concurrency: 1, BudgetFile: filepath.Join(t.TempDir(), "budget")}
+	config := keeper.Config{DailyBudget: 20_000, CloseShareBps: 5000, BudgetFile: filepath.Join(t.TempDir(), "budget")}
 	first := s.keeper(config)
 	require.NoError(t, first.Once(s.ctx))
 	require.Len(t, first.reported(keeper.Done), 2)

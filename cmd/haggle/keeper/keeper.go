@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
@@ -31,6 +32,9 @@ The keypair pays 5,000 lamports per transaction and earns nothing; escrow, payou
 parties. To close a negotiation also costs about 2,000,000 lamports of rent if the treasury has no token
 account for the mint. The default --max-fee does not allow that.
 
+Closes come last, and use only --close-share-bps of --rate and --budget. While many actions are due, buyers
+take turns, and every second action is for a mint of --mints.
+
 Several keepers can run at the same time. The later one fails in simulation, pays no fee and prints nothing;
 two that send at the same moment, which --jitter makes rare, cost one of them a fee. A keeper receives
 events, and scans all negotiations from time to time for those that it missed. A restarted keeper has its
@@ -42,7 +46,8 @@ type keeperCommand struct {
 	*session.Session
 	once, dryRun         bool
 	every, grace, jitter duration.Flag
-	rate                 uint16
+	rate, closeShare     uint16
+	mints                []string
 	maxFee, budget       uint64
 	budgetFile           string
 	verbose              bool
@@ -65,6 +70,8 @@ func Command(s *session.Session) *cobra.Command {
 	flags.Var(&k.grace, "grace", "how long the parties have to act themselves")
 	flags.Var(&k.jitter, "jitter", "random additional wait, so that not all keepers act at once")
 	flags.Uint16Var(&k.rate, "rate", keeper.DefaultActionsPerMinute, "most actions begun in a minute")
+	flags.Uint16Var(&k.closeShare, "close-share-bps", keeper.DefaultCloseShareBps, "part of --rate and --budget for closes, in basis points, 1 to 9999")
+	flags.StringSliceVar(&k.mints, "mints", nil, "mints that every second action is for, while many are due (default: SOL and USDC)")
 	flags.Uint64Var(&k.maxFee, "max-fee", keeper.DefaultMaxFee, "most that one action may cost, rent of new accounts included, in lamports")
 	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
 	flags.StringVar(&k.budgetFile, "budget-file", "", "file with the expenses of the last 24 hours; for one keeper at a time")
@@ -82,6 +89,16 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 		return exitcode.Usagef("--rate must be positive")
 	case k.maxFee == 0 || k.budget == 0:
 		return exitcode.Usagef("--max-fee and --budget must be positive; use --dry-run to send nothing")
+	case k.closeShare == 0 || k.closeShare > 9_999:
+		return exitcode.Usagef("--close-share-bps must be 1 to 9999")
+	}
+	var mints []solana.PublicKey
+	for _, written := range k.mints {
+		mint, err := connection.ParseAddress(written)
+		if err != nil {
+			return exitcode.Usagef("--mints: %w", err)
+		}
+		mints = append(mints, mint)
 	}
 	client, key, err := k.ClientAndKey(ctx)
 	if err != nil {
@@ -91,6 +108,7 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 	works, err := keeper.New(client, key, keeper.Config{
 		ScanEvery: time.Duration(k.every), Grace: orNone(k.grace), Jitter: orNone(k.jitter), ActionsPerMinute: int(k.rate),
 		MaxFee: k.maxFee, DailyBudget: k.budget, BudgetFile: k.budgetFile, DryRun: k.dryRun, Logger: k.logger(),
+		CloseShareBps: k.closeShare, Mints: mints,
 		Check: func(ctx context.Context, run *haggle.DryRun) error {
 			_, err := onchain.CheckPolicy(ctx, key, run)
 			return err
