@@ -80,6 +80,34 @@ var ErrMalformed = errors.New("the node's answer cannot be used")
 // hash. The client sends it no further requests.
 var ErrOtherCluster = errors.New("the node is of another cluster")
 
+// ErrSingleSource: only one node confirms a fact, and the caller has not accepted one node's word for it.
+var ErrSingleSource = errors.New("only one node confirms it; configure nodes of several operators")
+
+// ContradictionError is the error of nodes that contradict each other about the chain: at least one of them is
+// wrong, or far behind.
+type ContradictionError struct {
+	// Subject is the disputed fact.
+	Subject string
+	// Claims are the nodes' claims about it, in the configured order of the nodes.
+	Claims []Claim
+}
+
+// Claim is a node's claim about the chain.
+type Claim struct {
+	// Host is the node's host, without the rest of its URL.
+	Host string
+	// Text describes the claim in the client's own words.
+	Text string
+}
+
+func (e *ContradictionError) Error() string {
+	var claims []string
+	for _, claim := range e.Claims {
+		claims = append(claims, claim.Host+": "+claim.Text)
+	}
+	return fmt.Sprintf("nodes contradict each other about %s: %s", e.Subject, strings.Join(claims, "; "))
+}
+
 // Health is the health of one of a client's nodes.
 type Health struct {
 	// Host is the node's host, without the rest of its URL.

@@ -1,6 +1,11 @@
 package rpcpool
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+)
 
 // Single is one endpoint of a pool, for requests whose answers have to be consistent.
 type Single struct {
@@ -18,8 +23,23 @@ func (s Single) HoweverOld() Single {
 	return s
 }
 
+// Host names the endpoint.
+func (s Single) Host() string { return s.endpoint.host }
+
 // Size returns the number of endpoints.
 func (p *Pool) Size() int { return len(p.endpoints) }
+
+// All returns every endpoint of this cluster, in the configured order, for facts that no endpoint alone can
+// prove. Their answers may be of any age, and their calls wait for the end of a Retry-After.
+func (p *Pool) All() []Single {
+	var all []Single
+	for _, e := range p.endpoints {
+		if e.isBanned() == nil {
+			all = append(all, Single{pool: p, endpoint: e, anyAge: true})
+		}
+	}
+	return all
+}
 
 // Each calls do with one endpoint after the other, the fittest first, until it returns false. It skips
 // endpoints that are banned or have sent a Retry-After that has not passed.
@@ -42,6 +62,11 @@ func (s Single) Call(ctx context.Context, out any, method string, params []any) 
 }
 
 func (s Single) call(ctx context.Context, request *request) error {
+	if _, until := s.endpoint.fitness(request, time.Now()); !until.IsZero() {
+		if err := wait.For(ctx, time.Until(until)); err != nil {
+			return s.pool.interrupted(ctx, nil)
+		}
+	}
 	if !s.anyAge {
 		request.floor = s.pool.slots.floor(request.level)
 	}

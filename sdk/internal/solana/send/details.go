@@ -56,7 +56,7 @@ func (p *Pending) Settle(
 	}
 	receipt.Logs = details.Meta.LogMessages
 	receipt.Fee = details.Meta.Fee
-	receipt.Payments = paymentsOf(details)
+	receipt.Payments = PaymentsOf(details)
 	if details.Meta.ComputeUnitsConsumed != nil {
 		receipt.ComputeUnits = *details.Meta.ComputeUnitsConsumed
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// paymentsOf returns the token accounts that hold more after a transaction than before. Balances that cannot
+// PaymentsOf returns the token accounts that hold more after a transaction than before. Balances that cannot
 // be read are left out.
-func paymentsOf(details *rpc.GetTransactionResult) []transaction.Payment {
+func PaymentsOf(details *rpc.GetTransactionResult) []transaction.Payment {
 	tx, err := details.Transaction.GetTransaction()
 	if err != nil {
 		return nil

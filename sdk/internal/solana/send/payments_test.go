@@ -58,5 +58,5 @@ func TestReceiptNamesTheAccountsThatHoldMore(t *testing.T) {
 	require.NoError(t, json.Unmarshal(answer, &details))
 	assert.Equal(t, []transaction.Payment{
 		{Account: paid, Owner: owner, Mint: keptMint, Amount: 40}, {Account: created, Owner: owner, Mint: keptMint, Amount: 50}, {Account: looked, Owner: owner, Mint: keptMint, Amount: 1},
-	}, paymentsOf(&details))
+	}, PaymentsOf(&details))
 }
