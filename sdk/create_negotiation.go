@@ -20,8 +20,8 @@ import (
 // defaultDeadline is the time that a negotiation may take if its creator does not set one.
 const defaultDeadline = time.Hour
 
-// CreateRequest has the terms on which a buyer invites a seller. Defaults come from the protocol's
-// configuration.
+// CreateRequest has the terms on which a buyer invites a seller. Defaults are the specification's constants in
+// package protocol: the protocol's configuration, which a node could report wrongly, sets no term.
 type CreateRequest struct {
 	// Buyer signs, deposits the escrow and pays the rent, which comes back when the negotiation is closed.
 	Buyer solana.PublicKey
@@ -43,13 +43,13 @@ type CreateRequest struct {
 	Key string
 	// SessionID distinguishes this pair's negotiations, instead of Key.
 	SessionID *uint64
-	// MaxRounds is the most offers that can be made, 1 to 20. If zero, the configuration's default is used.
+	// MaxRounds is the most offers that can be made, 1 to 20. If zero, [protocol.DefaultMaxRounds] is used.
 	MaxRounds uint8
-	// DecayRateBps is the share of the escrow that each offer costs, 0 to 1,000 basis points. If nil, the
-	// configuration's default is used.
+	// DecayRateBps is the share of the escrow that each offer costs, 0 to 1,000 basis points. If nil,
+	// [protocol.DefaultDecayRateBps] is used.
 	DecayRateBps *uint16
-	// ResponseWindow is the time to answer, 1 minute to 1 hour, rounded up to seconds. If zero, the
-	// configuration's default is used.
+	// ResponseWindow is the time to answer, 1 minute to 1 hour, rounded up to seconds. If zero,
+	// [protocol.DefaultResponseWindow] is used.
 	ResponseWindow time.Duration
 	// Deadline is the time after which the negotiation expires at the latest, 1 minute to 24 hours from the
 	// chain's present, rounded up to seconds. If zero, one hour is used. A deadline close to the
@@ -66,9 +66,10 @@ type CreateRequest struct {
 	Zopa bool
 	// Milestones are the tranches of the price. If nil, the price is paid at once.
 	Milestones *Milestones
-	// MaxFeeBps is the highest protocol fee that the buyer agrees to, in basis points of the price. If nil,
-	// it is the fee in the configuration that the action is built on. If the configuration has a higher fee
-	// when the transaction is executed, the program answers [protocol.ErrStaleState].
+	// MaxFeeBps is the highest protocol fee that the buyer agrees to, 0 to 500 basis points of the price. If
+	// nil, it is the fee in the configuration that the action is built on, which must not exceed
+	// [protocol.DefaultProtocolFeeBps]: the build of the action returns [protocol.ErrStaleState] then. The
+	// program returns this error if the fee is above the limit when the transaction is executed.
 	MaxFeeBps *uint16
 	// Metadata is structured: all zeros, Terms.Metadata or TermsDocument.Metadata.
 	Metadata [64]byte
@@ -140,9 +141,10 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtAct
 	if err != nil {
 		return nil, fmt.Errorf("chain's clock: %w", err)
 	}
-	// A buyer that repeats a purchase under the same session id may no longer have the escrow amount, and
-	// must receive the error of a repetition instead of the one of missing funds.
-	params := request.params(&config.ProtocolConfig, now)
+	// A buyer that repeats a purchase under the same session id may no longer have the escrow amount, or the
+	// fee may have risen. It must receive the error of a repetition instead.
+	maxFee, feeErr := request.maxFee(config.DefaultProtocolFeeBps)
+	params := request.params(maxFee, now)
 	intent := request.intent(params)
 	sessionID, negotiation, err := c.freeSession(ctx, request, intent)
 	if err != nil {
@@ -150,10 +152,13 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtAct
 	}
 	from, wrapping, err := c.depositOf(ctx, request.Deposit, request.Buyer, mint, request.EscrowAmount)
 	if err != nil {
+		err = fmt.Errorf("buyer's token account: %w", err)
+	}
+	if err = cmp.Or(feeErr, err); err != nil {
 		if done := c.createdBefore(ctx, request.Buyer, negotiation); done != nil {
 			return nil, done
 		}
-		return nil, fmt.Errorf("buyer's token account: %w", err)
+		return nil, err
 	}
 	vault, _, err := protocol.FindVaultAddress(negotiation)
 	if err != nil {
@@ -228,7 +233,21 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 // transaction's execution.
 const executionSlack = 5
 
-func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) protocol.NegotiationParams {
+// maxFee returns the highest fee that the buyer agrees to. fee is the one in the configuration, as a node
+// reports it. Only the caller can agree to a higher fee than the specification's.
+func (r *CreateRequest) maxFee(fee uint16) (uint16, error) {
+	switch {
+	case r.MaxFeeBps != nil:
+		return *r.MaxFeeBps, nil
+	case fee > protocol.DefaultProtocolFeeBps:
+		return 0, protocol.Refuse("create_negotiation", protocol.ErrStaleState,
+			"the protocol fee is %d basis points, above the default of %d: set CreateRequest.MaxFeeBps to agree to it",
+			fee, protocol.DefaultProtocolFeeBps)
+	}
+	return fee, nil
+}
+
+func (r *CreateRequest) params(maxFee uint16, now int64) protocol.NegotiationParams {
 	deadline := optional.Seconds(r.Deadline, int64(defaultDeadline/time.Second))
 	if deadline >= protocol.MinDeadlineSeconds {
 		deadline = max(deadline, protocol.MinDeadlineSeconds+executionSlack)
@@ -236,15 +255,15 @@ func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) proto
 	params := protocol.NegotiationParams{
 		EscrowAmount:   r.EscrowAmount,
 		ServiceHash:    r.ServiceHash,
-		MaxRounds:      cmp.Or(r.MaxRounds, config.DefaultMaxRounds),
-		DecayRateBps:   optional.Or(r.DecayRateBps, config.DefaultDecayRateBps),
-		ResponseWindow: optional.Seconds(r.ResponseWindow, config.DefaultResponseWindow),
+		MaxRounds:      cmp.Or(r.MaxRounds, protocol.DefaultMaxRounds),
+		DecayRateBps:   optional.Or(r.DecayRateBps, protocol.DefaultDecayRateBps),
+		ResponseWindow: optional.Seconds(r.ResponseWindow, protocol.DefaultResponseWindow),
 		GlobalDeadline: now + deadline,
 		MinOfferBps:    cmp.Or(r.MinOfferBps, protocol.DefaultMinOfferBps),
 		ZopaEnabled:    r.Zopa,
 		BondRequired:   r.Bond,
 		Metadata:       r.Metadata,
-		MaxFeeBps:      optional.Or(r.MaxFeeBps, config.DefaultProtocolFeeBps),
+		MaxFeeBps:      maxFee,
 	}
 	if m := r.Milestones; m != nil {
 		params.Arbiter = m.Arbiter

@@ -39,7 +39,7 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 	a.node.accounts = map[solana.PublicKey]any{
 		testMint: answerOf(solana.TokenProgramID, 1, mintData()),
 		config: answerOf(protocol.ProgramID, 1,
-			(&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).AppendTo(nil)),
+			(&protocol.ProtocolConfig{}).AppendTo(nil)),
 		solana.SysVarClockPubkey: answerOf(sysvarOwner, 1, clock),
 		tokens: answerOf(solana.TokenProgramID, 1,
 			tokenData(testMint, a.me.PublicKey(), 10_000_000)),
@@ -201,25 +201,70 @@ func TestRepeatedPurchaseWithoutFundsReturnsAlreadyDone(t *testing.T) {
 	}
 }
 
-func TestUnsetTermsComeFromTheConfiguration(t *testing.T) {
-	config := &protocol.ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150,
-		DefaultResponseWindow: 90, DefaultProtocolFeeBps: 50}
+func TestUnsetTermsAreTheSpecificationsDefaults(t *testing.T) {
 	request := &CreateRequest{EscrowAmount: 100_000}
 	assert.Equal(t, protocol.NegotiationParams{
-		EscrowAmount: 100_000, MaxRounds: 7, DecayRateBps: 150, ResponseWindow: 90,
-		GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000,
-		MaxFeeBps: 50,
-	}, request.params(config, 1_000))
+		EscrowAmount: 100_000, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,
+		GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000, MaxFeeBps: 30,
+	}, request.params(30, 1_000))
 
 	request = &CreateRequest{
 		EscrowAmount: 100_000, MaxRounds: 3, DecayRateBps: new(uint16(0)), ResponseWindow: 61*time.Second + 1,
 		Deadline: 2 * time.Hour, MinOfferBps: 100,
-		MaxFeeBps: new(uint16(0)),
 	}
 	assert.Equal(t, protocol.NegotiationParams{
 		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200,
 		MinOfferBps: 100,
-	}, request.params(config, 1_000))
+	}, request.params(0, 1_000))
+}
+
+// configure replaces the configuration account as the node returns it.
+func (a *agent) configure(t *testing.T, config *protocol.ProtocolConfig) {
+	t.Helper()
+	address, _, err := protocol.FindConfigAddress()
+	require.NoError(t, err)
+	a.node.accounts[address] = answerOf(protocol.ProgramID, 1, config.AppendTo(nil))
+}
+
+// The node's configuration has the worst values that the program allows for a buyer.
+func TestConfigurationOfANodeWorsensNoTerm(t *testing.T) {
+	worst := protocol.ProtocolConfig{
+		DefaultMaxRounds: protocol.MaxRounds, DefaultDecayRateBps: protocol.MaxDecayRateBps,
+		DefaultResponseWindow: protocol.MinResponseWindow,
+	}
+	for name, c := range map[string]struct {
+		fee      uint16
+		named    *uint16
+		agreed   uint16
+		rejected bool
+	}{
+		"fee of the specification": {fee: protocol.DefaultProtocolFeeBps, agreed: protocol.DefaultProtocolFeeBps},
+		"lower fee":                {fee: 20, agreed: 20},
+		"higher fee":               {fee: protocol.DefaultProtocolFeeBps + 1, rejected: true},
+		"higher fee that the buyer names": {
+			fee: protocol.MaxProtocolFeeBps, named: new(protocol.MaxProtocolFeeBps), agreed: protocol.MaxProtocolFeeBps,
+		},
+		"lower fee than the buyer names": {fee: 20, named: new(uint16(30)), agreed: 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, config := newBuyer(t), worst
+			config.DefaultProtocolFeeBps = c.fee
+			a.configure(t, &config)
+			action, err := a.create(t, func(r *CreateRequest) { r.MaxFeeBps = c.named })
+			if c.rejected {
+				require.ErrorIs(t, err, protocol.ErrStaleState)
+				require.ErrorContains(t, err, "the protocol fee is 51 basis points, above the default of 50")
+				require.ErrorContains(t, err, "MaxFeeBps")
+				return
+			}
+			require.NoError(t, err)
+			params := action.Creation.Params
+			assert.Equal(t, c.agreed, params.MaxFeeBps)
+			assert.Equal(t, protocol.DefaultMaxRounds, params.MaxRounds)
+			assert.Equal(t, protocol.DefaultDecayRateBps, params.DecayRateBps)
+			assert.Equal(t, protocol.DefaultResponseWindow, params.ResponseWindow)
+		})
+	}
 }
 
 func TestTermsIncludeBondZopaAndMilestones(t *testing.T) {
@@ -228,7 +273,7 @@ func TestTermsIncludeBondZopaAndMilestones(t *testing.T) {
 		EscrowAmount: 100_000, Bond: 5_000, Zopa: true,
 		Milestones: &Milestones{Arbiter: arbiter, Shares: []uint16{2_500, 7_500}, Delivery: 48*time.Hour + 1},
 	}
-	params := request.params(&protocol.ProtocolConfig{}, 1_000)
+	params := request.params(0, 1_000)
 	assert.EqualValues(t, 5_000, params.BondRequired)
 	assert.True(t, params.ZopaEnabled)
 	assert.Equal(t, arbiter, params.Arbiter)
@@ -237,19 +282,19 @@ func TestTermsIncludeBondZopaAndMilestones(t *testing.T) {
 	assert.EqualValues(t, 1_000+48*3_600+1+2*(24*3_600+60), params.MilestoneDeadline)
 
 	request.Milestones.Delivery, request.Milestones.ReviewHours = 0, 3
-	params = request.params(&protocol.ProtocolConfig{}, 1_000)
+	params = request.params(0, 1_000)
 	assert.EqualValues(t, 3, params.ReviewHours)
 	assert.EqualValues(t, 1_000+30*86_400+2*(3*3_600+60), params.MilestoneDeadline)
 
 	// Eight reviews of a week come on top.
 	request.Milestones.ReviewHours = protocol.MaxReviewHours
 	request.Milestones.Shares = []uint16{1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250}
-	params = request.params(&protocol.ProtocolConfig{}, 1_000)
+	params = request.params(0, 1_000)
 	assert.EqualValues(t, 1_000+30*86_400+8*(168*3_600+60), params.MilestoneDeadline)
 
 	// Everything can be delivered until Delivery, and still be claimed.
 	request.Milestones.Delivery = 72 * time.Hour
-	params = request.params(&protocol.ProtocolConfig{}, 1_000)
+	params = request.params(0, 1_000)
 	n := protocol.Negotiation{MilestoneDeadline: params.MilestoneDeadline, ReviewHours: params.ReviewHours}
 	assert.EqualValues(t, 1_000+72*3_600, n.LatestClaim(8))
 }
@@ -260,7 +305,7 @@ func TestDeadlineLeavesTimeForTheExecution(t *testing.T) {
 		24 * time.Hour: 86_400,
 	} {
 		request := &CreateRequest{Deadline: requested}
-		assert.Equal(t, given, request.params(&protocol.ProtocolConfig{}, 0).GlobalDeadline, requested)
+		assert.Equal(t, given, request.params(0, 0).GlobalDeadline, requested)
 	}
 }
 

@@ -140,15 +140,14 @@ func (a administration) create(terms haggle.CreateRequest) move {
 	}}
 }
 
-// onDefaults are terms that use every default of the configuration.
+// onDefaults are terms that use every default of the SDK.
 func (a administration) onDefaults(escrow uint64) haggle.CreateRequest {
 	return haggle.CreateRequest{
 		Buyer: a.buyer.PublicKey(), Seller: a.seller.PublicKey(), Mint: a.mint, EscrowAmount: escrow, ServiceHash: service,
 	}
 }
 
-// Fee and defaults apply to later negotiations. A negotiation in progress keeps all its terms, the fee
-// included.
+// A fee applies to later negotiations. A negotiation in progress keeps all its terms, the fee included.
 func (a administration) updatesConfig() {
 	d := a.bargain(a.onDefaults(2_000_000))
 	before := terms(a.config())
@@ -159,7 +158,12 @@ func (a administration) updatesConfig() {
 	a.refuses(protocol.ErrUnauthorized, a.update(a.buyer, every))
 	a.configures(a.update(a.authority, every), changed)
 
-	later := a.bargain(a.onDefaults(3_000_000))
+	// The configuration sets no term but the fee, to which the buyer has to agree.
+	_, err := a.create(a.onDefaults(3_000_000)).build(a.ctx)
+	require.ErrorIs(a.t, err, protocol.ErrStaleState)
+	named := a.onDefaults(3_000_000)
+	named.DecayRateBps, named.ResponseWindow, named.MaxRounds, named.MaxFeeBps = &decay, time.Hour, 20, &fee
+	later := a.bargain(named)
 	state := later.state()
 	require.EqualValues(a.t, 1_000, state.DecayRateBps)
 	require.EqualValues(a.t, 3_600, state.ResponseWindow)
@@ -215,7 +219,9 @@ func (a administration) keepsToRanges() {
 	a.configures(a.update(a.authority, admin.UpdateConfigRequest{
 		DecayRateBps: &none, ResponseWindow: time.Minute, ProtocolFeeBps: &none, MaxRounds: 1,
 	}), least)
-	free := a.agree(a.onDefaults(1_000_000), 400_000)
+	undecaying := a.onDefaults(1_000_000)
+	undecaying.DecayRateBps = &none
+	free := a.agree(undecaying, 400_000)
 	a.forces(raw(a.authority, &valid))
 	require.Equal(a.t, terms(before), terms(a.config()))
 	free.closes(a.buyer)

@@ -26,7 +26,7 @@ const createHelp = `Escrows the maximum price and invites a seller. The keypair 
 The escrow goes to the seller, up to the price that both agree on, or back to the buyer. Each offer
 costs it a share (the decay), so that neither side gains from delay.
 
-The protocol's configuration has the defaults (haggle config show). The ranges:
+The defaults are the specification's, so that no node can choose worse terms. The ranges:
   --escrow      from 100000u          --rounds      1 to 20 offers of both sides together
   --decay-bps   0 to 1000             --window      60s to 1h to answer
   --deadline    60s to 1d from now    --min-offer-bps  100 to 9000 of the escrow's worth
@@ -35,8 +35,8 @@ With --bond the seller deposits a bond, which it gets back at the end. With --zo
 compare hidden reservation prices (haggle zopa --help), which requires a bond. With --milestones the
 price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.
 
-The negotiation keeps the protocol's fee of its creation. If the fee is above --max-fee-bps (default: the
-fee that the command has read), nothing is created.
+The negotiation keeps the protocol's fee of its creation. If the fee is above --max-fee-bps, nothing is
+created. The default is the fee that the command has read (haggle config show), at most 50.
 
 With --key a repeated command creates nothing: if the journal (--journal) has the creation, it prints
 the negotiation again, with "done_already" in JSON. Use a new key for each order.
@@ -71,7 +71,10 @@ type createFlags struct {
 }
 
 func newCreateCommand(s *session.Session) *cobra.Command {
-	f := &createFlags{deadline: duration.Flag(30 * time.Minute)}
+	f := &createFlags{
+		deadline: duration.Flag(30 * time.Minute),
+		window:   duration.Flag(time.Duration(protocol.DefaultResponseWindow) * time.Second),
+	}
 	cmd := &cobra.Command{
 		Use: "create", Short: "Escrow and invite a seller (buyer)", Long: createHelp, Example: createExample,
 	}
@@ -81,16 +84,16 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	flags.Var(&f.escrow, "escrow", "deposit: the maximum price")
 	f.service.register(cmd, "the service")
 	flags.Var(&f.deadline, "deadline", "time from now until the negotiation ends")
-	flags.Var(&f.window, "window", "response window (default: the configuration's)")
-	flags.Uint8Var(&f.rounds, "rounds", 0, "number of offers that can be made (default: the configuration's)")
-	flags.Uint16Var(&f.decayBps, "decay-bps", 0, "share that the escrow loses each round, in basis points (default: the configuration's)")
+	flags.Var(&f.window, "window", "response window")
+	flags.Uint8Var(&f.rounds, "rounds", protocol.DefaultMaxRounds, "number of offers that can be made")
+	flags.Uint16Var(&f.decayBps, "decay-bps", protocol.DefaultDecayRateBps, "share that the escrow loses each round, in basis points")
 	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", protocol.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
 	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
 	flags.StringVar(&f.idempotencyKey, "key", "",
 		"idempotency key, for example an order's number: the same key creates one negotiation")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
 	flags.Var(&f.bond, "bond", "bond that the seller deposits (default: none)")
-	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", 0, "highest protocol fee, in basis points of the price (default: the configuration's)")
+	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", 0, "highest protocol fee, in basis points of the price (default: the fee that was read, at most 50)")
 	flags.BoolVar(&f.zopa, "zopa", false, "first compare hidden reservation prices; requires --bond")
 	f.milestones.register(cmd)
 	f.terms.register(cmd)
@@ -155,12 +158,9 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 	}
 	request := haggle.CreateRequest{
 		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), EscrowAmount: escrow, ServiceHash: service,
-		MaxRounds: f.rounds, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
+		MaxRounds: f.rounds, DecayRateBps: &f.decayBps, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
 		MinOfferBps: f.minOfferBps, Metadata: metadata, Deposit: haggle.Deposit{TokenAccount: f.account.Key(), WrapSOL: f.wrapSOL},
 		Bond: bond, Zopa: f.zopa, Milestones: milestones, Key: f.idempotencyKey,
-	}
-	if cmd.Flags().Changed("decay-bps") {
-		request.DecayRateBps = &f.decayBps
 	}
 	if cmd.Flags().Changed("max-fee-bps") {
 		request.MaxFeeBps = &f.maxFeeBps
@@ -241,6 +241,8 @@ func (f *createFlags) create(
 		}
 		receipt := &onchain.Receipt{Receipt: done.Receipt, Repeated: true}
 		return printCreated(s, done.Negotiation, "", receipt, "")
+	case errors.Is(err, protocol.ErrStaleState):
+		return exitcode.WithHint(err, "to agree to the fee, set --max-fee-bps")
 	case err != nil:
 		return explainShortage(ctx, s, client, &request, err)
 	}
