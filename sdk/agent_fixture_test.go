@@ -87,7 +87,7 @@ func (a *agent) pay(t *testing.T, lamports uint64) *Action {
 		system.NewTransferInstruction(lamports, a.me.PublicKey(), solana.SystemProgramID).Build())
 }
 
-// abandon signs an action and writes it to the journal, and does not send it.
+// abandon signs an action, writes it to the journal and authorises it there, and does not send it.
 func (a *agent) abandon(t *testing.T, action *Action) JournalEntry {
 	t.Helper()
 	draft, err := action.prepare(t.Context())
@@ -97,6 +97,8 @@ func (a *agent) abandon(t *testing.T, action *Action) JournalEntry {
 	require.NoError(t, err)
 	entry := draft.entry(encoded)
 	require.NoError(t, a.journal.Begin(t.Context(), entry))
+	require.NoError(t, a.journal.Authorize(t.Context(), entry.Signature))
+	entry.Authorized = true
 	return entry
 }
 

@@ -44,8 +44,8 @@ type Config struct {
 	// recent blocks for the transaction's accounts. If zero, it pays none.
 	MaxPriorityFee uint64
 	// Journal records each transaction before it is sent, so that its outcome can be found after a crash: see
-	// [Client.Recover]. If nil, nothing is recorded.
-	Journal Journal
+	// [Client.Recover]. Several clients can share a store. If nil, nothing is recorded.
+	Journal JournalStore
 
 	// Fallbacks are the URLs of more nodes of the same chain, http or https, for when the node at Endpoint is
 	// down, slow, limited or behind: the first healthy node serves the request. A transaction is sent to
@@ -161,7 +161,6 @@ func NewClient(config Config) (*Client, error) {
 		maxPriorityFee: config.MaxPriorityFee,
 		mints:          recent.NewMap[solana.PublicKey, token.Mint](mintsKept),
 		drafts:         recent.NewMap[messageHash, outgoing](maxDrafts),
-		inFlight:       newInFlight(config.Journal),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,
 		logger:         config.Logger,
@@ -171,6 +170,7 @@ func NewClient(config Config) (*Client, error) {
 		return nil, err
 	}
 	client.rpc = rpc.NewWithCustomRPCClient(nodes{pool: client.pool})
+	client.inFlight = newInFlight(config.Journal)
 	client.closing, client.close = context.WithCancel(context.Background())
 	client.sender = send.New(send.Options{
 		RPC: client.rpc, Pool: client.pool, Node: clientOfNode, Commitment: client.commitment,
@@ -202,14 +202,15 @@ func (c *Client) start(run func()) bool {
 // only: a batch, or a request with a callback, is an error.
 func (c *Client) RPC() *rpc.Client { return c.rpc }
 
-// Close ends the client's subscriptions and releases its idle connections. Calling it again does nothing.
+// Close ends the client's subscriptions, its leases on entries of the journal and its idle connections. Calling
+// it again does nothing.
 func (c *Client) Close() error {
 	c.lock.Lock()
 	c.close()
 	c.lock.Unlock()
 	c.sharedFeed().Close()
 	c.running.Wait()
-	return errors.Join(c.telemetry.unwatch(), c.rpc.Close())
+	return errors.Join(c.inFlight.close(), c.telemetry.unwatch(), c.rpc.Close())
 }
 
 // Nodes returns the health of the client's nodes: the one at Config.Endpoint, then those of Config.Fallbacks.

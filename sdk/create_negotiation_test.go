@@ -71,7 +71,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		first, err := a.create(t, nil)
 		require.NoError(t, err)
 		ctx, kill := context.WithCancel(t.Context())
-		a.journal.afterBegin = kill
+		a.journal.afterAuthorize = kill
 		_, err = first.Do(ctx, a.me)
 		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 
@@ -80,7 +80,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		time.Sleep(time.Minute)
 		a = a.restart(t)
 		a.becomesBuyer(t)
-		a.journal.afterBegin = nil
+		a.journal.afterAuthorize = nil
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
 		second, err := a.create(t, nil)
 		require.NoError(t, err)

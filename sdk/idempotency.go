@@ -144,7 +144,7 @@ func (c *Client) repeatedSession(
 				return 0, false, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
 			case entry.Intent != intent:
 			case entry.Leased:
-				leased = true // a repetition only if the other process loses the outcome
+				leased = true // a repetition only if the other client loses the outcome
 			case c.inFlight.isUnattended(entry.Signature):
 				return entry.SessionID, true, nil
 			}
@@ -177,7 +177,8 @@ func (c *Client) knowsCreation(ctx context.Context, buyer, negotiation solana.Pu
 		if err != nil {
 			return false, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
 		}
-		if entry.Key == key {
+		// An entry that nobody can authorise any more is no creation.
+		if entry.Key == key && (entry.Authorized || entry.Leased) {
 			return true, nil
 		}
 	}

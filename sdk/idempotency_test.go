@@ -29,7 +29,7 @@ func (a *agent) again(t *testing.T) *agent {
 	t.Helper()
 	next := a.restart(t)
 	next.becomesBuyer(t)
-	next.journal.afterBegin = nil
+	next.journal.afterAuthorize = nil
 	next.node.answers["getSignatureStatuses"] = executed(testSlot)
 	return next
 }
@@ -40,7 +40,7 @@ func (a *agent) interrupted(t *testing.T, send func(context.Context, *Action) er
 	action, err := a.create(t, nil)
 	require.NoError(t, err)
 	ctx, kill := context.WithCancel(t.Context())
-	a.journal.afterBegin = kill
+	a.journal.afterAuthorize = kill
 	require.Equal(t, transaction.Unknown, transaction.OutcomeOf(send(ctx, action)))
 	require.Len(t, a.journal.entries, 1)
 }

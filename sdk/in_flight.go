@@ -2,15 +2,17 @@ package haggle
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// inFlight is the client's view of its journal: the journal itself, and the unfinished entries that this
-// process waits for, in a call or in the background.
+// inFlight is the client's journal, and the unfinished entries that this client waits for, in a call or in
+// the background.
 type inFlight struct {
 	journal Journal
 
@@ -21,7 +23,7 @@ type inFlight struct {
 	flights     map[solana.Signature]*flight
 }
 
-// flight is an unfinished entry that this process waits for.
+// flight is an unfinished entry that this client waits for.
 type flight struct {
 	key solana.Hash
 	// ended is closed at the end of the wait; result is set before, in the background only.
@@ -32,28 +34,72 @@ type flight struct {
 	background bool
 }
 
-func newInFlight(journal Journal) *inFlight {
-	if journal == nil {
+func newInFlight(store JournalStore) *inFlight {
+	if store == nil {
 		return nil
 	}
-	return &inFlight{journal: journal, flights: make(map[solana.Signature]*flight)}
+	return &inFlight{journal: store.OpenJournal(), flights: make(map[solana.Signature]*flight)}
 }
 
-// begin writes an entry that this process will finish. Another entry in flight with the same key is
-// [ErrInJournal].
+// close ends the client's leases. It does nothing without a journal.
+func (f *inFlight) close() error {
+	if f == nil {
+		return nil
+	}
+	return f.journal.Close()
+}
+
+// errNotAuthorized: the sender has stopped between the two steps that authorise a transaction.
+var errNotAuthorized = unsent(errors.New("haggle: the journal never authorised the transaction"))
+
+// revocationLimit is how long a client tries to revoke an entry after a failed Begin or Authorize. The
+// caller's context does not shorten it.
+const revocationLimit = 5 * time.Second
+
+// begin writes an entry and authorises it. Only after it returns nil may the transaction be sent. Another
+// entry in flight with the same key is [ErrInJournal]. Its error states NotSent only if the journal proves
+// that no client can send the transaction, and otherwise Unknown.
 func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 	f.lock.RLock()
 	defer f.lock.RUnlock()
-	err := ErrInJournal
-	if f.add(entry.Signature, &flight{key: entry.Key, ended: make(chan struct{})}) {
-		if err = f.journal.Begin(ctx, entry); err != nil {
-			f.remove(entry.Signature)
-		}
+	failed := &JournalError{Op: journalBegin, Signature: entry.Signature, Err: ErrInJournal}
+	known := f.add(entry.Signature, &flight{key: entry.Key, ended: make(chan struct{})})
+	switch known {
+	case entry.Signature:
+		return failed // another call sends this very transaction
+	case solana.Signature{}:
+	default:
+		failed.Outcome = transaction.NotSent
+		return failed
 	}
-	if err != nil {
-		return &JournalError{Op: journalBegin, Signature: entry.Signature, Outcome: transaction.NotSent, Err: err}
+	if failed.Err = f.journal.Begin(ctx, entry); failed.Err != nil {
+		f.withdraw(ctx, failed, f.journal.Revoke)
+		return failed
+	}
+	failed.Op = journalAuthorize
+	if failed.Err = f.journal.Authorize(ctx, entry.Signature); failed.Err != nil {
+		// This call has begun the entry and sends nothing, so while it holds the lease no client does.
+		f.withdraw(ctx, failed, func(ctx context.Context, signature solana.Signature) error {
+			return f.journal.Finish(ctx, signature, transaction.NotSent, true)
+		})
+		return failed
 	}
 	return nil
+}
+
+// withdraw finishes an entry that is not sent, even if the caller's context has ended, and sets the outcome
+// of the error.
+func (f *inFlight) withdraw(
+	ctx context.Context, failed *JournalError, finish func(context.Context, solana.Signature) error,
+) {
+	defer f.remove(failed.Signature)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), revocationLimit)
+	defer cancel()
+	if err := finish(limited, failed.Signature); err != nil {
+		failed.Err = errors.Join(failed.Err, err)
+		return
+	}
+	failed.Outcome = transaction.NotSent
 }
 
 // end records the outcome of a transaction and returns the error for its sender, which is failure if the
@@ -77,17 +123,32 @@ func (f *inFlight) end(
 	return failure
 }
 
-// add adds a flight and returns true if its key is not in flight yet.
-func (f *inFlight) add(signature solana.Signature, added *flight) bool {
+// revoke finishes an entry that is not authorised, and returns the error of its transaction:
+// errNotAuthorized, or a [*JournalError] if the entry may have been authorised.
+func (f *inFlight) revoke(ctx context.Context, signature solana.Signature) error {
+	f.lock.RLock()
+	defer f.lock.RUnlock()
+	if err := f.journal.Revoke(ctx, signature); err != nil {
+		return &JournalError{Op: journalRevoke, Signature: signature, Err: err}
+	}
+	return errNotAuthorized
+}
+
+// add adds a flight. If its signature or its key is in flight already, it adds nothing and returns the
+// signature of the other flight.
+func (f *inFlight) add(signature solana.Signature, added *flight) (known solana.Signature) {
 	f.flightsLock.Lock()
 	defer f.flightsLock.Unlock()
-	for _, known := range f.flights {
-		if known.key == added.key {
-			return false
+	if f.flights[signature] != nil {
+		return signature
+	}
+	for other, flight := range f.flights {
+		if flight.key == added.key {
+			return other
 		}
 	}
 	f.flights[signature] = added
-	return true
+	return solana.Signature{}
 }
 
 func (f *inFlight) remove(signature solana.Signature) {
@@ -99,7 +160,7 @@ func (f *inFlight) remove(signature solana.Signature) {
 	}
 }
 
-// unfinishedEntry is an unfinished entry with the flight that waits for it; nil if another process waits.
+// unfinishedEntry is an unfinished entry with the flight that waits for it; nil if another client waits.
 type unfinishedEntry struct {
 	entry  JournalEntry
 	flight *flight

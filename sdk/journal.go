@@ -14,27 +14,46 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Journal records, beyond the life of the process, which transactions have been sent and what their outcomes
-// are. With [Config].Journal each transaction is recorded before it is sent, so that a process that
+// JournalStore stores, beyond the life of the process, which transactions have been sent and what their
+// outcomes are. With [Config].Journal each transaction is recorded before it is sent, so that a process that
 // starts after a crash resolves it and does not repeat it: see [Client.Recover]. Packages journal/sqlite and
-// journal/postgres store one in a database that several processes can use at once; journal/journaltest tests
-// others.
+// journal/postgres store the entries in a database that several processes can use at once;
+// journal/journaltest tests other stores.
+type JournalStore interface {
+	// OpenJournal returns a view of the store for one client, with leases of its own. It does no input or
+	// output. [Client.Close] closes the view.
+	OpenJournal() Journal
+}
+
+// Journal is one client's view of a [JournalStore]. Its methods may be called from several goroutines.
 //
-// Its methods may be called from several goroutines. If several processes can use a journal at once, the
-// process that begins an entry holds a lease on it, which it renews until the entry is finished: see
-// [JournalEntry].Leased.
+// An entry authorises its transaction to be sent only after two durable steps, Begin and Authorize. The
+// client that begins an entry holds a lease on it. The store renews the leases on authorised entries while its
+// process lives, until the entry is finished or the client is closed. Clients of one store, and of several
+// stores on one database, see each other's entries as leased: see [JournalEntry].Leased.
 type Journal interface {
-	// Begin writes an entry, which is durable when Begin returns nil. If it fails, nothing is sent. An entry
-	// with the signature of an unfinished one is [ErrInJournal]. In a journal of several processes so is one
-	// with the wallet and the key of an unfinished or confirmed one.
+	// Begin writes an entry that does not authorise anything yet; the entry is durable when Begin returns nil.
+	// An entry with the signature of an unfinished one, or with the wallet and the key of an unfinished or
+	// confirmed one, is [ErrInJournal]. After any other error the entry may have been written.
 	Begin(ctx context.Context, entry JournalEntry) error
+	// Authorize makes an entry that this client has begun authorise its transaction, durably when it returns
+	// nil. It fails if the entry is finished or the client no longer holds the lease. After an error the entry
+	// may have been authorised.
+	Authorize(ctx context.Context, signature solana.Signature) error
+	// Revoke durably finishes an entry that is not authorised as [transaction.NotSent], if this client holds
+	// the lease or the lease has ended. If it returns nil, the journal authorises no client to send the
+	// transaction: the entry is revoked, is unknown, or was finished as NotSent before. It returns an error if
+	// the entry is authorised, another client holds the lease, or the entry has another outcome.
+	Revoke(ctx context.Context, signature solana.Signature) error
 	// Finish records the outcome of the transaction with this signature. The first outcome stays; an unknown
 	// signature is no error; an outcome that is not final is an error. acknowledged reports that the caller
 	// of the action has received the outcome; it is false if only a recovery has. A later call can set it,
-	// and none can reset it. [transaction.NotSent] is an error after the end of the process's lease, because
-	// another process may have sent the transaction.
+	// and none can reset it. Only the holder of the lease can record [transaction.NotSent]; for others it is
+	// an error, because another client may have sent the transaction, and so it is if another outcome is
+	// recorded.
 	Finish(ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool) error
-	// Unfinished returns a wallet's unfinished entries, in the order in which they were begun.
+	// Unfinished returns a wallet's unfinished entries, in the order in which they were begun. It durably ends
+	// the leases whose time is over, so that their holders can no longer authorise the entries.
 	Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error]
 	// Confirmed returns an entry of the wallet that was finished as [transaction.Confirmed]: the entry whose Key
 	// is key, or otherwise the oldest one whose Intent is intent and which has not been acknowledged. It
@@ -42,6 +61,9 @@ type Journal interface {
 	// needed to resolve an entry may be missing: Transaction, Blockhash, LastValidBlockHeight, Nonce
 	// and Slot.
 	Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error)
+	// Close ends the client's leases. Begin and Authorize then fail; the other methods work until the store is
+	// closed. A second call does nothing.
+	Close() error
 }
 
 // JournalEntry is a transaction that is about to be sent.
@@ -78,9 +100,12 @@ type JournalEntry struct {
 	Transaction []byte `json:"transaction,omitempty"`
 	// Begun is the machine's time of Begin.
 	Begun time.Time `json:"begun"`
-	// Leased reports whether another process waits for the outcome and writes it. Only [Journal].Unfinished
+	// Authorized reports whether the entry authorises the transaction to be sent. Only [Journal].Unfinished
+	// sets it. The client never sends an entry's transaction if it is false, but revokes the entry.
+	Authorized bool `json:"-"`
+	// Leased reports whether another client waits for the outcome and writes it. Only [Journal].Unfinished
 	// sets it. The client then sends nothing that conflicts with the transaction. It resolves the transaction
-	// itself when the lease has ended: the other process has closed the journal or has died.
+	// itself when the lease has ended: the other client is closed, or its process has died.
 	Leased bool `json:"-"`
 }
 
@@ -111,25 +136,31 @@ var (
 
 // JournalError is a failed read or write of the journal.
 type JournalError struct {
-	// Op is the failed operation: "begin", "finish", "unfinished" or "confirmed".
+	// Op is the failed operation: "begin", "authorize", "revoke", "finish", "unfinished" or "confirmed".
 	Op string
 	// Signature is the transaction's signature; zero with "unfinished" and "confirmed".
 	Signature solana.Signature
-	// Outcome is the outcome of the transaction: transaction.NotSent unless Op is "finish". Then its entry stays
-	// unfinished until it is resolved again.
+	// Outcome is the outcome of the transaction. With "begin" and "authorize" it is transaction.NotSent if the
+	// journal proves that no process can send the transaction, otherwise transaction.Unknown: this client has
+	// not sent it, but another client may. With "finish" the entry stays unfinished until it is resolved again.
 	Outcome transaction.Outcome
 	// Err is the journal's error.
 	Err error
-	// Failure is the transaction's own error; nil if Op is not "finish" or the transaction has not failed.
+	// Failure is the transaction's own error: with "finish" its failure, otherwise nil or an
+	// [*transaction.UnknownOutcomeError] for [Client.Outcome].
 	Failure error
 }
 
 func (e *JournalError) Error() string {
-	if e.Op == journalFinish {
+	switch {
+	case e.Op == journalFinish:
 		return fmt.Sprintf("haggle: transaction %s is %s, but the journal cannot record it: %v", e.Signature,
 			e.Outcome, e.Err)
+	case e.Outcome == transaction.NotSent:
+		return fmt.Sprintf("haggle: journal: %s: %v (nothing was sent)", e.Op, e.Err)
 	}
-	return fmt.Sprintf("haggle: journal: %s: %v (nothing was sent)", e.Op, e.Err)
+	return fmt.Sprintf("haggle: journal: %s: %v (outcome of transaction %s is %s: another client may send it)",
+		e.Op, e.Err, e.Signature, e.Outcome)
 }
 
 // Unwrap returns the journal's error and the transaction's own.
@@ -145,6 +176,8 @@ func (e *JournalError) TransactionOutcome() transaction.Outcome { return e.Outco
 
 const (
 	journalBegin      = "begin"
+	journalAuthorize  = "authorize"
+	journalRevoke     = "revoke"
 	journalFinish     = "finish"
 	journalUnfinished = "unfinished"
 	journalConfirmed  = "confirmed"

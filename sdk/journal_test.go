@@ -88,6 +88,7 @@ func TestEntryOfAnotherTransactionIsNotSent(t *testing.T) {
 	for _, spoilt := range [][]byte{{1, 2, 3}, b.only(t).Transaction} {
 		a.journal.entries = []JournalEntry{{Wallet: a.me.PublicKey(), Signature: solana.Signature{1},
 			Transaction: spoilt}}
+		a.journal.authorized[solana.Signature{1}] = true
 		_, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.ErrorIs(t, err, ErrUnresolved)
 		var unresolved *UnresolvedError
@@ -104,7 +105,7 @@ func TestSubmitWritesToTheJournal(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, send.Sign(t.Context(), tx, []Signer{a.me}))
 		ctx, kill := context.WithCancel(t.Context())
-		a.journal.afterBegin = kill
+		a.journal.afterAuthorize = kill
 		_, err = a.Submit(ctx, tx)
 		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 		entry := a.only(t)
@@ -112,7 +113,7 @@ func TestSubmitWritesToTheJournal(t *testing.T) {
 
 		// The same transaction again is not a second one.
 		a = a.restart(t)
-		a.journal.afterBegin = nil
+		a.journal.afterAuthorize = nil
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
 		receipt, err := a.Submit(t.Context(), tx)
 		require.NoError(t, err)

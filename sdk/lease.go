@@ -9,10 +9,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 )
 
-// leasePoll is the interval at which the journal is read while another process holds the lease on an entry.
+// leasePoll is the interval at which the journal is read while another client holds the lease on an entry.
 const leasePoll = time.Second
 
-var errLeased = errors.New("haggle: another process waits for the outcome")
+var errLeased = errors.New("haggle: another client waits for the outcome")
 
 // pauseForLease waits until the journal is to be read again.
 func (c *Client) pauseForLease(ctx context.Context) error {
@@ -26,7 +26,7 @@ func (c *Client) pauseForLease(ctx context.Context) error {
 	}
 }
 
-// afterLease waits for the end of another process's lease. The result has a flight if the entry is unfinished
+// afterLease waits for the end of another client's lease. The result has a flight if the entry is unfinished
 // then.
 func (c *Client) afterLease(ctx context.Context, entry JournalEntry) (unfinishedEntry, error) {
 	for began := time.Now(); time.Since(began) < send.OutcomeLimit; {

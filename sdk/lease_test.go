@@ -23,6 +23,8 @@ type sharedJournal struct {
 	leased bool
 }
 
+func (s *sharedJournal) OpenJournal() Journal { return s }
+
 func (s *sharedJournal) Unfinished(
 	ctx context.Context, wallet solana.PublicKey,
 ) iter.Seq2[JournalEntry, error] {

@@ -2,6 +2,7 @@ package haggle
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -20,19 +21,28 @@ type memoryJournal struct {
 	outcomes map[solana.Signature]transaction.Outcome
 	// acknowledged are the transactions whose senders have received the outcome.
 	acknowledged map[solana.Signature]bool
+	authorized   map[solana.Signature]bool
 	// begun counts the calls of Begin that added an entry, finished the calls of Finish that changed one.
 	begun, finished int
-	// afterBegin is called after an entry is added.
-	afterBegin                            func()
+	// afterBegin is called after an entry is added, afterAuthorize after it is authorised.
+	afterBegin, afterAuthorize            func()
 	beginFails, finishFails, listingFails error
+	// beginCommits and authorizeFails are the errors of Begin and Authorize after their writes.
+	beginCommits, authorizeFails error
+	revokeFails                  error
 }
 
 func newMemoryJournal() *memoryJournal {
 	return &memoryJournal{
 		outcomes:     make(map[solana.Signature]transaction.Outcome),
 		acknowledged: make(map[solana.Signature]bool),
+		authorized:   make(map[solana.Signature]bool),
 	}
 }
+
+func (m *memoryJournal) OpenJournal() Journal { return m }
+
+func (m *memoryJournal) Close() error { return nil }
 
 func (m *memoryJournal) Begin(_ context.Context, entry JournalEntry) error {
 	m.lock.Lock()
@@ -48,7 +58,42 @@ func (m *memoryJournal) Begin(_ context.Context, entry JournalEntry) error {
 	if m.afterBegin != nil {
 		m.afterBegin()
 	}
+	if m.beginCommits != nil {
+		return m.beginCommits
+	}
 	return entry.Validate()
+}
+
+func (m *memoryJournal) Authorize(_ context.Context, signature solana.Signature) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if _, finished := m.outcomes[signature]; finished || !m.has(signature) {
+		return errors.New("cannot be authorised")
+	}
+	m.authorized[signature] = true
+	if m.afterAuthorize != nil {
+		m.afterAuthorize()
+	}
+	return m.authorizeFails
+}
+
+func (m *memoryJournal) Revoke(_ context.Context, signature solana.Signature) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.revokeFails != nil {
+		return m.revokeFails
+	}
+	if outcome, finished := m.outcomes[signature]; finished && outcome != transaction.NotSent {
+		return errors.New("finished otherwise")
+	} else if finished || !m.has(signature) {
+		return nil
+	}
+	if m.authorized[signature] {
+		return errors.New("authorised")
+	}
+	m.outcomes[signature] = transaction.NotSent
+	m.finished++
+	return nil
 }
 
 func (m *memoryJournal) has(signature solana.Signature) bool {
@@ -96,6 +141,7 @@ func (m *memoryJournal) Unfinished(
 	defer m.lock.Unlock()
 	entries := slices.Clone(m.entries)
 	outcomes := maps.Clone(m.outcomes)
+	authorized := maps.Clone(m.authorized)
 	return func(yield func(JournalEntry, error) bool) {
 		if m.listingFails != nil {
 			yield(JournalEntry{}, m.listingFails)
@@ -103,6 +149,7 @@ func (m *memoryJournal) Unfinished(
 		}
 		for _, entry := range entries {
 			_, finished := outcomes[entry.Signature]
+			entry.Authorized = authorized[entry.Signature]
 			if !finished && entry.Wallet == wallet && !yield(entry, nil) {
 				return
 			}

@@ -60,7 +60,10 @@ type Recovered struct {
 // The client does the same in the background as soon as an outcome is left unknown, or when the wallet acts
 // for the first time. Action.Do and Client.Submit wait only for transactions that conflict with theirs.
 //
-// A live process resolves the transactions that it has sent. For another process's transaction Recover waits
+// A transaction that the journal does not authorise to be sent was never sent: Recover finishes its entry as
+// [transaction.NotSent].
+//
+// A live client resolves the transactions that it has sent. For another client's transaction Recover waits
 // until the lease has ended, and resolves the transaction if it is still unfinished.
 //
 // If some stay unknown, it returns [*UnresolvedError] together with the resolved ones. Without a journal it
@@ -72,7 +75,7 @@ func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recove
 	return c.recoverEntries(ctx, wallet, true)
 }
 
-// recoverEntries is Recover. If leased is false, it skips the entries that other processes wait for.
+// recoverEntries is Recover. If leased is false, it skips the entries that other clients wait for.
 func (c *Client) recoverEntries(
 	ctx context.Context, wallet solana.PublicKey, leased bool,
 ) ([]Recovered, error) {
@@ -134,13 +137,19 @@ func (c *Client) resolve(entry JournalEntry, f *flight) bool {
 		case <-c.closing.Done():
 			return
 		}
-		pending, err := c.pendingEntry(&entry)
-		if err != nil {
-			f.result.Err = err
-			return
+		var receipt *Receipt
+		var err error
+		if entry.Authorized {
+			pending, damaged := c.pendingEntry(&entry)
+			if damaged != nil {
+				f.result.Err = damaged
+				return
+			}
+			receipt, err = withEvents(pending.Await(c.closing))
+			err = c.inFlight.end(c.closing, entry.Signature, err, false)
+		} else {
+			err = c.inFlight.revoke(c.closing, entry.Signature)
 		}
-		receipt, err := withEvents(pending.Await(c.closing))
-		err = c.inFlight.end(c.closing, entry.Signature, err, false)
 		f.result = Recovered{Entry: entry, Outcome: transaction.OutcomeOf(err), Receipt: receipt, Err: err}
 		if tx, err := solana.TransactionFromBytes(entry.Transaction); err == nil {
 			c.observers.report(c.closing, tx, f.result.Outcome)
@@ -249,7 +258,7 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 				// Another call in this process executes the same action.
 			case !result.isResolved():
 				unresolved.Entries = append(unresolved.Entries, result)
-			case unfinished.entry.Signature == with.signature:
+			case unfinished.entry.Signature == with.signature && result.Outcome != transaction.NotSent:
 				return &result, nil
 			}
 		}

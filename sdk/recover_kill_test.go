@@ -3,6 +3,7 @@ package haggle_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -36,7 +37,7 @@ const (
 	victimJournal  = "HAGGLE_VICTIM_JOURNAL"
 	victimEndpoint = "HAGGLE_VICTIM_ENDPOINT"
 	victimKey      = "HAGGLE_VICTIM_KEY"
-	// victimStops makes it stop when its entry is in the journal, until it is killed.
+	// victimStops names the journal's step after which it stops, until it is killed.
 	victimStops = "HAGGLE_VICTIM_STOPS"
 )
 
@@ -54,9 +55,9 @@ func act(path string) error {
 	if err != nil {
 		return err
 	}
-	var kept haggle.Journal = store
-	if os.Getenv(victimStops) != "" {
-		kept = stopping{store}
+	var kept haggle.JournalStore = store
+	if step := os.Getenv(victimStops); step != "" {
+		kept = stopping{store, step}
 	}
 	client, err := haggle.NewClient(haggle.Config{Endpoint: os.Getenv(victimEndpoint), Journal: kept})
 	if err != nil {
@@ -73,15 +74,51 @@ func act(path string) error {
 	return err
 }
 
-// stopping is a journal that stops its process when it has an entry, until the process is killed.
-type stopping struct{ haggle.Journal }
+// The steps at which a process can stop.
+const (
+	stopsAtBegin     = "begin"
+	stopsAtAuthorize = "authorize"
+)
 
-func (s stopping) Begin(ctx context.Context, entry haggle.JournalEntry) error {
-	if err := s.Journal.Begin(ctx, entry); err != nil {
+// stopping is a journal that stops its process after a step, until the process is killed.
+type stopping struct {
+	haggle.JournalStore
+	step string
+}
+
+func (s stopping) OpenJournal() haggle.Journal {
+	return stoppingJournal{s.JournalStore.OpenJournal(), s.step}
+}
+
+type stoppingJournal struct {
+	haggle.Journal
+	step string
+}
+
+func (s stoppingJournal) Begin(ctx context.Context, entry haggle.JournalEntry) error {
+	return s.stopAfter(stopsAtBegin, s.Journal.Begin(ctx, entry))
+}
+
+func (s stoppingJournal) Authorize(ctx context.Context, signature solana.Signature) error {
+	return s.stopAfter(stopsAtAuthorize, s.Journal.Authorize(ctx, signature))
+}
+
+func (s stoppingJournal) stopAfter(step string, err error) error {
+	if err != nil || s.step != step {
 		return err
 	}
 	fmt.Println("begun")
 	select {}
+}
+
+// endLeases ends the leases of a killed process, which otherwise last for 30 seconds.
+func endLeases(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "UPDATE haggle_journal SET leased_until = 0")
+	require.NoError(t, err)
 }
 
 // singleNodeChain is a node with the whole chain. It executes each transaction once, and counts.
@@ -197,9 +234,9 @@ func (c *singleNodeChain) receive(param json.RawMessage) (any, error) {
 
 func TestKilledProcessDoesNothingTwice(t *testing.T) {
 	cases := map[string]struct {
-		// stops makes the first process be killed before it sends anything, otherwise when the node has
+		// stops is the step after which the first process is killed; if empty, it is killed when the node has
 		// received the transaction.
-		stops bool
+		stops string
 		// loses reports whether the node loses transactions until the first process is dead, and over whether
 		// the transaction has expired by then.
 		loses, over bool
@@ -207,8 +244,10 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 		// of those that it executes.
 		arrivals, executions int
 	}{
-		"killed before sending":                        {stops: true, arrivals: 1, executions: 1},
-		"killed before sending, and late":              {stops: true, over: true, arrivals: 1, executions: 1},
+		"killed before authorising":                    {stops: stopsAtBegin, arrivals: 1, executions: 1},
+		"killed before authorising, and late":          {stops: stopsAtBegin, over: true, arrivals: 1, executions: 1},
+		"killed before sending":                        {stops: stopsAtAuthorize, arrivals: 1, executions: 1},
+		"killed before sending, and late":              {stops: stopsAtAuthorize, over: true, arrivals: 1, executions: 1},
 		"killed after sending":                         {arrivals: 1, executions: 1},
 		"killed after sending, and late":               {over: true, arrivals: 1, executions: 1},
 		"killed after sending what was lost":           {loses: true, arrivals: 1, executions: 1},
@@ -238,8 +277,8 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			// The node answers only once the process to kill is known.
 			chain.lock.Lock()
 			var victim *exec.Cmd
-			if c.stops {
-				victim = start(victimStops + "=1")
+			if c.stops != "" {
+				victim = start(victimStops + "=" + c.stops)
 			} else {
 				victim = start()
 				chain.received = sync.OnceFunc(func() { _ = victim.Process.Kill() })
@@ -259,6 +298,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			chain.lock.Lock()
 			chain.loses, chain.over, chain.received = false, c.over, nil
 			chain.lock.Unlock()
+			endLeases(t, filepath.Join(folder, "journal"))
 			said, err := start().Output()
 			require.NoError(t, err)
 			assert.Equal(t, "outcome confirmed", strings.TrimSpace(string(said)))
@@ -270,7 +310,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			store, err := sqlite.Open(filepath.Join(folder, "journal"))
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, store.Close()) }()
-			for entry, err := range store.Unfinished(t.Context(), key.PublicKey()) {
+			for entry, err := range store.OpenJournal().Unfinished(t.Context(), key.PublicKey()) {
 				require.NoError(t, err)
 				t.Errorf("transaction %s is unfinished", entry.Signature)
 			}

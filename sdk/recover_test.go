@@ -43,7 +43,7 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newAgent(t, nil)
 				ctx, kill := context.WithCancel(t.Context())
-				a.journal.afterBegin = kill
+				a.journal.afterAuthorize = kill
 				_, err := a.pay(t, 1).Do(ctx, a.me)
 				require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 				first := a.only(t)
@@ -51,7 +51,7 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 				require.False(t, finished)
 
 				a = a.restart(t)
-				a.journal.afterBegin = nil
+				a.journal.afterAuthorize = nil
 				resent, sent := 0, make(map[string]int)
 				a.node.sent = func(encoded string) {
 					sent[encoded]++
@@ -205,13 +205,13 @@ func TestNodeWithoutTheBlocksProvesNoExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		ctx, kill := context.WithCancel(t.Context())
-		a.journal.afterBegin = kill
+		a.journal.afterAuthorize = kill
 		_, err := a.pay(t, 1).Do(ctx, a.me)
 		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 
 		// Days later.
 		a = a.restart(t)
-		a.journal.afterBegin = nil
+		a.journal.afterAuthorize = nil
 		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": 9_000_000, "blockHeight": 8_000_000})
 		a.node.answers["getSignatureStatuses"] = always(statuses(9_000_000, nil))
 		a.node.answers["getFirstAvailableBlock"] = always(8_500_000)

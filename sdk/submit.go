@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"time"
 
@@ -110,7 +111,8 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 	}
 }
 
-// send sends a signed transaction, after it is in the journal if there is one.
+// send sends a signed transaction. If there is a journal, the transaction is recorded and authorised there
+// first.
 func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, err error) {
 	defer func() { c.observers.report(ctx, draft.transaction, transaction.OutcomeOf(err)) }()
 	if err := draft.transaction.VerifySignatures(); err != nil {
@@ -128,6 +130,11 @@ func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, e
 		return withEvents(pending.Send(ctx))
 	}
 	if err := c.inFlight.begin(ctx, draft.entry(encoded)); err != nil {
+		var failed *JournalError
+		if errors.As(err, &failed) && failed.Outcome == transaction.Unknown {
+			failed.Failure = pending.Unknown(failed.Err)
+			c.resolveInBackground(draft.Payer())
+		}
 		return nil, err
 	}
 	defer c.inFlight.remove(pending.Signature)

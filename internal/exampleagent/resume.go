@@ -43,7 +43,9 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 	if p.journal == nil {
 		return created, nil
 	}
-	for _, err := range p.journal.Unfinished(ctx, p.Self) {
+	earlier := p.journal.OpenJournal()
+	defer func() { err = errors.Join(err, earlier.Close()) }()
+	for _, err := range earlier.Unfinished(ctx, p.Self) {
 		if err == nil {
 			p.Note("finding out what has become of what an earlier run has sent")
 		}

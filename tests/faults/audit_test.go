@@ -187,8 +187,9 @@ func (a *audit) journals(ctx context.Context) error {
 			a.find("the journal of host %d: %v", host, err)
 			continue
 		}
+		entries := book.OpenJournal()
 		for _, wallet := range wallets {
-			for entry, err := range book.Unfinished(ctx, a.plan.Wallets[wallet]) {
+			for entry, err := range entries.Unfinished(ctx, a.plan.Wallets[wallet]) {
 				a.find("the journal of host %d has something unfinished of %s: %s %s (%v)",
 					host, a.plan.Wallets[wallet], entry.Action, entry.Signature, err)
 			}

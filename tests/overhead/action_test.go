@@ -151,9 +151,15 @@ func BenchmarkAction(b *testing.B) {
 
 // repeatable is a journal that writes its entries and finds no confirmed one, so that an offer can be
 // repeated.
-type repeatable struct{ haggle.Journal }
+type repeatable struct{ haggle.JournalStore }
 
-func (repeatable) Confirmed(
+func (r repeatable) OpenJournal() haggle.Journal {
+	return repeatableJournal{r.JournalStore.OpenJournal()}
+}
+
+type repeatableJournal struct{ haggle.Journal }
+
+func (repeatableJournal) Confirmed(
 	context.Context, solana.PublicKey, solana.Hash, solana.Hash,
 ) (*haggle.JournalEntry, error) {
 	return nil, nil

@@ -69,7 +69,7 @@ func TestSendingWithAJournal(t *testing.T) {
 		_, err = offer.Do(s.ctx, s.buyer)
 		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 
-		// A process is killed between the journal's entry and the sending. Its successor advances the nonce;
+		// A process is killed between the authorisation in the journal and the sending. Its successor advances the nonce;
 		// then it is certain that the transaction has not been executed and cannot be.
 		reject, err := client.Negotiation(create.Negotiation).Reject(s.buyer.PublicKey()).Build(s.ctx)
 		require.NoError(s.t, err)
@@ -79,10 +79,13 @@ func TestSendingWithAJournal(t *testing.T) {
 		require.NoError(s.t, err)
 		encoded, err := late.MarshalBinary()
 		require.NoError(s.t, err)
-		require.NoError(s.t, book.Begin(s.ctx, haggle.JournalEntry{
+		killed := book.OpenJournal()
+		require.NoError(s.t, killed.Begin(s.ctx, haggle.JournalEntry{
 			Wallet: s.buyer.PublicKey(), Action: reject.Name, Signature: late.Signatures[0], Blockhash: second, Nonce: address,
 			Slot: slot, Transaction: encoded, Begun: time.Now(),
 		}))
+		require.NoError(s.t, killed.Authorize(s.ctx, late.Signatures[0]))
+		require.NoError(s.t, killed.Close())
 		advance := s.venue.client.NewAction("advance_nonce_account", s.buyer.PublicKey(), system.NewAdvanceNonceAccountInstruction(
 			address, solana.SysVarRecentBlockHashesPubkey, s.buyer.PublicKey()).Build())
 		_, err = advance.With(haggle.WithCommitment(rpc.CommitmentFinalized)).Do(s.ctx, s.buyer)

@@ -60,7 +60,7 @@ type Flags struct {
 	signer    haggle.Signer
 	usage     usageStore
 	// journal is nil without RegisterJournal.
-	journal *lazyJournal
+	journal *lazyStore
 }
 
 // Register adds the flags to a set.

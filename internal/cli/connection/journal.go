@@ -34,7 +34,7 @@ const keepConfirmed = 90 * 24 * time.Hour
 
 // RegisterJournal adds --journal to a set. Without it the client has no journal.
 func (f *Flags) RegisterJournal(set *pflag.FlagSet) {
-	f.journal = &lazyJournal{flags: f}
+	f.journal = &lazyStore{flags: f}
 	set.StringVar(&f.JournalPath, "journal", "", "journal that recovers interrupted transactions: "+
 		"FILE, postgres://... or none "+
 		"(default: one for each cluster in ~/.local/state/haggle/journal, or below $XDG_STATE_HOME)")
@@ -45,30 +45,29 @@ func (f *Flags) Acknowledge(ctx context.Context, signature solana.Signature, out
 	if f.journal == nil || f.JournalPath == noJournal || !outcome.IsFinal() {
 		return nil
 	}
-	return f.journal.Finish(ctx, signature, outcome, true)
+	journal := f.journal.OpenJournal()
+	return errors.Join(journal.Finish(ctx, signature, outcome, true), journal.Close())
 }
 
 func isPostgres(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// lazyJournal opens the journal when the first transaction is about to be sent, so that commands that only
-// read need none.
-type lazyJournal struct {
+// lazyStore opens the journal when the first transaction is about to be sent, so that commands that only read
+// need none.
+type lazyStore struct {
 	flags *Flags
 
 	lock  sync.Mutex
-	store closableJournal
+	store closableStore
 }
 
-type closableJournal interface {
-	haggle.Journal
+type closableStore interface {
+	haggle.JournalStore
 	io.Closer
 }
 
-var _ haggle.Journal = (*lazyJournal)(nil)
-
-func (l *lazyJournal) opened(ctx context.Context) (haggle.Journal, error) {
+func (l *lazyStore) opened(ctx context.Context) (haggle.JournalStore, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if l.store != nil {
@@ -81,7 +80,7 @@ func (l *lazyJournal) opened(ctx context.Context) (haggle.Journal, error) {
 	return store, err
 }
 
-func (l *lazyJournal) open(ctx context.Context) (closableJournal, error) {
+func (l *lazyStore) open(ctx context.Context) (closableStore, error) {
 	path := l.flags.JournalPath
 	if isPostgres(path) {
 		store, err := postgres.Open(ctx, path)
@@ -119,9 +118,9 @@ func unusable(err error, hint string) error {
 	return &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", err), Hint: hint}
 }
 
-// defaultPath returns the path of the cluster's journal in a folder that exists. A transaction of one cluster
+// defaultPath returns the path of the cluster's journal in a directory that exists. A transaction of one cluster
 // has no outcome on another.
-func (l *lazyJournal) defaultPath(ctx context.Context) (string, error) {
+func (l *lazyStore) defaultPath(ctx context.Context) (string, error) {
 	client, err := l.flags.Client()
 	if err != nil {
 		return "", err
@@ -143,46 +142,11 @@ func (l *lazyJournal) defaultPath(ctx context.Context) (string, error) {
 	return filepath.Join(folder, "haggle-"+hex.EncodeToString(genesis[:8])+".db"), nil
 }
 
-func (l *lazyJournal) Begin(ctx context.Context, entry haggle.JournalEntry) error {
-	store, err := l.opened(ctx)
-	if err != nil {
-		return err
-	}
-	return store.Begin(ctx, entry)
-}
+// OpenJournal implements [haggle.JournalStore].
+func (l *lazyStore) OpenJournal() haggle.Journal { return &lazyJournal{store: l} }
 
-func (l *lazyJournal) Finish(
-	ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool,
-) error {
-	store, err := l.opened(ctx)
-	if err != nil {
-		return err
-	}
-	return store.Finish(ctx, signature, outcome, acknowledged)
-}
-
-func (l *lazyJournal) Unfinished(
-	ctx context.Context, wallet solana.PublicKey,
-) iter.Seq2[haggle.JournalEntry, error] {
-	store, err := l.opened(ctx)
-	if err != nil {
-		return func(yield func(haggle.JournalEntry, error) bool) { yield(haggle.JournalEntry{}, err) }
-	}
-	return store.Unfinished(ctx, wallet)
-}
-
-func (l *lazyJournal) Confirmed(
-	ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash,
-) (*haggle.JournalEntry, error) {
-	store, err := l.opened(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return store.Confirmed(ctx, wallet, key, intent)
-}
-
-// Close closes the journal if it is open.
-func (l *lazyJournal) Close() error {
+// Close closes the store if it is open.
+func (l *lazyStore) Close() error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if l.store == nil {
@@ -191,4 +155,89 @@ func (l *lazyJournal) Close() error {
 	err := l.store.Close()
 	l.store = nil
 	return err
+}
+
+// lazyJournal is one client's view of a lazyStore.
+type lazyJournal struct {
+	store *lazyStore
+
+	lock    sync.Mutex
+	journal haggle.Journal
+}
+
+func (l *lazyJournal) opened(ctx context.Context) (haggle.Journal, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.journal == nil {
+		store, err := l.store.opened(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.journal = store.OpenJournal()
+	}
+	return l.journal, nil
+}
+
+func (l *lazyJournal) Begin(ctx context.Context, entry haggle.JournalEntry) error {
+	journal, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return journal.Begin(ctx, entry)
+}
+
+func (l *lazyJournal) Authorize(ctx context.Context, signature solana.Signature) error {
+	journal, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return journal.Authorize(ctx, signature)
+}
+
+func (l *lazyJournal) Revoke(ctx context.Context, signature solana.Signature) error {
+	journal, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return journal.Revoke(ctx, signature)
+}
+
+func (l *lazyJournal) Finish(
+	ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool,
+) error {
+	journal, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return journal.Finish(ctx, signature, outcome, acknowledged)
+}
+
+func (l *lazyJournal) Unfinished(
+	ctx context.Context, wallet solana.PublicKey,
+) iter.Seq2[haggle.JournalEntry, error] {
+	journal, err := l.opened(ctx)
+	if err != nil {
+		return func(yield func(haggle.JournalEntry, error) bool) { yield(haggle.JournalEntry{}, err) }
+	}
+	return journal.Unfinished(ctx, wallet)
+}
+
+func (l *lazyJournal) Confirmed(
+	ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash,
+) (*haggle.JournalEntry, error) {
+	journal, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return journal.Confirmed(ctx, wallet, key, intent)
+}
+
+// Close closes the journal if it is open.
+func (l *lazyJournal) Close() error {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.journal == nil {
+		return nil
+	}
+	return l.journal.Close()
 }

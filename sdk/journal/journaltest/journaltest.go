@@ -1,5 +1,5 @@
-// Package journaltest tests whether a store is a [haggle.Journal]: accepted entries survive, in their order,
-// and refused entries are not there.
+// Package journaltest tests a [haggle.JournalStore]: accepted entries survive, in their order, refused entries
+// are absent, and no entry authorises a transaction that a client has reported as not sent.
 //
 //	func TestStore(t *testing.T) {
 //		journaltest.Run(t, open, openStalled)
@@ -26,9 +26,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Store is a journal that can be closed and opened again.
+// Store is a store that can be closed and opened again.
 type Store interface {
-	haggle.Journal
+	haggle.JournalStore
 	io.Closer
 }
 
@@ -53,6 +53,13 @@ func commonTests() map[string]func(*testing.T, *shelf) {
 		"a closed journal takes nothing":                    staysClosed,
 		"a confirmed key is found for ever":                 findsKeys,
 		"a confirmed intent is found until acknowledged":    findsIntents,
+		"an entry is authorised by its second step only":    authorizes,
+		"a revoked entry cannot be authorised":              revokes,
+		"an authorised entry cannot be revoked":             refusesRevocation,
+		"a write that fails after its commit is undone":     undoesCommits,
+		"a cancelled beginning is revoked":                  revokesCancelled,
+		"a client's lease is hidden from no other client":   leasesByClient,
+		"a closed client authorises nothing":                closesClients,
 	}
 }
 
@@ -61,28 +68,35 @@ func run(t *testing.T, open Open, tests map[string]func(*testing.T, *shelf)) {
 		t.Run(name, func(t *testing.T) {
 			s := &shelf{t: t, open: open, path: filepath.Join(t.TempDir(), "journal")}
 			s.reopen()
-			t.Cleanup(func() { _ = s.Close() })
+			t.Cleanup(s.close)
 			test(t, s)
 		})
 	}
 }
 
-// shelf is a store that can be opened again.
+// shelf is one client's journal in a store that can be opened again.
 type shelf struct {
-	Store
-	t    *testing.T
-	open Open
-	path string
+	haggle.Journal
+	t     *testing.T
+	store Store
+	open  Open
+	path  string
 }
 
 func (s *shelf) reopen() {
 	s.t.Helper()
-	if s.Store != nil {
-		require.NoError(s.t, s.Close())
-	}
-	var err error
-	s.Store, err = s.open(s.path)
+	s.close()
+	store, err := s.open(s.path)
 	require.NoError(s.t, err)
+	s.store, s.Journal = store, store.OpenJournal()
+}
+
+// close closes the store, if it is open.
+func (s *shelf) close() {
+	s.t.Helper()
+	if s.store != nil {
+		require.NoError(s.t, s.store.Close())
+	}
 }
 
 func (s *shelf) begin(entries ...haggle.JournalEntry) {
@@ -100,7 +114,7 @@ func (s *shelf) has(entries ...haggle.JournalEntry) {
 
 func (s *shelf) unfinished(wallet solana.PublicKey) []haggle.JournalEntry {
 	s.t.Helper()
-	found, err := Unfinished(s.t.Context(), s.Store, wallet)
+	found, err := Unfinished(s.t.Context(), s.Journal, wallet)
 	require.NoError(s.t, err)
 	return found
 }
@@ -286,8 +300,9 @@ func heedsContext(t *testing.T, s *shelf) {
 	entry := Entry(Wallet(1), 1)
 	require.ErrorIs(t, s.Begin(ended, entry), context.Canceled)
 	s.begin(entry)
+	require.ErrorIs(t, s.Authorize(ended, entry.Signature), context.Canceled)
 	require.ErrorIs(t, s.Finish(ended, entry.Signature, transaction.Confirmed, true), context.Canceled)
-	_, err := Unfinished(ended, s.Store, Wallet(1))
+	_, err := Unfinished(ended, s.Journal, Wallet(1))
 	require.ErrorIs(t, err, context.Canceled)
 	s.has(entry)
 }
@@ -305,7 +320,7 @@ func keepsMany(t *testing.T, s *shelf) {
 				if i%3 > 0 {
 					assert.NoError(t, s.Finish(t.Context(), Signature(wallet, i), transaction.Confirmed, true))
 				}
-				_, err := Unfinished(t.Context(), s.Store, wallet)
+				_, err := Unfinished(t.Context(), s.Journal, wallet)
 				assert.NoError(t, err)
 			}
 		})
@@ -334,14 +349,13 @@ func canBeGivenUp(t *testing.T, s *shelf) {
 
 func staysClosed(t *testing.T, s *shelf) {
 	s.begin(Entry(Wallet(1), 1))
-	require.NoError(t, s.Close())
-	require.NoError(t, s.Close())
+	s.close()
+	s.close()
 	require.Error(t, s.Begin(t.Context(), Entry(Wallet(1), 2)))
 	require.Error(t, s.Finish(t.Context(), Signature(Wallet(1), 1), transaction.Confirmed, true))
-	_, err := Unfinished(t.Context(), s.Store, Wallet(1))
+	_, err := Unfinished(t.Context(), s.Journal, Wallet(1))
 	require.Error(t, err)
 	require.False(t, errors.Is(err, context.Canceled))
-	s.Store = nil
 	s.reopen()
 	s.has(Entry(Wallet(1), 1))
 }

@@ -50,8 +50,8 @@ func Main(m *testing.M, open Open) {
 // confirmed, and nothing that no process wrote. The package's TestMain must call Main.
 func RunKilled(t *testing.T, open Open) {
 	path := filepath.Join(t.TempDir(), "journal")
-	// The certain facts of each entry: that it was begun, and that it was finished.
-	begun, finished := make(map[uint64]bool), make(map[uint64]bool)
+	// The certain facts of each entry: whether it was begun, authorised and finished.
+	begun, authorized, finished := make(map[uint64]bool), make(map[uint64]bool), make(map[uint64]bool)
 	for life := range lives {
 		for _, line := range killed(t, path, life) {
 			word, text, _ := strings.Cut(line, " ")
@@ -60,13 +60,17 @@ func RunKilled(t *testing.T, open Open) {
 			switch word {
 			case "begun":
 				begun[number] = true
+			case "authorizing":
+				authorized[number] = false // it may have been, or not
+			case "authorized":
+				authorized[number] = true
 			case "finishing":
 				finished[number] = false // it may have been, or not
 			case "finished":
 				finished[number] = true
 			}
 		}
-		check(t, path, open, begun, finished)
+		check(t, path, open, begun, authorized, finished)
 	}
 	assert.NotEmpty(t, begun)
 }
@@ -95,7 +99,7 @@ func killed(t *testing.T, path string, life int) (said []string) {
 	return said
 }
 
-func check(t *testing.T, path string, open Open, begun, finished map[uint64]bool) {
+func check(t *testing.T, path string, open Open, begun, authorized, finished map[uint64]bool) {
 	t.Helper()
 	store, err := open(path)
 	require.NoError(t, err)
@@ -103,11 +107,14 @@ func check(t *testing.T, path string, open Open, begun, finished map[uint64]bool
 	there := make(map[uint64]bool)
 	for writer := range uint64(victimWriters) {
 		wallet := Wallet(writer)
-		entries, err := Unfinished(t.Context(), store, wallet)
+		entries, err := Unfinished(t.Context(), store.OpenJournal(), wallet)
 		require.NoError(t, err)
 		for _, entry := range entries {
 			there[entry.Slot] = true
-			entry.Leased = false // the lease of a killed process ends later
+			if certainly, touched := authorized[entry.Slot]; certainly || !touched {
+				require.Equal(t, certainly, entry.Authorized, "entry %d", entry.Slot)
+			}
+			entry.Authorized, entry.Leased = false, false // the lease of a killed process ends later
 			require.Equal(t, Entry(wallet, entry.Slot), entry)
 		}
 	}
@@ -138,12 +145,13 @@ func writeUntilKilled(path string, open Open) error {
 		defer out.Unlock()
 		fmt.Println(word, number)
 	}
+	journal := store.OpenJournal()
 	failures := make(chan error)
 	for writer := range uint64(victimWriters) {
 		go func() {
 			for i := uint64(0); ; i++ {
 				number := (life*victimWriters+writer)*numbersPerLife + i
-				if err := writeOne(store, Wallet(writer), number, say); err != nil {
+				if err := writeOne(journal, Wallet(writer), number, say); err != nil {
 					failures <- err
 					return
 				}
@@ -153,17 +161,25 @@ func writeUntilKilled(path string, open Open) error {
 	return <-failures
 }
 
-func writeOne(store haggle.Journal, wallet solana.PublicKey, number uint64, say func(string, uint64)) error {
+func writeOne(journal haggle.Journal, wallet solana.PublicKey, number uint64, say func(string, uint64)) error {
 	ctx := context.Background()
-	if err := store.Begin(ctx, Entry(wallet, number)); err != nil {
+	if err := journal.Begin(ctx, Entry(wallet, number)); err != nil {
 		return err
 	}
 	say("begun", number)
-	if number%3 == 0 {
+	if number%4 == 0 {
+		return nil
+	}
+	say("authorizing", number)
+	if err := journal.Authorize(ctx, Signature(wallet, number)); err != nil {
+		return err
+	}
+	say("authorized", number)
+	if number%4 == 1 {
 		return nil
 	}
 	say("finishing", number)
-	if err := store.Finish(ctx, Signature(wallet, number), transaction.Confirmed, true); err != nil {
+	if err := journal.Finish(ctx, Signature(wallet, number), transaction.Confirmed, true); err != nil {
 		return err
 	}
 	say("finished", number)

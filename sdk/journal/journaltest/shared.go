@@ -31,6 +31,9 @@ func Run(t *testing.T, open, stalled Open) {
 		"of many that begin one key one succeeds":            beginsKeyOnce,
 		"the lease of a dead process ends":                   takesOver,
 		"a process without its lease refuses nothing":        keepsRefusalsOut,
+		"the unauthorised entry of a dead process ends":      revokesOfTheDead,
+		"an entry is either authorised or revoked":           authorizesOrRevokes,
+		"the lease between the two steps is not renewed":     revokesUnrenewed,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +54,7 @@ func (p *processes) start(open Open) *shelf {
 	p.t.Helper()
 	s := &shelf{t: p.t, open: open, path: p.path}
 	s.reopen()
-	p.t.Cleanup(func() { _ = s.Close() })
+	p.t.Cleanup(s.close)
 	return s
 }
 
@@ -61,7 +64,7 @@ func (s *shelf) awaitEndOfLease(wallet solana.PublicKey) {
 	require.Eventually(s.t, ended, leaseLimit, 50*time.Millisecond)
 }
 
-// leased returns the entry as the process sees it that does not hold the lease.
+// leased returns the entry as it is listed for a client that does not hold the lease.
 func leased(entry haggle.JournalEntry) haggle.JournalEntry {
 	entry.Leased = true
 	return entry
@@ -79,10 +82,12 @@ func leasesItsOwn(t *testing.T, p *processes) {
 	second.has(two)
 }
 
-func renewsLeases(_ *testing.T, p *processes) {
+func renewsLeases(t *testing.T, p *processes) {
 	first, second := p.start(p.open), p.start(p.open)
 	entry := Entry(Wallet(1), 1)
 	first.begin(entry)
+	require.NoError(t, first.Authorize(t.Context(), entry.Signature))
+	entry.Authorized = true
 	for began := time.Now(); time.Since(began) < 4*time.Second; time.Sleep(100 * time.Millisecond) {
 		second.has(leased(entry))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/journal/journaltest"
 	"github.com/haggle-protocol/haggle/sdk/journal/postgres"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -74,13 +75,14 @@ func TestOldEntriesAreForgottenOnRequest(t *testing.T) {
 	store, err := postgres.Open(t.Context(), server.Create(t))
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, store.Close()) }()
+	entries := store.OpenJournal()
 	wallet := journaltest.Wallet(1)
 	for i := range uint64(4) {
-		require.NoError(t, store.Begin(t.Context(), journaltest.Entry(wallet, i)))
+		require.NoError(t, entries.Begin(t.Context(), journaltest.Entry(wallet, i)))
 	}
 	for i := range uint64(3) {
 		signature, acknowledged := journaltest.Signature(wallet, i), i < 2
-		require.NoError(t, store.Finish(t.Context(), signature, transaction.Confirmed, acknowledged))
+		require.NoError(t, entries.Finish(t.Context(), signature, transaction.Confirmed, acknowledged))
 	}
 	forgotten, err := store.Forget(t.Context(), time.Now().Add(-time.Hour))
 	require.NoError(t, err)
@@ -88,7 +90,7 @@ func TestOldEntriesAreForgottenOnRequest(t *testing.T) {
 	forgotten, err = store.Forget(t.Context(), time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	assert.EqualValues(t, 2, forgotten)
-	left, err := journaltest.Unfinished(t.Context(), store, wallet)
+	left, err := journaltest.Unfinished(t.Context(), entries, wallet)
 	require.NoError(t, err)
 	assert.Equal(t, []haggle.JournalEntry{journaltest.Entry(wallet, 3)}, left)
 }
@@ -108,6 +110,18 @@ func TestTableIsCreatedOnce(t *testing.T) {
 	for range cap(opened) {
 		require.NoError(t, <-opened)
 	}
+}
+
+// Its unfinished transactions could be sent twice if the table were taken for an empty journal.
+func TestTableOfAnEarlierVersionIsRefused(t *testing.T) {
+	address := server.Create(t)
+	connection, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	_, err = connection.Exec(t.Context(), "CREATE TABLE haggle_journal (signature text PRIMARY KEY, outcome text)")
+	require.NoError(t, errors.Join(err, connection.Close(t.Context())))
+	_, err = postgres.Open(t.Context(), address)
+	require.ErrorIs(t, err, journal.ErrVersion)
+	require.ErrorContains(t, err, "then use a new database")
 }
 
 func TestServerWithoutDurableCommitsIsRefused(t *testing.T) {

@@ -11,10 +11,12 @@ CREATE TABLE haggle_journal (
 	-- NULL if the entry has none.
 	idempotency  text,
 	intent       text,
-	-- The process that waits for the outcome. NULL if no process does. The lease ends at leased_until, in
-	-- milliseconds since 1970. When another process then reads the entry, the entry has no owner any more.
+	-- The client that waits for the outcome. NULL if no client does. The lease ends at leased_until, in
+	-- milliseconds since 1970. When another client then reads the entry, the entry has no owner any more.
 	owner        text,
 	leased_until bigint      NOT NULL,
+	-- Whether the transaction may be sent: the second step after the insertion of the row.
+	authorized   boolean     NOT NULL DEFAULT false,
 	outcome      text,
 	finished     timestamptz,
 	acknowledged boolean     NOT NULL DEFAULT false,

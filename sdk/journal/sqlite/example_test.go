@@ -30,7 +30,7 @@ func ExampleOpen() {
 	}
 	defer client.Close()
 
-	unfinished, err := journaltest.Unfinished(context.Background(), store, journaltest.Wallet(1))
+	unfinished, err := journaltest.Unfinished(context.Background(), store.OpenJournal(), journaltest.Wallet(1))
 	fmt.Println(len(unfinished), "unfinished transactions", err)
 	// Output: 0 unfinished transactions <nil>
 }

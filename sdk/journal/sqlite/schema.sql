@@ -11,10 +11,12 @@ CREATE TABLE IF NOT EXISTS haggle_journal (
 	-- NULL if the entry has none.
 	idempotency  TEXT,
 	intent       TEXT,
-	-- The process that waits for the outcome. NULL if no process does. The lease ends at leased_until, in
-	-- milliseconds since 1970. When another process then reads the entry, the entry has no owner any more.
+	-- The client that waits for the outcome. NULL if no client does. The lease ends at leased_until, in
+	-- milliseconds since 1970. When another client then reads the entry, the entry has no owner any more.
 	owner        TEXT,
 	leased_until INTEGER NOT NULL,
+	-- Whether the transaction may be sent: the second step after the insertion of the row.
+	authorized   INTEGER NOT NULL DEFAULT 0,
 	outcome      TEXT,
 	finished     TEXT,
 	acknowledged INTEGER NOT NULL DEFAULT 0,

@@ -54,6 +54,7 @@ func open(path string, lease time.Duration, renew bool) (*journal.Database, erro
 	return journal.NewDatabase(journal.DatabaseConfig{
 		DB: db, Name: path, Lease: lease, NoRenewal: !renew,
 		Now:         "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+		Owners:      "SELECT value FROM json_each($1)",
 		NextNumber:  "(SELECT max(number) + 1 FROM haggle_journal)",
 		IsDuplicate: func(err error) bool { return hasCode(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) },
 	}), nil
@@ -79,8 +80,8 @@ func prepare(db *sql.DB, path string) error {
 	if version != 0 {
 		return fmt.Errorf("%w: %s has version %d of the tables: %s", journal.ErrVersion, path, version, versionAdvice)
 	}
-	// With other columns than the schema's an index cannot be created.
-	if _, err := db.ExecContext(ctx, schema); hasCode(err, sqlite3.SQLITE_ERROR) {
+	// With other columns than the schema's an index cannot be created, or the query fails.
+	if _, err := db.ExecContext(ctx, schema+"SELECT authorized FROM haggle_journal LIMIT 0;"); hasCode(err, sqlite3.SQLITE_ERROR) {
 		return fmt.Errorf("%w: %s: %w: %s", journal.ErrVersion, path, err, versionAdvice)
 	} else if err != nil {
 		return fmt.Errorf("journal: %s: %w", path, err)

@@ -39,12 +39,13 @@ func TestWhatWasFinishedLongAgoIsForgottenOnRequest(t *testing.T) {
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "journal #1?.db"))
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, store.Close()) }()
+	entries := store.OpenJournal()
 	wallet := journaltest.Wallet(1)
 	for i := range uint64(3) {
-		require.NoError(t, store.Begin(t.Context(), journaltest.Entry(wallet, i)))
+		require.NoError(t, entries.Begin(t.Context(), journaltest.Entry(wallet, i)))
 	}
 	for i := range uint64(2) {
-		require.NoError(t, store.Finish(t.Context(), journaltest.Signature(wallet, i), transaction.Confirmed, true))
+		require.NoError(t, entries.Finish(t.Context(), journaltest.Signature(wallet, i), transaction.Confirmed, true))
 	}
 	forgotten, err := store.Forget(t.Context(), time.Now().Add(-time.Hour))
 	require.NoError(t, err)
@@ -52,7 +53,7 @@ func TestWhatWasFinishedLongAgoIsForgottenOnRequest(t *testing.T) {
 	forgotten, err = store.Forget(t.Context(), time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	assert.EqualValues(t, 2, forgotten)
-	left, err := journaltest.Unfinished(t.Context(), store, wallet)
+	left, err := journaltest.Unfinished(t.Context(), entries, wallet)
 	require.NoError(t, err)
 	assert.Equal(t, []haggle.JournalEntry{journaltest.Entry(wallet, 2)}, left)
 }
@@ -95,6 +96,10 @@ func TestFileOfAnEarlierVersionIsRefused(t *testing.T) {
 			wallet TEXT NOT NULL, entry TEXT NOT NULL, outcome TEXT) STRICT; PRAGMA user_version = 3;`,
 		"a table with fewer columns": `CREATE TABLE haggle_journal (number INTEGER PRIMARY KEY,
 			signature TEXT NOT NULL UNIQUE, wallet TEXT NOT NULL, entry TEXT NOT NULL, outcome TEXT) STRICT;`,
+		"a table without authorisations": `CREATE TABLE haggle_journal (number INTEGER PRIMARY KEY,
+			signature TEXT NOT NULL UNIQUE, wallet TEXT NOT NULL, action TEXT NOT NULL, negotiation TEXT,
+			begun TEXT NOT NULL, entry TEXT NOT NULL, idempotency TEXT, intent TEXT, owner TEXT,
+			leased_until INTEGER NOT NULL, outcome TEXT, finished TEXT, acknowledged INTEGER NOT NULL DEFAULT 0) STRICT;`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "journal.db")
