@@ -31,6 +31,7 @@ ASSOCIATED_TOKEN_PROGRAM = Pubkey.from_string("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25e
 SERVICE_HASH = sha256(b"Summarise a paper").digest()
 NO_METADATA = bytes(64)
 ESCROW = 5_000_000  # base units, the highest possible price
+DECIMALS = 6  # with which ESCROW and the offers are 5, 2, 4 and 3 tokens
 
 
 class Chain:
@@ -107,7 +108,7 @@ def negotiate(chain, idl, mint, buyer, seller):
         "response_window": config["default_response_window"], "global_deadline": int(time.time()) + 1800,
         "min_offer_bps": 1000, "zopa_enabled": False, "bond_required": 0, "arbiter": Pubkey.default(),
         "milestone_bps": [0] * 8, "milestone_deadline": 0, "review_hours": 0, "metadata": NO_METADATA,
-        "max_fee_bps": config["default_protocol_fee_bps"],
+        "max_fee_bps": config["default_protocol_fee_bps"], "decimals": DECIMALS,
     }
     parties = {"buyer": buyer.pubkey(), "seller": seller.pubkey(), "config": config_address}
     deal = {"session_id": session_id, "params": terms}
@@ -119,10 +120,12 @@ def negotiate(chain, idl, mint, buyer, seller):
     _, read = idl.decode_record(account)
     if (read["service_hash"], read["token_mint"]) != (SERVICE_HASH, mint):
         raise RuntimeError(f"negotiation {negotiation} is not about this service and mint")
-    only_with_bond = ("escrow_vault", "seller_token_account", "token_mint", "token_program")
-    accounts = {"seller": seller.pubkey(), "negotiation": negotiation} | dict.fromkeys(only_with_bond)
+    only_with_bond = ("escrow_vault", "seller_token_account", "token_program")
+    accounts = {"seller": seller.pubkey(), "negotiation": negotiation, "token_mint": mint}
+    accounts |= dict.fromkeys(only_with_bond)
     terms_hash = sha256(bytes(negotiation) + account).digest()
-    chain.send(idl.instruction("accept_invitation", accounts, {"terms_hash": terms_hash}), seller)
+    agreed = {"terms_hash": terms_hash, "decimals": DECIMALS}
+    chain.send(idl.instruction("accept_invitation", accounts, agreed), seller)
 
     # Every action names the deal and the round that its signer has read, so it cannot act on another state.
     for party, amount in ((buyer, 2_000_000), (seller, 4_000_000), (buyer, 3_000_000)):

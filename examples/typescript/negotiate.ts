@@ -19,6 +19,7 @@ const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25
 const SERVICE_HASH = [...createHash('sha256').update('Summarise a paper').digest()];
 const NO_METADATA: number[] = Array(64).fill(0);
 const ESCROW = new BN(5_000_000); // base units, the highest possible price
+const DECIMALS = 6; // with which ESCROW and the offers are 5, 2, 4 and 3 tokens
 
 const { values: flags } = parseArgs({
   options: {
@@ -66,7 +67,7 @@ async function negotiate(): Promise<void> {
     globalDeadline: new BN(Math.floor(Date.now() / 1000) + 1800), minOfferBps: 1000, zopaEnabled: false,
     bondRequired: new BN(0), arbiter: PublicKey.default, milestoneBps: Array(8).fill(0),
     milestoneDeadline: new BN(0), reviewHours: 0, metadata: NO_METADATA,
-    maxFeeBps: config.defaultProtocolFeeBps,
+    maxFeeBps: config.defaultProtocolFeeBps, decimals: DECIMALS,
   }).accountsPartial({
     buyer: buyer.publicKey, seller: seller.publicKey, tokenMint: mint, tokenProgram: TOKEN_PROGRAM,
     buyerTokenAccount: tokenAccountOf(buyer.publicKey),
@@ -84,9 +85,9 @@ async function negotiate(): Promise<void> {
     throw new Error(`negotiation ${negotiation} is not about this service and mint`);
   }
   const termsHash = createHash('sha256').update(negotiation.toBytes()).update(account.data).digest();
-  await selling.methods.acceptInvitation([...termsHash]).accountsPartial({
-    seller: seller.publicKey, negotiation,
-    escrowVault: null, sellerTokenAccount: null, tokenMint: null, tokenProgram: null, // only with a bond
+  await selling.methods.acceptInvitation([...termsHash], DECIMALS).accountsPartial({
+    seller: seller.publicKey, negotiation, tokenMint: mint,
+    escrowVault: null, sellerTokenAccount: null, tokenProgram: null, // only with a bond
   }).rpc();
 
   // Every action names the deal and the round that its signer has read, so it cannot act on another state.

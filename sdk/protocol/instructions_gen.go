@@ -534,7 +534,7 @@ const (
 	// CreateNegotiationAccounts is the number of the instruction's accounts.
 	CreateNegotiationAccounts = 9
 	// CreateNegotiationDataSize is the size of the instruction's data in bytes, discriminator included.
-	CreateNegotiationDataSize = 209
+	CreateNegotiationDataSize = 210
 	// CreateNegotiationDiscriminator is the beginning of the instruction's data.
 	CreateNegotiationDiscriminator = "\xae\xb9\x2a\xb0\x01\xaa\xba\xe5"
 )
@@ -621,6 +621,7 @@ func (v *CreateNegotiation) AppendData(dst []byte) []byte {
 	dst = append(dst, v.Params.ReviewHours)
 	dst = append(dst, v.Params.Metadata[:]...)
 	dst = binary.LittleEndian.AppendUint16(dst, v.Params.MaxFeeBps)
+	dst = append(dst, v.Params.Decimals)
 	return dst
 }
 
@@ -663,6 +664,7 @@ func (v *CreateNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	v.Params.ReviewHours = data[142]
 	v.Params.Metadata = [64]byte(data[143:207])
 	v.Params.MaxFeeBps = binary.LittleEndian.Uint16(data[207:209])
+	v.Params.Decimals = data[209]
 	return nil
 }
 
@@ -678,20 +680,22 @@ type AcceptInvitation struct {
 	EscrowVault solana.PublicKey
 	// The seller's token account, the source of the bond; only if a bond is required. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
-	// The mint of the escrow; only if a bond is required. Zero leaves it out.
+	// The mint of the escrow.
 	TokenMint solana.PublicKey
 	// The token program of the mint; only if a bond is required. Zero leaves it out.
 	TokenProgram solana.PublicKey
 
 	// SHA-256 of the negotiation's address and the account's 512 bytes, as the seller read them.
 	TermsHash [32]byte
+	// The mint's decimals, which determine the meaning of the amounts. Other decimals are StaleState.
+	Decimals uint8
 }
 
 const (
 	// AcceptInvitationAccounts is the number of the instruction's accounts.
 	AcceptInvitationAccounts = 6
 	// AcceptInvitationDataSize is the size of the instruction's data in bytes, discriminator included.
-	AcceptInvitationDataSize = 40
+	AcceptInvitationDataSize = 41
 	// AcceptInvitationDiscriminator is the beginning of the instruction's data.
 	AcceptInvitationDiscriminator = "\x72\x46\x3e\xf8\xcc\x31\x62\xef"
 )
@@ -703,6 +707,7 @@ func (v *AcceptInvitation) InstructionName() string { return "accept_invitation"
 // the program compares with them: compare what was agreed before. The caller sets the parties and token accounts.
 func (v *AcceptInvitation) On(address solana.PublicKey, n *Negotiation) {
 	v.Negotiation = address
+	v.TokenMint = n.TokenMint
 }
 
 // Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
@@ -722,6 +727,9 @@ func (v *AcceptInvitation) complete() (err error) {
 	if v.Negotiation.IsZero() {
 		return &MissingAccountError{Instruction: "accept_invitation", Account: "negotiation"}
 	}
+	if v.TokenMint.IsZero() {
+		return &MissingAccountError{Instruction: "accept_invitation", Account: "token_mint"}
+	}
 	return nil
 }
 
@@ -731,7 +739,7 @@ func (v *AcceptInvitation) metas() solana.AccountMetaSlice {
 		{PublicKey: v.Negotiation, IsWritable: true},
 		optionalMeta(v.EscrowVault, true, false),
 		optionalMeta(v.SellerTokenAccount, true, false),
-		optionalMeta(v.TokenMint, false, false),
+		{PublicKey: v.TokenMint},
 		optionalMeta(v.TokenProgram, false, false),
 	})
 }
@@ -740,6 +748,7 @@ func (v *AcceptInvitation) metas() solana.AccountMetaSlice {
 func (v *AcceptInvitation) AppendData(dst []byte) []byte {
 	dst = append(dst, AcceptInvitationDiscriminator...)
 	dst = append(dst, v.TermsHash[:]...)
+	dst = append(dst, v.Decimals)
 	return dst
 }
 
@@ -756,9 +765,10 @@ func (v *AcceptInvitation) Decode(accounts []*solana.AccountMeta, data []byte) e
 	v.Negotiation = accounts[1].PublicKey
 	v.EscrowVault = givenAddress(accounts[2])
 	v.SellerTokenAccount = givenAddress(accounts[3])
-	v.TokenMint = givenAddress(accounts[4])
+	v.TokenMint = accounts[4].PublicKey
 	v.TokenProgram = givenAddress(accounts[5])
 	v.TermsHash = [32]byte(data[8:40])
+	v.Decimals = data[40]
 	return nil
 }
 

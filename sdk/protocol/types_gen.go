@@ -176,4 +176,6 @@ type NegotiationParams struct {
 	// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the configuration
 	// is StaleState.
 	MaxFeeBps uint16
+	// The mint's decimals, which determine the meaning of the amounts. Other decimals are InvalidParams.
+	Decimals uint8
 }

@@ -18,6 +18,7 @@ const MAX_ROUNDS = 6;
 const WINDOW = 300n;
 const DEADLINE_SECONDS = 1_800n;
 const MIN_OFFER_BPS = 1000;
+const DECIMALS = 6; // of the fixture's mints
 const SESSION_ID = 7_000_000_000_000_000_123n; // beyond what a double holds
 const NOBODY = PublicKey.default.toBase58();
 const SERVICE_HASH = createHash('sha256').update('Summarise a paper').digest('hex');
@@ -73,6 +74,7 @@ class Deal {
       zopaEnabled: terms.zopa_enabled, bondRequired: bigint(this.bond), arbiter: new PublicKey(terms.arbiter),
       milestoneBps: terms.milestone_bps, milestoneDeadline: bigint(terms.milestone_deadline),
       reviewHours: terms.review_hours, metadata: bytes(METADATA), maxFeeBps: Number(this.fixture.feeBps),
+      decimals: DECIMALS,
     }).accountsPartial({
       buyer: this.buyer.publicKey, seller: this.seller.publicKey, buyerTokenAccount: this.wallets.buyer, tokenMint: this.mint,
       tokenProgram: this.tokenProgram,
@@ -134,12 +136,12 @@ class Deal {
     return [...createHash('sha256').update(this.address.toBytes()).update(content).digest()];
   }
 
-  joining(hash) {
+  joining(hash, decimals = DECIMALS) {
     const needed = this.bond > 0n;
-    return this.methods.acceptInvitation(hash).accountsStrict({
+    return this.methods.acceptInvitation(hash, decimals).accountsStrict({
       seller: this.seller.publicKey, negotiation: this.address,
       escrowVault: needed ? this.vault : null, sellerTokenAccount: needed ? this.wallets.seller : null,
-      tokenMint: needed ? this.mint : null, tokenProgram: needed ? this.tokenProgram : null,
+      tokenMint: this.mint, tokenProgram: needed ? this.tokenProgram : null,
     });
   }
 

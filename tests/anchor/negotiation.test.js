@@ -42,6 +42,7 @@ for (const [name, tokenProgram] of [['SPL Token', SPL_TOKEN], ['Token-2022', TOK
 
     it('is joined by the seller who has hashed its terms', LIMIT, async () => {
       await fixture.refused(deal.joining(await deal.termsHash(true)), deal.seller, 'StaleState');
+      await fixture.refused(deal.joining(await deal.termsHash(), 5), deal.seller, 'StaleState');
       await deal.join();
     });
 

@@ -66,6 +66,7 @@ func (b *environmentBuilder) mint(number int, suffix string) *currency {
 		extensions = b.allowedExtensions()
 	}
 	data := newMint(extensions...)
+	data[mintDecimalsOffset] = byte(pick(b.random, 6, 6, 9, 0, 255))
 	lamports := b.environment.Rent.Exempt(len(data))
 	b.put(cur.mint, "mint"+suffix, model.Account{Lamports: lamports, Owner: cur.program, Data: data})
 

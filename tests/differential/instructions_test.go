@@ -108,7 +108,9 @@ func (s *scenario) acceptInvitation(session *session, n *model.Negotiation) mode
 	i := &model.AcceptInvitation{
 		Seller:      mostly(s.random, 94, session.parties[1], session.parties[0], s.participants.adversary),
 		Negotiation: session.negotiation,
+		TokenMint:   s.mint(session),
 		TermsHash:   n.TermsHash(session.negotiation),
+		Decimals:    s.decimals(session.currency.mint),
 	}
 	switch k := s.IntN(20); {
 	case k == 0 && len(session.history) > 0:
@@ -127,7 +129,7 @@ func (s *scenario) acceptInvitation(session *session, n *model.Negotiation) mode
 		value model.Address
 	}{
 		{&i.EscrowVault, s.vault(session)}, {&i.SellerTokenAccount, from},
-		{&i.TokenMint, s.mint(session)}, {&i.TokenProgram, s.tokenProgram(session)},
+		{&i.TokenProgram, s.tokenProgram(session)},
 	} {
 		if s.percent(given) {
 			*optional.field = optional.value

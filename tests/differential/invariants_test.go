@@ -84,12 +84,15 @@ func (f *fixture) checkExpectations(before *model.Environment, call *model.Instr
 	case *model.AcceptInvitation:
 		if was := readNegotiation(before, i.Negotiation); was.TermsHash(i.Negotiation) != i.TermsHash {
 			return failuref("wrong terms hash", "accept_invitation succeeds with another terms hash")
+		} else if err := checkDecimals(before, was.TokenMint, i.Decimals); err != nil {
+			return err
 		}
 	case *model.CreateNegotiation:
 		if is := readNegotiation(f.environment, i.Negotiation); is.ProtocolFeeBps > i.Params.MaxFeeBps {
 			return failuref("fee above maximum", "fee %d bps, maximum %d", is.ProtocolFeeBps,
 				i.Params.MaxFeeBps)
 		}
+		return checkDecimals(before, i.TokenMint, i.Params.Decimals)
 	case *model.RejectNegotiation:
 		was := readNegotiation(before, i.Negotiation)
 		namesAccount := i.SellerTokenAccount != model.ProgramID
@@ -104,6 +107,14 @@ func (f *fixture) checkExpectations(before *model.Environment, call *model.Instr
 		if was.Parties != [2]model.Address{i.Buyer, i.Seller} || before.Now >= i.ValidUntil {
 			return failuref("wrong agreement", "settle_by_agreement succeeds with other parties or too late")
 		}
+	}
+	return nil
+}
+
+// checkDecimals checks that an instruction names the decimals of its mint.
+func checkDecimals(before *model.Environment, mint model.Address, decimals uint8) error {
+	if actual := before.Accounts[mint].Data[mintDecimalsOffset]; actual != decimals {
+		return failuref("wrong decimals", "decimals %d, the mint's %d", decimals, actual)
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ func (s *scenario) params(session *session, available uint64) model.NegotiationP
 		MinOfferBps:    uint16(s.around(100, 9_000)),
 		Metadata:       s.metadata(),
 		MaxFeeBps:      s.maxFeeBps(),
+		Decimals:       s.decimals(session.currency.mint),
 	}
 	if s.percent(30) {
 		p.MaxRounds = uint8(s.around(1, 4))
@@ -73,6 +74,12 @@ func (s *scenario) params(session *session, available uint64) model.NegotiationP
 		s.spoilParams(&p)
 	}
 	return p
+}
+
+// decimals returns the decimals of a mint, and sometimes other decimals.
+func (s *scenario) decimals(mint model.Address) uint8 {
+	actual := s.environment.Accounts[mint].Data[mintDecimalsOffset]
+	return mostly(s.random, 97, actual, actual+1, 0, uint8(s.IntN(256)))
 }
 
 // maxFeeBps returns a limit for the fee: the current fee, any larger number, or sometimes a smaller one.

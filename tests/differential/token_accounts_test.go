@@ -14,6 +14,8 @@ const (
 	mintSize         = 82
 	tokenAccountSize = 165
 
+	mintDecimalsOffset = 44
+
 	ownerOffset           = 32
 	amountOffset          = 64
 	delegateOffset        = 72
@@ -78,7 +80,7 @@ func withExtensions(data []byte, accountType byte, extensions ...extension) []by
 // newMint returns the data of a mint with six decimals and a freeze authority.
 func newMint(extensions ...extension) []byte {
 	data := make([]byte, mintSize)
-	data[44] = 6
+	data[mintDecimalsOffset] = 6
 	data[45] = 1
 	data[46] = 1
 	data[50] = 0xfe

@@ -7,8 +7,8 @@ use crate::chain::Chain;
 use crate::environment::ValidCall;
 use crate::fields::arguments;
 use crate::fixtures::fixture::{
-    args_of, program_of, zopa_commitment, Deal, Fixture, BUYER_PRICE, COMPLAINT, ESCROW, EVIDENCE,
-    SELLER_PRICE, TOO_MUCH,
+    args_of, program_of, zopa_commitment, Deal, Fixture, BUYER_PRICE, COMPLAINT, DECIMALS, ESCROW,
+    EVIDENCE, SELLER_PRICE, TOO_MUCH,
 };
 use crate::runtime::programs;
 use crate::ID;
@@ -258,6 +258,7 @@ impl Builder<'_> {
             "expected_metadata" => negotiation.metadata.into(),
             "expected_decided" => vec![negotiation.milestones_decided],
             "terms_hash" => self.terms_hash().into(),
+            "decimals" => vec![DECIMALS],
             "amount" if self.row.name == "claim_payout" => {
                 negotiation.claimable(side).to_le_bytes().into()
             }

@@ -5,10 +5,11 @@ type AcceptInvitation struct {
 	Negotiation        Address `account:"writable,negotiation"`
 	EscrowVault        Address `account:"writable,optional"`
 	SellerTokenAccount Address `account:"writable,optional"`
-	TokenMint          Address `account:"optional"`
+	TokenMint          Address `account:""`
 	TokenProgram       Address `account:"optional"`
 
 	TermsHash [32]byte
+	Decimals  uint8
 }
 
 func (i *AcceptInvitation) execute(e *execution) error {
@@ -24,12 +25,12 @@ func (i *AcceptInvitation) execute(e *execution) error {
 		e.checkTurnClock(n),
 		failIf(i.Seller != n.Parties[Seller], Unauthorized),
 		failIf(i.TermsHash != n.TermsHash(i.Negotiation), StaleState),
+		failIf(!hasDecimals(e.account(i.TokenMint), i.Decimals), StaleState),
 	); err != nil {
 		return err
 	}
 	if n.BondRequired > 0 {
-		if err := e.require("escrow_vault", "seller_token_account", "token_mint",
-			"token_program"); err != nil {
+		if err := e.require("escrow_vault", "seller_token_account", "token_program"); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,7 @@ type NegotiationParams struct {
 	ReviewHours       uint8
 	Metadata          [64]byte
 	MaxFeeBps         uint16
+	Decimals          uint8
 }
 
 type CreateNegotiation struct {
@@ -61,7 +62,7 @@ func (i *CreateNegotiation) execute(e *execution) error {
 	if err := firstError(
 		wrong.first(),
 		failIf(!isSupportedMint(e.account(i.TokenMint)), UnsupportedMint),
-		failIf(!n.termsInRange(), InvalidParams),
+		failIf(!n.termsInRange() || !hasDecimals(e.account(i.TokenMint), i.Params.Decimals), InvalidParams),
 		failIf(config.IsPaused, Paused),
 		failIf(config.DefaultProtocolFeeBps > i.Params.MaxFeeBps, StaleState),
 	); err != nil {

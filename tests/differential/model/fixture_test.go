@@ -16,13 +16,16 @@ type fixture struct {
 	tokens                            [2]Address // The associated token accounts of the parties.
 }
 
-const start = 1_000_000
+const (
+	start    = 1_000_000
+	decimals = 6
+)
 
 func newFixture(t *testing.T, change func(*NegotiationParams)) *fixture {
 	f := &fixture{T: t, buyer: Address{1}, seller: Address{2}, arbiter: Address{3}, adversary: Address{4}}
 	f.mint = Address{5}
 	mint := make([]byte, mintSize)
-	mint[mintInitializedOffset] = 1
+	mint[mintDecimalsOffset], mint[mintInitializedOffset] = decimals, 1
 	config := &Config{Authority: Address{9}, Treasury: Address{8}, DefaultProtocolFeeBps: 50,
 		Bump: configPDA.bump}
 	f.environment = &Environment{Now: start, Rent: Rent{Empty: 10, PerByte: 1}, Accounts: map[Address]Account{
@@ -39,7 +42,7 @@ func newFixture(t *testing.T, change func(*NegotiationParams)) *fixture {
 	params := NegotiationParams{EscrowAmount: 1_000_000, MaxRounds: 5, ResponseWindow: 600,
 		GlobalDeadline: start + 3_600, MinOfferBps: 1_000, BondRequired: 1_001, Arbiter: f.arbiter,
 		MilestoneBps: [8]uint16{6_000, 4_000}, MilestoneDeadline: start + 100*day, ReviewHours: 24,
-		MaxFeeBps: 50}
+		MaxFeeBps: 50, Decimals: decimals}
 	if change != nil {
 		change(&params)
 	}
@@ -93,7 +96,7 @@ func (f *fixture) balance(address Address) uint64 {
 func (f *fixture) join() {
 	f.play(Success, &AcceptInvitation{Seller: f.seller, Negotiation: f.negotiation, EscrowVault: f.vault,
 		SellerTokenAccount: f.tokens[Seller], TokenMint: f.mint, TokenProgram: tokenProgram,
-		TermsHash: f.state().TermsHash(f.negotiation)})
+		TermsHash: f.state().TermsHash(f.negotiation), Decimals: decimals})
 }
 
 // agree plays accept_invitation, an offer of 500,000 and its acceptance.

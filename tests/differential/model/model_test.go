@@ -76,8 +76,8 @@ func TestInstructionRoundTrip(t *testing.T) {
 
 func TestInstructionNamesAndSizes(t *testing.T) {
 	for name, size := range map[string]int{
-		"create_negotiation": 8 + 8 + 32 + 1 + 2 + 8 + 8 + 2 + 1 + 8 + 32 + 16 + 8 + 1 + 64 + 2,
-		"accept_invitation":  32, "submit_offer": 8 + 1 + 8 + 4 + 64, "accept_offer": 8 + 1 + 8 + 64,
+		"create_negotiation": 8 + 8 + 32 + 1 + 2 + 8 + 8 + 2 + 1 + 8 + 32 + 16 + 8 + 1 + 64 + 2 + 1,
+		"accept_invitation":  32 + 1, "submit_offer": 8 + 1 + 8 + 4 + 64, "accept_offer": 8 + 1 + 8 + 64,
 		"reject_negotiation": 9, "expire_negotiation": 0, "close_negotiation": 0, "settle_deadline": 0,
 		"claim_payout": 16, "submit_zopa_commitment": 40, "reveal_zopa_price": 48, "claim_milestone": 41,
 		"dispute_milestone": 41, "release_milestone": 9, "resolve_dispute": 12, "settle_by_agreement": 21,

@@ -18,10 +18,33 @@ func TestFeeAboveTheMaximumIsStale(t *testing.T) {
 		Negotiation: NegotiationAddress(f.buyer, f.seller, 8), BuyerTokenAccount: f.tokens[Buyer],
 		TokenMint: f.mint, Config: ConfigAddress(), TokenProgram: tokenProgram, SystemProgram: systemProgram,
 		SessionID: 8, Params: NegotiationParams{EscrowAmount: 100_000, MaxRounds: 1, ResponseWindow: 60,
-			GlobalDeadline: start + 60, MinOfferBps: 100, MaxFeeBps: 49}}
+			GlobalDeadline: start + 60, MinOfferBps: 100, MaxFeeBps: 49,
+			Decimals: decimals}}
 	create.EscrowVault = VaultAddress(create.Negotiation)
 	f.play(StaleState, create)
 	create.Params.MaxFeeBps = 65_535
+	f.play(Success, create)
+}
+
+func TestDecimalsOtherThanTheMintsAreRefused(t *testing.T) {
+	f := newFixture(t, nil)
+	accept := &AcceptInvitation{Seller: f.seller, Negotiation: f.negotiation, EscrowVault: f.vault,
+		SellerTokenAccount: f.tokens[Seller], TokenMint: f.mint, TokenProgram: tokenProgram,
+		TermsHash: f.state().TermsHash(f.negotiation), Decimals: decimals - 1}
+	f.play(StaleState, accept)
+	accept.Decimals, accept.TokenMint = decimals, ProgramID
+	f.play(ConstraintHasOne, accept)
+	accept.TokenMint = f.mint
+	f.play(Success, accept)
+
+	create := &CreateNegotiation{Buyer: f.buyer, Seller: f.seller,
+		Negotiation: NegotiationAddress(f.buyer, f.seller, 8), BuyerTokenAccount: f.tokens[Buyer],
+		TokenMint: f.mint, Config: ConfigAddress(), TokenProgram: tokenProgram, SystemProgram: systemProgram,
+		SessionID: 8, Params: NegotiationParams{EscrowAmount: 100_000, MaxRounds: 1, ResponseWindow: 60,
+			GlobalDeadline: start + 60, MinOfferBps: 100, MaxFeeBps: 50, Decimals: decimals + 1}}
+	create.EscrowVault = VaultAddress(create.Negotiation)
+	f.play(InvalidParams, create)
+	create.Params.Decimals = decimals
 	f.play(Success, create)
 }
 

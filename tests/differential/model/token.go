@@ -19,6 +19,7 @@ const (
 	closeAuthorityOffset  = 129
 	accountTypeOffset     = 165 // Only in accounts with extensions.
 	extensionsOffset      = 166
+	mintDecimalsOffset    = 44
 	mintInitializedOffset = 45
 
 	mintType         = 1
@@ -152,6 +153,11 @@ func isSupportedMint(mint Account) bool {
 		allowed = allowed && kind >= extensionMetadataPointer && kind <= extensionTokenGroupMember
 	})
 	return allowed && wellFormed
+}
+
+// hasDecimals reports whether an account is a mint with these decimals.
+func hasDecimals(mint Account, decimals uint8) bool {
+	return len(mint.Data) >= mintSize && mint.Data[mintDecimalsOffset] == decimals
 }
 
 func (d *draft) tokenAccount(address Address) (TokenAccount, bool) {

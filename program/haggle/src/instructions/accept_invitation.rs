@@ -19,6 +19,8 @@ instruction! {
     pub fn accept_invitation(
         /// SHA-256 of the negotiation's address and the account's 512 bytes, as the seller read them.
         terms_hash: [u8; 32],
+        /// The mint's decimals, which determine the meaning of the amounts. Other decimals are StaleState.
+        decimals: u8,
     );
     accounts<'a> {
         /// The invited seller.
@@ -29,8 +31,8 @@ instruction! {
         escrow_vault: Option<Vault<'a>>,
         /// The seller's token account, the source of the bond; only if a bond is required.
         seller_token_account: Option<Source<'a, Seller>>,
-        /// The mint of the escrow; only if a bond is required.
-        token_mint: Option<EscrowMint>,
+        /// The mint of the escrow.
+        token_mint: EscrowMint<'a>,
         /// The token program of the mint; only if a bond is required.
         token_program: Option<TokenProgram>,
     }
@@ -40,8 +42,8 @@ instruction! {
 ///
 /// # Errors
 /// InvalidState after the first time, Expired, Unauthorized unless the seller signs, StaleState for other
-/// terms, 3005 without an account that the bond needs; the token program's error if the seller has too
-/// little, which ends the transaction.
+/// terms or decimals, 3005 without an account that the bond needs; the token program's error if the seller
+/// has too little, which ends the transaction.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;
@@ -59,13 +61,15 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     if !is_equal(&args.terms_hash, &terms_hash) {
         return Err(HaggleError::StaleState.into());
     }
+    if !accounts.token_mint.has_decimals(args.decimals) {
+        return Err(HaggleError::StaleState.into());
+    }
 
     let bond = negotiation.bond_required;
     let deposit = if bond > 0 {
-        let (Some(vault), Some(source), Some(_), Some(_)) = (
+        let (Some(vault), Some(source), Some(_)) = (
             accounts.escrow_vault,
             accounts.seller_token_account,
-            accounts.token_mint,
             accounts.token_program,
         ) else {
             return Err(Framework::AccountNotEnoughKeys.into());
@@ -101,9 +105,9 @@ mod tests {
     use crate::error::Framework;
     use crate::runtime::programs;
     use crate::tests::fixture::{
-        args_of, assert_negotiation, assert_shares, associated, event, named, owned, Call, Deal,
-        Fixture, BOND, BUYER, BUYER_REST, ESCROW, MINT, NOW, OTHER_MINT, SELLER, SELLER_FUNDS,
-        STRANGER,
+        args_of, assert_negotiation, assert_shares, associated, event, named, owned,
+        under_both_token_programs, Call, Deal, Fixture, BOND, BUYER, BUYER_REST, DECIMALS, ESCROW,
+        MINT, NOW, OTHER_MINT, SELLER, SELLER_FUNDS, STRANGER,
     };
     use pinocchio::Address;
 
@@ -114,7 +118,10 @@ mod tests {
             "accept_invitation",
             deal,
             deal.seller,
-            args_of(&Args { terms_hash }),
+            args_of(&Args {
+                terms_hash,
+                decimals: DECIMALS,
+            }),
         )
     }
 
@@ -196,12 +203,7 @@ mod tests {
     fn a_bond_needs_its_accounts() {
         let (mut fixture, deal) = Fixture::created_with_bond(&Fixture::sealed_terms());
         let call = fixture.accept_invitation_with_bond(&deal);
-        for account in [
-            "escrow_vault",
-            "seller_token_account",
-            "token_mint",
-            "token_program",
-        ] {
+        for account in ["escrow_vault", "seller_token_account", "token_program"] {
             let call = call.clone().without(account);
             fixture.refuses(&call, Framework::AccountNotEnoughKeys);
         }
@@ -321,9 +323,48 @@ mod tests {
                 "accept_invitation",
                 &deal,
                 SELLER,
-                args_of(&Args { terms_hash }),
+                args_of(&Args {
+                    terms_hash,
+                    decimals: DECIMALS,
+                }),
             );
             fixture.refuses(&call, HaggleError::StaleState);
+        }
+    }
+
+    #[test]
+    fn decimals_other_than_the_mints_are_stale() {
+        under_both_token_programs(|| {
+            for terms in [Fixture::terms(), Fixture::bonded_terms()] {
+                let (mut fixture, deal) = Fixture::created_with_bond(&terms);
+                let (name, seller) = ("accept_invitation", deal.seller);
+                let terms_hash = fixture.terms_hash(&deal);
+                for decimals in (0..=u8::MAX).filter(|decimals| *decimals != DECIMALS) {
+                    let args = Args {
+                        terms_hash,
+                        decimals,
+                    };
+                    let call = fixture.call(name, &deal, seller, args_of(&args));
+                    fixture.refuses(&call, HaggleError::StaleState);
+                }
+                let args = Args {
+                    terms_hash,
+                    decimals: DECIMALS,
+                };
+                let call = fixture.call(name, &deal, seller, args_of(&args));
+                fixture.run(&call).succeeds();
+            }
+        });
+    }
+
+    #[test]
+    fn the_mint_is_required_without_a_bond() {
+        let (mut fixture, deal) = Fixture::created();
+        let mut call = fixture.accept_invitation(&deal);
+        let place = call.place("token_mint");
+        for address in [crate::ID, OTHER_MINT, deal.escrow_vault] {
+            call.accounts[place].pubkey = address;
+            fixture.refuses(&call, Framework::ConstraintHasOne);
         }
     }
 

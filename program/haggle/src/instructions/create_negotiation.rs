@@ -57,6 +57,8 @@ packed! {
         /// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the
         /// configuration is StaleState.
         pub max_fee_bps: u16,
+        /// The mint's decimals, which determine the meaning of the amounts. Other decimals are InvalidParams.
+        pub decimals: u8,
     }
 }
 
@@ -161,8 +163,9 @@ impl NegotiationParams {
 /// Creates the negotiation and its vault, and moves the escrow to it.
 ///
 /// # Errors
-/// UnsupportedMint, InvalidParams, Paused, StaleState for a fee above the signed maximum; the token program's
-/// error if the buyer has too little, which ends the transaction.
+/// UnsupportedMint, InvalidParams for a term out of range or for other decimals, Paused, StaleState for a fee
+/// above the signed maximum; the token program's error if the buyer has too little, which ends the
+/// transaction.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;
@@ -172,6 +175,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     accounts.token_mint.check()?;
     let now = sysvar::now()?;
     params.check(buyer, seller, now)?;
+    if !accounts.token_mint.has_decimals(params.decimals) {
+        return Err(HaggleError::InvalidParams.into());
+    }
     if config.is_paused != Flag::OFF {
         return Err(HaggleError::Paused.into());
     }
@@ -286,8 +292,8 @@ mod tests {
     use crate::runtime::programs;
     use crate::tests::fixture::{
         assert_negotiation, event, metadata_of, mint, named, owned, rent, token_account,
-        under_both_token_programs, Deal, Fixture, ARBITER, BUYER, ESCROW, FUNDS, LAMPORTS, MINT,
-        NOW, SELLER,
+        under_both_token_programs, Deal, Fixture, ARBITER, BUYER, DECIMALS, ESCROW, FUNDS,
+        LAMPORTS, MINT, NOW, SELLER,
     };
     use crate::ID;
 
@@ -311,6 +317,7 @@ mod tests {
             review_hours: 2,
             metadata: metadata_of(1, 50),
             max_fee_bps: 77,
+            decimals: DECIMALS,
         }
     }
 
@@ -486,6 +493,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn decimals_other_than_the_mints_are_refused() {
+        under_both_token_programs(|| {
+            for actual in [0, 6, 9, u8::MAX] {
+                let (mut fixture, deal) = (Fixture::new(), Fixture::deal());
+                fixture.change(&deal.token_mint, |account| account.data[44] = actual);
+                for decimals in 0..=u8::MAX {
+                    let terms = NegotiationParams {
+                        decimals,
+                        ..Fixture::terms()
+                    };
+                    let call = fixture.create(&deal, &terms);
+                    if decimals == actual {
+                        fixture.clone().run(&call).succeeds();
+                    } else {
+                        fixture.refuses(&call, HaggleError::InvalidParams);
+                    }
+                }
+            }
+        });
     }
 
     #[test]

@@ -52,7 +52,7 @@ use std::collections::BTreeMap;
 pub use tokens::{
     associated, associated_under, currency, extension_value, in_mint, mint, mint_2022,
     mint_with_every_extension, program_of, token_account, token_account_2022,
-    under_both_token_programs, IMMUTABLE_OWNER,
+    under_both_token_programs, DECIMALS, IMMUTABLE_OWNER,
 };
 pub use usual_calls::{metadata_of, zopa_commitment, COMPLAINT, EVIDENCE};
 
@@ -201,6 +201,7 @@ impl Fixture {
             review_hours: 0,
             metadata: [0; 64],
             max_fee_bps: 50,
+            decimals: DECIMALS,
         }
     }
 

@@ -348,6 +348,8 @@ impl Oracle<'_> {
                 let mint = self.account(self.call.place("token_mint")).data;
                 if mint.len() != 82 || mint[45] != 1 {
                     refuse(HaggleError::UnsupportedMint)
+                } else if self.call.data.last() != Some(&mint[44]) {
+                    refuse(HaggleError::InvalidParams)
                 } else if self.account(self.call.place("buyer_token_account")).data[108] == 1 {
                     Ok(())
                 } else {
@@ -363,15 +365,12 @@ impl Oracle<'_> {
                     .update(&self.account(self.call.place("negotiation")).data)
                     .finalize();
                 self.is_current(self.arg("terms_hash") == terms)?;
+                let mint = self.account(self.call.place("token_mint")).data;
+                self.is_current(self.arg("decimals") == [mint[44]])?;
                 if self.number("bond_required") == 0 {
                     return Ok(());
                 }
-                self.needs(&[
-                    "escrow_vault",
-                    "seller_token_account",
-                    "token_mint",
-                    "token_program",
-                ])?;
+                self.needs(&["escrow_vault", "seller_token_account", "token_program"])?;
                 self.deposits()
             }
             "update_config" | "set_paused" | "propose_authority" => {

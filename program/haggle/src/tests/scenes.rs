@@ -259,7 +259,6 @@ pub fn scenes() -> Vec<Scene> {
                 let call = call
                     .given("escrow_vault", deal.escrow_vault)
                     .given("seller_token_account", deal.seller_token_account)
-                    .given("token_mint", deal.token_mint)
                     .given("token_program", program_of(&deal.token_mint));
                 add("accept_invitation with all accounts", fixture, call);
                 let fixture = environment(|fixture, deal| {

@@ -69,12 +69,6 @@ const LEGITIMATE: &[Legitimate] = &[
     },
     Legitimate {
         rows: &["accept_invitation"],
-        account: "token_mint",
-        replacement: &["the mint", "the program itself"],
-        reason: "optional",
-    },
-    Legitimate {
-        rows: &["accept_invitation"],
         account: "token_program",
         replacement: &["the token program", "Token-2022", "the program itself"],
         reason: "optional",

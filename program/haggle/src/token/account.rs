@@ -31,6 +31,15 @@ pub fn check_mint(account: &AccountView) -> Result {
     }
 }
 
+/// Reports whether a mint has these decimals. They cannot change.
+#[inline(always)]
+pub fn has_decimals(mint: &AccountView, decimals: u8) -> bool {
+    const DECIMALS: usize = 44;
+    // SAFETY: the token program owns the data, and this program never changes it.
+    let data = unsafe { mint.borrow_unchecked() };
+    data.get(DECIMALS) == Some(&decimals)
+}
+
 /// A mint, and its token program if that is known.
 #[derive(Clone, Copy)]
 pub struct Currency<'a> {

@@ -6,7 +6,9 @@ use crate::schema::account::{Checked, Kind, Row};
 use crate::schema::lookup::index_of;
 use crate::schema::table::Meta;
 use crate::state::{Negotiation, ProtocolConfig};
-use crate::token::account::{check_mint, check_token_account, Currency, TokenAccount};
+use crate::token::account::{
+    check_mint, check_token_account, has_decimals, Currency, TokenAccount,
+};
 use core::marker::PhantomData;
 use pinocchio::address::address_eq;
 use pinocchio::{AccountView, Address};
@@ -141,14 +143,23 @@ impl<'a> Destination<'a> {
 }
 
 /// The mint of the negotiation's escrow.
-pub struct EscrowMint;
+pub struct EscrowMint<'a>(&'a AccountView);
 
-impl Kind<'_> for EscrowMint {
+impl<'a> Kind<'a> for EscrowMint<'a> {
     const META: Meta = Meta::READ.stored_in("negotiation");
 
     #[inline(always)]
-    fn load<R: Row, const I: usize>(_: u8, _: &Checked<'_, R>) -> Result<Self> {
-        Ok(Self)
+    fn load<R: Row, const I: usize>(_: u8, call: &Checked<'a, R>) -> Result<Self> {
+        let account = call.account(I);
+        Ok(Self(account))
+    }
+}
+
+impl EscrowMint<'_> {
+    /// Reports whether the mint has these decimals.
+    #[inline(always)]
+    pub fn has_decimals(&self, decimals: u8) -> bool {
+        has_decimals(self.0, decimals)
     }
 }
 
@@ -179,6 +190,12 @@ impl<'a> NewMint<'a> {
     #[inline(always)]
     pub fn check(&self) -> Result {
         check_mint(self.0)
+    }
+
+    /// Reports whether the mint has these decimals.
+    #[inline(always)]
+    pub fn has_decimals(&self, decimals: u8) -> bool {
+        has_decimals(self.0, decimals)
     }
 }
 
