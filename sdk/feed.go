@@ -10,6 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ErrHistoryTooLong: an address has more new transactions than the client fetches.
@@ -40,7 +41,7 @@ func (c *Client) executedOrNil(
 		return send.LookUp(ctx, c.rpc, signature, c.commitment)
 	}
 	details, err := send.Executed(ctx, c.rpc, signature, c.commitment, send.DetailsLimit)
-	if errors.Is(err, send.ErrNoDetails) {
+	if errors.Is(err, transaction.ErrNotFound) {
 		return nil, nil
 	}
 	return details, err

@@ -31,12 +31,12 @@ func (c *Client) Listen(
 
 // Events returns the program's events of one executed transaction; none for a failed transaction. If the node
 // does not have the transaction yet, it retries for up to 15 seconds and then returns
-// [transaction.ErrDetailsUnavailable]. If the logs are cut off or of a later version, it returns an error
-// together with the events that it can read.
+// [transaction.ErrNotFound]. That proves neither that the transaction was executed nor that it was not. If the
+// logs are cut off or of a later version, it returns an error together with the events that it can read.
 func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]protocol.Event, error) {
 	details, err := send.Executed(ctx, c.rpc, signature, c.commitment, send.DetailsLimit)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", transaction.ErrDetailsUnavailable, signature, err)
+		return nil, transaction.WithOutcome(fmt.Errorf("transaction %s: %w", signature, err), transaction.Unknown)
 	}
 	if details.Meta.Err != nil {
 		return nil, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // listenSource is a scripted source of events. It refuses its first streams.
@@ -108,4 +109,17 @@ func TestListenEndsIfTheNodeRefusesToSubscribe(t *testing.T) {
 	err := chain.client(t).Listen(t.Context(), protocol.ProgramID, func(bool) {}, func(events.Hint) {})
 	var refused *node.Error
 	require.ErrorAs(t, err, &refused)
+}
+
+func TestEventsOfATransactionThatNoNodeHasProveNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		_, err := a.Events(t.Context(), solana.Signature{9})
+		require.ErrorIs(t, err, transaction.ErrNotFound)
+		assert.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
+		ended, end := context.WithCancel(t.Context())
+		end()
+		_, err = a.Events(ended, solana.Signature{9})
+		assert.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
+	})
 }

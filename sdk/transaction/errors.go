@@ -18,6 +18,8 @@ var (
 	ErrNotASigner = WithOutcome(errors.New("not a signer of the transaction"), NotSent)
 	// ErrNotANonce: the account holds no durable nonce.
 	ErrNotANonce = errors.New("not a nonce account")
+	// ErrNotFound: no node has the transaction. That alone does not prove that it was not executed.
+	ErrNotFound = errors.New("no node has the transaction")
 	// ErrDetailsUnavailable: the transaction has been confirmed, but the node does not have its logs, or they
 	// are cut off. The receipt is correct and not complete: it has at least signature, slot and elapsed time.
 	ErrDetailsUnavailable = WithOutcome(errors.New("confirmed, but the transaction's details are unavailable"),

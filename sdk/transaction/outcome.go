@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -80,8 +81,11 @@ type Stater interface {
 //
 // The default is Unknown: an error states another outcome with a method TransactionOutcome ([Stater]), also
 // if it is wrapped with %w. Any other error is Unknown: a context's or a connection's own, one that was
-// formatted with %v, and several errors of which one proves nothing.
+// formatted with %v, a nil pointer, and several errors of which one proves nothing.
 func OutcomeOf(err error) Outcome {
+	if value := reflect.ValueOf(err); value.Kind() == reflect.Pointer && value.IsNil() {
+		return Unknown // its methods may panic
+	}
 	switch e := err.(type) {
 	case nil:
 		return Confirmed

@@ -65,3 +65,14 @@ func TestOutcomeOfAnError(t *testing.T) {
 	}
 	require.ErrorIs(t, WithOutcome(context.Canceled, NotSent), context.Canceled)
 }
+
+// A nil pointer in an error proves nothing. It is a programming error of its sender.
+func TestOutcomeOfATypedNilIsUnknown(t *testing.T) {
+	for _, err := range []error{
+		(*Error)(nil), (*UnknownOutcomeError)(nil), (*stated)(nil), error(Stater((*Error)(nil))),
+		WithOutcome((*Error)(nil), Unknown), errors.Join((*Error)(nil), (*Error)(nil)),
+	} {
+		assert.Equal(t, Unknown, OutcomeOf(err), "%T", err)
+		assert.Equal(t, Unknown, OutcomeOf(fmt.Errorf("again: %w", err)), "%T", err)
+	}
+}

@@ -26,7 +26,7 @@ func (p *Pending) Settle(
 		Signature: p.Signature, Slot: status.Slot, Elapsed: time.Since(p.SentAt),
 	}
 	details, err := Executed(ctx, p.sender.RPC, p.Signature, p.Commitment, DetailsLimit)
-	if errors.Is(err, ErrNoDetails) {
+	if errors.Is(err, transaction.ErrNotFound) {
 		if found := p.detailsAnywhere(ctx); found != nil {
 			details, err = found, nil
 		}
@@ -89,11 +89,8 @@ func (p *Pending) failure(raw any, logs []string, invoked []solana.PublicKey) er
 	return fmt.Errorf("%w: %v", unread, err)
 }
 
-// ErrNoDetails: the node knows that a transaction has been executed, and nothing else about it.
-var ErrNoDetails = errors.New("node does not have the transaction")
-
 // Executed returns an executed transaction, which a node may have a little later than its status. It returns
-// ErrNoDetails if no node has it within the limit.
+// [transaction.ErrNotFound] if no node has it within the limit.
 func Executed(
 	ctx context.Context, from *rpc.Client, signature solana.Signature, commitment rpc.CommitmentType,
 	limit time.Duration,
@@ -116,7 +113,7 @@ func Executed(
 			return nil, context.Cause(ctx)
 		}
 		if absent {
-			err = ErrNoDetails
+			err = transaction.ErrNotFound
 		}
 		return nil, err
 	}
