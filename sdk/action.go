@@ -105,7 +105,7 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	if _, err := a.Build(ctx); err != nil {
 		return nil, beforeSending(err)
 	}
-	a.client.observers.add(a.Payer, signers)
+	a.client.observers.add(signers)
 	done, err := a.client.resolveConflicts(ctx, conflicts{
 		wallet: a.Payer, key: a.idempotencyKey(), intent: a.intent, negotiation: a.Negotiation,
 	})

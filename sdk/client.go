@@ -100,8 +100,9 @@ type Client struct {
 	sender   *send.Sender
 	// drafts has the descriptions of the latest transactions that this client has built.
 	drafts *recent.Map[messageHash, outgoing]
-	// observers receive the outcomes of transactions.
-	observers observers
+	// observers are notified of final outcomes. settlements are the latest outcomes that this client has proven.
+	observers   observers
+	settlements *recent.Map[solana.Signature, settlement]
 	// resolving limits the number of transactions that are resolved in the background at once; background has
 	// the wallets of those transactions.
 	resolving  chan struct{}
@@ -161,6 +162,7 @@ func NewClient(config Config) (*Client, error) {
 		maxPriorityFee: config.MaxPriorityFee,
 		mints:          recent.NewMap[solana.PublicKey, token.Mint](mintsKept),
 		drafts:         recent.NewMap[messageHash, outgoing](maxDrafts),
+		settlements:    recent.NewMap[solana.Signature, settlement](maxSettlements),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,
 		logger:         config.Logger,

@@ -146,14 +146,14 @@ func (c *Client) resolve(entry JournalEntry, f *flight) bool {
 				return
 			}
 			receipt, err = withEvents(pending.Await(c.closing))
+			if tx, failed := solana.TransactionFromBytes(entry.Transaction); failed == nil {
+				c.settled(c.closing, tx, receipt, err)
+			}
 			err = c.inFlight.end(c.closing, entry.Signature, err, false)
 		} else {
 			err = c.inFlight.revoke(c.closing, entry.Signature)
 		}
 		f.result = Recovered{Entry: entry, Outcome: transaction.OutcomeOf(err), Receipt: receipt, Err: err}
-		if tx, err := solana.TransactionFromBytes(entry.Transaction); err == nil {
-			c.observers.report(c.closing, tx, f.result.Outcome)
-		}
 	})
 }
 

@@ -2,7 +2,7 @@ package haggle
 
 import (
 	"context"
-	"slices"
+	"crypto/sha256"
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
@@ -38,51 +38,73 @@ func SigningFrom(ctx context.Context) Signing {
 	return signing
 }
 
-// OutcomeObserver is a [Signer] that receives the final outcomes of the transactions that it signed, for
-// example to release the budget that an expired transaction did not spend. It must be comparable, as a
-// pointer is.
+// OutcomeObserver is a [Signer] that learns when the outcome of one of its account's transactions is final, for
+// example to release the budget that an expired transaction did not spend.
 type OutcomeObserver interface {
-	// ObserveOutcome receives the message of a transaction and its outcome: when [Action.Do] or
-	// [Client.Submit] ends, or later, when the client has resolved an unknown outcome. The client calls it
-	// for every transaction of a wallet for which this signer has signed an action, so the transaction may be
-	// one that another signer signed.
-	ObserveOutcome(ctx context.Context, message []byte, outcome transaction.Outcome)
+	// ObserveOutcome receives the SHA-256 of a transaction's message when its outcome is final: at the end of
+	// [Action.Do] or [Client.Submit], or later, when the client has resolved an unknown outcome. It does not
+	// receive the outcome, because every caller that holds the signer can call it: [Client.Outcome] of a client
+	// that the observer trusts returns the outcome, at once if this client has just proven it.
+	//
+	// The client calls it for the transactions that the account has to sign, after this signer has signed an
+	// action, so another signer may have signed the transaction. Of several signers of one account only the
+	// last one is called.
+	ObserveOutcome(ctx context.Context, message [sha256.Size]byte)
 }
 
-// observers are the signers of each wallet's actions that observe outcomes.
+// observers are the last signers of each account that observe outcomes.
 type observers struct {
-	lock     sync.Mutex
-	byWallet map[solana.PublicKey][]OutcomeObserver
+	lock      sync.Mutex
+	byAccount map[solana.PublicKey]OutcomeObserver
 }
 
-func (o *observers) add(wallet solana.PublicKey, signers []Signer) {
+func (o *observers) add(signers []Signer) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	for _, signer := range signers {
 		observer, ok := signer.(OutcomeObserver)
-		if !ok || slices.Contains(o.byWallet[wallet], observer) {
+		if !ok {
 			continue
 		}
-		if o.byWallet == nil {
-			o.byWallet = make(map[solana.PublicKey][]OutcomeObserver)
+		if o.byAccount == nil {
+			o.byAccount = make(map[solana.PublicKey]OutcomeObserver)
 		}
-		o.byWallet[wallet] = append(o.byWallet[wallet], observer)
+		o.byAccount[signer.PublicKey()] = observer
 	}
 }
 
-// report passes the outcome of a transaction to the observers of its payer.
-func (o *observers) report(ctx context.Context, tx *solana.Transaction, outcome transaction.Outcome) {
-	if !outcome.IsFinal() {
+// settlement is the result of a transaction whose outcome this client has proven.
+type settlement struct {
+	receipt *Receipt
+	err     error
+}
+
+// maxSettlements is the number of proven outcomes that a client keeps for [Client.Outcome].
+const maxSettlements = 256
+
+// settled keeps the result of a transaction if it proves that the transaction was executed or never will be,
+// and notifies the observers of its signers. [transaction.NotSent] is no such proof: whoever has the
+// transaction can send it.
+func (c *Client) settled(ctx context.Context, tx *solana.Transaction, receipt *Receipt, err error) {
+	outcome := transaction.OutcomeOf(err)
+	if !outcome.IsFinal() || outcome == transaction.NotSent || len(tx.Signatures) == 0 {
 		return
 	}
-	message, err := tx.Message.MarshalBinary()
-	if err != nil {
+	message, failed := tx.Message.MarshalBinary()
+	if failed != nil {
 		return
 	}
-	o.lock.Lock()
-	observing := slices.Clone(o.byWallet[tx.Message.AccountKeys[0]])
-	o.lock.Unlock()
+	c.settlements.Put(tx.Signatures[0], settlement{receipt, err})
+	var observing []OutcomeObserver
+	c.observers.lock.Lock()
+	signers := min(int(tx.Message.Header.NumRequiredSignatures), len(tx.Message.AccountKeys))
+	for _, signer := range tx.Message.AccountKeys[:signers] {
+		if observer := c.observers.byAccount[signer]; observer != nil {
+			observing = append(observing, observer)
+		}
+	}
+	c.observers.lock.Unlock()
 	for _, observer := range observing {
-		observer.ObserveOutcome(context.WithoutCancel(ctx), message, outcome)
+		observer.ObserveOutcome(context.WithoutCancel(ctx), sha256.Sum256(message))
 	}
 }

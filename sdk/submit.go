@@ -114,7 +114,6 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 // send sends a signed transaction. If there is a journal, the transaction is recorded and authorised there
 // first.
 func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, err error) {
-	defer func() { c.observers.report(ctx, draft.transaction, transaction.OutcomeOf(err)) }()
 	if err := draft.transaction.VerifySignatures(); err != nil {
 		return nil, unsent(fmt.Errorf("haggle: transaction not completely signed: %w", err))
 	}
@@ -127,7 +126,9 @@ func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, e
 	}
 	pending := c.pending(draft, encoded)
 	if c.inFlight == nil {
-		return withEvents(pending.Send(ctx))
+		receipt, err = withEvents(pending.Send(ctx))
+		c.settled(ctx, draft.transaction, receipt, err)
+		return receipt, err
 	}
 	if err := c.inFlight.begin(ctx, draft.entry(encoded)); err != nil {
 		var failed *JournalError
@@ -139,6 +140,7 @@ func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, e
 	}
 	defer c.inFlight.remove(pending.Signature)
 	receipt, err = withEvents(pending.Send(ctx))
+	c.settled(ctx, draft.transaction, receipt, err)
 	err = c.inFlight.end(ctx, pending.Signature, err, true)
 	if !transaction.OutcomeOf(err).IsFinal() {
 		c.resolveInBackground(draft.Payer())
@@ -155,8 +157,12 @@ func (c *Client) pending(draft *outgoing, encoded []byte) *send.Pending {
 	})
 }
 
-// Outcome waits until the outcome of a transaction is certain. It sends nothing.
+// Outcome waits until the outcome of a transaction is certain. It sends nothing. If this client has recently
+// proven the outcome, Outcome returns it at once and requests nothing.
 func (c *Client) Outcome(ctx context.Context, unknown *transaction.UnknownOutcomeError) (*Receipt, error) {
+	if proven, ok := c.settlements.Get(unknown.Signature); ok {
+		return proven.receipt, proven.err
+	}
 	c.orient(ctx)
 	return withEvents(c.pendingUnknown(unknown).Await(ctx))
 }

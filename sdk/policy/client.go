@@ -44,10 +44,18 @@ func (c chain) Table(ctx context.Context, table solana.PublicKey) ([]solana.Publ
 	return state.Addresses, nil
 }
 
-// EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes.
+// EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes. It knows the outcomes of the
+// transactions that this client has sent without a request.
 func EvidenceOf(client *haggle.Client) Evidence { return chain{client} }
 
 func (c chain) Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome {
+	if tx.Signature.IsZero() {
+		outcome, err := c.outcomeOfMessage(ctx, tx)
+		if err != nil {
+			return transaction.Unknown
+		}
+		return outcome
+	}
 	_, err := c.client.Outcome(ctx, &transaction.UnknownOutcomeError{
 		Signature: tx.Signature, Blockhash: tx.Blockhash, Nonce: tx.Nonce,
 		LastValidBlockHeight: tx.LastValidBlockHeight, Slot: tx.Slot, SentAt: tx.SignedAt,

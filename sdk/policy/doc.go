@@ -24,9 +24,11 @@
 //
 // The policy counts intents ([Digest]), not messages. A retry with a new blockhash or later deadlines is the
 // same intent and counts once, except for its fee. Messages that the chain can execute several times, such as
-// transfers, count each. The SDK reports outcomes ([Policy.ObserveOutcome]): the policy gives back the spends
-// of an expired message, and those of a failed one except its fee. Before a limit denies a message, the
-// policy looks up open outcomes itself ([Policy.Reconcile]).
+// transfers, count each. The policy gives back the spends of an expired message, and those of a failed one
+// except its fee, on the proof of [Config].Evidence only. The SDK notifies it of final outcomes
+// ([Policy.ObserveOutcome]) and does not state them. Before a limit denies a message, the policy looks up open
+// outcomes itself ([Policy.Reconcile]). If the signer failed and a signature may exist, the policy searches the
+// wallet's transactions for the message from five minutes on, when it can no longer be executed.
 //
 // An approval ([Config].Approve) covers all instructions, spends and prices of a message. It holds for 24 hours
 // for messages of the same intent with the same effects, also with a new blockhash, later deadlines and lower

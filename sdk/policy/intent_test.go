@@ -110,7 +110,7 @@ func TestOutcomesGiveBack(t *testing.T) {
 	require.NoError(t, s.signMessage(first))
 	require.NoError(t, s.signMessage(second))
 	observe := func(message []byte, outcome transaction.Outcome) {
-		s.policy.ObserveOutcome(context.Background(), message, outcome)
+		s.policy.Settle(context.Background(), message, outcome)
 		s.restart()
 	}
 	observe(first, transaction.Unknown)
@@ -199,7 +199,7 @@ func TestApprovalSurvivesANewBlockhash(t *testing.T) {
 	})
 	first := s.message(s.createUntil(1, 2_000_000, 1))
 	require.NoError(t, s.signMessage(first))
-	s.policy.ObserveOutcome(context.Background(), first, transaction.Expired)
+	s.policy.Settle(context.Background(), first, transaction.Expired)
 	s.restart()
 	require.NoError(t, s.sign(s.createUntil(1, 2_000_000, 2)))
 	require.Equal(t, 1, asked)
@@ -305,7 +305,7 @@ func TestUsageOfANegotiationIsKeptUntilItIsOver(t *testing.T) {
 		s.message(s.build(milestones)), s.message(nonce, s.create(friend, 2, 2_000_000)), s.message(s.create(friend, 3, 3_000_000)),
 	} {
 		require.NoError(t, s.signMessage(message))
-		s.policy.ObserveOutcome(t.Context(), message, transaction.Confirmed)
+		s.policy.Settle(t.Context(), message, transaction.Confirmed)
 	}
 	for _, c := range []struct {
 		after time.Duration
@@ -338,7 +338,7 @@ func TestUsageIsPruned(t *testing.T) {
 		for session := first; session < first+sessions; session++ {
 			message := s.message(s.create(friend, session, 10))
 			require.NoError(t, s.signMessage(message))
-			s.policy.ObserveOutcome(context.Background(), message, transaction.Confirmed)
+			s.policy.Settle(context.Background(), message, transaction.Confirmed)
 			s.now = s.now.Add(20 * time.Minute)
 		}
 		s.now = s.now.Add(3 * 24 * time.Hour)

@@ -13,8 +13,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// SignedTransaction is a transaction that a policy signed and whose outcome the policy does not know.
+// SignedTransaction is a transaction that a policy signed, or may have signed, and whose outcome the policy
+// does not know.
 type SignedTransaction struct {
+	// Wallet is the policy's wallet. It is one of the transaction's signers.
+	Wallet solana.PublicKey
+	// Message is the SHA-256 of the transaction's message.
+	Message Digest
+	// Signature is the transaction's signature. It is zero if the policy does not know it: another account
+	// pays the fee, or the signer failed and a signature may exist. Then only the messages of the wallet's
+	// transactions show whether it was executed.
 	Signature solana.Signature
 	// Blockhash is the blockhash of the transaction. With a durable nonce it is the value of the account
 	// Nonce.
@@ -26,7 +34,7 @@ type SignedTransaction struct {
 	SignedAt time.Time
 }
 
-// Evidence determines the outcomes of transactions on chain.
+// Evidence determines the outcomes of transactions on chain. It alone can make a policy give back spends.
 type Evidence interface {
 	// Outcome returns the outcome of a transaction. If it returns transaction.Unknown, the outcome stays
 	// open and the policy requests it again.
@@ -40,6 +48,12 @@ const (
 	// expiryDelay is the age of a signature from which the policy looks up its outcome: a blockhash lives for
 	// 150 blocks, about a minute, and a node that is behind may not know it yet.
 	expiryDelay = 2 * time.Minute
+	// searchDelay is the age of a message from which the policy looks it up among the wallet's transactions,
+	// because its signature is not known. Nodes list transactions later than they know their statuses.
+	searchDelay = 5 * time.Minute
+	// observeLimit is how long the sender of a transaction waits while the policy gets its outcome. The client
+	// that has just proven the outcome returns it at once.
+	observeLimit = 5 * time.Second
 	// reconcileLimit is how long a signature waits for outcomes before a limit denies it.
 	reconcileLimit = 20 * time.Second
 	// slotLimit is how long a signature waits for a slot. Without one, only a node with all blocks since the
@@ -68,12 +82,24 @@ func (p *Policy) signing(ctx context.Context) haggle.Signing {
 
 var _ haggle.OutcomeObserver = (*Policy)(nil)
 
-// ObserveOutcome receives the outcome of a transaction from the SDK, and gives back the money that the
-// transaction did not spend: everything if it expired, everything but its fees if it failed. An outcome that
-// is not final, or of a message that is not open, is ignored. So is transaction.NotSent: the signature
-// exists, and the blockhash has to expire first.
-func (p *Policy) ObserveOutcome(ctx context.Context, message []byte, outcome transaction.Outcome) {
-	p.settle(ctx, sha256.Sum256(message), outcome)
+// ObserveOutcome learns from the SDK that the outcome of a transaction is final. It gets the outcome from
+// Config.Evidence, and gives back the money that the transaction did not spend: everything if it expired,
+// everything but its fees if it failed. It does nothing for a message that is not open, or without a signature
+// that the policy knows: see Reconcile.
+func (p *Policy) ObserveOutcome(ctx context.Context, message [sha256.Size]byte) {
+	p.lock.Lock()
+	known := p.usage.Messages[message]
+	var tx SignedTransaction
+	if known != nil {
+		tx = p.signedTransaction(known)
+	}
+	p.lock.Unlock()
+	if tx.Signature.IsZero() || p.config.Evidence == nil {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, observeLimit)
+	defer cancel()
+	p.settle(ctx, message, p.config.Evidence.Outcome(limited, tx))
 }
 
 // settle records an outcome, and reports whether it was final and new.
@@ -103,10 +129,10 @@ func (p *Policy) settle(ctx context.Context, digest Digest, outcome transaction.
 }
 
 // Reconcile looks up the outcomes of signed transactions that are older than two minutes and still open,
-// gives back the money that they did not spend, and returns the number of new final outcomes. A policy does
-// so itself before a limit denies a transaction. Without Config.Evidence it does nothing. Transactions whose
-// fee another account pays are skipped: the wallet's signature does not identify them. After 48 hours an open
-// transaction counts as executed.
+// gives back the money that they did not spend, and returns the number of new final outcomes. Transactions
+// without a known signature are looked up from five minutes on: those that another account pays for, and those
+// that the signer may have signed before it failed. A policy does so itself before a limit denies a transaction.
+// Without Config.Evidence it does nothing. After 48 hours an open transaction counts as executed.
 func (p *Policy) Reconcile(ctx context.Context) (settled int) {
 	if p.config.Evidence == nil {
 		return 0
@@ -131,14 +157,27 @@ func (p *Policy) unsettled() map[Digest]SignedTransaction {
 	defer p.lock.Unlock()
 	found := map[Digest]SignedTransaction{}
 	for digest, known := range p.usage.Messages {
-		signedAt := time.Unix(known.Time, 0)
-		if known.Signature.IsZero() || !known.Validity.Payer || p.config.Now().Sub(signedAt) < expiryDelay {
-			continue
+		tx, delay := p.signedTransaction(known), expiryDelay
+		if tx.Signature.IsZero() {
+			delay = searchDelay
 		}
-		found[digest] = SignedTransaction{
-			Signature: known.Signature, Blockhash: known.Validity.Blockhash, Nonce: known.Validity.Nonce,
-			LastValidBlockHeight: known.Validity.LastBlockHeight, Slot: known.Validity.Slot, SignedAt: signedAt,
+		if p.config.Now().Sub(tx.SignedAt) >= delay {
+			found[digest] = tx
 		}
 	}
 	return found
+}
+
+// signedTransaction describes an open message. Its signature identifies the transaction only if the wallet pays:
+// another payer can sign the same message with a second signature, which is never executed.
+func (p *Policy) signedTransaction(known *OpenMessage) SignedTransaction {
+	tx := SignedTransaction{
+		Wallet: p.wallet, Message: known.Message, Blockhash: known.Validity.Blockhash, Nonce: known.Validity.Nonce,
+		LastValidBlockHeight: known.Validity.LastBlockHeight, Slot: known.Validity.Slot,
+		SignedAt: time.Unix(known.Time, 0),
+	}
+	if known.Validity.Payer {
+		tx.Signature = known.Signature
+	}
+	return tx
 }

@@ -123,8 +123,9 @@ type Config struct {
 	// Store stores the usage. It is required: a *File; a SharedStore such as the one of policy/postgres, if
 	// several processes sign for the wallet; or a *MemoryStore that loses the usage when the process ends.
 	Store Store
-	// Evidence determines the outcomes of signed transactions that were not reported (Policy.ObserveOutcome),
-	// for example after a crash: see EvidenceOf. If nil, they stay counted for as long as their limits do.
+	// Evidence determines the outcomes of signed transactions: see EvidenceOf. The policy gives spends back on
+	// its proof only, whoever reports an outcome (Policy.ObserveOutcome). If nil, spends stay counted for as
+	// long as their limits do.
 	Evidence Evidence
 	// Now is the clock that determines the day. If nil, it is the machine's. A clock that is set back does
 	// not return to an earlier day: the latest counted day stays the present one until it is over. A clock
@@ -275,9 +276,10 @@ func (p *Policy) String() string { return "policy for " + p.wallet.String() }
 // SignMessage signs a transaction's message if the policy allows it. It counts the spends of the message
 // before it returns the signature.
 //
-// It returns a *Denial for a message that is not allowed. If the signer fails, the message stays counted,
-// because the signature may exist, unless the error has a method NotSigned() bool that returns true, as
-// errors of the wallet package do.
+// It returns a *Denial for a message that is not allowed. If the signer fails, or does not return within two
+// seconds after the context has ended, a signature may exist. Then the message stays counted until
+// Config.Evidence proves that the chain did not execute it and never will, from five minutes on: see Reconcile.
+// An error with a method NotSigned() bool that returns true, as in package wallet, gives the spends back at once.
 func (p *Policy) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
 	message = bytes.Clone(message) // the checked bytes are the signed bytes
 	signature, err := p.sign(ctx, message)
@@ -302,7 +304,7 @@ func (p *Policy) sign(ctx context.Context, message []byte) (solana.Signature, er
 		return solana.Signature{}, err
 	}
 	signature, err := p.signCounted(ctx, message)
-	if err := p.attempted(ctx, read.digest, signature, err); err != nil {
+	if signature, err = p.attempted(ctx, read.digest, signature, err); err != nil {
 		return solana.Signature{}, err
 	}
 	if err := p.config.Stopped(); err != nil {
@@ -323,12 +325,41 @@ func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signat
 	if err := p.config.Stopped(); err != nil {
 		return solana.Signature{}, notSigned{err}
 	}
-	signature, err := p.signer.SignMessage(ctx, message)
-	if err == nil && !signature.Verify(p.wallet, message) {
-		err = fmt.Errorf("haggle: policy: signature of %s is invalid", p.wallet)
+	if ctx.Err() != nil {
+		return solana.Signature{}, notSigned{context.Cause(ctx)}
 	}
-	return signature, err
+	type result struct {
+		signature solana.Signature
+		err       error
+	}
+	signed := make(chan result, 1)
+	go func() {
+		defer func() {
+			if cause := recover(); cause != nil {
+				signed <- result{err: fmt.Errorf("haggle: policy: signer panicked: %v", cause)}
+			}
+		}()
+		signature, err := p.signer.SignMessage(ctx, message)
+		signed <- result{signature, err}
+	}()
+	var received result
+	select {
+	case received = <-signed:
+	case <-ctx.Done():
+		select {
+		case received = <-signed:
+		case <-time.After(signerGrace):
+			received.err = fmt.Errorf("haggle: policy: signer did not return: %w", context.Cause(ctx))
+		}
+	}
+	if received.err == nil && !received.signature.Verify(p.wallet, message) {
+		received.err = fmt.Errorf("haggle: policy: signature of %s is invalid", p.wallet)
+	}
+	return received.signature, received.err
 }
+
+// signerGrace is how long a signature may take after its context has ended.
+const signerGrace = 2 * time.Second
 
 // notSigned is an error from before the call of the signer.
 type notSigned struct{ error }
@@ -407,9 +438,12 @@ func named(err error, names []string) error {
 // today returns the day that spends count for: never one before the latest.
 func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.Day) }
 
-// attempted records the signer's result, and returns its error. It gives back the spends of the message if it
-// is certain that no signature exists.
-func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.Signature, failure error) error {
+// attempted records the signer's result and returns it. If an earlier signature of the message is on record, it
+// returns that one, because two signatures of one message make two transactions, of which only one is executed.
+// It gives back the spends of the message if it is certain that no signature exists.
+func (p *Policy) attempted(
+	ctx context.Context, digest Digest, signature solana.Signature, failure error,
+) (solana.Signature, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	var certain interface{ NotSigned() bool }
@@ -423,6 +457,9 @@ func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.
 		switch known := p.usage.Messages[digest]; {
 		case failure == nil && known == nil:
 			return nil, errGivenBack
+		case failure == nil && !known.Signature.IsZero():
+			signature = known.Signature
+			return nil, nil
 		case failure == nil:
 			return &Record{Kind: RecordSigned, Message: digest, Signature: signature}, nil
 		case known == nil || known.mayBeSigned || known.attempts > 0:
@@ -431,9 +468,9 @@ func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.
 		return &Record{Kind: RecordSettled, Message: digest, Outcome: transaction.NotSent}, nil
 	})
 	if err == nil {
-		return failure
+		return signature, failure
 	}
-	return errors.Join(failure, err)
+	return signature, errors.Join(failure, err)
 }
 
 // errGivenBack reports that another process settled a message during the signature.

@@ -112,7 +112,7 @@ func TestMessageThatAnotherProcessHasSettledIsNotSigned(t *testing.T) {
 	message := first.message(first.create(friend, 1, mostPerTransaction))
 	err := first.during(message, func() {
 		require.EqualValues(t, mostPerTransaction, second.used())
-		second.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
+		second.policy.Settle(t.Context(), message, transaction.Expired)
 	})
 	require.ErrorContains(t, err, "no longer counted")
 	require.Zero(t, first.used())
@@ -134,8 +134,8 @@ func TestSnapshotOfAnotherProcessKeepsTheAttempts(t *testing.T) {
 	}
 	require.NoError(t, first.during(message, compact))
 	// Either process settles it, once.
-	second.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
-	first.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
+	second.policy.Settle(t.Context(), message, transaction.Expired)
+	first.policy.Settle(t.Context(), message, transaction.Expired)
 	require.Zero(t, first.used())
 	require.Zero(t, second.used())
 }
@@ -147,7 +147,7 @@ func TestRecordAboutForgottenUsageIsApplied(t *testing.T) {
 	require.NoError(t, first.signMessage(message))
 	second.now = second.now.Add(49 * time.Hour)
 	require.NoError(t, second.sign(second.create(friend, 2, 1_000_000)))
-	first.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
+	first.policy.Settle(t.Context(), message, transaction.Expired)
 	require.NoError(t, second.sign(second.create(friend, 3, 1_000_000)))
 	require.EqualValues(t, 2_000_000, second.policy.UsedWith(friend, mint))
 	require.NoError(t, first.sign(first.create(friend, 4, 1_000_000)))

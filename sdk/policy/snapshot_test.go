@@ -69,7 +69,7 @@ func TestUsageIsTheSameAfterARestart(t *testing.T) {
 						signed = append(signed, message)
 					}
 				case step < 9 && len(signed) > 0:
-					s.policy.ObserveOutcome(context.Background(), signed[at%len(signed)], outcome)
+					s.policy.Settle(context.Background(), signed[at%len(signed)], outcome)
 				case step == 9:
 					s.now = s.now.Add(90 * time.Minute) // nothing is pruned yet
 				}
@@ -90,7 +90,7 @@ func TestUsageIsTheSameAfterARestart(t *testing.T) {
 			confirmed = confirmed || record.Outcome == transaction.Confirmed || record.Outcome == transaction.Failed
 		}
 		for _, message := range signed {
-			stages[0].policy.ObserveOutcome(context.Background(), message, transaction.Expired)
+			stages[0].policy.Settle(context.Background(), message, transaction.Expired)
 		}
 		if !confirmed {
 			require.Zero(r, stages[0].policy.Used(mint))

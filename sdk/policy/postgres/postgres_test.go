@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
@@ -45,16 +46,22 @@ func open(t *testing.T, address string, wallet solana.PublicKey) *postgres.Store
 }
 
 // process is a policy with a limit per day, as another process on the same database has one.
-func process(t *testing.T, address string, me *wallet.Keypair, perDay uint64) *policy.Policy {
+func process(
+	t *testing.T, address string, me *wallet.Keypair, perDay uint64, change ...func(*policy.Config),
+) *policy.Policy {
 	t.Helper()
 	unlimited := policy.Limits{
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited,
 		PerDay: perDay, ApproveAbove: policy.Unlimited,
 	}
-	signer, err := policy.New(t.Context(), me, policy.Config{
+	config := policy.Config{
 		Lamports: unlimited, Tokens: map[solana.PublicKey]policy.TokenLimits{},
 		Instructions: []string{policy.TransferLamports}, Store: open(t, address, me.PublicKey()),
-	})
+	}
+	for _, c := range change {
+		c(&config)
+	}
+	signer, err := policy.New(t.Context(), me, config)
 	require.NoError(t, err)
 	return signer
 }
@@ -102,20 +109,38 @@ func TestProcessesNeverExceedALimitTogether(t *testing.T) {
 	require.EqualValues(t, allowed*(1+fee), process(t, address, me, 1).Used(solana.PublicKey{}), "a restart")
 }
 
+// expiredFirst is the evidence that the payment with the number 1 has expired.
+type expiredFirst struct{}
+
+func (expiredFirst) Outcome(_ context.Context, tx policy.SignedTransaction) transaction.Outcome {
+	if tx.Blockhash[0] == 1 {
+		return transaction.Expired
+	}
+	return transaction.Unknown
+}
+
+func (expiredFirst) Slot(context.Context) (uint64, error) { return 1, nil }
+
 func TestProcessGivesBackWhatAnotherHasCounted(t *testing.T) {
 	address, me := server.Create(t), newKeypair(t)
-	first, second := process(t, address, me, 100+fee), process(t, address, me, 100+fee)
+	now := time.Now()
+	proven := func(c *policy.Config) {
+		c.Evidence, c.Now = expiredFirst{}, func() time.Time { return now }
+	}
+	first, second := process(t, address, me, 100+fee, proven), process(t, address, me, 100+fee, proven)
 	message := payment(t, me.PublicKey(), 100, 1)
 	_, err := first.SignMessage(t.Context(), message)
 	require.NoError(t, err)
 	again := payment(t, me.PublicKey(), 100, 2)
 	_, err = second.SignMessage(t.Context(), again)
 	require.ErrorIs(t, err, policy.ErrDenied)
-	second.ObserveOutcome(t.Context(), message, transaction.Expired)
+	now = now.Add(3 * time.Minute)
+	require.Equal(t, 1, second.Reconcile(t.Context()))
 	require.Zero(t, second.Used(solana.PublicKey{}))
 	_, err = first.SignMessage(t.Context(), again)
 	require.NoError(t, err)
-	first.ObserveOutcome(t.Context(), message, transaction.Expired)
+	now = now.Add(3 * time.Minute)
+	require.Zero(t, first.Reconcile(t.Context()))
 	require.EqualValues(t, 100+fee, first.Used(solana.PublicKey{}), "it was given back once")
 }
 
