@@ -177,6 +177,7 @@ func NewClient(config Config) (*Client, error) {
 	client.sender = send.New(send.Options{
 		RPC: client.rpc, Pool: client.pool, Node: clientOfNode, Commitment: client.commitment,
 		Closing: client.closing, Closed: ErrClientClosed, Start: client.start, Explain: explainFailure,
+		Logger: client.logger,
 	})
 	return client, nil
 }

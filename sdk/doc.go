@@ -62,8 +62,8 @@
 // node that is behind is skipped, and the read fails with [node.ErrBehind] if all are. It fails with
 // [node.ErrWentBack] if a node is far behind its own earlier answers, as after a restart of a local chain.
 // Before its first decision about money a client requests the slot of all its nodes. It treats a transaction
-// as expired only if one node proves it alone and no other node knows the transaction. It sends a transaction
-// to several nodes at once. A node that sends Retry-After rests for up to 30 seconds; one that fails rests
+// as expired only if it is 90 seconds old, one node proves the expiry alone, and no node that responds
+// contradicts it: see [transaction.ErrExpired]. It sends a transaction to several nodes at once. A node that sends Retry-After rests for up to 30 seconds; one that fails rests
 // longer after each failure. A node of another chain is detected before the first request
 // ([node.ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors and logs name the host of
 // a node and no more of its address.

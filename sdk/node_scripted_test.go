@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -172,6 +173,9 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 		params[1].(rpc.M)["searchTransactionHistory"] == true {
 		n.history()
 	}
+	if method == "isBlockhashValid" && !ok && n.answers["getEpochInfo"] != nil {
+		answer, ok = n.blockhashValid, true
+	}
 	if method == "sendTransaction" && n.sent != nil {
 		n.sent(params[0].(string))
 	}
@@ -198,6 +202,16 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 		return err
 	}
 	return json.Unmarshal(encoded, out)
+}
+
+// blockhashValid answers isBlockhashValid: each blockhash is valid up to testLastValid.
+func (n *scriptedNode) blockhashValid(call int) (any, error) {
+	epoch, err := n.answers["getEpochInfo"](call)
+	if err != nil {
+		return nil, err
+	}
+	height, err := strconv.Atoi(fmt.Sprint(epoch.(object)["blockHeight"]))
+	return object{"context": object{"slot": epoch.(object)["absoluteSlot"]}, "value": height <= testLastValid}, err
 }
 
 // storedClock returns the Clock sysvar with this Unix time.

@@ -55,7 +55,7 @@ type Recovered struct {
 // Recover resolves a wallet's transactions that a killed process or an earlier call has left with an unknown
 // outcome, and records the outcomes in the journal. If a transaction has not been executed and still can be,
 // the same transaction is sent again, which cannot be executed twice. Otherwise Recover waits until it has
-// certainly expired, which takes about a minute from its signing.
+// certainly expired, which takes at least 90 seconds from its signing.
 //
 // The client does the same in the background as soon as an outcome is left unknown, or when the wallet acts
 // for the first time. Action.Do and Client.Submit wait only for transactions that conflict with theirs.

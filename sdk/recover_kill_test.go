@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
@@ -179,6 +180,8 @@ func (c *singleNodeChain) answer(method string, params []json.RawMessage) (any, 
 		}
 		return object{"absoluteSlot": 1_000, "blockHeight": height, "epoch": 0, "slotIndex": 0,
 			"slotsInEpoch": 432_000}, nil
+	case "isBlockhashValid":
+		return object{"context": at, "value": !c.over}, nil
 	case "getFirstAvailableBlock":
 		return 0, nil
 	case "sendTransaction":
@@ -232,6 +235,17 @@ func (c *singleNodeChain) receive(param json.RawMessage) (any, error) {
 	return signature.String(), nil
 }
 
+// passTime makes the entries of a killed process old enough to expire.
+func passTime(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "UPDATE haggle_journal SET entry = json_set(entry, '$.begun', $1)",
+		time.Now().Add(-time.Hour).UTC().Format(time.RFC3339Nano))
+	require.NoError(t, err)
+}
+
 func TestKilledProcessDoesNothingTwice(t *testing.T) {
 	cases := map[string]struct {
 		// stops is the step after which the first process is killed; if empty, it is killed when the node has
@@ -264,11 +278,12 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			key, err := wallet.GenerateKeypair()
 			require.NoError(t, err)
 			require.NoError(t, key.Save(filepath.Join(folder, "key.json")))
+			book := filepath.Join(folder, "journal")
 			start := func(more ...string) *exec.Cmd {
 				program, err := os.Executable()
 				require.NoError(t, err)
 				process := exec.CommandContext(t.Context(), program)
-				process.Env = append(append(os.Environ(), victimJournal+"="+filepath.Join(folder, "journal"),
+				process.Env = append(append(os.Environ(), victimJournal+"="+book,
 					victimEndpoint+"="+server.URL, victimKey+"="+filepath.Join(folder, "key.json")), more...)
 				process.Stderr = os.Stderr
 				return process
@@ -298,7 +313,10 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			chain.lock.Lock()
 			chain.loses, chain.over, chain.received = false, c.over, nil
 			chain.lock.Unlock()
-			endLeases(t, filepath.Join(folder, "journal"))
+			endLeases(t, book)
+			if c.over {
+				passTime(t, book)
+			}
 			said, err := start().Output()
 			require.NoError(t, err)
 			assert.Equal(t, "outcome confirmed", strings.TrimSpace(string(said)))
@@ -307,7 +325,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			assert.Len(t, chain.arrived, c.arrivals)
 			assert.Len(t, chain.executed, c.executions, "once, whatever happens")
 
-			store, err := sqlite.Open(filepath.Join(folder, "journal"))
+			store, err := sqlite.Open(book)
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, store.Close()) }()
 			for entry, err := range store.OpenJournal().Unfinished(t.Context(), key.PublicKey()) {

@@ -66,6 +66,7 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 				if c.over {
 					a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
 						"blockHeight": testLastValid + 1})
+					time.Sleep(2 * minimumAge)
 				}
 				_, err = a.pay(t, 1).Do(t.Context(), a.me)
 				outcome, _ := a.journal.outcome(first.Signature)
@@ -148,6 +149,7 @@ func TestRecoverReturnsEachOutcome(t *testing.T) {
 		}
 		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
 			"blockHeight": testLastValid + 1})
+		time.Sleep(2 * minimumAge)
 		began := time.Now()
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)

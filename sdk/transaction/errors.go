@@ -10,7 +10,10 @@ import (
 
 var (
 	// ErrExpired: the transaction was not executed before its blockhash expired, and never will be. Its
-	// instructions are safe to send again.
+	// instructions are safe to send again. A transaction with a blockhash is at least 90 seconds old by the
+	// local clock, and every node that responds agrees: the finalized height is beyond the last valid one, the
+	// finalized blockhashes no longer contain its own, and the node has no status of it. With a durable nonce,
+	// every node that responds shows another value of the nonce instead.
 	ErrExpired = WithOutcome(errors.New("the transaction expired before it was executed"), Expired)
 	// ErrMissingSigner: the caller gave no signer for an account that has to sign.
 	ErrMissingSigner = WithOutcome(errors.New("missing signer"), NotSent)

@@ -24,17 +24,17 @@ func (a answers) CallForInto(_ context.Context, out any, method string, _ []any)
 // Several nodes can share an address. The one with the status may not have the blocks in which the
 // transaction could be, although the one with the height has.
 func TestExpiryNeedsAStatusThatIsNoOlderThanTheHeight(t *testing.T) {
-	for slot, want := range map[string]expiry{"999": expiryUnknown, "1000": expiryProven} {
+	for slot, want := range map[string]expiry{"999": expiryOpen, "1000": expiryProven} {
 		node := rpc.NewWithCustomRPCClient(answers{results: map[string]string{
 			"getEpochInfo":           `{"absoluteSlot":1000,"blockHeight":900}`,
 			"getSignatureStatuses":   `{"context":{"slot":` + slot + `},"value":[null]}`,
+			"isBlockhashValid":       `{"context":{"slot":1000},"value":false}`,
 			"getFirstAvailableBlock": `0`,
 		}})
 		pending := (&Sender{}).Pending(Pending{Signature: solana.Signature{1},
 			Valid: Validity{LastHeight: 899, Since: 700}})
-		got, _, err := pending.expiryAt(t.Context(), node)
-		require.NoError(t, err)
-		require.Equal(t, want, got, "status of slot %s", slot)
+		got := pending.verdictOf(t.Context(), node)
+		require.Equal(t, want, got.expiry, "status of slot %s", slot)
 	}
 }
 

@@ -35,9 +35,17 @@ type Pending struct {
 	Valid   Validity
 	// Commitment is the commitment at which the transaction counts as confirmed.
 	Commitment rpc.CommitmentType
-	SentAt     time.Time
+	// SentAt is the machine's time of the first broadcast or before; zero if it is not known.
+	SentAt time.Time
 
 	sender *Sender
+	// began is the beginning of the wait.
+	began time.Time
+	// contradiction is the nodes' present disagreement about the expiry, since contradictedAt; nil if there is
+	// none. contradictionLogged reports that it has been logged.
+	contradiction       *node.ContradictionError
+	contradictedAt      time.Time
+	contradictionLogged bool
 }
 
 // Pending returns a transaction to send or to wait for.
@@ -93,10 +101,10 @@ func (p *Pending) Await(ctx context.Context) (*transaction.Receipt, error) {
 	defer p.sender.statuses.unwatch(p.Signature, updates)
 	rebroadcasts := time.NewTicker(rebroadcastEvery)
 	defer rebroadcasts.Stop()
-	began := time.Now()
-	lastAnswer, lastErr := began, error(nil)
+	p.began = time.Now()
+	lastAnswer, lastErr := p.began, error(nil)
 	// The poller searches the recent transactions only. A transaction that was sent earlier may be older.
-	old, check, rebroadcast := began.Sub(p.SentAt) > recentStatuses, false, false
+	old, check, rebroadcast := p.began.Sub(p.SentAt) > recentStatuses, false, false
 	for {
 		if check {
 			check = false
@@ -115,7 +123,10 @@ func (p *Pending) Await(ctx context.Context) (*transaction.Receipt, error) {
 			// The answer does not matter: a node may have forwarded the transaction before.
 			_ = p.broadcast(ctx)
 		}
-		if time.Since(began) > OutcomeLimit {
+		if time.Since(p.began) > OutcomeLimit {
+			if p.contradiction != nil {
+				return nil, p.Unknown(p.contradiction)
+			}
 			return nil, p.Unknown(errors.New("neither executed nor expired"))
 		}
 		if time.Since(lastAnswer) > UnreachableLimit {

@@ -1,9 +1,11 @@
 // Package send signs and sends transactions of any program, sends them again until they are executed or have
-// expired, and returns their outcomes. A transaction counts as expired only if a node proves it.
+// expired, and returns their outcomes. A transaction counts as expired only if it has a minimum age and no node
+// that responds contradicts the expiry.
 package send
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/gagliardetto/solana-go/rpc"
 
@@ -24,6 +26,8 @@ type Options struct {
 	Closed  error
 	// Start runs a function in the background, and returns false if the sender is closed.
 	Start func(func()) bool
+	// Logger logs contradictions of nodes.
+	Logger *slog.Logger
 	// Explain returns the errors of failed transactions; nil returns them as they are.
 	Explain Explain
 }
@@ -41,13 +45,8 @@ func New(options Options) *Sender {
 	return sender
 }
 
-// eachNode calls do with one node after the other, the fittest first, until do returns false. The answers of
-// a single node are consistent; those of several nodes need not be.
-func (s *Sender) eachNode(do func(node *rpc.Client) (next bool)) {
-	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool { return do(s.Node(single)) })
-}
-
-// eachNodeIncludingStale does the same as eachNode and accepts answers of nodes that are behind.
+// eachNodeIncludingStale calls do with one node after the other, the fittest first, until do returns false. It
+// accepts answers of nodes that are behind.
 func (s *Sender) eachNodeIncludingStale(do func(node *rpc.Client) (next bool)) {
 	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
 		return do(s.Node(single.HoweverOld()))

@@ -187,10 +187,17 @@ func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.Signatu
 	}
 }
 
-// mayHaveExpired reports whether the expiry of a transaction should be checked. The finalized block height is
-// requested once for all transactions.
+// mayHaveExpired reports whether the verdicts of all nodes should be requested. The finalized block height is
+// requested once for all transactions. After twice the minimum age one node's height no longer counts.
 func (s *statusPoller) mayHaveExpired(ctx context.Context, p *Pending) bool {
+	if !p.isOldEnough() {
+		return false
+	}
 	if !p.Valid.Nonce.IsZero() {
+		limit, err := p.Valid.limitAt(ctx, s.sender.RPC)
+		return err != nil || limit.over
+	}
+	if time.Since(p.since()) >= 2*minimumAge {
 		return true
 	}
 	s.heights.Lock()
