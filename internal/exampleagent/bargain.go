@@ -23,10 +23,11 @@ const statusTimeout = 5 * time.Second
 // Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one in which
 // the agent engages. It returns the deal, or an exitcode.NoDeal error.
 //
-// It prints each action, after config.Acted. An error that is not transient ends it; a restart continues.
+// The flags of the agent set the limits on the terms. It prints each action, after config.Acted. An error that is not transient ends it; a restart continues.
 func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, config agent.Config) (*agent.Result, error) {
 	bargaining, give := context.WithCancelCause(ctx)
 	defer give(nil)
+	p.flags.Limits.Limit(&config)
 	acted := config.Acted
 	config.Acted = func(act agent.Act) {
 		negotiation = act.Before.Address

@@ -30,6 +30,9 @@ type Flags struct {
 	Journal string
 	JSON    bool
 
+	// Limits are the worst terms beside the price that the agent engages on.
+	Limits player.LimitFlags
+
 	play         player.Flags
 	openingGiven func() bool
 }
@@ -41,6 +44,7 @@ func (f *Flags) Register(cmd *cobra.Command, counterpart, opening, reservation s
 	f.Connection.Register(flags)
 	f.Trust.Register(flags)
 	f.play.Register(cmd, "linear")
+	f.Limits.Register(flags)
 	flags.Var(&f.Counterpart, counterpart, "address of the "+counterpart)
 	flags.Var(&f.Mint, "mint", "mint of the payment")
 	flags.StringVar(&f.Service, "service", Service, "description of the service; both sides have to give the same")

@@ -55,6 +55,9 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 			err = errors.Join(err, p.Close())
 		}
 	}()
+	if err = f.Limits.Check(); err != nil {
+		return p, err
+	}
 	if p.player, err = f.play.Open(p.decided); err != nil {
 		return p, err
 	}

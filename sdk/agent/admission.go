@@ -45,14 +45,17 @@ func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) error
 		return errors.New("it has milestones, and the agent delivers none")
 	case n.MilestoneCount() > 0 && !slices.Contains(c.Arbiters, n.Arbiter):
 		return fmt.Errorf("its arbiter %s is not one of the agent's", n.Arbiter)
+	}
+	if err := c.checkTerms(n); err != nil {
+		return err
+	}
+	switch {
 	case side == protocol.OfferSideBuyer:
 		return nil // the buyer has chosen the other terms itself
 	case len(c.Services) == 0 && c.Admit == nil:
 		return errors.New("neither Config.Services nor Config.Admit is set")
 	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):
 		return errors.New("it is for another service")
-	case n.ProtocolFeeBps > c.MaxFeeBps:
-		return fmt.Errorf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
 	case limits.check(n, side, n.EscrowAmount) != nil:
 		return amount.Errorf(n.TokenMint, "its escrow of %v cannot pay %v after the fee",
 			amount.Units(n.EscrowAmount), amount.Units(limits.MinPrice))

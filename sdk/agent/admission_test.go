@@ -58,7 +58,7 @@ func TestUnsuitableInvitationIsDeclinedWithTheReason(t *testing.T) {
 		"its escrow of 5000000 base units cannot pay 4975001 base units": {unchanged, func(c *agent.Config) {
 			c.Mints = f.limits(func(l *agent.Limits) { l.MinPrice = 4_975_001 })
 		}},
-		"its protocol fee is 50 basis points, at most 49": {unchanged, func(c *agent.Config) { c.MaxFeeBps = 49 }},
+		"its protocol fee is 50 basis points, at most 49": {unchanged, func(c *agent.Config) { c.MaxFeeBps = new(uint16(49)) }},
 		"it requires a bond of 100000 base units, at most 99999 base units": {requireBond, func(c *agent.Config) {
 			c.Mints = f.limits(func(l *agent.Limits) { l.MaxBond = 99_999 })
 		}},

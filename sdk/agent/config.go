@@ -48,9 +48,19 @@ type Config struct {
 	// again, at first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the
 	// agent engages in every negotiation within its limits.
 	Admit func(ctx context.Context, negotiation *haggle.Snapshot) error
-	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price, at most
-	// [protocol.MaxProtocolFeeBps]. If zero, DefaultMaxFeeBps is used.
-	MaxFeeBps uint16
+	// MaxFeeBps is the highest protocol fee of a negotiation in which the agent engages, 0 to 500 basis points
+	// of the price. If nil, [protocol.DefaultProtocolFeeBps] is used.
+	MaxFeeBps *uint16
+	// MaxDecayBps is the highest decay of a negotiation in which the agent engages, 0 to 1,000 basis points of
+	// the effective escrow for each offer. The buyer loses the decay, and the seller is paid from the rest. If
+	// nil, [protocol.DefaultDecayRateBps] is used.
+	MaxDecayBps *uint16
+	// MaxRounds is the largest number of offers of a negotiation in which the agent engages, 1 to 20. If zero,
+	// [protocol.DefaultMaxRounds] is used.
+	MaxRounds uint8
+	// MinResponseWindow is the shortest time to answer in a negotiation in which the agent engages, at most 1
+	// hour and at least twice Margin. If zero, one minute or twice Margin is used, whichever is longer.
+	MinResponseWindow time.Duration
 	// Seal returns the agent's reservation price, sealed for this negotiation: see [protocol.SealPrice]. It is
 	// called before the commitment and again before the reveal, perhaps in another process. Both calls must
 	// return the same price, so store [protocol.SealedPrice.Secret]. If nil, the agent takes no part in
@@ -66,8 +76,8 @@ type Config struct {
 	// [protocol.MaxReviewHours]. If zero, DefaultMaxReviewHours is used.
 	MaxReviewHours uint8
 
-	// Margin is how long before the end of the time to answer Decide is called for the last time, at most
-	// half of the response window. If zero, DefaultMargin is used.
+	// Margin is how long before the end of the time to answer Decide is called for the last time, at most 30
+	// minutes, and at most half of the response window. If zero, DefaultMargin is used.
 	Margin time.Duration
 	// DecisionTime is how long Decide, Admit, Seal and Deliver may take. A call ends earlier if the time to
 	// answer is over. If zero, DefaultDecisionTime is used.
@@ -165,14 +175,15 @@ func (c Config) withDefaults() (Config, error) {
 	if _, waits := c.Fallback.(Wait); waits {
 		return c, errors.New("agent: Fallback must not be Wait: no time is left then")
 	}
-	if err := c.checkLimits(); err != nil {
-		return c, err
-	}
 	c.Margin = cmp.Or(c.Margin, DefaultMargin)
+	c.MinResponseWindow = cmp.Or(c.MinResponseWindow,
+		max(time.Duration(protocol.MinResponseWindow)*time.Second, 2*c.Margin))
 	c.DecisionTime = cmp.Or(c.DecisionTime, DefaultDecisionTime)
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
-	c.MaxFeeBps = cmp.Or(c.MaxFeeBps, DefaultMaxFeeBps)
+	c.MaxFeeBps = cmp.Or(c.MaxFeeBps, new(protocol.DefaultProtocolFeeBps))
+	c.MaxDecayBps = cmp.Or(c.MaxDecayBps, new(protocol.DefaultDecayRateBps))
+	c.MaxRounds = cmp.Or(c.MaxRounds, protocol.DefaultMaxRounds)
 	c.MaxReviewHours = cmp.Or(c.MaxReviewHours, DefaultMaxReviewHours)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	return c, nil
+	return c, c.checkLimits()
 }

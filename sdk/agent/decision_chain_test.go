@@ -213,9 +213,9 @@ func TestAgentReactsWithinOneSlot(t *testing.T) {
 			}
 		}
 	})
-	buyer := f.run(f.Buyer, agent.Config{Decide: measured(concede(1_000_000, 100_000, true))})
+	buyer := f.run(f.Buyer, agent.Config{Decide: measured(concede(1_000_000, 100_000, true)), MaxRounds: 20})
 	seller := f.run(f.Seller, agent.Config{
-		Decide: measured(concede(4_500_000, 100_000, false)), Services: services,
+		Decide: measured(concede(4_500_000, 100_000, false)), Services: services, MaxRounds: 20,
 	})
 	f.invite(func(r *haggle.CreateRequest) { r.MaxRounds, r.DecayRateBps = 20, new(uint16) })
 	f.result(buyer)

@@ -8,9 +8,10 @@
 // # Limits
 //
 // [Config].Mints lists the mints in which the agent sells and buys, with its price limits. It is required.
-// With milestones [Config].Arbiters is required as well; a bond needs Limits.MaxBond; the protocol's fee and
-// the review window have default limits. The agent declines a negotiation beyond these limits with a
-// [*Refusal], and carries out no decision beyond them, its fallback included.
+// With milestones [Config].Arbiters is required as well; a bond needs Limits.MaxBond. Protocol fee, decay,
+// rounds, time to answer and review window have default limits, most of them the terms that the specification
+// proposes. The agent declines a negotiation beyond these limits with a [*Refusal], as buyer and as seller, and
+// carries out no decision beyond them, its fallback included.
 //
 // # Guarantees
 //

@@ -17,7 +17,12 @@ import (
 
 // newLoop returns a seller's loop without a client.
 func newLoop(t *testing.T) *loop {
-	r := &Runtime{config: Config{Logger: slog.New(slog.DiscardHandler)}, self: testSeller}
+	config, err := Config{
+		Decide: func(context.Context, Turn) (Decision, error) { return Wait{}, nil },
+		Mints:  map[solana.PublicKey]Limits{testMint: {MinPrice: 1}}, Logger: slog.New(slog.DiscardHandler),
+	}.withDefaults()
+	require.NoError(t, err)
+	r := &Runtime{config: config, self: testSeller}
 	return r.newLoop(t.Context(), nil, nil)
 }
 

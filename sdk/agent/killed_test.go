@@ -64,7 +64,7 @@ func runBuyer() error {
 	}
 	buyer, err := agent.New(client, me, agent.Config{
 		Decide: concede(2_000_000, 300_000, true),
-		Mints:  map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 5_000_000}},
+		Mints:  map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 5_000_000}}, MaxRounds: 12,
 	})
 	if err != nil {
 		return err
@@ -98,7 +98,9 @@ func killUntilClosed(f *fixture, withJournal bool) {
 			r.MaxRounds, r.ResponseWindow, r.Deadline = 12, time.Hour, 10*time.Hour
 		}))
 	}
-	seller := f.run(f.Seller, agent.Config{Decide: concede(4_500_000, 300_000, false), Services: services})
+	seller := f.run(f.Seller, agent.Config{
+		Decide: concede(4_500_000, 300_000, false), Services: services, MaxRounds: 12,
+	})
 	random := rand.New(rand.NewPCG(1, 2))
 	kills := 0
 	for len(f.open(all)) > 0 {

@@ -3,19 +3,15 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Default limits of a Config.
-const (
-	// DefaultMaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price.
-	DefaultMaxFeeBps = 100
-	// DefaultMaxReviewHours is the longest review window of a milestone that a seller accepts, in hours.
-	DefaultMaxReviewHours = 72
-)
+// DefaultMaxReviewHours is the longest review window of a milestone that a seller accepts, in hours.
+const DefaultMaxReviewHours = 72
 
 // Limits are an agent's limits in a mint, in base units of the mint. The runtime carries out no decision
 // beyond them.
@@ -53,7 +49,9 @@ func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price uint64)
 	return nil
 }
 
-// checkLimits reports a configuration that leaves out a limit on money.
+const longestWindow = time.Duration(protocol.MaxResponseWindow) * time.Second
+
+// checkLimits reports a configuration that leaves out a limit on money, or has a limit out of its range.
 func (c Config) checkLimits() error {
 	if len(c.Mints) == 0 {
 		return errors.New(
@@ -73,10 +71,35 @@ func (c Config) checkLimits() error {
 	switch {
 	case c.Deliver != nil && len(c.Arbiters) == 0:
 		return errors.New("agent: Arbiters not set: Deliver is set, so list the arbiters that the agent accepts")
-	case c.MaxFeeBps > protocol.MaxProtocolFeeBps:
+	case *c.MaxFeeBps > protocol.MaxProtocolFeeBps:
 		return fmt.Errorf("agent: MaxFeeBps must be at most %d", protocol.MaxProtocolFeeBps)
+	case *c.MaxDecayBps > protocol.MaxDecayRateBps:
+		return fmt.Errorf("agent: MaxDecayBps must be at most %d", protocol.MaxDecayRateBps)
+	case c.MaxRounds > protocol.MaxRounds:
+		return fmt.Errorf("agent: MaxRounds must be at most %d", protocol.MaxRounds)
+	case c.MinResponseWindow > longestWindow:
+		return fmt.Errorf("agent: MinResponseWindow and twice Margin must be at most %s", longestWindow)
+	case c.MinResponseWindow < 2*c.Margin:
+		return errors.New("agent: MinResponseWindow must be at least twice Margin")
 	case c.MaxReviewHours > protocol.MaxReviewHours:
 		return fmt.Errorf("agent: MaxReviewHours must be at most %d", protocol.MaxReviewHours)
+	}
+	return nil
+}
+
+// checkTerms returns the reason why a side does not engage on a negotiation's decay, rounds, time to answer and
+// fee; nil if there is none.
+func (c *Config) checkTerms(n *haggle.Snapshot) error {
+	window := time.Duration(n.ResponseWindow) * time.Second
+	switch {
+	case n.ProtocolFeeBps > *c.MaxFeeBps:
+		return fmt.Errorf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, *c.MaxFeeBps)
+	case n.DecayRateBps > *c.MaxDecayBps:
+		return fmt.Errorf("its decay is %d basis points for each offer, at most %d", n.DecayRateBps, *c.MaxDecayBps)
+	case n.MaxRounds > c.MaxRounds:
+		return fmt.Errorf("it allows %d offers, at most %d", n.MaxRounds, c.MaxRounds)
+	case window < c.MinResponseWindow:
+		return fmt.Errorf("its time to answer is %s, at least %s", window, c.MinResponseWindow)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,55 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
+
+// A negotiation on the limits is within them. Both sides decline worse terms.
+func TestTermsBeyondALimitAreDeclinedByBothSides(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		config  Config
+		terms   func(*protocol.Negotiation)
+		decline string
+	}{
+		{"default decay", Config{}, func(n *protocol.Negotiation) { n.DecayRateBps = 200 }, ""},
+		{"decay", Config{}, func(n *protocol.Negotiation) { n.DecayRateBps = 201 },
+			"its decay is 201 basis points for each offer, at most 200"},
+		{"no decay", Config{MaxDecayBps: new(uint16(0))}, func(n *protocol.Negotiation) { n.DecayRateBps = 1 },
+			"its decay is 1 basis points for each offer, at most 0"},
+		{"named decay", Config{MaxDecayBps: new(uint16(1000))},
+			func(n *protocol.Negotiation) { n.DecayRateBps = 1000 }, ""},
+		{"default rounds", Config{}, func(n *protocol.Negotiation) { n.MaxRounds = 10 }, ""},
+		{"rounds", Config{}, func(n *protocol.Negotiation) { n.MaxRounds = 11 }, "it allows 11 offers, at most 10"},
+		{"named rounds", Config{MaxRounds: 20}, func(n *protocol.Negotiation) { n.MaxRounds = 20 }, ""},
+		{"shortest window", Config{}, func(n *protocol.Negotiation) { n.ResponseWindow = 60 }, ""},
+		{"window", Config{MinResponseWindow: 2 * time.Minute},
+			func(n *protocol.Negotiation) { n.ResponseWindow = 119 }, "its time to answer is 1m59s, at least 2m0s"},
+		{"window and margin", Config{Margin: time.Minute},
+			func(n *protocol.Negotiation) { n.ResponseWindow = 119 }, "its time to answer is 1m59s, at least 2m0s"},
+		{"default fee", Config{}, func(n *protocol.Negotiation) { n.ProtocolFeeBps = 50 }, ""},
+		{"fee", Config{}, func(n *protocol.Negotiation) { n.ProtocolFeeBps = 51 },
+			"its protocol fee is 51 basis points, at most 50"},
+		{"no fee", Config{MaxFeeBps: new(uint16(0))}, func(n *protocol.Negotiation) { n.ProtocolFeeBps = 1 },
+			"its protocol fee is 1 basis points, at most 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.config.Decide = func(context.Context, Turn) (Decision, error) { return Wait{}, nil }
+			c.config.Mints = map[solana.PublicKey]Limits{testMint: {MinPrice: 1, MaxPrice: 5_000_000}}
+			c.config.Services = [][32]byte{{}}
+			config, err := c.config.withDefaults()
+			require.NoError(t, err)
+			for _, side := range []protocol.OfferSide{protocol.OfferSideBuyer, protocol.OfferSideSeller} {
+				n := with(bargaining(0), c.terms)
+				n.TokenMint = testMint
+				reason := config.cannotEngage(&haggle.Snapshot{Negotiation: n}, side)
+				if c.decline == "" {
+					require.NoError(t, reason)
+					continue
+				}
+				require.EqualError(t, reason, c.decline)
+			}
+		})
+	}
+}
 
 // An agent commits to no price beyond its own limit. It reveals a price that it has committed to: a withheld
 // reveal costs the bond.

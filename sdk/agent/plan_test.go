@@ -15,6 +15,7 @@ const testNow = 1_800_000_000
 var (
 	testBuyer  = solana.PublicKey{1}
 	testSeller = solana.PublicKey{2}
+	testMint   = solana.PublicKey{4}
 )
 
 // bargaining returns a negotiation with a number of offers, whose turn ends in 100 seconds.

@@ -210,7 +210,17 @@ func TestConfigurationWithoutLimitsOnMoneyIsRefused(t *testing.T) {
 		"no limits for mint":            {Decide: wait, Mints: limits(agent.Limits{})},
 		"MaxBond without MinPrice":      {Decide: wait, Mints: limits(agent.Limits{MaxPrice: 1, MaxBond: 1})},
 		"Arbiters not set":              {Decide: wait, Mints: scriptedLimits(), Deliver: delivers},
-		"MaxFeeBps must be at most 500": {Decide: wait, Mints: scriptedLimits(), MaxFeeBps: 501},
+		"MaxFeeBps must be at most 500": {Decide: wait, Mints: scriptedLimits(), MaxFeeBps: new(uint16(501))},
+		"MaxDecayBps must be at most 1000": {
+			Decide: wait, Mints: scriptedLimits(), MaxDecayBps: new(uint16(1001)),
+		},
+		"MaxRounds must be at most 20": {Decide: wait, Mints: scriptedLimits(), MaxRounds: 21},
+		"MinResponseWindow and twice Margin must be at most 1h": {
+			Decide: wait, Mints: scriptedLimits(), Margin: 31 * time.Minute,
+		},
+		"MinResponseWindow must be at least twice Margin": {
+			Decide: wait, Mints: scriptedLimits(), Margin: time.Minute, MinResponseWindow: 119 * time.Second,
+		},
 	} {
 		_, err := agent.New(client, me, config)
 		require.ErrorContains(t, err, text)

@@ -42,8 +42,9 @@ or --min-price (seller, after the fee) limits every signature, whatever the stra
 wallet.
 The strategy optimal plays the equilibrium of Haggle's rules. It needs --other-reservation, the reservation
 price that it assumes of the other side: as good as that guess, and no better.
-The agent takes no part in negotiations with sealed prices, bonds or milestones, and accepts no offer with
-terms beside the price.
+The agent takes no part in negotiations with sealed prices, bonds or milestones, nor in those on worse terms
+than --max-decay-bps, --max-rounds, --min-window and --max-fee-bps. It accepts no offer with terms beside the
+price.
 
 A decision follows from strategy, prices, --seed, the terms and the offers, so that it is the same after a
 restart and in a simulation. There are two exceptions. Without --proof and --domain the clock decides in the
@@ -95,6 +96,7 @@ type agentCommand struct {
 	proofs, model, prompt                    string
 	trust                                    connection.TrustFlags
 	play                                     player.Flags
+	limits                                   player.LimitFlags
 	issues                                   issueFlags
 	// changed reports whether a flag is set.
 	changed func(flag string) bool
@@ -130,6 +132,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags := cmd.Flags()
 	a.play.Register(cmd, "")
 	a.trust.Register(flags)
+	a.limits.Register(flags)
 	flags.StringVar(&a.role, "role", "", "buyer or seller")
 	flags.Var(&a.mint, "mint", "mint of the payment")
 	flags.Var(&a.opening, "opening", "first price")
@@ -242,6 +245,9 @@ func (a *agentCommand) checkRole() error {
 	case a.model != "" && a.proofs == "":
 		return exitcode.Requires("--model", "--proof", "")
 	}
+	if err := a.limits.Check(); err != nil {
+		return err
+	}
 	if err := a.checkIssues(); err != nil {
 		return err
 	}
@@ -310,6 +316,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 			Fund: "send SOL to it; on localhost, devnet and testnet: haggle airdrop 1 " + a.wallet.String(),
 		},
 	}
+	a.limits.Limit(&config)
 	if a.issues.set() {
 		several, err := a.issuePlayer(play)
 		if err != nil {

@@ -25,10 +25,11 @@ import (
 
 type buyer struct {
 	*exampleagent.Party
-	escrow   uint64
-	rounds   uint8
-	decayBps uint16
-	deadline time.Duration
+	escrow    uint64
+	rounds    uint8
+	decayBps  uint16
+	maxFeeBps *uint16
+	deadline  time.Duration
 }
 
 // Main runs the command line until the agent ends, and exits.
@@ -59,6 +60,8 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 with
 				return err
 			}
 			b.deadline = time.Duration(deadline)
+			known.Limits.Allow(b.rounds, b.decayBps)
+			b.maxFeeBps = known.Limits.MaxFeeBps()
 			return b.buy(cmd.Context())
 		},
 	}

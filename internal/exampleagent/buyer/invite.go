@@ -31,7 +31,7 @@ func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earli
 	}
 	created, err := b.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
-		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, Deadline: b.deadline, Metadata: b.Metadata,
+		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, MaxFeeBps: b.maxFeeBps, Deadline: b.deadline, Metadata: b.Metadata,
 	}).Build(ctx)
 	var already *haggle.AlreadyDone
 	if errors.As(err, &already) {

@@ -26,10 +26,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-type seller struct {
-	*exampleagent.Party
-	maxDecayBps uint16
-}
+type seller struct{ *exampleagent.Party }
 
 // Main runs the command line until the agent ends, and exits.
 func Main(arguments []string) {
@@ -58,7 +55,6 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 withou
 		},
 	}
 	known.Register(cmd, "buyer", "4.5", "3")
-	cmd.Flags().Uint16Var(&s.maxDecayBps, "max-decay-bps", 300, "highest share that the escrow loses each round, in basis points")
 	cmd.Flags().Var(&patience, "patience", "time to wait for an invitation (0s: no limit)")
 	cmd.SetArgs(arguments)
 	exampleagent.Main(cmd, log)
@@ -124,8 +120,6 @@ func (s *seller) objection(n *haggle.Snapshot) string {
 		return "it pays in another mint, " + n.TokenMint.String()
 	case n.EscrowAmount-n.FeeOn(n.EscrowAmount) < s.Reservation:
 		return "its escrow, less the fee, does not cover the reservation price"
-	case n.DecayRateBps > s.maxDecayBps:
-		return fmt.Sprintf("its escrow loses %d basis points each round", n.DecayRateBps)
 	case n.ZopaEnabled || n.BondRequired > 0 || !n.Arbiter.IsZero() || n.MilestoneCount() > 0:
 		return "it requires sealed prices, a bond, an arbiter or milestones"
 	case n.CurrentRound == 0 && !s.Suits(n):

@@ -18,7 +18,6 @@ func newSeller() *seller {
 		Party: &exampleagent.Party{
 			Counterpart: solana.PublicKey{3}, Mint: solana.PublicKey{1}, ServiceHash: [32]byte{2}, Opening: 4_500_000, Reservation: 3_000_000,
 		},
-		maxDecayBps: 300,
 	}
 }
 
@@ -38,7 +37,6 @@ func TestUnsuitableInvitationsAreDeclined(t *testing.T) {
 		"another service": func(n *haggle.Snapshot) { n.ServiceHash[0]++ },
 		"another mint":    func(n *haggle.Snapshot) { n.TokenMint[0]++ },
 		"does not cover":  func(n *haggle.Snapshot) { n.EscrowAmount = 3_000_000 },
-		"loses 1000":      func(n *haggle.Snapshot) { n.DecayRateBps = 1_000 },
 		"sealed prices":   func(n *haggle.Snapshot) { n.ZopaEnabled = true },
 		"a bond":          func(n *haggle.Snapshot) { n.BondRequired = 1 },
 		"an arbiter":      func(n *haggle.Snapshot) { n.Arbiter[0]++ },
