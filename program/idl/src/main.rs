@@ -1,7 +1,9 @@
-//! Writes the program's IDL, Anchor's project file and the SDK's fixtures from the program crate's table.
+//! Writes the program's IDL, its table of effects, Anchor's project file and the SDK's fixtures from the program
+//! crate's table.
 //!
 //! `make idl` runs it; the test below fails if the files on disk differ.
 
+mod effects;
 mod fixtures;
 mod render;
 
@@ -9,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The files that are written, below the repository's root.
-fn files() -> [(&'static str, String); 3] {
+fn files() -> [(&'static str, String); 4] {
     [
         ("idl/haggle.json", render::idl_json()),
+        ("idl/effects.json", effects::effects_json()),
         ("Anchor.toml", render::anchor_toml()),
         (
             "sdk/protocol/testdata/fixtures.json",

@@ -17,6 +17,15 @@ instruction! {
         /// The configuration.
         config: State<'a, ProtocolConfig>,
     }
+    effects {
+        result: "authority accepted",
+        actors: &[Actor { account: "authority", role: Role::Authority }],
+        guards: &[],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[],
+        events: &["ConfigUpdated"],
+    }
 }
 
 /// Replaces the authority.

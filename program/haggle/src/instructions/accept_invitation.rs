@@ -36,6 +36,23 @@ instruction! {
         /// The token program of the mint; only if a bond is required.
         token_program: Option<TokenProgram>,
     }
+    effects {
+        result: "invitation accepted",
+        actors: &[Actor { account: "seller", role: Role::Seller }],
+        guards: &[Guard::CreatedAt, Guard::Status, Guard::TermsAre("terms_hash")],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[
+            Payment {
+                money: Money::Bond,
+                from: Role::Seller,
+                source: "seller_token_account",
+                to: Role::Program,
+                destination: "escrow_vault",
+            },
+        ],
+        events: &["InvitationAccepted"],
+    }
 }
 
 /// Starts the bargaining.

@@ -44,6 +44,22 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "offer accepted",
+        actors: &[Actor { account: "acceptor", role: Role::Party }],
+        guards: &[
+            Guard::CreatedAtIs("created_at"),
+            Guard::Status,
+            Guard::RoundIs("expected_round"),
+            Guard::ZopaStep,
+            Guard::OfferIs("expected_amount"),
+            Guard::MetadataIs("expected_metadata"),
+        ],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[to_buyer(Money::Refund), to_seller(Money::Price), to_seller(Money::Bond)],
+        events: &["OfferAccepted", "NegotiationSettled", "BondSettled", "PayoutRecorded"],
+    }
 }
 
 /// Settles the negotiation, or starts its milestones.

@@ -26,6 +26,15 @@ instruction! {
         /// The negotiation.
         negotiation: State<'a, Negotiation>,
     }
+    effects {
+        result: "milestone claimed",
+        actors: &[Actor { account: "seller", role: Role::Seller }],
+        guards: &[Guard::CreatedAtIs("created_at"), Guard::Milestone("index")],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[],
+        events: &["MilestoneClaimed"],
+    }
 }
 
 /// Starts the review.

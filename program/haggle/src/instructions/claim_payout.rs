@@ -32,6 +32,23 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "payout claimed",
+        actors: &[Actor { account: "party", role: Role::Party }],
+        guards: &[Guard::CreatedAtIs("created_at"), Guard::PayoutIs("amount")],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[
+            Payment {
+                money: Money::Payout,
+                from: Role::Program,
+                source: "escrow_vault",
+                to: Role::Party,
+                destination: "destination_token_account",
+            },
+        ],
+        events: &["PayoutClaimed"],
+    }
 }
 
 /// Pays the recorded payout.

@@ -39,6 +39,39 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "closed",
+        actors: &[Actor { account: "closer", role: Role::Anyone }],
+        guards: &[Guard::CreatedAt, Guard::Stage],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[
+            to_buyer(Money::Payout),
+            to_seller(Money::Payout),
+            Payment {
+                money: Money::Fee,
+                from: Role::Program,
+                source: "escrow_vault",
+                to: Role::Treasury,
+                destination: "treasury_token_account",
+            },
+            Payment {
+                money: Money::Rent,
+                from: Role::Program,
+                source: "negotiation",
+                to: Role::Buyer,
+                destination: "buyer",
+            },
+            Payment {
+                money: Money::Rent,
+                from: Role::Program,
+                source: "escrow_vault",
+                to: Role::Buyer,
+                destination: "buyer",
+            },
+        ],
+        events: &["NegotiationClosed", "PayoutClaimed"],
+    }
 }
 
 /// The treasury's amount: fee, decay and donations. In wrapped SOL only fee and decay: anyone can turn a

@@ -92,6 +92,37 @@ instruction! {
         /// The system program.
         system_program: SystemProgram<'a>,
     }
+    effects {
+        result: "created",
+        actors: &[Actor { account: "buyer", role: Role::Buyer }],
+        guards: &[Guard::Absent],
+        idempotency: Idempotency::Address,
+        deadlines: &["params.global_deadline", "params.milestone_deadline"],
+        payments: &[
+            Payment {
+                money: Money::Escrow,
+                from: Role::Buyer,
+                source: "buyer_token_account",
+                to: Role::Program,
+                destination: "escrow_vault",
+            },
+            Payment {
+                money: Money::Rent,
+                from: Role::Buyer,
+                source: "buyer",
+                to: Role::Program,
+                destination: "negotiation",
+            },
+            Payment {
+                money: Money::Rent,
+                from: Role::Buyer,
+                source: "buyer",
+                to: Role::Program,
+                destination: "escrow_vault",
+            },
+        ],
+        events: &["NegotiationCreated"],
+    }
 }
 
 impl NegotiationParams {

@@ -26,6 +26,15 @@ instruction! {
         /// The negotiation.
         negotiation: State<'a, Negotiation>,
     }
+    effects {
+        result: "milestone disputed",
+        actors: &[Actor { account: "buyer", role: Role::Buyer }],
+        guards: &[Guard::CreatedAtIs("created_at"), Guard::Milestone("index")],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[],
+        events: &["MilestoneDisputed"],
+    }
 }
 
 /// Ends the review.

@@ -33,6 +33,15 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "expired",
+        actors: &[],
+        guards: &[Guard::CreatedAt, Guard::Stage],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[to_buyer(Money::Refund), to_buyer(Money::Bond), to_seller(Money::Bond)],
+        events: &["NegotiationExpired", "BondSettled", "PayoutRecorded"],
+    }
 }
 
 /// Ends the negotiation.

@@ -37,6 +37,23 @@ instruction! {
         /// The system program.
         system_program: SystemProgram<'a>,
     }
+    effects {
+        result: "configuration initialized",
+        actors: &[Actor { account: "authority", role: Role::Authority }],
+        guards: &[],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[
+            Payment {
+                money: Money::Rent,
+                from: Role::Authority,
+                source: "authority",
+                to: Role::Program,
+                destination: "config",
+            },
+        ],
+        events: &["ConfigInitialized"],
+    }
 }
 
 /// Creates the configuration.

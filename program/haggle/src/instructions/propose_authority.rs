@@ -20,6 +20,15 @@ instruction! {
         /// The configuration.
         config: State<'a, ProtocolConfig>,
     }
+    effects {
+        result: "authority proposed",
+        actors: &[Actor { account: "authority", role: Role::Authority }],
+        guards: &[],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[],
+        events: &["ConfigUpdated"],
+    }
 }
 
 /// Stores the proposal.

@@ -41,6 +41,20 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "rejected",
+        actors: &[Actor { account: "rejector", role: Role::Party }],
+        guards: &[
+            Guard::CreatedAtIs("created_at"),
+            Guard::Status,
+            Guard::RoundIs("expected_round"),
+            Guard::ZopaStep,
+        ],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[to_buyer(Money::Refund), to_buyer(Money::Bond), to_seller(Money::Bond)],
+        events: &["NegotiationRejected", "BondSettled", "PayoutRecorded"],
+    }
 }
 
 /// Ends the negotiation.

@@ -40,6 +40,20 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "milestone released",
+        actors: &[Actor { account: "releaser", role: Role::Anyone }],
+        guards: &[Guard::CreatedAtIs("created_at"), Guard::Milestone("index")],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[to_seller(Money::Price), to_buyer(Money::Bond), to_seller(Money::Bond)],
+        events: &[
+            "MilestoneReleased",
+            "NegotiationSettled",
+            "BondSettled",
+            "PayoutRecorded",
+        ],
+    }
 }
 
 /// Pays the tranche.

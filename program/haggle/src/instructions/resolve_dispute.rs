@@ -47,6 +47,20 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "dispute resolved",
+        actors: &[Actor { account: "arbiter", role: Role::Arbiter }],
+        guards: &[Guard::CreatedAtIs("created_at"), Guard::Milestone("index")],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[
+            to_buyer(Money::Refund),
+            to_seller(Money::Price),
+            to_buyer(Money::Bond),
+            to_seller(Money::Bond),
+        ],
+        events: &["DisputeResolved", "NegotiationSettled", "BondSettled", "PayoutRecorded"],
+    }
 }
 
 /// Pays both parties their parts.

@@ -44,6 +44,15 @@ instruction! {
         /// The token program of the mint; only if the prices leave no zone.
         token_program: Option<TokenProgram>,
     }
+    effects {
+        result: "price revealed",
+        actors: &[Actor { account: "agent", role: Role::Party }],
+        guards: &[Guard::CreatedAtIs("created_at"), Guard::Status, Guard::ZopaStep],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[to_buyer(Money::Refund), to_seller(Money::Bond)],
+        events: &["ZopaRevealed", "NegotiationRejected", "BondSettled", "PayoutRecorded"],
+    }
 }
 
 /// Stores the price. The second price makes the midpoint an offer, or ends the negotiation.

@@ -21,6 +21,15 @@ instruction! {
         /// The configuration.
         config: State<'a, ProtocolConfig>,
     }
+    effects {
+        result: "pause set",
+        actors: &[Actor { account: "authority", role: Role::Authority }],
+        guards: &[],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[],
+        events: &["ConfigUpdated"],
+    }
 }
 
 /// Sets the flag.

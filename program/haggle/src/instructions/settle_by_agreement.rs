@@ -50,6 +50,32 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "settled by agreement",
+        actors: &[
+            Actor { account: "buyer", role: Role::Buyer },
+            Actor { account: "seller", role: Role::Seller },
+        ],
+        guards: &[
+            Guard::CreatedAtIs("created_at"),
+            Guard::Stage,
+            Guard::DecidedIs("expected_decided"),
+        ],
+        idempotency: Idempotency::Content,
+        deadlines: &["valid_until"],
+        payments: &[
+            to_buyer(Money::Refund),
+            to_seller(Money::Price),
+            to_buyer(Money::Bond),
+            to_seller(Money::Bond),
+        ],
+        events: &[
+            "AgreementSettled",
+            "NegotiationSettled",
+            "BondSettled",
+            "PayoutRecorded",
+        ],
+    }
 }
 
 /// Settles the negotiation.

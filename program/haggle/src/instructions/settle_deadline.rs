@@ -34,6 +34,20 @@ instruction! {
         /// The token program of the mint.
         token_program: TokenProgram,
     }
+    effects {
+        result: "settled at the deadline",
+        actors: &[],
+        guards: &[Guard::CreatedAt, Guard::Stage],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[
+            to_buyer(Money::Refund),
+            to_seller(Money::Price),
+            to_buyer(Money::Bond),
+            to_seller(Money::Bond),
+        ],
+        events: &["DeadlineSettled", "NegotiationSettled", "BondSettled", "PayoutRecorded"],
+    }
 }
 
 /// Settles the negotiation.

@@ -33,6 +33,20 @@ instruction! {
         /// The negotiation.
         negotiation: State<'a, Negotiation>,
     }
+    effects {
+        result: "offered",
+        actors: &[Actor { account: "offerer", role: Role::Party }],
+        guards: &[
+            Guard::CreatedAtIs("created_at"),
+            Guard::Status,
+            Guard::RoundIs("expected_round"),
+            Guard::ZopaStep,
+        ],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[],
+        events: &["OfferSubmitted"],
+    }
 }
 
 /// Makes the offer the current one.

@@ -26,6 +26,15 @@ instruction! {
         /// The negotiation.
         negotiation: State<'a, Negotiation>,
     }
+    effects {
+        result: "price committed",
+        actors: &[Actor { account: "agent", role: Role::Party }],
+        guards: &[Guard::CreatedAtIs("created_at"), Guard::Status, Guard::ZopaStep],
+        idempotency: Idempotency::Content,
+        deadlines: &[],
+        payments: &[],
+        events: &["ZopaCommitted"],
+    }
 }
 
 /// Stores the commitment.

@@ -28,6 +28,15 @@ instruction! {
         /// The configuration.
         config: State<'a, ProtocolConfig>,
     }
+    effects {
+        result: "configuration updated",
+        actors: &[Actor { account: "authority", role: Role::Authority }],
+        guards: &[],
+        idempotency: Idempotency::Random,
+        deadlines: &[],
+        payments: &[],
+        events: &["ConfigUpdated"],
+    }
 }
 
 /// Replaces the values.

@@ -1,6 +1,6 @@
 //! The macro that declares an instruction.
 
-/// Declares an instruction: its row, its accounts and its arguments.
+/// Declares an instruction: its row, its accounts, its arguments and its effects.
 ///
 /// ```ignore
 /// instruction! {
@@ -15,6 +15,10 @@
 ///         /// The negotiation.
 ///         negotiation: State<'a, Negotiation>,
 ///     }
+///     effects {
+///         result: "rejected",
+///         ...
+///     }
 /// }
 /// ```
 macro_rules! instruction {
@@ -26,6 +30,7 @@ macro_rules! instruction {
         accounts<$a:lifetime> {
             $( $(#[doc = $accdoc:literal])* $account:ident: $kind:ty, )*
         }
+        effects { $($effects:tt)* }
     ) => {
         /// The row of the table.
         pub const ROW: $crate::schema::table::Instruction = $crate::schema::table::Instruction {
@@ -34,7 +39,16 @@ macro_rules! instruction {
             discriminator: $crate::schema::declare::discriminator("global", stringify!($name)),
             accounts: <Declaration as $crate::schema::account::Row>::ACCOUNTS,
             args: <Declaration as $crate::schema::account::Row>::ARGS,
+            effects: {
+                #[allow(unused_imports)]
+                use $crate::schema::effects::{
+                    to_buyer, to_seller, Actor, Effects, Guard, Idempotency, Money, Payment, Role,
+                };
+                Effects { $($effects)* }
+            },
         };
+
+        const _: () = $crate::schema::effects::check(&ROW.effects, ROW.accounts, ROW.args);
 
         /// The first eight bytes of the data, as dispatch compares them.
         pub const TAG: u64 = u64::from_le_bytes(ROW.discriminator);

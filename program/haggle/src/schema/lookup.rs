@@ -84,17 +84,26 @@ pub const fn offset_of(fields: &[Field], name: &str) -> usize {
 
 /// The field with this name among consecutive fields.
 pub const fn field_of<'a>(fields: &'a [Field], name: &str) -> &'a Field {
+    match find_field(fields, name) {
+        Some(field) => field,
+        None => panic!("there is no field with this name"),
+    }
+}
+
+/// The field with this name among consecutive fields, if there is one.
+pub const fn find_field<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
     let mut rest = fields;
     while let [field, behind @ ..] = rest {
         if is_equal(field.name, name) {
-            return field;
+            return Some(field);
         }
         rest = behind;
     }
-    panic!("there is no field with this name")
+    None
 }
 
-const fn is_equal(a: &str, b: &str) -> bool {
+/// Reports whether two names are equal.
+pub const fn is_equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
         return false;

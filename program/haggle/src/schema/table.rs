@@ -2,8 +2,10 @@
 //!
 //! The macros of [`crate::schema::declare`] and [`crate::schema::instruction`] declare each instruction,
 //! account, event, error, type and constant once, in its own file. The program decodes, checks and dispatches
-//! by these rows, and the host tool `program/idl` renders the same rows as the Anchor IDL.
+//! by these rows, and the host tool `program/idl` renders the same rows as the Anchor IDL and the table of
+//! effects.
 
+use crate::schema::effects::Effects;
 use pinocchio::Address;
 
 /// A type with a fixed width. The encoding is Borsh's: little endian, packed, no padding.
@@ -126,6 +128,8 @@ pub struct Instruction {
     pub accounts: &'static [Account],
     /// The arguments behind the discriminator, in order.
     pub args: &'static [Field],
+    /// The signers, the guards and the payments.
+    pub effects: Effects,
 }
 
 /// An account of an instruction.
