@@ -1,3 +1,3 @@
 package protocol
 
-//go:generate go run ../internal/gen -idl ../../idl/haggle.json -cu ../../program/cu.json -out .
+//go:generate go run ../internal/gen -idl ../../idl/haggle.json -effects ../../idl/effects.json -cu ../../program/cu.json -out .

@@ -18,6 +18,14 @@ type AnyInstruction interface {
 	AppendData(dst []byte) []byte
 	// Decode decodes an instruction of a transaction. If it returns an error, a *DecodeError, v has not changed.
 	Decode(accounts []*solana.AccountMeta, data []byte) error
+	// Effects returns what the instruction requires, pays and changes.
+	Effects() Effects
+	// WithoutDeadlines returns a copy of the instruction with zero deadlines. An action that is built again has
+	// later deadlines.
+	WithoutDeadlines() AnyInstruction
+	// Visit calls the visitor's method for this kind of instruction and returns its error. A visitor has a
+	// method for each kind, so code that treats them differently does not compile unless it treats all.
+	Visit(visitor InstructionVisitor) error
 }
 
 // DecodeInstruction decodes an instruction of the program from a transaction's accounts and data. It returns a

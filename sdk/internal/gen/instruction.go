@@ -17,6 +17,8 @@ type instruction struct {
 	Leaves                       []leaf
 	Size                         int  // of the data
 	Negotiation                  bool // acts on an existing negotiation
+	CreatesNegotiation           bool
+	Effects                      effects
 }
 
 // negotiationFields has the fields of the negotiation by the fields of instructions into which On copies them.
@@ -90,6 +92,7 @@ func (p *program) instruction(types types, row idl.IdlInstruction) (instruction,
 		}
 		taken[a.Name] = true
 		ix.Negotiation = ix.Negotiation || a.Name == "Negotiation" && a.Derived == ""
+		ix.CreatesNegotiation = ix.CreatesNegotiation || a.Name == "Negotiation" && a.Derived != ""
 		ix.Accounts = append(ix.Accounts, a)
 	}
 	var err error

@@ -1,6 +1,7 @@
 // Command gen writes the generated part of package protocol from the program's IDL: constants, types,
-// accounts, events, instructions, addresses and errors, each with its bytes; and from program/cu.json the
-// instructions' worst cases in compute units.
+// accounts, events, instructions, addresses and errors, each with its bytes; from idl/effects.json what each
+// instruction requires, pays and changes; and from program/cu.json the instructions' worst cases in compute
+// units.
 //
 // It is run by `go generate ./sdk/protocol`.
 package main
@@ -16,21 +17,26 @@ import (
 
 func main() {
 	idlPath := flag.String("idl", "../../idl/haggle.json", "the program's IDL")
+	effectsPath := flag.String("effects", "../../idl/effects.json", "the instructions' effects")
 	cuPath := flag.String("cu", "../../program/cu.json", "the instructions' compute units")
 	out := flag.String("out", ".", "the folder of package protocol")
 	flag.Parse()
-	if err := run(*idlPath, *cuPath, *out); err != nil {
+	if err := run(*idlPath, *effectsPath, *cuPath, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(idlPath, cuPath, out string) error {
+func run(idlPath, effectsPath, cuPath, out string) error {
 	program, err := idl.ParseFromFilepath(idlPath)
 	if err != nil {
 		return err
 	}
-	files, err := render(program)
+	rows, err := readEffects(effectsPath)
+	if err != nil {
+		return err
+	}
+	files, err := render(program, rows)
 	if err != nil {
 		return err
 	}

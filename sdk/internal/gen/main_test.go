@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	idlPath   = "../../../idl/haggle.json"
-	cuPath    = "../../../program/cu.json"
-	sdkFolder = "../../protocol"
+	idlPath     = "../../../idl/haggle.json"
+	effectsPath = "../../../idl/effects.json"
+	cuPath      = "../../../program/cu.json"
+	sdkFolder   = "../../protocol"
 )
 
 func TestTheGeneratedFilesAreWhatTheIDLSays(t *testing.T) {
 	out := t.TempDir()
-	require.NoError(t, run(idlPath, cuPath, out))
+	require.NoError(t, run(idlPath, effectsPath, cuPath, out))
 	requireSameFiles(t, out, sdkFolder, "_gen.go")
 }
 
@@ -30,7 +31,7 @@ func requireSameFiles(t *testing.T, generated, committed, suffix string) {
 	got := read(t, committed, suffix)
 	require.NotEmpty(t, want)
 	for name, content := range want {
-		require.Equal(t, content, got[name], "%s is not what the IDL or program/cu.json says: run `go generate ./sdk/protocol` and commit the result", name)
+		require.Equal(t, content, got[name], "%s is not what idl/haggle.json, idl/effects.json or program/cu.json says: run `go generate ./sdk/protocol` and commit the result", name)
 	}
 	for name := range got {
 		require.Contains(t, want, name, "%s is not generated any more: delete it", name)
@@ -91,7 +92,7 @@ func TestUnsupportedIDLsAreRefused(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(frame, "TYPE", idlType, 1)), 0o600))
 		file, err := idl.ParseFromFilepath(path)
 		if err == nil {
-			_, err = render(file)
+			_, err = render(file, nil)
 		}
 		if want == "" {
 			require.NoError(t, err)
@@ -112,11 +113,40 @@ func TestUnknownExpectationsAreRefused(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(frame, "NAME", name, 1)), 0o600))
 		file, err := idl.ParseFromFilepath(path)
 		require.NoError(t, err)
-		_, err = render(file)
+		_, err = render(file, nil)
 		if want == "" {
 			require.NotContains(t, fmt.Sprint(err), "no field of the negotiation")
 			continue
 		}
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// A consumer would take an instruction without effects for one that pays nothing.
+func TestIncompleteEffectsAreRefused(t *testing.T) {
+	file, err := idl.ParseFromFilepath(idlPath)
+	require.NoError(t, err)
+	change := func(name string, changes func(*effects)) map[string]effects {
+		rows, err := readEffects(effectsPath)
+		require.NoError(t, err)
+		row := rows[name]
+		changes(&row)
+		rows[name] = row
+		return rows
+	}
+	missing := change("dispute_milestone", func(*effects) {})
+	delete(missing, "dispute_milestone")
+	for want, rows := range map[string]map[string]effects{
+		"no entry for instruction dispute_milestone": missing,
+		"22 entries for 21 instructions":             change("unknown", func(*effects) {}),
+		"incomplete entry":                           change("close_negotiation", func(e *effects) { e.Idempotency = "" }),
+		"actor: no account nobody":                   change("submit_offer", func(e *effects) { e.Actors[0].Account = "nobody" }),
+		"guard round: no argument nothing":           change("submit_offer", func(e *effects) { e.Guards[2].Argument = "nothing" }),
+		"payment refund: no account escrow_vault or nowhere": change("accept_offer", func(e *effects) {
+			e.Payments[0].Destination = "nowhere"
+		}),
+	} {
+		_, err := render(file, rows)
 		require.ErrorContains(t, err, want)
 	}
 }
