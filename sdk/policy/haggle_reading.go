@@ -10,60 +10,18 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
-	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// interpretHaggle determines the effect of an instruction of the program on the wallet. An instruction in
-// which the wallet does not act costs it only fees.
+// interpretHaggle determines the effect of an instruction of the program on the wallet. An instruction where
+// the wallet does not act costs it only fees.
 func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
-	wallet := r.policy.wallet
-	switch v := instruction.(type) {
-	case *protocol.CreateNegotiation:
-		if v.Buyer == wallet {
-			return r.create(v)
-		}
-	case *protocol.AcceptInvitation:
-		if v.Seller == wallet {
-			return r.join(v)
-		}
-	case *protocol.SubmitOffer:
-		if v.Offerer == wallet {
-			return r.agree(v.Negotiation, v.CreatedAt, v.Amount, func(n *protocol.Negotiation) error {
-				return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
-			})
-		}
-	case *protocol.AcceptOffer:
-		if v.Acceptor == wallet {
-			return r.accept(v)
-		}
-	case *protocol.SubmitZopaCommitment:
-		if v.Agent == wallet {
-			return r.commit(v)
-		}
-	case *protocol.RevealZopaPrice:
-		if r.isOwed(v) {
-			r.reveals = append(r.reveals, commitmentOf(v))
-			return nil
-		}
-		if v.Agent == wallet {
-			return r.agree(v.Negotiation, v.CreatedAt, v.Price, func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
-		}
-	case *protocol.ReleaseMilestone:
-		if v.Releaser == wallet {
-			return r.release(v)
-		}
-	case *protocol.ClaimPayout:
-		if v.Party == wallet {
-			return r.checkDestination(v.DestinationTokenAccount, v.TokenMint, v.TokenProgram)
-		}
-	case *protocol.SettleByAgreement:
-		if v.Buyer == wallet || v.Seller == wallet {
-			return r.settle(v)
+	effects := instruction.Effects()
+	if effects.Acts(r.policy.wallet) {
+		if err := instruction.Visit(own{r}); err != nil {
+			return err
 		}
 	}
-	// The other instructions move only money of the wallet that was counted at its deposit: they end a
-	// negotiation on its terms.
-	return nil
+	return r.checkDestinations(effects)
 }
 
 func (r *reading) create(v *protocol.CreateNegotiation) error {
@@ -251,10 +209,8 @@ func (r *reading) checkPrice(price Price) error {
 }
 
 func (r *reading) known(address solana.PublicKey, expected func(*protocol.Negotiation) error) (Engagement, error) {
-	for _, engagement := range append(r.policy.engagement(address), r.engagements...) {
-		if engagement.Negotiation == address {
-			return engagement, nil
-		}
+	if engagement, known := r.onRecord(address); known {
+		return engagement, nil
 	}
 	n, err := r.negotiation(address)
 	if err != nil {
@@ -302,10 +258,10 @@ func (r *reading) settle(v *protocol.SettleByAgreement) error {
 	if limits == nil {
 		return r.deny(RuleAgreement, v.Negotiation, nil)
 	}
-	own, share, limit := v.BuyerTokenAccount, uint64(v.SellerBps), uint64(limits.MaxToSellerBps)
+	share, limit := uint64(v.SellerBps), uint64(limits.MaxToSellerBps)
 	isSeller := v.Seller == r.policy.wallet
 	if isSeller {
-		own, share, limit = v.SellerTokenAccount, protocol.BpsDenominator-min(share, protocol.BpsDenominator), uint64(limits.MaxToBuyerBps)
+		share, limit = protocol.BpsDenominator-min(share, protocol.BpsDenominator), uint64(limits.MaxToBuyerBps)
 	}
 	if share > limit {
 		return r.deny(RuleAgreement, v.Negotiation, fmt.Errorf("%d basis points of the price to the other party, at most %d", share, limit))
@@ -315,10 +271,6 @@ func (r *reading) settle(v *protocol.SettleByAgreement) error {
 			fmt.Errorf("%d basis points of the bond to the buyer, at most %d", v.BondToBuyerBps, limits.MaxBondToBuyerBps))
 	}
 	if err := r.allowMint(v.TokenMint); err != nil {
-		return err
-	}
-	// Both parties sign, so the program pays the wallet also at an account with a delegate.
-	if err := r.checkDestination(own, v.TokenMint, v.TokenProgram); err != nil {
 		return err
 	}
 	if isSeller || r.policy.config.Approve == nil {
@@ -340,19 +292,6 @@ func (r *reading) settle(v *protocol.SettleByAgreement) error {
 		Mint: n.TokenMint, Amount: amounts.ToSeller + amounts.Fee, Side: protocol.OfferSideBuyer,
 		Negotiation: v.Negotiation, Counterparty: v.Seller, Instruction: r.at,
 	})
-	return nil
-}
-
-// checkDestination requires that the wallet is paid at its associated token account or at one of
-// Config.Destinations.
-func (r *reading) checkDestination(account, mint, tokenProgram solana.PublicKey) error {
-	own, err := token.AssociatedAddress(r.policy.wallet, mint, tokenProgram)
-	if err != nil {
-		return r.deny(RuleDestination, account, err)
-	}
-	if account != own && !slices.Contains(r.policy.config.Destinations, account) {
-		return r.deny(RuleDestination, account, nil)
-	}
 	return nil
 }
 

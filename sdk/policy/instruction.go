@@ -83,32 +83,23 @@ func haggleInstruction(name string) string { return "haggle." + name }
 // transfers, durable nonces, the decisions of an arbiter, and the administration of the protocol.
 func DefaultInstructions() []string {
 	names := []string{WrapSOL, CreateAssociated, SyncNative, CloseTokenAccount, ComputeBudget}
-	for _, instruction := range partyInstructions {
-		names = append(names, haggleInstruction(instruction.InstructionName()))
-	}
-	return names
-}
-
-// partyInstructions are the program's instructions for the parties, and those that expire and close
-// negotiations.
-var partyInstructions = []protocol.AnyInstruction{
-	&protocol.CreateNegotiation{}, &protocol.AcceptInvitation{}, &protocol.SubmitOffer{}, &protocol.AcceptOffer{},
-	&protocol.RejectNegotiation{}, &protocol.ExpireNegotiation{}, &protocol.CloseNegotiation{}, &protocol.ClaimPayout{},
-	&protocol.SubmitZopaCommitment{}, &protocol.RevealZopaPrice{}, &protocol.ClaimMilestone{}, &protocol.ReleaseMilestone{},
-	&protocol.DisputeMilestone{}, &protocol.SettleDeadline{}, &protocol.SettleByAgreement{},
-}
-
-// otherInstructions must be allowed by name.
-var otherInstructions = []protocol.AnyInstruction{
-	&protocol.ResolveDispute{}, &protocol.InitializeConfig{}, &protocol.UpdateConfig{}, &protocol.SetPaused{},
-	&protocol.ProposeAuthority{}, &protocol.AcceptAuthority{},
+	return append(names, haggleInstructions(false)...)
 }
 
 // KnownInstructions returns the names of all instructions that can be allowed.
 func KnownInstructions() []string {
 	names := append(DefaultInstructions(), TransferLamports, CreateNonce, StartNonce, AdvanceNonce, WithdrawNonce, TransferTokens)
-	for _, instruction := range otherInstructions {
-		names = append(names, haggleInstruction(instruction.InstructionName()))
+	return append(names, haggleInstructions(true)...)
+}
+
+// haggleInstructions returns the program's instructions that only the arbiter or the configuration's
+// authority can sign, or all others: those of the parties, and those that anyone can send.
+func haggleInstructions(privileged bool) []string {
+	var names []string
+	for _, instruction := range protocol.Instructions() {
+		if instruction.Effects().IsFor(protocol.RoleArbiter, protocol.RoleAuthority) == privileged {
+			names = append(names, haggleInstruction(instruction.InstructionName()))
+		}
 	}
 	return names
 }

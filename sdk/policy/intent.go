@@ -44,29 +44,22 @@ func (r *reading) paysOthers() bool {
 // others. It leaves deadlines out: a rebuilt action has later ones. once is false for a creation, which the
 // chain can execute again after its deal is closed: created_at distinguishes the later deals.
 func (r *reading) guarded(instruction protocol.AnyInstruction) (content []byte, once bool) {
-	once = true
+	effects := instruction.Effects()
 	var deal int64
-	switch v := instruction.(type) {
-	case *protocol.CreateNegotiation:
-		if v.Buyer != r.policy.wallet {
+	switch effects.Idempotency {
+	case protocol.IdempotencyContent:
+		once = true
+	case protocol.IdempotencyAddress:
+		if !effects.Acts(r.policy.wallet) {
 			return nil, false
 		}
-		same := *v
-		same.Params.GlobalDeadline, same.Params.MilestoneDeadline = 0, 0
-		instruction, once = &same, false
 		r.policy.lock.Lock()
-		deal = r.policy.usage.latestDeal(v.Negotiation)
+		deal = r.policy.usage.latestDeal(effects.Negotiation)
 		r.policy.lock.Unlock()
-	case *protocol.SettleByAgreement:
-		same := *v
-		same.ValidUntil = 0
-		instruction = &same
-	case *protocol.AcceptInvitation, *protocol.SubmitOffer, *protocol.AcceptOffer, *protocol.RejectNegotiation,
-		*protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice, *protocol.ClaimMilestone, *protocol.ReleaseMilestone,
-		*protocol.DisputeMilestone, *protocol.ResolveDispute:
 	default:
 		return nil, false
 	}
+	instruction = instruction.WithoutDeadlines()
 	built, err := instruction.Instruction()
 	if err != nil {
 		return nil, false

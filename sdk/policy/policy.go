@@ -93,9 +93,8 @@ type Config struct {
 	// Arbiters are the accounts that may decide disputes in a negotiation that the wallet creates. Nil allows
 	// everyone.
 	Arbiters []solana.PublicKey `file:"arbiters"`
-	// Destinations are token accounts, beside the wallet's associated ones, at which the wallet may be paid
-	// by instructions with which the program pays at any account: claim_payout, and settle_by_agreement,
-	// which the wallet signs.
+	// Destinations are token accounts, beside the wallet's associated ones, where the program may pay the
+	// wallet. If a party signs, the program pays also its account with a delegate, who could take the money.
 	Destinations []solana.PublicKey `file:"destinations"`
 	// Agreement limits settle_by_agreement. Nil denies it.
 	Agreement *AgreementLimits `file:"agreement"`

@@ -22,6 +22,8 @@ const (
 	signatureFee = 5_000
 	// creationRent is the rent of a negotiation and of its vault.
 	creationRent = protocol.NegotiationRent + token.AccountRent
+	// configRent is the rent of the protocol's configuration.
+	configRent = 1_886_160
 	// extendedAccountRent is the highest rent of an associated token account of Token-2022, with every
 	// extension that a mint can require of its accounts.
 	extendedAccountRent = 2_248_080
@@ -291,11 +293,13 @@ func (r *reading) createAssociated(s associatedCreation) error {
 	return r.spend(cost)
 }
 
-// isTreasurys reports whether the message closes a negotiation into an account.
+// isTreasurys reports whether the message pays the treasury at an account.
 func (r *reading) isTreasurys(account solana.PublicKey) bool {
 	return slices.ContainsFunc(r.steps, func(other step) bool {
-		closing, ok := other.(*protocol.CloseNegotiation)
-		return ok && closing.TreasuryTokenAccount == account
+		instruction, ok := other.(protocol.AnyInstruction)
+		return ok && slices.ContainsFunc(instruction.Effects().Payments, func(p protocol.Payment) bool {
+			return p.To == protocol.RoleTreasury && p.Destination == account
+		})
 	})
 }
 
