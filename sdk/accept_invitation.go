@@ -109,10 +109,6 @@ func partyWarnings(buyer, seller solana.PublicKey) (warnings []error) {
 	return warnings
 }
 
-func (acceptInvitation) precondition(n *Snapshot) precondition {
-	return precondition{created: new(n.CreatedAt), status: new(n.Status), terms: new(termsOf(n))}
-}
-
 // Only the seller can have accepted. A negotiation that ended in another way is inconclusive.
 func (i acceptInvitation) postcondition(_, now *Snapshot) bool {
 	return now.Seller == i.Seller &&

@@ -49,12 +49,6 @@ func (o acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
 	return &builtAct{payer: o.Acceptor, preparation: to.before, instruction: &o.AcceptOffer}, nil
 }
 
-func (acceptOffer) precondition(n *Snapshot) precondition {
-	required := inRound(n)
-	required.offer, required.metadata = new(n.CurrentOfferAmount), new(n.Metadata)
-	return required
-}
-
 func (acceptOffer) postcondition(before, now *Snapshot) bool {
 	agreed := now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled
 	return agreed && now.CurrentRound == before.CurrentRound && now.SettledAmount == before.CurrentOfferAmount

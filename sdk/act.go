@@ -20,8 +20,6 @@ type act interface {
 	// build returns the instruction on a snapshot. It changes neither the action nor the act, so that a copy of
 	// the action can be built on another snapshot.
 	build(ctx context.Context, action *Action) (*builtAct, error)
-	// precondition returns the part of a snapshot that the act depends on.
-	precondition(snapshot *Snapshot) precondition
 	// postcondition reports whether the negotiation now shows that the act has taken effect on the snapshot
 	// before. It returns false if the state is inconclusive. now is the same deal as before.
 	postcondition(before, now *Snapshot) bool
@@ -152,7 +150,7 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	}
 	a.Payer, a.Instructions, a.Warnings = payer, instructions, built.warnings
 	a.instruction, a.inTime, a.sealed = built.instruction, built.inTime, built.sealed
-	a.precondition = a.act.precondition(a.snapshot)
+	a.precondition = preconditionOf(built.instruction.Effects(), a.snapshot)
 	if isCreation {
 		// A copy of the action can be built to create another negotiation.
 		a.act = &createNegotiation{built.creation, creating.request}

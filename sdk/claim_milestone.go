@@ -30,8 +30,6 @@ func (m claimMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
 	return &builtAct{payer: m.Seller, instruction: &m.ClaimMilestone}, nil
 }
 
-func (m claimMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.Index) }
-
 func (m claimMilestone) postcondition(_, now *Snapshot) bool {
 	return now.MilestonesClaimed&(1<<m.Index) != 0
 }

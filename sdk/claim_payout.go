@@ -41,11 +41,6 @@ func (p claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
 	return &builtAct{payer: p.Party, preparation: before, instruction: &p.ClaimPayout}, nil
 }
 
-func (p claimPayout) precondition(n *Snapshot) precondition {
-	return precondition{created: new(n.CreatedAt),
-		payout: &requiredPayout{party: p.Party, amount: n.ClaimableOf(p.Party)}}
-}
-
 func (p claimPayout) postcondition(before, now *Snapshot) bool {
 	return before.ClaimableOf(p.Party) > 0 && now.ClaimableOf(p.Party) == 0
 }

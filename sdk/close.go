@@ -72,8 +72,6 @@ func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, erro
 	}, nil
 }
 
-func (closeNegotiation) precondition(n *Snapshot) precondition { return inStage(n) }
-
 // A closed negotiation has no account; see Action.isDone.
 func (closeNegotiation) postcondition(_, _ *Snapshot) bool { return false }
 

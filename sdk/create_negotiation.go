@@ -182,8 +182,6 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtAct
 	}, nil
 }
 
-func (createNegotiation) precondition(*Snapshot) precondition { return precondition{absent: true} }
-
 // The time of the creation does not matter.
 func (n createNegotiation) postcondition(_, now *Snapshot) bool {
 	params := &n.Params

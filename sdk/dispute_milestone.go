@@ -28,8 +28,6 @@ func (m disputeMilestone) build(_ context.Context, a *Action) (*builtAct, error)
 	return &builtAct{payer: m.Buyer, instruction: &m.DisputeMilestone}, nil
 }
 
-func (m disputeMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.Index) }
-
 func (m disputeMilestone) postcondition(_, now *Snapshot) bool {
 	return now.MilestonesDisputed&(1<<m.Index) != 0
 }

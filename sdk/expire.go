@@ -37,8 +37,6 @@ func (e expire) build(ctx context.Context, a *Action) (*builtAct, error) {
 	return &builtAct{payer: e.payer, preparation: to.before, instruction: &e.ExpireNegotiation}, nil
 }
 
-func (expire) precondition(n *Snapshot) precondition { return inStage(n) }
-
 func (expire) postcondition(_, now *Snapshot) bool {
 	return now.Status == protocol.NegotiationStatusExpired
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"reflect"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -33,26 +32,16 @@ func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Has
 // keyOf returns the idempotency key of an instruction; zero if the same instruction can be meant more than
 // once.
 func keyOf(payer solana.PublicKey, instruction protocol.AnyInstruction) solana.Hash {
-	negotiation := negotiationIn(instruction)
-	switch instruction.(type) {
-	case *protocol.CreateNegotiation:
-		return intentOf(payer, instruction.InstructionName(), negotiation[:])
-	case *protocol.AcceptInvitation, *protocol.SubmitOffer, *protocol.AcceptOffer, *protocol.RejectNegotiation,
-		*protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice, *protocol.ClaimMilestone,
-		*protocol.ReleaseMilestone,
-		*protocol.DisputeMilestone, *protocol.ResolveDispute, *protocol.SettleByAgreement:
-		return intentOf(payer, instruction.InstructionName(), negotiation[:], instruction.AppendData(nil))
+	effects := instruction.Effects()
+	switch effects.Idempotency {
+	case protocol.IdempotencyContent:
+		return intentOf(payer, instruction.InstructionName(), effects.Negotiation[:], instruction.AppendData(nil))
+	case protocol.IdempotencyAddress:
+		return intentOf(payer, instruction.InstructionName(), effects.Negotiation[:])
+	case protocol.IdempotencyRandom:
+		return solana.Hash{}
 	}
-	return solana.Hash{}
-}
-
-// negotiationIn returns the address of the instruction's negotiation; zero if it is on none.
-func negotiationIn(instruction protocol.AnyInstruction) (address solana.PublicKey) {
-	field := reflect.ValueOf(instruction).Elem().FieldByName("Negotiation")
-	if field.IsValid() {
-		address, _ = field.Interface().(solana.PublicKey)
-	}
-	return address
+	panic(fmt.Sprintf("haggle: %s: idempotency %d", instruction.InstructionName(), effects.Idempotency))
 }
 
 // randomKey returns a key that no other action has.
@@ -116,7 +105,7 @@ func (o *outgoing) describe() {
 		if instruction == nil {
 			continue
 		}
-		o.action, o.negotiation = instruction.InstructionName(), negotiationIn(instruction)
+		o.action, o.negotiation = instruction.InstructionName(), instruction.Effects().Negotiation
 		o.intent = intentOf(o.Payer(), o.action, o.negotiation[:], message.Instructions[i].Data)
 		if key := keyOf(o.Payer(), instruction); !key.IsZero() {
 			o.key = key

@@ -80,26 +80,41 @@ func termsOf(n *Snapshot) solana.Hash {
 	return solana.Hash(protocol.TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
 }
 
-// inRound returns the precondition of an act on the current offer of a deal.
-func inRound(n *Snapshot) precondition {
-	return precondition{created: new(n.CreatedAt), status: new(n.Status), round: new(n.CurrentRound),
-		step: new(n.ZopaStep())}
-}
-
-// inZopaStep returns the precondition of a step of the comparison of reservation prices.
-func inZopaStep(n *Snapshot) precondition {
-	return precondition{created: new(n.CreatedAt), status: new(n.Status), step: new(n.ZopaStep())}
-}
-
-// inStage returns the precondition of an act that only depends on the stage of the deal.
-func inStage(n *Snapshot) precondition {
-	return precondition{created: new(n.CreatedAt), stage: new(n.Stage())}
-}
-
-// withMilestone returns the precondition of an act on a milestone.
-func withMilestone(n *Snapshot, index uint8) precondition {
-	return precondition{created: new(n.CreatedAt),
-		milestone: &requiredMilestone{index: index, state: n.MilestoneState(index)}}
+// preconditionOf returns the precondition of an instruction that is built on a snapshot: the snapshot's values
+// of the state that the instruction depends on. The snapshot is nil for a creation.
+func preconditionOf(effects protocol.Effects, n *Snapshot) (p precondition) {
+	for _, guard := range effects.Guards {
+		switch guard.State {
+		case protocol.GuardAbsent:
+			p.absent = true
+		case protocol.GuardCreatedAt:
+			p.created = new(n.CreatedAt)
+		case protocol.GuardTerms:
+			p.terms = new(termsOf(n))
+		case protocol.GuardStatus:
+			p.status = new(n.Status)
+		case protocol.GuardStage:
+			p.stage = new(n.Stage())
+		case protocol.GuardZopaStep:
+			p.step = new(n.ZopaStep())
+		case protocol.GuardRound:
+			p.round = new(n.CurrentRound)
+		case protocol.GuardOffer:
+			p.offer = new(n.CurrentOfferAmount)
+		case protocol.GuardMetadata:
+			p.metadata = new(n.Metadata)
+		case protocol.GuardDecided:
+			p.decided = new(n.MilestonesDecided)
+		case protocol.GuardMilestone:
+			p.milestone = &requiredMilestone{index: guard.Milestone, state: n.MilestoneState(guard.Milestone)}
+		case protocol.GuardPayout:
+			party := effects.Actors[0].Account
+			p.payout = &requiredPayout{party: party, amount: n.ClaimableOf(party)}
+		default:
+			panic(fmt.Sprintf("haggle: guard %d", guard.State))
+		}
+	}
+	return p
 }
 
 // StateChangedError is the error of an action whose precondition is no longer met. Nothing has been signed.

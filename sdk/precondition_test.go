@@ -162,7 +162,7 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			snapshot := snapshotWith(c.before)
 			action := &Action{act: c.act, snapshot: snapshotWith(c.before),
-				precondition: c.act.precondition(snapshot)}
+				precondition: preconditionOf(c.act.(protocol.AnyInstruction).Effects(), snapshot)}
 			later := func(change change) *Snapshot {
 				now := snapshotWith(c.before)
 				if change != nil {
@@ -195,6 +195,18 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 	}
 }
 
+// A state that the table names and this package does not know would not be compared.
+func TestEveryGuardIsAPrecondition(t *testing.T) {
+	for _, instruction := range protocol.Instructions() {
+		effects := instruction.Effects()
+		required := preconditionOf(effects, snapshotWith(nil))
+		assert.Equal(t, len(effects.Guards) == 0, required.isZero(), instruction.InstructionName())
+		assert.Equal(t, effects.Idempotency == protocol.IdempotencyAddress, required.absent, instruction.InstructionName())
+		onNegotiation := !effects.IsFor(protocol.RoleAuthority)
+		assert.Equal(t, onNegotiation && !required.absent, required.created != nil, instruction.InstructionName())
+	}
+}
+
 func TestEmptyPreconditionIsAlwaysMet(t *testing.T) {
 	assert.True(t, precondition{}.isZero())
 	assert.True(t, precondition{}.isMet(nil))
@@ -205,7 +217,7 @@ func TestEmptyPreconditionIsAlwaysMet(t *testing.T) {
 
 func TestMilestoneStateIsAPrecondition(t *testing.T) {
 	claim := &claimMilestone{protocol.ClaimMilestone{Index: 2}}
-	expected := claim.precondition(snapshotWith(inStatus(protocol.NegotiationStatusAccepted)))
+	expected := preconditionOf(claim.Effects(), snapshotWith(inStatus(protocol.NegotiationStatusAccepted)))
 	assert.Equal(t, &requiredMilestone{index: 2, state: protocol.MilestoneStateUnclaimed}, expected.milestone)
 }
 

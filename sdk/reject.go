@@ -38,8 +38,6 @@ func (r reject) build(ctx context.Context, a *Action) (*builtAct, error) {
 	return &builtAct{payer: r.Rejector, preparation: to.before, instruction: &r.RejectNegotiation}, nil
 }
 
-func (reject) precondition(n *Snapshot) precondition { return inRound(n) }
-
 func (reject) postcondition(before, now *Snapshot) bool {
 	return now.Status == protocol.NegotiationStatusRejected && !now.EndedWithoutZone() &&
 		now.CurrentRound == before.CurrentRound

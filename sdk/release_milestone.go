@@ -34,8 +34,6 @@ func (m releaseMilestone) build(ctx context.Context, a *Action) (*builtAct, erro
 	return &builtAct{payer: m.Releaser, preparation: to.before, instruction: &m.ReleaseMilestone}, nil
 }
 
-func (m releaseMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.Index) }
-
 // An agreement of the parties also decides a claimed milestone, with any split, so a settled negotiation is
 // conclusive only if this milestone was the last one.
 func (m releaseMilestone) postcondition(before, now *Snapshot) bool {

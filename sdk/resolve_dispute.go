@@ -42,7 +42,5 @@ func (d resolveDispute) build(ctx context.Context, a *Action) (*builtAct, error)
 	return &builtAct{payer: d.Arbiter, preparation: to.before, instruction: &d.ResolveDispute}, nil
 }
 
-func (d resolveDispute) precondition(n *Snapshot) precondition { return withMilestone(n, d.Index) }
-
 // An agreement also decides a disputed milestone, and no account shows with which split.
 func (resolveDispute) postcondition(_, _ *Snapshot) bool { return false }

@@ -71,12 +71,6 @@ func (s settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, err
 	return &builtAct{payer: payer, preparation: to.before, instruction: &s.SettleByAgreement}, nil
 }
 
-func (settleByAgreement) precondition(n *Snapshot) precondition {
-	required := inStage(n)
-	required.decided = new(n.MilestonesDecided)
-	return required
-}
-
 func (s settleByAgreement) postcondition(before, now *Snapshot) bool {
 	if now.Status != protocol.NegotiationStatusSettled {
 		return false

@@ -34,8 +34,6 @@ func (d settleDeadline) build(ctx context.Context, a *Action) (*builtAct, error)
 	return &builtAct{payer: d.payer, preparation: to.before, instruction: &d.SettleDeadline}, nil
 }
 
-func (settleDeadline) precondition(n *Snapshot) precondition { return inStage(n) }
-
 func (settleDeadline) postcondition(_, now *Snapshot) bool {
 	return now.Status == protocol.NegotiationStatusSettled
 }

@@ -55,8 +55,6 @@ func (s submitOffer) build(_ context.Context, a *Action) (*builtAct, error) {
 	return &builtAct{payer: s.Offerer, instruction: &s.SubmitOffer}, nil
 }
 
-func (submitOffer) precondition(n *Snapshot) precondition { return inRound(n) }
-
 func (s submitOffer) postcondition(before, now *Snapshot) bool {
 	return now.CurrentRound == before.CurrentRound+1 && now.CurrentOfferBy == s.Offerer &&
 		now.CurrentOfferAmount == s.Amount && now.Metadata == s.Metadata

@@ -37,8 +37,6 @@ func (z commitZopa) build(_ context.Context, a *Action) (*builtAct, error) {
 	return &builtAct{payer: z.Agent, sealed: z.price, instruction: &z.SubmitZopaCommitment}, nil
 }
 
-func (commitZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
-
 func (z commitZopa) postcondition(_, now *Snapshot) bool {
 	side, ok := now.SideOf(z.price.Agent())
 	return ok && now.CommitmentOf(side) == z.price.Commitment()
@@ -90,8 +88,6 @@ func (z revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 	}
 	return built, nil
 }
-
-func (revealZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
 
 func (z revealZopa) postcondition(_, now *Snapshot) bool {
 	switch z.price.Agent() {
