@@ -5,7 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"reflect"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -44,6 +44,11 @@ func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, 
 		events, known, err := r.eventsOf(ctx, item, logged)
 		if err != nil {
 			return err
+		}
+		// The program cannot have logged an event that the instruction's row does not declare.
+		declared := item.instruction.Effects().Events
+		for _, event := range events {
+			known = known && slices.Contains(declared, event.EventName())
 		}
 		if !known {
 			if len(logged) > 0 {
@@ -247,15 +252,6 @@ func (r *rebuilder) configEvents(ctx context.Context, item *call) ([]protocol.Ev
 	}
 	r.config = &after
 	return []protocol.Event{&after}, true, nil
-}
-
-// createdAtOf returns an instruction's argument created_at; false if it has none.
-func createdAtOf(instruction protocol.AnyInstruction) (int64, bool) {
-	value := reflect.ValueOf(instruction).Elem().FieldByName("CreatedAt")
-	if !value.IsValid() {
-		return 0, false
-	}
-	return value.Int(), true
 }
 
 // acceptedMetadata returns the metadata that an acceptance names; nil for any other event.

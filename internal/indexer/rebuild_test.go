@@ -206,6 +206,22 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 	}
 }
 
+// An instruction on the configuration that is not rebuilt makes the configuration unknown.
+func TestEveryConfigInstructionIsRebuilt(t *testing.T) {
+	for _, instruction := range protocol.Instructions() {
+		effects := instruction.Effects()
+		if !effects.IsFor(protocol.RoleAuthority) {
+			continue
+		}
+		r := &rebuilder{config: &protocol.ConfigUpdated{}, readConfig: true}
+		events, known, err := r.configEvents(t.Context(), &call{instruction: instruction})
+		require.NoError(t, err)
+		require.True(t, known, instruction.InstructionName())
+		require.Len(t, events, 1)
+		require.Equal(t, effects.Events, []string{events[0].EventName()})
+	}
+}
+
 // exported returns a table without the column "rebuilt".
 func exported(t *testing.T, ctx context.Context, d *Database, table Table) string {
 	t.Helper()

@@ -1,6 +1,8 @@
 package indexer
 
 import (
+	"errors"
+
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -20,46 +22,63 @@ type replay struct {
 // returns false if they cannot be known; the state is undefined then.
 func eventsAfter(p *position, call *call, now int64) ([]protocol.Event, bool) {
 	r := &replay{position: p, call: call, now: now}
-	if createdAt, is := createdAtOf(call.instruction); is && createdAt != p.CreatedAt {
+	if createdAt := call.instruction.Effects().CreatedAt; createdAt != nil && *createdAt != p.CreatedAt {
 		return nil, false
 	}
-	switch i := call.instruction.(type) {
-	case *protocol.AcceptInvitation:
-		r.emit(&protocol.InvitationAccepted{
-			NegotiationID: p.address, Seller: i.Seller, Bond: p.BondRequired,
-			TurnDeadline: min(now+p.ResponseWindow, p.GlobalDeadline), Timestamp: now,
-		}, nil)
-	case *protocol.SubmitZopaCommitment:
-		phase := protocol.ZopaPhaseBuyerCommitted
-		if i.Agent == p.Seller {
-			phase = protocol.ZopaPhaseBothCommitted
-		}
-		r.emit(&protocol.ZopaCommitted{NegotiationID: p.address, Agent: i.Agent, Phase: phase, Timestamp: now}, nil)
-	case *protocol.RevealZopaPrice:
-		r.revealPrice(i)
-	case *protocol.SubmitOffer:
-		r.require(i.ExpectedRound == p.CurrentRound)
-		r.emit(&protocol.OfferSubmitted{
-			NegotiationID: p.address, Offerer: i.Offerer, Amount: i.Amount, Round: p.CurrentRound + 1,
-			EffectiveEscrow: p.EscrowAfterRound(), Timestamp: now,
-		}, &i.Metadata)
-	case *protocol.AcceptOffer:
-		r.accept(i)
-	case *protocol.RejectNegotiation:
-		r.require(i.ExpectedRound == p.CurrentRound)
-		forfeits := i.Rejector == p.Seller && p.RejectionForfeitsBond()
-		r.reject(i.Rejector, forfeits, i.BuyerTokenAccount, i.SellerTokenAccount)
-	case *protocol.ExpireNegotiation:
-		r.expire(i)
-	case *protocol.ClaimPayout:
-		r.require(*p.claimable(i.Party) == i.Amount)
-		r.emit(&protocol.PayoutClaimed{NegotiationID: p.address, Party: i.Party, Amount: i.Amount, Timestamp: now}, nil)
-	case *protocol.CloseNegotiation:
-		r.close(i)
-	default:
-		r.milestone()
+	err := call.instruction.Visit(r)
+	return r.events, err == nil && !r.failed
+}
+
+var _ protocol.InstructionVisitor = (*replay)(nil)
+
+// errNotOnNegotiation: the instruction does not change an existing negotiation.
+var errNotOnNegotiation = errors.New("indexer: not an instruction on an existing negotiation")
+
+// CreateNegotiation and the instructions on the configuration have their own events: see [rebuilder].
+func (*replay) CreateNegotiation(*protocol.CreateNegotiation) error { return errNotOnNegotiation }
+func (*replay) InitializeConfig(*protocol.InitializeConfig) error   { return errNotOnNegotiation }
+func (*replay) UpdateConfig(*protocol.UpdateConfig) error           { return errNotOnNegotiation }
+func (*replay) SetPaused(*protocol.SetPaused) error                 { return errNotOnNegotiation }
+func (*replay) ProposeAuthority(*protocol.ProposeAuthority) error   { return errNotOnNegotiation }
+func (*replay) AcceptAuthority(*protocol.AcceptAuthority) error     { return errNotOnNegotiation }
+
+func (r *replay) AcceptInvitation(i *protocol.AcceptInvitation) error {
+	r.emit(&protocol.InvitationAccepted{
+		NegotiationID: r.address, Seller: i.Seller, Bond: r.BondRequired,
+		TurnDeadline: min(r.now+r.ResponseWindow, r.GlobalDeadline), Timestamp: r.now,
+	}, nil)
+	return nil
+}
+
+func (r *replay) SubmitZopaCommitment(i *protocol.SubmitZopaCommitment) error {
+	phase := protocol.ZopaPhaseBuyerCommitted
+	if i.Agent == r.Seller {
+		phase = protocol.ZopaPhaseBothCommitted
 	}
-	return r.events, !r.failed
+	r.emit(&protocol.ZopaCommitted{NegotiationID: r.address, Agent: i.Agent, Phase: phase, Timestamp: r.now}, nil)
+	return nil
+}
+
+func (r *replay) SubmitOffer(i *protocol.SubmitOffer) error {
+	r.require(i.ExpectedRound == r.CurrentRound)
+	r.emit(&protocol.OfferSubmitted{
+		NegotiationID: r.address, Offerer: i.Offerer, Amount: i.Amount, Round: r.CurrentRound + 1,
+		EffectiveEscrow: r.EscrowAfterRound(), Timestamp: r.now,
+	}, &i.Metadata)
+	return nil
+}
+
+func (r *replay) RejectNegotiation(i *protocol.RejectNegotiation) error {
+	r.require(i.ExpectedRound == r.CurrentRound)
+	forfeits := i.Rejector == r.Seller && r.RejectionForfeitsBond()
+	r.reject(i.Rejector, forfeits, i.BuyerTokenAccount, i.SellerTokenAccount)
+	return nil
+}
+
+func (r *replay) ClaimPayout(i *protocol.ClaimPayout) error {
+	r.require(*r.claimable(i.Party) == i.Amount)
+	r.emit(&protocol.PayoutClaimed{NegotiationID: r.address, Party: i.Party, Amount: i.Amount, Timestamp: r.now}, nil)
+	return nil
 }
 
 func (r *replay) emit(event protocol.Event, metadata *[64]byte) {
@@ -70,7 +89,7 @@ func (r *replay) emit(event protocol.Event, metadata *[64]byte) {
 // require marks the events as unknown if the condition is false.
 func (r *replay) require(condition bool) { r.failed = r.failed || !condition }
 
-func (r *replay) revealPrice(i *protocol.RevealZopaPrice) {
+func (r *replay) RevealZopaPrice(i *protocol.RevealZopaPrice) error {
 	event := &protocol.ZopaRevealed{NegotiationID: r.address, Agent: i.Agent, Price: i.Price, Phase: r.ZopaPhase, Timestamp: r.now}
 	if i.Agent == r.Seller {
 		event.Phase = protocol.ZopaPhaseRevealed
@@ -82,9 +101,10 @@ func (r *replay) revealPrice(i *protocol.RevealZopaPrice) {
 	if i.Agent == r.Seller && event.Midpoint == 0 {
 		r.reject(r.address, false, i.BuyerTokenAccount, i.SellerTokenAccount)
 	}
+	return nil
 }
 
-func (r *replay) accept(i *protocol.AcceptOffer) {
+func (r *replay) AcceptOffer(i *protocol.AcceptOffer) error {
 	r.require(i.ExpectedRound == r.CurrentRound && i.ExpectedAmount == r.CurrentOfferAmount && i.ExpectedAmount <= r.EffectiveEscrow)
 	rest := r.EffectiveEscrow - r.CurrentOfferAmount
 	r.emit(&protocol.OfferAccepted{
@@ -92,10 +112,11 @@ func (r *replay) accept(i *protocol.AcceptOffer) {
 	}, &i.ExpectedMetadata)
 	if r.MilestoneCount() > 0 {
 		r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, rest, 0)
-		return
+		return nil
 	}
 	toBuyer, toSeller := r.settle(0)
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, rest+toBuyer, r.PaidGross-r.FeeOn(r.PaidGross)+toSeller)
+	return nil
 }
 
 func (r *replay) reject(by solana.PublicKey, forfeits bool, buyerAccount, sellerAccount solana.PublicKey) {
@@ -107,13 +128,14 @@ func (r *replay) reject(by solana.PublicKey, forfeits bool, buyerAccount, seller
 	r.deliver(buyerAccount, sellerAccount, refund+toBuyer, toSeller)
 }
 
-func (r *replay) expire(i *protocol.ExpireNegotiation) {
+func (r *replay) ExpireNegotiation(i *protocol.ExpireNegotiation) error {
 	refund, forfeits := r.EffectiveEscrow, r.SellerOwesReveal()
 	r.emit(&protocol.NegotiationExpired{
 		NegotiationID: r.address, RefundAmount: refund, RoundsCompleted: r.CurrentRound, Timestamp: r.now,
 	}, nil)
 	toBuyer, toSeller := r.settleBond(r.forfeitedIf(forfeits))
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, refund+toBuyer, toSeller)
+	return nil
 }
 
 func (r *replay) forfeitedIf(forfeits bool) uint64 {
@@ -165,8 +187,8 @@ func (r *replay) deliver(buyerAccount, sellerAccount solana.PublicKey, toBuyer, 
 	r.require(len(made) == 0)
 }
 
-// close logs the recorded payouts, which close the vault together with the amount for the treasury.
-func (r *replay) close(i *protocol.CloseNegotiation) {
+// CloseNegotiation logs the recorded payouts, which close the vault together with the amount for the treasury.
+func (r *replay) CloseNegotiation(i *protocol.CloseNegotiation) error {
 	var due []uint64
 	for _, party := range []solana.PublicKey{r.Buyer, r.Seller} {
 		if amount := *r.claimable(party); amount > 0 {
@@ -185,4 +207,5 @@ func (r *replay) close(i *protocol.CloseNegotiation) {
 		r.require(made[k].amount == due[k])
 	}
 	r.emit(&protocol.NegotiationClosed{NegotiationID: r.address, ClosedBy: i.Closer, Swept: swept, Timestamp: r.now}, nil)
+	return nil
 }

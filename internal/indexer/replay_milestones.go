@@ -1,34 +1,41 @@
 package indexer
 
-import "github.com/haggle-protocol/haggle/sdk/protocol"
+import (
+	"errors"
 
-// milestone computes the events of an instruction on milestones.
-func (r *replay) milestone() {
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// errNotAgreed: the negotiation has no price, so it has no milestones to decide.
+var errNotAgreed = errors.New("indexer: no agreed price")
+
+func (r *replay) ClaimMilestone(i *protocol.ClaimMilestone) error {
 	if !r.IsAgreed() {
-		r.failed = true
-		return
+		return errNotAgreed
 	}
-	switch i := r.call.instruction.(type) {
-	case *protocol.ClaimMilestone:
-		r.emit(&protocol.MilestoneClaimed{
-			NegotiationID: r.address, Index: i.Index, ReviewDeadline: r.now + r.ReviewWindow(), Evidence: i.Evidence, Timestamp: r.now,
-		}, nil)
-	case *protocol.DisputeMilestone:
-		r.emit(&protocol.MilestoneDisputed{NegotiationID: r.address, Index: i.Index, Evidence: i.Evidence, Timestamp: r.now}, nil)
-	case *protocol.ReleaseMilestone:
-		net, fee := r.split(r.tranche(i.Index))
-		r.emit(&protocol.MilestoneReleased{NegotiationID: r.address, Index: i.Index, SellerAmount: net, Fee: fee, Timestamp: r.now}, nil)
-		toBuyer, toSeller := r.settleIfDecided()
-		r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, toBuyer, net+toSeller)
-	case *protocol.ResolveDispute:
-		r.resolve(i)
-	case *protocol.SettleDeadline:
-		r.settleDeadline(i)
-	case *protocol.SettleByAgreement:
-		r.settleByAgreement(i)
-	default:
-		r.failed = true
+	r.emit(&protocol.MilestoneClaimed{
+		NegotiationID: r.address, Index: i.Index, ReviewDeadline: r.now + r.ReviewWindow(), Evidence: i.Evidence, Timestamp: r.now,
+	}, nil)
+	return nil
+}
+
+func (r *replay) DisputeMilestone(i *protocol.DisputeMilestone) error {
+	if !r.IsAgreed() {
+		return errNotAgreed
 	}
+	r.emit(&protocol.MilestoneDisputed{NegotiationID: r.address, Index: i.Index, Evidence: i.Evidence, Timestamp: r.now}, nil)
+	return nil
+}
+
+func (r *replay) ReleaseMilestone(i *protocol.ReleaseMilestone) error {
+	if !r.IsAgreed() {
+		return errNotAgreed
+	}
+	net, fee := r.split(r.tranche(i.Index))
+	r.emit(&protocol.MilestoneReleased{NegotiationID: r.address, Index: i.Index, SellerAmount: net, Fee: fee, Timestamp: r.now}, nil)
+	toBuyer, toSeller := r.settleIfDecided()
+	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, toBuyer, net+toSeller)
+	return nil
 }
 
 // tranche returns the part of the price of an undecided milestone.
@@ -55,7 +62,10 @@ func (r *replay) settleIfDecided() (toBuyer, toSeller uint64) {
 	return r.settle(forfeited)
 }
 
-func (r *replay) resolve(i *protocol.ResolveDispute) {
+func (r *replay) ResolveDispute(i *protocol.ResolveDispute) error {
+	if !r.IsAgreed() {
+		return errNotAgreed
+	}
 	tranche := r.tranche(i.Index)
 	gross := protocol.ShareOf(tranche, i.SellerBps, 0)
 	net, fee := r.split(gross)
@@ -72,9 +82,13 @@ func (r *replay) resolve(i *protocol.ResolveDispute) {
 		toBuyer, toSeller = r.settleIfDecided()
 	}
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, tranche-gross+toBuyer, net+toSeller)
+	return nil
 }
 
-func (r *replay) settleDeadline(i *protocol.SettleDeadline) {
+func (r *replay) SettleDeadline(i *protocol.SettleDeadline) error {
+	if !r.IsAgreed() {
+		return errNotAgreed
+	}
 	released := r.MilestonesClaimed &^ r.MilestonesDecided &^ r.MilestonesDisputed
 	disputed := r.MilestonesDisputed &^ r.MilestonesDecided
 	undecided := r.Undecided()
@@ -98,9 +112,13 @@ func (r *replay) settleDeadline(i *protocol.SettleDeadline) {
 	r.require(ok)
 	toBuyer, toSeller := r.settle(forfeited)
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, undecided-gross+toBuyer, net+toSeller)
+	return nil
 }
 
-func (r *replay) settleByAgreement(i *protocol.SettleByAgreement) {
+func (r *replay) SettleByAgreement(i *protocol.SettleByAgreement) error {
+	if !r.IsAgreed() {
+		return errNotAgreed
+	}
 	r.require(i.ExpectedDecided == r.MilestonesDecided)
 	amounts := r.AgreementAmounts(i.SellerBps, i.BondToBuyerBps)
 	r.emit(&protocol.AgreementSettled{
@@ -109,4 +127,5 @@ func (r *replay) settleByAgreement(i *protocol.SettleByAgreement) {
 	}, nil)
 	toBuyer, toSeller := r.settle(amounts.BondToBuyer)
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, amounts.ToBuyer+toBuyer, amounts.ToSeller+toSeller)
+	return nil
 }

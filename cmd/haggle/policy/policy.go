@@ -207,7 +207,7 @@ func (v policyView) text(amount amounts) string {
 		{"instructions", strings.Join(v.Instructions, ", ")},
 		{"counterparties", orEveryone(v.Counterparties, "everyone")},
 		{"arbiters", orEveryone(v.Arbiters, "everyone")},
-		{"claims to", orEveryone(v.Destinations, "the wallet's own accounts")},
+		{"paid at", orEveryone(v.Destinations, "the wallet's own accounts")},
 		{"agreements", v.Agreement.text()},
 		{"stop file", stop},
 		{"signs nothing", v.SignsNothing},

@@ -1,28 +1,22 @@
 package result
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestEveryInstructionHasAnEffectOfItsOwn(t *testing.T) {
-	content, err := os.ReadFile("../../../idl/haggle.json")
-	require.NoError(t, err)
-	var idl struct {
-		Instructions []struct {
-			Name string `json:"name"`
-		} `json:"instructions"`
-	}
-	require.NoError(t, json.Unmarshal(content, &idl))
 	instructions := map[string]string{}
-	for _, instruction := range idl.Instructions {
-		effect, known := effects[instruction.Name]
-		require.True(t, known, instruction.Name)
-		require.Empty(t, instructions[effect], "%s and %s have the same effect", instruction.Name, instructions[effect])
-		instructions[effect] = instruction.Name
+	for _, instruction := range protocol.Instructions() {
+		name := instruction.InstructionName()
+		effect := Of(name)
+		require.NotEqual(t, name, effect)
+		require.Empty(t, instructions[effect], "%s and %s have the same effect", name, instructions[effect])
+		instructions[effect] = name
 	}
-	require.Len(t, effects, len(instructions))
+	require.Equal(t, "milestone disputed", Of("dispute_milestone"))
+	require.Equal(t, "swap", Of("swap"), "an instruction of another program")
 }
