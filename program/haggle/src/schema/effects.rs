@@ -1,4 +1,4 @@
-//! The effects of an instruction: who signs it, on which state it depends, and what it pays to whom.
+//! The effects of an instruction: its signers, the state that it depends on, and its payments.
 //!
 //! The program does not read them: `load` and the handlers enforce the rules, and the ELF does not contain
 //! this part of a row. The host tool `program/idl` renders it as `idl/effects.json`, from which the SDK
