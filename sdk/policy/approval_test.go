@@ -110,7 +110,10 @@ func TestApprovalBindsEveryEffect(t *testing.T) {
 		"fee of default":  func(e *effects) { e.budget = e.budget[1:] },
 		"order of effect": func(e *effects) { e.pay, e.lamports = e.lamports, e.pay },
 	} {
-		sign(approved())
+		another := approved() // replaces the approval of the case before
+		another.rest = append(another.rest, memo(3))
+		sign(another)
+		require.True(t, sign(approved()), name)
 		require.False(t, sign(approved()), name)
 		changed := approved()
 		change(&changed)

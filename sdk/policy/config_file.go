@@ -58,6 +58,13 @@ func readValue(value []byte, field reflect.Value) (err error) {
 		if !decodes(value, target) || uint64(*target) > protocol.BpsDenominator {
 			return fmt.Errorf("%s is not a number of basis points from 0 to %d", value, protocol.BpsDenominator)
 		}
+	case **uint16: // basis points, 0 if named and the default otherwise
+		*target = new(uint16)
+		return readValue(value, field.Elem())
+	case *uint8: // rounds
+		if !decodes(value, target) || *target < protocol.MinRounds || *target > protocol.MaxRounds {
+			return fmt.Errorf("%s is not a number of rounds from %d to %d", value, protocol.MinRounds, protocol.MaxRounds)
+		}
 	case *string:
 		if !decodes(value, target) {
 			return fmt.Errorf("%s is not a string", value)
@@ -163,13 +170,15 @@ func ReadConfig(path string) (Config, error) {
 //	                        "perDay": 20000000, "maxPrice": 4000000, "minPrice": 0, "approveAbove": 2000000}},
 //	  "programs": ["<address>"], "instructions": ["compute_budget", "haggle.submit_offer"],
 //	  "counterparties": ["<address>"], "arbiters": ["<address>"], "destinations": ["<address>"],
+//	  "terms": {"maxDecayRateBps": 200, "maxRounds": 10, "minResponseWindow": "5m", "maxFeeBps": 50},
 //	  "agreement": {"maxToSellerBps": 5000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 0},
 //	  "approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 //	}
 //
 // "lamports", "tokens" and their limits are required, except "approveAbove": if it is left out, it is 0, and
 // every amount and price needs approval. Any other limit of 0 allows nothing. It returns a
-// *MissingLimitsError that names the missing limits. The other keys may be left out. An unknown or repeated
+// *MissingLimitsError that names the missing limits. A term that is left out of "terms" has the specification's
+// value, as in the example. The other keys may be left out. An unknown or repeated
 // key is an error. The caller sets Store, Negotiations and the other fields that are not text.
 func ParseConfig(content []byte) (Config, error) {
 	config, err := parseConfig(content)

@@ -19,6 +19,7 @@ func TestConfigFile(t *testing.T) {
 		"lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000, "approveAbove": "unlimited"},
 		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxPrice": 4, "minPrice": 5}},
 		"programs": [%q], "instructions": ["haggle.submit_offer"], "counterparties": [], "arbiters": [%q], "destinations": [%q],
+		"terms": {"maxDecayRateBps": 0, "maxRounds": 12, "minResponseWindow": "90s"},
 		"agreement": {"maxToSellerBps": 6000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 10000},
 		"approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 	}`, mint, protocol.ProgramID, friend, thief)
@@ -34,6 +35,7 @@ func TestConfigFile(t *testing.T) {
 		}},
 		Programs: []solana.PublicKey{protocol.ProgramID}, Instructions: []string{"haggle.submit_offer"},
 		Counterparties: []solana.PublicKey{}, Arbiters: []solana.PublicKey{friend}, Destinations: []solana.PublicKey{thief},
+		Terms:           policy.TermLimits{MaxDecayRateBps: new(uint16), MaxRounds: 12, MinResponseWindow: 90 * time.Second},
 		Agreement:       &policy.AgreementLimits{MaxToSellerBps: 6_000, MaxToBuyerBps: 5_000, MaxBondToBuyerBps: 10_000},
 		ApprovalTimeout: 30 * time.Second, StopFile: "/etc/agent/stop",
 	}, config)
@@ -94,6 +96,9 @@ func TestASlipInAConfigFileIsFound(t *testing.T) {
 		`{"counterparties": null}`:                               "counterparties: null is not a list of strings: [...]",
 		`{"counterparties": [null]}`:                             "counterparties: [null] is not a list of strings: [...]",
 		`{"agreement": {"maxToSellerBps": 10001}}`:               "agreement: maxToSellerBps: 10001 is not a number of basis points from 0 to 10000",
+		`{"terms": {"maxRounds": 0}}`:                            "terms: maxRounds: 0 is not a number of rounds from 1 to 20",
+		`{"terms": {"maxFeeBps": 10001}}`:                        "terms: maxFeeBps: 10001 is not a number of basis points from 0 to 10000",
+		`{"terms": {"minResponseWindow": "0s"}}`:                 `terms: minResponseWindow: "0s" is not a positive duration, such as "30s"`,
 		`{"agreement": null}`:                                    "agreement: null is not an object: {...}",
 		`{"approvalTimeout": 30}`:                                `approvalTimeout: 30 is not a positive duration, such as "30s"`,
 	} {

@@ -39,6 +39,8 @@ const (
 	RuleCounterparty Rule = "counterparty"
 	// RuleArbiter: the arbiter of the milestones is not allowed.
 	RuleArbiter Rule = "arbiter"
+	// RuleTerms: decay, rounds, response window or fee of a negotiation are beyond Config.Terms.
+	RuleTerms Rule = "terms"
 	// RuleAgreement: settle_by_agreement is not allowed, or gives the other party more than Config.Agreement
 	// allows.
 	RuleAgreement Rule = "agreement"

@@ -45,6 +45,9 @@
 // committed to is revealed without another check, because a withheld reveal costs the bond. An agreement of
 // both parties on another split (settle_by_agreement) is denied unless Config.Agreement allows its shares.
 //
+// Decay, rounds, response window and fee of a negotiation that the wallet creates or joins are limited by
+// [TermLimits], by default to the values of the specification.
+//
 // # Facts that are not in the message
 //
 // An offer does not name its mint, nor an acceptance of an invitation its bond. Negotiations that the wallet

@@ -42,6 +42,12 @@ func (r *reading) create(v *protocol.CreateNegotiation) error {
 	if arbiters := r.policy.config.Arbiters; protocol.MilestoneCount(v.Params.MilestoneBps) > 0 && arbiters != nil && !slices.Contains(arbiters, v.Params.Arbiter) {
 		return r.deny(RuleArbiter, v.Params.Arbiter, nil)
 	}
+	if err := r.limitTerms(v.Negotiation, terms{
+		decayRateBps: v.Params.DecayRateBps, maxRounds: v.Params.MaxRounds,
+		responseWindow: v.Params.ResponseWindow, feeBps: v.Params.MaxFeeBps,
+	}); err != nil {
+		return err
+	}
 	if err := r.spend(Spend{Amount: creationRent, Purpose: PurposeRent, Negotiation: v.Negotiation}); err != nil {
 		return err
 	}
@@ -58,24 +64,38 @@ func (r *reading) join(v *protocol.AcceptInvitation) error {
 	if protocol.TermsHash(v.Negotiation, data) != v.TermsHash {
 		return r.deny(RuleNegotiation, v.Negotiation, errors.New("terms have changed: their hash differs from the transaction's"))
 	}
-	terms, err := r.decodeNegotiation(v.Negotiation, data)
+	invited, err := r.decodeNegotiation(v.Negotiation, data)
 	if err != nil {
 		return err
 	}
-	if terms.Seller != v.Seller {
+	if invited.Seller != v.Seller {
 		return r.deny(RuleNegotiation, v.Negotiation, errors.New("the wallet is not the invited seller"))
 	}
 	engagement := Engagement{
-		Negotiation: v.Negotiation, Mint: terms.TokenMint, Buyer: terms.Buyer, Seller: terms.Seller,
-		CreatedAt: terms.CreatedAt, Until: lifeOf(r.now(), terms.MilestoneDeadline, false),
+		Negotiation: v.Negotiation, Mint: invited.TokenMint, Buyer: invited.Buyer, Seller: invited.Seller,
+		CreatedAt: invited.CreatedAt, Until: lifeOf(r.now(), invited.MilestoneDeadline, false),
 	}
-	if err := r.engage(engagement, terms.Buyer); err != nil {
+	if err := r.engage(engagement, invited.Buyer); err != nil {
 		return err
 	}
-	if terms.BondRequired == 0 {
+	if err := r.limitTerms(v.Negotiation, terms{
+		decayRateBps: invited.DecayRateBps, maxRounds: invited.MaxRounds,
+		responseWindow: invited.ResponseWindow, feeBps: invited.ProtocolFeeBps,
+	}); err != nil {
+		return err
+	}
+	if invited.BondRequired == 0 {
 		return nil
 	}
-	return r.spend(Spend{Mint: terms.TokenMint, Amount: terms.BondRequired, Purpose: PurposeBond, Negotiation: v.Negotiation, Counterparty: terms.Buyer})
+	return r.spend(Spend{Mint: invited.TokenMint, Amount: invited.BondRequired, Purpose: PurposeBond, Negotiation: v.Negotiation, Counterparty: invited.Buyer})
+}
+
+// limitTerms denies a negotiation with terms beyond Config.Terms.
+func (r *reading) limitTerms(negotiation solana.PublicKey, t terms) error {
+	if err := r.policy.config.Terms.check(t); err != nil {
+		return r.deny(RuleTerms, negotiation, err)
+	}
+	return nil
 }
 
 // engage puts a negotiation on record. The record determines the mint of its prices, so the mint must not

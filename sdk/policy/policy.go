@@ -93,6 +93,9 @@ type Config struct {
 	// Arbiters are the accounts that may decide disputes in a negotiation that the wallet creates. Nil allows
 	// everyone.
 	Arbiters []solana.PublicKey `file:"arbiters"`
+	// Terms limit the decay, rounds, response window and fee of the negotiations that the wallet creates or
+	// joins. The zero value allows what the specification proposes.
+	Terms TermLimits `file:"terms"`
 	// Destinations are token accounts, beside the wallet's associated ones, where the program may pay the
 	// wallet. If a party signs, the program pays also its account with a delegate, who could take the money.
 	Destinations []solana.PublicKey `file:"destinations"`
@@ -201,6 +204,7 @@ func (c *Config) clone() Config {
 	if c.Agreement != nil {
 		copied.Agreement = new(*c.Agreement)
 	}
+	copied.Terms = c.Terms.WithDefaults()
 	if copied.Now == nil {
 		copied.Now = time.Now
 	}

@@ -215,7 +215,7 @@ func (c chain) NegotiationData(_ context.Context, address solana.PublicKey) ([]b
 func (s *stage) invitation(session, bond uint64) (solana.PublicKey, *protocol.Negotiation) {
 	n := &protocol.Negotiation{
 		Buyer: friend, Seller: s.wallet(), SessionID: session, TokenMint: mint, EscrowAmount: 3_000_000, EffectiveEscrow: 3_000_000,
-		BondRequired: bond, Version: protocol.NegotiationVersion, MaxRounds: 10,
+		BondRequired: bond, Version: protocol.NegotiationVersion, MaxRounds: 10, ResponseWindow: 300,
 	}
 	return s.negotiation(friend, s.wallet(), session), n
 }

@@ -37,6 +37,7 @@ required; 0 allows nothing:
     "tokens": {"MINT": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
                "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
     "counterparties": ["ADDRESS"], "arbiters": ["ADDRESS"],
+    "terms": {"maxDecayRateBps": 200, "maxRounds": 10, "minResponseWindow": "5m", "maxFeeBps": 50},
     "agreement": {"maxToSellerBps": 5000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 0},
     "instructions": ["compute_budget", "haggle.submit_offer", "haggle.accept_offer"], "stopFile": "stop"
   }
@@ -45,7 +46,8 @@ Without "counterparties", "arbiters" or "instructions" everyone and every usual 
 "instructions" no other one, and "compute_budget" is in every transaction. Above "approveAbove" (0 if it is
 left out) the command asks for approval at the terminal; without a terminal it does not sign. An approval
 holds for 24 hours for retries with the same payments, receivers and prices, at no higher fee. Without "agreement" the wallet does not sign
-"milestone settle". While "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
+"milestone settle". "terms" limit the negotiations that the wallet creates or joins; a term that is left out
+has the value above, which the specification proposes. While "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
 
 A sealed price is checked when the wallet commits to it; its reveal is then always signed.
 
@@ -113,11 +115,26 @@ type policyView struct {
 	Counterparties []solana.PublicKey `json:"counterparties,omitempty"`
 	Arbiters       []solana.PublicKey `json:"arbiters,omitempty"`
 	Destinations   []solana.PublicKey `json:"destinations,omitempty"`
+	Terms          termLimits         `json:"terms"`
 	Agreement      *agreementLimits   `json:"agreement,omitempty"`
 	StopFile       string             `json:"stop_file,omitempty"`
 	Stopped        bool               `json:"stopped"`
 	// SignsNothing is the reason why the policy signs nothing; empty if it can sign.
 	SignsNothing string `json:"signs_nothing,omitempty"`
+}
+
+// termLimits are the worst terms of the negotiations that the wallet creates or joins: shares in basis points,
+// the response window in seconds.
+type termLimits struct {
+	MaxDecayRateBps   uint16 `json:"max_decay_rate_bps"`
+	MaxRounds         uint8  `json:"max_rounds"`
+	MinResponseWindow int64  `json:"min_response_window"`
+	MaxFeeBps         uint16 `json:"max_fee_bps"`
+}
+
+func (l termLimits) text() string {
+	return fmt.Sprintf("decay up to %s per round, up to %d rounds, at least %d s to answer, fee up to %s",
+		format.Percent(l.MaxDecayRateBps), l.MaxRounds, l.MinResponseWindow, format.Percent(l.MaxFeeBps))
 }
 
 // agreementLimits are the highest shares that the wallet gives up by agreement, in basis points.
@@ -167,6 +184,8 @@ func viewPolicy(config *policy.Config) policyView {
 		shown.MinPrice, shown.MaxPrice = new(limitView(limits.MinPrice)), new(limitView(limits.MaxPrice))
 		v.Limits = append(v.Limits, shown)
 	}
+	terms := config.Terms.WithDefaults()
+	v.Terms = termLimits{*terms.MaxDecayRateBps, terms.MaxRounds, int64(terms.MinResponseWindow / time.Second), *terms.MaxFeeBps}
 	if limits := config.Agreement; limits != nil {
 		v.Agreement = &agreementLimits{limits.MaxToSellerBps, limits.MaxToBuyerBps, limits.MaxBondToBuyerBps}
 	}
@@ -208,6 +227,7 @@ func (v policyView) text(amount amounts) string {
 		{"counterparties", orEveryone(v.Counterparties, "everyone")},
 		{"arbiters", orEveryone(v.Arbiters, "everyone")},
 		{"paid at", orEveryone(v.Destinations, "the wallet's own accounts")},
+		{"terms", v.Terms.text()},
 		{"agreements", v.Agreement.text()},
 		{"stop file", stop},
 		{"signs nothing", v.SignsNothing},

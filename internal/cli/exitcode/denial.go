@@ -48,6 +48,8 @@ func denialHint(d *policy.Denial) string {
 		return nothing + "to read the usage: haggle policy usage --policy-usage FILE"
 	case policy.RuleMint:
 		return nothing + `to allow the mint, add its limits to the policy's "tokens"`
+	case policy.RuleTerms:
+		return nothing + `to allow the terms, change the limits in the policy's "terms"`
 	case policy.RuleAgreement:
 		return nothing + `to allow the split, change the shares in the policy's "agreement"`
 	case policy.RuleCommitment:
