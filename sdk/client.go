@@ -100,6 +100,8 @@ type Client struct {
 	sender   *send.Sender
 	// drafts has the descriptions of the latest transactions that this client has built.
 	drafts *recent.Map[messageHash, outgoing]
+	// attempts are the latest creations that were signed and not confirmed.
+	attempts attemptedCreations
 	// observers are notified of final outcomes. settlements are the latest outcomes that this client has proven.
 	observers   observers
 	settlements *recent.Map[solana.Signature, settlement]
@@ -163,6 +165,7 @@ func NewClient(config Config) (*Client, error) {
 		mints:          recent.NewMap[solana.PublicKey, token.Mint](mintsKept),
 		drafts:         recent.NewMap[messageHash, outgoing](maxDrafts),
 		settlements:    recent.NewMap[solana.Signature, settlement](maxSettlements),
+		attempts:       newAttemptedCreations(),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,
 		logger:         config.Logger,

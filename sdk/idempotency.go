@@ -117,13 +117,14 @@ func (o *outgoing) describe() {
 	}
 }
 
-// repeatedSession returns the session id of an earlier creation on the same terms whose caller has not
-// received its outcome. ok is false if there is none.
+// repeatedSession returns the session id of an earlier creation on the same terms: one that this client has
+// signed and that was not confirmed, or one whose caller has not received its outcome. ok is false if there is
+// none.
 func (c *Client) repeatedSession(
 	ctx context.Context, buyer solana.PublicKey, intent solana.Hash,
 ) (sessionID uint64, ok bool, err error) {
 	if c.inFlight == nil {
-		return 0, false, nil
+		return c.attempted(ctx, buyer, intent)
 	}
 	for leased := true; leased; {
 		leased = false
@@ -145,8 +146,11 @@ func (c *Client) repeatedSession(
 		}
 	}
 	entry, err := c.inFlight.confirmed(ctx, buyer, solana.Hash{}, intent)
-	if entry == nil || err != nil {
+	switch {
+	case err != nil:
 		return 0, false, err
+	case entry == nil:
+		return c.attempted(ctx, buyer, intent)
 	}
 	return entry.SessionID, true, nil
 }

@@ -114,6 +114,7 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 // send sends a signed transaction. If there is a journal, the transaction is recorded and authorised there
 // first.
 func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, err error) {
+	defer func() { c.attempts.record(draft, transaction.OutcomeOf(err)) }()
 	if err := draft.transaction.VerifySignatures(); err != nil {
 		return nil, unsent(fmt.Errorf("haggle: transaction not completely signed: %w", err))
 	}

@@ -1,0 +1,81 @@
+package haggle
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
+)
+
+// attemptedCreations are the latest creations that were signed and not known to be executed, by their intents. A repeated
+// creation uses the same session id, so that the chain executes only one of them, whatever the nodes reported
+// about the earlier one.
+type attemptedCreations struct {
+	byIntent *recent.Map[solana.Hash, attemptedCreation]
+}
+
+// attemptedCreation is a creation without a confirmed outcome. The zero value is none.
+type attemptedCreation struct {
+	sessionID   uint64
+	negotiation solana.PublicKey
+}
+
+// maxAttempts is the number of creations that are kept.
+const maxAttempts = 1024
+
+func newAttemptedCreations() attemptedCreations {
+	return attemptedCreations{recent.NewMap[solana.Hash, attemptedCreation](maxAttempts)}
+}
+
+// record keeps a signed creation, or drops it if it was executed. A failed creation is in the history of its
+// session, which cannot be used again.
+func (a attemptedCreations) record(sent *outgoing, outcome transaction.Outcome) {
+	switch {
+	case sent.action != (*protocol.CreateNegotiation)(nil).InstructionName() || sent.intent.IsZero():
+	case outcome == transaction.Confirmed || outcome == transaction.Failed:
+		a.drop(sent.intent)
+	default:
+		a.byIntent.Put(sent.intent, attemptedCreation{sent.sessionID, sent.negotiation})
+	}
+}
+
+func (a attemptedCreations) drop(intent solana.Hash) {
+	if _, known := a.byIntent.Get(intent); known {
+		a.byIntent.Put(intent, attemptedCreation{})
+	}
+}
+
+// attempted returns the session id of an earlier creation with the same intent that was signed and not
+// confirmed. If its negotiation exists, it returns [*AlreadyDone] once; the next creation is a new one.
+func (c *Client) attempted(
+	ctx context.Context, buyer solana.PublicKey, intent solana.Hash,
+) (sessionID uint64, ok bool, err error) {
+	earlier, _ := c.attempts.byIntent.Get(intent)
+	if earlier == (attemptedCreation{}) {
+		return 0, false, nil
+	}
+	if c.inFlight != nil {
+		// A recovery has confirmed it, and a caller has received the outcome.
+		entry, err := c.inFlight.confirmed(ctx, buyer, creationKey(buyer, earlier.negotiation), solana.Hash{})
+		if err != nil {
+			return 0, false, err
+		}
+		if entry != nil {
+			c.attempts.drop(intent)
+			return 0, false, nil
+		}
+	}
+	switch now, err := c.snapshot(ctx, earlier.negotiation); {
+	case err == nil:
+		c.attempts.drop(intent)
+		return 0, false, &AlreadyDone{Action: (*protocol.CreateNegotiation)(nil).InstructionName(),
+			Negotiation: earlier.negotiation, Now: now}
+	case !errors.Is(err, protocol.ErrAccountNotFound):
+		return 0, false, err
+	}
+	return earlier.sessionID, true, nil
+}
