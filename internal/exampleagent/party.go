@@ -19,10 +19,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Hurry is the time before the global deadline at which an agent stops bargaining, in seconds: it accepts a
-// suitable offer, or rejects.
-const Hurry = 20
-
 // Party is an agent: its wallet, its counterparty, and its prices.
 type Party struct {
 	*Log
@@ -129,7 +125,7 @@ func (p *Party) Play() agent.Player {
 	if p.player != nil {
 		play = p.player.Player
 	}
-	play.Opening, play.Reservation, play.Hurry, play.Suits = p.Opening, p.Reservation, Hurry, p.Suits
+	play.Opening, play.Reservation, play.Suits = p.Opening, p.Reservation, p.Suits
 	return play
 }
 

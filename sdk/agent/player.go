@@ -13,7 +13,8 @@ import (
 
 // Player decides by a strategy of package bargain: its Decide is a [Config].Decide. The moves follow from the
 // fields, the negotiation's terms and its offers alone, so that they are the same after a restart, and as in
-// a simulation by [onchain.Rules].
+// a simulation by [onchain.Rules]. The clock does not change them: a counterparty that waits for a deadline
+// gains nothing, and the strategy's target holds at the last call.
 type Player struct {
 	Strategy bargain.Strategy
 	// Opening is the price from which a strategy with a curve concedes, in base units of the mint.
@@ -23,9 +24,6 @@ type Player struct {
 	Reservation uint64
 	// Seed selects the strategy's random numbers.
 	Seed uint64
-	// Hurry is the time before the negotiation's deadline from which on the player accepts any price within
-	// Reservation and otherwise rejects, in seconds. If zero, it only does so without rounds left.
-	Hurry int64
 	// Suits reports whether the terms beside the price suit. If nil, all suit. An offer that does not suit is
 	// not accepted, and the strategy answers it with another one.
 	Suits func(*haggle.Snapshot) bool
@@ -68,9 +66,8 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 	return decision, nil
 }
 
-// Simulated returns the player of a side in a simulation, whose moves are those of Decide. It has neither
-// Seed, which is an argument of [onchain.Rules.Run], nor Hurry. If it returns [onchain.ErrUncovered], Decide
-// rejects.
+// Simulated returns the player of a side in a simulation, with the moves of Decide. Seed is an argument of
+// [onchain.Rules.Run]. If it returns [onchain.ErrUncovered], Decide rejects.
 func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain.Player, error) {
 	return rules.Player(p.Strategy, side, p.Opening, p.Reservation)
 }
@@ -97,14 +94,7 @@ func (p Player) respond(turn Turn) (bargain.Action, *bargain.Preferences, error)
 	if err != nil {
 		return bargain.Action{}, nil, err
 	}
-	suits := p.Suits == nil || p.Suits(n)
-	if n.GlobalDeadline-turn.Now < p.Hurry {
-		if suits && turn.CanAccept() && withinReservation(turn, rules.Limit(turn.Side, p.Reservation)) {
-			return bargain.Accept("the deadline is near"), player.Preferences, nil
-		}
-		return bargain.End("the deadline is near"), player.Preferences, nil
-	}
-	player.Refuse = !suits
+	player.Refuse = p.Suits != nil && !p.Suits(n)
 	return player.Respond(&n.Negotiation, turn.Side, turn.offers(), p.Seed), player.Preferences, nil
 }
 
@@ -126,12 +116,4 @@ func (t Turn) offers() []onchain.Offer {
 		offers[i] = onchain.Offer{Side: side, Amount: known[side]}
 	}
 	return offers
-}
-
-// withinReservation reports whether the standing price is acceptable, if only just.
-func withinReservation(turn Turn, reservation uint64) bool {
-	if turn.Side == protocol.OfferSideSeller {
-		return turn.Standing() >= reservation
-	}
-	return turn.Standing() <= reservation
 }

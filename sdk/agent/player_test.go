@@ -93,6 +93,43 @@ func TestPlayersWaitForMissingOffersUntilTheLastCall(t *testing.T) {
 	require.Equal(t, agent.Offer{Amount: 600_000}, decision)
 }
 
+// A seller waits at each of its turns until the deadline is near, with an offer just within the buyer's limit
+// of 4.00. The buyer does not accept 3.95 before its target reaches it, at any time of any turn.
+func TestWaitingCounterpartyGainsNothing(t *testing.T) {
+	n := &haggle.Snapshot{}
+	n.Buyer, n.Seller = solana.PublicKey{1}, solana.PublicKey{2}
+	n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 5_000_000, 5_000_000, 8
+	n.GlobalDeadline, n.ResponseWindow, n.MinOfferBps, n.DecayRateBps = 3_600, 300, 1_000, 150
+	player := agent.Player{Strategy: strategy.Linear(), Opening: 2_000_000, Reservation: 4_000_000}
+	turn := agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer}
+	var targets []uint64
+	for n.CurrentRound < n.MaxRounds {
+		for _, left := range []int64{600, 20, 19, 1} {
+			turn.Now, turn.LastCall = n.GlobalDeadline-left, left < 20
+			decision, err := player.Decide(t.Context(), turn)
+			require.NoError(t, err)
+			if n.CurrentRound == n.MaxRounds-2 {
+				// The strategy's own target at its last offer is its reservation price.
+				require.Equal(t, agent.Accept{}, decision)
+				continue
+			}
+			require.IsType(t, agent.Offer{}, decision, "round %d, %d s left", n.CurrentRound, left)
+			targets = append(targets, decision.(agent.Offer).Amount)
+		}
+		own := agent.PastOffer{Round: n.CurrentRound + 1, Amount: targets[len(targets)-1]}
+		asked := agent.PastOffer{Round: n.CurrentRound + 2, Side: protocol.OfferSideSeller, Amount: 3_950_000}
+		turn.History = append(turn.History, own, asked)
+		for _, offer := range []agent.PastOffer{own, asked} {
+			onchain.Apply(&n.Negotiation, offer.Side, offer.Amount, n.GlobalDeadline-1)
+			n.CurrentOfferBy = n.Party(offer.Side)
+		}
+	}
+	require.Equal(t, []uint64{
+		2_000_000, 2_000_000, 2_000_000, 2_000_000, 2_666_666, 2_666_666, 2_666_666, 2_666_666, 3_333_333, 3_333_333,
+		3_333_333, 3_333_333,
+	}, targets)
+}
+
 func TestPlayersRecordTheirDecisions(t *testing.T) {
 	n := &haggle.Snapshot{Address: solana.PublicKey{7}}
 	n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 1_000_000, 1_000_000, 4

@@ -4,7 +4,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -29,7 +28,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-var agentHelp = fmt.Sprintf(`Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer
+const agentHelp = `Bargains by a strategy in all negotiations of the wallet in one mint, as a buyer
 or as a seller, until Ctrl-C; with NEGOTIATION or --one in one negotiation, to its end.
 
 A seller accepts invitations for its --service. A buyer invites with "haggle negotiation create"; the agent
@@ -47,10 +46,9 @@ than --max-decay-bps, --max-rounds, --min-window and --max-fee-bps. It accepts n
 price.
 
 A decision follows from strategy, prices, --seed, the terms and the offers, so that it is the same after a
-restart and in a simulation. There are two exceptions. Without --proof and --domain the clock decides in the
-last %d seconds before the global deadline: the agent accepts any price within --reservation, otherwise it
-rejects. If the node does not return all earlier offers before the time to answer is over, the agent decides
-by those that it has. Each decision is printed with its reason. --record appends it to a file, as one
+restart and in a simulation. The clock does not change it: the strategy's target holds until the deadline.
+There is one exception: if the node does not return all earlier offers before the time to answer is over, the
+agent decides by those that it has. Each decision is printed with its reason. --record appends it to a file, as one
 line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
 time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
 The field "values" has numbers to check the reason: the strategy's time from 0 to 1, its utility of the move
@@ -75,8 +73,7 @@ document that it answers. The proof reveals the profile.
 
 With NEGOTIATION or --one the exit code is 0 with a deal, and 8 without one or if a seller declines
 NEGOTIATION. The agent prints what it waits for. It ends at once with exit code 4 if NEGOTIATION does not
-exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`,
-	exampleagent.Hurry)
+exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`
 
 const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
       --opening 4.5 --reservation 3 --min-price 3
@@ -302,7 +299,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		return config, exitcode.Usagef(
 			"--opening must not be below --reservation, and --reservation must not be below --min-price")
 	}
-	play.Hurry, play.Suits = exampleagent.Hurry, hasNoTerms
+	play.Suits = hasNoTerms
 	if a.proofs != "" {
 		if err := a.prove(play); err != nil {
 			return config, err

@@ -48,8 +48,6 @@ func (a *agentCommand) prove(play *player.Player) error {
 		a.prover.Model = &proof.Model{Name: a.model, Prompt: sha256.Sum256(prompt)}
 	}
 	play.Commit = a.prover.Commit
-	// A move that depends on the clock cannot be replayed.
-	play.Hurry = 0
 	return nil
 }
 

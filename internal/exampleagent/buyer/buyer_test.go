@@ -39,8 +39,7 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	require.Equal(t, agent.Offer{Amount: 3_500_000}, decide(6, 3_500_001, 600), "its last offer")
 	require.Equal(t, agent.Accept{}, decide(8, 3_500_000, 600))
 	require.Equal(t, agent.Reject{}, decide(8, 3_500_001, 600), "no offer is left")
-	require.Equal(t, agent.Reject{}, decide(2, 3_500_001, exampleagent.Hurry-1), "there is no time for more")
-	require.Equal(t, agent.Accept{}, decide(2, 3_500_000, exampleagent.Hurry-1))
+	require.Equal(t, agent.Offer{Amount: 2_500_000}, decide(2, 3_500_000, 1), "the target holds to the end")
 }
 
 // history returns offers of both sides up to a round; the latest one is the seller's.

@@ -91,8 +91,7 @@ func TestSellerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	require.Equal(t, agent.Accept{}, decide(1, 4_500_000, 600))
 	require.Equal(t, agent.Offer{Amount: least}, decide(7, least-1, 600), "its last offer")
 	require.Equal(t, agent.Accept{}, decide(7, least, 600))
-	require.Equal(t, agent.Reject{}, decide(1, least-1, exampleagent.Hurry-1), "there is no time for more")
-	require.Equal(t, agent.Accept{}, decide(1, least, exampleagent.Hurry-1))
+	require.Equal(t, agent.Offer{Amount: 4_500_000}, decide(1, least, 1), "the target holds to the end")
 }
 
 // history returns offers of both sides up to a round; the latest one is the buyer's.
