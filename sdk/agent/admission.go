@@ -74,6 +74,9 @@ func (l *loop) admit(f *tracked, v *view) {
 		l.refuse(f, v, &Refusal{Negotiation: f.address, Reason: reason.Error(), Err: reason})
 		return
 	}
+	if v.Status == protocol.NegotiationStatusCreated && l.awaitPlace(f) {
+		return
+	}
 	if l.config.Admit == nil {
 		f.participation = engaged
 		l.perform(f, v, l.viewNow(f, v).plan())
@@ -98,6 +101,7 @@ func (l *loop) admit(f *tracked, v *view) {
 				pause := min(firstAdmission<<min(f.refusals, 10), lastAdmission)
 				f.refusals++
 				f.failures = max(f.failures, 1)
+				l.offerPlaces()
 				l.refreshAfter(f, jitter(pause))
 			}
 		})
@@ -106,6 +110,7 @@ func (l *loop) admit(f *tracked, v *view) {
 // refuse declines a negotiation for good.
 func (l *loop) refuse(f *tracked, v *view, reason error) {
 	f.participation = declined
+	l.offerPlaces()
 	l.config.Logger.Warn("negotiation declined", f.attributes("error", reason)...)
 	l.report(f.address, reason)
 	f.wakeAt = v.TurnDeadline

@@ -20,6 +20,10 @@ const (
 	DefaultMargin       = 15 * time.Second
 	DefaultDecisionTime = 2 * time.Minute
 	DefaultConcurrency  = 32
+	// DefaultMaxOpen and DefaultMaxOpenPerCounterpart limit the open negotiations of a seller.
+	DefaultMaxOpen               = 100
+	DefaultMaxOpenPerCounterpart = 3
+	DefaultBackoff               = 30 * time.Second
 )
 
 // Config is the configuration of an agent. The runtime calls its functions from several goroutines, for one
@@ -61,6 +65,14 @@ type Config struct {
 	// MinResponseWindow is the shortest time to answer in a negotiation in which the agent engages, at most 1
 	// hour and at least twice Margin. If zero, one minute or twice Margin is used, whichever is longer.
 	MinResponseWindow time.Duration
+	// MaxOpen and MaxOpenPerCounterpart are the most open negotiations of a seller, in total and with one buyer. A
+	// negotiation is open until a deal or its end. Further invitations wait, the oldest first, until a place is
+	// free or their time is over. If zero, DefaultMaxOpen and DefaultMaxOpenPerCounterpart are used.
+	MaxOpen, MaxOpenPerCounterpart int
+	// Backoff is how long a seller waits after a negotiation that was rejected or expired until it accepts the
+	// buyer's next invitation. It doubles with each further one, up to one hour, and ends with a deal. A restart
+	// forgets it. If zero, DefaultBackoff is used.
+	Backoff time.Duration
 	// Seal returns the agent's reservation price, sealed for this negotiation: see [protocol.SealPrice]. It is
 	// called before the commitment and again before the reveal, perhaps in another process. Both calls must
 	// return the same price, so store [protocol.SealedPrice.Secret]. If nil, the agent takes no part in
@@ -169,6 +181,8 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Decide == nil:
 		return c, errors.New("agent: Decide not set")
+	case c.MaxOpen < 0, c.MaxOpenPerCounterpart < 0, c.Backoff < 0:
+		return c, errors.New("agent: MaxOpen, MaxOpenPerCounterpart and Backoff must not be negative")
 	case c.Margin < 0, c.DecisionTime < 0, c.Patience < 0, c.Concurrency < 0:
 		return c, errors.New("agent: Margin, DecisionTime, Patience and Concurrency must not be negative")
 	}
@@ -180,6 +194,9 @@ func (c Config) withDefaults() (Config, error) {
 		max(time.Duration(protocol.MinResponseWindow)*time.Second, 2*c.Margin))
 	c.DecisionTime = cmp.Or(c.DecisionTime, DefaultDecisionTime)
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
+	c.MaxOpen = cmp.Or(c.MaxOpen, DefaultMaxOpen)
+	c.MaxOpenPerCounterpart = cmp.Or(c.MaxOpenPerCounterpart, DefaultMaxOpenPerCounterpart)
+	c.Backoff = cmp.Or(c.Backoff, DefaultBackoff)
 	c.MaxFeeBps = cmp.Or(c.MaxFeeBps, new(protocol.DefaultProtocolFeeBps))
 	c.MaxDecayBps = cmp.Or(c.MaxDecayBps, new(protocol.DefaultDecayRateBps))
 	c.MaxRounds = cmp.Or(c.MaxRounds, protocol.DefaultMaxRounds)

@@ -13,6 +13,9 @@
 // proposes. The agent declines a negotiation beyond these limits with a [*Refusal], as buyer and as seller, and
 // carries out no decision beyond them, its fallback included.
 //
+// A seller has at most MaxOpen open negotiations, and MaxOpenPerCounterpart with one buyer. Further invitations
+// wait, the oldest first. After a negotiation without a deal the buyer's next invitation waits for Backoff.
+//
 // # Guarantees
 //
 // Decide is called once for each state of a negotiation, and may take as long as the time to answer lasts.

@@ -52,6 +52,10 @@ func (l *loop) reconciled(
 	known map[solana.PublicKey]struct{}, now int64, found []*haggle.Snapshot, err error,
 ) {
 	l.reconciling = false
+	if !l.listed {
+		l.listed = true
+		defer l.offerPlaces()
+	}
 	if err != nil {
 		l.config.Logger.Warn("listing the wallet's negotiations failed; the next attempt follows", "error", err)
 		time.AfterFunc(resubscribeAfter, l.requestReconcile)
@@ -138,6 +142,11 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	}
 	if n.IsOver() {
 		f.result = resultOf(n, f.side)
+	}
+	if wasOpen := f.open; isOpen(n) {
+		f.open = true
+	} else if wasOpen {
+		l.leaveOpen(f, n.Status)
 	}
 }
 

@@ -99,6 +99,7 @@ func (r *Runtime) newLoop(ctx context.Context, end context.CancelCauseFunc, only
 		stopped:      make(chan struct{}),
 		reconcileNow: make(chan struct{}, 1),
 		tracked:      make(map[solana.PublicKey]*tracked),
+		backoffs:     make(map[solana.PublicKey]backoff),
 		seed:         maphash.MakeSeed(),
 	}
 }
@@ -114,6 +115,10 @@ type loop struct {
 	single *single
 
 	tracked map[solana.PublicKey]*tracked
+	// backoffs are those of a seller's counterparties.
+	backoffs map[solana.PublicKey]backoff
+	// listed reports that the first list of the wallet's negotiations has succeeded or failed.
+	listed bool
 	// now is the chain's time when it was last read. It can go back: a node may have returned a wrong time.
 	now int64
 	// seed is for fingerprints.

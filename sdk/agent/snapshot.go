@@ -269,6 +269,9 @@ func (l *loop) closed(f *tracked, result *Result) {
 	}
 	known.Negotiation = f.address
 	f.result = &known
+	if f.open {
+		l.leaveOpen(f, known.Status)
+	}
 	l.drop(f)
 }
 
@@ -293,4 +296,7 @@ func (l *loop) forget(f *tracked) {
 	}
 	f.withdraw()
 	delete(l.tracked, f.address)
+	if f.open && f.participation == engaged {
+		l.offerPlaces()
+	}
 }

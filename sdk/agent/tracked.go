@@ -29,6 +29,8 @@ type tracked struct {
 	eventSlot uint64
 
 	participation participation
+	// open reports that there is neither a deal nor an end yet, and waiting that an invitation waits for a place.
+	open, waiting bool
 	// positionState is that of this position, and earlier the latest one of another position: see
 	// switchPosition.
 	positionState

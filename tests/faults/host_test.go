@@ -103,6 +103,8 @@ func (h *host) run(ctx context.Context) error {
 		logger := h.logger.With("wallet", number)
 		runtime, err := agent.New(h.client, key, agent.Config{
 			Decide: h.decide, Services: [][32]byte{service}, Logger: logger,
+			MaxOpen: math.MaxInt, MaxOpenPerCounterpart: math.MaxInt, Backoff: time.Nanosecond,
+			MaxDecayBps: new(protocol.MaxDecayRateBps), MaxRounds: protocol.MaxRounds,
 			Mints: map[solana.PublicKey]agent.Limits{h.Mint: {MinPrice: 1, MaxPrice: math.MaxUint64}},
 		})
 		if err != nil {

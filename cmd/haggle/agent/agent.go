@@ -90,6 +90,7 @@ type agentCommand struct {
 	opening, reservation, minPrice, maxPrice amount.Text
 	services                                 []string
 	one                                      bool
+	maxOpen, maxOpenPerBuyer                 uint16
 	proofs, model, prompt                    string
 	trust                                    connection.TrustFlags
 	play                                     player.Flags
@@ -138,6 +139,9 @@ func Command(s *session.Session) *cobra.Command {
 	flags.Var(&a.maxPrice, "max-price", "most that a buyer pays")
 	flags.StringArrayVar(&a.services, "service", nil,
 		"description of a service that a seller sells; can be repeated")
+	flags.Uint16Var(&a.maxOpen, "max-open", agent.DefaultMaxOpen, "most open negotiations of a seller")
+	flags.Uint16Var(&a.maxOpenPerBuyer, "max-open-per-buyer", agent.DefaultMaxOpenPerCounterpart,
+		"most open negotiations of a seller with one buyer; further invitations wait")
 	flags.BoolVar(&a.one, "one", false, "end with the first negotiation in which the agent takes part")
 	flags.StringVar(&a.proofs, "proof", "", "folder for proofs of the strategy; the offers carry the commitment")
 	flags.StringVar(&a.model, "model", "",
@@ -242,6 +246,9 @@ func (a *agentCommand) checkRole() error {
 	case a.model != "" && a.proofs == "":
 		return exitcode.Requires("--model", "--proof", "")
 	}
+	if a.maxOpen == 0 || a.maxOpenPerBuyer == 0 {
+		return exitcode.Usagef("--max-open and --max-open-per-buyer: must be positive")
+	}
 	if err := a.limits.Check(); err != nil {
 		return err
 	}
@@ -314,6 +321,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		},
 	}
 	a.limits.Limit(&config)
+	config.MaxOpen, config.MaxOpenPerCounterpart = int(a.maxOpen), int(a.maxOpenPerBuyer)
 	if a.issues.set() {
 		several, err := a.issuePlayer(play)
 		if err != nil {
