@@ -86,7 +86,7 @@ func nodeError(method string, err error) error {
 	if errors.Is(err, rpcpool.ErrClosed) {
 		err = closedError{err}
 	}
-	return fmt.Errorf("haggle: %s: %w", method, err)
+	return &node.RequestError{Method: method, Err: err}
 }
 
 // closedError is an error of a closed pool.

@@ -1,8 +1,8 @@
 // Package mcpchain offers the steps of a negotiation on chain as tools of the Model Context Protocol. The
 // server runs beside the wallet, over stdio, and signs only what a spending policy allows.
 //
-// Text of the counterparty never becomes part of an answer: answers have addresses, numbers, hashes and words
-// of this package. No argument reaches the counterparty as text either: a service is hashed.
+// Text of the counterparty never becomes part of a result: results have addresses, numbers, hashes and words
+// of this package. Text of a node is in the details of an error only, bounded and marked as untrusted. No argument reaches the counterparty as text either: a service is hashed.
 package mcpchain
 
 import (

@@ -34,6 +34,19 @@ func (e *Error) Error() string { return fmt.Sprintf("node returned error %d: %s"
 // Unwrap returns the JSON-RPC client's error.
 func (e *Error) Unwrap() error { return e.Err }
 
+// RequestError is the failure of a request to one or several nodes. Its text can contain text of a node.
+type RequestError struct {
+	// Method is the JSON-RPC method.
+	Method string
+	// Err is the cause.
+	Err error
+}
+
+func (e *RequestError) Error() string { return fmt.Sprintf("haggle: %s: %v", e.Method, e.Err) }
+
+// Unwrap returns the cause.
+func (e *RequestError) Unwrap() error { return e.Err }
+
 // JSON-RPC codes that no repetition changes.
 const (
 	MethodNotFound = -32601

@@ -88,6 +88,8 @@ type checkView struct {
 	Status  preflight.Status `json:"status"`
 	Message string           `json:"message"`
 	Advice  string           `json:"advice,omitempty"`
+	// Details hold text of other machines, which Message does not contain.
+	Details *exitcode.Details `json:"details,omitempty"`
 }
 
 func (d *doctor) run(ctx context.Context) error {
@@ -144,7 +146,7 @@ func (d *doctor) checkWallet(ctx context.Context) {
 
 func problem(check preflight.Check, err error, advice string) preflight.Result {
 	return preflight.Result{
-		Check: check, Status: preflight.Problem, Text: exitcode.Message(err), Advice: advice, Err: err,
+		Check: check, Status: preflight.Problem, Text: exitcode.Text(err), Advice: advice, Err: err,
 	}
 }
 
@@ -174,7 +176,13 @@ func (d *doctor) add(result preflight.Result) {
 			d.kind = kindOf(result)
 		}
 	}
-	d.view.Checks = append(d.view.Checks, checkView{result.Check, result.Status, result.Text, result.Advice})
+	view := checkView{Check: result.Check, Status: result.Status, Message: result.Text, Advice: result.Advice}
+	if result.Err != nil {
+		if view.Details = exitcode.DetailsOf(result.Err); view.Details != nil {
+			view.Message = fmt.Sprintf("%s: %s", result.Check, exitcode.Message(result.Err))
+		}
+	}
+	d.view.Checks = append(d.view.Checks, view)
 	if d.JSON {
 		return
 	}

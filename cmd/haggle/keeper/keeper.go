@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -176,6 +175,8 @@ type keeperAction struct {
 	ComputeUnits uint64            `json:"compute_units,omitempty"`
 	Again        time.Time         `json:"again,omitzero"`
 	Error        string            `json:"error,omitempty"`
+	// Details hold text of other machines, which Error does not contain.
+	Details *exitcode.Details `json:"details,omitempty"`
 }
 
 func (k *keeperCommand) tell(action keeper.Action) {
@@ -192,8 +193,8 @@ func (k *keeperCommand) tell(action keeper.Action) {
 		line += fmt.Sprintf(", transaction %s", receipt.Signature)
 	}
 	if action.Err != nil {
-		told.Error = strings.TrimPrefix(strings.TrimPrefix(action.Err.Error(), "haggle: "), "keeper: ")
-		line += ": " + told.Error
+		told.Error, told.Details = exitcode.Message(action.Err), exitcode.DetailsOf(action.Err)
+		line += ": " + exitcode.Text(action.Err)
 	}
 	if k.JSON {
 		_ = json.NewEncoder(k.Stdout).Encode(told)

@@ -296,8 +296,8 @@ func Report(w io.Writer, program string, err error, asJSON bool) int {
 		_ = json.NewEncoder(w).Encode(Document{reported})
 		return reported.ExitCode
 	}
-	reported := describe(err)
-	fmt.Fprintf(w, "%s: %s\n", program, reported.Message)
+	reported, text := describeText(err)
+	fmt.Fprintf(w, "%s: %s\n", program, forTerminal(text))
 	if reported.Hint != "" {
 		fmt.Fprintf(w, "  %s\n", reported.Hint)
 	}
@@ -313,24 +313,37 @@ type Document struct {
 // must not be nil.
 func DocumentOf(err error) Document { return Document{describe(err)} }
 
-// Message returns the message of an error as Report writes it, without the hint.
+// Message returns the message of an error as Report writes it with JSON: it has no text of other machines.
 func Message(err error) string { return describe(err).Message }
+
+// Text returns the text of an error as Report writes it for people, without the hint.
+func Text(err error) string {
+	_, text := describeText(err)
+	return forTerminal(text)
+}
 
 type description struct {
 	ExitCode int `json:"exit_code"`
 	// Code is the program's error number.
-	Code    uint32   `json:"code,omitempty"`
-	Name    string   `json:"name"`
-	Message string   `json:"message"`
-	Hint    string   `json:"hint,omitempty"`
-	Logs    []string `json:"logs,omitempty"`
+	Code    uint32 `json:"code,omitempty"`
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// Details hold text of other machines, which the other fields do not contain.
+	Details *Details `json:"details,omitempty"`
 	// Denial has the rule and the limit of a policy.
 	Denial *denial `json:"denial,omitempty"`
 }
 
 func describe(err error) description {
+	reported, _ := describeText(err)
+	return reported
+}
+
+// describeText returns the description of an error, and its whole text for people.
+func describeText(err error) (reported description, text string) {
 	kind := KindOf(err)
-	reported := description{ExitCode: int(kind), Message: err.Error(), Hint: usualHint(kind)}
+	reported = description{ExitCode: int(kind), Message: err.Error(), Hint: usualHint(kind)}
 	for _, known := range Kinds {
 		if known.Kind == kind {
 			reported.Name = known.Name
@@ -343,6 +356,7 @@ func describe(err error) description {
 		denied  *policy.Denial
 		refusal *identity.Refusal
 		journal *haggle.JournalError
+		logs    []string
 	)
 	switch {
 	case errors.As(err, &journal) && journal.Outcome == transaction.NotSent:
@@ -356,7 +370,7 @@ func describe(err error) description {
 			reported.Name = "CounterpartyRefused"
 		}
 	case errors.As(err, &program):
-		reported.Code, reported.Logs = uint32(program.Code), program.Logs
+		reported.Code, logs = uint32(program.Code), program.Logs
 		if program.Name != "" {
 			reported.Name = program.Name
 		}
@@ -366,7 +380,10 @@ func describe(err error) description {
 	case errors.Is(err, haggle.ErrNotAsExpected):
 		reported.Name = "NotAsExpected"
 	case errors.As(err, &tx):
-		reported.Name, reported.Logs = tx.Reason, tx.Logs
+		logs = tx.Logs
+		if chainReasons[tx.Reason] {
+			reported.Name = tx.Reason
+		}
 		switch {
 		case isShortOfSOL(tx):
 			if short := shortTransfer(tx.Logs); short != nil {
@@ -398,7 +415,9 @@ func describe(err error) description {
 		reported.Message = "interrupted"
 	}
 	reported.Message = withoutPackages(messageWithAmounts(reported.Message, err))
-	return reported
+	text = reported.Message
+	reported.separate(err, logs)
+	return reported, text
 }
 
 // packages matches the package names that the SDK's errors begin with, which are removed from messages.

@@ -121,7 +121,7 @@ func TestExitCodes(t *testing.T) {
 func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
 	reported := describe(refused(protocol.ErrStaleState))
 	require.EqualValues(t, 6013, reported.Code)
-	require.Equal(t, []string{"a log"}, reported.Logs)
+	require.Equal(t, &Details{Source: "node", Untrusted: true, Logs: []string{"a log"}}, reported.Details)
 	require.Contains(t, reported.Hint, "read it again")
 	reported = describe(WithHint(refused(protocol.ErrStaleState), "do this instead"))
 	require.Equal(t, "do this instead", reported.Hint)
@@ -187,8 +187,8 @@ func TestAmountsAreForPeople(t *testing.T) {
 func TestMessagesDoNotNamePackages(t *testing.T) {
 	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
 	require.Equal(t, "counterparty "+refusal.Agent.String()+" refused: its trust score is unavailable: registry.example answers with status 500",
-		describe(refusal).Message)
-	require.Equal(t, "close: the node does not answer", describe(errors.New("keeper: close: haggle: the node does not answer")).Message)
+		Text(refusal))
+	require.Equal(t, "close: the node does not answer", Text(errors.New("keeper: close: haggle: the node does not answer")))
 	require.Equal(t, "a journal: of whom", describe(errors.New("a journal: of whom")).Message)
 }
 
