@@ -9,6 +9,8 @@ type Counts struct {
 	Requests, Connections, Subscriptions, Notifications int
 	// Faults counts the faults by kind.
 	Faults map[Kind]int
+	// Lies counts the responses with each lie.
+	Lies map[Lie]int
 	// Transactions counts the transactions that were passed on to the node, including repetitions.
 	Transactions int
 }
@@ -40,6 +42,14 @@ func (c Counts) Plus(other Counts) Counts {
 	for _, kind := range Kinds() {
 		if count := c.Faults[kind] + other.Faults[kind]; count > 0 {
 			sum.Faults[kind] = count
+		}
+	}
+	for _, lie := range Lies() {
+		if count := c.Lies[lie] + other.Lies[lie]; count > 0 {
+			if sum.Lies == nil {
+				sum.Lies = make(map[Lie]int)
+			}
+			sum.Lies[lie] = count
 		}
 	}
 	return sum

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Options struct {
 	Seed uint64
 	// Rates are the rates of faults; without rates the proxy passes everything on.
 	Rates Rates
+	// Lies are told in every response that they concern. Stale responses and notifications are true.
+	Lies []Lie
 	// MaxDelay is the longest delay of a request or a notification. If zero, DefaultMaxDelay is used.
 	MaxDelay time.Duration
 	// RetryAfter is the Retry-After of 429, in whole seconds. If zero, DefaultRetryAfter is used.
@@ -66,6 +69,11 @@ type Proxy struct {
 func Start(options Options) (*Proxy, error) {
 	if err := options.Rates.check(); err != nil {
 		return nil, err
+	}
+	for _, lie := range options.Lies {
+		if !slices.Contains(Lies(), lie) {
+			return nil, fmt.Errorf("faults: there is no lie %q", lie)
+		}
 	}
 	for _, address := range []string{options.RPCURL, options.WSURL} {
 		if parsed, err := url.Parse(address); err != nil || parsed.Host == "" {

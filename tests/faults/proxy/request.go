@@ -155,7 +155,9 @@ func (p *Proxy) call(ctx context.Context, call *call, body []byte) (*response, e
 	if call.Method == sendTransaction && p.options.Sent != nil {
 		p.options.Sent(call.path)
 	}
-	return &response{status: answered.StatusCode, contentType: answered.Header.Get("Content-Type"), body: content}, nil
+	told := &response{status: answered.StatusCode, contentType: answered.Header.Get("Content-Type"), body: content}
+	p.lie(call, told)
+	return told, nil
 }
 
 // truncate returns the beginning of an answer: with a dropped connection, or with a matching length.
