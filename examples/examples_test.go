@@ -60,6 +60,7 @@ func TestExamplesOnARunningChain(t *testing.T) {
 		Buyer:        net.Buyer.PublicKey(),
 		Seller:       net.Seller.PublicKey(),
 		Mint:         net.Mint,
+		Decimals:     localnet.Decimals,
 		EscrowAmount: 700_000,
 	}).Build(t.Context())
 	require.NoError(t, err)

@@ -25,6 +25,10 @@ type Deposit struct {
 // seller agrees to exactly the terms with this hash: see [Snapshot.TermsHash]. For other terms it fails with
 // [ErrNotAsExpected]. If zero, the hash of the snapshot is used with [Client.At]; otherwise zero is an error.
 //
+// decimals are the decimals with which the seller reads the amounts of the terms. They are required, and the
+// program refuses other decimals than the mint's; the action fails with [*token.DecimalsError] before. Do not
+// copy them from a node: see [Client.GetMint].
+//
 // If the seller has no associated token account for the mint yet, the same transaction creates it, so that
 // the seller can be paid. A negotiation that requires a bond takes it from the deposit's token account. It
 // fails with [*token.InsufficientFunds] if that holds less, with [protocol.ErrAccountNotFound] if there is
@@ -33,9 +37,11 @@ type Deposit struct {
 //
 // The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended,
 // [protocol.ErrExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
-func (n *Negotiation) AcceptInvitation(seller solana.PublicKey, terms [32]byte, bond Deposit) *Action {
+func (n *Negotiation) AcceptInvitation(
+	seller solana.PublicKey, terms [32]byte, decimals uint8, bond Deposit,
+) *Action {
 	action := n.actionBy(seller, &acceptInvitation{
-		protocol.AcceptInvitation{Seller: seller, TermsHash: terms}, bond})
+		protocol.AcceptInvitation{Seller: seller, TermsHash: terms, Decimals: decimals}, bond})
 	if terms == [32]byte{} && n.snapshot == nil && action.err == nil {
 		action.err = errors.New("haggle: accept_invitation: snapshot or terms hash not set")
 	}
@@ -58,6 +64,9 @@ func (i acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, erro
 		return nil, fmt.Errorf("%w: the terms' hash is %x", ErrNotAsExpected, terms)
 	}
 	mint, err := c.GetMint(ctx, n.TokenMint)
+	if err == nil {
+		err = checkDecimals(mint, i.Decimals)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}
@@ -94,7 +103,7 @@ func (i *acceptInvitation) addBond(
 		return nil, err
 	}
 	i.EscrowVault, err = n.Vault()
-	i.TokenMint, i.TokenProgram = mint.Address, mint.TokenProgram
+	i.TokenProgram = mint.TokenProgram
 	return before, err
 }
 

@@ -44,25 +44,25 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
 	bond := Deposit{TokenAccount: from}
-	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
+	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals, bond).Build(t.Context())
 	require.NoError(t, err)
 	vault, err := n.Vault()
 	require.NoError(t, err)
 	assert.Equal(t, protocol.AcceptInvitation{
 		Seller: n.Seller, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: from,
 		TokenMint:    keptMint,
-		TokenProgram: solana.Token2022ProgramID, TermsHash: n.TermsHash(),
+		TokenProgram: solana.Token2022ProgramID, TermsHash: n.TermsHash(), Decimals: testDecimals,
 	}, lastInstruction[protocol.AcceptInvitation](t, action))
 	require.Len(t, action.Instructions, 2, "the associated account, to be paid at, is created all the same")
 
 	n.BondRequired = 201
-	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
+	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals, bond).Build(t.Context())
 	var short *token.InsufficientFunds
 	require.ErrorAs(t, err, &short)
 	assert.Equal(t, token.InsufficientFunds{Account: from, Mint: keptMint, Have: 200, Need: 201}, *short)
 
 	bond.TokenAccount = solana.PublicKey{}
-	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
+	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals, bond).Build(t.Context())
 	var missing *protocol.AccountError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound)
@@ -70,19 +70,21 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 
 	// The program refuses a repeated acceptance, and one of another wallet.
 	n.Status = protocol.NegotiationStatusProposed
-	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
+	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals, bond).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, associated(n.Seller),
 		lastInstruction[protocol.AcceptInvitation](t, action).SellerTokenAccount)
 	n.Status = protocol.NegotiationStatusCreated
-	_, err = client.At(n).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
+	_, err = client.At(n).AcceptInvitation(protocol.ProgramID, [32]byte{}, testDecimals,
+		Deposit{}).Build(t.Context())
 	require.NoError(t, err)
 
 	n.BondRequired = 0
-	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
+	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals, bond).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.AcceptInvitation{Seller: n.Seller, Negotiation: n.Address,
-		TermsHash: n.TermsHash()}, lastInstruction[protocol.AcceptInvitation](t, action))
+		TokenMint: keptMint, TermsHash: n.TermsHash(), Decimals: testDecimals},
+		lastInstruction[protocol.AcceptInvitation](t, action))
 }
 
 func TestBondGoesBackToTheSellersAccount(t *testing.T) {
@@ -234,11 +236,11 @@ func TestMilestoneActions(t *testing.T) {
 func TestTooManyMilestonesAreRefused(t *testing.T) {
 	client, _, _ := bonded(t, nil)
 	early := &Milestones{Shares: []uint16{10_000}, Delivery: defaultDeadline - 1}
-	_, err := client.CreateNegotiation(CreateRequest{Mint: keptMint, Milestones: early}).Build(t.Context())
+	_, err := client.CreateNegotiation(CreateRequest{Mint: keptMint, Decimals: testDecimals, Milestones: early}).Build(t.Context())
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 	require.ErrorContains(t, err,
 		"delivery after 59m59.999999999s, before the negotiation's deadline after 1h0m0s")
-	_, err = client.CreateNegotiation(CreateRequest{Mint: keptMint, Milestones: &Milestones{Shares: make([]uint16, 9)}}).Build(t.Context())
+	_, err = client.CreateNegotiation(CreateRequest{Mint: keptMint, Decimals: testDecimals, Milestones: &Milestones{Shares: make([]uint16, 9)}}).Build(t.Context())
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 }
 
@@ -265,7 +267,8 @@ func TestDepositFromACPIGuardedAccountIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			guarded, _, _ := bonded(t, map[solana.PublicKey]any{from: c.stored})
-			_, err := guarded.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
+			_, err := guarded.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals,
+				bond).Build(t.Context())
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
 				var wrong *protocol.AccountError
@@ -291,7 +294,8 @@ func TestOffCurvePartyIsAWarning(t *testing.T) {
 	}{{person, person, 0}, {program, person, 1}, {person, program, 1}, {program, program, 2}} {
 		n.Buyer, n.Seller = c.buyer, c.seller
 		n.Data = n.Encode()
-		action, err := client.At(n).AcceptInvitation(c.seller, [32]byte{}, Deposit{}).Build(t.Context())
+		action, err := client.At(n).AcceptInvitation(c.seller, [32]byte{}, testDecimals,
+			Deposit{}).Build(t.Context())
 		require.NoError(t, err)
 		require.Len(t, action.Warnings, c.warnings)
 		for _, warning := range action.Warnings {

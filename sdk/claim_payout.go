@@ -28,7 +28,7 @@ type claimPayout struct{ protocol.ClaimPayout }
 
 func (p claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
-	mint, err := a.client.GetMint(ctx, n.TokenMint)
+	mint, err := a.client.mintOf(ctx, n.TokenMint)
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}

@@ -95,6 +95,8 @@ type Client struct {
 	maxPriorityFee uint64
 	// mints caches the mints that cannot change.
 	mints *recent.Map[solana.PublicKey, token.Mint]
+	// compared are the mints whose decimals no node contradicts.
+	compared *recent.Map[solana.PublicKey, struct{}]
 	// inFlight has the journal; nil if there is none.
 	inFlight *inFlight
 	sender   *send.Sender
@@ -163,6 +165,7 @@ func NewClient(config Config) (*Client, error) {
 		commitment:     config.Commitment,
 		maxPriorityFee: config.MaxPriorityFee,
 		mints:          recent.NewMap[solana.PublicKey, token.Mint](mintsKept),
+		compared:       recent.NewMap[solana.PublicKey, struct{}](mintsKept),
 		drafts:         recent.NewMap[messageHash, outgoing](maxDrafts),
 		settlements:    recent.NewMap[solana.Signature, settlement](maxSettlements),
 		attempts:       newAttemptedCreations(),

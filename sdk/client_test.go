@@ -77,16 +77,16 @@ func TestMissingArgumentsAreNamed(t *testing.T) {
 	assert.ErrorContains(t, err, "snapshot not set")
 	_, err = client.Negotiation(snapshot.Address).AcceptOffer(protocol.ProgramID, 0).Build(t.Context())
 	assert.ErrorContains(t, err, "snapshot or price not set")
-	_, err = client.Negotiation(snapshot.Address).AcceptInvitation(protocol.ProgramID, [32]byte{},
+	_, err = client.Negotiation(snapshot.Address).AcceptInvitation(protocol.ProgramID, [32]byte{}, testDecimals,
 		Deposit{}).Build(t.Context())
 	assert.ErrorContains(t, err, "snapshot or terms hash not set")
 	_, err = client.At(snapshot).AcceptOffer(protocol.ProgramID, 4).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.At(snapshot).AcceptInvitation(protocol.ProgramID, [32]byte{1},
+	_, err = client.At(snapshot).AcceptInvitation(protocol.ProgramID, [32]byte{1}, testDecimals,
 		Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.At(&Snapshot{Address: protocol.ProgramID}).AcceptInvitation(protocol.ProgramID,
-		[32]byte{}, Deposit{}).Build(t.Context())
+		[32]byte{}, testDecimals, Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.At(snapshot).Expire(solana.PublicKey{}).Build(t.Context())
 	assert.ErrorContains(t, err, "signer not set")

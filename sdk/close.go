@@ -36,7 +36,7 @@ type closeNegotiation struct{ protocol.CloseNegotiation }
 
 func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n, c := a.snapshot, a.client
-	mint, err := c.GetMint(ctx, n.TokenMint)
+	mint, err := c.mintOf(ctx, n.TokenMint)
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}

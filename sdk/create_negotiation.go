@@ -30,6 +30,10 @@ type CreateRequest struct {
 	// Mint is a mint of SPL Token or Token-2022, of the latter one whose extensions do not affect transfers:
 	// see [token.Mint.Check].
 	Mint solana.PublicKey
+	// Decimals are the decimals with which the caller has computed the amounts of the request: a token is ten
+	// to this power of base units. The program refuses other decimals than the mint's. They are required: if
+	// zero, only a mint without decimals is accepted. Do not copy them from a node: see [Client.GetMint].
+	Decimals uint8
 	// EscrowAmount is the deposit and the highest possible price, in base units of the mint, at least
 	// 100,000.
 	EscrowAmount uint64
@@ -106,7 +110,8 @@ const defaultDelivery = 30 * 24 * time.Hour
 //
 // It fails with [*SessionUsedError] for a session id that the pair has used before, with
 // [*token.InsufficientFunds], with [protocol.ErrAccountNotFound] for a buyer without the token account, with
-// [token.ErrCPIGuard] for one from which nothing can be deposited, and with [*token.UnsupportedMint].
+// [token.ErrCPIGuard] for one from which nothing can be deposited, with [*token.UnsupportedMint], and with
+// [*token.DecimalsError] for decimals other than the mint's.
 // Warnings has an [ErrOffCurve] for each party whose address is not a wallet's. The program answers
 // [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState]
 // to a fee above MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and
@@ -129,6 +134,9 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtAct
 	mint, err := c.GetMint(ctx, request.Mint)
 	if err == nil {
 		err = mint.Check()
+	}
+	if err == nil {
+		err = checkDecimals(mint, request.Decimals)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
@@ -262,6 +270,7 @@ func (r *CreateRequest) params(maxFee uint16, now int64) protocol.NegotiationPar
 		BondRequired:   r.Bond,
 		Metadata:       r.Metadata,
 		MaxFeeBps:      maxFee,
+		Decimals:       r.Decimals,
 	}
 	if m := r.Milestones; m != nil {
 		params.Arbiter = m.Arbiter
@@ -272,6 +281,16 @@ func (r *CreateRequest) params(maxFee uint16, now int64) protocol.NegotiationPar
 			params.ReviewHours)
 	}
 	return params
+}
+
+// checkDecimals returns a [*token.DecimalsError] if the caller's decimals are not the mint's, as the program
+// does before it moves anything.
+func checkDecimals(mint *token.Mint, decimals uint8) error {
+	if mint.Decimals == decimals {
+		return nil
+	}
+	return &token.DecimalsError{Mint: mint.Address, Source: "the caller", Decimals: decimals,
+		Reference: "the node", Expected: mint.Decimals}
 }
 
 // depositAccount returns the token account that an owner's deposit comes from: the named one, otherwise the

@@ -19,6 +19,9 @@ import (
 
 var testMint = solana.PublicKey{4, 4}
 
+// testDecimals are the decimals of mintData.
+const testDecimals = 6
+
 // newBuyer returns an agent with tokens, on a chain with a configured protocol and with a transaction at each
 // address in used.
 func newBuyer(t *testing.T, used ...solana.PublicKey) *agent {
@@ -55,8 +58,9 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*Action, error) {
 	t.Helper()
 	request := CreateRequest{
-		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, EscrowAmount: 1_000_000,
-		ServiceHash: protocol.ServiceHash("Translate a page"),
+		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, Decimals: testDecimals,
+		EscrowAmount: 1_000_000,
+		ServiceHash:  protocol.ServiceHash("Translate a page"),
 	}
 	if change != nil {
 		change(&request)

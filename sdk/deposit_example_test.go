@@ -20,9 +20,10 @@ func ExampleCreateRequest_wrapSOL() {
 		seller solana.PublicKey
 	)
 	action, err := client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: buyer.PublicKey(), Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000,
-		Deposit:     haggle.Deposit{WrapSOL: true},
-		ServiceHash: protocol.ServiceHash("Analyse 10,000 transactions"),
+		Buyer: buyer.PublicKey(), Seller: seller, Mint: solana.WrappedSol, Decimals: 9,
+		EscrowAmount: 250_000_000,
+		Deposit:      haggle.Deposit{WrapSOL: true},
+		ServiceHash:  protocol.ServiceHash("Analyse 10,000 transactions"),
 	}).Build(ctx)
 	if err != nil {
 		log.Fatal(err)

@@ -13,6 +13,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
+// solMintData returns the bytes of a mint of wrapped SOL.
+func solMintData() []byte {
+	data := mintData()
+	data[mintOffsetDecimals] = 9
+	return data
+}
+
 // solClient returns a client of a node on which no account of wrapped SOL exists.
 func solClient(t *testing.T) *Client {
 	t.Helper()
@@ -23,8 +30,8 @@ func solClient(t *testing.T) *Client {
 	clock := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], 1_700_000_000)
 	scripted.accounts = map[solana.PublicKey]any{
-		token.WrappedSOL2022: storedAccount(solana.Token2022ProgramID, mintData()),
-		solana.WrappedSol:    storedAccount(solana.TokenProgramID, mintData()),
+		token.WrappedSOL2022: storedAccount(solana.Token2022ProgramID, solMintData()),
+		solana.WrappedSol:    storedAccount(solana.TokenProgramID, solMintData()),
 		config: storedAccount(protocol.ProgramID,
 			(&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).Encode()),
 		solana.SysVarClockPubkey: storedAccount(sysvarOwner, clock),
@@ -59,7 +66,8 @@ func TestWrappedSOL2022IsDerivedByToken2022(t *testing.T) {
 func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	client := solClient(t)
 	buyer, seller := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	request := CreateRequest{Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000}
+	request := CreateRequest{Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, Decimals: 9,
+		EscrowAmount: 250_000_000}
 	_, err := client.CreateNegotiation(request).Build(t.Context())
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound, "nothing is wrapped unless WrapSOL is set")
 
@@ -85,14 +93,14 @@ func TestBondIsWrappedBeforeItIsDeposited(t *testing.T) {
 	n := comparing(t)
 	n.TokenMint, n.Status, n.BondState, n.BondRequired = solana.WrappedSol, protocol.NegotiationStatusCreated, protocol.BondStateNone, 3_000_000
 	n.Data = n.Encode()
-	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{},
+	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, 9,
 		Deposit{WrapSOL: true}).Build(t.Context())
 	require.NoError(t, err)
 	requireWrapping(t, action, n.Seller, solana.WrappedSol, solana.TokenProgramID, 3_000_000)
 
 	n.BondRequired = 0
 	n.Data = n.Encode()
-	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{},
+	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, 9,
 		Deposit{WrapSOL: true}).Build(t.Context())
 	require.NoError(t, err)
 	require.Len(t, action.Instructions, 2,
@@ -103,7 +111,8 @@ func TestOtherMintsAreNotWrapped(t *testing.T) {
 	client, n, _ := bonded(t, nil)
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
-	_, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, Deposit{WrapSOL: true}).Build(t.Context())
+	_, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals,
+		Deposit{WrapSOL: true}).Build(t.Context())
 	require.ErrorIs(t, err, token.ErrNotWrappedSOL)
 }
 

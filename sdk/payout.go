@@ -46,7 +46,7 @@ type payoutRequest struct {
 // only the caller names one.
 func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts, err error) {
 	c, n := a.client, a.snapshot
-	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
+	if p.mint, err = c.mintOf(ctx, n.TokenMint); err != nil {
 		return p, fmt.Errorf("mint: %w", err)
 	}
 	var creation []solana.Instruction

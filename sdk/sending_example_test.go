@@ -120,7 +120,8 @@ func ExampleCreateRequest_key() {
 		seller, mint solana.PublicKey
 	)
 	action, err := client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: buyer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, Key: "order 1234",
+		Buyer: buyer.PublicKey(), Seller: seller, Mint: mint, Decimals: 6,
+		EscrowAmount: 5_000_000, Key: "order 1234",
 	}).Build(ctx)
 	if err == nil {
 		_, err = action.Do(ctx, buyer)

@@ -186,7 +186,7 @@ func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 	invited.BondState, invited.BondRequired = protocol.BondStateNone, 5
 	invited.Data = invited.Encode()
 	a.node.accounts[invited.Address] = negotiationAnswer(invited)
-	acceptance, err := a.At(invited).AcceptInvitation(a.me.PublicKey(), [32]byte{},
+	acceptance, err := a.At(invited).AcceptInvitation(a.me.PublicKey(), [32]byte{}, testDecimals,
 		Deposit{}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = acceptance.Do(t.Context(), a.me)

@@ -80,7 +80,8 @@ func invite(
 	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
 ) (solana.PublicKey, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: key.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, ServiceHash: service,
+		Buyer: key.PublicKey(), Seller: seller, Mint: mint, Decimals: 6,
+		EscrowAmount: 5_000_000, ServiceHash: service,
 	}).Build(ctx)
 	if err != nil {
 		return solana.PublicKey{}, err
@@ -92,7 +93,7 @@ func invite(
 // buyer offers 2 tokens at first and 0.5 more each time. It pays at most 3.5.
 func buyer(mint solana.PublicKey) agent.Config {
 	return agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 3_500_000}},
+		Mints: map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MaxPrice: 3_500_000}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			bid := min(2_000_000+500_000*uint64(turn.Negotiation.CurrentRound/2), 3_500_000)
 			if turn.CanAccept() && turn.Standing() <= bid {

@@ -91,6 +91,7 @@ func (m market) settle(ctx context.Context) error {
 		Buyer:        buyer.PublicKey(),
 		Seller:       seller.PublicKey(),
 		Mint:         m.mint,
+		Decimals:     6,
 		EscrowAmount: 5_000_000,
 		ServiceHash:  protocol.ServiceHash(service),
 		MaxRounds:    8,
@@ -114,7 +115,7 @@ func (m market) settle(ctx context.Context) error {
 		return fmt.Errorf("negotiation %s: other service", address)
 	}
 	acceptance, err := client.At(snapshot).
-		AcceptInvitation(seller.PublicKey(), snapshot.TermsHash(), haggle.Deposit{}).Build(ctx)
+		AcceptInvitation(seller.PublicKey(), snapshot.TermsHash(), 6, haggle.Deposit{}).Build(ctx)
 	if err := do(ctx, acceptance, err, seller); err != nil {
 		return err
 	}

@@ -97,6 +97,7 @@ func listInvitations(ctx context.Context) error {
 			Buyer:        net.Buyer.PublicKey(),
 			Seller:       net.Seller.PublicKey(),
 			Mint:         net.Mint,
+			Decimals:     localnet.Decimals,
 			EscrowAmount: (escrow + 1) * 1_000_000,
 		}).Build(ctx)
 		if err != nil {

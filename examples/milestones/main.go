@@ -75,8 +75,8 @@ func run(ctx context.Context, config haggle.Config, mint, arbiter, buyerFile, se
 // trade invites the seller, and runs both agents until the last tranche is paid.
 func (m market) trade(ctx context.Context) error {
 	invitation, err := m.client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: m.buyer.PublicKey(), Seller: m.seller.PublicKey(), Mint: m.mint, EscrowAmount: 5_000_000,
-		ServiceHash: service,
+		Buyer: m.buyer.PublicKey(), Seller: m.seller.PublicKey(), Mint: m.mint, Decimals: 6,
+		EscrowAmount: 5_000_000, ServiceHash: service,
 		Milestones: &haggle.Milestones{
 			Arbiter: m.arbiter, Shares: []uint16{4_000, 6_000}, ReviewHours: 24, Delivery: 7 * 24 * time.Hour,
 		},
@@ -99,7 +99,9 @@ func (m market) runAgent(ctx context.Context, key *wallet.Keypair, negotiation s
 	milestone func(context.Context, agent.Turn) (agent.MilestoneMove, error),
 ) error {
 	party, err := agent.New(m.client, key, agent.Config{
-		Mints:    map[solana.PublicKey]agent.Limits{m.mint: {MinPrice: 2_900_000, MaxPrice: 3_000_000}},
+		Mints: map[solana.PublicKey]agent.Limits{
+			m.mint: {Decimals: 6, MinPrice: 2_900_000, MaxPrice: 3_000_000},
+		},
 		Services: [][32]byte{service},
 		Decide:   decide,
 		Deliver:  milestone,

@@ -122,7 +122,7 @@ func invite(
 	deposit uint64,
 ) (solana.PublicKey, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: signer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: deposit,
+		Buyer: signer.PublicKey(), Seller: seller, Mint: mint, Decimals: 6, EscrowAmount: deposit,
 		ServiceHash: protocol.ServiceHash("Summarise a paper"),
 	}).Build(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func bargain(
 	ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, negotiation solana.PublicKey,
 ) error {
 	buyer, err := agent.New(client, signer, agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: maxPrice}},
+		Mints: map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MaxPrice: maxPrice}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			if turn.CanAccept() && turn.Standing() <= maxPrice {
 				return agent.Accept{}, nil

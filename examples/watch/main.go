@@ -119,6 +119,7 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 		Buyer:        buyer.PublicKey(),
 		Seller:       seller.PublicKey(),
 		Mint:         net.Mint,
+		Decimals:     localnet.Decimals,
 		EscrowAmount: 5_000_000,
 	}).Build(ctx)
 	if err != nil {
@@ -136,7 +137,8 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 				return nil, err
 			}
 			return client.At(snapshot).
-				AcceptInvitation(seller.PublicKey(), snapshot.TermsHash(), haggle.Deposit{}).Build(ctx)
+				AcceptInvitation(seller.PublicKey(), snapshot.TermsHash(), localnet.Decimals,
+					haggle.Deposit{}).Build(ctx)
 		}},
 		{buyer, func() (*haggle.Action, error) {
 			return client.Negotiation(address).

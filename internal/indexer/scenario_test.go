@@ -61,8 +61,9 @@ func (s *scenario) doTogether(action *haggle.Action, err error) func(...haggle.S
 func (s *scenario) create(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	request := haggle.CreateRequest{
-		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
-		ServiceHash: [32]byte{byte(session)}, SessionID: &session,
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
+		EscrowAmount: escrow,
+		ServiceHash:  [32]byte{byte(session)}, SessionID: &session,
 	}
 	if change != nil {
 		change(&request)
@@ -86,7 +87,8 @@ func (s *scenario) takePart(negotiation solana.PublicKey, session uint64) {
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
 	require.Equal(s.t, [32]byte{byte(session)}, n.ServiceHash)
-	s.do(s.Client.At(n).AcceptInvitation(s.Seller.PublicKey(), n.TermsHash(), haggle.Deposit{}).Build(s.ctx))(s.Seller)
+	s.do(s.Client.At(n).AcceptInvitation(s.Seller.PublicKey(), n.TermsHash(), localnet.Decimals,
+		haggle.Deposit{}).Build(s.ctx))(s.Seller)
 }
 
 func (s *scenario) offer(negotiation solana.PublicKey, by *wallet.Keypair, amount uint64) {
@@ -145,8 +147,9 @@ func (s *scenario) createAgain(session uint64, change func(*haggle.CreateRequest
 	s.t.Helper()
 	free := session + 1_000_000
 	request := haggle.CreateRequest{
-		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
-		ServiceHash: [32]byte{byte(session)}, SessionID: &free,
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
+		EscrowAmount: escrow,
+		ServiceHash:  [32]byte{byte(session)}, SessionID: &free,
 	}
 	change(&request)
 	action, err := s.Client.CreateNegotiation(request).Build(s.ctx)

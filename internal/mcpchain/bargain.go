@@ -100,7 +100,11 @@ func (s *server) acceptInvitation(
 				amount.Units(n.BondRequired), n.TokenMint)
 		}
 	}
-	return built(ctx, s.Client.At(n).AcceptInvitation(s.me(), n.TermsHash(), haggle.Deposit{}))
+	read, err := s.mint(ctx, n.TokenMint)
+	if err != nil {
+		return plan{}, err
+	}
+	return built(ctx, s.Client.At(n).AcceptInvitation(s.me(), n.TermsHash(), read.Decimals, haggle.Deposit{}))
 }
 
 func (s *server) acceptOffer(ctx context.Context, n *haggle.Snapshot, in *acceptArguments) (plan, error) {

@@ -187,6 +187,11 @@ func (s *server) creation(ctx context.Context, in createArguments) (haggle.Creat
 	if request.Mint, err = address("mint", in.Mint); err != nil {
 		return request, err
 	}
+	read, err := s.mint(ctx, request.Mint)
+	if err != nil {
+		return request, err
+	}
+	request.Decimals = read.Decimals
 	if request.EscrowAmount, err = s.units(ctx, request.Mint, "escrow", in.Escrow); err != nil {
 		return request, err
 	}

@@ -215,7 +215,7 @@ func (c *contest) runtime(
 			return p.sides[turn.Side].Decide(ctx, turn)
 		},
 		Mints: map[solana.PublicKey]agent.Limits{
-			c.net.Mint: {MinPrice: seller.Reservation, MaxPrice: buyer.Reservation},
+			c.net.Mint: {Decimals: localnet.Decimals, MinPrice: seller.Reservation, MaxPrice: buyer.Reservation},
 		},
 		Services: [][32]byte{service}, MaxOpen: len(c.matches), MaxOpenPerCounterpart: len(c.matches),
 		Ended:    func(result agent.Result) { ended <- result },
@@ -249,7 +249,7 @@ func (c *contest) invite(ctx context.Context, m *match) error {
 	decay, signer := c.rules.DecayRateBps, c.players[m.buyer].wallet
 	created, err := c.net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: signer.PublicKey(), Seller: c.players[m.seller].wallet.PublicKey(), Mint: c.net.Mint,
-		ServiceHash: service, EscrowAmount: c.rules.Escrow, MaxRounds: c.rules.MaxRounds, DecayRateBps: &decay,
+		Decimals: localnet.Decimals, ServiceHash: service, EscrowAmount: c.rules.Escrow, MaxRounds: c.rules.MaxRounds, DecayRateBps: &decay,
 		ResponseWindow: time.Duration(c.rules.ResponseWindow) * time.Second,
 		Deadline:       time.Duration(c.rules.Deadline) * time.Second, MinOfferBps: c.rules.MinOfferBps,
 		MaxFeeBps: &c.rules.FeeBps,

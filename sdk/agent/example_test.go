@@ -28,7 +28,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	seller, err := agent.New(client, me, agent.Config{
-		Mints:    map[solana.PublicKey]agent.Limits{usdc: {MinPrice: 3_000_000}},
+		Mints:    map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MinPrice: 3_000_000}},
 		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			ask := max(4_500_000-300_000*uint64(turn.Negotiation.CurrentRound/2), 3_050_000)
@@ -71,7 +71,7 @@ func ExampleRuntime_Run() {
 		log.Fatal(err)
 	}
 	buyer, err := agent.New(client, me, agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{usdc: {MaxPrice: 3_500_000}},
+		Mints: map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MaxPrice: 3_500_000}},
 		Admit: func(ctx context.Context, n *haggle.Snapshot) error {
 			if !isKnown(ctx, n.Seller) {
 				return agent.ErrRefused
@@ -107,7 +107,7 @@ func ExampleRuntime_RunOne() {
 		negotiation solana.PublicKey
 	)
 	buyer, err := agent.New(client, me, agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{usdc: {MaxPrice: 3_500_000}},
+		Mints: map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MaxPrice: 3_500_000}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			if turn.CanAccept() && turn.Standing() <= 3_500_000 {
 				return agent.Accept{}, nil

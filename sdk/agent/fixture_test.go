@@ -41,7 +41,7 @@ type fixture struct {
 
 // limits returns limits that allow every price, with changes.
 func (f *fixture) limits(change ...func(*agent.Limits)) map[solana.PublicKey]agent.Limits {
-	limits := agent.Limits{MinPrice: 1, MaxPrice: 5_000_000}
+	limits := agent.Limits{Decimals: localnet.Decimals, MinPrice: 1, MaxPrice: 5_000_000}
 	for _, alter := range change {
 		alter(&limits)
 	}
@@ -67,8 +67,9 @@ func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	f.t.Helper()
 	decay := uint16(200)
 	request := haggle.CreateRequest{
-		Buyer: f.Buyer.PublicKey(), Seller: f.Seller.PublicKey(), Mint: f.Mint, EscrowAmount: 5_000_000,
-		ServiceHash: service, MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute,
+		Buyer: f.Buyer.PublicKey(), Seller: f.Seller.PublicKey(), Mint: f.Mint, Decimals: localnet.Decimals,
+		EscrowAmount: 5_000_000,
+		ServiceHash:  service, MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute,
 		Deadline: 10 * time.Minute,
 	}
 	for _, alter := range change {
@@ -267,7 +268,8 @@ func (f *fixture) settleAt(price uint64) solana.PublicKey {
 	f.t.Helper()
 	negotiation := f.invite()
 	invitation := f.state(negotiation)
-	f.do(f.Seller, f.Client.At(invitation).AcceptInvitation(f.Seller.PublicKey(), invitation.TermsHash(), haggle.Deposit{}))
+	f.do(f.Seller, f.Client.At(invitation).AcceptInvitation(f.Seller.PublicKey(), invitation.TermsHash(), localnet.Decimals,
+		haggle.Deposit{}))
 	deal := f.Client.Negotiation(negotiation)
 	f.do(f.Buyer, deal.SubmitOffer(f.Buyer.PublicKey(), haggle.Offer{Amount: price}))
 	f.do(f.Seller, deal.AcceptOffer(f.Seller.PublicKey(), price))

@@ -18,6 +18,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -64,7 +65,7 @@ func runBuyer() error {
 	}
 	buyer, err := agent.New(client, me, agent.Config{
 		Decide: concede(2_000_000, 300_000, true),
-		Mints:  map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 5_000_000}}, MaxRounds: 12,
+		Mints:  map[solana.PublicKey]agent.Limits{mint: {Decimals: localnet.Decimals, MaxPrice: 5_000_000}}, MaxRounds: 12,
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,10 @@ const DefaultMaxReviewHours = 72
 // Limits are an agent's limits in a mint, in base units of the mint. The runtime carries out no decision
 // beyond them.
 type Limits struct {
+	// Decimals are the mint's decimals, with which the limits were computed: a token is ten to this power of
+	// base units. If the mint has other decimals, the agent accepts no invitation: the program refuses it. If
+	// zero, the mint has no decimals.
+	Decimals uint8
 	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee. If zero, the agent
 	// does not sell in this mint.
 	MinPrice uint64

@@ -32,7 +32,8 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 	case admit:
 		l.admit(f, v)
 	case acceptInvitation:
-		l.send(f, v, deal.AcceptInvitation(l.self, v.TermsHash(), haggle.Deposit{}))
+		l.send(f, v, deal.AcceptInvitation(l.self, v.TermsHash(), l.config.Mints[v.TokenMint].Decimals,
+			haggle.Deposit{}))
 	case seal:
 		l.seal(f, v)
 	case decide:

@@ -29,7 +29,7 @@ var scriptedMint = solana.PublicKey{31: 9}
 
 // scriptedLimits returns limits that allow to sell and buy in it.
 func scriptedLimits() map[solana.PublicKey]agent.Limits {
-	return map[solana.PublicKey]agent.Limits{scriptedMint: {MinPrice: 1, MaxPrice: 5_000_000}}
+	return map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MinPrice: 1, MaxPrice: 5_000_000}}
 }
 
 // scriptedAccount returns the chain's clock, or an account that Run checks before it starts, in JSON. It is
@@ -97,7 +97,7 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	f := newFixture(t)
 	limit := 20 * time.Second
 	buyer := func() agent.Config {
-		return agent.Config{Decide: wait, Mints: map[solana.PublicKey]agent.Limits{f.Mint: {MaxPrice: 1}}}
+		return agent.Config{Decide: wait, Mints: map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 6, MaxPrice: 1}}}
 	}
 	poor, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	require.NoError(t, f.Chain.Fund(f.ctx, poor.PublicKey(), solana.LAMPORTS_PER_SOL))
 	requireStartError(t, runFor(t, limit, f.Client, poor, buyer()), "tokens", "has no tokens")
 	seller := buyer()
-	seller.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {MinPrice: 1}}
+	seller.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 6, MinPrice: 1}}
 	err = runFor(t, 2*time.Second, f.Client, poor, seller)
 	require.ErrorContains(t, err, "the agent is running", "a seller needs no tokens")
 
@@ -163,7 +163,7 @@ func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
 			require.NoError(t, err)
 			defer client.Close()
 			runtime, err := agent.New(client, me, agent.Config{
-				Decide: wait, Mints: map[solana.PublicKey]agent.Limits{scriptedMint: {MaxPrice: 1}},
+				Decide: wait, Mints: map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MaxPrice: 1}},
 			})
 			require.NoError(t, err)
 			runtime.SetPreflightTimeout(time.Second)

@@ -25,15 +25,17 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	require.NoError(t, err)
 	defer net.Close()
 	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, EscrowAmount: 5_000_000,
-		MaxRounds: 8, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: localnet.Decimals,
+		EscrowAmount: 5_000_000,
+		MaxRounds:    8, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
 	}).Build(ctx)
 	require.NoError(t, err)
 	_, err = created.Do(ctx, net.Buyer)
 	require.NoError(t, err)
 	n, err := net.Client.Negotiation(created.Negotiation).Snapshot(ctx)
 	require.NoError(t, err)
-	accepting, err := net.Client.At(n).AcceptInvitation(net.Seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
+	accepting, err := net.Client.At(n).AcceptInvitation(net.Seller.PublicKey(), [32]byte{}, localnet.Decimals,
+		haggle.Deposit{}).Build(ctx)
 	require.NoError(t, err)
 	receipt, err := accepting.Do(ctx, net.Seller)
 	require.NoError(t, err)
@@ -41,7 +43,7 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	var calls, cancelled atomic.Int64
 	acted := make(chan Act, 1)
 	buyer, err := New(net.Client, net.Buyer, Config{
-		Mints: map[solana.PublicKey]Limits{net.Mint: {MaxPrice: 2_000_000}},
+		Mints: map[solana.PublicKey]Limits{net.Mint: {Decimals: localnet.Decimals, MaxPrice: 2_000_000}},
 		Acted: func(act Act) { acted <- act },
 		Decide: func(ctx context.Context, turn Turn) (Decision, error) {
 			calls.Add(1)

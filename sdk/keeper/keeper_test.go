@@ -56,8 +56,9 @@ func (s *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	s.t.Helper()
 	decay := uint16(200)
 	request := haggle.CreateRequest{
-		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: 5_000_000,
-		MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
+		EscrowAmount: 5_000_000,
+		MaxRounds:    8, DecayRateBps: &decay, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
 	}
 	for _, alter := range change {
 		alter(&request)
@@ -72,7 +73,8 @@ func (s *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 func (s *fixture) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invite(change...)
-	joining, err := s.Client.At(s.state(negotiation)).AcceptInvitation(s.Seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(s.ctx)
+	joining, err := s.Client.At(s.state(negotiation)).AcceptInvitation(s.Seller.PublicKey(), [32]byte{}, localnet.Decimals,
+		haggle.Deposit{}).Build(s.ctx)
 	s.do(s.Seller, joining, err)
 	offering, err := s.Client.Negotiation(negotiation).SubmitOffer(s.Buyer.PublicKey(), haggle.Offer{Amount: 3_000_000}).Build(s.ctx)
 	s.do(s.Buyer, offering, err)

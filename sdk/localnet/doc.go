@@ -9,6 +9,7 @@
 //		Buyer:        net.Buyer.PublicKey(),
 //		Seller:       net.Seller.PublicKey(),
 //		Mint:         net.Mint,
+//		Decimals: localnet.Decimals,
 //		EscrowAmount: 5_000_000,
 //	})
 //

@@ -21,6 +21,7 @@ func ExampleStart() {
 		Buyer:        net.Buyer.PublicKey(),
 		Seller:       net.Seller.PublicKey(),
 		Mint:         net.Mint,
+		Decimals:     localnet.Decimals,
 		EscrowAmount: 5_000_000,
 	}).Build(ctx)
 	if err != nil {

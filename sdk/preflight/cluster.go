@@ -169,6 +169,9 @@ func (r *run) checkMint(ctx context.Context, address solana.PublicKey) (Result, 
 	case errors.Is(err, protocol.ErrAccountNotFound) || isUndecodable(err):
 		return failed(CheckMint, Problem, "check "+r.Names.Mints+": the mint may be of another cluster",
 			"mint %s: %w", address, err), nil
+	case errors.As(err, new(*token.DecimalsError)):
+		return failed(CheckMint, Problem, "compare the decimals with the mint's issuer; stop using the wrong node",
+			"mint %s: %w", address, err), nil
 	case errors.As(err, &unsupported):
 		return failed(CheckMint, Problem, "use another mint: docs/PROTOCOL.md lists the allowed extensions",
 			"mint %s: %w", address, err), nil

@@ -14,17 +14,32 @@ import (
 
 // The mints of USDC, on mainnet and on devnet.
 var (
-	USDC       = solana.MustPublicKeyFromBase58("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v")
+	USDC       = solana.MustPublicKeyFromBase58("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	USDCDevnet = solana.MustPublicKeyFromBase58("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")
 )
 
-const (
-	usdcSymbol   = "USDC"
-	usdcDecimals = 6
-)
+// wellKnown is a mint whose symbol and decimals are built in.
+type wellKnown struct {
+	symbol   string
+	decimals uint8
+}
+
+// wellKnownMints are the mints whose decimals rest on no node. The table has no genesis hashes: a mint's
+// address belongs to its creator's key, so no other mint has it on another cluster, and a node that lies about
+// decimals can lie about its genesis hash as well.
+var wellKnownMints = map[solana.PublicKey]wellKnown{
+	solana.WrappedSol: {amount.SOLSymbol, amount.SOLDecimals},
+	WrappedSOL2022:    {amount.SOLSymbol, amount.SOLDecimals},
+	USDC:              {"USDC", 6},
+	USDCDevnet:        {"USDC", 6},
+	// These are mints of mainnet.
+	solana.MustPublicKeyFromBase58("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB"): {"USDT", 6},
+	solana.MustPublicKeyFromBase58("2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo"): {"PYUSD", 6},
+	solana.MustPublicKeyFromBase58("HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr"): {"EURC", 6},
+}
 
 // reservedSymbols belong to well-known mints. Metadata of another mint cannot claim them.
-var reservedSymbols = []string{amount.SOLSymbol, usdcSymbol, "WSOL", "USDT", "PYUSD", "EURC"}
+var reservedSymbols = []string{amount.SOLSymbol, "WSOL", "USDC", "USDT", "PYUSD", "EURC"}
 
 // plausibleSymbol is the form of a symbol that is shown. It cannot be read as a number or an address, and has
 // no letters that look like ASCII ones.
@@ -54,26 +69,14 @@ func Symbol(mint solana.PublicKey, account, metadata *rpc.Account) string {
 	return symbol
 }
 
-// WellKnownSymbol returns the symbol of wrapped SOL and USDC; empty for any other mint.
-func WellKnownSymbol(mint solana.PublicKey) string {
-	if _, wraps := WrappedSOLProgram(mint); wraps {
-		return amount.SOLSymbol
-	}
-	if mint == USDC || mint == USDCDevnet {
-		return usdcSymbol
-	}
-	return ""
-}
+// WellKnownSymbol returns the symbol of a mint whose decimals are built in: wrapped SOL, USDC, USDT, PYUSD and
+// EURC. It returns an empty string for any other mint.
+func WellKnownSymbol(mint solana.PublicKey) string { return wellKnownMints[mint].symbol }
 
 // WellKnownDecimals returns the number of decimals of a mint with a WellKnownSymbol; false for any other mint.
 func WellKnownDecimals(mint solana.PublicKey) (decimals uint8, known bool) {
-	switch WellKnownSymbol(mint) {
-	case amount.SOLSymbol:
-		return amount.SOLDecimals, true
-	case usdcSymbol:
-		return usdcDecimals, true
-	}
-	return 0, false
+	found, known := wellKnownMints[mint]
+	return found.decimals, known
 }
 
 // MetadataAddress returns the address at which the Token Metadata program keeps a mint's name and symbol.

@@ -49,6 +49,9 @@ func TestTheSymbolIsThatOfTheMetadata(t *testing.T) {
 func TestWellKnownMintsHaveTheirSymbolWithoutMetadata(t *testing.T) {
 	for mint, symbol := range map[solana.PublicKey]string{
 		solana.WrappedSol: "SOL", WrappedSOL2022: "SOL", USDC: "USDC", USDCDevnet: "USDC",
+		solana.MustPublicKeyFromBase58("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB"): "USDT",
+		solana.MustPublicKeyFromBase58("2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo"): "PYUSD",
+		solana.MustPublicKeyFromBase58("HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr"): "EURC",
 	} {
 		_, known := WellKnownDecimals(mint)
 		require.True(t, known)

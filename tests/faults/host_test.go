@@ -18,6 +18,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -105,7 +106,7 @@ func (h *host) run(ctx context.Context) error {
 			Decide: h.decide, Services: [][32]byte{service}, Logger: logger,
 			MaxOpen: math.MaxInt, MaxOpenPerCounterpart: math.MaxInt, Backoff: time.Nanosecond,
 			MaxDecayBps: new(protocol.MaxDecayRateBps), MaxRounds: protocol.MaxRounds,
-			Mints: map[solana.PublicKey]agent.Limits{h.Mint: {MinPrice: 1, MaxPrice: math.MaxUint64}},
+			Mints: map[solana.PublicKey]agent.Limits{h.Mint: {Decimals: localnet.Decimals, MinPrice: 1, MaxPrice: math.MaxUint64}},
 		})
 		if err != nil {
 			return err

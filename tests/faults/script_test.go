@@ -9,6 +9,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -130,7 +131,8 @@ func (s *script) request(mint, buyer, seller solana.PublicKey, t terms) haggle.C
 		window = shortWindow
 	}
 	return haggle.CreateRequest{
-		Buyer: buyer, Seller: seller, Mint: mint, EscrowAmount: s.Escrow, ServiceHash: service, Key: s.key(),
+		Buyer: buyer, Seller: seller, Mint: mint, Decimals: localnet.Decimals,
+		EscrowAmount: s.Escrow, ServiceHash: service, Key: s.key(),
 		DecayRateBps: &decay, ResponseWindow: window, Deadline: deadline,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -58,7 +59,7 @@ func (n *negotiation) create(ctx context.Context, r *run) error {
 	decay := uint16(r.terms.decayBps)
 	return r.act(ctx, n, n.buyer, func(ctx context.Context) (*haggle.Action, error) {
 		action, err := r.parties.CreateNegotiation(haggle.CreateRequest{
-			Buyer: n.buyer.PublicKey(), Seller: n.seller.PublicKey(), Mint: r.mint,
+			Buyer: n.buyer.PublicKey(), Seller: n.seller.PublicKey(), Mint: r.mint, Decimals: localnet.Decimals,
 			EscrowAmount: n.script.escrow,
 			ServiceHash:  service, DecayRateBps: &decay, ResponseWindow: responseWindow, Deadline: deadline,
 		}).Build(ctx)
@@ -77,7 +78,8 @@ func (n *negotiation) bargain(ctx context.Context, r *run) error {
 		if err != nil {
 			return nil, err
 		}
-		return r.parties.At(invitation).AcceptInvitation(n.seller.PublicKey(), invitation.TermsHash(), haggle.Deposit{}).Build(ctx)
+		return r.parties.At(invitation).AcceptInvitation(n.seller.PublicKey(), invitation.TermsHash(), localnet.Decimals,
+			haggle.Deposit{}).Build(ctx)
 	})
 	if err != nil {
 		return err

@@ -29,7 +29,8 @@ const price = 2_000_000
 func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Snapshot {
 	t.Helper()
 	created, err := client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, ServiceHash: protocol.ServiceHash("measured"),
+		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: localnet.Decimals,
+		ServiceHash:  protocol.ServiceHash("measured"),
 		EscrowAmount: 2 * price, MaxRounds: protocol.MaxRounds, Deadline: time.Hour,
 	}).Build(t.Context())
 	require.NoError(t, err)
@@ -37,7 +38,8 @@ func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Sna
 	require.NoError(t, err)
 	n, err := client.Negotiation(created.Negotiation).Snapshot(t.Context())
 	require.NoError(t, err)
-	accepted, err := client.At(n).AcceptInvitation(net.Seller.PublicKey(), n.TermsHash(), haggle.Deposit{}).Build(t.Context())
+	accepted, err := client.At(n).AcceptInvitation(net.Seller.PublicKey(), n.TermsHash(), localnet.Decimals,
+		haggle.Deposit{}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = accepted.Do(t.Context(), net.Seller)
 	require.NoError(t, err)

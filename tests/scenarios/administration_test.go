@@ -143,7 +143,8 @@ func (a administration) create(terms haggle.CreateRequest) move {
 // onDefaults are terms that use every default of the SDK.
 func (a administration) onDefaults(escrow uint64) haggle.CreateRequest {
 	return haggle.CreateRequest{
-		Buyer: a.buyer.PublicKey(), Seller: a.seller.PublicKey(), Mint: a.mint, EscrowAmount: escrow, ServiceHash: service,
+		Buyer: a.buyer.PublicKey(), Seller: a.seller.PublicKey(), Mint: a.mint, Decimals: localnet.Decimals,
+		EscrowAmount: escrow, ServiceHash: service,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -53,8 +54,9 @@ type documentsBuyer struct {
 func (b documentsBuyer) negotiate(ctx context.Context) error {
 	decay := uint16(150)
 	created, err := b.client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: b.wallet.PublicKey(), Seller: b.seller, Mint: b.mint, EscrowAmount: 5_000_000,
-		ServiceHash: service, MaxRounds: 8, DecayRateBps: &decay, Deadline: 30 * time.Minute,
+		Buyer: b.wallet.PublicKey(), Seller: b.seller, Mint: b.mint, Decimals: localnet.Decimals,
+		EscrowAmount: 5_000_000,
+		ServiceHash:  service, MaxRounds: 8, DecayRateBps: &decay, Deadline: 30 * time.Minute,
 	}).Build(ctx)
 	if err != nil {
 		return err
@@ -136,7 +138,8 @@ func (c concedingSeller) takePart(ctx context.Context, invitation *protocol.Nego
 	if err != nil {
 		return err
 	}
-	taking, err := c.client.At(terms).AcceptInvitation(c.wallet.PublicKey(), terms.TermsHash(), haggle.Deposit{}).Build(ctx)
+	taking, err := c.client.At(terms).AcceptInvitation(c.wallet.PublicKey(), terms.TermsHash(), localnet.Decimals,
+		haggle.Deposit{}).Build(ctx)
 	return c.do(ctx, taking, err)
 }
 

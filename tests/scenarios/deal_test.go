@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -29,7 +30,7 @@ var service = protocol.ServiceHash("Analyze 10,000 Solana transactions for whale
 func (s *fixture) terms() haggle.CreateRequest {
 	decay := uint16(200)
 	return haggle.CreateRequest{
-		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), Mint: s.mint,
+		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), Mint: s.mint, Decimals: localnet.Decimals,
 		EscrowAmount: fiveTokens, ServiceHash: service, DecayRateBps: &decay, MaxRounds: 10,
 	}
 }
@@ -95,7 +96,8 @@ func (d *deal) takePart(by party) move {
 		if err != nil {
 			return nil, err
 		}
-		return d.venue.client.At(seen).AcceptInvitation(by.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
+		return d.venue.client.At(seen).AcceptInvitation(by.PublicKey(), [32]byte{}, localnet.Decimals,
+			haggle.Deposit{}).Build(ctx)
 	}}
 }
 

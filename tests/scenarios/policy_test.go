@@ -29,7 +29,7 @@ func TestPoliciesAndWrappedSOL(t *testing.T) {
 		buyer.does(created, nil)
 		invitation, err := s.venue.client.Negotiation(created.Negotiation).Snapshot(s.ctx)
 		require.NoError(s.t, err)
-		joining, err := s.venue.client.At(invitation).AcceptInvitation(s.seller.PublicKey(), invitation.TermsHash(), haggle.Deposit{WrapSOL: true}).Build(s.ctx)
+		joining, err := s.venue.client.At(invitation).AcceptInvitation(s.seller.PublicKey(), invitation.TermsHash(), 9, haggle.Deposit{WrapSOL: true}).Build(s.ctx)
 		seller.does(joining, err)
 		offering, err := s.venue.client.Negotiation(created.Negotiation).SubmitOffer(s.buyer.PublicKey(), haggle.Offer{Amount: price}).Build(s.ctx)
 		buyer.does(offering, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -28,8 +29,9 @@ type negotiation struct {
 func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, create func()) {
 	t.Helper()
 	action, err := s.Client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
-		ServiceHash: protocol.ServiceHash("What the plugin tells of"), MaxRounds: 20,
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
+		EscrowAmount: escrow,
+		ServiceHash:  protocol.ServiceHash("What the plugin tells of"), MaxRounds: 20,
 	}).Build(ctx)
 	require.NoError(t, err)
 	n = &negotiation{station: s, t: t, ctx: ctx, address: action.Negotiation}
@@ -45,7 +47,8 @@ func (n *negotiation) join() {
 	n.t.Helper()
 	seen, err := n.Client.Negotiation(n.address).Snapshot(n.ctx)
 	require.NoError(n.t, err)
-	accepting, err := n.Client.At(seen).AcceptInvitation(n.Seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(n.ctx)
+	accepting, err := n.Client.At(seen).AcceptInvitation(n.Seller.PublicKey(), [32]byte{}, localnet.Decimals,
+		haggle.Deposit{}).Build(n.ctx)
 	n.do(n.Seller, accepting, err)
 }
 

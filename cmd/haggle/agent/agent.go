@@ -264,7 +264,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	if a.log.Amounts, err = a.Mint(ctx, a.mint.Key()); err != nil {
 		return config, err
 	}
-	limits, bound, other := agent.Limits{}, uint64(0), uint64(0)
+	limits, bound, other := agent.Limits{Decimals: a.log.Amounts.Decimals}, uint64(0), uint64(0)
 	for _, price := range []struct {
 		flag string
 		text amount.Text

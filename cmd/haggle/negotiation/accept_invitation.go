@@ -90,7 +90,12 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		return exitcode.WithHint(fmt.Errorf("%w: the service's hash is %x", haggle.ErrNotAsExpected, n.ServiceHash),
 			"nothing was signed; to see its service: haggle negotiation show "+n.Address.String())
 	}
-	action := t.Client.At(n).AcceptInvitation(t.Key.PublicKey(), n.TermsHash(), haggle.Deposit{WrapSOL: f.wrapSOL})
+	paid, err := s.Mint(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	action := t.Client.At(n).AcceptInvitation(t.Key.PublicKey(), n.TermsHash(), paid.Decimals,
+		haggle.Deposit{WrapSOL: f.wrapSOL})
 	next := "the buyer makes the first offer"
 	if n.ZopaEnabled {
 		next = "the buyer commits to its reservation price first"

@@ -156,9 +156,14 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 	if err != nil {
 		return err
 	}
+	deposited, err := s.Mint(ctx, f.mint.Key())
+	if err != nil {
+		return err
+	}
 	request := haggle.CreateRequest{
-		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), EscrowAmount: escrow, ServiceHash: service,
-		MaxRounds: f.rounds, DecayRateBps: &f.decayBps, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
+		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), Decimals: deposited.Decimals,
+		EscrowAmount: escrow, ServiceHash: service, MaxRounds: f.rounds, DecayRateBps: &f.decayBps,
+		ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
 		MinOfferBps: f.minOfferBps, Metadata: metadata, Deposit: haggle.Deposit{TokenAccount: f.account.Key(), WrapSOL: f.wrapSOL},
 		Bond: bond, Zopa: f.zopa, Milestones: milestones, Key: f.idempotencyKey,
 	}

@@ -199,7 +199,7 @@ func KindOf(err error) Kind {
 		return own.Kind
 	case errors.As(err, &unknown), errors.Is(err, haggle.ErrUnresolved):
 		return Unknown
-	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected):
+	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected), errors.As(err, new(*token.DecimalsError)):
 		return Refused
 	case errors.Is(err, token.ErrNotWrappedSOL):
 		return Usage
@@ -379,6 +379,9 @@ func describeText(err error) (reported description, text string) {
 		}
 	case errors.Is(err, haggle.ErrNotAsExpected):
 		reported.Name = "NotAsExpected"
+	case errors.As(err, new(*token.DecimalsError)):
+		reported.Name = "DecimalsDiffer"
+		reported.Hint = "nothing was signed; one of them is wrong: compare with the mint's issuer or another node"
 	case errors.As(err, &tx):
 		logs = tx.Logs
 		if chainReasons[tx.Reason] {

@@ -88,7 +88,10 @@ func (b *buyer) buy(ctx context.Context) error {
 		return err
 	}
 	deal, err := b.Bargain(ctx, negotiation, agent.Config{
-		Decide: b.Play().Decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
+		Decide: b.Play().Decide,
+		Mints: map[solana.PublicKey]agent.Limits{
+			b.Mint: {Decimals: b.Amounts.Decimals, MaxPrice: b.Reservation},
+		},
 		Acted: func(agent.Act) { acted = true },
 	})
 	if err != nil {

@@ -30,8 +30,9 @@ func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earli
 		return solana.PublicKey{}, false, err
 	}
 	created, err := b.Client.CreateNegotiation(haggle.CreateRequest{
-		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
-		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, MaxFeeBps: b.maxFeeBps, Deadline: b.deadline, Metadata: b.Metadata,
+		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, Decimals: b.Amounts.Decimals,
+		ServiceHash: b.ServiceHash, EscrowAmount: b.escrow, MaxRounds: b.rounds, DecayRateBps: &b.decayBps,
+		MaxFeeBps: b.maxFeeBps, Deadline: b.deadline, Metadata: b.Metadata,
 	}).Build(ctx)
 	var already *haggle.AlreadyDone
 	if errors.As(err, &already) {

@@ -75,7 +75,9 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	}
 	deal, err := s.Bargain(ctx, negotiation, agent.Config{
 		Concerns: s.concerns, Admit: s.admit, Decide: s.Play().Decide, Acted: s.acted, Patience: patience,
-		Mints: map[solana.PublicKey]agent.Limits{s.Mint: {MinPrice: s.Reservation}},
+		Mints: map[solana.PublicKey]agent.Limits{
+			s.Mint: {Decimals: s.Amounts.Decimals, MinPrice: s.Reservation},
+		},
 	})
 	if errors.Is(err, agent.ErrNoNegotiation) {
 		return &exitcode.Error{

@@ -15,6 +15,9 @@ type Single struct {
 	anyAge bool
 }
 
+// Host returns the endpoint's host, as errors and logs name it.
+func (s Single) Host() string { return s.endpoint.host }
+
 // HoweverOld returns the same endpoint, and accepts its answers even if they are behind those of other
 // endpoints: for facts that stay true, such as that a transaction was executed. An endpoint that shows a slot
 // that never existed makes all others seem behind.
