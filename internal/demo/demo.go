@@ -63,7 +63,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, net.Close()) }()
 
-	read, err := mint.Read(ctx, net.Chain.Client(), net.Mint)
+	read, err := mint.Read(ctx, net.Client, net.Mint)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,10 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 	if err := p.connect(ctx); err != nil {
 		return p, err
 	}
-	if p.Amounts, err = mint.Read(ctx, p.Client.RPC(), p.Mint); err != nil {
+	if p.Amounts, err = mint.Read(ctx, p.Client, p.Mint); err != nil {
+		return p, err
+	}
+	if err := p.Amounts.Pin(ctx, p.Client); err != nil {
 		return p, err
 	}
 	if p.Opening, err = p.Units("--opening", f.Opening); err != nil {

@@ -100,7 +100,7 @@ func (s *server) acceptInvitation(
 				amount.Units(n.BondRequired), n.TokenMint)
 		}
 	}
-	read, err := s.mint(ctx, n.TokenMint)
+	read, err := s.pinned(ctx, n.TokenMint)
 	if err != nil {
 		return plan{}, err
 	}

@@ -83,6 +83,15 @@ func (s *server) amountText(address solana.PublicKey, units uint64) string {
 	return known.Tokens(units).Decimal() + " tokens"
 }
 
+// pinned reads a mint, and records its decimals at their first use: see [mint.Mint.Pin].
+func (s *server) pinned(ctx context.Context, address solana.PublicKey) (mint.Mint, error) {
+	read, err := s.mint(ctx, address)
+	if err != nil {
+		return read, err
+	}
+	return read, read.Pin(ctx, s.Client)
+}
+
 // mint reads a mint once.
 func (s *server) mint(ctx context.Context, address solana.PublicKey) (mint.Mint, error) {
 	s.lock.Lock()
@@ -91,7 +100,7 @@ func (s *server) mint(ctx context.Context, address solana.PublicKey) (mint.Mint,
 	if is {
 		return known, nil
 	}
-	read, err := mint.Read(ctx, s.Client.RPC(), address)
+	read, err := mint.Read(ctx, s.Client, address)
 	if err != nil {
 		return mint.Mint{}, err
 	}

@@ -187,7 +187,7 @@ func (s *server) creation(ctx context.Context, in createArguments) (haggle.Creat
 	if request.Mint, err = address("mint", in.Mint); err != nil {
 		return request, err
 	}
-	read, err := s.mint(ctx, request.Mint)
+	read, err := s.pinned(ctx, request.Mint)
 	if err != nil {
 		return request, err
 	}
@@ -224,7 +224,7 @@ func (s *server) units(ctx context.Context, mint solana.PublicKey, name, written
 	if err != nil {
 		return 0, invalid("%s: %w", name, err)
 	}
-	read, err := s.mint(ctx, mint)
+	read, err := s.pinned(ctx, mint)
 	if err != nil {
 		return 0, err
 	}

@@ -12,18 +12,10 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
-)
-
-// The layout of a mint: it begins with the 82 bytes of SPL Token's; byte 44 is the number of decimals, byte 45 the flag
-// for initialized. In Token-2022 byte 165 distinguishes mints with extensions from token accounts.
-const (
-	length        = 82
-	decimalsByte  = 44
-	initialByte   = 45
-	accountLength = 165
-	kindMint      = 1
 )
 
 // Mint has the values of a mint that amounts are written with.
@@ -52,45 +44,33 @@ func Offline(address solana.PublicKey, units uint64) string {
 	return fmt.Sprintf("%d base units", units)
 }
 
-// Read reads a mint and its metadata, in one request.
-func Read(ctx context.Context, client *rpc.Client, address solana.PublicKey) (Mint, error) {
+// Read reads a mint and its metadata. The decimals must agree with the other nodes of the client, with the table
+// of well-known mints ([haggle.Client.GetMint]) and with the pin of an earlier use ([Mint.Pin]); otherwise it
+// returns a [*token.DecimalsError].
+func Read(ctx context.Context, client *haggle.Client, address solana.PublicKey) (Mint, error) {
+	read, err := client.GetMint(ctx, address)
+	switch {
+	case errors.Is(err, protocol.ErrAccountNotFound):
+		return Mint{}, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err),
+			"check the mint's address and --url: mints differ between clusters")
+	case errors.Is(err, protocol.ErrWrongOwner), errors.As(err, new(*protocol.DecodeError)):
+		return Mint{}, exitcode.Usagef("%s is not a mint", address)
+	case err != nil:
+		return Mint{}, fmt.Errorf("mint %s: %w", address, err)
+	}
 	metadata, err := token.MetadataAddress(address)
 	if err != nil {
 		return Mint{}, fmt.Errorf("mint %s: %w", address, err)
 	}
-	found, err := client.GetMultipleAccountsWithOpts(ctx, []solana.PublicKey{address, metadata},
+	found, err := client.RPC().GetMultipleAccountsWithOpts(ctx, []solana.PublicKey{address, metadata},
 		&rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
-	if err == nil && (len(found.Value) != 2 || found.Value[0] == nil) {
+	if err == nil && len(found.Value) != 2 {
 		err = rpc.ErrNotFound
-	}
-	if errors.Is(err, rpc.ErrNotFound) {
-		return Mint{}, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err),
-			"check the mint's address and --url: mints differ between clusters")
 	}
 	if err != nil {
 		return Mint{}, fmt.Errorf("mint %s: %w", address, err)
 	}
-	account := found.Value[0]
-	if !token.IsProgram(account.Owner) {
-		return Mint{}, notMint(address)
-	}
-	decimals, err := decode(address, account.Data.GetBinary())
-	if err != nil {
-		return Mint{}, err
-	}
-	symbol := cmp.Or(token.Symbol(address, account, found.Value[1]), format.Short(address))
-	return Mint{address, decimals, symbol}, nil
-}
-
-func decode(address solana.PublicKey, data []byte) (uint8, error) {
-	plain := len(data) == length
-	extended := len(data) > accountLength && data[accountLength] == kindMint
-	if !plain && !extended || data[initialByte] != 1 {
-		return 0, notMint(address)
-	}
-	return data[decimalsByte], nil
-}
-
-func notMint(address solana.PublicKey) error {
-	return exitcode.Usagef("%s is not a mint", address)
+	symbol := cmp.Or(token.Symbol(address, found.Value[0], found.Value[1]), format.Short(address))
+	known := Mint{address, read.Decimals, symbol}
+	return known, known.checkPin()
 }

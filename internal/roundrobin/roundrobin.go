@@ -79,7 +79,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
 	c := &contest{Options: options, net: net, report: report}
-	if c.mint, err = mint.Read(ctx, net.Chain.Client(), net.Mint); err != nil {
+	if c.mint, err = mint.Read(ctx, net.Client, net.Mint); err != nil {
 		return err
 	}
 	if err := c.setUp(ctx); err != nil {

@@ -17,6 +17,8 @@ const (
 	Journals = "journal"
 	// Localnets has the list of running local chains.
 	Localnets = "localnets"
+	// Mints records the decimals of mints at their first use.
+	Mints = "mints"
 	// Zopa has the committed prices.
 	Zopa = "zopa"
 )

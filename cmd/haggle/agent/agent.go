@@ -261,7 +261,7 @@ func (a *agentCommand) checkRole() error {
 
 // config returns the configuration of the runtime. It reads the mint, which the prices depend on.
 func (a *agentCommand) config(ctx context.Context, play *player.Player) (config agent.Config, err error) {
-	if a.log.Amounts, err = a.Mint(ctx, a.mint.Key()); err != nil {
+	if a.log.Amounts, err = a.PinnedMint(ctx, a.mint.Key()); err != nil {
 		return config, err
 	}
 	limits, bound, other := agent.Limits{Decimals: a.log.Amounts.Decimals}, uint64(0), uint64(0)

@@ -90,7 +90,7 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		return exitcode.WithHint(fmt.Errorf("%w: the service's hash is %x", haggle.ErrNotAsExpected, n.ServiceHash),
 			"nothing was signed; to see its service: haggle negotiation show "+n.Address.String())
 	}
-	paid, err := s.Mint(ctx, n.TokenMint)
+	paid, err := s.PinnedMint(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}

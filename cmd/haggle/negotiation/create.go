@@ -156,7 +156,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 	if err != nil {
 		return err
 	}
-	deposited, err := s.Mint(ctx, f.mint.Key())
+	deposited, err := s.PinnedMint(ctx, f.mint.Key())
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (s *Session) Agent(ctx context.Context, given connection.Address) (solana.P
 func (s *Session) Units(ctx context.Context, address solana.PublicKey, flag string, text amount.Text) (uint64, error) {
 	decimals := uint8(0)
 	if !text.InUnits() {
-		read, err := s.Mint(ctx, address)
+		read, err := s.PinnedMint(ctx, address)
 		if err != nil {
 			return 0, err
 		}
@@ -97,7 +97,7 @@ func (s *Session) Mint(ctx context.Context, address solana.PublicKey) (mint.Mint
 	if err != nil {
 		return mint.Mint{}, err
 	}
-	read, err := mint.Read(ctx, client.RPC(), address)
+	read, err := mint.Read(ctx, client, address)
 	if err != nil {
 		return mint.Mint{}, err
 	}
@@ -108,6 +108,20 @@ func (s *Session) Mint(ctx context.Context, address solana.PublicKey) (mint.Mint
 	}
 	s.mints[address] = read
 	return read, nil
+}
+
+// PinnedMint returns a mint, and records its decimals at their first use: see [mint.Mint.Pin]. Amounts that are
+// sent or signed are converted with it.
+func (s *Session) PinnedMint(ctx context.Context, address solana.PublicKey) (mint.Mint, error) {
+	read, err := s.Mint(ctx, address)
+	if err != nil {
+		return read, err
+	}
+	client, err := s.Client()
+	if err != nil {
+		return read, err
+	}
+	return read, read.Pin(ctx, client)
 }
 
 // known returns a mint that this invocation has read.
