@@ -83,8 +83,8 @@ type settlement struct {
 const maxSettlements = 256
 
 // settled keeps the result of a transaction if it proves that the transaction was executed or never will be,
-// and notifies the observers of its signers. [transaction.NotSent] is no such proof: whoever has the
-// transaction can send it.
+// and notifies the observers of its signers. [transaction.NotSent] is no such proof: the
+// transaction can still be sent.
 func (c *Client) settled(ctx context.Context, tx *solana.Transaction, receipt *Receipt, err error) {
 	outcome := transaction.OutcomeOf(err)
 	if !outcome.IsFinal() || outcome == transaction.NotSent || len(tx.Signatures) == 0 {

@@ -145,7 +145,7 @@ func TestOutcomeIsKnownOnlyToTheClientThatHasProvenIt(t *testing.T) {
 	})
 }
 
-// Whoever has a transaction that was not sent can still send it.
+// A transaction that was not sent can still be sent.
 func TestUnsentTransactionIsNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, map[string]func(int) (any, error){

@@ -324,55 +324,6 @@ func (p *Policy) admit(ctx context.Context, read *reading) error {
 	return p.count(ctx, read)
 }
 
-func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signature, error) {
-	if err := p.config.Stopped(); err != nil {
-		return solana.Signature{}, notSigned{err}
-	}
-	if ctx.Err() != nil {
-		return solana.Signature{}, notSigned{context.Cause(ctx)}
-	}
-	type result struct {
-		signature solana.Signature
-		err       error
-	}
-	signed := make(chan result, 1)
-	go func() {
-		defer func() {
-			if cause := recover(); cause != nil {
-				signed <- result{err: fmt.Errorf("haggle: policy: signer panicked: %v", cause)}
-			}
-		}()
-		signature, err := p.signer.SignMessage(ctx, message)
-		signed <- result{signature, err}
-	}()
-	var received result
-	select {
-	case received = <-signed:
-	case <-ctx.Done():
-		select {
-		case received = <-signed:
-		case <-time.After(signerGrace):
-			received.err = fmt.Errorf("haggle: policy: signer did not return: %w", context.Cause(ctx))
-		}
-	}
-	if received.err == nil && !received.signature.Verify(p.wallet, message) {
-		received.err = fmt.Errorf("haggle: policy: signature of %s is invalid", p.wallet)
-	}
-	return received.signature, received.err
-}
-
-// signerGrace is how long a signature may take after its context has ended.
-const signerGrace = 2 * time.Second
-
-// notSigned is an error from before the call of the signer.
-type notSigned struct{ error }
-
-// NotSigned reports that no signature exists.
-func (notSigned) NotSigned() bool { return true }
-
-// Unwrap returns the wrapped error.
-func (n notSigned) Unwrap() error { return n.error }
-
 // count checks the limits and counts the message under one lock, so that two calls cannot both use the rest
 // of a limit.
 func (p *Policy) count(ctx context.Context, read *reading) error {

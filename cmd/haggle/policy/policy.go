@@ -45,9 +45,10 @@ required; 0 allows nothing:
 Without "counterparties", "arbiters" or "instructions" everyone and every usual one is allowed; with
 "instructions" no other one, and "compute_budget" is in every transaction. Above "approveAbove" (0 if it is
 left out) the command asks for approval at the terminal; without a terminal it does not sign. An approval
-holds for 24 hours for retries with the same payments, receivers and prices, at no higher fee. Without "agreement" the wallet does not sign
-"milestone settle". "terms" limit the negotiations that the wallet creates or joins; a term that is left out
-has the value above, which the specification proposes. While "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
+holds for 24 hours for retries with the same payments, receivers and prices, at no higher fee. Without
+"agreement" the wallet does not sign "milestone settle". "terms" limit the negotiations that the wallet
+creates or joins; a term that is left out has the value above, which the specification proposes. While
+"stopFile" exists (its path is relative to FILE's folder), nothing is signed.
 
 A sealed price is checked when the wallet commits to it; its reveal is then always signed.
 
@@ -185,7 +186,9 @@ func viewPolicy(config *policy.Config) policyView {
 		v.Limits = append(v.Limits, shown)
 	}
 	terms := config.Terms.WithDefaults()
-	v.Terms = termLimits{*terms.MaxDecayRateBps, terms.MaxRounds, int64(terms.MinResponseWindow / time.Second), *terms.MaxFeeBps}
+	v.Terms = termLimits{
+		*terms.MaxDecayRateBps, terms.MaxRounds, int64(terms.MinResponseWindow / time.Second), *terms.MaxFeeBps,
+	}
 	if limits := config.Agreement; limits != nil {
 		v.Agreement = &agreementLimits{limits.MaxToSellerBps, limits.MaxToBuyerBps, limits.MaxBondToBuyerBps}
 	}
