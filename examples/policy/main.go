@@ -2,10 +2,10 @@
 //
 //	go run ./examples/policy --rpc URL --key buyer.json --mint ADDRESS --seller ADDRESS
 //
-// The policy decodes each message before it signs. It counts in the file --usage, so the limits per day and
-// per counterparty hold across restarts. The program first shows a denial: it tries to deposit more than a
+// The policy decodes each message before it signs. It counts in the state database --state, so the limits per day
+// and per counterparty hold across restarts. The program first shows a denial: it tries to deposit more than a
 // transaction may spend, and nothing is signed. Then it deposits within the limits and bargains with
-// ./examples/seller. "haggle policy usage --policy-usage usage" prints the totals.
+// ./examples/seller. "haggle -k buyer.json policy usage --policy-usage policy.db" prints the totals.
 package main
 
 import (
@@ -23,6 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -38,17 +39,17 @@ func main() {
 	keyFile := flag.String("key", "buyer.json", "keypair `FILE` of the Solana tools")
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
 	seller := flag.String("seller", "", "`ADDRESS` of the seller")
-	usage := flag.String("usage", "usage", "`FILE` of what the wallet has spent")
+	stateFile := flag.String("state", "policy.db", "`FILE` of the state database: the usage of the limits")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
-	if err := run(ctx, config, *keyFile, *mint, *seller, *usage); err != nil {
+	if err := run(ctx, config, *keyFile, *mint, *seller, *stateFile); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, config haggle.Config, keyFile, mint, seller, usage string) (err error) {
+func run(ctx context.Context, config haggle.Config, keyFile, mint, seller, stateFile string) (err error) {
 	payment, err := solana.PublicKeyFromBase58(mint)
 	if err != nil {
 		return fmt.Errorf("--mint: %w", err)
@@ -66,12 +67,12 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller, usage
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	store, err := policy.OpenFile(usage)
+	state, err := sqlite.Open(ctx, stateFile)
 	if err != nil {
-		return fmt.Errorf("--usage: %w", err)
+		return fmt.Errorf("--state: %w", err)
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	signer, err := limited(ctx, client, key, payment, counterpart, store)
+	defer func() { err = errors.Join(err, state.Close()) }()
+	signer, err := limited(ctx, client, key, payment, counterpart, state)
 	if err != nil {
 		return err
 	}

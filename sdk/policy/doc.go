@@ -4,14 +4,14 @@
 // instruction pays, to whom, for which negotiation, at what price. It refuses messages that it cannot decode
 // fully or that exceed a limit of its [Config]. A refusal is a [*Denial].
 //
-//	store, err := policy.OpenFile("usage")
+//	state, err := sqlite.Open(ctx, "state.db") // package store/sqlite
 //	...
 //	signer, err := policy.New(ctx, keypair, policy.Config{
 //		Lamports:     policy.Limits{PerTransaction: 20_000_000, PerNegotiation: 10_000_000, PerDay: 100_000_000},
 //		Tokens:       map[solana.PublicKey]policy.TokenLimits{usdc: {Limits: ..., MaxPrice: 4_000_000}},
 //		Negotiations: policy.Reader(client),
 //		Evidence:     policy.EvidenceOf(client),
-//		Store:        store,
+//		Store:        state,
 //	})
 //	...
 //	receipt, err := action.Do(ctx, signer)
@@ -34,7 +34,7 @@
 // for messages of the same intent with the same effects, also with a new blockhash, later deadlines and lower
 // fees. Any other effect, or a higher fee, needs a new approval.
 //
-// Several processes that sign for one wallet share its usage by a [SharedStore]: package policy/postgres.
+// All policies of a wallet on one [Store] share its usage, in one process or in several.
 //
 // Totals per day are dropped when the day is over, those of a negotiation when it is over at the latest (two
 // days after the wallet engaged in it, or 15 days after its milestone deadline). Totals of a counterparty
@@ -58,7 +58,7 @@
 //
 // # Limits of the protection
 //
-// A policy does not bind a process that has the key itself or can write the store's file. Within the limits
+// A policy does not bind a process that has the key itself or can write the store's database. Within the limits
 // an agent can make bad deals. Days begin by the machine's clock, or by Config.Now. The wallet's associated
 // token accounts count as its own, also if their authority was given away before.
 package policy

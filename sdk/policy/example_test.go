@@ -12,6 +12,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -25,11 +26,11 @@ func ExampleNew() {
 		usdc   solana.PublicKey
 		owner  func(ctx context.Context, request *policy.Request) error
 	)
-	store, err := policy.OpenFile("/var/lib/agent/usage")
+	state, err := sqlite.Open(ctx, "/var/lib/agent/state.db")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer store.Close()
+	defer state.Close()
 	known, err := identity.OpenAllowlist("/etc/agent/counterparties")
 	if err != nil {
 		log.Fatal(err)
@@ -52,7 +53,7 @@ func ExampleNew() {
 		Approve:         owner,
 		ApprovalTimeout: 30 * time.Second,
 		StopFile:        "/etc/agent/stop",
-		Store:           store,
+		Store:           state,
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -325,13 +324,11 @@ func TestUsageOfANegotiationIsKeptUntilItIsOver(t *testing.T) {
 // Usage does not grow with the number of signatures: settled messages, and usage that no limit depends on any
 // more, are removed.
 func TestUsageIsPruned(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "usage")
 	unlimited := policy.Limits{
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited,
 	}
-	file := openFile(t, path)
 	s := newStage(t, func(c *policy.Config) {
-		c.Store, c.Lamports = file, unlimited
+		c.Lamports = unlimited
 		c.Tokens[mint] = policy.TokenLimits{Limits: unlimited, MaxPrice: policy.Unlimited}
 	})
 	recordsAfter := func(first, sessions uint64) int {
@@ -342,12 +339,8 @@ func TestUsageIsPruned(t *testing.T) {
 			s.now = s.now.Add(20 * time.Minute)
 		}
 		s.now = s.now.Add(3 * 24 * time.Hour)
-		require.NoError(t, file.Close())
-		file = openFile(t, path)
-		s.config.Store = file
 		s.restart()
-		records, err := policy.ReadFile(path)
-		require.NoError(t, err)
+		records, _ := s.records()
 		for _, record := range records {
 			if record.Snapshot != nil {
 				require.LessOrEqual(t, len(record.Snapshot.Engagements), 200, "two days of them")
@@ -361,14 +354,11 @@ func TestUsageIsPruned(t *testing.T) {
 	require.EqualValues(t, 7_000, s.policy.UsedWith(friend, mint), "what a counterparty got counts for ever")
 	require.Zero(t, s.policy.UsedOn(s.negotiation(s.wallet(), friend, 1_001), mint), "that negotiation is over")
 	require.Zero(t, s.policy.Used(mint))
-	_, err := policy.OpenFile(path)
-	require.ErrorIs(t, err, policy.ErrFileInUse, "the replaced file is locked")
 
 	// A transaction whose outcome stays unknown counts as executed in the end.
 	require.NoError(t, s.sign(s.create(friend, 9_999, 10)))
 	s.now = s.now.Add(3 * 24 * time.Hour)
-	records, err := policy.ReadFile(path)
-	require.NoError(t, err)
+	records, _ := s.records()
 	totals, err := policy.TotalsOf(records, s.now)
 	require.NoError(t, err)
 	require.Zero(t, totals.Open)

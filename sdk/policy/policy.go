@@ -122,8 +122,8 @@ type Config struct {
 	// StopFile, if set, is the path of a file that stops the policy as long as it exists, with any type and
 	// content. An error of the lookup also stops the policy.
 	StopFile string `file:"stopFile"`
-	// Store stores the usage. It is required: a *File; a SharedStore such as the one of policy/postgres, if
-	// several processes sign for the wallet; or a *MemoryStore that loses the usage when the process ends.
+	// Store stores the usage. It is required: a state database of package store, or a *MemoryStore that loses
+	// the usage when the process ends.
 	Store Store
 	// Evidence determines the outcomes of signed transactions: see EvidenceOf. The policy gives spends back on
 	// its proof only, whoever reports an outcome (Policy.ObserveOutcome). If nil, spends stay counted for as
@@ -156,8 +156,9 @@ type Policy struct {
 
 	// lock protects the following fields. It is held while limits are checked and usage is counted.
 	lock  sync.Mutex
+	log   Log
 	usage *Snapshot
-	// appended is the number of records of the store since its compaction, and pruned the time of the last
+	// appended is the number of records of the log since its compaction, and pruned the time of the last
 	// pruning of usage in Unix seconds.
 	appended int
 	pruned   int64
@@ -165,15 +166,8 @@ type Policy struct {
 
 var _ haggle.Signer = (*Policy)(nil)
 
-// WrongWalletError reports a store of another wallet than the signer's.
-type WrongWalletError struct{ Store, Signer solana.PublicKey }
-
-func (e *WrongWalletError) Error() string {
-	return fmt.Sprintf("store is of wallet %s, signer is %s", e.Store, e.Signer)
-}
-
-// New returns a policy around a signer, with the usage in the store. It returns a *MissingLimitsError for a
-// Config without money limits, and a *WrongWalletError for a store of another wallet.
+// New returns a policy around a signer, with the wallet's usage in the store. It returns a *MissingLimitsError
+// for a Config without money limits.
 func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, error) {
 	if signer == nil {
 		return nil, errors.New("haggle: policy: signer not set")
@@ -184,7 +178,7 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 	if err := errors.Join(config.missing(), checkDecoders(config.Decoders), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {
 		return nil, fmt.Errorf("haggle: policy: %w", err)
 	}
-	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone(), usage: newSnapshot()}
+	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone()}
 	return p, p.load(ctx)
 }
 

@@ -314,11 +314,13 @@ func TestPolicyReturnsOneSignatureOfAMessage(t *testing.T) {
 	message := s.message(s.create(friend, 1, 1))
 	require.NoError(t, s.signMessage(message))
 	first, store := solana.Signature{1}, &policy.MemoryStore{}
-	for record := range s.config.Store.Records(t.Context()) {
+	records, _ := s.records()
+	log := store.UsageLog(s.wallet())
+	for _, record := range records {
 		if record.Kind == policy.RecordSigned {
 			record.Signature = first // as another process has received it
 		}
-		require.NoError(t, store.Append(t.Context(), record))
+		require.NoError(t, log.Append(t.Context(), record))
 	}
 	s.config.Store = store
 	s.restart()

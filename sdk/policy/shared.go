@@ -7,7 +7,7 @@ import (
 	"maps"
 )
 
-// refresh applies the records that other processes have appended to a shared store.
+// refresh applies the records that other policies have appended.
 func (p *Policy) refresh(ctx context.Context) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -15,14 +15,10 @@ func (p *Policy) refresh(ctx context.Context) error {
 }
 
 func (p *Policy) refreshLocked(ctx context.Context) error {
-	shared, ok := p.config.Store.(SharedStore)
-	if !ok {
-		return nil
-	}
 	before := maps.Clone(p.usage.Messages)
 	consistent := true
-	for record, err := range shared.Further(ctx) {
-		if err = p.checkWallet(record, err); err != nil {
+	for record, err := range p.log.Next(ctx) {
+		if err != nil {
 			return fmt.Errorf("haggle: policy: usage: %w", err)
 		}
 		if record.Kind == RecordSnapshot {
@@ -36,7 +32,6 @@ func (p *Policy) refreshLocked(ctx context.Context) error {
 	}
 	if !consistent {
 		// The record refers to usage that is pruned here and not there.
-		p.usage, p.appended = newSnapshot(), 0
 		if err := p.readAll(ctx); err != nil {
 			return err
 		}
@@ -59,16 +54,11 @@ func (p *Policy) adopt(before map[Digest]*OpenMessage) {
 	}
 }
 
-func (p *Policy) checkWallet(record Record, err error) error {
-	if err == nil && record.Wallet != p.wallet {
-		err = &WrongWalletError{Store: record.Wallet, Signer: p.wallet}
-	}
-	return err
-}
-
+// readAll computes the usage from all records.
 func (p *Policy) readAll(ctx context.Context) error {
-	for record, err := range p.config.Store.Records(ctx) {
-		if err = p.checkWallet(record, err); err == nil {
+	p.log, p.usage, p.appended = p.config.Store.UsageLog(p.wallet), newSnapshot(), 0
+	for record, err := range p.log.Next(ctx) {
+		if err == nil {
 			p.appended++
 			err = p.usage.apply(record)
 		}
@@ -80,7 +70,7 @@ func (p *Policy) readAll(ctx context.Context) error {
 }
 
 // appendLocked makes a record durable and then applies it. decide returns the record for the present usage,
-// or nil for none. It is called again if other processes have appended records meanwhile.
+// or nil for none. It is called again if other policies have appended records meanwhile.
 func (p *Policy) appendLocked(ctx context.Context, decide func() (*Record, error)) error {
 	for {
 		record, err := decide()
@@ -90,7 +80,7 @@ func (p *Policy) appendLocked(ctx context.Context, decide func() (*Record, error
 		record.Wallet = p.wallet
 		record.Time = p.config.Now().Unix()
 		record.Day = max(record.Day, p.usage.Day)
-		err = p.config.Store.Append(ctx, *record)
+		err = p.log.Append(ctx, *record)
 		if err == nil {
 			p.appended++
 			return p.usage.apply(*record)

@@ -2,9 +2,6 @@ package policy_test
 
 import (
 	"context"
-	"iter"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,67 +12,48 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// sharedLog is a log in memory that several stores append to.
-type sharedLog struct {
-	lock    sync.Mutex
-	records []policy.Record
-	// dropped is the number of records that a snapshot has replaced.
-	dropped int
-}
-
-// sharedStore is one process's store of a log.
-type sharedStore struct {
-	log  *sharedLog
-	last int
-}
-
-func (s *sharedStore) Records(ctx context.Context) iter.Seq2[policy.Record, error] {
-	s.last = 0
-	return s.Further(ctx)
-}
-
-func (s *sharedStore) Further(context.Context) iter.Seq2[policy.Record, error] {
-	s.log.lock.Lock()
-	defer s.log.lock.Unlock()
-	records := slices.Clone(s.log.records[max(0, s.last-s.log.dropped):])
-	s.last = s.log.dropped + len(s.log.records)
-	return func(yield func(policy.Record, error) bool) {
-		for _, record := range records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
-}
-
-func (s *sharedStore) Append(_ context.Context, record policy.Record) error {
-	return s.write(func() { s.log.records = append(s.log.records, record) })
-}
-
-func (s *sharedStore) Replace(_ context.Context, record policy.Record) error {
-	return s.write(func() { s.log.dropped, s.log.records = s.last, []policy.Record{record} })
-}
-
-func (s *sharedStore) write(change func()) error {
-	s.log.lock.Lock()
-	defer s.log.lock.Unlock()
-	if s.last != s.log.dropped+len(s.log.records) {
-		return policy.ErrBehind
-	}
-	change()
-	s.last++
-	return nil
-}
-
 // newShared returns two processes that sign for one wallet.
 func newShared(t *testing.T) (first, second *stage) {
 	t.Helper()
-	log := &sharedLog{}
-	first = newStage(t, func(c *policy.Config) { c.Store = &sharedStore{log: log} })
-	second = newStage(t, func(c *policy.Config) { c.Store = &sharedStore{log: log} })
+	store := &policy.MemoryStore{}
+	first = newStage(t, func(c *policy.Config) { c.Store = store })
+	second = newStage(t, func(c *policy.Config) { c.Store = store })
 	second.me, second.signer = first.me, &countingSigner{Signer: first.me}
 	second.restart()
 	return first, second
+}
+
+// records returns all records of the wallet's usage, with the log behind the last one.
+func (s *stage) records() (found []policy.Record, log policy.Log) {
+	s.t.Helper()
+	log = s.config.Store.UsageLog(s.wallet())
+	for record, err := range log.Next(s.t.Context()) {
+		require.NoError(s.t, err)
+		found = append(found, record)
+	}
+	return found, log
+}
+
+func TestPoliciesOnOneStoreCountTogether(t *testing.T) {
+	first, second := newShared(t)
+	var signed uint64
+	for session := range uint64(24) {
+		for i, s := range []*stage{first, second} {
+			seller := newKeypair(t).PublicKey()
+			if s.signMessage(s.message(s.create(seller, 2*session+uint64(i), 1_000_000))) == nil {
+				signed += 1_000_000
+			}
+		}
+	}
+	require.EqualValues(t, mostPerDay, signed)
+}
+
+func TestUsageOfEachWalletIsItsOwn(t *testing.T) {
+	store := &policy.MemoryStore{}
+	for range 2 {
+		s := newStage(t, func(c *policy.Config) { c.Store = store })
+		require.NoError(t, s.sign(s.create(friend, 1, mostPerTransaction)))
+	}
 }
 
 func (s *stage) used() uint64 {
@@ -123,14 +101,16 @@ func TestSnapshotOfAnotherProcessKeepsTheAttempts(t *testing.T) {
 	message := first.message(first.create(friend, 1, mostPerTransaction))
 	compact := func() {
 		require.EqualValues(t, mostPerTransaction, second.used())
+		_, log := second.records()
 		for range 1_000 {
-			require.NoError(t, second.config.Store.Append(t.Context(), policy.Record{
+			require.NoError(t, log.Append(t.Context(), policy.Record{
 				Kind: policy.RecordApproved, Wallet: second.wallet(), Intent: policy.Digest{1},
 				Time: second.now.Unix(),
 			}))
 		}
 		second.restart()
-		require.Less(t, len(second.config.Store.(*sharedStore).log.records), 10)
+		left, _ := second.records()
+		require.Less(t, len(left), 10)
 	}
 	require.NoError(t, first.during(message, compact))
 	// Either process settles it, once.
@@ -152,4 +132,34 @@ func TestRecordAboutForgottenUsageIsApplied(t *testing.T) {
 	require.EqualValues(t, 2_000_000, second.policy.UsedWith(friend, mint))
 	require.NoError(t, first.sign(first.create(friend, 4, 1_000_000)))
 	require.EqualValues(t, 3_000_000, first.policy.UsedWith(friend, mint))
+}
+
+// Records that do not follow from each other are not added up.
+func TestRecordsHaveToFit(t *testing.T) {
+	s := newStage(t)
+	counted := policy.Record{Kind: policy.RecordCounted, Wallet: s.wallet(), Message: policy.Digest{1}, Spends: []policy.Spend{{Mint: mint, Amount: 5}}}
+	settled := policy.Record{Kind: policy.RecordSettled, Wallet: s.wallet(), Message: policy.Digest{1}, Outcome: transaction.Expired}
+	for name, records := range map[string][]policy.Record{
+		"signed before it is counted":  {{Kind: policy.RecordSigned, Wallet: s.wallet()}},
+		"settled before it is counted": {settled},
+		"settled twice":                {counted, settled, settled},
+		"of no kind":                   {{Wallet: s.wallet()}},
+	} {
+		s.config.Store = &policy.MemoryStore{}
+		_, log := s.records()
+		for _, record := range records {
+			require.NoError(t, log.Append(context.Background(), record))
+		}
+		_, err := policy.New(context.Background(), s.signer, s.config)
+		require.Error(t, err, name)
+	}
+	// A store that failed after its write gets the record again.
+	counted.Day = s.now.Unix() / (24 * 60 * 60)
+	s.config.Store = &policy.MemoryStore{}
+	_, log := s.records()
+	for range 2 {
+		require.NoError(t, log.Append(context.Background(), counted))
+	}
+	s.restart()
+	require.EqualValues(t, 5, s.policy.Used(mint), "it counts once")
 }

@@ -27,7 +27,7 @@ func (p *Policy) tidy(ctx context.Context) {
 	state, err := p.usage.clone()
 	if err == nil {
 		record := Record{Kind: RecordSnapshot, Wallet: p.wallet, Time: now.Unix(), Day: state.Day, Snapshot: state}
-		err = p.config.Store.Replace(ctx, record)
+		err = p.log.Replace(ctx, record)
 	}
 	if err != nil && !errors.Is(err, ErrBehind) {
 		p.config.Logger.WarnContext(ctx, "usage not compacted", "wallet", p.wallet, "reason", err)

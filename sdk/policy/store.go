@@ -77,48 +77,72 @@ type Validity struct {
 	Payer bool `json:"payer,omitempty"`
 }
 
-// Store keeps the records of one wallet's policy. Only one policy may use it at a time. Several processes
-// share usage by a [SharedStore].
+// Store stores the usage of wallets. All policies of a wallet that use one database count together, in one
+// process or in several. Packages store/sqlite and store/postgres open one.
 type Store interface {
-	// Records returns all records in the order in which they were appended. A policy calls it once, before
-	// Append.
-	Records(ctx context.Context) iter.Seq2[Record, error]
-	// Append adds a record. When it returns nil, the record survives a crash of the machine.
+	// UsageLog returns the usage log of a wallet, at its beginning. Each policy has a Log of its own.
+	UsageLog(wallet solana.PublicKey) Log
+}
+
+// ErrBehind reports that other policies have appended records that a Log has not returned yet.
+var ErrBehind = errors.New("haggle: policy: the usage log has further records")
+
+// Log is a policy's position in the usage log of a wallet. Append and Replace change nothing and return
+// [ErrBehind] if the log contains records that this Log has neither returned nor appended. So a policy counts a
+// message only if it knows all usage.
+type Log interface {
+	// Next returns the records that this Log has neither returned nor appended, in their order. If the log
+	// was replaced meanwhile, the first record is the snapshot.
+	Next(ctx context.Context) iter.Seq2[Record, error]
+	// Append adds a record. When it returns nil, the record survives a crash of the machine. After any error
+	// but ErrBehind the record may exist; then Next returns it.
 	Append(ctx context.Context, record Record) error
-	// Replace replaces all records by one, atomically. If it fails, the records are unchanged.
+	// Replace replaces all records by a snapshot, atomically.
 	Replace(ctx context.Context, record Record) error
 }
 
-// ErrBehind reports that other processes have appended records to a SharedStore that it has not returned yet.
-var ErrBehind = errors.New("haggle: policy: the store has further records")
-
-// SharedStore is a Store of a log that several processes append to, each with a SharedStore and a policy of
-// its own. Append and Replace change nothing and return [ErrBehind] if the log has records that this store
-// has neither returned nor appended. So a policy counts a message only if it knows all usage that counts.
-// Package policy/postgres has one.
-type SharedStore interface {
-	Store
-	// Further returns the records that this store has neither returned nor appended, in their order. If the
-	// log was replaced meanwhile, the first one is the snapshot.
-	Further(ctx context.Context) iter.Seq2[Record, error]
+// MemoryStore is a Store that loses the usage when the process ends. The zero value is empty.
+type MemoryStore struct {
+	lock sync.Mutex
+	logs map[solana.PublicKey]*memoryLog
 }
 
-// MemoryStore is a Store that loses its records, and so the usage of limits, when the process ends. The zero
-// value is empty.
-type MemoryStore struct {
-	lock    sync.Mutex
+// memoryLog is the log of a wallet.
+type memoryLog struct {
+	// first is the number of the first record.
+	first   int
 	records []Record
 }
 
-// Records returns all records.
-func (m *MemoryStore) Records(context.Context) iter.Seq2[Record, error] {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	return sequence(slices.Clone(m.records))
+func (l *memoryLog) end() int { return l.first + len(l.records) }
+
+// memoryPosition is a Log. next is the number of the record that it returns next.
+type memoryPosition struct {
+	store *MemoryStore
+	log   *memoryLog
+	next  int
 }
 
-func sequence(records []Record) iter.Seq2[Record, error] {
+// UsageLog implements [Store].
+func (m *MemoryStore) UsageLog(wallet solana.PublicKey) Log {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.logs == nil {
+		m.logs = map[solana.PublicKey]*memoryLog{}
+	}
+	if m.logs[wallet] == nil {
+		m.logs[wallet] = &memoryLog{}
+	}
+	return &memoryPosition{store: m, log: m.logs[wallet]}
+}
+
+// Next implements [Log].
+func (p *memoryPosition) Next(context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		p.store.lock.Lock()
+		records := slices.Clone(p.log.records[max(0, p.next-p.log.first):])
+		p.next = p.log.end()
+		p.store.lock.Unlock()
 		for _, record := range records {
 			if !yield(record, nil) {
 				return
@@ -127,18 +151,23 @@ func sequence(records []Record) iter.Seq2[Record, error] {
 	}
 }
 
-// Append adds a record.
-func (m *MemoryStore) Append(_ context.Context, record Record) error {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.records = append(m.records, record)
-	return nil
+// Append implements [Log].
+func (p *memoryPosition) Append(_ context.Context, record Record) error {
+	return p.write(func() { p.log.records = append(p.log.records, record) })
 }
 
-// Replace replaces all records by one.
-func (m *MemoryStore) Replace(_ context.Context, record Record) error {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.records = []Record{record}
+// Replace implements [Log].
+func (p *memoryPosition) Replace(_ context.Context, record Record) error {
+	return p.write(func() { p.log.first, p.log.records = p.next, []Record{record} })
+}
+
+func (p *memoryPosition) write(change func()) error {
+	p.store.lock.Lock()
+	defer p.store.lock.Unlock()
+	if p.next != p.log.end() {
+		return ErrBehind
+	}
+	change()
+	p.next++
 	return nil
 }

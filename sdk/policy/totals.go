@@ -33,7 +33,7 @@ type Totals struct {
 	Today, Negotiations, Counterparties []Total
 }
 
-// TotalsOf sums records, such as those of [ReadFile]: the amounts spent on the present day, and altogether.
+// TotalsOf sums the records of a [Log]: the amounts spent on the present day, and altogether.
 func TotalsOf(records []Record, now time.Time) (Totals, error) {
 	used := newSnapshot()
 	var totals Totals

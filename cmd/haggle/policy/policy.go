@@ -53,8 +53,8 @@ creates or joins; a term that is left out has the value above, which the specifi
 A sealed price is checked when the wallet commits to it; its reveal is then always signed.
 
 --policy-usage FILE stores the usage of the limits. Money counts when the wallet signs; a retry counts once,
-and what expires or fails is given back. One process at a time can use the file, and it belongs to one wallet.
-Several processes on several machines share the usage by --policy-usage postgres://USER@HOST/DATABASE.`
+and what expires or fails is given back. All processes that use the file share the usage, on several machines
+with --policy-usage postgres://USER@HOST/DATABASE.`
 
 func Command(s *session.Session) *cobra.Command {
 	return command.Group("policy", "Limit what the wallet signs; print the usage of the limits", policyHelp,
@@ -270,9 +270,9 @@ func newPolicyUsageCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "usage", Short: "Print the usage of a policy's limits",
 		Long: `Prints the usage that --policy-usage stores: what was spent today (in UTC), on each negotiation that is not
-over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent uses
-the file. Of a database it prints the usage of the wallet of --keypair.`,
-		Example: "  haggle policy usage --policy-usage usage --policy policy.json",
+over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent signs.
+The usage is the one of the wallet of --keypair.`,
+		Example: "  haggle policy usage --keypair buyer.json --policy-usage usage.db --policy policy.json",
 	}
 	command.Documents(cmd, usageView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return policyUsage(ctx, s) })

@@ -21,6 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/telemetry"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/store"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
@@ -58,7 +59,7 @@ type Flags struct {
 	client    *haggle.Client
 	exporters *telemetry.Exporters
 	signer    haggle.Signer
-	usage     usageStore
+	usage     *store.Store
 	// journal is nil without RegisterJournal.
 	journal *lazyStore
 }
@@ -171,7 +172,7 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	return client, nil
 }
 
-// Close closes the client, the journal and the usage file, which other processes can then open.
+// Close closes the client, the journal and the database of the usage.
 func (f *Flags) Close() error {
 	var failures []error
 	if f.client != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
-	"github.com/haggle-protocol/haggle/sdk/policy/postgres"
 )
 
 // ReadPolicy reads a file with a policy.
@@ -55,7 +54,7 @@ func (f *Flags) govern(ctx context.Context, signer haggle.Signer, config policy.
 	if err != nil {
 		return nil, err
 	}
-	usage, err := f.openUsage(ctx, signer.PublicKey())
+	usage, err := openState(ctx, f.UsagePath)
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -69,39 +68,23 @@ func (f *Flags) govern(ctx context.Context, signer haggle.Signer, config policy.
 	return governed, nil
 }
 
-// usageStore is a store of --policy-usage.
-type usageStore interface {
-	policy.Store
-	io.Closer
-}
-
-func (f *Flags) openUsage(ctx context.Context, wallet solana.PublicKey) (usageStore, error) {
-	if isPostgres(f.UsagePath) {
-		store, err := postgres.Open(ctx, f.UsagePath, wallet)
-		if err != nil {
-			return nil, &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "check the database"}
-		}
-		return store, nil
-	}
-	return policy.OpenFile(f.UsagePath)
-}
-
-// Usage returns the records of --policy-usage: of a file also while another process uses it, of a database
-// those of the wallet of --keypair.
+// Usage returns the usage records of the wallet of --keypair in --policy-usage.
 func (f *Flags) Usage(ctx context.Context) (records []policy.Record, err error) {
-	if !isPostgres(f.UsagePath) {
-		return policy.ReadFile(f.UsagePath)
-	}
 	wallet, err := f.Address(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store, err := f.openUsage(ctx, wallet)
+	if !isPostgres(f.UsagePath) {
+		if _, err := os.Stat(f.UsagePath); err != nil {
+			return nil, err
+		}
+	}
+	usage, err := openState(ctx, f.UsagePath)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	defer store.Close()
-	for record, err := range store.Records(ctx) {
+	defer func() { err = errors.Join(err, usage.Close()) }()
+	for record, err := range usage.UsageLog(wallet).Next(ctx) {
 		if err != nil {
 			return nil, usageError(err)
 		}
@@ -111,15 +94,7 @@ func (f *Flags) Usage(ctx context.Context) (records []policy.Record, err error) 
 }
 
 func usageError(err error) error {
-	return exitcode.AsUsage(exitcode.Match(fmt.Errorf("--policy-usage: %w", err),
-		exitcode.Case{Is: policy.ErrFileInUse, Kind: exitcode.Other,
-			Hint: "another process is using the file: wait until it ends; " +
-				"to read the usage meanwhile: haggle policy usage --policy-usage FILE"},
-		exitcode.Case{As: (*policy.DamagedFileError)(nil), Kind: exitcode.Other,
-			Hint: "nothing is signed without a valid usage file: restore the file"},
-		exitcode.Case{As: (*policy.WrongWalletError)(nil), Kind: exitcode.Usage,
-			Hint: "each wallet needs its own file: use another one with --policy-usage"},
-	), "")
+	return exitcode.AsUsage(stateError("--policy-usage", err), "")
 }
 
 var (

@@ -1,27 +1,27 @@
-package postgres_test
+package sqlite_test
 
 import (
 	"context"
 	"log"
 
 	"github.com/haggle-protocol/haggle/sdk/policy"
-	"github.com/haggle-protocol/haggle/sdk/policy/postgres"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Processes on several machines sign for one wallet. Together they never exceed a limit.
+// Processes on one machine sign for one wallet. Together they never exceed a limit.
 func ExampleOpen() {
 	var (
 		ctx    context.Context
 		key    *wallet.Keypair
 		limits policy.Config
 	)
-	store, err := postgres.Open(ctx, "postgres://agent@db.example/usage", key.PublicKey())
+	state, err := sqlite.Open(ctx, "/var/lib/agent/state.db")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer store.Close()
-	limits.Store = store
+	defer state.Close()
+	limits.Store = state
 	signer, err := policy.New(ctx, key, limits)
 	if err != nil {
 		log.Fatal(err)

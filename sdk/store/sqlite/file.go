@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/haggle-protocol/haggle/sdk/store"
+)
+
+// identify returns the identity of the file at a path. It never opens the file: to close it again would release
+// the locks of SQLite in this process.
+func identify(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	links, err := linksOf(path, info)
+	if err != nil {
+		return nil, err
+	}
+	if links > 1 {
+		return nil, fmt.Errorf("%w: %s has %d: use a file with one name", store.ErrHardLinks, path, links)
+	}
+	return info, nil
+}
+
+// file is an open file of SQLite.
+type file struct {
+	path string
+	info fs.FileInfo
+}
+
+// files are the database and its write-ahead log with its index. Another process that opens a database with a
+// missing or different log does not see the writes of this one.
+type files []file
+
+func openFiles(path string) (files, error) {
+	var all files
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := identify(path + suffix)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{path + suffix, info})
+	}
+	return all, nil
+}
+
+// check returns an error if a path no longer names the open file.
+func (f files) check() error {
+	for _, opened := range f {
+		info, err := identify(opened.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%w: %s is missing: end all processes that use it, then restore it",
+				store.ErrReplaced, opened.path)
+		case err != nil:
+			return err
+		case !os.SameFile(info, opened.info):
+			return fmt.Errorf("%w: %s is a different file: end all processes that use it, then restore it",
+				store.ErrReplaced, opened.path)
+		}
+	}
+	return nil
+}

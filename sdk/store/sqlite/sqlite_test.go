@@ -1,0 +1,209 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/store"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
+)
+
+var owner = solana.PublicKey{1}
+
+func open(t *testing.T, path string) *store.Store {
+	t.Helper()
+	state, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, state.Close()) })
+	return state
+}
+
+// create creates a database and closes it.
+func create(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "state.db")
+	state, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	require.NoError(t, count(t, state.UsageLog(owner)))
+	require.NoError(t, state.Close())
+	return path
+}
+
+// count writes a usage record.
+func count(t *testing.T, log policy.Log) error {
+	t.Helper()
+	return log.Append(t.Context(), policy.Record{Kind: policy.RecordApproved, Wallet: owner})
+}
+
+// read returns the number of further records.
+func read(t *testing.T, log policy.Log) (n int) {
+	t.Helper()
+	for _, err := range log.Next(t.Context()) {
+		require.NoError(t, err)
+		n++
+	}
+	return n
+}
+
+func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
+	path := create(t)
+	require.NoError(t, os.Chmod(path, 0o644))
+	open(t, path)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		require.NoError(t, err)
+		if runtime.GOOS != "windows" {
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), suffix)
+		}
+	}
+}
+
+func TestHardLinkIsRefused(t *testing.T) {
+	path := create(t)
+	second := filepath.Join(filepath.Dir(path), "second.db")
+	require.NoError(t, os.Link(path, second))
+	for _, name := range []string{path, second} {
+		_, err := sqlite.Open(t.Context(), name)
+		require.ErrorIs(t, err, store.ErrHardLinks)
+		require.EqualError(t, err, "state database: haggle: state database has several hard links: "+name+
+			" has 2: use a file with one name")
+	}
+}
+
+func TestHardLinkToAnOpenFileStopsWrites(t *testing.T) {
+	path := create(t)
+	state := open(t, path)
+	require.NoError(t, os.Link(path, path+".second"))
+	log := state.UsageLog(owner)
+	require.Equal(t, 1, read(t, log))
+	require.ErrorIs(t, count(t, log), store.ErrHardLinks)
+}
+
+func TestSymbolicLinksNameOneDatabase(t *testing.T) {
+	path := create(t)
+	directory := filepath.Join(t.TempDir(), "directory")
+	require.NoError(t, os.Symlink(filepath.Dir(path), directory))
+	link := filepath.Join(t.TempDir(), "link.db")
+	require.NoError(t, os.Symlink(path, link))
+	first, second, third := open(t, path), open(t, link), open(t, filepath.Join(directory, "state.db"))
+	for i, state := range []*store.Store{first, second, third} {
+		log := state.UsageLog(owner)
+		require.ErrorIs(t, count(t, log), policy.ErrBehind)
+		require.Equal(t, i+1, read(t, log))
+		require.NoError(t, count(t, log))
+		require.Equal(t, i+2, read(t, first.UsageLog(owner)))
+	}
+	_, err := os.Lstat(link + "-wal")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestWriteToADeletedOrReplacedFileFails(t *testing.T) {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		for name, damage := range map[string]func(path string) error{
+			"is missing": os.Remove,
+			"is a different file": func(path string) error {
+				content, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(path+".copy", content, 0o600); err != nil {
+					return err
+				}
+				return os.Rename(path+".copy", path)
+			},
+		} {
+			t.Run(suffix+" "+name, func(t *testing.T) {
+				path := create(t)
+				state := open(t, path)
+				log := state.UsageLog(owner)
+				require.Equal(t, 1, read(t, log))
+				require.NoError(t, count(t, log))
+				require.NoError(t, damage(path+suffix))
+				err := count(t, log)
+				require.ErrorIs(t, err, store.ErrReplaced)
+				require.EqualError(t, err, "state database "+path+": haggle: state database deleted or replaced: "+
+					path+suffix+" "+name+": end all processes that use it, then restore it")
+			})
+		}
+	}
+}
+
+func TestDamagedFileIsRefused(t *testing.T) {
+	for name, damage := range map[string]func(content []byte) []byte{
+		"text": func([]byte) []byte {
+			return []byte("not a database, but long enough to have a header of 100 bytes: " + string(make([]byte, 100)))
+		},
+		"truncated": func(content []byte) []byte { return content[:len(content)-len(content)/3] },
+		"a page":    func(content []byte) []byte { copy(content[4096:], make([]byte, 4096)); return content },
+	} {
+		path := create(t)
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, damage(content), 0o600))
+		_, err = sqlite.Open(t.Context(), path)
+		require.ErrorIs(t, err, store.ErrDamaged, name)
+		require.ErrorContains(t, err, path)
+	}
+}
+
+func TestDamagedRowIsAnError(t *testing.T) {
+	path := create(t)
+	execute(t, path, `UPDATE haggle_usage_records SET record = '{"kind":"counted","surprise":1}'`)
+	state := open(t, path)
+	for _, err := range state.UsageLog(owner).Next(t.Context()) {
+		require.ErrorIs(t, err, store.ErrDamaged)
+		require.ErrorContains(t, err, "usage record 1 of "+owner.String())
+	}
+}
+
+func execute(t *testing.T, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), statement)
+	require.NoError(t, err)
+}
+
+func TestOtherVersionIsRefused(t *testing.T) {
+	path := create(t)
+	execute(t, path, "INSERT INTO "+store.VersionTable+" (version_id, is_applied) VALUES (1000, 1)")
+	_, err := sqlite.Open(t.Context(), path)
+	require.ErrorIs(t, err, store.ErrVersion)
+
+	foreign := filepath.Join(t.TempDir(), "other.db")
+	execute(t, foreign, "CREATE TABLE haggle_journal (number INTEGER PRIMARY KEY)")
+	_, err = sqlite.Open(t.Context(), foreign)
+	require.ErrorIs(t, err, store.ErrVersion)
+	require.ErrorContains(t, err, foreign+": haggle: state database of another version: tables of another program")
+}
+
+func TestMissingDirectoryIsAnError(t *testing.T) {
+	_, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "none", "state.db"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestNewFileIsOpenedByManyAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a #?% name.db")
+	var opening sync.WaitGroup
+	for range 6 {
+		opening.Go(func() {
+			state, err := sqlite.Open(t.Context(), path)
+			if assert.NoError(t, err) {
+				assert.NoError(t, state.Close())
+			}
+		})
+	}
+	opening.Wait()
+	open(t, path)
+}
