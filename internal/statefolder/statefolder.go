@@ -1,4 +1,4 @@
-// Package statefolder finds the folder of the commands' state: journals, committed prices, the list of
+// Package statefolder finds the folder of the commands' state: journals, state databases, the list of
 // local chains and the gateway's database.
 package statefolder
 
@@ -19,8 +19,8 @@ const (
 	Localnets = "localnets"
 	// Mints records the decimals of mints at their first use.
 	Mints = "mints"
-	// Zopa has the committed prices.
-	Zopa = "zopa"
+	// State contains the default state databases.
+	State = "state"
 )
 
 // Path returns a folder below the state folder, which is haggle in $XDG_STATE_HOME or in ~/.local/state. A

@@ -22,6 +22,8 @@ const (
 	shutdownTimeout = 20 * time.Second
 	// actionLimit is longer than a transaction takes to land or to expire.
 	actionLimit = 3 * time.Minute
+	// settleLimit is the time limit of a write of the real cost.
+	settleLimit = 5 * time.Second
 )
 
 // do carries out the task of a negotiation.
@@ -66,17 +68,22 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 		return k.wouldDo(ctx, simulated, most)
 	}
 	l := k.laneOf(r.task)
-	free, again, err := l.budget.reserve(most, time.Now())
+	expense, retryIn, err := k.config.Store.ReserveExpense(ctx, l.budget, most)
 	switch {
 	case err != nil:
-		return Action{Outcome: Failed, Cost: most, Err: err}
-	case !free:
-		return Action{Outcome: OverBudget, Cost: most, Again: again, Err: fmt.Errorf("keeper: daily budget for %s used up: %d lamports", l.name, l.budget.limit)}
+		return Action{Outcome: Failed, Cost: most, Err: fmt.Errorf("keeper: %w", err)}
+	case expense == "":
+		return Action{
+			Outcome: OverBudget, Cost: most, Again: time.Now().Add(retryIn),
+			Err: fmt.Errorf("keeper: daily budget for %s used up: %d lamports", l.name, l.budget.Limit),
+		}
 	}
 	// The fees of others may rise until the transaction is made; its own stays within the reserved amount.
 	receipt, err := action.With(haggle.WithMaxPriorityFee(simulated.PriorityFee)).Do(ctx, k.signer)
 	done := k.done(ctx, most, simulated.Fee, receipt, err)
-	if err := l.budget.settle(most, done.Cost, time.Now()); err != nil {
+	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	if err := k.config.Store.SettleExpense(settling, expense, done.Cost); err != nil {
 		k.config.Logger.Error("returning a reserved amount to the budget failed", "error", err)
 	}
 	return done

@@ -1,81 +1,98 @@
 package keeper
 
 import (
+	"context"
+	"crypto/rand"
+	"fmt"
 	"math"
 	"sync"
 	"time"
+
+	"github.com/gagliardetto/solana-go"
 )
 
 const day = 24 * time.Hour
 
-type budget struct {
-	limit uint64
-	// file keeps the expenses when the process ends; nil keeps them in memory only.
-	file *budgetFile
-
-	lock sync.Mutex
-	// spent are the expenses, the oldest first; reserved is the highest cost of the actions in flight.
-	spent    []expense
-	reserved uint64
+// Budget limits the expenses of a wallet's keepers within 24 hours.
+type Budget struct {
+	// Wallet pays the expenses.
+	Wallet solana.PublicKey
+	// Name distinguishes the budgets of a wallet.
+	Name string
+	// Limit is in lamports. Unlimited sets no limit.
+	Limit uint64
 }
 
-// expense is the amount spent within a minute, and the machine's time of its last part in Unix seconds.
+// Store stores the expenses of keepers. All keepers of a wallet that use one database share its budgets, in one
+// process or in several. Packages store/sqlite and store/postgres open one.
+type Store interface {
+	// ReserveExpense adds an expense to a budget, in lamports, unless the expenses of the last 24 hours would
+	// exceed its limit. It returns the id of the expense, which is durable then. If the budget is used up, it
+	// returns an empty id and the time until the oldest expense ends.
+	ReserveExpense(ctx context.Context, budget Budget, lamports uint64) (id string, retryIn time.Duration, err error)
+	// SettleExpense replaces the lamports of an expense. Zero removes it. If it fails, the reserved lamports
+	// count for 24 hours.
+	SettleExpense(ctx context.Context, id string, lamports uint64) error
+}
+
+// memoryStore is a Store that loses the expenses when the process ends.
+type memoryStore struct {
+	lock     sync.Mutex
+	expenses map[string]expense
+}
+
+// expense is an amount that a budget has spent or reserved.
 type expense struct {
-	At       int64  `json:"at"`
-	Lamports uint64 `json:"lamports"`
+	wallet   solana.PublicKey
+	budget   string
+	at       time.Time
+	lamports uint64
 }
 
-// reserve takes the highest cost of an action off the rest, before the action is sent. It returns false if
-// the rest is too small, with the time when it grows. When reserve returns, the amount is in the file.
-func (b *budget) reserve(amount uint64, now time.Time) (ok bool, again time.Time, err error) {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	if amount <= b.limit && b.used(now) <= b.limit-amount {
-		b.reserved += amount
-		if err := b.save(now); err != nil {
-			b.reserved -= amount
-			return false, time.Time{}, err
+// ReserveExpense implements [Store].
+func (m *memoryStore) ReserveExpense(_ context.Context, budget Budget, lamports uint64) (string, time.Duration, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	now := time.Now()
+	var used uint64
+	oldest := now
+	for id, e := range m.expenses {
+		switch {
+		case now.Sub(e.at) >= day:
+			delete(m.expenses, id)
+		case e.wallet == budget.Wallet && e.budget == budget.Name:
+			used = sum(used, e.lamports)
+			if e.at.Before(oldest) {
+				oldest = e.at
+			}
 		}
-		return true, time.Time{}, nil
 	}
-	if len(b.spent) == 0 {
-		return false, now.Add(day), nil
+	if sum(used, lamports) > budget.Limit {
+		return "", oldest.Add(day).Sub(now), nil
 	}
-	return false, time.Unix(b.spent[0].At, 0).Add(day), nil
+	if m.expenses == nil {
+		m.expenses = map[string]expense{}
+	}
+	id := rand.Text()
+	m.expenses[id] = expense{budget.Wallet, budget.Name, now, lamports}
+	return id, 0, nil
 }
 
-// settle replaces a reserved amount by the amount spent, and gives back the difference. If it fails, the file
-// still has the reserved amount.
-func (b *budget) settle(reserved, spent uint64, now time.Time) error {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	b.reserved -= reserved
-	b.spent = spend(b.spent, expense{now.Unix(), spent})
-	return b.save(now)
-}
-
-// spend adds an expense to the one of the same minute, if there is one. So their number is limited.
-func spend(spent []expense, added expense) []expense {
-	if added.Lamports == 0 {
-		return spent
+// SettleExpense implements [Store].
+func (m *memoryStore) SettleExpense(_ context.Context, id string, lamports uint64) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	settled, known := m.expenses[id]
+	if !known {
+		return fmt.Errorf("keeper: unknown expense %s", id)
 	}
-	if last := len(spent) - 1; last >= 0 && spent[last].At/60 == added.At/60 {
-		spent[last].At, spent[last].Lamports = added.At, sum(spent[last].Lamports, added.Lamports)
-		return spent
+	if lamports == 0 {
+		delete(m.expenses, id)
+		return nil
 	}
-	return append(spent, added)
-}
-
-// used returns the expenses of the last day and the reserved amounts. The lock must be held.
-func (b *budget) used(now time.Time) uint64 {
-	for len(b.spent) > 0 && now.Sub(time.Unix(b.spent[0].At, 0)) >= day {
-		b.spent = b.spent[1:]
-	}
-	used := b.reserved
-	for _, one := range b.spent {
-		used = sum(used, one.Lamports)
-	}
-	return used
+	settled.at, settled.lamports = time.Now(), lamports
+	m.expenses[id] = settled
+	return nil
 }
 
 // sum returns the largest number if the sum overflows.
@@ -84,38 +101,4 @@ func sum(a, b uint64) uint64 {
 		return math.MaxUint64
 	}
 	return a + b
-}
-
-// save writes the expenses to the file, reserved amounts included. The lock must be held.
-func (b *budget) save(now time.Time) error {
-	if b.file == nil {
-		return nil
-	}
-	return b.file.write(spend(append([]expense(nil), b.spent...), expense{now.Unix(), b.reserved}))
-}
-
-// open reads the file, if there is one, and locks it until close.
-func (b *budget) open(now time.Time) error {
-	if b.file == nil {
-		return nil
-	}
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	spent, err := b.file.open()
-	if err != nil {
-		return err
-	}
-	b.spent = nil
-	for _, one := range spent {
-		one.At = min(one.At, now.Unix()) // the machine's clock may have been ahead before
-		b.spent = spend(b.spent, one)
-	}
-	return nil
-}
-
-func (b *budget) close() error {
-	if b.file == nil {
-		return nil
-	}
-	return b.file.close()
 }

@@ -1,113 +1,72 @@
 package keeper
 
 import (
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 )
 
-// opened returns a budget of 100 lamports with a file, as a process has it after its start.
-func opened(t *testing.T, path string, now time.Time) *budget {
-	t.Helper()
-	b := &budget{limit: 100, file: &budgetFile{path: path}}
-	require.NoError(t, b.open(now))
-	return b
+func TestBudgetCoversOneDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryStore{}
+		budget := Budget{Wallet: solana.PublicKey{1}, Limit: 100}
+		reserve := func(lamports uint64) (string, time.Duration) {
+			id, retryIn, err := store.ReserveExpense(t.Context(), budget, lamports)
+			require.NoError(t, err)
+			return id, retryIn
+		}
+		first, _ := reserve(60)
+		require.NotEmpty(t, first)
+		refused, _ := reserve(41)
+		require.Empty(t, refused, "a reserved amount counts")
+		require.NoError(t, store.SettleExpense(t.Context(), first, 30))
+		time.Sleep(time.Hour)
+		second, _ := reserve(70)
+		require.NoError(t, store.SettleExpense(t.Context(), second, 70))
+		time.Sleep(time.Hour)
+		refused, retryIn := reserve(1)
+		require.Empty(t, refused)
+		require.Equal(t, 22*time.Hour, retryIn)
+		time.Sleep(retryIn)
+		refused, _ = reserve(31)
+		require.Empty(t, refused)
+		third, _ := reserve(30)
+		require.NotEmpty(t, third, "expenses older than a day do not count")
+		require.NoError(t, store.SettleExpense(t.Context(), third, 0))
+		time.Sleep(time.Hour)
+		whole, _ := reserve(100)
+		require.NotEmpty(t, whole)
+		time.Sleep(3 * day)
+		refused, retryIn = reserve(101)
+		require.Empty(t, refused)
+		require.Equal(t, day, retryIn)
+		require.Error(t, store.SettleExpense(t.Context(), "unknown", 1))
+	})
 }
 
-// A keeper that is killed repeatedly must not get a new daily budget each time.
-func TestBudgetSurvivesTheProcess(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "budget")
-	begun := time.Unix(1_800_000_000, 0)
-	b := opened(t, path, begun)
-	ok, _, err := b.reserve(60, begun)
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.NoError(t, b.settle(60, 40, begun))
-	ok, _, err = b.reserve(50, begun.Add(time.Hour))
-	require.NoError(t, err)
-	require.True(t, ok)
-	// The process is killed while it sends the second transaction, whose outcome is unknown.
-	require.NoError(t, b.close())
-
-	b = opened(t, path, begun.Add(2*time.Hour))
-	require.EqualValues(t, 90, b.used(begun.Add(2*time.Hour)))
-	ok, again, err := b.reserve(11, begun.Add(2*time.Hour))
-	require.NoError(t, err)
-	require.False(t, ok)
-	require.Equal(t, begun.Add(day), again)
-	ok, _, err = b.reserve(10, begun.Add(2*time.Hour))
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.NoError(t, b.settle(10, 0, begun.Add(2*time.Hour)))
-	require.NoError(t, b.close())
-
-	// The clock was ahead and has been corrected.
-	b = opened(t, path, begun.Add(-time.Hour))
-	require.EqualValues(t, 90, b.used(begun.Add(-time.Hour)))
-	require.Zero(t, b.used(begun.Add(23*time.Hour)), "the expense ends a day after the corrected time")
-	require.NoError(t, b.close())
-}
-
-func TestBudgetFileStaysSmall(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "budget")
-	now := time.Unix(1_800_000_000, 0)
-	b := &budget{limit: Unlimited, file: &budgetFile{path: path}}
-	require.NoError(t, b.open(now))
-	for range 200 {
-		now = now.Add(time.Second)
-		_, _, err := b.reserve(5_000, now)
+func TestBudgetsOfOtherNamesAndWalletsAreSeparate(t *testing.T) {
+	store := &memoryStore{}
+	for _, budget := range []Budget{
+		{Wallet: solana.PublicKey{1}, Name: "closes", Limit: 100}, {Wallet: solana.PublicKey{1}, Limit: 100},
+		{Wallet: solana.PublicKey{2}, Limit: 100},
+	} {
+		id, _, err := store.ReserveExpense(t.Context(), budget, 100)
 		require.NoError(t, err)
-		require.NoError(t, b.settle(5_000, 5_000, now))
+		require.NotEmpty(t, id)
 	}
-	require.EqualValues(t, 200*5_000, b.used(now))
-	require.LessOrEqual(t, len(b.spent), 5)
-	require.NoError(t, b.close())
-	left, err := os.ReadDir(filepath.Dir(path))
+}
+
+func TestExpensesDoNotWrapAround(t *testing.T) {
+	store := &memoryStore{}
+	budget := Budget{Limit: math.MaxUint64 - 1}
+	id, _, err := store.ReserveExpense(t.Context(), budget, math.MaxUint64-1)
 	require.NoError(t, err)
-	require.Len(t, left, 2, "the file and its lock")
-}
-
-func TestBudgetFileIsLocked(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "budget")
-	b := opened(t, path, time.Now())
-	other := &budget{limit: 100, file: &budgetFile{path: path}}
-	err := other.open(time.Now())
-	require.ErrorIs(t, err, ErrBudgetInUse)
-	require.ErrorContains(t, err, path)
-	require.NoError(t, b.close())
-	require.NoError(t, other.open(time.Now()))
-	require.NoError(t, other.close())
-}
-
-func TestDamagedBudgetFileIsAnError(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "budget")
-	for _, content := range []string{"", "{", `{"version":2}`, `{"version":1,"spent":[{"at":1,"lamports":-1}]}`, "null"} {
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-		err := (&budget{limit: 100, file: &budgetFile{path: path}}).open(time.Now())
-		require.ErrorIs(t, err, ErrBudgetDamaged, content)
-		require.ErrorContains(t, err, path)
-	}
-	now := time.Now()
-	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, `{"version":1,"spent":[{"at":%d,"lamports":%d},{"at":%d,"lamports":5}]}`,
-		now.Unix(), uint64(math.MaxUint64), now.Unix()), 0o600))
-	b := opened(t, path, now)
-	require.EqualValues(t, uint64(math.MaxUint64), b.used(now), "and the sum does not wrap around")
-	require.NoError(t, b.close())
-}
-
-func TestReservationFailsIfTheFileCannotBeWritten(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "gone")
-	require.NoError(t, os.Mkdir(folder, 0o700))
-	b := opened(t, filepath.Join(folder, "budget"), time.Now())
-	require.NoError(t, os.RemoveAll(folder))
-	ok, _, err := b.reserve(1, time.Now())
-	require.Error(t, err)
-	require.False(t, ok)
-	require.Zero(t, b.reserved)
-	require.NoError(t, b.close())
+	require.NotEmpty(t, id)
+	id, _, err = store.ReserveExpense(t.Context(), budget, 2)
+	require.NoError(t, err)
+	require.Empty(t, id)
 }

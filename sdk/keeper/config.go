@@ -61,14 +61,13 @@ type Config struct {
 	// MaxFee limits the cost of one action in lamports, including the rent of accounts that it creates. If
 	// zero, DefaultMaxFee is used.
 	MaxFee uint64
-	// DailyBudget limits the cost of all actions of this keeper within 24 hours, in lamports. An action that
-	// could exceed its part, closes CloseShareBps and other actions the rest, waits. If zero, DefaultDailyBudget is used. Without BudgetFile a restarted keeper has
-	// the whole budget again.
+	// DailyBudget limits the cost of all actions within 24 hours, in lamports. Closes use the part
+	// CloseShareBps, other actions the rest; an action that could exceed its part waits. If zero,
+	// DefaultDailyBudget is used.
 	DailyBudget uint64
-	// BudgetFile is the path of a file that keeps the expenses when the keeper ends; those of closes are in a
-	// second file with the suffix ".closes". The highest cost of an action is written before the action is
-	// sent. Two keepers cannot share the files. If empty, the expenses are kept in memory.
-	BudgetFile string
+	// Store stores the expenses. The keepers of the wallet that use one database share DailyBudget, also after a
+	// restart. If nil, the expenses are kept in memory, and a restarted keeper has the whole budget again.
+	Store Store
 	// DryRun reports the due actions and their costs, and signs nothing.
 	DryRun bool
 	// Check, if set, is called in a dry run for each action whose simulation succeeds. Its error becomes the
@@ -138,13 +137,6 @@ type Action struct {
 	Err error
 }
 
-func (c *Config) budgetFile(suffix string) *budgetFile {
-	if c.BudgetFile == "" {
-		return nil
-	}
-	return &budgetFile{path: c.BudgetFile + suffix}
-}
-
 // lists reports whether Mints, or their default, contain the mint.
 func (c *Config) lists(mint solana.PublicKey) bool {
 	if c.Mints == nil {
@@ -168,6 +160,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.CloseShareBps = cmp.Or(c.CloseShareBps, DefaultCloseShareBps)
 	c.MaxFee = cmp.Or(c.MaxFee, DefaultMaxFee)
 	c.DailyBudget = cmp.Or(c.DailyBudget, DefaultDailyBudget)
+	if c.Store == nil {
+		c.Store = &memoryStore{}
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -28,7 +28,8 @@
 // Any number of keepers can run at the same time, beside the parties' agents. The parties have Config.Grace
 // to act themselves, and Config.Jitter separates the keepers. A keeper reads the negotiation again and
 // simulates the transaction before it sends. The later keeper fails in simulation, pays no fee and reports
-// nothing; only two keepers that send at the same moment cost one of them a fee. An action that fails, such
+// nothing; only two keepers that send at the same moment cost one of them a fee. Keepers of one wallet share its
+// budgets by Config.Store. An action that fails, such
 // as a closing with a payout that cannot be delivered, is retried after pauses that double.
 //
 // # Events and scans
@@ -37,5 +38,5 @@
 // negotiations that it changed, and acts when their deadlines have passed by the chain's clock. A periodic
 // scan (Config.ScanEvery) finds missed negotiations; while no hints arrive, it runs every 30 s.
 //
-// A keeper can be killed at any time. Its only state is the expenses, which Config.BudgetFile keeps.
+// A keeper can be killed at any time. Its only state is the expenses in Config.Store.
 package keeper

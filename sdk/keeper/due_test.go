@@ -77,31 +77,6 @@ func TestKeepersWaitDifferently(t *testing.T) {
 	require.Equal(t, time.Minute, one.patience(solana.PublicKey{}))
 }
 
-func TestBudgetCoversOneDay(t *testing.T) {
-	b := &budget{limit: 100}
-	begun := time.Unix(1_800_000_000, 0)
-	reserve := func(amount uint64, at time.Time) bool {
-		ok, _, err := b.reserve(amount, at)
-		require.NoError(t, err)
-		return ok
-	}
-	require.True(t, reserve(60, begun))
-	require.False(t, reserve(41, begun), "a reserved amount counts")
-	require.NoError(t, b.settle(60, 30, begun))
-	require.True(t, reserve(70, begun.Add(time.Hour)))
-	require.NoError(t, b.settle(70, 70, begun.Add(time.Hour)))
-	ok, again, err := b.reserve(1, begun.Add(2*time.Hour))
-	require.NoError(t, err)
-	require.False(t, ok)
-	require.Equal(t, begun.Add(day), again)
-	require.False(t, reserve(31, begun.Add(day)))
-	require.True(t, reserve(30, begun.Add(day)), "expenses older than a day do not count")
-	require.NoError(t, b.settle(30, 0, begun.Add(day)))
-	require.True(t, reserve(100, begun.Add(day+time.Hour)))
-	require.False(t, reserve(101, begun.Add(3*day)))
-	require.Zero(t, (&budget{limit: Unlimited}).used(begun))
-}
-
 // An action that another sender did first is lost, by whatever error that shows; an unknown outcome is a
 // failure.
 func TestActionOfAnotherSenderIsLost(t *testing.T) {

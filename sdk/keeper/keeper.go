@@ -107,7 +107,7 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Keeper, e
 		changed: make(chan struct{}, 1),
 		records: make(map[solana.PublicKey]*record),
 	}
-	k.urgent, k.closes = newLanes(&k.config)
+	k.urgent, k.closes = newLanes(&k.config, k.self)
 	k.queued.L = &k.lock
 	return k, nil
 }
@@ -127,14 +127,12 @@ func retryPause(outcome Outcome) *backoff.ExponentialBackOff {
 var ErrRunning = errors.New("keeper: already running")
 
 // Run acts until the context ends, completes the actions in flight, and returns the context's error. It
-// retries every failed request. It returns [ErrBudgetInUse], [ErrBudgetDamaged] or the system's error if it
-// cannot open Config.BudgetFile.
-func (k *Keeper) Run(ctx context.Context) (err error) {
-	end, err := k.begin()
-	if err != nil {
-		return err
+// retries every failed request.
+func (k *Keeper) Run(ctx context.Context) error {
+	if k.running.Swap(true) {
+		return ErrRunning
 	}
-	defer func() { err = errors.Join(err, end()) }()
+	defer k.running.Store(false)
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() { k.listen(ctx) })
@@ -161,26 +159,6 @@ func (k *Keeper) Run(ctx context.Context) (err error) {
 		k.rest(ctx, min(next, k.untilScan(scanned)))
 	}
 	return context.Cause(ctx)
-}
-
-// begin reserves the keeper and its budget files until end is called.
-func (k *Keeper) begin() (end func() error, err error) {
-	if k.running.Swap(true) {
-		return nil, ErrRunning
-	}
-	now := time.Now()
-	if err := k.urgent.budget.open(now); err != nil {
-		k.running.Store(false)
-		return nil, err
-	}
-	if err := k.closes.budget.open(now); err != nil {
-		k.running.Store(false)
-		return nil, errors.Join(err, k.urgent.budget.close())
-	}
-	return func() error {
-		defer k.running.Store(false)
-		return errors.Join(k.urgent.budget.close(), k.closes.budget.close())
-	}, nil
 }
 
 // untilScan returns the time until the next scan; scanned is that of the last one.
@@ -217,13 +195,12 @@ func (k *Keeper) rest(ctx context.Context, length time.Duration) {
 }
 
 // Once carries out all tasks that are due, and those that follow from them, without Config.Grace, and
-// returns. Its errors are those of Run.
-func (k *Keeper) Once(ctx context.Context) (err error) {
-	end, err := k.begin()
-	if err != nil {
-		return err
+// returns.
+func (k *Keeper) Once(ctx context.Context) error {
+	if k.running.Swap(true) {
+		return ErrRunning
 	}
-	defer func() { err = errors.Join(err, end()) }()
+	defer k.running.Store(false)
 	serving, stop := context.WithCancel(ctx)
 	finish := k.serveLanes(serving)
 	defer finish()

@@ -3,7 +3,6 @@ package keeper_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -425,22 +425,42 @@ func TestClosesDoNotUseTheBudgetOfExpiries(t *testing.T) {
 	require.Len(t, w.reported(keeper.Done), 2)
 }
 
-// A restarted keeper continues with the budget that it had.
-func TestRestartedKeeperKeepsItsExpenses(t *testing.T) {
+// fullDisk is a store that cannot write.
+type fullDisk struct{}
+
+func (fullDisk) ReserveExpense(context.Context, keeper.Budget, uint64) (string, time.Duration, error) {
+	return "", 0, errors.New("the disk is full")
+}
+
+func (fullDisk) SettleExpense(context.Context, string, uint64) error { return nil }
+
+func TestNothingIsSentIfTheReservationFails(t *testing.T) {
+	s := setStage(t)
+	s.agreed()
+	w := s.keeper(keeper.Config{Store: fullDisk{}})
+	require.NoError(t, w.Once(s.ctx))
+	require.Empty(t, w.reported(keeper.Done))
+	failed := w.reported(keeper.Failed)
+	require.Len(t, failed, 1)
+	require.ErrorContains(t, failed[0].Err, "the disk is full")
+}
+
+// Keepers of one wallet on one database, at once and after a restart.
+func TestKeepersShareADailyBudget(t *testing.T) {
 	s := setStage(t)
 	for range 3 {
 		s.agreed()
 	}
-	config := keeper.Config{DailyBudget: 20_000, CloseShareBps: 5000, BudgetFile: filepath.Join(t.TempDir(), "budget")}
-	first := s.keeper(config)
+	state, err := sqlite.Open(s.ctx, filepath.Join(t.TempDir(), "state.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, state.Close()) })
+	config := keeper.Config{DailyBudget: 20_000, CloseShareBps: 5000, Store: state}
+	key := s.wallet()
+	first := s.keeperOf(key, config)
 	require.NoError(t, first.Once(s.ctx))
 	require.Len(t, first.reported(keeper.Done), 2)
-	again := s.keeper(config)
-	require.NoError(t, again.Once(s.ctx))
-	require.Empty(t, again.reported(keeper.Done))
-	require.Len(t, again.reported(keeper.OverBudget), 1)
-
-	require.NoError(t, os.WriteFile(config.BudgetFile, []byte("?"), 0o600))
-	require.ErrorIs(t, s.keeper(config).Once(s.ctx), keeper.ErrBudgetDamaged)
-	require.ErrorIs(t, s.keeper(config).Run(s.ctx), keeper.ErrBudgetDamaged)
+	second := s.keeperOf(key, config)
+	require.NoError(t, second.Once(s.ctx))
+	require.Empty(t, second.reported(keeper.Done))
+	require.Len(t, second.reported(keeper.OverBudget), 1)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gagliardetto/solana-go"
 	"golang.org/x/time/rate"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
@@ -23,28 +24,28 @@ type lane struct {
 	tookListed bool
 
 	pace   *rate.Limiter
-	budget budget
+	budget Budget
 	// slots has an element for each action in flight.
 	slots chan struct{}
 }
 
 // newLanes returns the lane of expiries, releases and settlements, and the lane of closes.
-func newLanes(config *Config) (urgent, closes *lane) {
+func newLanes(config *Config, wallet solana.PublicKey) (urgent, closes *lane) {
 	part := float64(config.CloseShareBps) / wholeBps
 	most := rate.Every(time.Minute) * rate.Limit(config.ActionsPerMinute)
 	closing := config.closeBudget()
 	closes = &lane{
 		name: "closes",
 		pace: rate.NewLimiter(most*rate.Limit(part), 1), slots: make(chan struct{}, 1),
-		budget: budget{limit: closing, file: config.budgetFile(".closes")},
+		budget: Budget{Wallet: wallet, Name: "closes", Limit: closing},
 	}
 	urgent = &lane{
 		name: "expiries, releases and settlements",
 		pace: rate.NewLimiter(most*rate.Limit(1-part), 1), slots: make(chan struct{}, config.Concurrency),
-		budget: budget{limit: config.DailyBudget, file: config.budgetFile("")},
+		budget: Budget{Wallet: wallet, Name: "urgent", Limit: config.DailyBudget},
 	}
 	if config.DailyBudget != Unlimited {
-		urgent.budget.limit -= closing
+		urgent.budget.Limit -= closing
 	}
 	return urgent, closes
 }

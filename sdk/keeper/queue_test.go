@@ -92,9 +92,9 @@ func TestCloseShareDividesTheBudget(t *testing.T) {
 	} {
 		config, err := Config{DailyBudget: c.daily, CloseShareBps: c.share}.withDefaults()
 		require.NoError(t, err)
-		urgent, closes := newLanes(&config)
-		require.Equal(t, c.urgent, urgent.budget.limit, c.daily)
-		require.Equal(t, c.closes, closes.budget.limit, c.daily)
+		urgent, closes := newLanes(&config, solana.PublicKey{})
+		require.Equal(t, c.urgent, urgent.budget.Limit, c.daily)
+		require.Equal(t, c.closes, closes.budget.Limit, c.daily)
 	}
 	_, err := Config{CloseShareBps: 10_000}.withDefaults()
 	require.ErrorContains(t, err, "CloseShareBps 10000")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"time"
 
@@ -36,8 +35,8 @@ take turns, and every second action is for a mint of --mints.
 
 Several keepers can run at the same time. The later one fails in simulation, pays no fee and prints nothing;
 two that send at the same moment, which --jitter makes rare, cost one of them a fee. A keeper receives
-events, and scans all negotiations from time to time for those that it missed. A restarted keeper has its
-whole --budget again, unless --budget-file keeps the expenses. It writes its transactions to --journal, which
+events, and scans all negotiations from time to time for those that it missed. The expenses are in --state: the
+wallet's keepers that use one database share --budget. The keeper writes its transactions to --journal, which
 other commands can use at the same time. With --json it prints one document per action.`
 
 // keeperCommand has the flags of haggle keeper.
@@ -48,7 +47,6 @@ type keeperCommand struct {
 	rate, closeShare     uint16
 	mints                []string
 	maxFee, budget       uint64
-	budgetFile           string
 	verbose              bool
 }
 
@@ -73,7 +71,6 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringSliceVar(&k.mints, "mints", nil, "mints that every second action is for, while many are due (default: SOL and USDC)")
 	flags.Uint64Var(&k.maxFee, "max-fee", keeper.DefaultMaxFee, "most that one action may cost, rent of new accounts included, in lamports")
 	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
-	flags.StringVar(&k.budgetFile, "budget-file", "", "file with the expenses of the last 24 hours; for one keeper at a time")
 	flags.BoolVarP(&k.verbose, "verbose", "v", false, "log to stderr also the actions that others sent first")
 	command.Documents(cmd, keeperAction{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
@@ -103,10 +100,14 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	state, err := k.Connection.State(ctx)
+	if err != nil {
+		return err
+	}
 	var failed error
 	works, err := keeper.New(client, key, keeper.Config{
 		ScanEvery: time.Duration(k.every), Grace: orNone(k.grace), Jitter: orNone(k.jitter), ActionsPerMinute: int(k.rate),
-		MaxFee: k.maxFee, DailyBudget: k.budget, BudgetFile: k.budgetFile, DryRun: k.dryRun, Logger: k.logger(),
+		MaxFee: k.maxFee, DailyBudget: k.budget, Store: state, DryRun: k.dryRun, Logger: k.logger(),
 		CloseShareBps: k.closeShare, Mints: mints,
 		Check: func(ctx context.Context, run *haggle.DryRun) error {
 			_, err := onchain.CheckPolicy(ctx, key, run)
@@ -124,24 +125,11 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 	}
 	if k.once {
 		// Failed actions are retried by the next run; the exit code reports that there are some.
-		return k.explained(errors.Join(works.Once(ctx), failed))
+		return errors.Join(works.Once(ctx), failed)
 	}
 	err = works.Run(ctx)
 	if stopped := ctx.Err(); stopped != nil && errors.Is(err, context.Canceled) {
 		return nil // Ctrl-C is the usual end
-	}
-	return k.explained(err)
-}
-
-// explained adds a hint to the error of an unusable budget file.
-func (k *keeperCommand) explained(err error) error {
-	switch {
-	case k.budgetFile != "" && errors.As(err, new(*fs.PathError)):
-		return fmt.Errorf("--budget-file: %w", err)
-	case errors.Is(err, keeper.ErrBudgetInUse):
-		return exitcode.WithHint(err, "use another --budget-file: two keepers cannot share one")
-	case errors.Is(err, keeper.ErrBudgetDamaged):
-		return exitcode.WithHint(err, "restore the file, or start a new one with --budget-file")
 	}
 	return err
 }

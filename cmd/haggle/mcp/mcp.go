@@ -26,8 +26,7 @@ of the wallet configures it as a server of the agent's program, which starts it.
   haggle_reject   ends a negotiation without a deal
   haggle_status   reads a negotiation or lists the open ones; can wait for the other side
 
-It signs only within a spending policy: --policy and --policy-usage are required (haggle policy --help has a
-complete one). No approval is possible while it runs, so a transaction above "approveAbove" is denied.
+It signs only within a spending policy: --policy is required (haggle policy --help has a complete one). No approval is possible while it runs, so a transaction above "approveAbove" is denied.
 
 Tools that send have "dry_run", which signs nothing, and "idempotency_key", which prevents a second
 transaction. A call that takes longer than --wait returns the outcome "unknown" and the state;
@@ -38,9 +37,9 @@ func Command(s *session.Session, version string) *cobra.Command {
 	wait := duration.Flag(mcpchain.DefaultWait)
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve the wallet to an agent by MCP, within a spending policy", Long: mcpHelp,
-		Example: `  haggle mcp -C buyer.yml --policy policy.json --policy-usage buyer.usage
+		Example: `  haggle mcp -C buyer.yml --policy policy.json
   {"mcpServers": {"haggle": {"command": "haggle", "args": ["mcp", "-C", "/path/to/buyer.yml",
-     "--policy", "/path/to/policy.json", "--policy-usage", "/path/to/buyer.usage"]}}}`,
+     "--policy", "/path/to/policy.json"]}}}`,
 	}
 	cmd.Flags().Var(&wait, "wait", "how long a call waits for the confirmation of its transaction")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
@@ -57,7 +56,7 @@ func serve(ctx context.Context, s *session.Session, wait time.Duration, version 
 		return &exitcode.Error{Kind: exitcode.Usage,
 			Err: errors.New("--policy not set: haggle mcp signs only within a spending policy"),
 			Hint: "write one as in haggle policy --help, check it with haggle policy check FILE, " +
-				"then add --policy FILE --policy-usage FILE"}
+				"then add --policy FILE"}
 	case s.Connection.JournalPath == "none":
 		return exitcode.Usagef("--journal none: haggle mcp needs a journal, " +
 			"which prevents that an action is executed twice")

@@ -3,9 +3,7 @@ package policy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -52,9 +50,9 @@ creates or joins; a term that is left out has the value above, which the specifi
 
 A sealed price is checked when the wallet commits to it; its reveal is then always signed.
 
---policy-usage FILE stores the usage of the limits. Money counts when the wallet signs; a retry counts once,
-and what expires or fails is given back. All processes that use the file share the usage, on several machines
-with --policy-usage postgres://USER@HOST/DATABASE.`
+The state database (--state) stores the usage of the limits. Money counts when the wallet signs; a retry counts
+once, and what expires or fails is given back. All processes that use the database share the usage, on several
+machines with --state postgres://USER@HOST/DATABASE.`
 
 func Command(s *session.Session) *cobra.Command {
 	return command.Group("policy", "Limit what the wallet signs; print the usage of the limits", policyHelp,
@@ -269,10 +267,10 @@ func orEveryone(allowed []solana.PublicKey, everyone string) string {
 func newPolicyUsageCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "usage", Short: "Print the usage of a policy's limits",
-		Long: `Prints the usage that --policy-usage stores: what was spent today (in UTC), on each negotiation that is not
+		Long: `Prints the usage in the state database (--state): what was spent today (in UTC), on each negotiation that is not
 over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent signs.
 The usage is the one of the wallet of --keypair.`,
-		Example: "  haggle policy usage --keypair buyer.json --policy-usage usage.db --policy policy.json",
+		Example: "  haggle policy usage --keypair buyer.json --policy policy.json",
 	}
 	command.Documents(cmd, usageView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return policyUsage(ctx, s) })
@@ -301,13 +299,7 @@ type usageView struct {
 }
 
 func policyUsage(ctx context.Context, s *session.Session) error {
-	if s.Connection.UsagePath == "" {
-		return exitcode.Usagef("--policy-usage not set: haggle policy usage --policy-usage FILE")
-	}
 	records, err := s.Connection.Usage(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return exitcode.Usagef("--policy-usage: file %s does not exist", s.Connection.UsagePath)
-	}
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package zopa
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -12,11 +14,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
-	"github.com/haggle-protocol/haggle/internal/zopastore"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store"
 )
 
 const zopaHelp = `Compares the reservation prices of both sides before the first offer, and hides each price until both
@@ -30,8 +31,8 @@ If the buyer's price is at least the seller's, their midpoint becomes an offer t
 accept. Otherwise the negotiation ends, and escrow and bond are returned. A seller that does not reveal
 after the buyer, or rejects before the buyer's first offer, loses its bond.
 
---store keeps the price and the nonce of the hash on this machine from before the hash is sent until the
-price is revealed. The price cannot be revealed without them: use the same machine, or copy the folder.`
+The state database (--state) keeps the price and the nonce of the hash from before the hash is sent until the
+price is revealed. The price cannot be revealed without them: reveal it with the same database.`
 
 // Command returns "haggle zopa".
 func Command(s *session.Session) *cobra.Command {
@@ -40,26 +41,7 @@ func Command(s *session.Session) *cobra.Command {
 	return group
 }
 
-// storeFlag is the folder with the committed prices.
-type storeFlag struct{ dir string }
-
-func (f *storeFlag) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "store", "", "folder with the committed prices (default: ~/.local/state/haggle/zopa, or below $XDG_STATE_HOME)")
-}
-
-func (f *storeFlag) store() (zopastore.Store, error) {
-	if f.dir != "" {
-		return zopastore.Store{Dir: f.dir}, nil
-	}
-	dir, err := statefolder.Path(statefolder.Zopa)
-	if err != nil {
-		return zopastore.Store{}, fmt.Errorf("no folder for committed prices: %w", err)
-	}
-	return zopastore.Store{Dir: dir}, nil
-}
-
 func newCommitCommand(s *session.Session) *cobra.Command {
-	var kept storeFlag
 	cmd := &cobra.Command{
 		Use: "commit NEGOTIATION PRICE", Short: "Commit to a reservation price (buyer, then seller)",
 		Long: `Commits to the highest price that the buyer would pay, or the lowest that the seller would accept, without
@@ -67,18 +49,17 @@ publishing it. The price and the nonce that hides it are written to the disk bef
 Repeated with the same price, the command sends the same hash.`,
 		Example: "  haggle zopa commit NEGOTIATION 3.5",
 	}
-	kept.register(cmd)
 	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
-		return commit(ctx, s, arguments[0], arguments[1], &kept)
+		return commit(ctx, s, arguments[0], arguments[1])
 	})
 }
 
-func commit(ctx context.Context, s *session.Session, written, writtenPrice string, kept *storeFlag) error {
+func commit(ctx context.Context, s *session.Session, written, writtenPrice string) error {
 	text, err := amount.Parse(writtenPrice)
 	if err != nil {
 		return exitcode.Usagef("PRICE: %w", err)
 	}
-	store, err := kept.store()
+	state, err := s.Connection.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -91,53 +72,45 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 	if err != nil {
 		return err
 	}
-	sealedPrice, err := sealFor(store, n, t.Key, price)
+	sealed, err := seal(ctx, s, state, n, t.Key.PublicKey(), price)
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
-	action, err := t.Client.At(n).CommitZopa(sealedPrice).Build(ctx)
+	action, err := t.Client.At(n).CommitZopa(sealed).Build(ctx)
 	if err != nil {
 		return t.Explain(ctx, err)
-	}
-	if !s.DryRun {
-		if err := store.Keep(sealedPrice); err != nil {
-			return err
-		}
 	}
 	return t.Do(ctx, action, func(*haggle.Receipt) string {
-		return "price committed; it is stored until it is revealed, in " + store.Path(sealedPrice)
+		return fmt.Sprintf("price committed; it is stored until it is revealed, in %s", state)
 	})
 }
 
-// sealFor returns the stored sealed price of this deal, so that a repeated command sends the same hash. If there
-// is none, it returns a new one.
-func sealFor(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer, price uint64) (*protocol.SealedPrice, error) {
-	kept, err := store.Find(n.Address, key.PublicKey())
-	if err != nil {
-		return nil, err
+// seal returns the sealed price. Only a dry run does not store it.
+func seal(
+	ctx context.Context, s *session.Session, state *store.Store, n *haggle.Snapshot, agent solana.PublicKey, price uint64,
+) (*protocol.SealedPrice, error) {
+	if s.DryRun {
+		return protocol.SealPrice(n.Address, &n.Negotiation, agent, price)
 	}
-	for _, candidate := range kept {
-		if candidate.Price() == price && candidate.CreatedAt() == n.CreatedAt {
-			return candidate, nil
-		}
+	sealed, err := state.SealPrice(ctx, n, agent, price)
+	if err == nil && sealed.Price() != price {
+		err = fmt.Errorf("%w: a different price is committed already", haggle.ErrNotAsExpected)
 	}
-	return protocol.SealPrice(n.Address, &n.Negotiation, key.PublicKey(), price)
+	return sealed, err
 }
 
 func newRevealCommand(s *session.Session) *cobra.Command {
-	var kept storeFlag
 	cmd := &cobra.Command{
 		Use: "reveal NEGOTIATION", Short: "Reveal the committed price (buyer, then seller)",
 		Long: `Reveals the price that the keypair's owner has committed to. The buyer reveals first; the seller's price
 then decides whether a zone of agreement exists.`,
 		Example: "  haggle zopa reveal NEGOTIATION",
 	}
-	kept.register(cmd)
-	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0], &kept) })
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0]) })
 }
 
-func reveal(ctx context.Context, s *session.Session, written string, kept *storeFlag) error {
-	store, err := kept.store()
+func reveal(ctx context.Context, s *session.Session, written string) error {
+	state, err := s.Connection.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +119,7 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *store
 		return err
 	}
 	n := t.Snapshot
-	price, err := committed(store, n, t.Key)
+	price, err := committed(ctx, state, n, t.Key.PublicKey())
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
@@ -159,7 +132,7 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *store
 		return err
 	}
 	return t.Do(ctx, action, func(receipt *haggle.Receipt) string {
-		if err := store.Forget(n.Address, t.Key.PublicKey()); err != nil {
+		if err := state.ForgetPrice(ctx, price); err != nil {
 			fmt.Fprintf(s.Stderr, "price revealed, but its stored copy could not be deleted: %v\n", err)
 		}
 		return revealed(receipt, price.Price(), tokens)
@@ -167,27 +140,20 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *store
 }
 
 // committed returns the stored price whose hash is on chain.
-func committed(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer) (*protocol.SealedPrice, error) {
-	side, isParty := n.SideOf(key.PublicKey())
-	if !isParty {
-		return nil, fmt.Errorf("%s is not a party: %w", key.PublicKey(), protocol.ErrUnauthorized)
+func committed(
+	ctx context.Context, state *store.Store, n *haggle.Snapshot, agent solana.PublicKey,
+) (*protocol.SealedPrice, error) {
+	price, err := state.CommittedPrice(ctx, n, agent)
+	if errors.Is(err, store.ErrNoSealedPrice) {
+		return nil, &exitcode.Error{Kind: exitcode.NotFound, Err: err,
+			Hint: "use the state database of the commitment: --state FILE"}
 	}
-	kept, err := store.Find(n.Address, key.PublicKey())
-	if err != nil {
-		return nil, err
-	}
-	for _, candidate := range kept {
-		if candidate.Matches(n.CommitmentOf(side)) {
-			return candidate, nil
-		}
-	}
-	if n.CommitmentOf(side) == ([32]byte{}) {
-		return nil, exitcode.WithHint(fmt.Errorf("%w: the %s has not committed to a price", haggle.ErrNotAsExpected, format.Side(side)),
+	if err == nil && price == nil {
+		side, _ := n.SideOf(agent)
+		err = exitcode.WithHint(fmt.Errorf("%w: the %s has not committed to a price", haggle.ErrNotAsExpected, format.Side(side)),
 			fmt.Sprintf("commit first: haggle zopa commit %s PRICE", n.Address))
 	}
-	return nil, &exitcode.Error{Kind: exitcode.NotFound,
-		Hint: "copy the folder of --store from the machine that committed",
-		Err:  fmt.Errorf("the committed price of the %s is not in %s", format.Side(side), store.Dir)}
+	return price, err
 }
 
 // revealed describes the effect of a reveal.

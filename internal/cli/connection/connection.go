@@ -21,7 +21,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/telemetry"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/store"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
@@ -42,9 +41,10 @@ type Flags struct {
 	PollEvery duration.Flag
 	// MaxPriorityFee is in lamports.
 	MaxPriorityFee uint64
-	// PolicyPath is the file with the policy's limits. UsagePath is the file with their usage, or an address
-	// of PostgreSQL.
-	PolicyPath, UsagePath string
+	// PolicyPath is the file with the policy's limits.
+	PolicyPath string
+	// StatePath is the state database: a file, an address of PostgreSQL, or empty for the default.
+	StatePath string
 	// JournalPath is a file, an address of PostgreSQL, "none", or empty for the default.
 	JournalPath string
 	// Unattended disables questions, even at a terminal.
@@ -59,7 +59,7 @@ type Flags struct {
 	client    *haggle.Client
 	exporters *telemetry.Exporters
 	signer    haggle.Signer
-	usage     *store.Store
+	state     lazyState
 	// journal is nil without RegisterJournal.
 	journal *lazyStore
 }
@@ -76,8 +76,9 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "highest priority fee of a transaction, in lamports")
 	set.StringVar(&f.Commitment, "commitment", "", "commitment of reads and transactions: confirmed or finalized (default: confirmed)")
 	set.StringVar(&f.PolicyPath, "policy", "", "sign only within the limits of this file (haggle policy --help)")
-	set.StringVar(&f.UsagePath, "policy-usage", "",
-		"FILE or postgres://... that records the usage of the policy's limits")
+	set.StringVar(&f.StatePath, "state", "", "state database with the usage of the policy's limits, "+
+		"the expenses of the keeper and committed prices: FILE or postgres://... "+
+		"(default: one for each cluster in ~/.local/state/haggle/state, or below $XDG_STATE_HOME)")
 }
 
 // Settings are the flags with their defaults. An empty WebSocket endpoint is derived from the RPC endpoint.
@@ -172,7 +173,7 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	return client, nil
 }
 
-// Close closes the client, the journal and the database of the usage.
+// Close closes the client, the journal and the state database.
 func (f *Flags) Close() error {
 	var failures []error
 	if f.client != nil {
@@ -184,10 +185,8 @@ func (f *Flags) Close() error {
 	if f.journal != nil {
 		failures = append(failures, f.journal.Close())
 	}
-	if f.usage != nil {
-		failures = append(failures, f.usage.Close())
-	}
-	f.client, f.exporters, f.signer, f.usage = nil, nil, nil, nil
+	failures = append(failures, f.state.close())
+	f.client, f.exporters, f.signer = nil, nil, nil
 	return errors.Join(failures...)
 }
 

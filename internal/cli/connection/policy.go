@@ -33,13 +33,8 @@ func ReadPolicy(path string) (*policy.Config, error) {
 
 // readPolicy returns nil without --policy.
 func (f *Flags) readPolicy() (*policy.Config, error) {
-	switch {
-	case f.PolicyPath == "" && f.UsagePath == "":
+	if f.PolicyPath == "" {
 		return nil, nil
-	case f.PolicyPath == "":
-		return nil, exitcode.Requires("--policy-usage", "--policy FILE", "it has the limits")
-	case f.UsagePath == "":
-		return nil, exitcode.Requires("--policy", "--policy-usage FILE", "it records the usage of the limits")
 	}
 	config, err := ReadPolicy(f.PolicyPath)
 	if err != nil {
@@ -54,47 +49,36 @@ func (f *Flags) govern(ctx context.Context, signer haggle.Signer, config policy.
 	if err != nil {
 		return nil, err
 	}
-	usage, err := openState(ctx, f.UsagePath)
+	state, err := f.State(ctx)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, err
 	}
-	config.Store, config.Negotiations, config.Tables = usage, policy.Reader(client), policy.TablesOf(client)
+	config.Store, config.Negotiations, config.Tables = state, policy.Reader(client), policy.TablesOf(client)
 	config.Evidence, config.Approve = policy.EvidenceOf(client), f.approve
 	governed, err := policy.New(ctx, signer, config)
 	if err != nil {
-		return nil, errors.Join(usageError(err), usage.Close())
+		return nil, exitcode.AsUsage(stateError(ctx, err), "")
 	}
-	f.usage = usage
 	return governed, nil
 }
 
-// Usage returns the usage records of the wallet of --keypair in --policy-usage.
+// Usage returns the usage records of the wallet of --keypair.
 func (f *Flags) Usage(ctx context.Context) (records []policy.Record, err error) {
 	wallet, err := f.Address(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !isPostgres(f.UsagePath) {
-		if _, err := os.Stat(f.UsagePath); err != nil {
-			return nil, err
-		}
-	}
-	usage, err := openState(ctx, f.UsagePath)
+	state, err := f.State(ctx)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, usage.Close()) }()
-	for record, err := range usage.UsageLog(wallet).Next(ctx) {
+	for record, err := range state.UsageLog(wallet).Next(ctx) {
 		if err != nil {
-			return nil, usageError(err)
+			return nil, stateError(ctx, err)
 		}
 		records = append(records, record)
 	}
 	return records, nil
-}
-
-func usageError(err error) error {
-	return exitcode.AsUsage(stateError("--policy-usage", err), "")
 }
 
 var (

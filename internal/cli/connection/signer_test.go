@@ -144,11 +144,11 @@ func TestSignerEnforcesThePolicy(t *testing.T) {
 	configured(t, "")
 	_, path := savedKey(t)
 	folder := t.TempDir()
-	limits, usage := filepath.Join(folder, "policy.json"), filepath.Join(folder, "usage")
+	limits, state := filepath.Join(folder, "policy.json"), filepath.Join(folder, "state.db")
 	require.NoError(t, os.WriteFile(limits, []byte(`{
 		"lamports": {"perTransaction": 1, "perNegotiation": 1, "perCounterparty": 1, "perDay": 1}, "tokens": {}
 	}`), 0o600))
-	flags := flagsOf(t, "-k", path, "--policy", limits, "--policy-usage", usage)
+	flags := flagsOf(t, "-k", path, "--policy", limits, "--state", state)
 	signer, err := flags.Signer(t.Context())
 	require.NoError(t, err)
 	require.IsType(t, &policy.Policy{}, signer)
@@ -156,7 +156,7 @@ func TestSignerEnforcesThePolicy(t *testing.T) {
 	require.ErrorIs(t, err, policy.ErrDenied)
 
 	// A second process shares the usage.
-	second := flagsOf(t, "-k", path, "--policy", limits, "--policy-usage", usage)
+	second := flagsOf(t, "-k", path, "--policy", limits, "--state", state)
 	_, err = second.Signer(t.Context())
 	require.NoError(t, err)
 	address, err := second.Address(t.Context())
@@ -165,7 +165,7 @@ func TestSignerEnforcesThePolicy(t *testing.T) {
 	require.NoError(t, second.Close())
 	require.NoError(t, flags.Close())
 
-	for _, arguments := range [][]string{{"--policy", limits}, {"--policy-usage", usage}, {"--policy", "none", "--policy-usage", usage}} {
+	for _, arguments := range [][]string{{"--policy", "none", "--state", state}} {
 		_, err := flagsOf(t, append(arguments, "-k", path)...).Signer(t.Context())
 		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), "%v", arguments)
 	}

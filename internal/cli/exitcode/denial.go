@@ -43,9 +43,9 @@ func denialHint(d *policy.Denial) string {
 	case policy.RuleApproval:
 		return nothing + `run it at a terminal to approve it, or raise "approveAbove" in the policy`
 	case policy.RulePerDay:
-		return nothing + "to read the usage: haggle policy usage --policy-usage FILE; the next day begins at 00:00 UTC"
+		return nothing + "to read the usage: haggle policy usage; the next day begins at 00:00 UTC"
 	case policy.RulePerCounterparty, policy.RulePerNegotiation:
-		return nothing + "to read the usage: haggle policy usage --policy-usage FILE"
+		return nothing + "to read the usage: haggle policy usage"
 	case policy.RuleMint:
 		return nothing + `to allow the mint, add its limits to the policy's "tokens"`
 	case policy.RuleTerms:

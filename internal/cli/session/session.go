@@ -49,7 +49,7 @@ type Session struct {
 // Client connects to the cluster of --url. It returns the same client each time.
 func (s *Session) Client() (*haggle.Client, error) { return s.Connection.Client() }
 
-// Disconnect closes the client and releases the file of --policy-usage.
+// Disconnect closes the client and the state database.
 func (s *Session) Disconnect() { _ = s.Connection.Close() }
 
 // ClientAndKey returns the client and the wallet, which enforces the policy of --policy before it signs.

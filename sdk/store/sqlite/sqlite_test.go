@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/haggle-protocol/haggle/sdk/keeper"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/store"
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
@@ -206,4 +207,26 @@ func TestNewFileIsOpenedByManyAtOnce(t *testing.T) {
 	}
 	opening.Wait()
 	open(t, path)
+}
+
+func TestExpensesEndAfterADay(t *testing.T) {
+	path := create(t)
+	state := open(t, path)
+	budget := keeper.Budget{Wallet: owner, Limit: 100}
+	id, _, err := state.ReserveExpense(t.Context(), budget, 100)
+	require.NoError(t, err)
+	require.NotEmpty(t, id)
+	for _, c := range []struct {
+		age  string
+		free bool
+	}{
+		{"86399000", false},
+		{"-3600000", false}, // the clock was an hour ahead and has been corrected
+		{"86400000", true},
+	} {
+		execute(t, path, "UPDATE haggle_expenses SET spent_at = unixepoch() * 1000 - "+c.age)
+		id, _, err := state.ReserveExpense(t.Context(), budget, 1)
+		require.NoError(t, err)
+		require.Equal(t, c.free, id != "", c.age)
+	}
 }
