@@ -218,7 +218,7 @@ func (c *contest) runtime(
 			c.net.Mint: {Decimals: localnet.Decimals, MinPrice: seller.Reservation, MaxPrice: buyer.Reservation},
 		},
 		Services: [][32]byte{service}, MaxOpen: len(c.matches), MaxOpenPerCounterpart: len(c.matches),
-		Ended:    func(result agent.Result) { ended <- result },
+		Ended: func(result agent.Result) { ended <- result },
 		Failed: func(negotiation solana.PublicKey, err error) {
 			stop(fmt.Errorf("%s on %s: %w", p.name, negotiation, err))
 		},

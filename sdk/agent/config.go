@@ -65,9 +65,9 @@ type Config struct {
 	// MinResponseWindow is the shortest time to answer in a negotiation in which the agent engages, at most 1
 	// hour and at least twice Margin. If zero, one minute or twice Margin is used, whichever is longer.
 	MinResponseWindow time.Duration
-	// MaxOpen and MaxOpenPerCounterpart are the most open negotiations of a seller, in total and with one buyer. A
-	// negotiation is open until a deal or its end. Further invitations wait, the oldest first, until a place is
-	// free or their time is over. If zero, DefaultMaxOpen and DefaultMaxOpenPerCounterpart are used.
+	// MaxOpen and MaxOpenPerCounterpart are the most open negotiations of a seller, in total and with one buyer.
+	// A negotiation is open until a deal or its end. Further invitations wait, the oldest first, until a place
+	// is free or their time is over. If zero, DefaultMaxOpen and DefaultMaxOpenPerCounterpart are used.
 	MaxOpen, MaxOpenPerCounterpart int
 	// Backoff is how long a seller waits after a negotiation that was rejected or expired until it accepts the
 	// buyer's next invitation. It doubles with each further one, up to one hour, and ends with a deal. A restart

@@ -91,8 +91,8 @@ func (c Config) checkLimits() error {
 	return nil
 }
 
-// checkTerms returns the reason why a side does not engage on a negotiation's decay, rounds, time to answer and
-// fee; nil if there is none.
+// checkTerms returns the reason why the agent does not engage on a negotiation's fee, decay, rounds and time to
+// answer; nil if there is none.
 func (c *Config) checkTerms(n *haggle.Snapshot) error {
 	window := time.Duration(n.ResponseWindow) * time.Second
 	switch {

@@ -26,8 +26,8 @@ type backoff struct {
 // isOpen reports whether a negotiation counts as open: there is no deal and no end yet.
 func isOpen(n *haggle.Snapshot) bool { return !n.IsOver() && !n.IsAgreed() }
 
-// takesPlace reports whether a negotiation counts towards a seller's caps: it is open, and the agent has engaged
-// in it or waits for Admit.
+// takesPlace reports whether a negotiation counts towards a seller's caps: it is open, and the agent has
+// engaged in it or waits for Admit.
 func (f *tracked) takesPlace() bool {
 	return f.open && f.side == protocol.OfferSideSeller &&
 		(f.participation == engaged || f.participation == undecided && f.call != nil)
