@@ -26,9 +26,6 @@ func (s Single) HoweverOld() Single {
 	return s
 }
 
-// Host names the endpoint.
-func (s Single) Host() string { return s.endpoint.host }
-
 // Size returns the number of endpoints.
 func (p *Pool) Size() int { return len(p.endpoints) }
 
