@@ -221,7 +221,9 @@ func (s *stage) invitation(session, bond uint64) (solana.PublicKey, *protocol.Ne
 }
 
 func (s *stage) join(address solana.PublicKey, n *protocol.Negotiation) solana.Instruction {
-	instruction := &protocol.AcceptInvitation{Seller: s.wallet(), Negotiation: address, TermsHash: protocol.TermsHash(address, n.Encode())}
+	instruction := &protocol.AcceptInvitation{
+		Seller: s.wallet(), Negotiation: address, TermsHash: protocol.TermsHash(address, n.Encode()), TokenMint: mint,
+	}
 	if n.BondRequired > 0 {
 		vault, _, err := protocol.FindVaultAddress(address)
 		require.NoError(s.t, err)
