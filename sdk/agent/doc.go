@@ -14,7 +14,8 @@
 // and carries out no decision beyond them, its fallback included.
 //
 // A seller has at most MaxOpen open negotiations, and MaxOpenPerCounterpart with one buyer. Further
-// invitations wait, the oldest first. After a negotiation without a deal the buyer's next invitation waits for Backoff.
+// invitations wait, the oldest first. After a negotiation without a deal the buyer's next invitation waits
+// for Backoff.
 //
 // # Guarantees
 //
