@@ -29,10 +29,11 @@ func (c *Client) Listen(
 	return c.sharedFeed().Listen(ctx, address, connected, received)
 }
 
-// Events returns the program's events of one executed transaction; none for a failed transaction. If the node
-// does not have the transaction yet, it retries for up to 15 seconds and then returns
-// [transaction.ErrNotFound]. That proves neither that the transaction was executed nor that it was not. If the
-// logs are cut off or of a later version, it returns an error together with the events that it can read.
+// Events returns the program's events of one executed transaction; none for a failed transaction. If the
+// node does not have the transaction yet, it retries for up to 15 seconds and then returns
+// [transaction.ErrNotFound]. That proves neither that the transaction was executed nor that it was not. If
+// the logs are cut off or of a later version, it returns an error together with the events that it can
+// read.
 func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]protocol.Event, error) {
 	details, err := send.Executed(ctx, c.rpc, signature, c.commitment, send.DetailsLimit)
 	if err != nil {

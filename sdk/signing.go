@@ -38,8 +38,8 @@ func SigningFrom(ctx context.Context) Signing {
 	return signing
 }
 
-// OutcomeObserver is a [Signer] that learns when the outcome of one of its account's transactions is final, for
-// example to release the budget that an expired transaction did not spend.
+// OutcomeObserver is a [Signer] that learns when the outcome of one of its account's transactions is final,
+// for example to release the budget that an expired transaction did not spend.
 type OutcomeObserver interface {
 	// ObserveOutcome receives the SHA-256 of a transaction's message when its outcome is final: at the end of
 	// [Action.Do] or [Client.Submit], or later, when the client has resolved an unknown outcome. It does not

@@ -44,8 +44,8 @@ func (c chain) Table(ctx context.Context, table solana.PublicKey) ([]solana.Publ
 	return state.Addresses, nil
 }
 
-// EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes. It knows the outcomes of the
-// transactions that this client has sent without a request.
+// EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes. It knows the outcomes
+// of the transactions that this client has sent without a request.
 func EvidenceOf(client *haggle.Client) Evidence { return chain{client} }
 
 func (c chain) Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome {

@@ -22,17 +22,18 @@
 // a transfer, the rent of accounts, fees. Refunds do not reduce it. It counts before the signature is
 // returned, and across restarts ([Store]).
 //
-// The policy counts intents ([Digest]), not messages. A retry with a new blockhash or later deadlines is the
-// same intent and counts once, except for its fee. Messages that the chain can execute several times, such as
-// transfers, count each. The policy gives back the spends of an expired message, and those of a failed one
-// except its fee, on the proof of [Config].Evidence only. The SDK notifies it of final outcomes
-// ([Policy.ObserveOutcome]) and does not state them. Before a limit denies a message, the policy looks up open
-// outcomes itself ([Policy.Reconcile]). If the signer failed and a signature may exist, the policy searches the
-// wallet's transactions for the message from five minutes on, when it can no longer be executed.
+// The policy counts intents ([Digest]), not messages. A retry with a new blockhash or later deadlines is
+// the same intent and counts once, except for its fee. Messages that the chain can execute several times,
+// such as transfers, count each. The policy gives back the spends of an expired message, and those of a
+// failed one except its fee, on the proof of [Config].Evidence only. The SDK notifies it of final outcomes
+// ([Policy.ObserveOutcome]) and does not state them. Before a limit denies a message, the policy looks up
+// open outcomes itself ([Policy.Reconcile]). If the signer failed and a signature may exist, the policy
+// searches the wallet's transactions for the message from five minutes on, when it can no longer be
+// executed.
 //
-// An approval ([Config].Approve) covers all instructions, spends and prices of a message. It holds for 24 hours
-// for messages of the same intent with the same effects, also with a new blockhash, later deadlines and lower
-// fees. Any other effect, or a higher fee, needs a new approval.
+// An approval ([Config].Approve) covers all instructions, spends and prices of a message. It holds for 24
+// hours for messages of the same intent with the same effects, also with a new blockhash, later deadlines
+// and lower fees. Any other effect, or a higher fee, needs a new approval.
 //
 // All policies of a wallet on one [Store] share its usage, in one process or in several.
 //

@@ -23,9 +23,9 @@ var (
 	errNoBlocks = errors.New("node has deleted blocks that the transaction could be in")
 )
 
-// outcomeOfMessage returns the outcome of a message with an unknown signature: confirmed or failed if one of
-// the wallet's finalized transactions has the message, expired if none has it and the message can no longer be
-// executed. It fails if neither is proven.
+// outcomeOfMessage returns the outcome of a message with an unknown signature: confirmed or failed if one
+// of the wallet's finalized transactions has the message, expired if none has it and the message can no
+// longer be executed. It fails if neither is proven.
 func (c chain) outcomeOfMessage(ctx context.Context, tx SignedTransaction) (transaction.Outcome, error) {
 	if tx.Slot == 0 {
 		return transaction.Unknown, errUndated

@@ -84,8 +84,8 @@ var _ haggle.OutcomeObserver = (*Policy)(nil)
 
 // ObserveOutcome learns from the SDK that the outcome of a transaction is final. It gets the outcome from
 // Config.Evidence, and gives back the money that the transaction did not spend: everything if it expired,
-// everything but its fees if it failed. It does nothing for a message that is not open, or without a signature
-// that the policy knows: see Reconcile.
+// everything but its fees if it failed. It does nothing for a message that is not open, or without a
+// signature that the policy knows: see Reconcile.
 func (p *Policy) ObserveOutcome(ctx context.Context, message [sha256.Size]byte) {
 	p.lock.Lock()
 	known := p.usage.Messages[message]
@@ -130,9 +130,10 @@ func (p *Policy) settle(ctx context.Context, digest Digest, outcome transaction.
 
 // Reconcile looks up the outcomes of signed transactions that are older than two minutes and still open,
 // gives back the money that they did not spend, and returns the number of new final outcomes. Transactions
-// without a known signature are looked up from five minutes on: those that another account pays for, and those
-// that the signer may have signed before it failed. A policy does so itself before a limit denies a transaction.
-// Without Config.Evidence it does nothing. After 48 hours an open transaction counts as executed.
+// without a known signature are looked up from five minutes on: those that another account pays for, and
+// those that the signer may have signed before it failed. A policy does so itself before a limit denies a
+// transaction. Without Config.Evidence it does nothing. After 48 hours an open transaction counts as
+// executed.
 func (p *Policy) Reconcile(ctx context.Context) (settled int) {
 	if p.config.Evidence == nil {
 		return 0
@@ -168,8 +169,8 @@ func (p *Policy) unsettled() map[Digest]SignedTransaction {
 	return found
 }
 
-// signedTransaction describes an open message. Its signature identifies the transaction only if the wallet pays:
-// another payer can sign the same message with a second signature, which is never executed.
+// signedTransaction describes an open message. Its signature identifies the transaction only if the wallet
+// pays: another payer can sign the same message with a second signature, which is never executed.
 func (p *Policy) signedTransaction(known *OpenMessage) SignedTransaction {
 	tx := SignedTransaction{
 		Wallet: p.wallet, Message: known.Message, Blockhash: known.Validity.Blockhash, Nonce: known.Validity.Nonce,

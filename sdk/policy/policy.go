@@ -273,10 +273,11 @@ func (p *Policy) String() string { return "policy for " + p.wallet.String() }
 // SignMessage signs a transaction's message if the policy allows it. It counts the spends of the message
 // before it returns the signature.
 //
-// It returns a *Denial for a message that is not allowed. If the signer fails, or does not return within two
-// seconds after the context has ended, a signature may exist. Then the message stays counted until
-// Config.Evidence proves that the chain did not execute it and never will, from five minutes on: see Reconcile.
-// An error with a method NotSigned() bool that returns true, as in package wallet, gives the spends back at once.
+// It returns a *Denial for a message that is not allowed. If the signer fails, or does not return within
+// two seconds after the context has ended, a signature may exist. Then the message stays counted until
+// Config.Evidence proves that the chain did not execute it and never will, from five minutes on: see
+// Reconcile. An error with a method NotSigned() bool that returns true, as in package wallet, gives the
+// spends back at once.
 func (p *Policy) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
 	message = bytes.Clone(message) // the checked bytes are the signed bytes
 	signature, err := p.sign(ctx, message)
@@ -386,9 +387,9 @@ func named(err error, names []string) error {
 // today returns the day that spends count for: never one before the latest.
 func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.Day) }
 
-// attempted records the signer's result and returns it. If an earlier signature of the message is on record, it
-// returns that one, because two signatures of one message make two transactions, of which only one is executed.
-// It gives back the spends of the message if it is certain that no signature exists.
+// attempted records the signer's result and returns it. If an earlier signature of the message is on
+// record, it returns that one, because two signatures of one message make two transactions, of which only
+// one is executed. It gives back the spends of the message if it is certain that no signature exists.
 func (p *Policy) attempted(
 	ctx context.Context, digest Digest, signature solana.Signature, failure error,
 ) (solana.Signature, error) {

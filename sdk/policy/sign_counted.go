@@ -11,8 +11,8 @@ import (
 // signerGrace is how long a signature may take after its context has ended.
 const signerGrace = 2 * time.Second
 
-// signCounted calls the signer. It returns without a signature if the signer does not return within signerGrace
-// after the context has ended.
+// signCounted calls the signer. It returns without a signature if the signer does not return within
+// signerGrace after the context has ended.
 func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signature, error) {
 	if err := p.config.Stopped(); err != nil {
 		return solana.Signature{}, notSigned{err}
