@@ -66,7 +66,10 @@ func TestEveryDestinationIsChecked(t *testing.T) {
 					buyer, seller = friend, s.wallet()
 				}
 				address := s.negotiation(buyer, seller, 1)
-				terms := &protocol.Negotiation{Buyer: buyer, Seller: seller, SessionID: 1, TokenMint: mint, Version: protocol.NegotiationVersion}
+				terms := &protocol.Negotiation{
+					Buyer: buyer, Seller: seller, SessionID: 1, TokenMint: mint, Version: protocol.NegotiationVersion,
+					ResponseWindow: protocol.DefaultResponseWindow,
+				}
 				s.config.Negotiations = chain{address: terms.Encode()}
 				s.restart()
 				engage := func() {
