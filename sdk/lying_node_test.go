@@ -113,7 +113,10 @@ func TestLoneLyingNodeExpiresNothingBeforeTheMinimumAge(t *testing.T) {
 			require.ErrorIs(t, err, transaction.ErrExpired)
 			assert.GreaterOrEqual(t, time.Since(began), minimumAge)
 
-			// The policy requests the outcome of a transaction that it signed a while ago.
+			// The policy requests the outcome of a transaction that it signed a while ago, of another client:
+			// the sender's knows the outcome.
+			client, _, _ = newScripted(t, nil)
+			client.useNodes(lyingNode(t))
 			unknown := &transaction.UnknownOutcomeError{Signature: tx.Signatures[0], LastValidBlockHeight: lastValid,
 				SentAt: time.Now().Add(-minimumAge / 2)}
 			began = time.Now()
