@@ -112,7 +112,7 @@ func (s stoppingJournal) stopAfter(step string, err error) error {
 	select {}
 }
 
-// endLeases ends the leases of a killed process, which otherwise last for 30 seconds.
+// endLeases ends the leases of a killed process, which otherwise last for 10 seconds.
 func endLeases(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

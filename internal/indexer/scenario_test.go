@@ -63,7 +63,7 @@ func (s *scenario) create(session uint64, change func(*haggle.CreateRequest)) so
 	request := haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
 		EscrowAmount: escrow,
-		ServiceHash:  [32]byte{byte(session)}, SessionID: &session,
+		ServiceHash:  [32]byte{byte(session)}, SessionID: &session, MaxFeeBps: new(protocol.MaxProtocolFeeBps),
 	}
 	if change != nil {
 		change(&request)

@@ -50,7 +50,9 @@ func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 			return honest(ctx, turn)
 		},
 	})
-	seller := f.run(f.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: services})
+	seller := f.run(f.Seller, agent.Config{
+		Decide: concede(4_500_000, 500_000, false), Services: services, MaxOpenPerCounterpart: 7,
+	})
 	f.until("the valid decisions settle", func() bool { return f.state(good) == nil })
 	reasons := map[solana.PublicKey]string{}
 	f.until("each error is reported", func() bool {

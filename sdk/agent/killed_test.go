@@ -101,6 +101,7 @@ func killUntilClosed(f *fixture, withJournal bool) {
 	}
 	seller := f.run(f.Seller, agent.Config{
 		Decide: concede(4_500_000, 300_000, false), Services: services, MaxRounds: 12,
+		MaxOpenPerCounterpart: negotiations,
 	})
 	random := rand.New(rand.NewPCG(1, 2))
 	kills := 0

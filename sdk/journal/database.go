@@ -22,7 +22,7 @@ import (
 // Its methods may be called from several goroutines.
 //
 // A unique index over wallet and idempotency key keeps two clients from carrying out one action. The client
-// that begins an entry holds a lease on it for 30 seconds, by the database's clock. The Database renews the
+// that begins an entry holds a lease on it for 10 seconds, by the database's clock. The Database renews the
 // leases on authorised entries of its clients until the entries are finished. Other clients wait for the outcome, and resolve the
 // transaction if the lease has ended because the client is closed or its process has died. An entry that was
 // never authorised is then revoked, so its transaction is never sent.
@@ -54,7 +54,7 @@ type DatabaseConfig struct {
 	Owners string
 	// IsDuplicate reports whether an error is a violation of a unique index.
 	IsDuplicate func(error) bool
-	// Lease is the length of a lease. If zero, it is 30 seconds.
+	// Lease is the length of a lease. If zero, it is 10 seconds.
 	Lease time.Duration
 	// NoRenewal leaves out the renewal of the leases, for tests.
 	NoRenewal bool
@@ -63,7 +63,9 @@ type DatabaseConfig struct {
 }
 
 const (
-	leaseLength = 30 * time.Second
+	// leaseLength bounds how long an agent waits for its own transactions after it was killed. A client that
+	// loses a lease because it stalls does no harm: it can no longer authorise anything.
+	leaseLength = 10 * time.Second
 	// closeLimit is how long Close tries to release the leases.
 	closeLimit = 5 * time.Second
 )
