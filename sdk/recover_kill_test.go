@@ -112,7 +112,7 @@ func (s stoppingJournal) stopAfter(step string, err error) error {
 	select {}
 }
 
-// endLeases ends the leases of a killed process, which otherwise last for 10 seconds.
+// endLeases ends the leases of a killed process, which otherwise last longer.
 func endLeases(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -87,8 +87,16 @@ func (s *scenario) takePart(negotiation solana.PublicKey, session uint64) {
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
 	require.Equal(s.t, [32]byte{byte(session)}, n.ServiceHash)
-	s.do(s.Client.At(n).AcceptInvitation(s.Seller.PublicKey(), n.TermsHash(), localnet.Decimals,
+	s.do(s.Client.At(n).AcceptInvitation(s.Seller.PublicKey(), n.TermsHash(), s.decimalsOf(n.TokenMint),
 		haggle.Deposit{}).Build(s.ctx))(s.Seller)
+}
+
+// decimalsOf returns the decimals of a mint of the scenario.
+func (s *scenario) decimalsOf(mint solana.PublicKey) uint8 {
+	if mint == solana.WrappedSol {
+		return 9
+	}
+	return localnet.Decimals
 }
 
 func (s *scenario) offer(negotiation solana.PublicKey, by *wallet.Keypair, amount uint64) {

@@ -90,6 +90,7 @@ func (s *scenario) currencies(session uint64) {
 	for i, mint := range []solana.PublicKey{other, wrapped} {
 		n := s.invited(session+uint64(i), func(request *haggle.CreateRequest) {
 			request.Mint, request.Deposit.WrapSOL = mint, mint == wrapped
+			request.Decimals = s.decimalsOf(mint)
 		})
 		s.offer(n, s.Buyer, 2_000_000)
 		s.accept(n, s.Seller, 2_000_000)

@@ -51,7 +51,7 @@ func Read(ctx context.Context, client *haggle.Client, address solana.PublicKey) 
 	read, err := client.GetMint(ctx, address)
 	switch {
 	case errors.Is(err, protocol.ErrAccountNotFound):
-		return Mint{}, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err),
+		return Mint{}, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, protocol.ErrAccountNotFound),
 			"check the mint's address and --url: mints differ between clusters")
 	case errors.Is(err, protocol.ErrWrongOwner), errors.As(err, new(*protocol.DecodeError)):
 		return Mint{}, exitcode.Usagef("%s is not a mint", address)

@@ -15,6 +15,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -235,6 +236,7 @@ func (f *fixture) createInstruction(session, escrow uint64) solana.Instruction {
 		Params: protocol.NegotiationParams{
 			EscrowAmount: escrow, ServiceHash: service, MaxRounds: 8, DecayRateBps: 200, ResponseWindow: 60,
 			GlobalDeadline: now + 600, MinOfferBps: 1_000, MaxFeeBps: protocol.MaxProtocolFeeBps,
+			Decimals: localnet.Decimals,
 		},
 	}).Instruction()
 	require.NoError(f.t, err)

@@ -41,7 +41,7 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	}
 	opened, err := open(ctx, path)
 	if err != nil {
-		return nil, stateError(ctx, err)
+		return nil, exitcode.AsUsage(stateError(ctx, err), "")
 	}
 	f.state.opened = opened
 	return opened, nil

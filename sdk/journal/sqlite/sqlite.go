@@ -12,6 +12,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed" // the table
@@ -29,6 +30,9 @@ import (
 
 //go:embed schema.sql
 var schema string
+
+// leaseLength is shorter than over a network: an agent that was killed waits for its own lease.
+const leaseLength = 3 * time.Second
 
 // Open opens the journal in a database, and creates the database if it is missing; its directory must exist.
 // It returns [journal.ErrDamaged] if the file is no such database, and [journal.ErrVersion] if the file has
@@ -52,7 +56,7 @@ func open(path string, lease time.Duration, renew bool) (*journal.Database, erro
 		return nil, errors.Join(err, db.Close())
 	}
 	return journal.NewDatabase(journal.DatabaseConfig{
-		DB: db, Name: path, Lease: lease, NoRenewal: !renew,
+		DB: db, Name: path, Lease: cmp.Or(lease, leaseLength), NoRenewal: !renew,
 		Now:         "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 		Owners:      "SELECT value FROM json_each($1)",
 		NextNumber:  "(SELECT max(number) + 1 FROM haggle_journal)",
