@@ -5,12 +5,12 @@ package protocol
 // worstComputeUnits are the measured worst cases of all instructions, by their names in the IDL.
 var worstComputeUnits = map[string]ComputeUnits{
 	"accept_authority":       {SPLToken: 496, Token2022: 496, EachFurtherBump: 0},
-	"accept_invitation":      {SPLToken: 2687, Token2022: 4821, EachFurtherBump: 0},
+	"accept_invitation":      {SPLToken: 2707, Token2022: 4841, EachFurtherBump: 0},
 	"accept_offer":           {SPLToken: 4349, Token2022: 8198, EachFurtherBump: 366},
 	"claim_milestone":        {SPLToken: 625, Token2022: 625, EachFurtherBump: 0},
 	"claim_payout":           {SPLToken: 2187, Token2022: 3988, EachFurtherBump: 0},
 	"close_negotiation":      {SPLToken: 4450, Token2022: 13330, EachFurtherBump: 0},
-	"create_negotiation":     {SPLToken: 9003, Token2022: 14859, EachFurtherBump: 1500},
+	"create_negotiation":     {SPLToken: 9016, Token2022: 14872, EachFurtherBump: 1500},
 	"dispute_milestone":      {SPLToken: 596, Token2022: 596, EachFurtherBump: 0},
 	"expire_negotiation":     {SPLToken: 3501, Token2022: 7361, EachFurtherBump: 366},
 	"initialize_config":      {SPLToken: 1939, Token2022: 1939, EachFurtherBump: 0},

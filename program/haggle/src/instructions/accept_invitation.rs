@@ -9,7 +9,7 @@ use crate::schema::account::{Signer, State};
 use crate::schema::instruction::instruction;
 use crate::state::{BondState, Negotiation, NegotiationStatus};
 use crate::token::call::TokenCall;
-use crate::token::kinds::{EscrowMint, Seller, Source, TokenProgram};
+use crate::token::kinds::{ReadMint, Seller, Source, TokenProgram};
 use pinocchio::address::address_eq;
 use pinocchio::AccountView;
 
@@ -32,7 +32,7 @@ instruction! {
         /// The seller's token account, the source of the bond; only if a bond is required.
         seller_token_account: Option<Source<'a, Seller>>,
         /// The mint of the escrow.
-        token_mint: EscrowMint<'a>,
+        token_mint: ReadMint<'a>,
         /// The token program of the mint; only if a bond is required.
         token_program: Option<TokenProgram>,
     }
@@ -389,7 +389,7 @@ mod tests {
     fn each_byte_of_the_account_is_part_of_the_terms() {
         let (fixture, deal) = Fixture::created();
         let call = fixture.accept_invitation(&deal);
-        // Another discriminator, seller or status is another error.
+        // Another discriminator, seller, status, mint or version is another error.
         for at in (8..512).filter(|at| !(40..72).contains(at) && *at != 80) {
             let mut fixture = fixture.clone();
             fixture.change(&deal.negotiation, |account| account.data[at] ^= 1);
@@ -397,8 +397,11 @@ mod tests {
                 continue;
             }
             let outcome = fixture.run(&call);
+            let mint = 8 + core::mem::offset_of!(Negotiation, token_mint);
             if at == 8 + core::mem::offset_of!(Negotiation, version) {
                 outcome.refused(Framework::AccountDidNotDeserialize);
+            } else if (mint..mint + 32).contains(&at) {
+                outcome.refused(Framework::ConstraintHasOne);
             } else {
                 outcome.refused(HaggleError::StaleState);
             }

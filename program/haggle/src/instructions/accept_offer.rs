@@ -40,7 +40,7 @@ instruction! {
         /// payment is recorded.
         seller_token_account: Recipient<'a, Seller>,
         /// The mint of the escrow.
-        token_mint: EscrowMint<'a>,
+        token_mint: EscrowMint,
         /// The token program of the mint.
         token_program: TokenProgram,
     }

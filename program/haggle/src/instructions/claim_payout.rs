@@ -28,7 +28,7 @@ instruction! {
         /// The token account to pay to, with any owner.
         destination_token_account: Destination<'a>,
         /// The mint of the escrow.
-        token_mint: EscrowMint<'a>,
+        token_mint: EscrowMint,
         /// The token program of the mint.
         token_program: TokenProgram,
     }

@@ -35,7 +35,7 @@ instruction! {
         /// A token account of the seller; only if the seller has a recorded payout.
         seller_token_account: Option<ClosingRecipient<'a, Seller>>,
         /// The mint of the escrow.
-        token_mint: EscrowMint<'a>,
+        token_mint: EscrowMint,
         /// The token program of the mint.
         token_program: TokenProgram,
     }

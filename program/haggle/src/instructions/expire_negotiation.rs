@@ -29,7 +29,7 @@ instruction! {
         /// be the associated one, and the payment is recorded.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow.
-        token_mint: EscrowMint<'a>,
+        token_mint: EscrowMint,
         /// The token program of the mint.
         token_program: TokenProgram,
     }

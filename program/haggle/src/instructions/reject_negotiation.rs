@@ -37,7 +37,7 @@ instruction! {
         /// bond_required names it in every state, except where it forfeits the bond.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow.
-        token_mint: EscrowMint<'a>,
+        token_mint: EscrowMint,
         /// The token program of the mint.
         token_program: TokenProgram,
     }

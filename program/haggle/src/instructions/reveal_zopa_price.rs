@@ -40,7 +40,7 @@ instruction! {
         /// the associated one, and the payment is recorded.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow; only if the prices leave no zone.
-        token_mint: Option<EscrowMint<'a>>,
+        token_mint: Option<EscrowMint>,
         /// The token program of the mint; only if the prices leave no zone.
         token_program: Option<TokenProgram>,
     }

@@ -143,10 +143,22 @@ impl<'a> Destination<'a> {
 }
 
 /// The mint of the negotiation's escrow.
-pub struct EscrowMint<'a>(&'a AccountView);
+pub struct EscrowMint;
 
-impl<'a> Kind<'a> for EscrowMint<'a> {
+impl Kind<'_> for EscrowMint {
     const META: Meta = Meta::READ.stored_in("negotiation");
+
+    #[inline(always)]
+    fn load<R: Row, const I: usize>(_: u8, _: &Checked<'_, R>) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+/// The mint of the negotiation's escrow, for an instruction that reads its decimals.
+pub struct ReadMint<'a>(&'a AccountView);
+
+impl<'a> Kind<'a> for ReadMint<'a> {
+    const META: Meta = EscrowMint::META;
 
     #[inline(always)]
     fn load<R: Row, const I: usize>(_: u8, call: &Checked<'a, R>) -> Result<Self> {
@@ -155,7 +167,7 @@ impl<'a> Kind<'a> for EscrowMint<'a> {
     }
 }
 
-impl EscrowMint<'_> {
+impl ReadMint<'_> {
     /// Reports whether the mint has these decimals.
     #[inline(always)]
     pub fn has_decimals(&self, decimals: u8) -> bool {

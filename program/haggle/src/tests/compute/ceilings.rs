@@ -26,7 +26,7 @@ pub const CEILINGS: &[Ceiling] = &[
     ceiling("propose_authority", 495, [500, 500]),
     ceiling("accept_authority", 498, [500, 500]),
     ceiling("create_negotiation", 9_063, [9_100, 14_900]),
-    ceiling("accept_invitation", 1_197, [2_700, 4_900]),
+    ceiling("accept_invitation", 1_197, [2_720, 4_900]),
     ceiling("submit_zopa_commitment", 651, [660, 660]),
     ceiling("reveal_zopa_price", 1_184, [4_350, 8_200]),
     ceiling("submit_offer", 783, [860, 860]),
