@@ -73,7 +73,7 @@ func (c *Client) mintOf(ctx context.Context, mint solana.PublicKey) (*token.Mint
 // mintComparison is how long the nodes have to return a mint for the comparison of its decimals.
 const mintComparison = 2 * time.Second
 
-// compareDecimals returns a [*token.DecimalsError] if a node contradicts what is known of the mint, or
+// compareDecimals returns a [*token.DecimalsError] if a node contradicts the table of well-known mints, or
 // another node. A node that does not return the mint in time is not compared.
 func (c *Client) compareDecimals(ctx context.Context, read *token.Mint) error {
 	if c.pool.Size() == 1 {

@@ -31,7 +31,7 @@ type Options struct {
 	Seed uint64
 	// Rates are the rates of faults; without rates the proxy passes everything on.
 	Rates Rates
-	// Lies are told in every response that they concern. Stale responses and notifications are true.
+	// Lies change every response that they concern. Stale responses and notifications are true.
 	Lies []Lie
 	// MaxDelay is the longest delay of a request or a notification. If zero, DefaultMaxDelay is used.
 	MaxDelay time.Duration
