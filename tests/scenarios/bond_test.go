@@ -17,6 +17,7 @@ func TestBond(t *testing.T) {
 		require.EqualValues(s.t, bondedEscrow, s.tokens(d.vault))
 		s.refuses(protocol.ErrAccountNotEnoughKeys, raw(s.seller, &protocol.AcceptInvitation{
 			Seller: s.seller.PublicKey(), Negotiation: d.address, TermsHash: d.state().TermsHash(),
+			Decimals: d.decimals(), TokenMint: d.mint,
 		}))
 		receipt := s.do(d.takePart(s.seller))
 		state := d.state()

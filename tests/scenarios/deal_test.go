@@ -25,12 +25,20 @@ type deal struct {
 // service is the traded service.
 var service = protocol.ServiceHash("Analyze 10,000 Solana transactions for whale patterns")
 
+// decimals returns the decimals of the scenario's mint.
+func (s *fixture) decimals() uint8 {
+	if s.wrapped {
+		return 9
+	}
+	return localnet.Decimals
+}
+
 // terms returns those of the published cost scenario: 5,000,000 base units, 200 basis points a round, up to
 // ten rounds.
 func (s *fixture) terms() haggle.CreateRequest {
 	decay := uint16(200)
 	return haggle.CreateRequest{
-		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), Mint: s.mint, Decimals: localnet.Decimals,
+		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), Mint: s.mint, Decimals: s.decimals(),
 		EscrowAmount: fiveTokens, ServiceHash: service, DecayRateBps: &decay, MaxRounds: 10,
 	}
 }
@@ -96,7 +104,7 @@ func (d *deal) takePart(by party) move {
 		if err != nil {
 			return nil, err
 		}
-		return d.venue.client.At(seen).AcceptInvitation(by.PublicKey(), [32]byte{}, localnet.Decimals,
+		return d.venue.client.At(seen).AcceptInvitation(by.PublicKey(), [32]byte{}, d.decimals(),
 			haggle.Deposit{}).Build(ctx)
 	}}
 }

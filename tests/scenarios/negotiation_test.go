@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -266,5 +267,6 @@ func paramsOf(escrow uint64, now int64) protocol.NegotiationParams {
 	return protocol.NegotiationParams{
 		EscrowAmount: escrow, ServiceHash: service, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,
 		GlobalDeadline: now + 3_600, MinOfferBps: 1_000, MaxFeeBps: protocolFeeBps,
+		Decimals: localnet.Decimals,
 	}
 }
