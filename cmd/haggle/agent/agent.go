@@ -48,9 +48,10 @@ price.
 A decision follows from strategy, prices, --seed, the terms and the offers, so that it is the same after a
 restart and in a simulation. The clock does not change it: the strategy's target holds until the deadline.
 There is one exception: if the node does not return all earlier offers before the time to answer is over, the
-agent decides by those that it has. Each decision is printed with its reason. --record appends it to a file, as one
-line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow, least, most,
-time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are base units.
+agent decides by those that it has. Each decision is printed with its reason. --record appends it to a file,
+as one line of JSON, before it is carried out: the state (round, standing, previous, effective_escrow,
+least, most, time, deadline), the move ("offer", "accept" or "end"), the price and the reason; amounts are
+base units.
 The field "values" has numbers to check the reason: the strategy's time from 0 to 1, its utility of the move
 and of the standing offer, and the reservation value.
 
