@@ -24,7 +24,7 @@ import (
 // Command returns "haggle config".
 func Command(s *session.Session) *cobra.Command {
 	return command.Group("config", "Initialize and show the protocol's configuration",
-		"The configuration is one account for the whole protocol: its treasury, its fee, and the terms that\nit proposes for new negotiations, which haggle does not use. (For the configuration of the Solana tools see --config.)",
+		"The configuration is one account for the whole protocol: its treasury, its fee, and the terms that\nit proposes for new negotiations, which haggle does not use. (For the configuration of the Solana tools\nsee --config.)",
 		newConfigInitCommand(s), newConfigShowCommand(s))
 }
 
