@@ -26,7 +26,8 @@ of the wallet configures it as a server of the agent's program, which starts it.
   haggle_reject   ends a negotiation without a deal
   haggle_status   reads a negotiation or lists the open ones; can wait for the other side
 
-It signs only within a spending policy: --policy is required (haggle policy --help has a complete one). No approval is possible while it runs, so a transaction above "approveAbove" is denied.
+It signs only within a spending policy: --policy is required (haggle policy --help has a complete one). No
+approval is possible while it runs, so a transaction above "approveAbove" is denied.
 
 Tools that send have "dry_run", which signs nothing, and "idempotency_key", which prevents a second
 transaction. A call that takes longer than --wait returns the outcome "unknown" and the state;

@@ -50,9 +50,9 @@ creates or joins; a term that is left out has the value above, which the specifi
 
 A sealed price is checked when the wallet commits to it; its reveal is then always signed.
 
-The state database (--state) stores the usage of the limits. Money counts when the wallet signs; a retry counts
-once, and what expires or fails is given back. All processes that use the database share the usage, on several
-machines with --state postgres://USER@HOST/DATABASE.`
+The state database (--state) stores the usage of the limits. Money counts when the wallet signs; a retry
+counts once, and what expires or fails is given back. All processes that use the database share the usage,
+on several machines with --state postgres://USER@HOST/DATABASE.`
 
 func Command(s *session.Session) *cobra.Command {
 	return command.Group("policy", "Limit what the wallet signs; print the usage of the limits", policyHelp,
