@@ -267,9 +267,9 @@ func orEveryone(allowed []solana.PublicKey, everyone string) string {
 func newPolicyUsageCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "usage", Short: "Print the usage of a policy's limits",
-		Long: `Prints the usage in the state database (--state): what was spent today (in UTC), on each negotiation that is not
-over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent signs.
-The usage is the one of the wallet of --keypair.`,
+		Long: `Prints the usage in the state database (--state): what was spent today (in UTC), on each negotiation that is
+not over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent
+signs. The usage is the one of the wallet of --keypair.`,
 		Example: "  haggle policy usage --keypair buyer.json --policy policy.json",
 	}
 	command.Documents(cmd, usageView{})
