@@ -63,20 +63,23 @@ func (j *clientJournal) Authorize(ctx context.Context, signature solana.Signatur
 
 // Revoke implements [haggle.Journal].
 func (j *clientJournal) Revoke(ctx context.Context, signature solana.Signature) error {
-	changed, err := j.database.exec(ctx, j.database.revoke, signature.String(), j.owner,
-		transaction.NotSent.String(), timestamp(time.Now()))
-	if err == nil && changed > 0 {
-		return nil
+	// A cancelled Begin may commit between the two statements. The second attempt finds its row.
+	for range 2 {
+		changed, err := j.database.exec(ctx, j.database.revoke, signature.String(), j.owner,
+			transaction.NotSent.String(), timestamp(time.Now()))
+		if err == nil && changed > 0 {
+			return nil
+		}
+		// A database that cannot be written may still show that there is nothing to revoke.
+		isNotSent, readErr := j.isNotSent(ctx, signature)
+		if readErr == nil && isNotSent {
+			return nil
+		}
+		if err = errors.Join(err, readErr); err != nil {
+			return err
+		}
 	}
-	// A database that cannot be written may still show that there is nothing to revoke.
-	isNotSent, readErr := j.isNotSent(ctx, signature)
-	switch {
-	case readErr == nil && isNotSent:
-		return nil
-	case err == nil && readErr == nil:
-		err = fmt.Errorf("journal: %s cannot be revoked: it is authorised, finished or leased", signature)
-	}
-	return errors.Join(err, readErr)
+	return fmt.Errorf("journal: %s cannot be revoked: it is authorised, finished or leased", signature)
 }
 
 // isNotSent reports whether no entry of the transaction exists, or it is finished as not sent.

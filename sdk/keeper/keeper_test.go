@@ -3,6 +3,7 @@ package keeper_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -204,6 +205,18 @@ func (w *watch) reported(outcome keeper.Outcome) []keeper.Action {
 	return found
 }
 
+// undone returns the reported attempts that did nothing, each with its error.
+func (w *watch) undone() (found []string) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	for _, action := range w.actions {
+		if action.Outcome != keeper.Done {
+			found = append(found, fmt.Sprintf("%s %s: %v", action.Kind, action.Outcome, action.Err))
+		}
+	}
+	return found
+}
+
 func (w *watch) all() int {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -261,7 +274,7 @@ func TestUndecidedMilestonesAreReleasedAndSettled(t *testing.T) {
 func TestSeveralKeepersDoEveryTaskOnce(t *testing.T) {
 	for name, config := range map[string]keeper.Config{
 		"head on":  {ScanEvery: 300 * time.Millisecond, Grace: -1, Jitter: -1},
-		"politely": {ScanEvery: 300 * time.Millisecond, Grace: time.Second, Jitter: 4 * time.Second},
+		"politely": {ScanEvery: 300 * time.Millisecond, Grace: time.Second, Jitter: 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := setStage(t)
@@ -290,7 +303,7 @@ func TestSeveralKeepersDoEveryTaskOnce(t *testing.T) {
 			}
 			done := len(one.reported(keeper.Done)) + len(other.reported(keeper.Done))
 			require.Equal(t, 2*len(all), done)
-			require.Equal(t, done, one.all()+other.all(), "the later keeper reports nothing")
+			require.Empty(t, append(one.undone(), other.undone()...), "the later keeper reports nothing")
 			wasted := s.wasted(one.key.PublicKey()) + s.wasted(other.key.PublicKey())
 			t.Logf("%d done by one, %d by the other, %d fees paid in vain", len(one.reported(keeper.Done)), len(other.reported(keeper.Done)), wasted)
 			if config.Jitter > 0 {
@@ -303,7 +316,7 @@ func TestSeveralKeepersDoEveryTaskOnce(t *testing.T) {
 // takesTurnsWith reports whether two keepers have different delays for each negotiation, if they have delays
 // at all. Equal delays occur by chance, and cost one keeper a fee.
 func takesTurnsWith(one, other solana.PublicKey, all []solana.PublicKey, config keeper.Config) bool {
-	const apart = 1200 * time.Millisecond // longer than an action and a second of the chain's clock
+	const apart = 3 * time.Second // longer than an action on a busy machine and a second of the chain's clock
 	for _, negotiation := range all {
 		distance := keeper.Patience(one, negotiation, config) - keeper.Patience(other, negotiation, config)
 		if config.Jitter > 0 && distance.Abs() < apart {
