@@ -24,11 +24,11 @@ func (p *Pool) attempt(ctx context.Context, r *request, e *endpoint, hedge bool)
 func (p *Pool) timedAttempt(ctx context.Context, r *request, e *endpoint, hedge bool, watch *stopwatch) (reflect.Value, error) {
 	decoded, err := p.answer(ctx, r, e, watch)
 	if r.observation != nil {
-		r.observation.Attempt(e.host, watch.took, hedge, err)
+		r.observation.Attempt(e.host, watch.elapsed(), hedge, err)
 	}
 	switch {
 	case err == nil:
-		if e.answered(r.method, watch.took) {
+		if e.answered(r.method, watch.elapsed()) {
 			p.logger.Info("a node is healthy again", "node", e.host)
 		}
 	case ctx.Err() != nil || errors.Is(err, node.ErrOtherCluster):

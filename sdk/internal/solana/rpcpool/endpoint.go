@@ -89,9 +89,41 @@ func (e *endpoint) await(ctx context.Context) error {
 // stopwatch measures an endpoint's latency. It does not run while a request waits for the client's own rate
 // limit.
 type stopwatch struct {
-	took time.Duration
 	// started is called when the first request is sent; nil calls nothing.
 	started func()
+
+	lock sync.Mutex
+	// took is the time of the requests that have ended, and began the start of the one in flight, if any.
+	took  time.Duration
+	began time.Time
+}
+
+func (w *stopwatch) start() {
+	if w.started != nil {
+		w.started()
+		w.started = nil
+	}
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.began = time.Now()
+}
+
+// stop does nothing if no request is in flight.
+func (w *stopwatch) stop() {
+	took := w.elapsed()
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.took, w.began = took, time.Time{}
+}
+
+// elapsed returns the time that the endpoint has had to answer.
+func (w *stopwatch) elapsed() time.Duration {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if w.began.IsZero() {
+		return w.took
+	}
+	return w.took + time.Since(w.began)
 }
 
 // call sends a request to the endpoint when the rate limit admits it. The endpoint has attemptLimit to
@@ -100,15 +132,11 @@ func (e *endpoint) call(ctx context.Context, watch *stopwatch, method string, pa
 	if err := e.await(ctx); err != nil {
 		return nil, err
 	}
-	if watch.started != nil {
-		watch.started()
-		watch.started = nil
-	}
 	limited, cancel := context.WithTimeoutCause(ctx, attemptLimit, errSlow{attemptLimit})
 	defer cancel()
-	began := time.Now()
+	watch.start()
 	result, err := e.transport.Call(limited, method, params)
-	watch.took += time.Since(began)
+	watch.stop()
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = errSlow{attemptLimit}
 	}
@@ -164,7 +192,8 @@ func (e *endpoint) answered(method string, took time.Duration) (recovered bool) 
 	return recovered
 }
 
-// errOvertaken is recorded for an endpoint if a hedge that was sent later answers first.
+// errOvertaken is recorded for an endpoint that had the whole delay of the hedge to answer, if the hedge answers
+// first.
 var errOvertaken = errors.New("the node is slow")
 
 // failed records an invalid or missing answer. It reports whether the endpoint has just failed warnAfter

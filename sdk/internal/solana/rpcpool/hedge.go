@@ -14,9 +14,10 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 	defer context.AfterFunc(p.closing, cancel)()
 	outcomes := make(chan outcome, 2)
 	sent := make(chan struct{}, 2)
-	launch := func(e *endpoint, hedge bool) {
+	firstWatch := new(stopwatch)
+	launch := func(e *endpoint, hedge bool, watch *stopwatch) {
+		watch.started = func() { sent <- struct{}{} }
 		if !p.start(func() {
-			watch := &stopwatch{started: func() { sent <- struct{}{} }}
 			decoded, err := p.timedAttempt(limited, r, e, hedge, watch)
 			if err != nil && p.closing.Err() != nil {
 				err = ErrClosed
@@ -26,10 +27,11 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 			outcomes <- outcome{endpoint: e, err: ErrClosed}
 		}
 	}
-	launch(first, false)
+	launch(first, false, firstWatch)
 	running := []*endpoint{first}
 	failed := make(map[*endpoint]error, 2)
 	// The delay of the first endpoint counts from the moment when its request is sent.
+	delay := p.hedgeDelay(r, first)
 	var timer <-chan time.Time
 	for len(running) > 0 {
 		select {
@@ -37,18 +39,20 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 			return none, nil, false
 		case <-sent:
 			if len(running) == 1 && timer == nil {
-				timer = time.After(p.hedgeDelay(r, first))
+				timer = time.After(delay)
 			}
 		case <-timer:
 			if second := p.next(r, *tried); second != nil && p.hedges.take() {
 				*tried = append(*tried, second)
 				running = append(running, second)
-				launch(second, true)
+				launch(second, true, new(stopwatch))
 			}
 		case ended := <-outcomes:
 			running = slices.DeleteFunc(running, func(e *endpoint) bool { return e == ended.endpoint })
 			if ended.err == nil {
-				if slices.Contains(running, first) && first.failed(r, errOvertaken, time.Now()) {
+				// The first endpoint may have waited for the client's own rate limit for part of the delay.
+				slow := slices.Contains(running, first) && firstWatch.elapsed() >= delay
+				if slow && first.failed(r, errOvertaken, time.Now()) {
 					p.logger.Warn("a node has been slow for some time", "node", first.host, "method", r.method)
 				}
 				return ended.decoded, nil, true

@@ -41,6 +41,20 @@ func TestOwnRateLimitIsNeitherLatencyNorError(t *testing.T) {
 	}
 }
 
+// The first request to a node is for its genesis hash, and the rate limit delays the second one.
+func TestNodeIsNotOvertakenDuringTheOwnRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := &fakeNode{slot: 7}, &fakeNode{slot: 7}
+		pool := newFakePool(t, func(o *Options) { o.RequestsPerSecond = 1 }, one, two)
+		defer pool.Close()
+		pool.endpoints[1].admitted.Store(true)
+		began := time.Now()
+		requireBalance(t, pool, 7)
+		assert.Equal(t, unknownHedgeDelay, time.Since(began), "the second node answers")
+		assert.Zero(t, pool.Health()[0].Errors)
+	})
+}
+
 func TestOwnRateLimitIsNotPartOfAStreamsLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := &fakeNode{slot: 100, latency: 5 * time.Millisecond, answer: func(method string, _ []any) any {

@@ -99,7 +99,6 @@ type valueReader struct {
 	slot  uint64
 	shown bool
 	watch stopwatch
-	sent  time.Time
 	// started reports whether each has been called; rejected is the error that each returned.
 	started  bool
 	rejected error
@@ -133,11 +132,11 @@ func (v *valueReader) run(ctx context.Context) error {
 		blamed = nil
 	}
 	if v.request.observation != nil {
-		v.request.observation.Attempt(v.endpoint.host, v.watch.took, false, blamed)
+		v.request.observation.Attempt(v.endpoint.host, v.watch.elapsed(), false, blamed)
 	}
 	switch {
 	case blamed == nil:
-		v.endpoint.answered(v.request.method, v.watch.took)
+		v.endpoint.answered(v.request.method, v.watch.elapsed())
 	case ctx.Err() == nil && !errors.Is(blamed, node.ErrOtherCluster):
 		v.pool.logger.Debug("a node fails", "node", v.endpoint.host, "method", v.request.method, "error", blamed)
 		v.endpoint.failed(v.request, blamed, time.Now())
@@ -152,7 +151,7 @@ func (v *valueReader) read(ctx context.Context, cancel context.CancelCauseFunc) 
 	if err := v.endpoint.await(ctx); err != nil {
 		return err
 	}
-	v.sent = time.Now()
+	v.watch.start()
 	v.stall = time.AfterFunc(attemptLimit, func() { cancel(errSlow{attemptLimit}) })
 	defer v.stall.Stop()
 	stream, err := v.endpoint.transport.Stream(ctx, v.request.method, v.request.params)
@@ -229,7 +228,7 @@ func (v *valueReader) result(key string) error {
 			return malformedError{fmt.Errorf("%w: the answer has no slot", errOther)}
 		}
 		v.slot, v.shown = *context.Slot, true
-		v.watch.took += time.Since(v.sent)
+		v.watch.stop()
 		return v.pool.acceptSlot(v.endpoint, v.request.level, v.slot, min(v.request.floor, v.pool.slots.floor(v.request.level)))
 	case "value":
 		if !v.shown {
