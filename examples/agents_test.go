@@ -4,13 +4,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -54,6 +57,32 @@ func (a *agents) command(example string, arguments ...string) *exec.Cmd {
 	return command
 }
 
+// deposits returns the number of negotiations that were ever created, each with a deposit: the open and the
+// closed ones.
+func (a *agents) deposits() uint64 {
+	a.t.Helper()
+	config, err := a.net.Client.GetConfig(a.t.Context())
+	require.NoError(a.t, err)
+	deposits := config.TotalNegotiations
+	for _, err := range a.net.Client.FindNegotiations(a.t.Context(), haggle.Filter{}) {
+		require.NoError(a.t, err)
+		deposits++
+	}
+	return deposits
+}
+
+// killAfterDeposit starts a buyer, and kills it as soon as its negotiation exists.
+func (a *agents) killAfterDeposit(buyer *exec.Cmd) {
+	a.t.Helper()
+	before := a.deposits()
+	var output strings.Builder
+	buyer.Stdout, buyer.Stderr = &output, &output
+	require.NoError(a.t, buyer.Start())
+	require.Eventually(a.t, func() bool { return a.deposits() > before }, time.Minute, 50*time.Millisecond, &output)
+	require.NoError(a.t, buyer.Process.Kill())
+	_ = buyer.Wait() // it was killed
+}
+
 // settle runs both agents until they end. Their outputs must contain the texts.
 func settle(t *testing.T, seller, buyer *exec.Cmd, sold, bought []string) {
 	t.Helper()
@@ -75,21 +104,30 @@ func settle(t *testing.T, seller, buyer *exec.Cmd, sold, bought []string) {
 
 func TestAgentsSettle(t *testing.T) {
 	a := newAgents(t)
-	seller, buyer := a.net.Seller.PublicKey().String(), func(example string) *exec.Cmd {
-		return a.command(example, "--seller", a.net.Seller.PublicKey().String())
+	seller := a.net.Seller.PublicKey().String()
+	buyer := func(example string, arguments ...string) *exec.Cmd {
+		return a.command(example, append(arguments, "--seller", seller)...)
 	}
 	t.Run("buyer and seller", func(t *testing.T) {
+		before := a.deposits()
+		defer func() { require.Equal(t, before+1, a.deposits(), "a killed buyer deposits once") }()
+		a.killAfterDeposit(buyer("buyer"))
 		settle(t, a.command("seller"), buyer("buyer"),
 			[]string{seller + " waits for an invitation", "Settled: price 3500000, fee 17500, after 7 offers"},
 			[]string{"Settled: price 3500000 after 7 offers"})
 	})
 	t.Run("policy", func(t *testing.T) {
-		settle(t, a.command("seller", "--journal", "second.db"), buyer("policy"),
+		before := a.deposits()
+		settle(t, a.command("seller", "--journal", "second.db"), buyer("policy", "--order", "3"),
 			[]string{"Settled: price 3500000"},
 			[]string{"not signed: limit per transaction: 10000000 requested, limit 5000000", "Settled: price 3500000"})
+		again, err := buyer("policy", "--order", "3").CombinedOutput()
+		require.NoError(t, err, string(again))
+		require.Contains(t, string(again), "order 3: an earlier run has made the deposit")
+		require.Equal(t, before+1, a.deposits())
 	})
 	t.Run("slow-decision", func(t *testing.T) {
-		settle(t, a.command("slow-decision", "--thinking", "3s"), buyer("buyer"),
+		settle(t, a.command("slow-decision", "--thinking", "3s"), buyer("buyer", "--order", "2"),
 			[]string{"round 1: deciding", "round 5: deciding", "Settled: price 3500000 after 6 offers"},
 			[]string{"Settled: price 3500000 after 6 offers"})
 	})

@@ -76,8 +76,15 @@ func TestREADMEAgentsSettle(t *testing.T) {
 		return command
 	}
 	deal := []string{"Settled at 3500000"}
-	mint := a.net.Mint.String()
-	settle(t, agent("seller", mint), agent("buyer", mint, a.net.Seller.PublicKey().String()), deal, deal)
+	mint, seller := a.net.Mint.String(), a.net.Seller.PublicKey().String()
+	buyer := func() *exec.Cmd { return agent("buyer", mint, seller, "order-1") }
+	before := a.deposits()
+	a.killAfterDeposit(buyer())
+	settle(t, agent("seller", mint), buyer(), deal, deal)
+	output, err := buyer().CombinedOutput()
+	require.NoError(t, err, string(output))
+	require.Contains(t, string(output), deal[0], "the purchase is over")
+	require.Equal(t, before+1, a.deposits())
 }
 
 // TestREADMEAgentsAreTheExamples shows that the README's functions are those of the examples, and that they

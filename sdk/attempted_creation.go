@@ -11,9 +11,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// attemptedCreations are the latest creations that were signed and not known to be executed, by their intents. A repeated
-// creation uses the same session id, so that the chain executes only one of them, whatever the nodes reported
-// about the earlier one.
+// attemptedCreations are the latest creations that were signed and not known to be executed, by their intents.
+// A repeated creation uses the same session id, so that the chain executes only one of them, whatever the nodes
+// reported about the earlier one.
 type attemptedCreations struct {
 	byIntent *recent.Map[solana.Hash, attemptedCreation]
 }

@@ -4,7 +4,8 @@
 //
 // It deposits 5 tokens of 6 decimals, and raises its offers in equal steps from 2 tokens to its highest
 // price. The rest of the deposit comes back. "haggle localnet" starts a chain and prints the values of the
-// flags. Each run is a new purchase; cmd/buyer shows how a purchase continues after a crash.
+// flags. After a crash, start it again with the same journal and order: it continues with the purchase, and
+// deposits nothing again. Another purchase needs another --order.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -33,15 +35,20 @@ func main() {
 	keyFile := flag.String("key", "buyer.json", "keypair `FILE` of the Solana tools")
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
 	counterpart := flag.String("seller", "", "`ADDRESS` of the seller")
+	order := flag.String("order", "1", "`NAME` of the purchase")
+	journalFile := flag.String("journal", "buyer.db", "SQLite `FILE` that records transactions before they are sent")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *keyFile, *mint, *counterpart); err != nil {
+	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
+	if err := run(ctx, config, *keyFile, *mint, *counterpart, *order, *journalFile); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, config haggle.Config, keyFile, mint, seller string) (err error) {
+func run(
+	ctx context.Context, config haggle.Config, keyFile, mint, seller, order, journalFile string,
+) (err error) {
 	payment, err := solana.PublicKeyFromBase58(mint)
 	if err != nil {
 		return fmt.Errorf("--mint: %w", err)
@@ -54,6 +61,12 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller string
 	if err != nil {
 		return fmt.Errorf("--key: %w", err)
 	}
+	book, err := sqlite.Open(journalFile)
+	if err != nil {
+		return fmt.Errorf("--journal: %w", err)
+	}
+	defer func() { err = errors.Join(err, book.Close()) }()
+	config.Journal = book
 	client, err := haggle.NewClient(config)
 	if err != nil {
 		return err
@@ -64,7 +77,12 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller string
 	if err != nil {
 		return err
 	}
-	negotiation, err := invite(ctx, client, key, payment, counterpart)
+	negotiation, err := invite(ctx, client, key, payment, counterpart, order)
+	var done *haggle.AlreadyDone
+	if errors.As(err, &done) {
+		log.Printf("order %s: an earlier run has made the deposit", order)
+		negotiation, err = done.Negotiation, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -75,13 +93,13 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller string
 	return err
 }
 
-// invite deposits 5 tokens and invites the seller.
+// invite deposits 5 tokens and invites the seller, once for each order.
 func invite(
-	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
+	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey, order string,
 ) (solana.PublicKey, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: key.PublicKey(), Seller: seller, Mint: mint, Decimals: 6,
-		EscrowAmount: 5_000_000, ServiceHash: service,
+		EscrowAmount: 5_000_000, ServiceHash: service, Key: order,
 	}).Build(ctx)
 	if err != nil {
 		return solana.PublicKey{}, err

@@ -5,7 +5,7 @@
 // The policy decodes each message before it signs. It counts in the state database --state, so the limits per day
 // and per counterparty hold across restarts. The program first shows a denial: it tries to deposit more than a
 // transaction may spend, and nothing is signed. Then it deposits within the limits and bargains with
-// ./examples/seller. "haggle -k buyer.json policy usage --policy-usage policy.db" prints the totals.
+// ./examples/seller. "haggle -k buyer.json --state policy.db policy usage" prints the totals.
 package main
 
 import (
@@ -40,16 +40,19 @@ func main() {
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
 	seller := flag.String("seller", "", "`ADDRESS` of the seller")
 	stateFile := flag.String("state", "policy.db", "`FILE` of the state database: the usage of the limits")
+	order := flag.String("order", "1", "`NAME` of the purchase: a run with the name of an earlier one deposits nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
-	if err := run(ctx, config, *keyFile, *mint, *seller, *stateFile); err != nil {
+	if err := run(ctx, config, *keyFile, *mint, *seller, *stateFile, *order); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, config haggle.Config, keyFile, mint, seller, stateFile string) (err error) {
+func run(
+	ctx context.Context, config haggle.Config, keyFile, mint, seller, stateFile, order string,
+) (err error) {
 	payment, err := solana.PublicKeyFromBase58(mint)
 	if err != nil {
 		return fmt.Errorf("--mint: %w", err)
@@ -77,14 +80,19 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, seller, state
 		return err
 	}
 
-	_, err = invite(ctx, client, signer, payment, counterpart, 2*escrow)
+	_, err = invite(ctx, client, signer, payment, counterpart, order, 2*escrow)
+	var used *haggle.SessionUsedError
+	if errors.As(err, &used) {
+		log.Printf("order %s: an earlier run has made the deposit", order)
+		return bargain(ctx, client, signer, payment, used.Negotiation)
+	}
 	var denial *policy.Denial
 	if !errors.As(err, &denial) {
 		return fmt.Errorf("deposit of %d: not denied: %w", 2*escrow, err)
 	}
 	log.Printf("not signed: %s: %d requested, limit %d", denial.Rule, denial.Requested, denial.Limit)
 
-	negotiation, err := invite(ctx, client, signer, payment, counterpart, escrow)
+	negotiation, err := invite(ctx, client, signer, payment, counterpart, order, escrow)
 	if err != nil {
 		return err
 	}
@@ -120,11 +128,11 @@ func limited(
 
 func invite(
 	ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, seller solana.PublicKey,
-	deposit uint64,
+	order string, deposit uint64,
 ) (solana.PublicKey, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: signer.PublicKey(), Seller: seller, Mint: mint, Decimals: 6, EscrowAmount: deposit,
-		ServiceHash: protocol.ServiceHash("Summarise a paper"),
+		ServiceHash: protocol.ServiceHash("Summarise a paper"), Key: order,
 	}).Build(ctx)
 	if err != nil {
 		return solana.PublicKey{}, err

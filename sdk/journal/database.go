@@ -23,9 +23,9 @@ import (
 //
 // A unique index over wallet and idempotency key keeps two clients from carrying out one action. The client
 // that begins an entry holds a lease on it for 10 seconds, by the database's clock. The Database renews the
-// leases on authorised entries of its clients until the entries are finished. Other clients wait for the outcome, and resolve the
-// transaction if the lease has ended because the client is closed or its process has died. An entry that was
-// never authorised is then revoked, so its transaction is never sent.
+// leases on authorised entries of its clients until the entries are finished. Other clients wait for the
+// outcome, and resolve the transaction if the lease has ended because the client is closed or its process has
+// died. An entry that was never authorised is then revoked, so its transaction is never sent.
 type Database struct {
 	config DatabaseConfig
 	// The statements are in the dialect of the database.
