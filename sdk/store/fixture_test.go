@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,7 +19,13 @@ import (
 // server is the PostgreSQL server of all tests.
 var server *testpostgres.Server
 
-func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(victimPath); path != "" {
+		fmt.Fprintln(os.Stderr, writeUntilKilled(path))
+		os.Exit(1)
+	}
+	os.Exit(testpostgres.Run(m, &server))
+}
 
 // onBoth runs a test on an empty database of each kind. Each call of open opens the database once more, as a
 // further process does.
