@@ -32,7 +32,7 @@ const victimPath = "HAGGLE_STORETEST_PATH"
 // victimWallet is the wallet of all writes.
 var victimWallet = solana.PublicKey{7}
 
-// victimBudget has room for every expense of the test, each of one lamport.
+// victimBudget is the budget of all expenses, which are one lamport each.
 func victimBudget(limit uint64) keeper.Budget {
 	return keeper.Budget{Wallet: victimWallet, Name: "urgent", Limit: limit}
 }
@@ -44,8 +44,8 @@ func victimNegotiation(number uint64) *haggle.Snapshot {
 	return n
 }
 
-// writeUntilKilled begins with a number that no earlier process has used. It writes a usage record, an expense
-// and a sealed price for each number, and prints the number and the price's commitment when the store has confirmed all three.
+// writeUntilKilled writes a usage record, an expense and a sealed price for each number that no earlier process
+// has used. It prints the number and the price's commitment when the store has confirmed all three.
 func writeUntilKilled(path string) error {
 	ctx := context.Background()
 	state, err := sqlite.Open(ctx, path)
@@ -127,9 +127,9 @@ func TestWritesSurviveKills(t *testing.T) {
 			require.Equal(t, number, sealed.Price())
 		}
 		expenses := uint64(len(confirmed))
-		require.Zero(t, room(t, state, expenses), "an expense is lost")
+		require.False(t, hasRoom(t, state, expenses), "an expense is lost")
 		// Each killed process can have written one more expense than it has printed.
-		require.Positive(t, room(t, state, expenses+life+2), "an expense is counted twice")
+		require.True(t, hasRoom(t, state, expenses+life+2), "an expense is counted twice")
 		require.NoError(t, state.Close())
 	}
 }
@@ -146,14 +146,13 @@ func requireRecords(t *testing.T, state *store.Store, confirmed map[uint64]solan
 	require.LessOrEqual(t, slices.Max(slices.Collect(maps.Keys(confirmed))), last, "a usage record is lost")
 }
 
-// room returns the lamports that are left of a budget with a limit; at most 1 is of interest.
-func room(t *testing.T, state *store.Store, limit uint64) uint64 {
+// hasRoom reports whether a budget with this limit has room for one more expense.
+func hasRoom(t *testing.T, state *store.Store, limit uint64) bool {
 	t.Helper()
 	id, _, err := state.ReserveExpense(t.Context(), victimBudget(limit), 1)
 	require.NoError(t, err)
-	if id == "" {
-		return 0
+	if id != "" {
+		require.NoError(t, state.SettleExpense(t.Context(), id, 0))
 	}
-	require.NoError(t, state.SettleExpense(t.Context(), id, 0))
-	return 1
+	return id != ""
 }

@@ -110,16 +110,19 @@ func (w *stopwatch) start() {
 
 // stop does nothing if no request is in flight.
 func (w *stopwatch) stop() {
-	took := w.elapsed()
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	w.took, w.began = took, time.Time{}
+	w.took, w.began = w.elapsedLocked(), time.Time{}
 }
 
 // elapsed returns the time that the endpoint has had to answer.
 func (w *stopwatch) elapsed() time.Duration {
 	w.lock.Lock()
 	defer w.lock.Unlock()
+	return w.elapsedLocked()
+}
+
+func (w *stopwatch) elapsedLocked() time.Duration {
 	if w.began.IsZero() {
 		return w.took
 	}
