@@ -118,7 +118,7 @@ func TestAgentsSettle(t *testing.T) {
 	})
 	t.Run("policy", func(t *testing.T) {
 		before := a.deposits()
-		settle(t, a.command("seller", "--journal", "second.db"), buyer("policy", "--order", "3"),
+		settle(t, a.command("seller", "--state", "second.db"), buyer("policy", "--order", "3"),
 			[]string{"Settled: price 3500000"},
 			[]string{"not signed: limit per transaction: 10000000 requested, limit 5000000", "Settled: price 3500000"})
 		again, err := buyer("policy", "--order", "3").CombinedOutput()

@@ -39,7 +39,7 @@
 //
 // # Idempotency
 //
-// With a journal ([Config].Journal; package journal stores one in a database) every transaction is on disk
+// With a journal ([Config].Journal; package store has one in a database) every transaction is on disk
 // before it is sent, with the idempotency key of its action, and is sent only after a second write authorises
 // it. An action whose key is confirmed is not executed again and returns [*AlreadyDone]. A transaction of
 // unknown outcome blocks actions with the same key or on the same negotiation until the outcome is known, and

@@ -16,9 +16,9 @@ import (
 
 // JournalStore stores, beyond the life of the process, which transactions have been sent and what their
 // outcomes are. With [Config].Journal each transaction is recorded before it is sent, so that a process that
-// starts after a crash resolves it and does not repeat it: see [Client.Recover]. Packages journal/sqlite and
-// journal/postgres store the entries in a database that several processes can use at once;
-// journal/journaltest tests other stores.
+// starts after a crash resolves it and does not repeat it: see [Client.Recover]. Packages store/sqlite and
+// store/postgres store the entries in a database that several processes can use at once; store/journaltest tests
+// other stores.
 type JournalStore interface {
 	// OpenJournal returns a view of the store for one client, with leases of its own. It does no input or
 	// output. [Client.Close] closes the view.

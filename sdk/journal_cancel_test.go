@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -54,7 +54,7 @@ func TestCancelledActionIsNeverSentLater(t *testing.T) {
 	server := httptest.NewServer(chain)
 	defer server.Close()
 	path := filepath.Join(t.TempDir(), "journal.db")
-	store, err := sqlite.Open(path)
+	store, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	defer store.Close()
 	open := func() *haggle.Client {
@@ -96,7 +96,7 @@ func TestCancelledActionIsNeverSentLater(t *testing.T) {
 	_, err = client.Recover(t.Context(), key.PublicKey())
 	require.NoError(t, err)
 	require.NoError(t, second.Close())
-	other, err := sqlite.Open(path)
+	other, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
 	defer other.Close()
 	later, err := haggle.NewClient(haggle.Config{Endpoint: server.URL, Journal: other})

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 
 // act is the action of the process: it advances a nonce account, which stands for any action.
 func act(path string) error {
-	store, err := sqlite.Open(path)
+	store, err := sqlite.Open(context.Background(), path)
 	if err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			assert.Len(t, chain.arrived, c.arrivals)
 			assert.Len(t, chain.executed, c.executions, "once, whatever happens")
 
-			store, err := sqlite.Open(book)
+			store, err := sqlite.Open(t.Context(), book)
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, store.Close()) }()
 			for entry, err := range store.OpenJournal().Unfinished(t.Context(), key.PublicKey()) {

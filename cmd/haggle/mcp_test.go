@@ -49,8 +49,7 @@ func startMCPAgent(
 			"perDay": 20000000, "approveAbove": "unlimited", "maxPrice": 3500000, "minPrice": 3000000}}}`, net.Mint)
 	require.NoError(t, os.WriteFile(path("policy.json"), []byte(limits), 0o600))
 	command := exec.Command("haggle", append([]string{"mcp", "-C", path("config.yml"),
-		"--policy", path("policy.json"), "--state", path("state.db"),
-		"--journal", path("journal.db")}, flags...)...)
+		"--policy", path("policy.json"), "--state", path("state.db")}, flags...)...)
 	command.Stderr = t.Output()
 	client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)

@@ -21,8 +21,8 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -36,18 +36,18 @@ func main() {
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
 	counterpart := flag.String("seller", "", "`ADDRESS` of the seller")
 	order := flag.String("order", "1", "`NAME` of the purchase")
-	journalFile := flag.String("journal", "buyer.db", "SQLite `FILE` that records transactions before they are sent")
+	stateFile := flag.String("state", "buyer.db", "SQLite `FILE` that records transactions before they are sent")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
-	if err := run(ctx, config, *keyFile, *mint, *counterpart, *order, *journalFile); err != nil {
+	if err := run(ctx, config, *keyFile, *mint, *counterpart, *order, *stateFile); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func run(
-	ctx context.Context, config haggle.Config, keyFile, mint, seller, order, journalFile string,
+	ctx context.Context, config haggle.Config, keyFile, mint, seller, order, stateFile string,
 ) (err error) {
 	payment, err := solana.PublicKeyFromBase58(mint)
 	if err != nil {
@@ -61,12 +61,12 @@ func run(
 	if err != nil {
 		return fmt.Errorf("--key: %w", err)
 	}
-	book, err := sqlite.Open(journalFile)
+	state, err := sqlite.Open(ctx, stateFile)
 	if err != nil {
-		return fmt.Errorf("--journal: %w", err)
+		return fmt.Errorf("--state: %w", err)
 	}
-	defer func() { err = errors.Join(err, book.Close()) }()
-	config.Journal = book
+	defer func() { err = errors.Join(err, state.Close()) }()
+	config.Journal = state
 	client, err := haggle.NewClient(config)
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -33,17 +33,17 @@ func main() {
 	ws := flag.String("ws", "", "WebSocket `URL`, if not derived from --rpc")
 	keyFile := flag.String("key", "seller.json", "keypair `FILE` of the Solana tools")
 	mint := flag.String("mint", "", "`ADDRESS` of the mint of the payment")
-	journalFile := flag.String("journal", "journal.db", "SQLite `FILE` that records transactions before they are sent")
+	stateFile := flag.String("state", "journal.db", "SQLite `FILE` that records transactions before they are sent")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	config := haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}
-	if err := run(ctx, config, *keyFile, *mint, *journalFile); err != nil {
+	if err := run(ctx, config, *keyFile, *mint, *stateFile); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, config haggle.Config, keyFile, mint, journalFile string) (err error) {
+func run(ctx context.Context, config haggle.Config, keyFile, mint, stateFile string) (err error) {
 	payment, err := solana.PublicKeyFromBase58(mint)
 	if err != nil {
 		return fmt.Errorf("--mint: %w", err)
@@ -52,12 +52,12 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, journalFile s
 	if err != nil {
 		return fmt.Errorf("--key: %w", err)
 	}
-	book, err := sqlite.Open(journalFile)
+	state, err := sqlite.Open(ctx, stateFile)
 	if err != nil {
-		return fmt.Errorf("--journal: %w", err)
+		return fmt.Errorf("--state: %w", err)
 	}
-	defer func() { err = errors.Join(err, book.Close()) }()
-	config.Journal = book
+	defer func() { err = errors.Join(err, state.Close()) }()
+	config.Journal = state
 	client, err := haggle.NewClient(config)
 	if err != nil {
 		return err

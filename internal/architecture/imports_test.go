@@ -75,9 +75,8 @@ func violation(from, to string, test bool) string {
 
 // importExceptions are imports, "from imports to: rule", with the reasons for which they are accepted.
 var importExceptions = exceptions{
-	"sdk/journal/postgres imports internal/testpostgres: sdk imports nothing outside of itself": testServer,
-	"sdk/store imports internal/testpostgres: sdk imports nothing outside of itself":            testServer,
-	"sdk/store/postgres imports internal/testpostgres: sdk imports nothing outside of itself":   testServer,
+	"sdk/store imports internal/testpostgres: sdk imports nothing outside of itself":          testServer,
+	"sdk/store/postgres imports internal/testpostgres: sdk imports nothing outside of itself": testServer,
 }
 
 const testServer = "only tests do, which start the server that the tests of the indexer and of the commands start, too"
@@ -157,8 +156,8 @@ func TestViolation(t *testing.T) {
 		{"sdk/protocol", "sdk/transaction", false, ""},
 		{"sdk/amount", "sdk", false, "dependencies point one way"},
 		{"sdk/yellowstone/internal/geyser", "sdk", false, "dependencies point one way"},
-		{"sdk", "sdk/journal", false, "dependencies point one way"},
-		{"sdk", "sdk/journal", true, ""},
+		{"sdk", "sdk/store", false, "dependencies point one way"},
+		{"sdk", "sdk/store", true, ""},
 		{"sdk", "sdk/protocol", false, ""},
 		{"sdk/agent", "sdk", false, ""},
 		{"internal/demo", "sdk/agent", false, ""},

@@ -13,15 +13,15 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
-	"github.com/haggle-protocol/haggle/sdk/journal"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/store"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // noJournal is the value of --journal for no journal.
 const noJournal = "none"
 
 // openJournal opens the database that --journal names; it returns nil for none.
-func (p *Party) openJournal(ctx context.Context) (*journal.Database, error) {
+func (p *Party) openJournal(ctx context.Context) (*store.Store, error) {
 	path := p.flags.Journal
 	if path == noJournal {
 		return nil, nil
@@ -32,15 +32,15 @@ func (p *Party) openJournal(ctx context.Context) (*journal.Database, error) {
 			return nil, err
 		}
 	}
-	store, err := sqlite.Open(path)
-	if errors.Is(err, journal.ErrDamaged) || errors.Is(err, journal.ErrVersion) {
+	opened, err := sqlite.Open(ctx, path)
+	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrVersion) {
 		return nil, exitcode.WithHint(fmt.Errorf("--journal: %w", err),
 			"it may record transactions in flight: restore the file, or check haggle negotiation list and name a new file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--journal: %w", err)
 	}
-	return store, nil
+	return opened, nil
 }
 
 // ownJournal returns the path of the agent's own file, in a directory that it creates. Each combination of role,

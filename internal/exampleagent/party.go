@@ -15,8 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/identity"
-	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store"
 )
 
 // Party is an agent: its wallet, its counterparty, and its prices.
@@ -39,7 +39,7 @@ type Party struct {
 	// gate is nil without --trust and --allowlist.
 	gate *identity.Gate
 	// journal is nil without one.
-	journal *journal.Database
+	journal *store.Store
 }
 
 // Open opens the wallet and the journal, connects, and reads the mint, which the prices depend on.

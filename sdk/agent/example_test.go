@@ -12,8 +12,8 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -53,14 +53,14 @@ func Example() {
 func ExampleRuntime_Run() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	transactions, err := sqlite.Open("journal.db")
+	state, err := sqlite.Open(ctx, "state.db")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer transactions.Close()
+	defer state.Close()
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: "https://api.mainnet-beta.solana.com", Fallbacks: []string{"https://rpc.example.org"},
-		Journal: transactions,
+		Journal: state,
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -17,9 +17,9 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -48,7 +48,7 @@ func runBuyer() error {
 	}
 	config := haggle.Config{Endpoint: os.Getenv(envEndpoint), WSEndpoint: os.Getenv(envWSEndpoint)}
 	if path := os.Getenv(envJournal); path != "" {
-		store, err := sqlite.Open(path)
+		store, err := sqlite.Open(context.Background(), path)
 		if err != nil {
 			return err
 		}

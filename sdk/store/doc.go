@@ -1,12 +1,19 @@
-// Package store is the state database of agents, keepers and commands. One database contains the usage of
-// spending limits.
+// Package store is the state database of agents, keepers and commands. One database contains the journal of
+// transactions, the usage of spending limits, the expenses of keepers and sealed reservation prices.
 //
 // Package sqlite opens a database for the processes of one machine, package postgres one for several machines:
 //
 //	state, err := sqlite.Open(ctx, "/var/lib/agent/state.db")
 //	...
 //	defer state.Close()
+//	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: state})
+//	...
 //	signer, err := policy.New(ctx, keypair, policy.Config{Store: state, ...})
+//
+// The client writes each transaction to the journal before it sends it, so that an agent that is killed never
+// repeats an action. The journal keeps finished transactions, with their outcomes, until [Store.ForgetEntries]
+// removes them. Before an action, the client resolves every unfinished transaction with the same idempotency key
+// or on the same negotiation: see [haggle.Client.Recover].
 //
 // A write is durable when its method returns nil. If a method returns an error, the write may have happened.
 package store

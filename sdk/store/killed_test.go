@@ -23,7 +23,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/store"
+	"github.com/haggle-protocol/haggle/sdk/store/journaltest"
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // victimPath is the database that a process of TestWritesSurviveKills writes to until it is killed.
@@ -44,15 +46,15 @@ func victimNegotiation(number uint64) *haggle.Snapshot {
 	return n
 }
 
-// writeUntilKilled writes a usage record, an expense and a sealed price for each number that no earlier process
-// has used. It prints the number and the price's commitment when the store has confirmed all three.
+// writeUntilKilled writes a usage record, an expense, a sealed price and a journal entry for each number that no
+// earlier process has used. It prints the number and the price's commitment when the store has confirmed all.
 func writeUntilKilled(path string) error {
 	ctx := context.Background()
 	state, err := sqlite.Open(ctx, path)
 	if err != nil {
 		return err
 	}
-	log := state.UsageLog(victimWallet)
+	entries, log := state.OpenJournal(), state.UsageLog(victimWallet)
 	number := uint64(0)
 	for record, err := range log.Next(ctx) {
 		if err != nil {
@@ -76,8 +78,24 @@ func writeUntilKilled(path string) error {
 		if err != nil {
 			return err
 		}
+		if err := writeEntry(ctx, entries, number); err != nil {
+			return err
+		}
 		fmt.Println(number, solana.Hash(sealed.Commitment()))
 	}
+}
+
+// writeEntry begins the entry of a number. It authorises the entries of every third number, and finishes those
+// of every other third.
+func writeEntry(ctx context.Context, entries haggle.Journal, number uint64) error {
+	entry := journaltest.Entry(victimWallet, number)
+	if err := entries.Begin(ctx, entry); err != nil || number%3 == 0 {
+		return err
+	}
+	if err := entries.Authorize(ctx, entry.Signature); err != nil || number%3 == 1 {
+		return err
+	}
+	return entries.Finish(ctx, entry.Signature, transaction.Confirmed, true)
 }
 
 // killed runs a process that writes, kills it, and returns the commitments of the numbers that it has printed.
@@ -119,6 +137,7 @@ func TestWritesSurviveKills(t *testing.T) {
 		state, err := sqlite.Open(t.Context(), path)
 		require.NoError(t, err)
 		requireRecords(t, state, confirmed)
+		requireEntries(t, state, confirmed)
 		for number, commitment := range printed {
 			n := victimNegotiation(number)
 			n.BuyerCommitment = commitment
@@ -144,6 +163,27 @@ func requireRecords(t *testing.T, state *store.Store, confirmed map[uint64]solan
 		require.EqualValues(t, last, record.Time, "the records are without gaps")
 	}
 	require.LessOrEqual(t, slices.Max(slices.Collect(maps.Keys(confirmed))), last, "a usage record is lost")
+}
+
+// requireEntries checks that the journal has all confirmed entries as they were written.
+func requireEntries(t *testing.T, state *store.Store, confirmed map[uint64]solana.Hash) {
+	t.Helper()
+	found, err := journaltest.Unfinished(t.Context(), state.OpenJournal(), victimWallet)
+	require.NoError(t, err)
+	unfinished := make(map[uint64]haggle.JournalEntry)
+	for _, entry := range found {
+		entry.Leased = false // the lease of a killed process ends later
+		unfinished[entry.SessionID] = entry
+	}
+	for number := range confirmed {
+		entry, isUnfinished := unfinished[number]
+		require.Equal(t, number%3 != 2, isUnfinished, "entry %d", number)
+		if isUnfinished {
+			want := journaltest.Entry(victimWallet, number)
+			want.Authorized = number%3 == 1
+			require.Equal(t, want, entry)
+		}
+	}
 }
 
 // hasRoom reports whether a budget with this limit has room for one more expense.

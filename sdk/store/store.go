@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/store/internal/queries"
 )
@@ -28,6 +29,8 @@ var (
 type Store struct {
 	config  Config
 	queries *queries.Queries
+	leases  *leases
+	closed  sync.Once
 }
 
 // Config describes an open database. Packages sqlite and postgres fill it in.
@@ -46,7 +49,7 @@ type Config struct {
 // New creates or migrates the tables and returns the store. It returns [ErrVersion] for the tables of a newer
 // version.
 func New(ctx context.Context, config Config) (*Store, error) {
-	s := &Store{config: config, queries: queries.New(config.DB)}
+	s := &Store{config: config, queries: queries.New(config.DB), leases: newLeases(config.Postgres)}
 	if err := s.migrate(ctx); err != nil {
 		return nil, s.failed(ctx, err)
 	}
@@ -56,8 +59,14 @@ func New(ctx context.Context, config Config) (*Store, error) {
 // String returns the name of the database.
 func (s *Store) String() string { return s.config.Name }
 
-// Close closes the database.
-func (s *Store) Close() error { return s.config.Close() }
+// Close releases the leases of the journal's clients and closes the database. A second call does nothing.
+func (s *Store) Close() (err error) {
+	s.closed.Do(func() {
+		s.closeLeases()
+		err = s.config.Close()
+	})
+	return err
+}
 
 // write runs act in a transaction and commits it if act returns nil.
 func (s *Store) write(ctx context.Context, act func(*queries.Queries) error) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // audit compares the chain, read over a clean connection, with the scripts.
@@ -182,7 +182,7 @@ func (a *audit) lamports(ctx context.Context) error {
 // journals requires that the journals are readable and have no unfinished entry.
 func (a *audit) journals(ctx context.Context) error {
 	for host, wallets := range a.plan.Hosts {
-		book, err := sqlite.Open(a.plan.journalFile(host))
+		book, err := sqlite.Open(ctx, a.plan.journalFile(host))
 		if err != nil {
 			a.find("the journal of host %d: %v", host, err)
 			continue

@@ -17,9 +17,9 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -66,7 +66,7 @@ func beHost(planFile, number string) (err error) {
 }
 
 func (h *host) live(ctx context.Context) error {
-	book, err := sqlite.Open(h.journalFile(h.number))
+	book, err := sqlite.Open(ctx, h.journalFile(h.number))
 	if err != nil {
 		return err
 	}

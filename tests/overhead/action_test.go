@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // fixture is a recorded offer on a chain, which can be repeated from the recorded answers.
@@ -101,7 +101,7 @@ func BenchmarkAction(b *testing.B) {
 	for name, config := range map[string]func(b *testing.B) haggle.Config{
 		"plain": func(*testing.B) haggle.Config { return haggle.Config{} },
 		"journal": func(b *testing.B) haggle.Config {
-			book, err := sqlite.Open(filepath.Join(b.TempDir(), "journal.db"))
+			book, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "state.db"))
 			require.NoError(b, err)
 			b.Cleanup(func() { require.NoError(b, book.Close()) })
 			return haggle.Config{Journal: repeatable{book}}

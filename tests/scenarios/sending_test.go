@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -20,7 +20,7 @@ import (
 // its lifetime.
 func TestSendingWithAJournal(t *testing.T) {
 	scenario(t, "sending_with_a_journal", func(s *fixture) {
-		book, err := sqlite.Open(filepath.Join(s.t.TempDir(), "journal.db"))
+		book, err := sqlite.Open(s.ctx, filepath.Join(s.t.TempDir(), "state.db"))
 		require.NoError(s.t, err)
 		defer func() { require.NoError(s.t, book.Close()) }()
 		client, err := haggle.NewClient(haggle.Config{Endpoint: s.venue.RPCURL, WSEndpoint: s.venue.WSURL, Journal: book})

@@ -36,8 +36,7 @@ take turns, and every second action is for a mint of --mints.
 Several keepers can run at the same time. The later one fails in simulation, pays no fee and prints nothing;
 two that send at the same moment, which --jitter makes rare, cost one of them a fee. A keeper receives
 events, and scans all negotiations from time to time for those that it missed. The expenses are in --state:
-the wallet's keepers that use one database share --budget. The keeper writes its transactions to --journal,
-which other commands can use at the same time. With --json it prints one document per action.`
+the wallet's keepers that use one database share --budget. With --json it prints one document per action.`
 
 // keeperCommand has the flags of haggle keeper.
 type keeperCommand struct {

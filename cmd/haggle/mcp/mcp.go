@@ -58,8 +58,8 @@ func serve(ctx context.Context, s *session.Session, wait time.Duration, version 
 			Err: errors.New("--policy not set: haggle mcp signs only within a spending policy"),
 			Hint: "write one as in haggle policy --help, check it with haggle policy check FILE, " +
 				"then add --policy FILE"}
-	case s.Connection.JournalPath == "none":
-		return exitcode.Usagef("--journal none: haggle mcp needs a journal, " +
+	case s.Connection.NoJournal:
+		return exitcode.Usagef("--no-journal: haggle mcp needs a journal, " +
 			"which prevents that an action is executed twice")
 	}
 	// stdin has the agent's requests, so no prompt may read it.

@@ -38,8 +38,8 @@ price is paid in tranches (haggle milestone --help), and --arbiter decides dispu
 The negotiation keeps the protocol's fee of its creation. If the fee is above --max-fee-bps, nothing is
 created. The default is the fee that the command has read (haggle config show), at most 50.
 
-With --key a repeated command creates nothing: if the journal (--journal) has the creation, it prints
-the negotiation again, with "done_already" in JSON. Use a new key for each order.
+With --key a repeated command creates nothing: if the state database (--state) has the creation, it
+prints the negotiation again, with "done_already" in JSON. Use a new key for each order.
 
 With --wrap-sol the escrow is SOL, which the same transaction wraps. --trust and --allowlist check the
 seller before anything is escrowed (haggle negotiation --help).`

@@ -45,8 +45,8 @@ type Flags struct {
 	PolicyPath string
 	// StatePath is the state database: a file, an address of PostgreSQL, or empty for the default.
 	StatePath string
-	// JournalPath is a file, an address of PostgreSQL, "none", or empty for the default.
-	JournalPath string
+	// NoJournal is true if transactions are not written to the state database.
+	NoJournal bool
 	// Unattended disables questions, even at a terminal.
 	Unattended bool
 	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil
@@ -60,8 +60,8 @@ type Flags struct {
 	exporters *telemetry.Exporters
 	signer    haggle.Signer
 	state     lazyState
-	// journal is nil without RegisterJournal.
-	journal *lazyStore
+	// sends is true after RegisterJournal.
+	sends bool
 }
 
 // Register adds the flags to a set.
@@ -76,7 +76,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "highest priority fee of a transaction, in lamports")
 	set.StringVar(&f.Commitment, "commitment", "", "commitment of reads and transactions: confirmed or finalized (default: confirmed)")
 	set.StringVar(&f.PolicyPath, "policy", "", "sign only within the limits of this file (haggle policy --help)")
-	set.StringVar(&f.StatePath, "state", "", "state database with the usage of the policy's limits, "+
+	set.StringVar(&f.StatePath, "state", "", "state database with sent transactions, the usage of the policy's limits, "+
 		"the expenses of the keeper and committed prices: FILE or postgres://... "+
 		"(default: one for each cluster in ~/.local/state/haggle/state, or below $XDG_STATE_HOME)")
 }
@@ -162,8 +162,8 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.journal != nil && f.JournalPath != noJournal {
-		settings.Journal = f.journal
+	if f.hasJournal() {
+		settings.Journal = lazyJournals{f}
 	}
 	client, err := haggle.NewClient(settings.Config)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	return client, nil
 }
 
-// Close closes the client, the journal and the state database.
+// Close closes the client and the state database.
 func (f *Flags) Close() error {
 	var failures []error
 	if f.client != nil {
@@ -181,9 +181,6 @@ func (f *Flags) Close() error {
 	}
 	if f.exporters != nil {
 		failures = append(failures, f.exporters.Close())
-	}
-	if f.journal != nil {
-		failures = append(failures, f.journal.Close())
 	}
 	failures = append(failures, f.state.close())
 	f.client, f.exporters, f.signer = nil, nil, nil

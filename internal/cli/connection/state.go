@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
@@ -14,6 +16,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/postgres"
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
+
+// keepEntries is how long the default state database contains transactions that are finished. After it the chain
+// still shows that a session has been used.
+const keepEntries = 90 * 24 * time.Hour
 
 // lazyState opens the state database at its first use: most commands need none.
 type lazyState struct {
@@ -28,8 +34,8 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	if f.state.opened != nil {
 		return f.state.opened, nil
 	}
-	path := f.StatePath
-	if path == "" {
+	path, byDefault := f.StatePath, f.StatePath == ""
+	if byDefault {
 		var err error
 		if path, err = f.defaultState(ctx); err != nil {
 			return nil, err
@@ -41,10 +47,18 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	}
 	opened, err := open(ctx, path)
 	if err != nil {
-		return nil, exitcode.AsUsage(stateError(ctx, err), "")
+		return nil, stateError(ctx, err)
+	}
+	if byDefault {
+		// The next command repeats a removal that fails.
+		_, _ = opened.ForgetEntries(ctx, time.Now().Add(-keepEntries))
 	}
 	f.state.opened = opened
 	return opened, nil
+}
+
+func isPostgres(name string) bool {
+	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
 // defaultState returns the path of the cluster's state database in a directory that exists. A transaction of one
@@ -76,7 +90,7 @@ func stateError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return exitcode.Match(fmt.Errorf("--state: %w", err),
+	err = exitcode.Match(fmt.Errorf("--state: %w", err),
 		exitcode.Case{Is: store.ErrDamaged, Kind: exitcode.Other,
 			Hint: "restore the file: it may record transactions in flight; or use a new one: --state FILE"},
 		exitcode.Case{Is: store.ErrReplaced, Kind: exitcode.Other,
@@ -86,6 +100,7 @@ func stateError(ctx context.Context, err error) error {
 		exitcode.Case{Is: store.ErrAddress, Kind: exitcode.Usage},
 		exitcode.Case{Is: os.ErrNotExist, Kind: exitcode.Other, Hint: "create the directory, or name another file with --state"},
 	)
+	return exitcode.WithHint(err, "check the database, or name another one with --state")
 }
 
 func (l *lazyState) close() (err error) {

@@ -1,4 +1,4 @@
-package journal_test
+package store_test
 
 import (
 	"context"
@@ -7,23 +7,23 @@ import (
 	"log"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A restarted agent first resolves the transactions of its earlier run.
-func Example() {
+func ExampleStore_OpenJournal() {
 	var (
 		ctx      context.Context
 		endpoint string
 		me       *wallet.Keypair
 	)
-	store, err := sqlite.Open("journal.db")
+	state, err := sqlite.Open(ctx, "state.db")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer store.Close()
-	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: store})
+	defer state.Close()
+	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: state})
 	if err != nil {
 		log.Fatal(err)
 	}

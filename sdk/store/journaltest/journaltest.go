@@ -33,7 +33,7 @@ type Store interface {
 }
 
 // Open opens the store at a path, in a directory that exists. If there is none, it creates one.
-type Open func(path string) (Store, error)
+type Open func(t *testing.T, path string) (Store, error)
 
 func commonTests() map[string]func(*testing.T, *shelf) {
 	return map[string]func(*testing.T, *shelf){
@@ -86,7 +86,7 @@ type shelf struct {
 func (s *shelf) reopen() {
 	s.t.Helper()
 	s.close()
-	store, err := s.open(s.path)
+	store, err := s.open(s.t, s.path)
 	require.NoError(s.t, err)
 	s.store, s.Journal = store, store.OpenJournal()
 }
