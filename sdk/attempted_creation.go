@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -23,6 +24,10 @@ type attemptedCreation struct {
 	sessionID   uint64
 	negotiation solana.PublicKey
 }
+
+// attemptedWithin is how old a creation in the journal may be. After it, the same terms are a new purchase, so that
+// a negotiation whose creation a node has wrongly called expired does not prevent it for ever.
+const attemptedWithin = 24 * time.Hour
 
 // maxAttempts is the number of creations that are kept.
 const maxAttempts = 1024
@@ -50,11 +55,22 @@ func (a attemptedCreations) drop(intent solana.Hash) {
 }
 
 // attempted returns the session id of an earlier creation with the same intent that was signed and not
-// confirmed. If its negotiation exists, it returns [*AlreadyDone] once; the next creation is a new one.
+// confirmed, by this client or according to the journal. If its negotiation exists, it returns [*AlreadyDone] once; the next creation is a new one.
 func (c *Client) attempted(
 	ctx context.Context, buyer solana.PublicKey, intent solana.Hash,
 ) (sessionID uint64, ok bool, err error) {
-	earlier, _ := c.attempts.byIntent.Get(intent)
+	earlier, known := c.attempts.byIntent.Get(intent)
+	if !known && c.inFlight != nil {
+		// An earlier process may have attempted it.
+		entry, err := c.inFlight.journal.Attempted(ctx, buyer, intent, time.Now().Add(-attemptedWithin))
+		if err != nil {
+			return 0, false, &JournalError{Op: journalAttempted, Outcome: transaction.NotSent, Err: err}
+		}
+		if entry != nil {
+			earlier = attemptedCreation{entry.SessionID, entry.Negotiation}
+			c.attempts.byIntent.Put(intent, earlier)
+		}
+	}
 	if earlier == (attemptedCreation{}) {
 		return 0, false, nil
 	}

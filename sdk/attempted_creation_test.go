@@ -1,8 +1,11 @@
 package haggle
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -106,4 +109,63 @@ func TestExecutedCreationThatANodeCalledExpiredIsReported(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A restarted client has only its journal.
+func TestRestartedClientUsesTheSessionOfTheExpiredCreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newBuyer(t)
+		restart := func() { a.attempts = newAttemptedCreations() }
+		a.expireAll()
+		first, err := a.attempt(t)
+		require.ErrorIs(t, err, transaction.ErrExpired)
+		restart()
+		again, err := a.attempt(t)
+		require.ErrorIs(t, err, transaction.ErrExpired)
+		require.Equal(t, first, again)
+
+		// The chain has executed it.
+		restart()
+		negotiation, _, err := protocol.FindNegotiationAddress(a.me.PublicKey(), testSeller, first)
+		require.NoError(t, err)
+		created := &protocol.Negotiation{Buyer: a.me.PublicKey(), Seller: testSeller, Version: protocol.NegotiationVersion}
+		a.node.accounts[negotiation] = answerOf(protocol.ProgramID, 1, created.Encode())
+		_, err = a.attempt(t)
+		var done *AlreadyDone
+		require.ErrorAs(t, err, &done)
+		assert.Equal(t, negotiation, done.Negotiation)
+		next, err := a.attempt(t)
+		require.ErrorIs(t, err, transaction.ErrExpired)
+		assert.NotEqual(t, first, next, "the second purchase of this process")
+
+		// A day later the same terms are a new purchase.
+		delete(a.node.accounts, negotiation)
+		time.Sleep(attemptedWithin + time.Second)
+		restart()
+		later, err := a.attempt(t)
+		require.ErrorIs(t, err, transaction.ErrExpired)
+		assert.NotEqual(t, next, later)
+	})
+}
+
+func TestJournalErrorPreventsACreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newBuyer(t)
+		a.inFlight.journal = attemptsUnreadable{a.inFlight.journal}
+		_, err := a.attempt(t)
+		var failed *JournalError
+		require.ErrorAs(t, err, &failed)
+		assert.Equal(t, journalAttempted, failed.Op)
+		assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
+		assert.Zero(t, a.node.called("sendTransaction"))
+	})
+}
+
+// attemptsUnreadable is a journal that returns no attempted creation.
+type attemptsUnreadable struct{ Journal }
+
+func (attemptsUnreadable) Attempted(
+	context.Context, solana.PublicKey, solana.Hash, time.Time,
+) (*JournalEntry, error) {
+	return nil, errors.New("disk failure")
 }

@@ -43,7 +43,8 @@ type CreateRequest struct {
 	// session id is derived from it, and a creation with the same key, buyer and seller is not executed
 	// twice: it returns [*AlreadyDone] if the client has a journal, otherwise [*SessionUsedError]. If Key and
 	// SessionID are empty, the session id is random, and with a journal only a creation on the same terms
-	// whose caller has not received its outcome counts as the same.
+	// whose caller has not received its outcome counts as the same. If one on the same terms has expired within
+	// a day, its session id is used again, so that the chain executes only one of them.
 	Key string
 	// SessionID distinguishes this pair's negotiations, instead of Key.
 	SessionID *uint64

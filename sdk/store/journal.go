@@ -174,6 +174,24 @@ func (j *journal) Confirmed(
 	if errors.Is(err, sql.ErrNoRows) {
 		encoded, err = q.ConfirmedEntryOfIntent(ctx, wallet.String(), emptyIfZero(intent))
 	}
+	return j.found(ctx, wallet, encoded, err)
+}
+
+// Attempted implements [haggle.Journal].
+func (j *journal) Attempted(
+	ctx context.Context, wallet solana.PublicKey, intent solana.Hash, since time.Time,
+) (*haggle.JournalEntry, error) {
+	latest, err := j.store.queries.LatestEntryOfIntent(ctx, wallet.String(), emptyIfZero(intent), since.UnixMilli())
+	if err == nil && latest.Outcome != transaction.NotSent.String() && latest.Outcome != transaction.Expired.String() {
+		return nil, nil
+	}
+	return j.found(ctx, wallet, latest.Entry, err)
+}
+
+// found decodes the entry that a statement has found, if any.
+func (j *journal) found(
+	ctx context.Context, wallet solana.PublicKey, encoded string, err error,
+) (*haggle.JournalEntry, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -31,5 +31,4 @@ CREATE INDEX haggle_journal_owned ON haggle_journal (owner) WHERE outcome = '';
 -- A wallet does not execute two actions with one idempotency key.
 CREATE UNIQUE INDEX haggle_journal_keys ON haggle_journal (wallet, idempotency)
     WHERE idempotency <> '' AND (outcome = '' OR outcome = 'confirmed');
-CREATE INDEX haggle_journal_unacknowledged ON haggle_journal (wallet, intent)
-    WHERE outcome = 'confirmed' AND NOT acknowledged;
+CREATE INDEX haggle_journal_intents ON haggle_journal (wallet, intent, number) WHERE intent <> '';
