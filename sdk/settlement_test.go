@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,8 @@ type settledDeal struct {
 	delay time.Duration
 	// before are events of an older transaction.
 	before []protocol.Event
+	// lock protects commitments: two nodes can show one deal.
+	lock sync.Mutex
 	// commitments counts the requests by commitment.
 	commitments map[rpc.CommitmentType]int
 }
@@ -96,7 +99,9 @@ func (d *settledDeal) node(t *testing.T) *scriptedNode {
 	})
 	older := solana.Signature{8}
 	scripted.list = func(options rpc.M) any {
+		d.lock.Lock()
 		d.commitments[options["commitment"].(rpc.CommitmentType)]++
+		d.lock.Unlock()
 		listed := []object{{"signature": older, "slot": testSlot - 1, "err": nil}}
 		if unsettled() {
 			return listed
