@@ -56,7 +56,7 @@ const (
 // SingleSourceUpTo. Otherwise it is an [*node.ContradictionError] if the nodes disagree, an error that wraps
 // [node.ErrSingleSource] if only one node confirms the settlement, and one that wraps [ErrNotAsExpected] if no
 // node does: the negotiation is not settled, was settled with other values, or the payment is recorded for
-// the seller instead of being delivered.
+// the seller and has not been claimed.
 func (c *Client) VerifySettlement(ctx context.Context, settlement Settlement) error {
 	if settlement.Negotiation.IsZero() || settlement.CreatedAt == 0 || settlement.Seller.IsZero() ||
 		settlement.Mint.IsZero() || settlement.Price == 0 {
@@ -237,6 +237,8 @@ type settlingTransaction struct {
 	signature solana.Signature
 	details   *rpc.GetTransactionResult
 	events    []protocol.Event
+	// claims are later transactions that have paid the amount recorded for the seller.
+	claims []*rpc.GetTransactionResult
 }
 
 // find returns the transaction that has settled the negotiation. closed reports that the negotiation has no
@@ -244,6 +246,7 @@ type settlingTransaction struct {
 func (s *settlementReader) find(ctx context.Context, closed bool, until int64) (*settlingTransaction, error) {
 	searched := 0
 	var found *settlingTransaction
+	var claims []*rpc.GetTransactionResult
 	query := history.Query{Address: s.Negotiation, Commitment: s.commitment}
 	for page, err := range history.Pages(ctx, s.node, query) {
 		if err != nil {
@@ -266,11 +269,15 @@ func (s *settlementReader) find(ctx context.Context, closed bool, until int64) (
 					switch {
 					case event.NegotiationID != s.Negotiation:
 					case until != 0 && event.Timestamp >= until:
-						found = nil // a later negotiation's
+						found, claims = nil, nil // a later negotiation's
 					case found != nil && event.Timestamp == s.CreatedAt:
 						return found, nil
 					default:
 						return nil, denied("no settlement since the creation at %d", s.CreatedAt)
+					}
+				case *protocol.PayoutClaimed:
+					if event.NegotiationID == s.Negotiation && event.Party == s.Seller {
+						claims = append(claims, executed.details)
 					}
 				case *protocol.NegotiationSettled:
 					if event.NegotiationID != s.Negotiation || event.Timestamp < s.CreatedAt ||
@@ -281,6 +288,7 @@ func (s *settlementReader) find(ctx context.Context, closed bool, until int64) (
 						return nil, err
 					}
 					found = executed
+					found.claims = claims
 					// A settlement in the second of a creation may be the previous negotiation's.
 					if until == 0 && (event.Timestamp > s.CreatedAt || !closed) {
 						return found, nil
@@ -307,7 +315,7 @@ func (s *settlementReader) executed(
 	}
 	// Events after a truncation do not count.
 	events, _ := protocol.ParseLogs(details.Meta.LogMessages)
-	return &settlingTransaction{signature, details, events}, nil
+	return &settlingTransaction{signature: signature, details: details, events: events}, nil
 }
 
 func (s *settlementReader) checkEvent(settled *protocol.NegotiationSettled) error {
@@ -318,12 +326,12 @@ func (s *settlementReader) checkEvent(settled *protocol.NegotiationSettled) erro
 	return nil
 }
 
-// due returns what the transaction pays to the seller, in base units: the price less the fee, or the seller's
-// part of the milestones that it has decided, and the seller's part of a bond.
-func (s *settlementReader) due(events []protocol.Event) (due uint64, err error) {
+// due returns what the transaction and the claims pay to the seller, in base units: the price less the fee, or
+// the seller's part of the milestones that it has decided, and the seller's part of a bond.
+func (s *settlementReader) due(executed *settlingTransaction) (due uint64, err error) {
 	var atOnce, parts, bond uint64
 	byParts := false
-	for _, event := range events {
+	for _, event := range executed.events {
 		if about, ok := event.NegotiationAddress(); !ok || about != s.Negotiation {
 			continue
 		}
@@ -338,7 +346,7 @@ func (s *settlementReader) due(events []protocol.Event) (due uint64, err error) 
 			}
 			continue
 		case *protocol.PayoutRecorded:
-			if event.Party == s.Seller {
+			if event.Party == s.Seller && len(executed.claims) == 0 {
 				return 0, disproved("payment of %d base units is recorded for the seller, not delivered",
 					event.Amount)
 			}
@@ -368,20 +376,26 @@ func (s *settlementReader) due(events []protocol.Event) (due uint64, err error) 
 	return due, nil
 }
 
-// checkPayment denies the settlement unless its transaction has paid token accounts of the seller, which still
-// hold the payment.
+// checkPayment denies the settlement unless its transaction and the claims have paid token accounts of the
+// seller, which still hold the payment.
 func (s *settlementReader) checkPayment(ctx context.Context, executed *settlingTransaction) error {
-	due, err := s.due(executed.events)
+	due, err := s.due(executed)
 	if err != nil {
 		return err
 	}
-	var paid uint64
-	var received []uint64
+	var paid, newest uint64
 	var addresses []solana.PublicKey
-	for _, payment := range send.PaymentsOf(executed.details) {
-		if payment.Owner == s.Seller && payment.Mint == s.Mint && paid+payment.Amount >= paid {
+	received := make(map[solana.PublicKey]uint64)
+	for _, details := range append([]*rpc.GetTransactionResult{executed.details}, executed.claims...) {
+		newest = max(newest, details.Slot)
+		for _, payment := range send.PaymentsOf(details) {
+			if payment.Owner != s.Seller || payment.Mint != s.Mint || paid+payment.Amount < paid {
+				continue
+			}
 			paid += payment.Amount
-			received, addresses = append(received, payment.Amount), append(addresses, payment.Account)
+			if received[payment.Account] += payment.Amount; !slices.Contains(addresses, payment.Account) {
+				addresses = append(addresses, payment.Account)
+			}
 		}
 	}
 	if paid < due {
@@ -395,7 +409,7 @@ func (s *settlementReader) checkPayment(ctx context.Context, executed *settlingT
 	if err != nil {
 		return err
 	}
-	if slot < executed.details.Slot {
+	if slot < newest {
 		return denied("node is at slot %d, before the settlement", slot)
 	}
 	for i, address := range addresses {
@@ -406,9 +420,9 @@ func (s *settlementReader) checkPayment(ctx context.Context, executed *settlingT
 		if err != nil || account.Owner != s.Seller || account.Mint != s.Mint {
 			return disproved("account %s is not the seller's token account", address)
 		}
-		if account.Amount < received[i] {
+		if account.Amount < received[address] {
 			return denied("token account %s holds %d base units, less than the payment of %d", address,
-				account.Amount, received[i])
+				account.Amount, received[address])
 		}
 	}
 	return nil

@@ -42,6 +42,9 @@ type settledDeal struct {
 	delay time.Duration
 	// before are events of an older transaction.
 	before []protocol.Event
+	// claim is the payment of a later transaction with claimed events; without events there is none.
+	claim   uint64
+	claimed []protocol.Event
 	// lock protects commitments: two nodes can show one deal.
 	lock sync.Mutex
 	// commitments counts the requests by commitment.
@@ -63,11 +66,21 @@ func newSettledDeal(seller solana.PublicKey) *settledDeal {
 	}
 }
 
+var claimSignature = solana.Signature{10}
+
 var paidAccount = solana.PublicKey{55}
 
 func (d *settledDeal) recorded(amount uint64) {
 	d.events = append(d.events, &protocol.PayoutRecorded{NegotiationID: watchedNegotiation, Party: testPayee,
 		Amount: amount})
+}
+
+// claimedLater records the seller's payment and pays it in a later transaction.
+func (d *settledDeal) claimedLater(amount uint64) {
+	d.recorded(d.paid)
+	d.paid, d.claim = 0, amount
+	d.claimed = []protocol.Event{&protocol.PayoutClaimed{NegotiationID: watchedNegotiation, Party: testPayee,
+		Amount: amount}}
 }
 
 func (d *settledDeal) bond(amount uint64) {
@@ -106,7 +119,11 @@ func (d *settledDeal) node(t *testing.T) *scriptedNode {
 		if unsettled() {
 			return listed
 		}
-		return append([]object{{"signature": d.signature, "slot": testSlot, "err": nil}}, listed...)
+		listed = append([]object{{"signature": d.signature, "slot": testSlot, "err": nil}}, listed...)
+		if len(d.claimed) > 0 {
+			listed = append([]object{{"signature": claimSignature, "slot": testSlot, "err": nil}}, listed...)
+		}
+		return listed
 	}
 	scripted.each = func(address solana.PublicKey) any {
 		switch {
@@ -138,7 +155,10 @@ func (d *settledDeal) node(t *testing.T) *scriptedNode {
 		}
 		logs, before := eventLogs(d.before...), uint64(100)
 		after := before
-		if signature == d.signature {
+		switch signature {
+		case claimSignature:
+			logs, after = eventLogs(d.claimed...), before+d.claim
+		case d.signature:
 			logs, after = eventLogs(append([]protocol.Event{d.settled}, d.events...)...), before+d.paid
 		}
 		return object{"slot": testSlot, "version": "legacy",
@@ -253,6 +273,7 @@ func TestSettlementThatNoNodeShowsIsNotAsExpected(t *testing.T) {
 		"pays the seller 3979 base units instead of 3980":                 func(d *settledDeal) { d.paid-- },
 		"pays the seller 0 base units instead of 3980":                    func(d *settledDeal) { d.owner = testSeller },
 		"payment of 3980 base units is recorded for the seller":           func(d *settledDeal) { d.recorded(3_980) },
+		"pays the seller 3978 base units instead of 3980":                 func(d *settledDeal) { d.claimedLater(3_978) },
 		"pays the seller 3980 base units instead of 4480":                 func(d *settledDeal) { d.bond(500) },
 		"no settling transaction found":                                   func(d *settledDeal) { d.unsettled = true },
 		"no settlement since the creation":                                func(d *settledDeal) { d.previous() },
@@ -276,6 +297,7 @@ func TestSettlementsOfAnyFormAreVerified(t *testing.T) {
 			d.before = []protocol.Event{&protocol.NegotiationCreated{NegotiationID: watchedNegotiation,
 				Timestamp: 1_000}}
 		},
+		"claimed later":  func(d *settledDeal) { d.claimedLater(3_980) },
 		"last milestone": func(d *settledDeal) { d.paid = 400; d.tranche(400) },
 		"with the bond":  func(d *settledDeal) { d.paid = 4_480; d.bond(500) },
 		"buyer's bond":   func(d *settledDeal) { d.events = append(d.events, &protocol.BondSettled{To: testSeller, Amount: 9}) },

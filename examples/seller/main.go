@@ -79,7 +79,7 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint, stateFile str
 // seller asks for 4.5 tokens at first and 0.4 less each time. It sells for at least 3 after the fee.
 func seller(mint solana.PublicKey) agent.Config {
 	return agent.Config{
-		Mints:    map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MinPrice: 3_000_000}},
+		Mints:    map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MinPrice: 3e6, SingleSourceUpTo: 4.5e6}},
 		Services: [][32]byte{service},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			ask := max(4_500_000-400_000*uint64(turn.Negotiation.CurrentRound/2), 3_050_000)

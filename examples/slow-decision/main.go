@@ -55,7 +55,9 @@ func run(ctx context.Context, config haggle.Config, keyFile, mint string, thinki
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	seller, err := agent.New(client, key, agent.Config{
-		Mints:    map[solana.PublicKey]agent.Limits{payment: {Decimals: 6, MinPrice: 3_000_000}},
+		Mints: map[solana.PublicKey]agent.Limits{
+			payment: {Decimals: 6, MinPrice: 3_000_000, SingleSourceUpTo: 4_500_000},
+		},
 		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Decide: func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
 			log.Printf("round %d: deciding until Unix time %d", turn.Negotiation.CurrentRound, turn.Deadline)

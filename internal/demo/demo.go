@@ -119,12 +119,15 @@ func (s *demonstration) play(ctx context.Context, programs programs) error {
 	return errors.Join(err, account.check())
 }
 
+// ownChain are the seller's flags on a chain of one trusted node.
+var ownChain = []string{"--single-source-up-to", sellerPrices.opening, "--finalized-above", sellerPrices.opening}
+
 // bargain runs both agents until they end, and prints their actions in their order on chain.
 func (s *demonstration) bargain(ctx context.Context, programs programs) ([]exampleagent.Action, error) {
 	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, bargainLimit)
 	defer cancel()
-	seller, err := s.agent(ctx, cancel, programs.seller, "seller", s.net.Seller, sellerPrices, "--buyer", s.net.Buyer.PublicKey())
+	seller, err := s.agent(ctx, cancel, programs.seller, "seller", s.net.Seller, sellerPrices, "--buyer", s.net.Buyer.PublicKey(), ownChain...)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +151,7 @@ func (s *demonstration) bargain(ctx context.Context, programs programs) ([]examp
 
 // agent starts an agent with its key, the cluster, the mint, and the other side's address. Its failure calls
 // failed.
-func (s *demonstration) agent(ctx context.Context, failed func(), program program, name string, key *wallet.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
+func (s *demonstration) agent(ctx context.Context, failed func(), program program, name string, key *wallet.Keypair, limits prices, flag string, counterpart solana.PublicKey, more ...string) (*process, error) {
 	keypair := filepath.Join(s.folder, name+".json")
 	if err := key.Save(keypair); err != nil {
 		return nil, err
@@ -158,6 +161,9 @@ func (s *demonstration) agent(ctx context.Context, failed func(), program progra
 	if err := config.Write(configPath); err != nil {
 		return nil, err
 	}
-	return startProcess(ctx, failed, name, program, "--config", configPath, flag, counterpart.String(), "--mint", s.net.Mint.String(),
-		"--opening", limits.opening, "--reservation", limits.reservation, "--journal", filepath.Join(s.folder, name+"-journal.db"), "--json")
+	arguments := []string{
+		"--config", configPath, flag, counterpart.String(), "--mint", s.net.Mint.String(), "--opening", limits.opening,
+		"--reservation", limits.reservation, "--journal", filepath.Join(s.folder, name+"-journal.db"), "--json",
+	}
+	return startProcess(ctx, failed, name, program, append(arguments, more...)...)
 }

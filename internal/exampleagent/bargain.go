@@ -11,8 +11,10 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -44,6 +46,9 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		give(err)
 	}
 	config.Logger = p.logger()
+	config.Names = preflight.Names{
+		Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint", SingleSourceUpTo: player.SingleSourceFlag,
+	}
 	runtime, err := agent.New(p.Client, p.Signer, config)
 	if err != nil {
 		return nil, err
@@ -54,8 +59,9 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		return nil, p.interrupted(ctx, negotiation)
 	case result == nil:
 		return nil, err
-	case err != nil && (result.Status != protocol.NegotiationStatusSettled || !waitsForAccount(err)):
-		return nil, err
+	case err != nil && (result.Side == protocol.OfferSideSeller ||
+		result.Status != protocol.NegotiationStatusSettled || !waitsForAccount(err)):
+		return nil, err // a seller that is not paid has not sold
 	case err != nil:
 		// The deal stands.
 		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim-payout %s, then close", result.Negotiation)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -215,7 +216,10 @@ func (c *contest) runtime(
 			return p.sides[turn.Side].Decide(ctx, turn)
 		},
 		Mints: map[solana.PublicKey]agent.Limits{
-			c.net.Mint: {Decimals: localnet.Decimals, MinPrice: seller.Reservation, MaxPrice: buyer.Reservation},
+			c.net.Mint: {
+				Decimals: localnet.Decimals, MinPrice: seller.Reservation, MaxPrice: buyer.Reservation,
+				FinalizedAbove: math.MaxUint64, SingleSourceUpTo: math.MaxUint64, // an own chain
+			},
 		},
 		Services: [][32]byte{service}, MaxOpen: len(c.matches), MaxOpenPerCounterpart: len(c.matches),
 		Ended: func(result agent.Result) { ended <- result },

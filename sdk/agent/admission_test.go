@@ -53,7 +53,7 @@ func TestUnsuitableInvitationIsDeclinedWithTheReason(t *testing.T) {
 		}, nil},
 		"the agent sells nothing for its mint": {unchanged, func(c *agent.Config) {
 			c.Mints = f.limits(func(l *agent.Limits) { l.MinPrice = 0 })
-			c.Mints[worthless] = agent.Limits{MinPrice: 1}
+			c.Mints[worthless] = agent.Limits{Decimals: 6, MinPrice: 1, SingleSourceUpTo: 1}
 		}},
 		"its escrow of 5000000 base units cannot pay 4975001 base units": {unchanged, func(c *agent.Config) {
 			c.Mints = f.limits(func(l *agent.Limits) { l.MinPrice = 4_975_001 })

@@ -107,11 +107,11 @@ type Config struct {
 	// Acted is called after each of the agent's actions on chain; not for actions of another process of the
 	// same wallet, unless they are in the journal. It should return at once.
 	Acted func(Act)
-	// Ended is called for each negotiation that has ended, when nothing is left to do. It should return at
-	// once.
+	// Ended is called for each negotiation that has ended, when nothing is left to do. A seller's settlement is
+	// verified before: see [Limits].SingleSourceUpTo. It should return at once.
 	Ended func(Result)
-	// Failed is called with errors of the agent's functions, each [*InvalidDecision], each [*Refusal], and
-	// errors of actions. It is not called after errors that the runtime expects to pass: a node that does not
+	// Failed is called with errors of the agent's functions, each [*InvalidDecision], each [*Refusal], each
+	// [*UnverifiedError], and errors of actions. It is not called after errors that the runtime expects to pass: a node that does not
 	// answer, a negotiation that has changed, an unknown outcome, [ErrOffersMissing]. It should return at once.
 	Failed func(negotiation solana.PublicKey, err error)
 	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]). If nil,
@@ -166,6 +166,10 @@ type Result struct {
 	Side protocol.OfferSide
 	// Counterpart is the other party.
 	Counterpart solana.PublicKey
+	// CreatedAt is the negotiation's creation time in Unix seconds, and Mint the mint of the payment. They are
+	// zero if no node has the events of a closed negotiation.
+	CreatedAt int64
+	Mint      solana.PublicKey
 	// Status is Settled, Rejected or Expired. It has another value if the negotiation has been closed and the
 	// node no longer has its events, and in a result of [Runtime.RunOne] for an invitation whose time is over.
 	Status protocol.NegotiationStatus

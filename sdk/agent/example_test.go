@@ -28,7 +28,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	seller, err := agent.New(client, me, agent.Config{
-		Mints:    map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MinPrice: 3_000_000}},
+		Mints: map[solana.PublicKey]agent.Limits{
+			usdc: {Decimals: 6, MinPrice: 3_000_000, SingleSourceUpTo: 4_500_000},
+		},
 		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			ask := max(4_500_000-300_000*uint64(turn.Negotiation.CurrentRound/2), 3_050_000)

@@ -17,8 +17,7 @@ const DefaultMaxReviewHours = 72
 // beyond them.
 type Limits struct {
 	// Decimals are the mint's decimals, with which the limits were computed: a token is ten to this power of
-	// base units. If the mint has other decimals, the agent accepts no invitation: the program refuses it. If
-	// zero, the mint has no decimals.
+	// base units. If the mint has other decimals, the agent does not start. If zero, the mint has no decimals.
 	Decimals uint8
 	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee. If zero, the agent
 	// does not sell in this mint.
@@ -29,6 +28,16 @@ type Limits struct {
 	// MaxBond is the highest bond that the agent deposits as a seller. If zero, the agent accepts no
 	// invitation that requires a bond.
 	MaxBond uint64
+	// FinalizedAbove and SingleSourceUpTo are a seller's proof of payment. The runtime calls [Config].Ended for
+	// a settlement only when [haggle.Client.VerifySettlement] has verified it with these values, in base units.
+	// Until then the seller must not deliver.
+	//
+	// FinalizedAbove is the price above which the settlement must be finalized, which takes about 13 seconds.
+	// If zero, every settlement must be finalized.
+	FinalizedAbove uint64
+	// SingleSourceUpTo is the price up to which one node's word suffices. If zero, nodes of two hosts must
+	// confirm every settlement. If the client has one node, it must be at least MinPrice.
+	SingleSourceUpTo uint64
 }
 
 // ErrBeyondLimit: the price is beyond the agent's own limit for the mint: see [Config].Mints.

@@ -59,7 +59,7 @@ func (r *Runtime) preflight(ctx context.Context, only *single) error {
 func (r *Runtime) preflightConfig(only *single) preflight.Config {
 	config := preflight.Config{
 		Client: r.client, Wallet: r.self, Mints: slices.Collect(maps.Keys(r.config.Mints)), Role: preflight.RoleSeller,
-		WantedLamports: r.config.wantedLamports(), Patience: r.preflightTimeout, Logger: r.config.Logger,
+		Decimals: r.config.decimals(), WantedLamports: r.config.wantedLamports(), Patience: r.preflightTimeout, Logger: r.config.Logger,
 		Names: r.config.Names,
 	}
 	if !only.isChosen() && !r.config.sells() {
@@ -69,6 +69,15 @@ func (r *Runtime) preflightConfig(only *single) preflight.Config {
 		config.Policy = limited
 	}
 	return config
+}
+
+// decimals returns the decimals with which the limits were computed.
+func (c Config) decimals() map[solana.PublicKey]uint8 {
+	decimals := make(map[solana.PublicKey]uint8, len(c.Mints))
+	for mint, limits := range c.Mints {
+		decimals[mint] = limits.Decimals
+	}
+	return decimals
 }
 
 // wantedLamports returns the lamports of fees, the rent of a token account for each mint in which the agent

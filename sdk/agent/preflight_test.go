@@ -29,7 +29,7 @@ var scriptedMint = solana.PublicKey{31: 9}
 
 // scriptedLimits returns limits that allow to sell and buy in it.
 func scriptedLimits() map[solana.PublicKey]agent.Limits {
-	return map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MinPrice: 1, MaxPrice: 5_000_000}}
+	return map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MinPrice: 1, MaxPrice: 5_000_000, SingleSourceUpTo: 5_000_000}}
 }
 
 // scriptedAccount returns the chain's clock, or an account that Run checks before it starts, in JSON. It is
@@ -45,7 +45,7 @@ func scriptedAccount(address string, wallet solana.PublicKey, now int64) string 
 		return agent.AccountJSON(protocol.ProgramID, (&protocol.ProtocolConfig{}).AppendTo(nil))
 	case scriptedMint.String():
 		mint := make([]byte, 82)
-		mint[45] = 1
+		mint[44], mint[45] = 6, 1
 		return agent.AccountJSON(solana.TokenProgramID, mint)
 	case wallet.String():
 		return agent.AccountJSON(solana.SystemProgramID, nil)
@@ -106,13 +106,18 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	require.NoError(t, f.Chain.Fund(f.ctx, poor.PublicKey(), solana.LAMPORTS_PER_SOL))
 	requireStartError(t, runFor(t, limit, f.Client, poor, buyer()), "tokens", "has no tokens")
 	seller := buyer()
-	seller.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 6, MinPrice: 1}}
+	seller.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 6, MinPrice: 1, SingleSourceUpTo: 1}}
 	err = runFor(t, 2*time.Second, f.Client, poor, seller)
 	require.ErrorContains(t, err, "the agent is running", "a seller needs no tokens")
 
 	elsewhere := buyer()
 	elsewhere.Mints = map[solana.PublicKey]agent.Limits{solana.PublicKey{1}: {MaxPrice: 1}}
 	requireStartError(t, runFor(t, limit, f.Client, f.Buyer, elsewhere), "mint", "account not found")
+
+	otherDecimals := buyer()
+	otherDecimals.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 8, MaxPrice: 1}}
+	requireStartError(t, runFor(t, limit, f.Client, f.Buyer, otherDecimals), "mint",
+		"the node states 6, Config.Mints states 8")
 
 	// The whole balance is in escrow. The buyer starts because of its negotiation.
 	f.invite(func(r *haggle.CreateRequest) { r.EscrowAmount = 100_000_000 })
@@ -205,10 +210,13 @@ func TestConfigurationWithoutLimitsOnMoneyIsRefused(t *testing.T) {
 	}
 	delivers := func(context.Context, agent.Turn) (agent.MilestoneMove, error) { return agent.Wait{}, nil }
 	for text, config := range map[string]agent.Config{
-		"Decide not set":                {Mints: scriptedLimits()},
-		"Mints not set":                 {Decide: wait},
-		"no limits for mint":            {Decide: wait, Mints: limits(agent.Limits{})},
-		"MaxBond without MinPrice":      {Decide: wait, Mints: limits(agent.Limits{MaxPrice: 1, MaxBond: 1})},
+		"Decide not set":           {Mints: scriptedLimits()},
+		"Mints not set":            {Decide: wait},
+		"no limits for mint":       {Decide: wait, Mints: limits(agent.Limits{})},
+		"MaxBond without MinPrice": {Decide: wait, Mints: limits(agent.Limits{MaxPrice: 1, MaxBond: 1})},
+		"only one node confirms it; configure nodes of several operators with Endpoint, or set SingleSourceUpTo": {
+			Decide: wait, Mints: limits(agent.Limits{MinPrice: 2, SingleSourceUpTo: 1}),
+		},
 		"Arbiters not set":              {Decide: wait, Mints: scriptedLimits(), Deliver: delivers},
 		"MaxFeeBps must be at most 500": {Decide: wait, Mints: scriptedLimits(), MaxFeeBps: new(uint16(501))},
 		"MaxDecayBps must be at most 1000": {

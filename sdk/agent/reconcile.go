@@ -135,7 +135,7 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 		f.switchPosition(position)
 	}
 	f.unpayable = f.unpayable && state == f.state
-	f.created, f.state, f.position, f.slot = n.CreatedAt, state, position, n.Slot
+	f.created, f.mint, f.state, f.position, f.slot = n.CreatedAt, n.TokenMint, state, position, n.Slot
 	f.counterpart = n.Party(other(f.side))
 	if f.participation == undecided && (hasEngaged(n, f.side) || l.admitsAsBuyer(f, n)) {
 		f.participation = engaged
@@ -179,8 +179,8 @@ func other(side protocol.OfferSide) protocol.OfferSide {
 
 func resultOf(n *haggle.Snapshot, side protocol.OfferSide) *Result {
 	result := &Result{
-		Negotiation: n.Address, Side: side, Counterpart: n.Party(other(side)), Status: n.Status,
-		Rounds: n.CurrentRound,
+		Negotiation: n.Address, Side: side, Counterpart: n.Party(other(side)), CreatedAt: n.CreatedAt,
+		Mint: n.TokenMint, Status: n.Status, Rounds: n.CurrentRound,
 	}
 	if n.Status == protocol.NegotiationStatusSettled {
 		result.Price = n.PaidGross

@@ -45,13 +45,17 @@ type Runtime struct {
 }
 
 // New returns a runtime for the negotiations of the signer's account. It sends no requests. It returns an
-// error if the configuration leaves out a required field, such as Mints.
+// error if the configuration leaves out a required field, such as Mints, or if one node must prove settlements
+// that the limits do not trust it with: see [Limits].SingleSourceUpTo.
 func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, error) {
 	if client == nil || signer == nil {
 		return nil, errors.New("agent: client or signer not set")
 	}
 	config, err := config.withDefaults()
 	if err != nil {
+		return nil, err
+	}
+	if err := config.checkSources(client.Nodes()); err != nil {
 		return nil, err
 	}
 	return &Runtime{
@@ -100,6 +104,7 @@ func (r *Runtime) newLoop(ctx context.Context, end context.CancelCauseFunc, only
 		reconcileNow: make(chan struct{}, 1),
 		tracked:      make(map[solana.PublicKey]*tracked),
 		backoffs:     make(map[solana.PublicKey]backoff),
+		verifying:    make(map[dealID]*verification),
 		seed:         maphash.MakeSeed(),
 	}
 }
@@ -117,6 +122,8 @@ type loop struct {
 	tracked map[solana.PublicKey]*tracked
 	// backoffs are those of a seller's counterparties.
 	backoffs map[solana.PublicKey]backoff
+	// verifying are the settlements whose verification is in progress.
+	verifying map[dealID]*verification
 	// listed reports that the first list of the wallet's negotiations has succeeded or failed.
 	listed bool
 	// now is the chain's time when it was last read. It can go back: a node may have returned a wrong time.

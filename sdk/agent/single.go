@@ -23,7 +23,7 @@ const gracePeriod = 2 * time.Minute
 // It returns the context's error, [haggle.ErrClientClosed], [ErrNoNegotiation] or a [*StartError]; or a
 // transient error that still occurs two minutes after the negotiation's own time is over. It returns a result
 // with an error if the negotiation is over and only a last action fails, for example the payout to a frozen
-// token account.
+// token account, and with an [*UnverifiedError] if a seller's settlement cannot be verified.
 //
 // Otherwise it works as Run. To run more than one negotiation, use Run.
 func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Result, error) {

@@ -161,6 +161,7 @@ func (l *loop) readResult(ctx context.Context, request readRequest) (*Result, er
 	}
 	if before.result != nil {
 		before.result.Side, before.result.Counterpart = before.side, before.counterpart
+		before.result.CreatedAt, before.result.Mint = before.created, before.mint
 	}
 	return before.result, nil
 }
@@ -181,7 +182,7 @@ func (l *loop) readHistory(
 			if created != 0 && event.Timestamp > created {
 				break
 			}
-			f = tracked{}
+			f = tracked{created: event.Timestamp, mint: event.TokenMint}
 			f.side, f.counterpart = sideIn(event, l.self)
 		}
 		f.note(envelope)
@@ -217,6 +218,9 @@ func (l *loop) observed(f *tracked, s snapshot) {
 		return
 	case s.replaced:
 		l.closed(f, s.result)
+		if l.tracked[f.address] == f {
+			l.forget(f) // its settlement is being verified
+		}
 		l.onListed(s.negotiation)
 		return
 	case l.isExcluded(s.negotiation):
@@ -265,7 +269,7 @@ func (l *loop) closed(f *tracked, result *Result) {
 	}
 	known := *result
 	if f.created != 0 {
-		known.Side, known.Counterpart = f.side, f.counterpart
+		known.Side, known.Counterpart, known.CreatedAt, known.Mint = f.side, f.counterpart, f.created, f.mint
 	}
 	known.Negotiation = f.address
 	f.result = &known
@@ -275,11 +279,22 @@ func (l *loop) closed(f *tracked, result *Result) {
 	l.drop(f)
 }
 
-// drop stops tracking a negotiation in which nothing is left to do, and reports its result.
+// drop stops tracking a negotiation in which nothing is left to do, and reports its result. A seller's payment
+// is verified before.
 func (l *loop) drop(f *tracked) {
+	settlement, paid := l.settlementOf(f)
+	if paid && (f.live || l.single.is(f.address)) {
+		l.verify(f, settlement)
+		return
+	}
 	l.forget(f)
-	defer l.finishSingle(f, nil)
-	if f.result == nil || !f.live {
+	l.ended(f, nil)
+}
+
+// ended reports the result of a negotiation. unverified is nil unless it is a settlement that is not verified.
+func (l *loop) ended(f *tracked, unverified error) {
+	defer l.finishSingle(f, unverified)
+	if f.result == nil || !f.live || unverified != nil {
 		return
 	}
 	result := *f.result

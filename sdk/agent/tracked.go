@@ -5,6 +5,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -19,6 +20,8 @@ type tracked struct {
 	// created is created_at of the account, which differs between deals at the same address; zero before the
 	// first snapshot.
 	created int64
+	// mint is the mint of the payment; zero before the first snapshot.
+	mint solana.PublicKey
 	// state and position are fingerprints of the latest snapshot, and slot is its slot: see fingerprint and
 	// positionOf.
 	state, position uint64
@@ -63,6 +66,10 @@ type tracked struct {
 	retryAt  time.Time
 	// refusals counts Admit's errors in a row.
 	refusals int
+
+	// unverified is a settlement whose verification has failed. It is repeated at verifyAt.
+	unverified haggle.Settlement
+	verifyAt   time.Time
 
 	// wakeAt is the time of the next refresh, in Unix seconds of the chain's clock; zero for none.
 	wakeAt int64

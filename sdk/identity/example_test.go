@@ -78,7 +78,9 @@ func ExampleGate_Admit() {
 	}
 	gate := identity.Gate{Source: registry, Threshold: 60}
 	runtime, err := agent.New(client, seller, agent.Config{
-		Mints:    map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MinPrice: 3_000_000}},
+		Mints: map[solana.PublicKey]agent.Limits{
+			usdc: {Decimals: 6, MinPrice: 3_000_000, SingleSourceUpTo: 4_500_000},
+		},
 		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Admit:    gate.Admit(seller.PublicKey()),
 		Decide:   decide,

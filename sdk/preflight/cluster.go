@@ -164,6 +164,10 @@ func (r *run) checkMint(ctx context.Context, address solana.PublicKey) (Result, 
 	if err == nil {
 		err = mint.Check()
 	}
+	if expected, stated := r.Decimals[address]; err == nil && stated && expected != mint.Decimals {
+		err = &token.DecimalsError{Mint: address, Source: "the node", Decimals: mint.Decimals,
+			Reference: r.Names.Mints, Expected: expected}
+	}
 	unsupported := new(token.UnsupportedMint)
 	switch {
 	case errors.Is(err, protocol.ErrAccountNotFound) || isUndecodable(err):

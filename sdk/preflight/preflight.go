@@ -103,6 +103,8 @@ type Config struct {
 	Wallet solana.PublicKey
 	// Mints are the mints in which the wallet sells and buys.
 	Mints []solana.PublicKey
+	// Decimals are the decimals with which amounts in mints were computed. Mints that it lacks are not compared.
+	Decimals map[solana.PublicKey]uint8
 	// Role is the wallet's role. If empty, RoleAny is used.
 	Role Role
 	// MinLamports is the least that the wallet must have. If zero, FeesLamports is used. Below
@@ -128,14 +130,18 @@ type Names struct {
 	Endpoint, WSEndpoint string
 	// Mints names the mints.
 	Mints string
+	// SingleSourceUpTo names the price up to which one node proves a settlement.
+	SingleSourceUpTo string
 	// Fund is an instruction that gives the wallet SOL.
 	Fund string
 }
 
-func (n Names) withDefaults() Names {
+// WithDefaults returns the names with the SDK's ones for empty names.
+func (n Names) WithDefaults() Names {
 	return Names{
 		Endpoint: cmp.Or(n.Endpoint, "Endpoint"), WSEndpoint: cmp.Or(n.WSEndpoint, "WSEndpoint"),
 		Mints: cmp.Or(n.Mints, "Config.Mints"), Fund: cmp.Or(n.Fund, "fund it with SOL"),
+		SingleSourceUpTo: cmp.Or(n.SingleSourceUpTo, "SingleSourceUpTo"),
 	}
 }
 
@@ -153,7 +159,7 @@ type run struct {
 // ends early if the context ends.
 func Run(ctx context.Context, config Config) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
-		config.Names = config.Names.withDefaults()
+		config.Names = config.Names.WithDefaults()
 		config.MinLamports = cmp.Or(config.MinLamports, FeesLamports)
 		if config.Logger == nil {
 			config.Logger = slog.New(slog.DiscardHandler)

@@ -39,6 +39,9 @@ Prices are tokens of the mint. --opening is the price from which a strategy with
 beyond which no deal is better than a deal; a seller receives at least that after the fee. --max-price (buyer)
 or --min-price (seller, after the fee) limits every signature, whatever the strategy does; --policy limits the
 wallet.
+A seller reports a sale once the payment is proven: finalized, and confirmed by nodes of two hosts (--url).
+--finalized-above and --single-source-up-to permit less proof for low prices. With one node the latter is
+required.
 The strategy optimal plays the equilibrium of Haggle's rules. It needs --other-reservation, the reservation
 price that it assumes of the other side: as good as that guess, and no better.
 The agent takes no part in negotiations with sealed prices, bonds or milestones, nor in those on worse terms
@@ -77,7 +80,7 @@ NEGOTIATION. The agent prints what it waits for. It ends at once with exit code 
 exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`
 
 const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
-      --opening 4.5 --reservation 3 --min-price 3
+      --opening 4.5 --reservation 3 --min-price 3 --single-source-up-to 5
   haggle agent NEGOTIATION --role buyer --strategy micro --mint ADDRESS --reservation 3.5 \
       --max-price 3.5 --record decisions.jsonl
   haggle agent NEGOTIATION --role buyer --strategy negmas-linear --mint ADDRESS --max-price 14 \
@@ -96,6 +99,7 @@ type agentCommand struct {
 	trust                                    connection.TrustFlags
 	play                                     player.Flags
 	limits                                   player.LimitFlags
+	settlement                               player.SettlementFlags
 	issues                                   issueFlags
 	// changed reports whether a flag is set.
 	changed func(flag string) bool
@@ -132,6 +136,7 @@ func Command(s *session.Session) *cobra.Command {
 	a.play.Register(cmd, "")
 	a.trust.Register(flags)
 	a.limits.Register(flags)
+	a.settlement.Register(flags)
 	flags.StringVar(&a.role, "role", "", "buyer or seller")
 	flags.Var(&a.mint, "mint", "mint of the payment")
 	flags.Var(&a.opening, "opening", "first price")
@@ -224,6 +229,9 @@ func (a *agentCommand) checkRole() error {
 		if a.maxPrice.IsZero() {
 			return exitcode.Requires("--role buyer", "--max-price", "")
 		}
+		if a.settlement.IsSet() {
+			return exitcode.Excludes("--role buyer", "--single-source-up-to and --finalized-above", "leave them out")
+		}
 		if !a.minPrice.IsZero() || len(a.services) > 0 {
 			return exitcode.Excludes("--role buyer", "--min-price and --service", "leave them out")
 		}
@@ -282,6 +290,12 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 			return config, err
 		}
 	}
+	err = a.settlement.Limit(&limits, func(flag string, text amount.Text) (uint64, error) {
+		return a.Units(ctx, a.mint.Key(), flag, text)
+	})
+	if err != nil {
+		return config, err
+	}
 	if a.opening.IsZero() {
 		play.Opening = play.Reservation // which a strategy without an opening price does not use
 	}
@@ -317,7 +331,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		Decide: play.Decide, Mints: map[solana.PublicKey]agent.Limits{a.mint.Key(): limits},
 		Concerns: a.concerns, Admit: a.admit, Acted: a.acted, Ended: a.ended, Failed: a.failed,
 		Logger: a.Logger(slog.LevelWarn), Names: preflight.Names{
-			Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint",
+			Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint", SingleSourceUpTo: player.SingleSourceFlag,
 			Fund: "send SOL to it; on localhost, devnet and testnet: haggle airdrop 1 " + a.wallet.String(),
 		},
 	}

@@ -33,7 +33,7 @@ func (a *agentCommand) runSingle(
 	if result == nil {
 		return err
 	}
-	if !a.reported.Load() && !result.Counterpart.IsZero() {
+	if !a.reported.Load() && !result.Counterpart.IsZero() && !errors.As(err, new(*agent.UnverifiedError)) {
 		a.ended(*result) // it was over before the start
 	}
 	switch {

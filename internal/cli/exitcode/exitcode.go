@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/node"
@@ -70,7 +71,7 @@ var Kinds = []struct {
 	{Unknown, "UnknownOutcome", "the outcome of the transaction is unknown: read the state before repeating it"},
 	{Network, "Network", "the endpoint did not respond in time"},
 	{NoDeal, "NoDeal", "no deal, or declined by the agent (agent, buyer, seller, negotiation watch)"},
-	{Undecided, "Undecided", "the end of the negotiation is not known (agent, negotiation watch, verify)"},
+	{Undecided, "Undecided", "the end of the negotiation is not known or not proven (agent, watch, verify)"},
 	{Denied, "PolicyDenied", "denied by --policy, --trust or --allowlist: nothing was signed"},
 	{Wallet, "WalletError", "the wallet cannot be opened, does not respond or does not sign: nothing was sent"},
 	{Invalid, "Invalid", "the proof is not valid, or differs from the chain (verify)"},
@@ -199,6 +200,10 @@ func KindOf(err error) Kind {
 		return own.Kind
 	case errors.As(err, &unknown), errors.Is(err, haggle.ErrUnresolved):
 		return Unknown
+	case errors.As(err, new(*agent.UnverifiedError)):
+		return Undecided
+	case errors.Is(err, node.ErrSingleSource):
+		return Usage
 	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected), errors.As(err, new(*token.DecimalsError)):
 		return Refused
 	case errors.Is(err, token.ErrNotWrappedSOL):
@@ -369,6 +374,8 @@ func describeText(err error) (reported description, text string) {
 		if kind == Denied {
 			reported.Name = "CounterpartyRefused"
 		}
+	case errors.As(err, new(*agent.UnverifiedError)):
+		reported.Name, reported.Hint = "SettlementUnverified", "compare with other nodes (--url); deliver once they show the payment"
 	case errors.As(err, &program):
 		reported.Code, logs = uint32(program.Code), program.Logs
 		if program.Name != "" {

@@ -20,13 +20,17 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-type seller struct{ *exampleagent.Party }
+type seller struct {
+	*exampleagent.Party
+	settlement player.SettlementFlags
+}
 
 // Main runs the command line until the agent ends, and exits.
 func Main(arguments []string) {
@@ -44,8 +48,11 @@ After an interrupt or a crash it continues with its open negotiation. Every tran
 journal before it is sent. A restarted seller first resolves an unfinished transaction, which can take a
 minute.
 
+A sale counts once the payment is proven: finalized, and confirmed by nodes of two hosts (--url). Otherwise the
+seller ends with code 9. --finalized-above and --single-source-up-to permit less proof for low prices.
+
 The exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 without a deal.`,
-		Example: "  seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3 --keypair seller.json",
+		Example: "  seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3 --single-source-up-to 5 --keypair seller.json",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if s.Party, err = known.Open(cmd.Context(), log); err != nil {
 				return err
@@ -55,6 +62,7 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 withou
 		},
 	}
 	known.Register(cmd, "buyer", "4.5", "3")
+	s.settlement.Register(cmd.Flags())
 	cmd.Flags().Var(&patience, "patience", "time to wait for an invitation (0s: no limit)")
 	cmd.SetArgs(arguments)
 	exampleagent.Main(cmd, log)
@@ -73,11 +81,13 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	if negotiation.IsZero() {
 		s.Note("waiting for an invitation of %s", s.Counterpart)
 	}
+	limits := agent.Limits{Decimals: s.Amounts.Decimals, MinPrice: s.Reservation}
+	if err := s.settlement.Limit(&limits, s.Units); err != nil {
+		return err
+	}
 	deal, err := s.Bargain(ctx, negotiation, agent.Config{
 		Concerns: s.concerns, Admit: s.admit, Decide: s.Play().Decide, Acted: s.acted, Patience: patience,
-		Mints: map[solana.PublicKey]agent.Limits{
-			s.Mint: {Decimals: s.Amounts.Decimals, MinPrice: s.Reservation},
-		},
+		Mints: map[solana.PublicKey]agent.Limits{s.Mint: limits},
 	})
 	if errors.Is(err, agent.ErrNoNegotiation) {
 		return &exitcode.Error{

@@ -50,7 +50,7 @@ func run(config haggle.Config, keyFile, mint string, thinking time.Duration, stu
 	defer func() { err = errors.Join(err, client.Close()) }()
 	var decisions atomic.Int64
 	seller, err := agent.New(client, key, agent.Config{
-		Mints:    map[solana.PublicKey]agent.Limits{payment: {Decimals: 6, MinPrice: 1}},
+		Mints:    map[solana.PublicKey]agent.Limits{payment: {Decimals: 6, MinPrice: 1, SingleSourceUpTo: 5_000_000}},
 		Services: [][32]byte{protocol.ServiceHash("it")},
 		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Decide: func(ctx context.Context, _ agent.Turn) (agent.Decision, error) {
