@@ -145,9 +145,10 @@ test-faults: program chains ## agents under injected faults and kills on a valid
 	@echo "==> agents under faults"
 	@$(validator) go test -count=1 $(race) -timeout 20m ./tests/faults
 
-faults: program chains ## 500 negotiations under injected faults and kills: docs/FAULTS.md (NEGOTIATIONS=500, SEED=...)
+faults: program chains ## 500 negotiations under injected faults and kills, and lying nodes: docs/FAULTS.md, docs/LYING_NODES.md (NEGOTIATIONS=500, SEED=...)
 	@$(validator) HAGGLE_NEGOTIATIONS=$(or $(NEGOTIATIONS),500) HAGGLE_BUYERS=$(or $(BUYERS),50) HAGGLE_SELLERS=$(or $(SELLERS),50) \
 	    HAGGLE_SEED=$(SEED) HAGGLE_FAULTS_LIMIT=1h HAGGLE_FAULTS_REPORT="$(CURDIR)/docs/FAULTS.md" \
+	    HAGGLE_LIES_REPORT="$(CURDIR)/docs/LYING_NODES.md" \
 	    go test -count=1 $(race) -v -timeout 70m ./tests/faults
 
 fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... describes a case that it found
