@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -103,28 +101,6 @@ func TestLieAboutSettlementIsNoSale(t *testing.T) {
 	require.Equal(t, []agent.Result{*sold}, ended, "one sale, the real one")
 	require.Equal(t, sold.Price, eventsOf[*protocol.NegotiationSettled](f.history(negotiation))[0].SettledAmount)
 	require.Empty(t, failed, "the later settlement replaces the verification of the lie")
-}
-
-// A node that keeps lying costs the seller its turn, but no delivery.
-func TestPersistentLieAboutSettlementIsNoSale(t *testing.T) {
-	f := newFixture(t)
-	negotiation := f.invite()
-	f.run(f.Buyer, agent.Config{Decide: concede(3_000_000, 500_000, true)})
-	failed := make(chan error, 10)
-	runtime := f.sellerAt(agent.Config{
-		Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service},
-		Mints:  f.limits(func(l *agent.Limits) { l.SingleSourceUpTo = 5_000_000 }),
-		Failed: func(_ solana.PublicKey, err error) { failed <- err },
-		Ended: func(result agent.Result) {
-			assert.NotEqual(t, protocol.NegotiationStatusSettled, result.Status)
-		},
-	}, f.lyingNode(math.MaxInt64), f.lyingNode(0))
-	result, err := runtime.RunOne(f.ctx, negotiation)
-	require.NoError(t, err)
-	require.Equal(t, protocol.NegotiationStatusExpired, result.Status)
-	unverified := <-failed
-	require.ErrorAs(t, unverified, new(*agent.UnverifiedError))
-	require.ErrorIs(t, unverified, haggle.ErrNotAsExpected)
 }
 
 func TestSettlementAboveSingleSourceLimitIsUnverified(t *testing.T) {
