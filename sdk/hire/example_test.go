@@ -1,0 +1,60 @@
+package hire_test
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// A worker receives a proposal, and answers it with its own price.
+func Example() {
+	seekerKey := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	_, workerKey, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	now := time.Date(2026, 1, 30, 10, 0, 0, 0, time.UTC)
+	proposal, err := hire.Sign(seekerKey, hire.Draft{
+		From: "seeker", To: "worker", At: now, Conversation: "conv_1",
+		Payload: &hire.Proposal{
+			Task: hire.NewText("Design a logo"), Budget: "4 USDC", Deadline: hire.NewTime(now.Add(24 * time.Hour)),
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	received, err := hire.Parse(proposal.Text())
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := received.Verify(seekerKey.Public().(ed25519.PublicKey)); err != nil {
+		log.Fatal(err)
+	}
+	state, err := hire.State{}.Next(received, now, hire.Rules{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(state.Phase, state.Terms.Price, "until", state.Due.Format(time.TimeOnly))
+
+	counter, err := hire.Sign(workerKey, hire.Draft{
+		From: "worker", To: "seeker", At: now, Conversation: "conv_1",
+		Payload: &hire.Counter{
+			Reply: hire.Reply{InReplyTo: state.Last}, Price: "5 USDC", EstimatedDelivery: state.Terms.Deadline,
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	state, err = state.Next(counter, now, hire.Rules{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(state.Phase, state.Terms.Price, "offered by the", state.TermsBy)
+	// Output:
+	// NEGOTIATING 4 USDC until 10:01:00
+	// NEGOTIATING 5 USDC offered by the worker
+}

@@ -1,0 +1,253 @@
+package hire
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gowebpki/jcs"
+)
+
+// Protocol is the protocol version of every message.
+const Protocol = "HIRE/1.0"
+
+// Limits of a message.
+const (
+	// MaxSize is the size of a message in bytes.
+	MaxSize = 64 << 10
+	// MaxDepth is the number of nested objects and arrays.
+	MaxDepth = 8
+	// MaxIDLength is the length of a party's or a conversation's id in bytes.
+	MaxIDLength = 256
+)
+
+// encoding is the encoding of signatures: base64url without padding (RFC 4648). A signature has one form.
+var encoding = base64.RawURLEncoding.Strict()
+
+// Hash is the SHA-256 of a signed message in canonical form, in lower-case hexadecimal digits.
+type Hash string
+
+// Time is a timestamp of RFC 3339, as it is written in the message.
+type Time string
+
+// NewTime returns a time in UTC, in whole seconds.
+func NewTime(t time.Time) Time { return Time(t.UTC().Format(time.RFC3339)) }
+
+// Parse returns the time. It returns an error for anything but a timestamp in UTC.
+func (t Time) Parse() (time.Time, error) {
+	parsed, err := time.Parse(time.RFC3339, string(t))
+	if err != nil || len(t) == 0 || t[len(t)-1] != 'Z' {
+		return time.Time{}, errors.New("not a timestamp of RFC 3339 in UTC")
+	}
+	return parsed, nil
+}
+
+// envelope is a message in JSON.
+type envelope struct {
+	Protocol     string          `json:"protocol"`
+	Type         Type            `json:"type"`
+	From         string          `json:"from"`
+	To           string          `json:"to"`
+	Timestamp    Time            `json:"timestamp"`
+	Conversation string          `json:"conversation_id"`
+	Payload      json.RawMessage `json:"payload"`
+	Signature    string          `json:"signature,omitzero"`
+}
+
+// Draft is a message before it is signed. All fields are required.
+type Draft struct {
+	// From and To are the ids of the parties.
+	From, To string
+	// At is the time of the message.
+	At time.Time
+	// Conversation groups related messages.
+	Conversation string
+	Payload      Payload
+}
+
+// Message is a message with its signature. It never changes.
+type Message struct {
+	from, to, conversation string
+	at                     time.Time
+	payload                Payload
+	signature              string
+	// signed are the bytes that the signature covers, and text those of the whole message, both canonical.
+	signed, text []byte
+}
+
+// From returns the sender's id.
+func (m *Message) From() string { return m.from }
+
+// To returns the recipient's id.
+func (m *Message) To() string { return m.to }
+
+// Conversation returns the conversation's id.
+func (m *Message) Conversation() string { return m.conversation }
+
+// At returns the sender's time of the message.
+func (m *Message) At() time.Time { return m.at }
+
+// Payload returns the content. Do not change it.
+func (m *Message) Payload() Payload { return m.payload }
+
+// Text returns the message in canonical form (RFC 8785).
+func (m *Message) Text() []byte { return bytes.Clone(m.text) }
+
+// Hash returns the hash that the next message of the conversation names.
+func (m *Message) Hash() Hash {
+	sum := sha256.Sum256(m.text)
+	return Hash(hex.EncodeToString(sum[:]))
+}
+
+// Verify checks the signature with the sender's key. It returns a [*Refusal] with [ReasonSignature].
+func (m *Message) Verify(key ed25519.PublicKey) error {
+	signature, err := encoding.DecodeString(m.signature)
+	if err != nil || len(signature) != ed25519.SignatureSize || len(key) != ed25519.PublicKeySize ||
+		!ed25519.Verify(key, m.signed, signature) {
+		return refuse(ReasonSignature, "signature: not the sender's Ed25519 signature in base64url")
+	}
+	return nil
+}
+
+// Sign returns a signed message. It returns an error if Parse would refuse the message.
+func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
+	if draft.Payload == nil {
+		return nil, errors.New("hire: payload not set")
+	}
+	payload, err := json.Marshal(draft.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("hire: payload: %w", err)
+	}
+	unsigned := envelope{
+		Protocol: Protocol, Type: draft.Payload.Type(), From: draft.From, To: draft.To, Timestamp: NewTime(draft.At),
+		Conversation: draft.Conversation, Payload: payload,
+	}
+	signed, err := unsigned.canonical()
+	if err != nil {
+		return nil, err
+	}
+	unsigned.Signature = encoding.EncodeToString(ed25519.Sign(key, signed))
+	text, err := unsigned.canonical()
+	if err != nil {
+		return nil, err
+	}
+	return Parse(text)
+}
+
+// Parse reads a message. It returns a [*Refusal] with [ReasonMalformed] or [ReasonVersion] if data is not one
+// JSON object with the documented fields, each written as documented: unknown, repeated and empty optional
+// fields, null, and other spellings of a key are refused. It does not check the signature.
+func Parse(data []byte) (*Message, error) {
+	if err := checkForm(data); err != nil {
+		return nil, err
+	}
+	var e envelope
+	if err := decode(data, &e); err != nil {
+		return nil, err
+	}
+	if e.Protocol != Protocol {
+		return nil, refuse(ReasonVersion, "protocol: must be %s", Protocol)
+	}
+	payload := newPayload(e.Type)
+	if payload == nil {
+		return nil, refuse(ReasonMalformed, "type: unknown")
+	}
+	if err := decode(e.Payload, payload); err != nil {
+		return nil, err
+	}
+	for _, id := range []struct{ field, value string }{
+		{"from", e.From}, {"to", e.To}, {"conversation_id", e.Conversation}, {"signature", e.Signature},
+	} {
+		if id.value == "" || len(id.value) > MaxIDLength {
+			return nil, refuse(ReasonMalformed, "%s: must have 1 to %d bytes", id.field, MaxIDLength)
+		}
+	}
+	at, err := e.Timestamp.Parse()
+	if err != nil {
+		return nil, refuse(ReasonMalformed, "timestamp: %v", err)
+	}
+	m := &Message{
+		from: e.From, to: e.To, conversation: e.Conversation, at: at, payload: payload, signature: e.Signature,
+	}
+	if m.text, err = jcs.Transform(data); err != nil {
+		return nil, refuse(ReasonMalformed, "not canonical JSON")
+	}
+	// A message is what its fields encode, so that every reader reads the same.
+	if e.Payload, err = json.Marshal(payload); err != nil {
+		return nil, refuse(ReasonMalformed, "payload: cannot be encoded")
+	}
+	own, err := e.canonical()
+	if err != nil || !bytes.Equal(own, m.text) {
+		return nil, refuse(ReasonMalformed, "fields must be spelled as documented, without null and empty optional values")
+	}
+	e.Signature = ""
+	if m.signed, err = e.canonical(); err != nil {
+		return nil, refuse(ReasonMalformed, "not canonical JSON")
+	}
+	return m, nil
+}
+
+// canonical returns the canonical form of RFC 8785.
+func (e envelope) canonical() ([]byte, error) {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("hire: %w", err)
+	}
+	if text, err = jcs.Transform(text); err != nil {
+		return nil, fmt.Errorf("hire: %w", err)
+	}
+	return text, nil
+}
+
+// decode reads one JSON value with known fields only.
+func decode(data []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return refuse(ReasonMalformed, "unknown or missing field, or another type of value")
+	}
+	return nil
+}
+
+// checkForm checks what a decoder does not: size, encoding, depth, and that one object is all.
+func checkForm(data []byte) error {
+	switch {
+	case len(data) > MaxSize:
+		return refuse(ReasonMalformed, "%d bytes, at most %d", len(data), MaxSize)
+	case !utf8.Valid(data):
+		return refuse(ReasonMalformed, "not UTF-8")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	for depth, first := 0, true; ; first = false {
+		token, err := decoder.Token()
+		switch {
+		case errors.Is(err, io.EOF) && !first && depth == 0:
+			return nil
+		case err != nil:
+			return refuse(ReasonMalformed, "not JSON")
+		case !first && depth == 0:
+			return refuse(ReasonMalformed, "data after the message")
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if first && token != json.Delim('{') {
+			return refuse(ReasonMalformed, "not an object")
+		}
+		if depth > MaxDepth {
+			return refuse(ReasonMalformed, "more than %d nested values", MaxDepth)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package hire
+
+import "fmt"
+
+// Reason is the code of a refused message.
+type Reason string
+
+// The reasons. Each refused message has one, and the peer gets it with a text.
+const (
+	// ReasonMalformed: not one JSON object of the documented form and size.
+	ReasonMalformed Reason = "malformed"
+	// ReasonVersion: another protocol or version.
+	ReasonVersion Reason = "unsupported_version"
+	// ReasonSignature: no valid signature of the sender's key.
+	ReasonSignature Reason = "bad_signature"
+	// ReasonClock: the timestamp is further from the receiver's clock than MaxSkew.
+	ReasonClock Reason = "clock_skew"
+	// ReasonParty: the sender or the recipient is not a party of the conversation.
+	ReasonParty Reason = "wrong_party"
+	// ReasonConversation: the message is about another conversation.
+	ReasonConversation Reason = "wrong_conversation"
+	// ReasonRole: the sender's role must not send this type.
+	ReasonRole Reason = "wrong_role"
+	// ReasonState: the type does not fit the state of the conversation.
+	ReasonState Reason = "wrong_state"
+	// ReasonOrder: in_reply_to is not the hash of the latest message, or the timestamp is before its timestamp.
+	ReasonOrder Reason = "out_of_order"
+	// ReasonDuplicate: the message is the latest one again. It has no further effect.
+	ReasonDuplicate Reason = "duplicate"
+	// ReasonTerms: accepted or contracted terms are not the latest ones.
+	ReasonTerms Reason = "other_terms"
+)
+
+// Refusal is the error of a refused message. It changes nothing.
+type Refusal struct {
+	// Reason is the code.
+	Reason Reason
+	// Text describes the problem in this package's words. It quotes nothing of the message but names of fields.
+	Text string
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("hire: %s: %s", r.Reason, r.Text) }
+
+func refuse(reason Reason, format string, values ...any) error {
+	return &Refusal{Reason: reason, Text: fmt.Sprintf(format, values...)}
+}
