@@ -33,10 +33,14 @@ type fixture struct {
 	issued []uint64
 }
 
+// timeLies are the lies of the first proxy. The other lies would change what the scripts decide: see
+// TestLyingNodeTakesNoMoney.
+var timeLies = []proxy.Lie{proxy.LieHeight, proxy.LieValidHeight, proxy.LieBlockhash}
+
 // startLamports pay the rent of many negotiations at once, and all fees.
 const startLamports = 2 * solana.LAMPORTS_PER_SOL
 
-// usual are the faults of every proxy; the last one also lags. SubscriptionRefused is added.
+// usual are the faults of every proxy; the first one also lies, and the last one also lags. SubscriptionRefused is added.
 var usual = proxy.Rates{
 	proxy.DroppedBefore: 0.04, proxy.DroppedAfter: 0.05, proxy.Delayed: 0.04, proxy.Repeated: 0.04, proxy.RateLimited: 0.01,
 	proxy.Failed: 0.04, proxy.FailedAfter: 0.04, proxy.Truncated: 0.04, proxy.Corrupted: 0.04,
@@ -98,6 +102,9 @@ func (s *fixture) startProxies() {
 		options := proxy.Options{
 			RPCURL: s.net.Chain.RPCURL, WSURL: s.net.Chain.WSURL, Seed: s.scale.seed + uint64(number), Rates: rates, Past: past, Lag: lag,
 			Sent: s.workers.sent,
+		}
+		if number == 0 {
+			options.Lies = timeLies
 		}
 		if number == proxies-1 {
 			options.Rates = maps.Clone(rates)

@@ -75,7 +75,7 @@ type deception struct {
 	end string
 }
 
-// A node that lies about heights, blockhashes, decimals, settlements, statuses or terms takes no money: at most
+// A node that lies about heights, blockhashes, decimals, settlements, statuses, events or terms takes no money: at most
 // one escrow is paid, on the terms of the specification, and no sale is reported that the chain does not have.
 func TestLyingNodeTakesNoMoney(t *testing.T) {
 	net, err := localnet.Start(t.Context(), localnet.Options{})

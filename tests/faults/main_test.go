@@ -3,7 +3,7 @@
 //
 // Buyers and sellers, several per process, run on [agent.Runtime] with a journal. Between them and a real
 // local chain are proxies of tests/faults/proxy that drop, delay, repeat, damage and refuse requests; one of
-// them lags behind. The processes are killed, at random moments and between the execution of a transaction
+// them lags behind, and one lies about block heights. The processes are killed, at random moments and between the execution of a transaction
 // and its response, and restarted with the same journal. Buyers repeat their creations at several moments, and
 // pairs of processes that share a journal resolve each other's transactions. At the end the chain, read over a
 // clean connection, is compared with the scripts.

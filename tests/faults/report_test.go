@@ -76,7 +76,8 @@ func (s *results) page() string {
 
 Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, in %s
 processes, each with a journal; %s of them share it with another process. Between them and a local
-chain (%s) are %d proxies that inject faults; one of them lags behind. Seed %d.
+chain (%s) are %d proxies that inject faults. One of them lags behind; another lies about block heights, so
+that transactions which can still execute seem to have expired. Seed %d.
 
 ## Injected faults
 
@@ -93,6 +94,9 @@ random moment, %d times between the arrival of their transaction on the chain an
 	faults := report.NewTable("fault", "times")
 	for _, kind := range proxy.Kinds() {
 		faults.Row(string(kind), report.Count(s.counts.Faults[kind]))
+	}
+	for _, lie := range timeLies {
+		faults.Row("lie: "+string(lie), report.Count(s.counts.Lies[lie]))
 	}
 	page.WriteString(faults.String())
 	endings := map[ending]int{}

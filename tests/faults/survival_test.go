@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
 // Agents whose nodes fail, lag and lose answers, and whose processes are killed, bring every negotiation to
@@ -65,6 +67,7 @@ func survive(t *testing.T, s scale) {
 	require.Empty(t, a.findings, strings.Join(a.findings, "\n"))
 	require.Empty(t, st.listeners.failed, "subscriptions that have ended by themselves")
 	require.GreaterOrEqual(t, counts.FaultyShare(), faultyLeast)
+	require.Positive(t, counts.Lies[proxy.LieValidHeight], "no lie was told")
 	anytime, sending := st.workers.kills()
 	require.Positive(t, anytime+sending, "no process was killed")
 	if path := os.Getenv(envReport); path != "" {

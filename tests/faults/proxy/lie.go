@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -28,13 +29,15 @@ const (
 	LieSettled Lie = "open negotiation called settled"
 	// LieStatus: a signature that the node does not know is finalized.
 	LieStatus Lie = "unknown signature called finalized"
+	// LieEvent: the logs of an offer have a settlement for the whole escrow in place of the offer's event.
+	LieEvent Lie = "settlement in the logs of an offer"
 	// LieTerms: the configuration has the highest decay and fee, one round and the shortest response window.
 	LieTerms Lie = "configuration with the worst terms"
 )
 
 // Lies returns all lies.
 func Lies() []Lie {
-	return []Lie{LieHeight, LieValidHeight, LieBlockhash, LieDecimals, LieSettled, LieStatus, LieTerms}
+	return []Lie{LieHeight, LieValidHeight, LieBlockhash, LieDecimals, LieSettled, LieStatus, LieEvent, LieTerms}
 }
 
 // The offset of the decimals in a mint of SPL Token, and the size of such a mint.
@@ -119,6 +122,8 @@ func (l *liar) result(method string, result any) any {
 		}
 	case "getSignatureStatuses":
 		l.statuses(fields)
+	case "getTransaction":
+		l.logs(fields)
 	case "getAccountInfo":
 		l.account(value)
 	case "getMultipleAccounts":
@@ -148,6 +153,31 @@ func (l *liar) statuses(fields object) {
 			statuses[i] = object{"slot": context["slot"], "confirmations": nil, "err": nil,
 				"status": object{"Ok": nil}, "confirmationStatus": "finalized"}
 		}
+	}
+}
+
+const eventLine = "Program data: "
+
+// logs changes the event of an offer in the logs of a transaction.
+func (l *liar) logs(transaction object) {
+	meta, _ := transaction["meta"].(object)
+	lines, _ := meta["logMessages"].([]any)
+	for i, line := range lines {
+		text, _ := line.(string)
+		encoded, is := strings.CutPrefix(text, eventLine)
+		if !is {
+			continue
+		}
+		var offer protocol.OfferSubmitted
+		data, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil || offer.Decode(data) != nil || !l.tells(LieEvent) {
+			continue
+		}
+		settled := protocol.NegotiationSettled{
+			NegotiationID: offer.NegotiationID, SettledAmount: offer.EffectiveEscrow, TotalRounds: offer.Round,
+			Timestamp: offer.Timestamp,
+		}
+		lines[i] = eventLine + base64.StdEncoding.EncodeToString(settled.AppendTo(nil))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ func TestLiesAreToldAndCounted(t *testing.T) {
 	ended := open
 	ended.Status = protocol.NegotiationStatusRejected
 	config := protocol.ProtocolConfig{DefaultDecayRateBps: 200, DefaultProtocolFeeBps: 50, DefaultMaxRounds: 10, DefaultResponseWindow: 300}
+	offer := protocol.OfferSubmitted{Amount: 3, Round: 1, EffectiveEscrow: 7}
 	settled := func(t *testing.T, account any) {
 		var n protocol.Negotiation
 		require.NoError(t, n.Decode(dataOf(t, account)))
@@ -71,6 +73,15 @@ func TestLiesAreToldAndCounted(t *testing.T) {
 		{LieSettled, "getProgramAccounts", `[{"account":` + accountJSON(protocol.ProgramID, open.Encode()) + `}]`, func(t *testing.T, result any) {
 			settled(t, result.([]any)[0].(map[string]any)["account"])
 		}},
+		{LieEvent, "getTransaction", `{"meta":{"logMessages":["Program x invoke [1]",` + strconv.Quote(eventLine+base64.StdEncoding.EncodeToString(offer.AppendTo(nil))) + `]}}`,
+			func(t *testing.T, result any) {
+				line := result.(map[string]any)["meta"].(map[string]any)["logMessages"].([]any)[1].(string)
+				data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(line, eventLine))
+				require.NoError(t, err)
+				var event protocol.NegotiationSettled
+				require.NoError(t, event.Decode(data))
+				require.EqualValues(t, 7, event.SettledAmount)
+			}},
 		{LieTerms, "getAccountInfo", `{"value":` + accountJSON(protocol.ProgramID, config.Encode()) + `}`, func(t *testing.T, result any) {
 			var told protocol.ProtocolConfig
 			require.NoError(t, told.Decode(dataOf(t, value(result))))
