@@ -23,6 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
+	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
 // walletService is a wallet service with AgentWallet's interface that signs with a keypair, or with a wrong
@@ -169,6 +170,15 @@ func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(arguments[0], server.URL)
+}
+
+// lyingNode starts a node that states three decimals more for every mint: "lying-node NAME" sets NAME to its URL.
+func lyingNode(ts *testscript.TestScript, _ bool, arguments []string) {
+	chain := ts.Value(stageKey{}).(*fixture).chain
+	liar, err := proxy.Start(proxy.Options{RPCURL: chain.RPCURL, WSURL: chain.WSURL, Lies: []proxy.Lie{proxy.LieDecimals}})
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(liar.Close()) })
+	ts.Setenv(arguments[0], liar.URL())
 }
 
 // startPostgres starts a PostgreSQL server and sets a variable to the address of an empty database.
