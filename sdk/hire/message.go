@@ -3,9 +3,7 @@ package hire
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,34 +30,22 @@ const (
 // encoding is the encoding of signatures: base64url without padding (RFC 4648). A signature has one form.
 var encoding = base64.RawURLEncoding.Strict()
 
-// Hash is the SHA-256 of a signed message in canonical form, in lower-case hexadecimal digits.
-type Hash string
-
-// Time is a timestamp of RFC 3339, as it is written in the message.
-type Time string
-
-// NewTime returns a time in UTC, in whole seconds.
-func NewTime(t time.Time) Time { return Time(t.UTC().Format(time.RFC3339)) }
-
-// Parse returns the time. It returns an error for anything but a timestamp in UTC.
-func (t Time) Parse() (time.Time, error) {
-	parsed, err := time.Parse(time.RFC3339, string(t))
-	if err != nil || len(t) == 0 || t[len(t)-1] != 'Z' {
-		return time.Time{}, errors.New("not a timestamp of RFC 3339 in UTC")
-	}
-	return parsed, nil
-}
-
-// envelope is a message in JSON.
-type envelope struct {
-	Protocol     string          `json:"protocol"`
-	Type         Type            `json:"type"`
-	From         string          `json:"from"`
-	To           string          `json:"to"`
-	Timestamp    Time            `json:"timestamp"`
-	Conversation string          `json:"conversation_id"`
+// Envelope is a message in JSON. All fields are required; only the bytes that are signed have no signature.
+type Envelope struct {
+	// Protocol is the protocol's version.
+	Protocol string `json:"protocol" jsonschema:"enum=HIRE/1.0"`
+	// Type is the type of the payload.
+	Type Type `json:"type"`
+	// From and To are the ids of the parties.
+	From string `json:"from" jsonschema:"minLength=1,maxLength=256"`
+	To   string `json:"to" jsonschema:"minLength=1,maxLength=256"`
+	// Timestamp is the sender's time of the message.
+	Timestamp Time `json:"timestamp"`
+	// Conversation groups related messages.
+	Conversation string          `json:"conversation_id" jsonschema:"minLength=1,maxLength=256"`
 	Payload      json.RawMessage `json:"payload"`
-	Signature    string          `json:"signature,omitzero"`
+	// Signature is the Ed25519 signature by the sender's key, in base64url without padding.
+	Signature string `json:"signature,omitzero" jsonschema:"minLength=1,maxLength=256"`
 }
 
 // Draft is a message before it is signed. All fields are required.
@@ -102,10 +88,7 @@ func (m *Message) Payload() Payload { return m.payload }
 func (m *Message) Text() []byte { return bytes.Clone(m.text) }
 
 // Hash returns the hash that the next message of the conversation names.
-func (m *Message) Hash() Hash {
-	sum := sha256.Sum256(m.text)
-	return Hash(hex.EncodeToString(sum[:]))
-}
+func (m *Message) Hash() Hash { return hashOf(m.text) }
 
 // Verify checks the signature with the sender's key. It returns a [*Refusal] with [ReasonSignature].
 func (m *Message) Verify(key ed25519.PublicKey) error {
@@ -126,7 +109,7 @@ func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hire: payload: %w", err)
 	}
-	unsigned := envelope{
+	unsigned := Envelope{
 		Protocol: Protocol, Type: draft.Payload.Type(), From: draft.From, To: draft.To, Timestamp: NewTime(draft.At),
 		Conversation: draft.Conversation, Payload: payload,
 	}
@@ -149,14 +132,14 @@ func Parse(data []byte) (*Message, error) {
 	if err := checkForm(data); err != nil {
 		return nil, err
 	}
-	var e envelope
+	var e Envelope
 	if err := decode(data, &e); err != nil {
 		return nil, err
 	}
 	if e.Protocol != Protocol {
 		return nil, refuse(ReasonVersion, "protocol: must be %s", Protocol)
 	}
-	payload := newPayload(e.Type)
+	payload := NewPayload(e.Type)
 	if payload == nil {
 		return nil, refuse(ReasonMalformed, "type: unknown")
 	}
@@ -196,7 +179,7 @@ func Parse(data []byte) (*Message, error) {
 }
 
 // canonical returns the canonical form of RFC 8785.
-func (e envelope) canonical() ([]byte, error) {
+func (e Envelope) canonical() ([]byte, error) {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return nil, fmt.Errorf("hire: %w", err)
@@ -211,7 +194,10 @@ func (e envelope) canonical() ([]byte, error) {
 func decode(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	switch err := decoder.Decode(into); {
+	case errors.As(err, new(*Refusal)):
+		return err
+	case err != nil:
 		return refuse(ReasonMalformed, "unknown or missing field, or another type of value")
 	}
 	return nil

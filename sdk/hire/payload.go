@@ -1,5 +1,12 @@
 package hire
 
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/gowebpki/jcs"
+)
+
 // Type is the type of a message.
 type Type string
 
@@ -35,9 +42,6 @@ type Reply struct {
 }
 
 func (r Reply) reply() Hash { return r.InReplyTo }
-
-// Price is an amount with its symbol, such as "5 USDC".
-type Price string
 
 // Range is a range of prices.
 type Range struct {
@@ -83,7 +87,7 @@ type Proposal struct {
 	// Deadline is the latest delivery.
 	Deadline Time `json:"deadline"`
 	// Arbiter is the Solana address that decides about a disputed delivery. Settlement on chain requires one.
-	Arbiter string `json:"arbiter,omitzero"`
+	Arbiter Base58 `json:"arbiter,omitzero"`
 }
 
 // Clarification asks or answers.
@@ -103,7 +107,7 @@ type Counter struct {
 	// EstimatedDelivery is the time of the delivery.
 	EstimatedDelivery Time `json:"estimated_delivery"`
 	// Arbiter is as in a proposal. If empty, the latest proposal's is meant.
-	Arbiter string `json:"arbiter,omitzero"`
+	Arbiter Base58 `json:"arbiter,omitzero"`
 }
 
 // Terms are what both sides accept.
@@ -111,7 +115,19 @@ type Terms struct {
 	Price    Price `json:"price"`
 	Deadline Time  `json:"deadline"`
 	// Arbiter is empty if the terms name none.
-	Arbiter string `json:"arbiter,omitzero"`
+	Arbiter Base58 `json:"arbiter,omitzero"`
+}
+
+// Hash returns the SHA-256 of the terms in canonical form (RFC 8785), as an agreement on chain names them.
+func (t Terms) Hash() [sha256.Size]byte {
+	text, err := json.Marshal(t)
+	if err == nil {
+		text, err = jcs.Transform(text)
+	}
+	if err != nil {
+		panic(err) // three strings have a canonical form
+	}
+	return sha256.Sum256(text)
 }
 
 // Accept agrees to the latest terms.
@@ -132,13 +148,13 @@ type Reject struct {
 // Settlement is where a contract is settled.
 type Settlement struct {
 	// Cluster is the Solana cluster's genesis hash, and Program the program's address.
-	Cluster string `json:"cluster"`
-	Program string `json:"program"`
+	Cluster Base58 `json:"cluster"`
+	Program Base58 `json:"program"`
 	// Negotiation is the address of the Haggle negotiation that holds the escrow.
-	Negotiation string `json:"negotiation"`
-	// Mint is the mint of the payment, and Units the price in its base units, in decimal digits.
-	Mint  string `json:"mint"`
-	Units string `json:"units"`
+	Negotiation Base58 `json:"negotiation"`
+	// Mint is the mint of the payment, and Units the price in its base units.
+	Mint  Base58 `json:"mint"`
+	Units Units  `json:"units"`
 }
 
 // Contract is the finalized agreement, signed by a settlement key that both sides have pinned.
@@ -175,8 +191,8 @@ func (*Reject) Type() Type { return TypeReject }
 // Type returns TypeContract.
 func (*Contract) Type() Type { return TypeContract }
 
-// newPayload returns an empty payload; nil for an unknown type.
-func newPayload(of Type) Payload {
+// NewPayload returns an empty payload; nil for an unknown type.
+func NewPayload(of Type) Payload {
 	switch of {
 	case TypeInquiry:
 		return new(Inquiry)

@@ -27,9 +27,19 @@ const (
 	ReasonOrder Reason = "out_of_order"
 	// ReasonDuplicate: the message is the latest one again. It has no further effect.
 	ReasonDuplicate Reason = "duplicate"
+	// ReasonIdentity: the sender's id contains no Ed25519 key, and the receiver knows none for it.
+	ReasonIdentity Reason = "unknown_identity"
+	// ReasonPrice: the price is not settled: unknown symbol, more decimals than the mint, too small or too large.
+	ReasonPrice Reason = "bad_price"
 	// ReasonTerms: accepted or contracted terms are not the latest ones.
 	ReasonTerms Reason = "other_terms"
 )
+
+// Reasons returns all reasons.
+func Reasons() []Reason {
+	return []Reason{ReasonMalformed, ReasonVersion, ReasonIdentity, ReasonSignature, ReasonClock, ReasonParty,
+		ReasonConversation, ReasonRole, ReasonState, ReasonOrder, ReasonDuplicate, ReasonTerms, ReasonPrice}
+}
 
 // Refusal is the error of a refused message. It changes nothing.
 type Refusal struct {

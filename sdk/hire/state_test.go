@@ -1,6 +1,7 @@
 package hire
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"fmt"
 	"os"
@@ -19,6 +20,8 @@ const (
 	worker = "agent_abc123"
 	system = "settlement"
 )
+
+const address = "11111111111111111111111111111111"
 
 // keyOf returns a party's test key.
 func keyOf(id string) ed25519.PrivateKey {
@@ -80,6 +83,13 @@ func (k *talk) reply() Reply { return Reply{k.state.Last} }
 
 var deadline = NewTime(start.Add(24 * time.Hour))
 
+// terms returns the latest terms, or any before the first ones.
+func (k *talk) terms() Terms {
+	return cmp.Or(k.state.Terms, Terms{Price: "5 USDC", Deadline: deadline})
+}
+
+var noHash = Hash(strings.Repeat("0", 64))
+
 // payload returns a payload of a type that fits the conversation.
 func (k *talk) payload(of Type) Payload {
 	switch of {
@@ -94,13 +104,14 @@ func (k *talk) payload(of Type) Payload {
 	case TypeCounter:
 		return &Counter{Reply: k.reply(), Price: "5 USDC", EstimatedDelivery: deadline}
 	case TypeAccept:
-		return &Accept{Reply: k.reply(), Terms: k.state.Terms}
+		return &Accept{Reply: k.reply(), Terms: k.terms()}
 	case TypeReject:
 		return &Reject{Reply: k.reply(), Code: "price", Note: NewText("too low")}
 	}
 	return &Contract{
-		Reply: k.reply(), Terms: k.state.Terms, SeekerAccept: k.state.SeekerAccept, WorkerAccept: k.state.WorkerAccept,
-		Settlement: Settlement{Cluster: "c", Program: "p", Negotiation: "n", Mint: "m", Units: "5000000"},
+		Reply: k.reply(), Terms: k.terms(), SeekerAccept: cmp.Or(k.state.SeekerAccept, noHash),
+		WorkerAccept: cmp.Or(k.state.WorkerAccept, noHash),
+		Settlement:   Settlement{Cluster: address, Program: address, Negotiation: address, Mint: address, Units: "5000000"},
 	}
 }
 
@@ -272,7 +283,7 @@ func TestHostileMessagesAreRefused(t *testing.T) {
 	k := in(t, PhaseNegotiating)
 	k.refused(ReasonDuplicate, k.log[2])
 	k.refused(ReasonOrder, k.log[1])
-	k.refused(ReasonOrder, k.message(seeker, &Clarification{Reply: Reply{Hash(strings.Repeat("0", 64))}}))
+	k.refused(ReasonOrder, k.message(seeker, &Clarification{Reply: Reply{noHash}}))
 	k.refused(ReasonOrder, k.message(seeker, &Clarification{}))
 	k.refused(ReasonTerms, k.message(seeker, &Accept{Reply: k.reply(), Terms: Terms{Price: "1 USDC", Deadline: deadline}}))
 	k.refused(ReasonState, k.message(worker, k.payload(TypeAccept)))

@@ -1,0 +1,63 @@
+package hire
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Price is an amount of tokens with the token's symbol, such as "5 USDC". Prices are compared as they are
+// written: "5 USDC" and "5.0 USDC" are different terms.
+type Price string
+
+// MinUnits is the smallest price that is settled, in base units. Below it, the rounding of fees and the rent of
+// the accounts are no longer small beside the price.
+const MinUnits = 100_000
+
+// Asset is a token in which prices are written and paid.
+type Asset struct {
+	// Symbol is the name in prices. It names one mint per cluster.
+	Symbol string
+	// Mint is the token's mint.
+	Mint Base58
+	// Decimals is the number of decimals of the mint, at most 18.
+	Decimals uint8
+}
+
+// Units returns a price in base units, with its asset. It returns a [*Refusal] with [ReasonPrice] if no asset has
+// the symbol, if the price has more decimals than the mint, and if it is below [MinUnits] or above 2^64-1.
+func (p Price) Units(assets []Asset) (Asset, uint64, error) {
+	tokens, symbol, _ := strings.Cut(string(p), " ")
+	if !priceForm.MatchString(string(p)) {
+		return Asset{}, 0, refuse(ReasonPrice, "price: not an amount with a symbol")
+	}
+	for _, asset := range assets {
+		if asset.Symbol != symbol {
+			continue
+		}
+		whole, fraction, _ := strings.Cut(tokens, ".")
+		missing := int(asset.Decimals) - len(fraction)
+		if missing < 0 {
+			return Asset{}, 0, refuse(ReasonPrice, "price: more than the %d decimals of the mint", asset.Decimals)
+		}
+		units, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", missing), 10, 64)
+		switch {
+		case err != nil:
+			return Asset{}, 0, refuse(ReasonPrice, "price: above 2^64-1 base units")
+		case units < MinUnits:
+			return Asset{}, 0, refuse(ReasonPrice, "price: %d base units, at least %d", units, MinUnits)
+		}
+		return asset, units, nil
+	}
+	return Asset{}, 0, refuse(ReasonPrice, "price: unknown symbol")
+}
+
+// UnmarshalJSON reads an amount with a symbol.
+func (p *Price) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*string)(p), func(text string) error {
+		if !priceForm.MatchString(text) {
+			return errors.New("not an amount with a symbol, such as 5 USDC")
+		}
+		return nil
+	})
+}
