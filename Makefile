@@ -46,8 +46,8 @@ pictures: program ## draw docs/offers.svg (from a run of the demo) and docs/load
 	@HAGGLE_WRITE_PICTURES=1 go test -count=1 -run TestThePictureIsUpToDate ./tests/load
 	@go run ./internal/research docs
 
-schemas: ## write docs/schemas: the JSON Schemas of every command's --json
-	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run TestSchemasAreUpToDate ./cmd/haggle
+schemas: ## write docs/schemas: the JSON Schemas of every command's --json, and of HIRE's messages
+	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run 'Test(Hire)?SchemasAreUpToDate' ./cmd/haggle
 
 generate: prerequisites sqlc ## write the generated files: the SDK's from the IDL, the gateway's query functions from their statements
 	@echo "==> go generate"

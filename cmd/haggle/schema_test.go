@@ -66,22 +66,40 @@ func TestSchemasAreUpToDate(t *testing.T) {
 	}
 	generated["README.md"] = []byte(index.String())
 
+	checkFiles(t, schemas, generated)
+}
+
+// checkFiles compares the files of a folder with the generated ones, or writes them. Folders in it stay.
+func checkFiles(t *testing.T, folder string, generated map[string][]byte) {
+	t.Helper()
 	if os.Getenv(writeSchemas) != "" {
-		require.NoError(t, os.RemoveAll(schemas))
-		require.NoError(t, os.Mkdir(schemas, 0o755))
+		require.NoError(t, os.MkdirAll(folder, 0o755))
+		for _, name := range filesIn(t, folder) {
+			require.NoError(t, os.Remove(filepath.Join(folder, name)))
+		}
 		for name, content := range generated {
-			require.NoError(t, os.WriteFile(filepath.Join(schemas, name), content, 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name), content, 0o644))
 		}
 	}
-	entries, err := os.ReadDir(schemas)
-	require.NoError(t, err)
-	for _, entry := range entries {
-		content, err := os.ReadFile(filepath.Join(schemas, entry.Name()))
+	for _, name := range filesIn(t, folder) {
+		content, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
-		require.Equal(t, string(generated[entry.Name()]), string(content), "%s: run make schemas", entry.Name())
-		delete(generated, entry.Name())
+		require.Equal(t, string(generated[name]), string(content), "%s: run make schemas", name)
+		delete(generated, name)
 	}
 	require.Empty(t, generated, "missing schemas: run make schemas")
+}
+
+func filesIn(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
 }
 
 const indexText = "# Schemas of the output with --json\n" + `
@@ -95,7 +113,8 @@ Addresses are in base 58, other bytes in hex. The schemas are those of this vers
 a later version can add some, so ignore fields that you do not know.
 
 On stderr an error is one document ([error.json](error.json)), and so is a report of progress
-([progress.json](progress.json)).
+([progress.json](progress.json)). The folder hire has the schemas of the messages of HIRE/1.0
+([message.json](hire/message.json)), and of their payloads.
 
 | command | schema |
 |---|---|
