@@ -29,6 +29,8 @@ const (
 	ReasonDuplicate Reason = "duplicate"
 	// ReasonIdentity: the sender's id contains no Ed25519 key, and the receiver knows none for it.
 	ReasonIdentity Reason = "unknown_identity"
+	// ReasonKey: the sender's origin has another key than the pinned one, and that one has not signed it.
+	ReasonKey Reason = "changed_key"
 	// ReasonPrice: the price is not settled: unknown symbol, more decimals than the mint, too small or too large.
 	ReasonPrice Reason = "bad_price"
 	// ReasonTerms: accepted or contracted terms are not the latest ones.
@@ -37,7 +39,7 @@ const (
 
 // Reasons returns all reasons.
 func Reasons() []Reason {
-	return []Reason{ReasonMalformed, ReasonVersion, ReasonIdentity, ReasonSignature, ReasonClock, ReasonParty,
+	return []Reason{ReasonMalformed, ReasonVersion, ReasonIdentity, ReasonKey, ReasonSignature, ReasonClock, ReasonParty,
 		ReasonConversation, ReasonRole, ReasonState, ReasonOrder, ReasonDuplicate, ReasonTerms, ReasonPrice}
 }
 

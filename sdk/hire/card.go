@@ -1,0 +1,156 @@
+package hire
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/gowebpki/jcs"
+)
+
+// CardPath is the path of an agent's card at its origin.
+const CardPath = "/.well-known/hire.json"
+
+// Card describes an agent whose id is an origin, such as https://agent.example. It is published at [CardPath], so
+// that others find the agent, its key and its skills. Its own key signs it.
+type Card struct {
+	Protocol string `json:"protocol"`
+	// ID is the origin, and so the agent's id.
+	ID string `json:"id"`
+	// Key is the agent's Ed25519 key as a Solana address.
+	Key Base58 `json:"key"`
+	// Inbox is the URL that accepts messages, at the same origin.
+	Inbox string `json:"inbox"`
+	// Settlement is the key whose contracts the agent accepts. If empty, the agent settles nothing.
+	Settlement Base58 `json:"settlement,omitzero"`
+	// Skills and Prices are as in a [Capability].
+	Skills []string    `json:"skills,omitzero"`
+	Prices []UnitPrice `json:"price_per_unit,omitzero"`
+	// PreviousKey is the key that Key replaces. Its signature proves that the agent itself has changed the key.
+	PreviousKey       Base58 `json:"previous_key,omitzero"`
+	PreviousSignature string `json:"previous_signature,omitzero"`
+	// Signature covers all fields but the two signatures, in canonical form (RFC 8785).
+	Signature string `json:"signature,omitzero"`
+}
+
+// CheckOrigin returns an error unless id is an origin: https, a host in lower case, and at most a port. An origin
+// with http must be at an IP address or a name of this machine: localhost, 127.0.0.1 or [::1].
+func CheckOrigin(id string) error {
+	parsed, err := url.Parse(id)
+	switch {
+	case err != nil || len(id) > MaxIDLength || parsed.Host == "" || parsed.Hostname() == "" ||
+		parsed.Scheme+"://"+strings.ToLower(parsed.Host) != id:
+		return errors.New("hire: origin: must be https://HOST or https://HOST:PORT in lower case")
+	case parsed.Scheme == "https" && parsed.Port() != "443", parsed.Scheme == "http" && isLocal(parsed.Hostname()):
+		return nil
+	}
+	return errors.New("hire: origin: must be https with a port other than the default")
+}
+
+// isLocal reports whether a host is this machine.
+func isLocal(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+// SignCard returns the card in canonical form, signed by its key. It sets Protocol, Key and the signatures.
+// previous, if not nil, is the key that this key replaces.
+func SignCard(key, previous ed25519.PrivateKey, card Card) ([]byte, error) {
+	card.Protocol, card.Key = Protocol, Base58(Address(key.Public().(ed25519.PublicKey)))
+	card.PreviousKey = ""
+	if previous != nil {
+		card.PreviousKey = Base58(Address(previous.Public().(ed25519.PublicKey)))
+	}
+	signed, err := card.signed()
+	if err != nil {
+		return nil, err
+	}
+	card.Signature = encoding.EncodeToString(ed25519.Sign(key, signed))
+	if previous != nil {
+		card.PreviousSignature = encoding.EncodeToString(ed25519.Sign(previous, signed))
+	}
+	text, err := card.canonical()
+	if err != nil {
+		return nil, err
+	}
+	_, err = ParseCard(text, card.ID)
+	return text, err
+}
+
+// ParseCard reads the card of an origin. It returns a [*Refusal] with [ReasonMalformed], [ReasonVersion],
+// [ReasonParty] for the card of another origin, or [ReasonSignature].
+func ParseCard(data []byte, origin string) (*Card, error) {
+	if err := checkForm(data); err != nil {
+		return nil, err
+	}
+	card := new(Card)
+	if err := decode(data, card); err != nil {
+		return nil, err
+	}
+	switch {
+	case card.Protocol != Protocol:
+		return nil, refuse(ReasonVersion, "protocol: must be %s", Protocol)
+	case card.ID != origin || CheckOrigin(origin) != nil:
+		return nil, refuse(ReasonParty, "id: not the origin of the card")
+	case !strings.HasPrefix(card.Inbox, origin+"/"):
+		return nil, refuse(ReasonMalformed, "inbox: not at the origin of the card")
+	}
+	if parsed, err := url.Parse(card.Inbox); err != nil || parsed.Fragment != "" || parsed.User != nil {
+		return nil, refuse(ReasonMalformed, "inbox: not a URL without fragment and user")
+	}
+	text, err := jcs.Transform(data)
+	own, ownErr := card.canonical()
+	if err != nil || ownErr != nil || !bytes.Equal(text, own) {
+		return nil, refuse(ReasonMalformed, "fields must be spelled as documented, without null and empty optional values")
+	}
+	if !card.verify(card.Key, card.Signature) {
+		return nil, refuse(ReasonSignature, "signature: not the card's key's")
+	}
+	if (card.PreviousKey != "" || card.PreviousSignature != "") && !card.verify(card.PreviousKey, card.PreviousSignature) {
+		return nil, refuse(ReasonSignature, "previous_signature: not the previous key's")
+	}
+	return card, nil
+}
+
+// Public returns the agent's key.
+func (c *Card) Public() ed25519.PublicKey {
+	key, _ := KeyOf(string(c.Key)) // ParseCard has checked the form
+	return key
+}
+
+// Continues returns nil if the card has the key that a receiver has pinned at first use, or a key that the pinned
+// one has signed. Otherwise it returns a [*Refusal] with [ReasonKey]: another agent may have taken over the origin.
+func (c *Card) Continues(pinned ed25519.PublicKey) error {
+	if address := Base58(Address(pinned)); c.Key == address || c.PreviousKey == address {
+		return nil
+	}
+	return refuse(ReasonKey, "key: neither the pinned one nor signed by it")
+}
+
+func (c Card) canonical() ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err == nil {
+		text, err = jcs.Transform(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hire: card: %w", err)
+	}
+	return text, nil
+}
+
+func (c Card) signed() ([]byte, error) {
+	c.Signature, c.PreviousSignature = "", ""
+	return c.canonical()
+}
+
+func (c Card) verify(by Base58, text string) bool {
+	key, err := KeyOf(string(by))
+	signature, decodeErr := encoding.DecodeString(text)
+	signed, signedErr := c.signed()
+	return err == nil && decodeErr == nil && signedErr == nil && ed25519.Verify(key, signed, signature)
+}
