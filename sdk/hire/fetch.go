@@ -21,7 +21,7 @@ type Fetcher struct {
 	// Local also permits loopback, private and other addresses that are not public: for tests, and for agents of
 	// one network. A stranger's id then makes this process send requests into that network.
 	Local bool
-	// Transport replaces the certificates and the proxy of http.DefaultTransport. If nil, they are used.
+	// Transport has the certificates to trust, and with Local the proxy. If nil, http.DefaultTransport's are used.
 	Transport *http.Transport
 }
 

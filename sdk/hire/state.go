@@ -9,8 +9,8 @@ import (
 // Phase is the phase of a conversation.
 type Phase string
 
-// The phases. A conversation returns to PhaseIdle by a timeout, and from PhaseContracted and PhaseDeclined with
-// the next deal's proposal.
+// The phases. A conversation returns to PhaseIdle by a timeout. In PhaseContracted and PhaseDeclined the next
+// deal's proposal leads to PhaseNegotiating.
 const (
 	PhaseIdle        Phase = "IDLE"
 	PhaseNegotiating Phase = "NEGOTIATING"
@@ -111,15 +111,12 @@ func isAllowed(phase Phase, role Role, sent Type) (inPhase, ever bool) {
 	return inPhase, ever
 }
 
-// Expire returns the state at a time: a conversation whose response is overdue is abandoned.
+// Expire returns the state at a time: a deal whose response is overdue is abandoned. This includes the second
+// accept: the side that accepts first would otherwise be bound for as long as the other one likes.
 func (s State) Expire(now time.Time) State {
-	if s.Due.IsZero() || !now.After(s.Due) {
-		return s
+	if !s.Due.IsZero() && now.After(s.Due) {
+		s.Phase, s.Due = PhaseIdle, time.Time{}
 	}
-	if s.Phase == PhaseNegotiating {
-		s.Phase = PhaseIdle
-	}
-	s.Due = time.Time{}
 	return s
 }
 

@@ -279,6 +279,22 @@ func TestSilenceAbandonsTheConversation(t *testing.T) {
 	}
 }
 
+func TestSecondAcceptIsDueAsWell(t *testing.T) {
+	k := in(t, PhaseContracted)
+	require.Equal(t, k.now.Add(-time.Second).Add(120*time.Second), k.state.Due)
+	accept := k.payload(TypeAccept)
+	k.now = k.state.Due.Add(time.Second)
+	k.refused(ReasonState, k.message(worker, accept))
+	require.Equal(t, PhaseIdle, k.state.Expire(k.now).Phase)
+	k.send(seeker, k.payload(TypeProposal))
+	require.Empty(t, k.state.SeekerAccept)
+
+	k = in(t, PhaseContracted)
+	k.send(worker, k.payload(TypeAccept))
+	k.now = k.now.Add(time.Hour)
+	require.Equal(t, PhaseContracted, k.state.Expire(k.now).Phase, "nothing is due once both have accepted")
+}
+
 func TestHostileMessagesAreRefused(t *testing.T) {
 	k := in(t, PhaseNegotiating)
 	k.refused(ReasonDuplicate, k.log[2])
