@@ -112,11 +112,11 @@ func sendCard(t *testing.T, w http.ResponseWriter, origin string) {
 
 func TestCardIsFetchedWithinBounds(t *testing.T) {
 	good := serve(t, func(w http.ResponseWriter, origin string) { sendCard(t, w, origin) })
-	card, err := Fetcher{Local: true}.Card(t.Context(), good)
+	card, err := (&Client{Local: true}).Card(t.Context(), good)
 	require.NoError(t, err)
 	require.Equal(t, good+"/hire", card.Inbox)
 
-	_, err = Fetcher{}.Card(t.Context(), good)
+	_, err = new(Client).Card(t.Context(), good)
 	require.ErrorIs(t, err, errNotPublic)
 	for name, handler := range map[string]func(w http.ResponseWriter, origin string){
 		"redirect": func(w http.ResponseWriter, _ string) {
@@ -138,12 +138,12 @@ func TestCardIsFetchedWithinBounds(t *testing.T) {
 		},
 		"another origin's": func(w http.ResponseWriter, _ string) { sendCard(t, w, good) },
 	} {
-		_, err := Fetcher{Local: true}.Card(t.Context(), serve(t, handler))
+		_, err := (&Client{Local: true}).Card(t.Context(), serve(t, handler))
 		require.Error(t, err, name)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Fetcher{Local: true}.Card(gone, good)
+	_, err = (&Client{Local: true}).Card(gone, good)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

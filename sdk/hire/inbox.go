@@ -1,0 +1,68 @@
+package hire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+)
+
+// refusalDocument is the body of a response that refuses a message.
+type refusalDocument struct {
+	Reason Reason `json:"reason"`
+	Text   string `json:"text"`
+}
+
+// statuses are the HTTP statuses of reasons. The other reasons have 409 Conflict.
+var statuses = map[Reason]int{
+	ReasonMalformed: http.StatusBadRequest, ReasonVersion: http.StatusBadRequest, ReasonIdentity: http.StatusForbidden,
+	ReasonKey: http.StatusForbidden, ReasonSignature: http.StatusForbidden,
+}
+
+// Inbox returns a handler that accepts messages by POST. It calls receive with each message that Parse reads;
+// receive verifies, applies and stores the message. If it returns nil, or a [*Refusal] with [ReasonDuplicate] for a
+// message that it stored before, the response confirms the arrival. The sender gets the reason of any other
+// [*Refusal]. Inbox logs every other error, and the sender tries again. If logger is nil, slog.Default is used.
+func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) http.Handler {
+	if logger == nil {
+		logger = slog.Default()
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := accept(w, r, receive)
+		var refusal *Refusal
+		switch {
+		case err == nil, errors.As(err, &refusal) && refusal.Reason == ReasonDuplicate:
+			w.WriteHeader(http.StatusAccepted)
+		case refusal != nil:
+			status := statuses[refusal.Reason]
+			if status == 0 {
+				status = http.StatusConflict
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_ = json.NewEncoder(w).Encode(refusalDocument{refusal.Reason, refusal.Text})
+		default:
+			logger.ErrorContext(r.Context(), "message not received", "error", err)
+			http.Error(w, "the message is not stored: try again", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+func accept(w http.ResponseWriter, r *http.Request, receive func(context.Context, *Message) error) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method != http.MethodPost || err != nil ||
+		kind != "application/json" {
+		return refuse(ReasonMalformed, "request: must be POST with application/json")
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxSize))
+	if err != nil {
+		return refuse(ReasonMalformed, "request: the body is incomplete or longer than %d bytes", MaxSize)
+	}
+	m, err := Parse(data)
+	if err != nil {
+		return err
+	}
+	return receive(r.Context(), m)
+}
