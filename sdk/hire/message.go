@@ -17,7 +17,7 @@ import (
 // Protocol is the protocol version of every message.
 const Protocol = "HIRE/1.0"
 
-// Limits of a message.
+// Limits of a message and of a conversation.
 const (
 	// MaxSize is the size of a message in bytes.
 	MaxSize = 64 << 10
@@ -25,6 +25,8 @@ const (
 	MaxDepth = 8
 	// MaxIDLength is the length of a party's or a conversation's id in bytes.
 	MaxIDLength = 256
+	// MaxMessages is the number of messages of a conversation.
+	MaxMessages = 500
 )
 
 // encoding is the encoding of signatures: base64url without padding (RFC 4648). A signature has one form.

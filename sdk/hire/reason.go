@@ -35,12 +35,15 @@ const (
 	ReasonPrice Reason = "bad_price"
 	// ReasonTerms: accepted or contracted terms are not the latest ones.
 	ReasonTerms Reason = "other_terms"
+	// ReasonTooMany: the conversation contains [MaxMessages] messages.
+	ReasonTooMany Reason = "too_many"
 )
 
 // Reasons returns all reasons.
 func Reasons() []Reason {
 	return []Reason{ReasonMalformed, ReasonVersion, ReasonIdentity, ReasonKey, ReasonSignature, ReasonClock, ReasonParty,
-		ReasonConversation, ReasonRole, ReasonState, ReasonOrder, ReasonDuplicate, ReasonTerms, ReasonPrice}
+		ReasonConversation, ReasonRole, ReasonState, ReasonOrder, ReasonDuplicate, ReasonTerms, ReasonPrice,
+		ReasonTooMany}
 }
 
 // Refusal is the error of a refused message. It changes nothing.

@@ -58,26 +58,33 @@ type Rules struct {
 	Lenient bool
 }
 
+// maxSkew is the default of [Rules].MaxSkew.
+const maxSkew = 30 * time.Second
+
 // State is the state of a conversation: a function of its messages and their times. The zero value is a
 // conversation without messages.
 type State struct {
 	// Conversation is the conversation's id. Seeker and Worker are the ids of the parties.
-	Conversation, Seeker, Worker string
-	Phase                        Phase
+	Conversation string `json:"conversation_id,omitzero"`
+	Seeker       string `json:"seeker,omitzero"`
+	Worker       string `json:"worker,omitzero"`
+	Phase        Phase  `json:"phase,omitzero"`
 	// Deal counts the proposals that began a deal.
-	Deal int
+	Deal int `json:"deal,omitzero"`
 	// Last is the hash of the parties' latest message, and At its timestamp.
-	Last Hash
-	At   time.Time
+	Last Hash      `json:"last,omitzero"`
+	At   time.Time `json:"at,omitzero"`
 	// Due is the latest time of the next message; zero if there is none.
-	Due time.Time
+	Due time.Time `json:"due,omitzero"`
 	// Terms are the latest terms, offered by TermsBy.
-	Terms   Terms
-	TermsBy Role
+	Terms   Terms `json:"terms,omitzero"`
+	TermsBy Role  `json:"terms_by,omitzero"`
 	// SeekerAccept and WorkerAccept are the hashes of the accept messages of this deal.
-	SeekerAccept, WorkerAccept Hash
+	SeekerAccept Hash `json:"seeker_accept,omitzero"`
+	WorkerAccept Hash `json:"worker_accept,omitzero"`
 	// SeekerContract and WorkerContract are the hashes of the contract's copies.
-	SeekerContract, WorkerContract Hash
+	SeekerContract Hash `json:"seeker_contract,omitzero"`
+	WorkerContract Hash `json:"worker_contract,omitzero"`
 }
 
 // allowed are the types that a role may send in a phase.
@@ -149,7 +156,7 @@ func (s State) Next(m *Message, now time.Time, rules Rules) (State, error) {
 	if s.Conversation != "" && m.conversation != s.Conversation {
 		return before, refuse(ReasonConversation, "conversation_id: another conversation")
 	}
-	if skew := m.at.Sub(now).Abs(); skew > cmp.Or(rules.MaxSkew, 30*time.Second) {
+	if skew := m.at.Sub(now).Abs(); skew > cmp.Or(rules.MaxSkew, maxSkew) {
 		return before, refuse(ReasonClock, "timestamp: %s from the receiver's clock", skew.Round(time.Second))
 	}
 	role, err := s.role(m, rules)

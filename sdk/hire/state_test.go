@@ -3,6 +3,7 @@ package hire
 import (
 	"cmp"
 	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -331,4 +332,24 @@ func TestSameLogGivesTheSameState(t *testing.T) {
 		}
 		require.Equal(t, k.state, state)
 	}
+}
+
+// A home stores states and sends them: an empty value has no field, since a hash is never empty.
+func TestStateSurvivesJSON(t *testing.T) {
+	settled := in(t, PhaseContracted)
+	settled.send(worker, settled.payload(TypeAccept))
+	settled.send(system, settled.payload(TypeContract))
+	for name, state := range map[string]State{
+		"empty": {}, "idle": in(t, PhaseIdle).state, "negotiating": in(t, PhaseNegotiating).state,
+		"declined": in(t, PhaseDeclined).state, "settled": settled.state,
+	} {
+		text, err := json.Marshal(state)
+		require.NoError(t, err)
+		var read State
+		require.NoError(t, json.Unmarshal(text, &read), name)
+		require.Equal(t, state, read, name)
+	}
+	text, err := json.Marshal(State{Conversation: "conv_1", Phase: PhaseIdle})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"conversation_id":"conv_1","phase":"IDLE"}`, string(text))
 }
