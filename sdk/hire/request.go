@@ -1,0 +1,166 @@
+package hire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+const (
+	// requestLimit is the time for one request.
+	requestLimit = 10 * time.Second
+	// maxRetryAfter limits the pause that a server can demand.
+	maxRetryAfter = time.Minute
+	jsonType      = "application/json"
+)
+
+// request is an HTTP request, and the response that it requires.
+type request struct {
+	// to names the receiver in errors.
+	to          string
+	method, url string
+	// body has the content type bodyType. Without a type no body is sent.
+	body     []byte
+	bodyType string
+	// status and accept are the status and the content type of the response. If accept is empty, the response has no
+	// body. Otherwise its body has at most limit bytes.
+	status int
+	accept string
+	limit  int64
+	// time is the time for one attempt.
+	time time.Duration
+}
+
+// transient is the error of a request that can succeed later.
+type transient struct {
+	err error
+	// after is the pause that the server demands.
+	after time.Duration
+}
+
+func (t *transient) Error() string { return t.err.Error() }
+
+func (t *transient) Unwrap() error { return t.err }
+
+// open sends a request and returns the required response. The caller closes its body. The error is a [*Refusal]
+// with the server's reason, a transient one, or permanent.
+func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
+	sent, err := http.NewRequestWithContext(ctx, r.method, r.url, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, fmt.Errorf("hire: %s: %w", r.to, err)
+	}
+	if r.bodyType != "" {
+		sent.Header.Set("Content-Type", r.bodyType)
+	}
+	if r.accept != "" {
+		sent.Header.Set("Accept", r.accept)
+	}
+	response, err := c.http().Do(sent)
+	if err != nil {
+		err = fmt.Errorf("hire: %s: %w", r.to, err)
+		if !errors.Is(err, errNotPublic) && !errors.Is(err, errRedirect) {
+			err = &transient{err: err}
+		}
+		return nil, err
+	}
+	status := response.StatusCode
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case status == r.status && (r.accept == "" || kind == r.accept):
+		return response, nil
+	case status == r.status:
+		err = fmt.Errorf("hire: %s: response of another type than %s", r.to, r.accept)
+	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		err = &transient{fmt.Errorf("hire: %s: status %d", r.to, status), retryAfter(response.Header)}
+	default:
+		err = refusalIn(response, r.to)
+	}
+	_ = response.Body.Close()
+	return nil, err
+}
+
+// retryAfter returns the pause that a response demands; zero if it demands none.
+func retryAfter(header http.Header) time.Duration {
+	text := header.Get("Retry-After")
+	var pause time.Duration
+	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		pause = time.Duration(min(seconds, uint64(maxRetryAfter.Seconds()))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		pause = time.Until(at)
+	}
+	return max(0, min(pause, maxRetryAfter))
+}
+
+// refusalIn returns the refusal in a response. The text is this package's: the server's would be untrusted.
+func refusalIn(response *http.Response, to string) error {
+	var document refusalDocument
+	data, err := io.ReadAll(io.LimitReader(response.Body, MaxSize))
+	if err == nil && json.Unmarshal(data, &document) == nil && slices.Contains(Reasons(), document.Reason) {
+		return refuse(document.Reason, "refused by the %s", to)
+	}
+	return fmt.Errorf("hire: %s: status %d without a reason", to, response.StatusCode)
+}
+
+// once sends a request and returns the body of the response.
+func (c *Client) once(ctx context.Context, r request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.time)
+	defer cancel()
+	response, err := c.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if r.accept == "" {
+		return nil, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, r.limit+1))
+	switch {
+	case err != nil:
+		return nil, &transient{err: fmt.Errorf("hire: %s: %w", r.to, err)}
+	case int64(len(data)) > r.limit:
+		return nil, fmt.Errorf("hire: %s: response longer than %d bytes", r.to, r.limit)
+	}
+	return data, nil
+}
+
+// repeat sends a request, with growing pauses after transient errors, until the context ends.
+func (c *Client) repeat(ctx context.Context, r request) ([]byte, error) {
+	var last error
+	data, err := backoff.Retry(ctx, func() ([]byte, error) {
+		data, err := c.once(ctx, r)
+		if ctx.Err() == nil {
+			last = err
+		}
+		var again *transient
+		switch {
+		case err == nil:
+			return data, nil
+		case !errors.As(err, &again):
+			return nil, backoff.Permanent(err)
+		case again.after > 0:
+			return nil, &backoff.RetryAfterError{Duration: again.after}
+		}
+		return nil, err
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
+	if err != nil && last != nil && !errors.Is(last, err) {
+		err = fmt.Errorf("%w (%v)", err, last)
+	}
+	return data, err
+}
+
+// pauses returns the pauses between attempts.
+func pauses() *backoff.ExponentialBackOff {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.MaxInterval = 200*time.Millisecond, 15*time.Second
+	return pauses
+}
