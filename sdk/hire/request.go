@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// requestLimit is the time for one request.
+	// requestLimit limits one request.
 	requestLimit = 10 * time.Second
 	// maxRetryAfter limits the pause that a server can demand.
 	maxRetryAfter = time.Minute
@@ -29,22 +29,22 @@ type request struct {
 	// to names the receiver in errors.
 	to          string
 	method, url string
-	// body has the content type bodyType. Without a type no body is sent.
+	// body is sent as bodyType. If bodyType is empty, no body is sent.
 	body     []byte
 	bodyType string
-	// status and accept are the status and the content type of the response. If accept is empty, the response has no
-	// body. Otherwise its body has at most limit bytes.
+	// status and accept are the required status and content type. If accept is empty, once returns no body, and
+	// otherwise at most limit bytes.
 	status int
 	accept string
 	limit  int64
-	// time is the time for one attempt.
+	// time limits one attempt.
 	time time.Duration
 }
 
 // transient is the error of a request that can succeed later.
 type transient struct {
 	err error
-	// after is the pause that the server demands.
+	// after is the pause demanded by the server.
 	after time.Duration
 }
 
@@ -52,8 +52,8 @@ func (t *transient) Error() string { return t.err.Error() }
 
 func (t *transient) Unwrap() error { return t.err }
 
-// open sends a request and returns the required response. The caller closes its body. The error is a [*Refusal]
-// with the server's reason, a transient one, or permanent.
+// open sends a request and returns the required response, to be closed by the caller. The error is a [*Refusal] with
+// the server's reason, a *transient, or permanent.
 func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	sent, err := http.NewRequestWithContext(ctx, r.method, r.url, bytes.NewReader(r.body))
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	return nil, err
 }
 
-// retryAfter returns the pause that a response demands; zero if it demands none.
+// retryAfter returns the pause demanded by a response, or zero.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	var pause time.Duration
@@ -111,7 +111,7 @@ func refusalIn(response *http.Response, to string) error {
 	return fmt.Errorf("hire: %s: status %d without a reason", to, response.StatusCode)
 }
 
-// once sends a request and returns the body of the response.
+// once sends a request and returns the response body.
 func (c *Client) once(ctx context.Context, r request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.time)
 	defer cancel()
