@@ -12,10 +12,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// The mints of USDC, on mainnet and on devnet.
+// The mints of stablecoins on mainnet, and the mint of USDC on devnet.
 var (
 	USDC       = solana.MustPublicKeyFromBase58("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
 	USDCDevnet = solana.MustPublicKeyFromBase58("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")
+	USDT       = solana.MustPublicKeyFromBase58("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB")
+	PYUSD      = solana.MustPublicKeyFromBase58("2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo")
+	EURC       = solana.MustPublicKeyFromBase58("HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr")
 )
 
 // wellKnown is a mint whose symbol and decimals are built in.
@@ -32,10 +35,9 @@ var wellKnownMints = map[solana.PublicKey]wellKnown{
 	WrappedSOL2022:    {amount.SOLSymbol, amount.SOLDecimals},
 	USDC:              {"USDC", 6},
 	USDCDevnet:        {"USDC", 6},
-	// These are mints of mainnet.
-	solana.MustPublicKeyFromBase58("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB"): {"USDT", 6},
-	solana.MustPublicKeyFromBase58("2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo"): {"PYUSD", 6},
-	solana.MustPublicKeyFromBase58("HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr"): {"EURC", 6},
+	USDT:              {"USDT", 6},
+	PYUSD:             {"PYUSD", 6},
+	EURC:              {"EURC", 6},
 }
 
 // reservedSymbols belong to well-known mints. Metadata of another mint cannot claim them.

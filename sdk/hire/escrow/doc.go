@@ -1,0 +1,40 @@
+// Package escrow settles the agreements of HIRE/1.0 on chain: it computes from a conversation the Haggle
+// negotiation that holds its price. The parties, the home of the conversation and every later auditor compute the
+// same.
+//
+// [Of] returns the [Terms] of an agreement. The seeker creates the negotiation of [Terms.Request] at [Terms.Address].
+// [Terms.Check] compares the account with the terms: a worker calls it before each action and before it works, a home
+// before it signs the [Contract]. A receiver of a contract compares its settlement with [Terms.Settlement].
+//
+// # Steps
+//
+//  1. The seeker creates the negotiation: [haggle.Client.CreateNegotiation] with Terms.Request.
+//  2. The worker accepts the invitation, with Terms.Decimals.
+//  3. The seeker offers Terms.Price within [ResponseWindow]. It is the only offer.
+//  4. The worker accepts the offer within ResponseWindow. From then on neither side can take the price alone.
+//  5. The worker delivers, and claims milestone 0 by Terms.Deadline. The evidence is the SHA-256 of the delivery.
+//  6. The seeker releases or disputes the milestone within [ReviewHours]. After that time anyone can release it.
+//  7. Anyone closes the negotiation.
+//
+// The worker receives the price less the protocol's fee, which is at most [MaxFeeBps].
+//
+// # Repeated creations
+//
+// The session id follows from both accept messages. So an agreement leads to one address, and the program refuses a
+// second creation while the first negotiation exists. A seeker repeats an interrupted creation with a new
+// Terms.Request, as often as necessary:
+//
+//   - [haggle.AlreadyDone]: the journal or the chain shows the creation as executed. The seeker continues with the
+//     snapshot at the address.
+//   - [transaction.ErrExpired]: the creation was not executed. The next one uses the same address, so the chain
+//     executes only one of them, even if a node has called an executed creation expired.
+//   - [haggle.SessionUsedError]: transactions name the address, and the journal lacks a confirmed creation. The client
+//     has no journal, or a node has called the executed creation expired, or the creation failed on chain, or a
+//     foreign transaction names the address. Nothing was sent. If a snapshot passes Check, the seeker continues with
+//     it. If the account is missing, the agreement stays without escrow: both sides begin a new deal.
+//   - [haggle.UnresolvedError]: an earlier creation has an unknown outcome. The seeker repeats it later.
+//
+// Only the seeker's key creates negotiations at the address. Both parties know the address after the second accept,
+// and any transaction that names it causes a SessionUsedError. A worker can so prevent an escrow that it has agreed
+// to, and gains nothing.
+package escrow

@@ -1,0 +1,62 @@
+package escrow
+
+import (
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// The terms of every negotiation of HIRE. [Terms.Request] sets them, and [Terms.Check] compares them.
+const (
+	// MaxRounds is the number of offers: the seeker's offer of the agreed price.
+	MaxRounds = 1
+	// ResponseWindow is the time for the seeker's offer, and for the worker's acceptance. Check accepts a longer one.
+	ResponseWindow = 5 * time.Minute
+	// GlobalDeadline is the time for agreeing on the price on chain. It begins before the creation is executed, so Check
+	// accepts MinGlobalDeadline from the creation on.
+	GlobalDeadline    = 30 * time.Minute
+	MinGlobalDeadline = 25 * time.Minute
+	// ReviewHours is the time for the review of the delivery. Check accepts a shorter one, which shortens the seeker's
+	// own time.
+	ReviewHours = 24
+	// MaxFeeBps is the highest protocol fee in basis points of the price.
+	MaxFeeBps = protocol.DefaultProtocolFeeBps
+	// MaxDelivery is the longest time from the acceptance to the deadline. The program allows 365 days from the creation
+	// to the end of the review.
+	MaxDelivery = 360 * 24 * time.Hour
+	// ExtraDelivery is the time that Request adds to the deadline, in case the clocks of nodes differ.
+	ExtraDelivery = time.Minute
+	// MaxExtraDelivery is the most that Check accepts. If the arbiter is silent, a disputed price stays in escrow until a
+	// day after the milestone's deadline: without this limit a seeker could withhold it for a year.
+	MaxExtraDelivery = time.Hour
+)
+
+// Request returns the seeker's creation of the negotiation. now is the present of the chain's clock:
+// [haggle.Client.Now]. A price in SOL is wrapped from the seeker's lamports. Any other price comes from its associated
+// token account, unless the caller changes Deposit.
+func (t Terms) Request(now time.Time) haggle.CreateRequest {
+	return haggle.CreateRequest{
+		Buyer:          t.Seeker,
+		Seller:         t.Worker,
+		Mint:           t.Mint,
+		Decimals:       t.Decimals,
+		EscrowAmount:   t.Price,
+		ServiceHash:    t.Service,
+		SessionID:      &t.Session,
+		MaxRounds:      MaxRounds,
+		DecayRateBps:   new(uint16(0)),
+		ResponseWindow: ResponseWindow,
+		Deadline:       GlobalDeadline,
+		Milestones: &haggle.Milestones{
+			Arbiter:     t.Arbiter,
+			Shares:      []uint16{uint16(protocol.BpsDenominator)},
+			ReviewHours: ReviewHours,
+			Delivery:    max(t.Deadline.Sub(now), GlobalDeadline) + ExtraDelivery,
+		},
+		MaxFeeBps: new(uint16(MaxFeeBps)),
+		Deposit:   haggle.Deposit{WrapSOL: t.Mint == solana.WrappedSol},
+	}
+}
