@@ -24,14 +24,15 @@
 // second creation while the first negotiation exists. A seeker repeats an interrupted creation with a new
 // Terms.Request, as often as necessary:
 //
-//   - [haggle.AlreadyDone]: the journal or the chain shows the creation as executed. The seeker continues with the
+//   - [haggle.AlreadyDone]: the journal contains the executed creation. The seeker continues with the
 //     snapshot at the address.
 //   - [transaction.ErrExpired]: the creation was not executed. The next one uses the same address, so the chain
 //     executes only one of them, even if a node has called an executed creation expired.
 //   - [haggle.SessionUsedError]: transactions name the address, and the journal lacks a confirmed creation. The client
 //     has no journal, or a node has called the executed creation expired, or the creation failed on chain, or a
 //     foreign transaction names the address. Nothing was sent. If a snapshot passes Check, the seeker continues with
-//     it. If the account is missing, the agreement stays without escrow: both sides begin a new deal.
+//     it. If no negotiation is there ([protocol.ErrAccountNotFound], or [protocol.ErrWrongOwner] after a transfer of
+//     lamports), the agreement stays without escrow: both sides begin a new deal.
 //   - [haggle.UnresolvedError]: an earlier creation has an unknown outcome. The seeker repeats it later.
 //
 // Only the seeker's key creates negotiations at the address. Both parties know the address after the second accept,
