@@ -67,6 +67,8 @@ func violation(from, to string, test bool) string {
 		return "sdk/internal imports nothing of Haggle"
 	case from == "sdk/protocol" && to != from && to != "sdk/transaction" && !test:
 		return "sdk/protocol imports only sdk/transaction of this module"
+	case from == "internal/audit" && to != from:
+		return "internal/audit imports nothing of this module"
 	case layer(to) > layer(from) && !test:
 		return "dependencies point one way"
 	}
@@ -135,6 +137,8 @@ func TestViolation(t *testing.T) {
 		{"cmd/haggle", "cmd/haggle/wallet", false, ""},
 		{"cmd/haggle/wallet", "cmd/haggle/admin", false, ""},
 		{"internal/demo", "tests/load", false, "nothing imports tests"},
+		{"internal/audit", "internal/gateway/store", true, "internal/audit imports nothing of this module"},
+		{"internal/audit", "internal/audit", true, ""},
 		{"examples/list", "internal/mint", false, "examples import only sdk"},
 		{"examples/list", "sdk/localnet", false, ""},
 		{"sdk/agent", "internal/mint", true, "sdk imports nothing outside of itself"},

@@ -38,7 +38,7 @@ func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 		return err
 	}
 	v := result.verified
-	if !v.Valid || v.Uncovered != 0 || v.Negotiations != result.answered.negotiations ||
+	if !v.Valid || v.Uncovered != 0 || v.Chains != result.answered.negotiations ||
 		v.Entries != int64(result.answered.entries) {
 		r.sender.findings.Add("audit log: %+v, want %d entries of %d negotiations", v, result.answered.entries,
 			result.answered.negotiations)

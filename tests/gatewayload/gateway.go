@@ -94,12 +94,12 @@ func lastLines(text []byte) []byte {
 
 // verified is the result of haggle audit verify.
 type verified struct {
-	Valid        bool  `json:"valid"`
-	Negotiations int   `json:"negotiations"`
-	Entries      int64 `json:"entries"`
-	Checkpoints  int   `json:"checkpoints"`
-	Uncovered    int64 `json:"uncovered_entries"`
-	Findings     []any `json:"findings"`
+	Valid       bool  `json:"valid"`
+	Chains      int   `json:"chains"`
+	Entries     int64 `json:"entries"`
+	Checkpoints int   `json:"checkpoints"`
+	Uncovered   int64 `json:"uncovered_entries"`
+	Findings    []any `json:"findings"`
 }
 
 // verify verifies the audit log with the command. The log of a stopped gateway has no uncovered entries.

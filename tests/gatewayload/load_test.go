@@ -27,7 +27,7 @@ func TestShortRun(t *testing.T) {
 		open: limitTry{sent: 100, created: 60, refused: 40}, hour: limitTry{sent: 240, created: 200, refused: 40},
 	}, result.limits)
 	require.True(t, result.verified.Valid)
-	require.Equal(t, result.rows.negotiations, result.verified.Negotiations)
+	require.Equal(t, result.rows.negotiations, result.verified.Chains)
 	require.Greater(t, result.rows.negotiations, 260, "the workers have negotiated, too")
 	for _, mode := range modes {
 		gateway, pgbench := together(

@@ -9,25 +9,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 const exportHelp = `Prints the entries of the audit log, or of one negotiation, as JSON with or without --json,
-one entry per line in the order of the negotiations' ids. The hash of an entry is SHA-256 of
-"haggle/gateway/audit/entry/v1", a zero byte, the 32 bytes of the hash of the entry before it (zero bytes for
-the first entry), and the text.`
+one entry per line in the order of the negotiations' ids. The chain of a negotiation is named by its id. The
+hash of an entry is SHA-256 of "haggle/audit/entry/v1", a zero byte, the 32 bytes of the hash of the entry
+before it (zero bytes for the first entry), and the text.`
 
 // exported is an entry in the output.
 type exported struct {
-	Negotiation string `json:"negotiation"`
-	// Sequence counts the entries of the negotiation from 1.
+	// Chain is the id of the negotiation.
+	Chain string `json:"chain"`
+	// Sequence counts the entries of the chain from 1.
 	Sequence int64 `json:"sequence"`
 	// Hash is in hexadecimal digits.
 	Hash string `json:"hash"`
-	// Text has the bytes that the hash covers: a JSON object with negotiation, sequence, time, kind and data.
+	// Text has the bytes that the hash covers: a JSON object with chain, sequence, time, by, kind and data.
 	Text string `json:"text"`
 }
 
@@ -45,7 +46,7 @@ func newExportCommand(a *auditCommand) *cobra.Command {
 			encoder := json.NewEncoder(out)
 			encoder.SetEscapeHTML(false)
 			each := func(l audit.Link) error {
-				return encoder.Encode(exported{l.Negotiation, l.Sequence, l.Hash, l.Text})
+				return encoder.Encode(exported(l))
 			}
 			var err error
 			if len(arguments) == 1 {

@@ -10,16 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 const verifyHelp = `Compares the audit log with itself and with the signed checkpoints. It finds entries that
 were changed, removed, cut off or written again with new hashes, and changes of the checkpoint file, and names
-the negotiation and the entry. The database is only read.
+the chain, by the id of its negotiation, and the entry. The database is only read.
 
 Take the public key from a place that an attacker of the gateway cannot write to: a holder of the private key
 can sign other checkpoints. Removing the last checkpoints of the file is visible only with --min-sequence,
@@ -81,13 +81,13 @@ type report struct {
 	Database string `json:"database"`
 	// Valid reports that there is no finding.
 	Valid bool `json:"valid"`
-	// Negotiations, Entries and Checkpoints are the numbers of objects that were checked.
-	Negotiations int    `json:"negotiations"`
-	Entries      int64  `json:"entries"`
-	Checkpoints  uint64 `json:"checkpoints"`
+	// Chains, Entries and Checkpoints are the numbers of checked objects. Each negotiation has a chain.
+	Chains      int    `json:"chains"`
+	Entries     int64  `json:"entries"`
+	Checkpoints uint64 `json:"checkpoints"`
 	// Uncovered is the number of entries that no checkpoint covers yet.
 	Uncovered int64 `json:"uncovered_entries"`
-	// Findings are ordered by negotiation.
+	// Findings are ordered by chain.
 	Findings []finding `json:"findings"`
 }
 
@@ -95,8 +95,8 @@ type report struct {
 type finding struct {
 	// Problem is changed, missing, truncated, deleted, rewritten, unrecorded or bad checkpoint.
 	Problem audit.Problem `json:"problem"`
-	// Negotiation is empty for a finding in the checkpoint file.
-	Negotiation string `json:"negotiation,omitempty"`
+	// Chain is the id of the negotiation. It is empty for a finding in the checkpoint file.
+	Chain string `json:"chain,omitempty"`
 	// Entry is the first entry that is wrong or missing, from 1. Until is the last one, or the entry up to which
 	// the first wrong entry of a rewritten chain lies; zero if it is not known.
 	Entry int64 `json:"entry,omitempty"`
@@ -108,7 +108,7 @@ type finding struct {
 // print prints a report. It returns an error if the report has findings.
 func (a *auditCommand) print(database string, r *audit.Report) error {
 	document := report{
-		Database: database, Valid: len(r.Findings) == 0, Negotiations: r.Negotiations, Entries: r.Entries,
+		Database: database, Valid: len(r.Findings) == 0, Chains: r.Chains, Entries: r.Entries,
 		Checkpoints: r.Checkpoints, Uncovered: r.Uncovered, Findings: []finding{},
 	}
 	var lines []string
@@ -116,8 +116,8 @@ func (a *auditCommand) print(database string, r *audit.Report) error {
 		document.Findings = append(document.Findings, finding(f))
 		lines = append(lines, f.String())
 	}
-	checked := fmt.Sprintf("checked %d entries of %d negotiations against %d checkpoints", r.Entries,
-		r.Negotiations, r.Checkpoints)
+	checked := fmt.Sprintf("checked %d entries of %d chains against %d checkpoints", r.Entries, r.Chains,
+		r.Checkpoints)
 	if document.Valid {
 		checked = "valid: " + checked
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
 // checkpointQueue has the checkpoint jobs. Only a process that has locked its checkpoint file executes them.

@@ -19,7 +19,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/jobs"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
@@ -320,7 +320,7 @@ func TestAShortenedChainIsNotSigned(t *testing.T) {
 			require.NoError(t, err)
 		}
 		change("- 1")
-		for !strings.Contains(<-messages, "negotiation "+id+": checkpoint not signed") {
+		for !strings.Contains(<-messages, "chain "+id+": checkpoint not signed") {
 			continue
 		}
 		change("+ 1")

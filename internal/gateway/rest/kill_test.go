@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
 // fleet is a number of gateway processes on one database.
@@ -186,5 +186,5 @@ func checkAnswers(t *testing.T, g *gateway, client string, answers map[string]ac
 	report, err := audit.Verify(t.Context(), g.store, audit.VerifyOptions{Path: path, Key: public})
 	require.NoError(t, err)
 	require.Empty(t, report.Findings)
-	require.EqualValues(t, deals, report.Negotiations)
+	require.EqualValues(t, deals, report.Chains)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
@@ -18,7 +18,7 @@ var (
 // allHeads selects the head of each negotiation.
 const allHeads = `SELECT id, audit_length, audit_head FROM negotiations`
 
-// AuditSnapshot implements [audit.Source].
+// AuditSnapshot implements [audit.Source]. The id of a negotiation names its chain.
 func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
 	links func(audit.Link) error) error {
 	return s.snapshot(ctx, func(on sqlAdapter) error {
@@ -26,7 +26,7 @@ func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
 			return err
 		}
 		var l audit.Link
-		return each(ctx, on, []any{&l.Negotiation, &l.Sequence, &l.Text, &l.Hash}, func() error { return links(l) },
+		return each(ctx, on, []any{&l.Chain, &l.Sequence, &l.Text, &l.Hash}, func() error { return links(l) },
 			`SELECT negotiation_id, sequence, entry, hash FROM audit_entries ORDER BY negotiation_id, sequence`)
 	})
 }
@@ -48,7 +48,7 @@ func (s *Store) AuditEntries(ctx context.Context, negotiation string, after int6
 		return nil, err
 	}
 	return several(func(row queries.AuditEntry) audit.Link {
-		return audit.Link{Negotiation: row.NegotiationID, Sequence: row.Sequence, Text: row.Entry, Hash: row.Hash}
+		return audit.Link{Chain: row.NegotiationID, Sequence: row.Sequence, Text: row.Entry, Hash: row.Hash}
 	})(s.readQueries.AuditEntries(ctx, queries.AuditEntriesParams{
 		NegotiationID: negotiation, After: after, MaxRows: int32(min(max(limit, 1), MaxPage)),
 	}))
@@ -58,7 +58,7 @@ func eachHead(
 	ctx context.Context, on sqlAdapter, act func(audit.Head) error, statement string, arguments ...any,
 ) error {
 	var h audit.Head
-	return each(ctx, on, []any{&h.Negotiation, &h.Length, &h.Hash}, func() error { return act(h) }, statement,
+	return each(ctx, on, []any{&h.Chain, &h.Length, &h.Hash}, func() error { return act(h) }, statement,
 		arguments...)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
@@ -219,7 +219,7 @@ func (c *changes) round(n *Negotiation, r Round, now time.Time) (auditedRound, e
 
 // chain adds entries to the negotiation's audit log.
 func (c *changes) chain(n *Negotiation, entries ...audit.Entry) error {
-	n.head.Negotiation = n.ID
+	n.head.Chain = n.ID
 	for i := range entries {
 		entries[i].By = c.by
 	}
@@ -230,7 +230,7 @@ func (c *changes) chain(n *Negotiation, entries ...audit.Entry) error {
 	n.head = head
 	for _, link := range links {
 		c.entries = append(c.entries, queries.AddAuditEntryParams{
-			NegotiationID: link.Negotiation, Sequence: link.Sequence, Entry: link.Text, Hash: link.Hash,
+			NegotiationID: link.Chain, Sequence: link.Sequence, Entry: link.Text, Hash: link.Hash,
 		})
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
@@ -62,7 +62,7 @@ func negotiationOf(row queries.Negotiation) Negotiation {
 		InitiatedAt: time.Time(row.InitiatedAt), CompletedAt: time.Time(row.CompletedAt),
 		LastActivityAt: time.Time(row.LastActivityAt), Deadline: time.Time(row.DeadlineAt),
 		CreatedAt: time.Time(row.CreatedAt), UpdatedAt: time.Time(row.UpdatedAt),
-		head: audit.Head{Negotiation: row.ID, Length: row.AuditLength, Hash: row.AuditHead},
+		head: audit.Head{Chain: row.ID, Length: row.AuditLength, Hash: row.AuditHead},
 	}
 }
 

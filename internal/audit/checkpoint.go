@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	signatureDomain  = "haggle/gateway/audit/checkpoint/v1\x00"
-	checkpointDomain = "haggle/gateway/audit/checkpoint-hash/v1\x00"
-	headsDomain      = "haggle/gateway/audit/heads/v1\x00"
+	signatureDomain  = "haggle/audit/checkpoint/v1\x00"
+	checkpointDomain = "haggle/audit/checkpoint-hash/v1\x00"
+	headsDomain      = "haggle/audit/heads/v1\x00"
 )
 
 // overlap is subtracted from the time of the last checkpoint when the changed chains are listed: a
@@ -40,7 +40,7 @@ type Checkpoint struct {
 	Count int `json:"count"`
 	// Digest is the SHA-256 of Heads.
 	Digest string `json:"digest"`
-	// Heads are the changed chains, ordered by negotiation.
+	// Heads are the changed chains, ordered by name.
 	Heads []Head `json:"heads"`
 	// Previous is the hash of the checkpoint before it, empty for the first one.
 	Previous string `json:"previous"`
@@ -53,7 +53,7 @@ func digest(heads []Head) string {
 	h := sha256.New()
 	h.Write([]byte(headsDomain))
 	for _, head := range heads {
-		fmt.Fprintf(h, "%q %d %q\n", head.Negotiation, head.Length, head.Hash)
+		fmt.Fprintf(h, "%q %d %q\n", head.Chain, head.Length, head.Hash)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -151,8 +151,8 @@ func (f *file) add(line []byte, key ed25519.PublicKey) string {
 		return "does not follow the checkpoint before it"
 	}
 	for _, head := range c.Heads {
-		f.heads[head.Negotiation] = head
-		f.covered[head.Negotiation] = append(f.covered[head.Negotiation], coveredHead{head, c.Sequence})
+		f.heads[head.Chain] = head
+		f.covered[head.Chain] = append(f.covered[head.Chain], coveredHead{head, c.Sequence})
 	}
 	if c.Count != len(f.heads) {
 		return fmt.Sprintf("count is %d, want %d", c.Count, len(f.heads))
@@ -240,20 +240,20 @@ type HeadSource interface {
 
 // Write appends a checkpoint with the changed chains and returns it after it is on disk. If no chain has
 // changed, it writes nothing and returns nil. A chain that is shorter than before, or of the same length with
-// another head, is an error that names the negotiation, and nothing is signed.
+// another head, is an error that names the chain, and nothing is signed.
 func (c *Checkpointer) Write(ctx context.Context, source HeadSource, now time.Time) (*Checkpoint, error) {
 	if c.broken != nil {
 		return nil, c.broken
 	}
 	var changed []Head
 	err := source.ChangedHeads(ctx, c.since, func(head Head) error {
-		before, known := c.has.heads[head.Negotiation]
+		before, known := c.has.heads[head.Chain]
 		switch {
 		case known && head == before:
 		case known && head.Length <= before.Length:
-			return fmt.Errorf("audit: negotiation %s: checkpoint not signed: the chain has %d entries and head %s, "+
-				"but had %d and head %s: run haggle audit verify",
-				head.Negotiation, head.Length, head.Hash, before.Length, before.Hash)
+			return fmt.Errorf("audit: chain %s: checkpoint not signed: it has %d entries and head %s, "+
+				"but had %d and head %s: verify the audit log",
+				head.Chain, head.Length, head.Hash, before.Length, before.Hash)
 		default:
 			changed = append(changed, head)
 		}
@@ -267,7 +267,7 @@ func (c *Checkpointer) Write(ctx context.Context, source HeadSource, now time.Ti
 		c.since = since
 		return nil, nil
 	}
-	slices.SortFunc(changed, func(a, b Head) int { return strings.Compare(a.Negotiation, b.Negotiation) })
+	slices.SortFunc(changed, func(a, b Head) int { return strings.Compare(a.Chain, b.Chain) })
 	next, err := c.sign(changed, now)
 	if err != nil {
 		return nil, err
@@ -295,7 +295,7 @@ func (c *Checkpointer) Write(ctx context.Context, source HeadSource, now time.Ti
 func (c *Checkpointer) sign(heads []Head, now time.Time) (Checkpoint, error) {
 	count := len(c.has.heads)
 	for _, head := range heads {
-		if _, known := c.has.heads[head.Negotiation]; !known {
+		if _, known := c.has.heads[head.Chain]; !known {
 			count++
 		}
 	}

@@ -13,8 +13,9 @@ import (
 
 // A Source reads one state of the database.
 type Source interface {
-	// AuditSnapshot calls heads with the head that each negotiation records, and links with every link, ordered
-	// by negotiation and sequence. Both are of one state of the database.
+	// AuditSnapshot calls heads with the recorded head of each chain, which products store apart from the
+	// entries, and links with every link, ordered by chain and sequence. Both show one state of the database.
+	// A recorded head without entries is reported as deleted: create the chain with its first entry.
 	AuditSnapshot(ctx context.Context, heads func(Head) error, links func(Link) error) error
 }
 
@@ -33,7 +34,7 @@ const (
 	Deleted Problem = "deleted"
 	// Rewritten: the entries agree with each other, but not with a checkpoint.
 	Rewritten Problem = "rewritten"
-	// Unrecorded: the chain and the head that the negotiation records differ.
+	// Unrecorded: the chain and its recorded head differ.
 	Unrecorded Problem = "unrecorded"
 	// BadCheckpoint: a line of the checkpoint file is not valid or missing.
 	BadCheckpoint Problem = "bad checkpoint"
@@ -42,8 +43,8 @@ const (
 // Finding is a difference between the database and the checkpoints.
 type Finding struct {
 	Problem Problem `json:"problem"`
-	// Negotiation is empty for a finding in the checkpoint file.
-	Negotiation string `json:"negotiation,omitempty"`
+	// Chain is empty for a finding in the checkpoint file.
+	Chain string `json:"chain,omitempty"`
 	// Entry is the sequence of the first entry that is wrong or missing. Entries before it are as written. For a
 	// rewritten chain the first wrong entry is at Entry or after it, up to Until.
 	Entry int64 `json:"entry,omitempty"`
@@ -53,22 +54,22 @@ type Finding struct {
 }
 
 func (f Finding) String() string {
-	if f.Negotiation == "" {
+	if f.Problem == BadCheckpoint {
 		return f.Detail
 	}
-	return fmt.Sprintf("negotiation %s: entry %d %s: %s", f.Negotiation, f.Entry, f.Problem, f.Detail)
+	return fmt.Sprintf("chain %s: entry %d %s: %s", f.Chain, f.Entry, f.Problem, f.Detail)
 }
 
 // Report is the result of Verify.
 type Report struct {
-	// Negotiations, Entries and Checkpoints are the numbers of objects that were checked.
-	Negotiations int    `json:"negotiations"`
-	Entries      int64  `json:"entries"`
-	Checkpoints  uint64 `json:"checkpoints"`
+	// Chains, Entries and Checkpoints are the numbers of objects that were checked.
+	Chains      int    `json:"chains"`
+	Entries     int64  `json:"entries"`
+	Checkpoints uint64 `json:"checkpoints"`
 	// Uncovered is the number of entries after the last checkpoint of their chain. A change of them together
 	// with all hashes after it is not visible.
 	Uncovered int64 `json:"uncovered"`
-	// Findings are ordered by negotiation. It is empty if nothing is wrong.
+	// Findings are ordered by chain. It is empty if nothing is wrong.
 	Findings []Finding `json:"findings"`
 }
 
@@ -106,7 +107,7 @@ func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report,
 			v.report.Checkpoints, options.MinSequence)})
 	}
 	err = source.AuditSnapshot(ctx, func(head Head) error {
-		v.recorded[head.Negotiation] = head
+		v.recorded[head.Chain] = head
 		return nil
 	}, v.link)
 	if err != nil {
@@ -114,18 +115,43 @@ func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report,
 	}
 	v.end()
 	v.deleted()
-	slices.SortStableFunc(v.report.Findings, func(a,
-		b Finding) int {
-		return strings.Compare(a.Negotiation, b.Negotiation)
-	})
+	slices.SortStableFunc(v.report.Findings, func(a, b Finding) int { return strings.Compare(a.Chain, b.Chain) })
 	return v.report, nil
+}
+
+// follow returns the head after a link. It returns a finding if the link does not follow the head.
+func follow(head Head, l Link) (Head, *Finding) {
+	sequence := head.Length + 1
+	finding := func(problem Problem, format string, arguments ...any) (Head, *Finding) {
+		return head, &Finding{Problem: problem, Chain: head.Chain, Entry: sequence,
+			Detail: fmt.Sprintf(format, arguments...)}
+	}
+	if l.Chain != head.Chain {
+		return finding(Changed, "the next entry belongs to chain %s", l.Chain)
+	}
+	if l.Sequence != sequence {
+		return finding(Missing, "the next entry is %d", l.Sequence)
+	}
+	var e Entry
+	if err := json.Unmarshal([]byte(l.Text), &e); err != nil {
+		return finding(Changed, "invalid JSON: %v", err)
+	}
+	if e.Chain != l.Chain || e.Sequence != l.Sequence {
+		return finding(Changed, "the text belongs to entry %d of chain %s", e.Sequence, e.Chain)
+	}
+	hash := Hash(head.Hash, l.Text)
+	if hash != l.Hash {
+		return finding(Changed, "hash is %s, recorded %s", hash, l.Hash)
+	}
+	return Head{Chain: head.Chain, Length: sequence, Hash: hash}, nil
 }
 
 type verification struct {
 	file     file
 	recorded map[string]Head
-	chains   map[string]bool
-	report   *Report
+	// chains holds the names of the chains with at least one entry.
+	chains map[string]bool
+	report *Report
 	// head is the chain that is being read, and wrong reports whether it has a finding.
 	head  Head
 	wrong bool
@@ -140,84 +166,62 @@ func (v *verification) found(f Finding) {
 
 // link checks the next entry. Only the first finding of a chain is reported: the others follow from it.
 func (v *verification) link(l Link) error {
-	if l.Negotiation != v.head.Negotiation {
+	if l.Chain != v.head.Chain || len(v.chains) == 0 {
 		v.end()
-		v.head, v.wrong, v.confirmed = Head{Negotiation: l.Negotiation}, false, 0
-		v.chains[l.Negotiation] = true
-		v.report.Negotiations++
+		v.head, v.wrong, v.confirmed = Head{Chain: l.Chain}, false, 0
+		v.chains[l.Chain] = true
+		v.report.Chains++
 	}
 	v.report.Entries++
 	if v.wrong {
 		return nil
 	}
-	sequence := v.head.Length + 1
-	if l.Sequence != sequence {
-		v.found(Finding{Problem: Missing, Negotiation: l.Negotiation, Entry: sequence,
-			Detail: fmt.Sprintf("the next entry is %d", l.Sequence)})
+	head, finding := follow(v.head, l)
+	if finding != nil {
+		v.found(*finding)
 		return nil
 	}
-	if problem := misnamed(l); problem != "" {
-		v.found(Finding{Problem: Changed, Negotiation: l.Negotiation, Entry: sequence, Detail: problem})
-		return nil
-	}
-	if hash := Hash(v.head.Hash, l.Text); hash != l.Hash {
-		v.found(Finding{Problem: Changed, Negotiation: l.Negotiation, Entry: sequence,
-			Detail: fmt.Sprintf("hash is %s, recorded %s", hash, l.Hash)})
-		return nil
-	}
-	v.head.Length, v.head.Hash = sequence, l.Hash
-	for _, covered := range v.file.covered[l.Negotiation] {
-		if covered.Length != sequence {
+	v.head = head
+	for _, covered := range v.file.covered[l.Chain] {
+		if covered.Length != head.Length {
 			continue
 		}
-		if covered.Hash != l.Hash {
-			v.found(Finding{Problem: Rewritten, Negotiation: l.Negotiation, Entry: v.confirmed + 1, Until: sequence,
-				Detail: fmt.Sprintf("head of %d entries is %s, in checkpoint %d %s", sequence, l.Hash,
+		if covered.Hash != head.Hash {
+			v.found(Finding{Problem: Rewritten, Chain: l.Chain, Entry: v.confirmed + 1, Until: head.Length,
+				Detail: fmt.Sprintf("head of %d entries is %s, in checkpoint %d %s", head.Length, head.Hash,
 					covered.checkpoint, covered.Hash)})
 			return nil
 		}
-		v.confirmed = sequence
+		v.confirmed = head.Length
 	}
 	return nil
 }
 
-// misnamed returns the problem of an entry whose text is of another entry.
-func misnamed(l Link) string {
-	var e Entry
-	if err := json.Unmarshal([]byte(l.Text), &e); err != nil {
-		return "invalid JSON: " + err.Error()
-	}
-	if e.Negotiation != l.Negotiation || e.Sequence != l.Sequence {
-		return fmt.Sprintf("the text is that of entry %d of negotiation %s", e.Sequence, e.Negotiation)
-	}
-	return ""
-}
-
 // end checks the end of the chain that has been read.
 func (v *verification) end() {
-	if v.head.Negotiation == "" {
+	if len(v.chains) == 0 {
 		return
 	}
 	v.report.Uncovered += v.head.Length - v.confirmed
 	if v.wrong {
 		return
 	}
-	name := v.head.Negotiation
+	name := v.head.Chain
 	if last, known := v.file.heads[name]; known && v.head.Length < last.Length {
-		v.found(Finding{Problem: Truncated, Negotiation: name, Entry: v.head.Length + 1, Until: last.Length,
+		v.found(Finding{Problem: Truncated, Chain: name, Entry: v.head.Length + 1, Until: last.Length,
 			Detail: fmt.Sprintf("the chain has %d entries, a checkpoint %d", v.head.Length, last.Length)})
 		return
 	}
 	switch recorded, known := v.recorded[name]; {
 	case !known:
-		v.found(Finding{Problem: Unrecorded, Negotiation: name, Entry: 1, Detail: "no negotiation has this chain"})
+		v.found(Finding{Problem: Unrecorded, Chain: name, Entry: 1, Detail: "no head is recorded"})
 	case recorded.Length > v.head.Length:
-		v.found(Finding{Problem: Truncated, Negotiation: name, Entry: v.head.Length + 1, Until: recorded.Length,
-			Detail: fmt.Sprintf("the chain has %d entries, the negotiation records %d", v.head.Length,
+		v.found(Finding{Problem: Truncated, Chain: name, Entry: v.head.Length + 1, Until: recorded.Length,
+			Detail: fmt.Sprintf("the chain has %d entries, the recorded head %d", v.head.Length,
 				recorded.Length)})
 	case recorded != v.head:
-		v.found(Finding{Problem: Unrecorded, Negotiation: name, Entry: min(recorded.Length, v.head.Length),
-			Detail: fmt.Sprintf("the negotiation records %d entries and head %s, the chain has %d and %s",
+		v.found(Finding{Problem: Unrecorded, Chain: name, Entry: min(recorded.Length, v.head.Length),
+			Detail: fmt.Sprintf("the recorded head has %d entries and hash %s, the chain %d and %s",
 				recorded.Length, recorded.Hash, v.head.Length, v.head.Hash)})
 	}
 }
@@ -226,14 +230,14 @@ func (v *verification) end() {
 func (v *verification) deleted() {
 	for name, head := range v.file.heads {
 		if !v.chains[name] {
-			v.found(Finding{Problem: Deleted, Negotiation: name, Entry: 1, Until: head.Length,
+			v.found(Finding{Problem: Deleted, Chain: name, Entry: 1, Until: head.Length,
 				Detail: fmt.Sprintf("a checkpoint has %d entries", head.Length)})
 		}
 	}
 	for name, head := range v.recorded {
 		if _, covered := v.file.heads[name]; !covered && !v.chains[name] {
-			v.found(Finding{Problem: Deleted, Negotiation: name, Entry: 1, Until: head.Length,
-				Detail: fmt.Sprintf("the negotiation records %d entries", head.Length)})
+			v.found(Finding{Problem: Deleted, Chain: name, Entry: 1, Until: head.Length,
+				Detail: fmt.Sprintf("the recorded head has %d entries", head.Length)})
 		}
 	}
 }

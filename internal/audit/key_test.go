@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/audit"
+	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
 // Processes that start at once agree on one key, which later ones read, and only the owner can read it.
-func TestAKeyIsCreatedOnce(t *testing.T) {
+func TestKeyIsCreatedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoints.key")
 	var keys [8]ed25519.PrivateKey
 	var group errgroup.Group

@@ -5,23 +5,24 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
 
 // domain separates the hashes of entries from all other uses of SHA-256.
-const domain = "haggle/gateway/audit/entry/v1\x00"
+const domain = "haggle/audit/entry/v1\x00"
 
-// Entry is an event in the history of a negotiation.
+// Entry is an event in the history of something, such as a negotiation or a conversation.
 type Entry struct {
-	// Negotiation is the id of the negotiation.
-	Negotiation string `json:"negotiation"`
-	// Sequence is the position in the negotiation's chain, from 1.
+	// Chain is the chain's name. It is unique among the chains of a product, and not empty.
+	Chain string `json:"chain"`
+	// Sequence is the position in the chain, from 1.
 	Sequence int64 `json:"sequence"`
 	// Time is in UTC.
 	Time time.Time `json:"time"`
 	// By names the caller whose request caused the event, such as "administrator:" and the ID of its key. It is
-	// empty for an act of the gateway itself, such as a timeout, and in entries of older versions.
+	// empty for an act of the server itself, such as a timeout.
 	By string `json:"by,omitempty"`
 	// Kind names the event, such as "round".
 	Kind string `json:"kind"`
@@ -29,15 +30,15 @@ type Entry struct {
 	Data json.RawMessage `json:"data,omitempty"`
 }
 
-// Link is an entry as the database has it.
+// Link is an entry as databases and exports contain it.
 type Link struct {
-	// Negotiation and Sequence identify the entry.
-	Negotiation string
-	Sequence    int64
-	// Text is the entry in canonical form. The hash covers these bytes.
-	Text string
+	// Chain and Sequence identify the entry.
+	Chain    string `json:"chain"`
+	Sequence int64  `json:"sequence"`
 	// Hash is SHA-256 in lowercase hexadecimal digits.
-	Hash string
+	Hash string `json:"hash"`
+	// Text is the entry in canonical form. The hash covers these bytes.
+	Text string `json:"text"`
 }
 
 // Canonical returns the text of an entry: its fields in the order of Entry without spaces. Data keeps its
@@ -48,7 +49,7 @@ func Canonical(e Entry) (string, error) {
 	encoder.SetEscapeHTML(false)
 	e.Time = e.Time.UTC()
 	if err := encoder.Encode(e); err != nil {
-		return "", fmt.Errorf("audit entry %d of negotiation %s: %w", e.Sequence, e.Negotiation, err)
+		return "", fmt.Errorf("audit chain %s: entry %d: %w", e.Chain, e.Sequence, err)
 	}
 	return string(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
 }
@@ -67,25 +68,29 @@ func Hash(previous, text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Head is the state of a chain: the number of its entries and the hash of the last one.
+// Head is the state of a chain: the number of its entries and the hash of the last one. The head of an empty
+// chain contains only its name.
 type Head struct {
-	Negotiation string `json:"negotiation"`
-	Length      int64  `json:"length"`
-	Hash        string `json:"head"`
+	Chain  string `json:"chain"`
+	Length int64  `json:"length"`
+	Hash   string `json:"head"`
 }
 
-// Append returns the links of further entries and the new head. It sets Negotiation and Sequence of each
-// entry.
+// Append returns the links of further entries and the new head. It sets Chain and Sequence of each entry. It
+// returns an error if the head names no chain, or if the data of an entry is not valid JSON.
 func Append(head Head, entries ...Entry) ([]Link, Head, error) {
+	if head.Chain == "" {
+		return nil, Head{}, errors.New("audit: chain not named")
+	}
 	links := make([]Link, 0, len(entries))
 	for _, e := range entries {
-		e.Negotiation, e.Sequence = head.Negotiation, head.Length+1
+		e.Chain, e.Sequence = head.Chain, head.Length+1
 		text, err := Canonical(e)
 		if err != nil {
 			return nil, Head{}, err
 		}
 		head.Length, head.Hash = e.Sequence, Hash(head.Hash, text)
-		links = append(links, Link{Negotiation: e.Negotiation, Sequence: e.Sequence, Text: text, Hash: head.Hash})
+		links = append(links, Link{Chain: e.Chain, Sequence: e.Sequence, Text: text, Hash: head.Hash})
 	}
 	return links, head, nil
 }
