@@ -9,7 +9,7 @@
 // A [Checkpointer] writes the heads of all chains to a file outside of the database, in checkpoints that an
 // Ed25519 key signs. Each checkpoint contains the hash of its predecessor. [Verify] compares the database with
 // the file. So an attacker with all rights in the database cannot change, remove or replace an entry that a
-// checkpoint covers.
+// checkpoint covers. [VerifyChain] checks an exported chain alone.
 //
 // Entries after the last checkpoint are not covered: [Report] counts them. Removing the last lines of the
 // file is visible only to those who know how many it had: keep the sequence of a recent checkpoint elsewhere

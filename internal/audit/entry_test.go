@@ -29,3 +29,15 @@ func TestChainWithoutNameIsRefused(t *testing.T) {
 	_, _, err := Append(Head{}, Entry{Kind: "round"})
 	require.ErrorContains(t, err, "chain not named")
 }
+
+// Entries appended later continue the chain.
+func TestAppendContinuesChain(t *testing.T) {
+	first, head, err := Append(Head{Chain: "n"}, Entry{Kind: "a"})
+	require.NoError(t, err)
+	second, head, err := Append(head, Entry{Kind: "b"}, Entry{Kind: "c"})
+	require.NoError(t, err)
+	at, finding := VerifyChain("n", append(first, second...))
+	require.Nil(t, finding)
+	require.Equal(t, head, at)
+	require.EqualValues(t, 3, head.Length)
+}

@@ -119,6 +119,24 @@ func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report,
 	return v.report, nil
 }
 
+// VerifyChain checks an exported chain: all its links, ordered by sequence. It needs no database and no
+// checkpoint file. It returns the first changed or missing entry as a finding, and the head before this entry.
+// If the chain is valid, the finding is nil and the head covers all links.
+//
+// VerifyChain does not find entries cut off the end, or a chain written again with new hashes. For these,
+// compare the head, or the hash of an earlier link, with a known value.
+func VerifyChain(chain string, links []Link) (Head, *Finding) {
+	head := Head{Chain: chain}
+	for _, l := range links {
+		next, finding := follow(head, l)
+		if finding != nil {
+			return head, finding
+		}
+		head = next
+	}
+	return head, nil
+}
+
 // follow returns the head after a link. It returns a finding if the link does not follow the head.
 func follow(head Head, l Link) (Head, *Finding) {
 	sequence := head.Length + 1

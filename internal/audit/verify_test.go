@@ -112,3 +112,76 @@ func TestAttackIsFound(t *testing.T) {
 		})
 	}
 }
+
+// An exported chain is checked alone.
+func TestExportedChainIsVerified(t *testing.T) {
+	h := newHistory(t)
+	head, finding := audit.VerifyChain("a", h.links["a"])
+	require.Nil(t, finding)
+	require.Equal(t, h.recorded["a"], head)
+
+	head, finding = audit.VerifyChain("a", nil)
+	require.Nil(t, finding)
+	require.Equal(t, audit.Head{Chain: "a"}, head)
+
+	head, finding = audit.VerifyChain("a", h.links["a"][:3])
+	require.Nil(t, finding, "a cut end is valid")
+	require.Equal(t, audit.Head{Chain: "a", Length: 3, Hash: h.links["a"][2].Hash}, head)
+}
+
+func TestChangedExportIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(own, other []audit.Link) []audit.Link
+		want   string
+		// valid is the number of entries before the finding.
+		valid int64
+	}{
+		"changed text": {func(own, _ []audit.Link) []audit.Link {
+			own[2].Text += " "
+			return own
+		}, "chain a: entry 3 changed: hash is ", 2},
+		"changed hash": {func(own, _ []audit.Link) []audit.Link {
+			own[4].Hash = own[3].Hash
+			return own
+		}, "chain a: entry 5 changed: hash is ", 4},
+		"missing entry": {func(own, _ []audit.Link) []audit.Link { return slices.Delete(own, 1, 2) },
+			"chain a: entry 2 missing: the next entry is 3", 1},
+		"missing first entries": {func(own, _ []audit.Link) []audit.Link { return own[2:] },
+			"chain a: entry 1 missing: the next entry is 3", 0},
+		"repeated entry": {func(own, _ []audit.Link) []audit.Link { return append(own, own[4]) },
+			"chain a: entry 6 missing: the next entry is 5", 5},
+		"renumbered entries": {func(own, _ []audit.Link) []audit.Link {
+			own = slices.Delete(own, 1, 2)
+			for i := range own {
+				own[i].Sequence = int64(i + 1)
+			}
+			return own
+		}, "chain a: entry 2 changed: the text belongs to entry 3 of chain a", 1},
+		"entry of another chain": {func(own, other []audit.Link) []audit.Link {
+			return append(own[:2], other[2:]...)
+		}, "chain a: entry 3 changed: the next entry belongs to chain b", 2},
+		"another chain": {func(_, other []audit.Link) []audit.Link { return other },
+			"chain a: entry 1 changed: the next entry belongs to chain b", 0},
+		"another chain with new ids": {renamed, "chain a: entry 1 changed: the text belongs to entry 1 of chain b", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			original := slices.Clone(h.links["a"])
+			head, finding := audit.VerifyChain("a", c.change(h.links["a"], h.links["b"]))
+			require.NotNil(t, finding)
+			require.Contains(t, finding.String(), c.want)
+			require.Equal(t, c.valid, head.Length)
+			if c.valid > 0 {
+				require.Equal(t, original[c.valid-1].Hash, head.Hash)
+			}
+		})
+	}
+}
+
+// renamed returns the links of the other chain under the name of the first one.
+func renamed(own, other []audit.Link) []audit.Link {
+	for i := range other {
+		other[i].Chain = own[0].Chain
+	}
+	return other
+}
