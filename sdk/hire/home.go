@@ -1,7 +1,11 @@
 package hire
 
-// Paths of a home.
+// Paths of a home, at its origin.
 const (
-	// InboxPath is the path of the inbox.
-	InboxPath = "/hire/inbox"
+	InboxPath         = "/hire/inbox"
+	EventsPath        = "/hire/events"
+	ConversationsPath = "/hire/conversations"
+	LogPath           = "/hire/log"
+	// DeliveriesPath is followed by the SHA-256 of a delivery.
+	DeliveriesPath = "/hire/deliveries/"
 )

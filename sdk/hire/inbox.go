@@ -19,7 +19,8 @@ type refusalDocument struct {
 // statuses are the HTTP statuses of reasons. The other reasons have 409 Conflict.
 var statuses = map[Reason]int{
 	ReasonMalformed: http.StatusBadRequest, ReasonVersion: http.StatusBadRequest, ReasonIdentity: http.StatusForbidden,
-	ReasonKey: http.StatusForbidden, ReasonSignature: http.StatusForbidden,
+	ReasonKey: http.StatusForbidden, ReasonSignature: http.StatusForbidden, ReasonClock: http.StatusForbidden,
+	ReasonParty: http.StatusForbidden,
 }
 
 // Inbox returns a handler that accepts messages by POST. It calls receive with each message that Parse reads;
@@ -37,13 +38,7 @@ func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) h
 		case err == nil, errors.As(err, &refusal) && refusal.Reason == ReasonDuplicate:
 			w.WriteHeader(http.StatusAccepted)
 		case refusal != nil:
-			status := statuses[refusal.Reason]
-			if status == 0 {
-				status = http.StatusConflict
-			}
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			_ = json.NewEncoder(w).Encode(refusalDocument{refusal.Reason, refusal.Text})
+			WriteRefusal(w, refusal)
 		default:
 			logger.ErrorContext(r.Context(), "message not received", "error", err)
 			http.Error(w, "the message is not stored: try again", http.StatusServiceUnavailable)
@@ -51,9 +46,20 @@ func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) h
 	})
 }
 
+// WriteRefusal writes the response to a refused request: the status of its reason, and {"reason":CODE,"text":TEXT}.
+func WriteRefusal(w http.ResponseWriter, refusal *Refusal) {
+	status := statuses[refusal.Reason]
+	if status == 0 {
+		status = http.StatusConflict
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(refusalDocument{refusal.Reason, refusal.Text})
+}
+
 func accept(w http.ResponseWriter, r *http.Request, receive func(context.Context, *Message) error) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method != http.MethodPost || err != nil ||
-		kind != "application/json" {
+		kind != jsonType {
 		return refuse(ReasonMalformed, "request: must be POST with application/json")
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxSize))
