@@ -1,5 +1,18 @@
 package hire
 
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
 // Paths of a home, at its origin.
 const (
 	InboxPath         = "/hire/inbox"
@@ -9,3 +22,218 @@ const (
 	// DeliveriesPath is followed by the SHA-256 of a delivery.
 	DeliveriesPath = "/hire/deliveries/"
 )
+
+const (
+	// MaxDelivery limits a delivery, in bytes.
+	MaxDelivery = 8 << 20
+	// maxPage limits a page of conversations, in bytes.
+	maxPage = 2 << 20
+	// maxLink limits an audit link, in bytes: a message in a JSON string, and a few short fields.
+	maxLink = 2*MaxSize + 4096
+	// transferLimit limits one attempt to transfer a log or a delivery.
+	transferLimit = time.Minute
+)
+
+// ErrNoDelivery: the agent's conversations contain no such delivery.
+var ErrNoDelivery = errors.New("hire: delivery not found")
+
+// Home is an agent's connection to a home: the server of a worker, which receives the messages of its conversations
+// and keeps their logs. Messages come from other agents: verify each with a [Resolver].
+//
+// After transient errors, methods repeat their requests with growing pauses until the context ends. If the home refuses
+// a request, the error is a [*Refusal] with its reason. Methods may be called from several goroutines.
+type Home struct {
+	// Origin is the home's origin.
+	Origin string
+	// Agent is the agent's id. Key is its key, which signs the requests.
+	Agent string
+	Key   ed25519.PrivateKey
+	// Client sends the requests. If nil, the zero Client is used.
+	Client *Client
+}
+
+// Send delivers a message to the home's inbox: see [Client.Send].
+func (h *Home) Send(ctx context.Context, m *Message) error {
+	if err := CheckOrigin(h.Origin); err != nil {
+		return err
+	}
+	return clientOr(h.Client).Send(ctx, h.Origin+InboxPath, m)
+}
+
+// ConversationQuery selects conversations of the agent.
+type ConversationQuery struct {
+	// Open selects the conversations that expect a message or a contract.
+	Open bool
+	// Session selects the conversation settled by this session on chain. If zero, all are selected.
+	Session uint64
+	// After is Next of the page before. It is empty for the first page.
+	After string
+}
+
+// ConversationPage is a page of the agent's conversations.
+type ConversationPage struct {
+	// Latest is the number of the agent's latest event. The states include all events up to it.
+	Latest        uint64         `json:"latest"`
+	Conversations []Conversation `json:"conversations"`
+	// Next selects the next page. It is empty on the last page.
+	Next string `json:"next,omitzero"`
+}
+
+// Conversation describes a conversation of a home.
+type Conversation struct {
+	// ID is the conversation's id. It is unique together with the parties' ids.
+	ID     string `json:"conversation_id"`
+	Seeker string `json:"seeker"`
+	Worker string `json:"worker"`
+	// State is the state according to the home. The log proves it.
+	State State `json:"state"`
+}
+
+// Conversations returns a page of the agent's conversations.
+func (h *Home) Conversations(ctx context.Context, query ConversationQuery) (*ConversationPage, error) {
+	values := url.Values{}
+	if query.Open {
+		values.Set("open", "true")
+	}
+	if query.Session != 0 {
+		values.Set("session", strconv.FormatUint(query.Session, 10))
+	}
+	if query.After != "" {
+		values.Set("after", query.After)
+	}
+	r := h.request("conversations", http.MethodGet, ConversationsPath, values)
+	r.accept, r.limit = jsonType, maxPage
+	data, err := h.repeat(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	page := new(ConversationPage)
+	if err := json.Unmarshal(data, page); err != nil {
+		// A value's error is a Refusal, but the home has not refused the request.
+		return nil, fmt.Errorf("hire: %s: %v", r.to, err)
+	}
+	return page, nil
+}
+
+// Log is the log of a conversation.
+type Log struct {
+	// Arrivals are the messages in their order.
+	Arrivals []Arrival
+}
+
+// Arrival is a message in a log.
+type Arrival struct {
+	Message *Message
+	// At is the home's time of the arrival.
+	At time.Time
+	// Link is the link of the audit chain, as sent by the home.
+	Link json.RawMessage
+}
+
+// Log returns the log of a conversation with a seeker. It returns an error if an entry is missing or belongs to another
+// conversation. It checks neither signatures nor hashes.
+func (h *Home) Log(ctx context.Context, conversation, seeker string) (*Log, error) {
+	r := h.request("log", http.MethodGet, LogPath, url.Values{"conversation_id": {conversation}, "seeker": {seeker}})
+	r.accept, r.limit, r.time = "application/jsonl", MaxMessages*maxLink, transferLimit
+	data, err := h.repeat(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	log, err := parseLog(data, conversation)
+	if err != nil {
+		return nil, fmt.Errorf("hire: %s: %v", r.to, err)
+	}
+	return log, nil
+}
+
+// parseLog reads audit links, one a line.
+func parseLog(data []byte, conversation string) (*Log, error) {
+	log := new(Log)
+	for line := range bytes.Lines(data) {
+		var link struct {
+			Sequence int    `json:"sequence"`
+			Text     string `json:"text"`
+		}
+		var entry struct {
+			Time time.Time       `json:"time"`
+			Data json.RawMessage `json:"data"`
+		}
+		number := len(log.Arrivals) + 1
+		err := json.Unmarshal(line, &link)
+		if err == nil {
+			err = json.Unmarshal([]byte(link.Text), &entry)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", number, err)
+		}
+		m, err := Parse(entry.Data)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("entry %d: %w", number, err)
+		case link.Sequence != number:
+			return nil, fmt.Errorf("entry %d instead of %d", link.Sequence, number)
+		case m.conversation != conversation:
+			return nil, fmt.Errorf("entry %d: message of another conversation", number)
+		}
+		log.Arrivals = append(log.Arrivals, Arrival{m, entry.Time, bytes.TrimSpace(line)})
+	}
+	return log, nil
+}
+
+// PutDelivery stores the worker's result in a conversation, at most [MaxDelivery] bytes, and returns its SHA-256. The
+// same content again changes nothing.
+func (h *Home) PutDelivery(ctx context.Context, conversation, seeker string, content []byte) (Hash, error) {
+	if len(content) > MaxDelivery {
+		return "", fmt.Errorf("hire: delivery: %d bytes, at most %d", len(content), MaxDelivery)
+	}
+	hash := hashOf(content)
+	r := h.request("deliveries", http.MethodPut, DeliveriesPath+string(hash),
+		url.Values{"conversation_id": {conversation}, "seeker": {seeker}})
+	r.body, r.bodyType, r.status, r.time = content, "application/octet-stream", http.StatusNoContent, transferLimit
+	_, err := h.repeat(ctx, r)
+	return hash, err
+}
+
+// Delivery returns the delivery with a SHA-256, and checks the hash. It returns [ErrNoDelivery] if the agent's
+// conversations contain no such delivery. The content is untrusted.
+func (h *Home) Delivery(ctx context.Context, hash Hash) ([]byte, error) {
+	if !hashForm.MatchString(string(hash)) {
+		return nil, errors.New("hire: delivery: hash must be 64 lower-case hexadecimal digits")
+	}
+	r := h.request("deliveries", http.MethodGet, DeliveriesPath+string(hash), nil)
+	r.accept, r.limit, r.time, r.missing = "application/octet-stream", MaxDelivery, transferLimit, ErrNoDelivery
+	content, err := h.repeat(ctx, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case hashOf(content) != hash:
+		return nil, fmt.Errorf("hire: %s: other content than that of hash %s", r.to, hash)
+	}
+	return content, nil
+}
+
+// request returns a request that the agent signs.
+func (h *Home) request(what, method, path string, query url.Values) request {
+	values := url.Values{"agent": {h.Agent}}
+	for name, value := range query {
+		values[name] = value
+	}
+	return request{
+		to: what + " at " + h.Origin, method: method, url: h.Origin + path + "?" + values.Encode(), key: h.Key,
+		status: http.StatusOK, time: requestLimit,
+	}
+}
+
+func (h *Home) check() error {
+	if len(h.Key) != ed25519.PrivateKeySize {
+		return errors.New("hire: home: key not set")
+	}
+	return CheckOrigin(h.Origin)
+}
+
+func (h *Home) repeat(ctx context.Context, r request) ([]byte, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	return clientOr(h.Client).repeat(ctx, r)
+}

@@ -3,6 +3,7 @@ package hire
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
 const (
@@ -37,6 +40,10 @@ type request struct {
 	status int
 	accept string
 	limit  int64
+	// missing is the error after status 404. If nil, the response contains the reason.
+	missing error
+	// key signs the request, if set.
+	key ed25519.PrivateKey
 	// time limits one attempt.
 	time time.Duration
 }
@@ -65,7 +72,10 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	if r.accept != "" {
 		sent.Header.Set("Accept", r.accept)
 	}
-	response, err := c.http().Do(sent)
+	if len(r.body) > MaxSize {
+		sent.Header.Set("Expect", "100-continue") // a server can refuse a delivery before it is sent
+	}
+	response, err := c.signing(r.key).Do(sent)
 	if err != nil {
 		err = fmt.Errorf("hire: %s: %w", r.to, err)
 		if !errors.Is(err, errNotPublic) && !errors.Is(err, errRedirect) {
@@ -82,11 +92,22 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 		err = fmt.Errorf("hire: %s: response of another type than %s", r.to, r.accept)
 	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		err = &transient{fmt.Errorf("hire: %s: status %d", r.to, status), retryAfter(response.Header)}
+	case status == http.StatusNotFound && r.missing != nil:
+		err = r.missing
 	default:
 		err = refusalIn(response, r.to)
 	}
 	_ = response.Body.Close()
 	return nil, err
+}
+
+// signing returns a client that signs with a key, if there is one.
+func (c *Client) signing(key ed25519.PrivateKey) *http.Client {
+	client := *c.http()
+	if key != nil {
+		client.Transport = &httpsig.Transport{Key: key, Base: client.Transport}
+	}
+	return &client
 }
 
 // retryAfter returns the pause demanded by a response, or zero.
