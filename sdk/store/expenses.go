@@ -17,7 +17,7 @@ const day = 24 * time.Hour
 
 // now returns the database's clock, in milliseconds since 1970.
 func (s *Store) now(ctx context.Context, q *queries.Queries) (int64, error) {
-	if s.config.Postgres {
+	if s.database.Postgres {
 		return q.ServerTime(ctx)
 	}
 	return time.Now().UnixMilli(), nil

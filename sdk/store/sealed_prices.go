@@ -68,7 +68,7 @@ func (s *Store) CommittedPrice(
 			return sealed, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s: negotiation %s", ErrNoSealedPrice, s.config.Name, n.Address)
+	return nil, fmt.Errorf("%w: %s: negotiation %s", ErrNoSealedPrice, s.database.Name, n.Address)
 }
 
 // ForgetPrice deletes a revealed price, and the agent's other prices of the same deal. Call it after the reveal

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/haggle-protocol/haggle/sdk/store"
+	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
 // identify returns the identity of the file at a path. It never opens the file: to close it again would release
@@ -21,7 +21,7 @@ func identify(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	if links > 1 {
-		return nil, fmt.Errorf("%w: %s has %d: use a file with one name", store.ErrHardLinks, path, links)
+		return nil, fmt.Errorf("%w: %s has %d: use a file with one name", database.ErrHardLinks, path, links)
 	}
 	return info, nil
 }
@@ -55,12 +55,12 @@ func (f files) check() error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("%w: %s is missing: end all processes that use it, then restore it",
-				store.ErrReplaced, opened.path)
+				database.ErrReplaced, opened.path)
 		case err != nil:
 			return err
 		case !os.SameFile(info, opened.info):
 			return fmt.Errorf("%w: %s is a different file: end all processes that use it, then restore it",
-				store.ErrReplaced, opened.path)
+				database.ErrReplaced, opened.path)
 		}
 	}
 	return nil

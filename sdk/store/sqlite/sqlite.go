@@ -24,70 +24,102 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/haggle-protocol/haggle/sdk/store"
+	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
 // busyTimeout is the time to wait for another process that writes.
 const busyTimeout = 5 * time.Second
 
-// Open opens a database, and creates the file if it is missing; its directory must exist. Only the file's owner
-// can read it: other permissions of an existing file are removed. Symbolic links are followed.
+// Open opens a state database, and creates the file if it is missing; its directory must exist. Only the file's
+// owner can read it: other permissions of an existing file are removed. Symbolic links are followed.
 //
 // Open returns [store.ErrHardLinks] for a file with several hard links, [store.ErrDamaged] for a file that is no
 // intact SQLite database, and [store.ErrVersion] for a database of another version or another program. After
 // the file is deleted or replaced, every write returns [store.ErrReplaced].
 func Open(ctx context.Context, path string) (*store.Store, error) {
+	opened, err := OpenFile(ctx, path, store.Schema())
+	if err != nil {
+		return nil, err
+	}
+	return store.New(opened), nil
+}
+
+// OpenFile opens a SQLite file with the tables of another program, as [Open] does, and creates or migrates them.
+// The errors are those of package database.
+func OpenFile(ctx context.Context, path string, tables database.Schema) (*database.Database, error) {
 	canonical, err := prepareFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("state database: %w", err)
+		return nil, fmt.Errorf("%s: %w", tables.Kind, err)
 	}
-	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
-		"foreign_keys(1)",
-	}}
-	source := url.URL{
-		Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(canonical)}).EscapedPath(), RawQuery: options.Encode(),
+	opened := &database.Database{Schema: tables, Name: canonical}
+	if opened.DB, err = connect(canonical, "_txlock", "immediate"); err != nil {
+		return nil, opened.Failed(ctx, err)
 	}
-	db, err := sql.Open("sqlite", source.String())
-	if err != nil {
-		return nil, fmt.Errorf("state database %s: %w", canonical, err)
-	}
-	opened, err := open(ctx, db, canonical)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
+	opened.Reader, opened.Release = opened.DB, opened.DB.Close
+	if err := open(ctx, opened); err != nil {
+		return nil, errors.Join(err, opened.Close())
 	}
 	return opened, nil
 }
 
-func open(ctx context.Context, db *sql.DB, path string) (_ *store.Store, err error) {
+// connect returns the connections to a file. The driver executes the option for each of them.
+func connect(path, option, value string) (*sql.DB, error) {
+	options := url.Values{"_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
+		"foreign_keys(1)",
+	}}
+	options.Add(option, value)
+	source := url.URL{
+		Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: options.Encode(),
+	}
+	return sql.Open("sqlite", source.String())
+}
+
+func open(ctx context.Context, opened *database.Database) error {
+	kind, path := opened.Schema.Kind, opened.Name
 	before, err := identify(path)
 	if err != nil {
-		return nil, fmt.Errorf("state database: %w", err)
+		return fmt.Errorf("%s: %w", kind, err)
 	}
 	// One connection works; SQLite has one writer. Another one stays open: SQLite deletes the write-ahead log
 	// when the last connection is closed.
-	db.SetMaxOpenConns(2)
-	anchor, err := db.Conn(ctx)
+	opened.DB.SetMaxOpenConns(2)
+	anchor, err := opened.DB.Conn(ctx)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return unreadable(opened, err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, anchor.Close())
-		}
-	}()
-	if err := checkContent(ctx, anchor); err != nil {
-		return nil, unreadable(path, err)
+	opened.Release = func() error { return errors.Join(anchor.Close(), opened.DB.Close()) }
+	if err := checkContent(ctx, anchor, opened.Schema.VersionTable); err != nil {
+		return unreadable(opened, err)
 	}
 	files, err := openFiles(path)
 	if err != nil {
-		return nil, fmt.Errorf("state database: %w", err)
+		return fmt.Errorf("%s: %w", kind, err)
 	}
 	if !os.SameFile(before, files[0].info) {
-		return nil, fmt.Errorf("%w: %s", store.ErrReplaced, path)
+		return fmt.Errorf("%s: %w: %s", kind, database.ErrReplaced, path)
 	}
-	return store.New(ctx, store.Config{
-		DB: db, Name: path, Check: files.check, Close: func() error { return errors.Join(anchor.Close(), db.Close()) },
-	})
+	opened.Check = files.check
+	if err := opened.Migrate(ctx); err != nil {
+		return err
+	}
+	return openReaders(opened)
+}
+
+// openReaders opens the connections that only read, if the schema requires any.
+func openReaders(opened *database.Database) error {
+	if opened.Schema.Readers == 0 {
+		return nil
+	}
+	readers, err := connect(opened.Name, "_pragma", "query_only(1)")
+	if err != nil {
+		return unreadable(opened, err)
+	}
+	readers.SetMaxOpenConns(opened.Schema.Readers)
+	readers.SetMaxIdleConns(opened.Schema.Readers)
+	release := opened.Release
+	opened.Reader, opened.Release = readers, func() error { return errors.Join(readers.Close(), release()) }
+	return nil
 }
 
 // prepareFile returns the path without symbolic links. It creates the file if it is missing, because SQLite
@@ -132,30 +164,30 @@ func create(path string) (string, error) {
 	return path, file.Close()
 }
 
-// checkContent checks that the file is empty or a state database.
-func checkContent(ctx context.Context, db *sql.Conn) error {
+// checkContent checks that the file is empty or a database with a version table.
+func checkContent(ctx context.Context, db *sql.Conn, versionTable string) error {
 	var result string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
 		return err
 	}
 	if result != "ok" {
-		return fmt.Errorf("%w: %s", store.ErrDamaged, result)
+		return fmt.Errorf("%w: %s", database.ErrDamaged, result)
 	}
 	var foreign bool
 	err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema)
-		AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = $1)`, store.VersionTable).Scan(&foreign)
+		AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = $1)`, versionTable).Scan(&foreign)
 	if err == nil && foreign {
-		err = fmt.Errorf("%w: tables of another program", store.ErrVersion)
+		err = fmt.Errorf("%w: tables of another program", database.ErrVersion)
 	}
 	return err
 }
 
 // unreadable returns the error of a file that SQLite cannot read.
-func unreadable(path string, err error) error {
+func unreadable(opened *database.Database, err error) error {
 	if hasCode(err, sqlite3.SQLITE_NOTADB) || hasCode(err, sqlite3.SQLITE_CORRUPT) {
-		err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		err = fmt.Errorf("%w: %w", database.ErrDamaged, err)
 	}
-	return fmt.Errorf("state database %s: %w", path, err)
+	return fmt.Errorf("%s %s: %w", opened.Schema.Kind, opened.Name, err)
 }
 
 // hasCode reports whether SQLite has failed with a code, or with an extended code of it.

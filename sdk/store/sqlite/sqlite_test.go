@@ -2,11 +2,13 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
@@ -16,6 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/store"
+	"github.com/haggle-protocol/haggle/sdk/store/database"
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
@@ -76,7 +79,7 @@ func TestHardLinkIsRefused(t *testing.T) {
 	for _, name := range []string{path, second} {
 		_, err := sqlite.Open(t.Context(), name)
 		require.ErrorIs(t, err, store.ErrHardLinks)
-		require.EqualError(t, err, "state database: haggle: state database has several hard links: "+name+
+		require.EqualError(t, err, "state database: haggle: database has several hard links: "+name+
 			" has 2: use a file with one name")
 	}
 }
@@ -132,7 +135,7 @@ func TestWriteToADeletedOrReplacedFileFails(t *testing.T) {
 				require.NoError(t, damage(path+suffix))
 				err := count(t, log)
 				require.ErrorIs(t, err, store.ErrReplaced)
-				require.EqualError(t, err, "state database "+path+": haggle: state database deleted or replaced: "+
+				require.EqualError(t, err, "state database "+path+": haggle: database deleted or replaced: "+
 					path+suffix+" "+name+": end all processes that use it, then restore it")
 			})
 		}
@@ -186,7 +189,7 @@ func TestOtherVersionIsRefused(t *testing.T) {
 	execute(t, foreign, "CREATE TABLE haggle_journal (number INTEGER PRIMARY KEY)")
 	_, err = sqlite.Open(t.Context(), foreign)
 	require.ErrorIs(t, err, store.ErrVersion)
-	require.ErrorContains(t, err, foreign+": haggle: state database of another version: tables of another program")
+	require.ErrorContains(t, err, foreign+": haggle: database of another version: tables of another program")
 }
 
 func TestMissingDirectoryIsAnError(t *testing.T) {
@@ -229,4 +232,54 @@ func TestExpensesEndAfterADay(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.free, id != "", c.age)
 	}
+}
+
+// Tables of another program have readers that never wait for the writer, and that never write.
+func TestReadersDoNotWaitForTheWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "numbers.db")
+	numbers := database.Schema{Kind: "numbers", VersionTable: "numbers_version", Readers: 1,
+		Migrations: func(bool) fs.FS {
+			return fstest.MapFS{"00001_numbers.sql": {Data: []byte("-- +goose Up\nCREATE TABLE numbers (n INTEGER NOT NULL);")}}
+		}}
+	opened, err := sqlite.OpenFile(t.Context(), path, numbers)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, opened.Close()) }()
+	writing, err := opened.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = writing.ExecContext(t.Context(), `INSERT INTO numbers (n) VALUES (1)`)
+	require.NoError(t, err)
+	count := func() (n int) {
+		require.NoError(t, opened.Reader.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM numbers`).Scan(&n))
+		return n
+	}
+	require.Zero(t, count())
+	_, err = opened.Reader.ExecContext(t.Context(), `INSERT INTO numbers (n) VALUES (2)`)
+	require.ErrorContains(t, err, "readonly")
+	require.NoError(t, writing.Commit())
+	require.Equal(t, 1, count())
+	require.NoError(t, writing.Cancel(), "after the commit it does nothing")
+
+	_, err = sqlite.Open(t.Context(), path)
+	require.ErrorIs(t, err, store.ErrVersion, "the tables of another program are no state database")
+}
+
+// A transaction on a file that was replaced is not committed.
+func TestCommitToAReplacedFileIsRolledBack(t *testing.T) {
+	path := create(t)
+	opened, err := sqlite.OpenFile(t.Context(), path, database.Schema{
+		Kind: "state", VersionTable: store.VersionTable, Migrations: func(bool) fs.FS {
+			return fstest.MapFS{
+				"00099_none.sql": {Data: []byte("-- +goose Up\nSELECT 1;")}}
+		},
+	})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, opened.Close()) }()
+	writing, err := opened.Begin(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
+	require.ErrorIs(t, writing.Commit(), database.ErrReplaced)
+	require.NoError(t, writing.Cancel())
+	next, err := opened.Begin(t.Context())
+	require.NoError(t, err, "the lock is released")
+	require.NoError(t, next.Cancel())
 }

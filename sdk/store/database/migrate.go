@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -9,24 +9,20 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
-
-	"github.com/haggle-protocol/haggle/sdk/store/internal/schema"
 )
-
-// VersionTable is the table with the version of the schema.
-const VersionTable = "haggle_state_version"
 
 // migrationTries is the number of attempts to create a SQLite file's tables. SQLite has no lock for it: if
 // several processes start on a new file, one creates the tables, and the others fail and find them at the next
 // attempt.
 const migrationTries = 8
 
-func (s *Store) migrate(ctx context.Context) error {
-	if s.config.Postgres {
-		return s.migrateOnce(ctx)
+// Migrate creates or migrates the tables. It returns [ErrVersion] for the tables of a newer version.
+func (d *Database) Migrate(ctx context.Context) error {
+	if d.Postgres {
+		return d.Failed(ctx, d.migrateOnce(ctx))
 	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := s.migrateOnce(ctx)
+		err := d.migrateOnce(ctx)
 		if errors.Is(err, ErrVersion) {
 			err = backoff.Permanent(err)
 		}
@@ -34,15 +30,15 @@ func (s *Store) migrate(ctx context.Context) error {
 	}, backoff.WithMaxTries(migrationTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
 		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
 	}))
-	return err
+	return d.Failed(ctx, err)
 }
 
-func (s *Store) migrateOnce(ctx context.Context) error {
+func (d *Database) migrateOnce(ctx context.Context) error {
 	dialect := goose.DialectSQLite3
 	options := []goose.ProviderOption{
-		goose.WithTableName(VersionTable), goose.WithDisableGlobalRegistry(true),
+		goose.WithTableName(d.Schema.VersionTable), goose.WithDisableGlobalRegistry(true),
 	}
-	if s.config.Postgres {
+	if d.Postgres {
 		// Two processes that start at once must not both create the tables.
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
@@ -50,7 +46,7 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 		}
 		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
 	}
-	provider, err := goose.NewProvider(dialect, s.config.DB, schema.Files, options...)
+	provider, err := goose.NewProvider(dialect, d.DB, d.Schema.Migrations(d.Postgres), options...)
 	if err != nil {
 		return err
 	}

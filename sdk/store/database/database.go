@@ -1,0 +1,140 @@
+// Package database is a SQL database with migrated tables, on SQLite or PostgreSQL. Package sqlite opens a file,
+// package postgres a database of a server:
+//
+//	opened, err := sqlite.OpenFile(ctx, "/var/lib/agent/deals.db", database.Schema{
+//		Kind: "deals", VersionTable: "deals_version", Migrations: func(bool) fs.FS { return migrations },
+//	})
+//	...
+//	defer opened.Close()
+//	tx, err := opened.Begin(ctx)
+//
+// The statements of a program are the same for both engines. They are in the dialect of PostgreSQL and valid in
+// SQLite.
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+var (
+	// ErrDamaged: the database contains data that its program has not written.
+	ErrDamaged = errors.New("haggle: database damaged")
+	// ErrVersion: the database belongs to another version of the program or to another program. It is not
+	// changed.
+	ErrVersion = errors.New("haggle: database of another version")
+	// ErrHardLinks: the database file has several names. Processes that open it by different names do not
+	// see each other's writes.
+	ErrHardLinks = errors.New("haggle: database has several hard links")
+	// ErrReplaced: the database file, or its write-ahead log, was deleted or replaced after it was opened.
+	ErrReplaced = errors.New("haggle: database deleted or replaced")
+	// ErrAddress: the address of a PostgreSQL database is neither a URL nor a connection string of libpq.
+	ErrAddress = errors.New("haggle: database address not valid: use postgres://USER@HOST:PORT/DATABASE")
+)
+
+// Schema describes the tables of a program.
+type Schema struct {
+	// Kind names the database in errors, such as "state database".
+	Kind string
+	// VersionTable is the table with the version of the schema. A SQLite file with tables, but not this one,
+	// belongs to another program.
+	VersionTable string
+	// Migrations returns the goose migrations for PostgreSQL or for SQLite: files ending in .sql, in the root.
+	Migrations func(postgres bool) fs.FS
+	// Readers is the number of further connections to a SQLite file that only read. They never wait for a
+	// transaction that writes. If zero, readers share the connection of writers.
+	Readers int
+	// Connections is the largest number of connections to a PostgreSQL server. If zero, 8 is used.
+	Connections int
+}
+
+// Database is an open database. Packages sqlite and postgres fill it in.
+type Database struct {
+	Schema Schema
+	// DB begins transactions that write. With SQLite it has one connection, and its transactions begin with the
+	// lock of the file.
+	DB *sql.DB
+	// Reader executes statements that only read.
+	Reader *sql.DB
+	// Name identifies the database in errors. It contains no password.
+	Name string
+	// Postgres reports whether the database is PostgreSQL and not SQLite.
+	Postgres bool
+	// Check, if set, is called before and after each commit. The commit fails with its error.
+	Check func() error
+	// Release closes the connections.
+	Release func() error
+}
+
+// Tx is a transaction that writes.
+type Tx struct {
+	*sql.Tx
+	database *Database
+}
+
+// Begin begins a transaction that writes. The end of ctx rolls it back.
+func (d *Database) Begin(ctx context.Context) (*Tx, error) {
+	tx, err := d.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Tx{tx, d}, nil
+}
+
+// Commit commits the transaction. The writes are durable when it returns nil; after an error they may have
+// happened.
+func (t *Tx) Commit() error {
+	if err := t.database.check(); err != nil {
+		return errors.Join(err, t.Cancel())
+	}
+	if err := t.Tx.Commit(); err != nil {
+		return err
+	}
+	return t.database.check()
+}
+
+// Cancel rolls the transaction back. After Commit or the end of the context it does nothing.
+func (t *Tx) Cancel() error {
+	if err := t.Rollback(); !errors.Is(err, sql.ErrTxDone) {
+		return err
+	}
+	return nil
+}
+
+func (d *Database) check() error {
+	if d.Check == nil {
+		return nil
+	}
+	return d.Check()
+}
+
+// Snapshot begins a transaction that reads one state of the database.
+func (d *Database) Snapshot(ctx context.Context) (*sql.Tx, error) {
+	options := &sql.TxOptions{ReadOnly: true}
+	if d.Postgres {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	return d.Reader.BeginTx(ctx, options)
+}
+
+// Close closes the connections.
+func (d *Database) Close() error { return d.Release() }
+
+// Failed returns the error of a statement with the name of the database, or the context's error if ctx has ended.
+func (d *Database) Failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return fmt.Errorf("%s %s: %w", d.Schema.Kind, d.Name, err)
+}
+
+// Damaged returns an [ErrDamaged] for a row that cannot be decoded.
+func (d *Database) Damaged(row string, err error) error {
+	return fmt.Errorf("%w: %s: %s: %w", ErrDamaged, d.Name, row, err)
+}
