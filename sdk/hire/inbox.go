@@ -6,8 +6,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"mime"
 	"net/http"
+	"strconv"
+	"time"
 )
 
 // refusalDocument is the body of a response that refuses a message.
@@ -26,7 +29,8 @@ var statuses = map[Reason]int{
 // Inbox returns a handler that accepts messages by POST. It calls receive with each message that Parse reads;
 // receive verifies, applies and stores the message. If it returns nil, or a [*Refusal] with [ReasonDuplicate] for a
 // message that it stored before, the response confirms the arrival. The sender gets the reason of any other
-// [*Refusal]. Inbox logs every other error, and the sender tries again. If logger is nil, slog.Default is used.
+// [*Refusal]. After any other error the sender tries again: if the error has a method RetryAfter() time.Duration,
+// after this time, and otherwise Inbox logs the error. If logger is nil, slog.Default is used.
 func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) http.Handler {
 	if logger == nil {
 		logger = slog.Default()
@@ -34,11 +38,18 @@ func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) h
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := accept(w, r, receive)
 		var refusal *Refusal
+		var busy interface {
+			error
+			RetryAfter() time.Duration
+		}
 		switch {
 		case err == nil, errors.As(err, &refusal) && refusal.Reason == ReasonDuplicate:
 			w.WriteHeader(http.StatusAccepted)
 		case refusal != nil:
 			WriteRefusal(w, refusal)
+		case errors.As(err, &busy):
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.RetryAfter().Seconds()))))
+			http.Error(w, "the receiver is busy: try again later", http.StatusServiceUnavailable)
 		default:
 			logger.ErrorContext(r.Context(), "message not received", "error", err)
 			http.Error(w, "the message is not stored: try again", http.StatusServiceUnavailable)

@@ -1,6 +1,7 @@
 package hire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -101,4 +102,18 @@ func TestInboxRefusesWhatIsNoMessage(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, http.StatusBadRequest, response.StatusCode, name)
 	}
+}
+
+// busy is the error of a receiver with too much work.
+type busy struct{ error }
+
+func (busy) RetryAfter() time.Duration { return 1500 * time.Millisecond }
+
+func TestBusyInboxSaysWhenToTryAgain(t *testing.T) {
+	url := inbox(t, func(context.Context, *Message) error { return busy{errors.New("too many messages")} })
+	response, err := http.Post(url, "application/json", bytes.NewReader(proposal(t).Text()))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	require.Equal(t, "2", response.Header.Get("Retry-After"))
 }

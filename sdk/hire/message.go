@@ -86,6 +86,9 @@ func (m *Message) At() time.Time { return m.at }
 // Payload returns the content. Do not change it.
 func (m *Message) Payload() Payload { return m.payload }
 
+// InReplyTo returns the hash of the message that this one answers; empty for the first message of a conversation.
+func (m *Message) InReplyTo() Hash { return m.payload.reply() }
+
 // Text returns the message in canonical form (RFC 8785).
 func (m *Message) Text() []byte { return bytes.Clone(m.text) }
 
