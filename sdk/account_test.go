@@ -125,3 +125,44 @@ func TestGetTokenAccountIsStrict(t *testing.T) {
 	_, err = clientOf(t, nil).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound)
 }
+
+func TestSnapshotsAreReadTogether(t *testing.T) {
+	client, node, _ := newScripted(t, nil)
+	node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: storedClock(1_700_000_000)}
+	var addresses []solana.PublicKey
+	for i := range maxSnapshots + 2 {
+		address := solana.PublicKey{3, byte(i)}
+		addresses = append(addresses, address)
+		data := (&protocol.Negotiation{Version: protocol.NegotiationVersion, SessionID: uint64(i)}).Encode()
+		switch i {
+		case 0: // there is none
+		case 1:
+			node.accounts[address] = storedAccount(solana.SystemProgramID, data)
+		case 2:
+			node.accounts[address] = storedAccount(protocol.ProgramID, data[:10])
+		default:
+			node.accounts[address] = storedAccount(protocol.ProgramID, data)
+		}
+	}
+	read, err := client.Snapshots(t.Context(), addresses...)
+	require.NoError(t, err)
+	require.Len(t, read, len(addresses))
+	assert.Equal(t, 2, node.called("getMultipleAccounts"))
+	for i, n := range read {
+		if i < 3 {
+			assert.Nil(t, n, i)
+			continue
+		}
+		assert.Equal(t, addresses[i], n.Address)
+		assert.EqualValues(t, i, n.SessionID)
+		assert.EqualValues(t, 1_700_000_000, n.Time)
+		assert.EqualValues(t, testSlot, n.Slot)
+	}
+	none, err := client.Snapshots(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, none)
+
+	node.accounts[solana.SysVarClockPubkey] = storedAccount(solana.SystemProgramID, make([]byte, clockSize))
+	_, err = client.Snapshots(t.Context(), addresses...)
+	require.ErrorIs(t, err, protocol.ErrWrongOwner)
+}

@@ -1,0 +1,45 @@
+package haggle
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// maxSnapshots is the number of negotiations that one request reads: a node returns up to 100 accounts, and one is the
+// clock.
+const maxSnapshots = 99
+
+// Snapshots reads negotiations, up to 99 in one request, with the chain's clock at the same slot. An element of the
+// result is nil if its address has no negotiation that this version can read: see [Negotiation.Snapshot].
+func (c *Client) Snapshots(ctx context.Context, addresses ...solana.PublicKey) ([]*Snapshot, error) {
+	c.orient(ctx)
+	all := make([]*Snapshot, 0, len(addresses))
+	for part := range slices.Chunk(addresses, maxSnapshots) {
+		accounts, slot, err := c.accounts(ctx, append(slices.Clone(part), solana.SysVarClockPubkey)...)
+		if err != nil {
+			return nil, err
+		}
+		clock, err := ownedBy(sysvarOwner, solana.SysVarClockPubkey, accounts[len(part)])
+		if err != nil {
+			return nil, err
+		}
+		now, err := clockIn(clock)
+		if err != nil {
+			return nil, err
+		}
+		for i, address := range part {
+			var read *Snapshot
+			if account, err := ownedBy(protocol.ProgramID, address, accounts[i]); err == nil {
+				if read, err = decodeNegotiation(address, account, slot); err == nil {
+					read.Time = now
+				}
+			}
+			all = append(all, read)
+		}
+	}
+	return all, nil
+}
