@@ -64,7 +64,7 @@ func (c *Client) http() *http.Client {
 			base, _ = http.DefaultTransport.(*http.Transport)
 		}
 		transport := base.Clone()
-		transport.MaxResponseHeaderBytes = maxHeader
+		transport.MaxResponseHeaderBytes, transport.DisableCompression = maxHeader, true
 		if !c.Local {
 			// The check is about the address of the connection, after the name has been resolved. A proxy would
 			// resolve it elsewhere.

@@ -1,12 +1,14 @@
 package hire_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"fmt"
 	"log"
 	"time"
 
 	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // A worker receives a proposal, and answers it with its own price.
@@ -57,4 +59,43 @@ func Example() {
 	// Output:
 	// NEGOTIATING 4 USDC until 10:01:00
 	// NEGOTIATING 5 USDC offered by the worker
+}
+
+// A seeker follows its conversations at a worker's home. After a crash it continues where it was.
+func ExampleHome() {
+	ctx := context.Background()
+	state, err := sqlite.Open(ctx, "/var/lib/seeker/state.db")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer state.Close()
+	_, key, err := ed25519.GenerateKey(nil) // the agent's own, from a file
+	if err != nil {
+		log.Fatal(err)
+	}
+	home := &hire.Home{
+		Origin: "https://designer.example", Agent: hire.Address(key.Public().(ed25519.PublicKey)), Key: key,
+	}
+	resolver := &hire.Resolver{Pins: state.HirePins()}
+
+	open, err := home.Conversations(ctx, hire.ConversationQuery{Open: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, conversation := range open.Conversations {
+		history, err := home.Log(ctx, conversation.ID, conversation.Seeker)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(conversation.ID, len(history.Arrivals), "messages")
+	}
+	for event, err := range home.Events(ctx, open.Latest) {
+		if err == nil {
+			err = resolver.Verify(ctx, event.Message)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(event.Number, event.Message.Payload().Type())
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -50,6 +51,8 @@ type Home struct {
 	Key   ed25519.PrivateKey
 	// Client sends the requests. If nil, the zero Client is used.
 	Client *Client
+	// Logger logs lost connections of Events. If nil, slog.Default is used.
+	Logger *slog.Logger
 }
 
 // Send delivers a message to the home's inbox: see [Client.Send].

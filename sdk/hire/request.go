@@ -40,6 +40,8 @@ type request struct {
 	status int
 	accept string
 	limit  int64
+	// lastEvent is sent as Last-Event-ID, if set.
+	lastEvent string
 	// missing is the error after status 404. If nil, the response contains the reason.
 	missing error
 	// key signs the request, if set.
@@ -71,6 +73,9 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 	if r.accept != "" {
 		sent.Header.Set("Accept", r.accept)
+	}
+	if r.lastEvent != "" {
+		sent.Header.Set("Last-Event-ID", r.lastEvent)
 	}
 	if len(r.body) > MaxSize {
 		sent.Header.Set("Expect", "100-continue") // a server can refuse a delivery before it is sent
