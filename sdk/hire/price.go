@@ -52,6 +52,20 @@ func (p Price) Units(assets []Asset) (Asset, uint64, error) {
 	return Asset{}, 0, refuse(ReasonPrice, "price: unknown symbol")
 }
 
+// Price returns a price of base units, exactly and in the shortest form.
+func (a Asset) Price(units uint64) Price {
+	digits := strconv.FormatUint(units, 10)
+	if missing := int(a.Decimals) + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - int(a.Decimals)
+	text, fraction := digits[:point], strings.TrimRight(digits[point:], "0")
+	if fraction != "" {
+		text += "." + fraction
+	}
+	return Price(text + " " + a.Symbol)
+}
+
 // UnmarshalJSON reads an amount with a symbol.
 func (p *Price) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*string)(p), func(text string) error {

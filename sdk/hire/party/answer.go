@@ -1,0 +1,126 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// The reason codes of the runtime's own rejections.
+const (
+	// CodeUnavailable: the agent has not decided in time.
+	CodeUnavailable = "unavailable"
+	// CodeLimits: the agent's decisions were beyond its own limits.
+	CodeLimits = "limits"
+	// CodePrice: the price is no amount of a token in which the agent deals.
+	CodePrice = "bad_price"
+)
+
+// mostInvalid is the number of invalid moves at a state after which the runtime rejects.
+const mostInvalid = 2
+
+// answer answers the latest message.
+func (t *tracked) answer(ctx context.Context) error {
+	c := &t.conversation
+	switch {
+	case c.latest.Payload().Type() == hire.TypeInquiry:
+		if t.runtime.capability == nil {
+			return nil
+		}
+		return t.send(ctx, t.runtime.capability(c.reply()))
+	case c.state.Phase == hire.PhaseContracted:
+		// The other side has accepted the agent's own offer.
+		return t.send(ctx, &hire.Accept{Reply: c.reply(), Terms: c.state.Terms})
+	case c.refusal != nil:
+		return t.send(ctx, &hire.Reject{Reply: c.reply(), Code: CodePrice})
+	}
+	payload, changed := t.decision(ctx)
+	if changed || ctx.Err() != nil {
+		return nil
+	}
+	return t.send(ctx, payload)
+}
+
+// decision returns the message of the agent's decision, or of a rejection if there is none in time. changed reports
+// that another message has arrived.
+func (t *tracked) decision(ctx context.Context) (_ hire.Payload, changed bool) {
+	c, r := &t.conversation, t.runtime
+	due := c.state.Due
+	limited, cancel := context.WithDeadline(ctx, due.Add(-min(r.Margin, time.Until(due)/2)))
+	defer cancel()
+	var invalid error
+	for count, failures := 0, 0; count < mostInvalid; {
+		turn := c.turn(r.Limits, time.Now(), invalid)
+		move, err, changed := t.call(limited, turn)
+		if changed || ctx.Err() != nil {
+			return nil, changed
+		}
+		if limited.Err() != nil {
+			break
+		}
+		if err != nil {
+			r.report(c.id, err)
+			pause(limited, min(firstPause<<min(failures, 10), lastPause))
+			failures++
+			continue
+		}
+		payload, err := payloadOf(c, turn, move, time.Now())
+		if err == nil {
+			return payload, false
+		}
+		invalid = &InvalidMove{Move: move, Reason: err}
+		r.report(c.id, invalid)
+		count++
+	}
+	code := CodeLimits
+	if limited.Err() != nil {
+		code = CodeUnavailable
+	}
+	return &hire.Reject{Reply: c.reply(), Code: code}, false
+}
+
+func payloadOf(c *conversation, turn Turn, move Move, now time.Time) (hire.Payload, error) {
+	if move == nil {
+		return nil, errNoMove
+	}
+	return move.payload(c, turn, now)
+}
+
+// call calls the agent's function. changed reports that a message arrived before it returned.
+func (t *tracked) call(ctx context.Context, turn Turn) (move Move, err error, changed bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type decided struct {
+		move Move
+		err  error
+	}
+	done := make(chan decided, 1)
+	go func() {
+		var result decided
+		defer func() { done <- result }()
+		result.move, result.err = safely(ctx, turn, t.runtime.decide)
+	}()
+	select {
+	case <-t.changed:
+		changed = true
+	case <-ctx.Done():
+	case result := <-done:
+		return result.move, result.err, false
+	}
+	cancel()
+	return nil, context.Cause(ctx), changed
+}
+
+// safely turns a panic of an agent's function into an error.
+func safely[In, Out any](ctx context.Context, in In, f func(context.Context, In) (Out, error)) (out Out, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = errors.Join(err, fmt.Errorf("party: panic: %v\n%s", value, debug.Stack()))
+		}
+	}()
+	return f(ctx, in)
+}

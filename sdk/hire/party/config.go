@@ -1,0 +1,133 @@
+package party
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// Config is what worker and seeker have in common. The runtime calls its functions from several goroutines, for one
+// conversation one at a time.
+type Config struct {
+	// Home is the agent's connection to the home of its conversations. It is required.
+	Home *hire.Home
+	// Resolver finds the keys of the other agents and of the home. It is required.
+	Resolver *hire.Resolver
+	// Assets are the tokens of prices: see package escrow for those of the clusters. They are required.
+	Assets []hire.Asset
+	// Limits are the terms that the agent signs. They are required.
+	Limits Limits
+	// Chain settles the agreements. If nil, agreements end with both accepts.
+	Chain *Chain
+
+	// Timeouts are the home's, if they differ from the protocol's.
+	Timeouts hire.Timeouts
+	// Margin is the time before [Turn].Due at which the runtime rejects if a function has not decided. If zero, 5
+	// seconds are used, and at most half of the time to decide.
+	Margin time.Duration
+	// Observe is called with each message that this process sends or receives. It should return at once. If nil, it is
+	// not called.
+	Observe func(*hire.Message)
+	// Acted is called after each action on chain. It should return at once. If nil, it is not called.
+	Acted func(agent.Act)
+	// Ended is called with each deal that has ended. It should return at once. If nil, it is not called.
+	Ended func(Result)
+	// Failed is called with the errors of functions, each [*InvalidMove], and errors of actions on chain. It should
+	// return at once. If nil, they are only logged.
+	Failed func(conversation string, err error)
+	// Logger gets the same and all other errors. If nil, slog.Default() is used.
+	Logger *slog.Logger
+}
+
+// Chain settles agreements on Solana.
+type Chain struct {
+	// Client should have a journal, so that a killed process repeats no action.
+	Client *haggle.Client
+	// Wallet signs the transactions. Its address is the agent's key.
+	Wallet haggle.Signer
+}
+
+// DefaultMargin is the default of [Config].Margin.
+const DefaultMargin = 5 * time.Second
+
+func (c Config) withDefaults(role hire.Role) (Config, error) {
+	switch {
+	case c.Home == nil:
+		return c, errors.New("party: Home not set")
+	case c.Resolver == nil:
+		return c, errors.New("party: Resolver not set")
+	case len(c.Assets) == 0:
+		return c, errors.New("party: Assets not set: list the tokens of prices")
+	case c.Margin < 0:
+		return c, errors.New("party: Margin must not be negative")
+	}
+	if err := c.Limits.check(role, c.Assets); err != nil {
+		return c, err
+	}
+	if c.Chain != nil {
+		if c.Chain.Client == nil || c.Chain.Wallet == nil {
+			return c, errors.New("party: Chain: Client or Wallet not set")
+		}
+		if wallet := c.Chain.Wallet.PublicKey(); !bytes.Equal(wallet[:], c.public()) {
+			return c, fmt.Errorf("party: Chain: wallet %s is not the agent's key %s", wallet, hire.Address(c.public()))
+		}
+	}
+	c.Margin = cmp.Or(c.Margin, DefaultMargin)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	return c, nil
+}
+
+func (c *Config) public() ed25519.PublicKey { return c.Home.Key.Public().(ed25519.PublicKey) }
+
+// Worker is a worker's configuration.
+type Worker struct {
+	Config
+	// Quote returns the answer to a seeker's proposal, or to its answers and questions. It is required.
+	Quote func(ctx context.Context, turn Turn) (Move, error)
+	// Deliver does the work and returns its result, at most [hire.MaxDelivery] bytes; deliver larger ones elsewhere,
+	// and return a description. The price is in escrow. It is required with a Chain. It may take until
+	// [Contract].Deadline. After an error it is called again.
+	Deliver func(ctx context.Context, contract Contract) ([]byte, error)
+	// Skills and Prices answer inquiries.
+	Skills []string
+	Prices []hire.UnitPrice
+}
+
+// Seeker is a seeker's configuration.
+type Seeker struct {
+	Config
+	// Decide returns the answer to a worker's counter, or to its questions and answers. It is required.
+	Decide func(ctx context.Context, turn Turn) (Move, error)
+	// Review returns whether a delivery fulfils the contract. It is required with a Chain. It may take until the end
+	// of the review window, 24 hours. After an error it is called again, and shortly before the end the runtime
+	// disputes the delivery, because an undisputed one is paid.
+	Review func(ctx context.Context, contract Contract, delivery Delivery) (Verdict, error)
+}
+
+// Delivery is the result of a worker's work.
+type Delivery struct {
+	// Evidence is the SHA-256 that the worker has claimed the payment with.
+	Evidence [32]byte
+	// Content has this hash. It is untrusted. It is nil if the home does not have it.
+	Content []byte
+}
+
+// Verdict is a seeker's decision about a delivery.
+type Verdict int
+
+// The verdicts. The zero value is none of them.
+const (
+	// Release pays the worker.
+	Release Verdict = iota + 1
+	// Dispute leaves the decision to the arbiter.
+	Dispute
+)

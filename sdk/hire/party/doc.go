@@ -1,0 +1,35 @@
+// Package party runs an agent of HIRE/1.0. A worker is two functions: [Worker].Quote answers proposals, and
+// [Worker].Deliver does the work. A seeker is two functions as well: [Seeker].Decide answers counters, and
+// [Seeker].Review releases or disputes a delivery.
+//
+//	worker, err := party.NewWorker(party.Worker{Config: config, Quote: quote, Deliver: deliver})
+//	...
+//	err = worker.Run(ctx)
+//
+// The runtime does the rest. It reads the messages of its agent at a home, verifies them, calls the function once
+// for each state of a conversation, and signs and sends the moves. It signs the second acceptance of terms that the
+// agent itself has offered. With a [Chain] it settles: the seeker deposits the price in escrow, the worker joins and
+// delivers once the escrow is proven, and the seeker releases the payment or disputes it.
+//
+// # Limits
+//
+// [Limits] are required. The runtime signs no offer and no acceptance beyond them, and no negotiation on chain that
+// differs from the accepted terms. A move beyond them is an [*InvalidMove]: the function is called once more, and
+// then the deal is rejected.
+//
+// # Text
+//
+// Numbers, times and addresses of a [Turn] are typed. Text of the other side is in [Turn].Text, as [hire.Text], and
+// is untrusted: no limit and no check depends on it.
+//
+// # Time
+//
+// A function may take as long as the other side's patience lasts: [Turn].Due. Shortly before, the runtime rejects
+// with the reason code "unavailable", so that nobody waits in vain.
+//
+// # Restarts
+//
+// The runtime stores nothing. After a restart it reads its open conversations at the home and the chain's state, and
+// continues. With a journal ([haggle.Config].Journal) no action on chain is repeated. Deliver may be called again for
+// the same contract if the process ends before the delivery is stored at the home.
+package party

@@ -1,0 +1,238 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// tracked is a conversation that the runtime follows. Only its own goroutine uses the conversation.
+type tracked struct {
+	place
+	runtime      *runtime
+	conversation conversation
+	// loaded reports whether the conversation has the home's log.
+	loaded bool
+	// reported is the number of the deal whose end was reported, and agreed the number of agreements passed on.
+	reported, agreed int
+	changed          chan struct{}
+
+	mu    sync.Mutex
+	queue []*hire.Message
+	// request is the agent's own proposal; nil unless one is to be sent.
+	request *Request
+}
+
+func (t *tracked) empty() conversation {
+	return conversation{
+		id: t.place.conversation, counterpart: t.counterpart, role: t.runtime.role, rules: t.runtime.rules,
+		assets: t.runtime.Assets,
+	}
+}
+
+// push adds a message.
+func (t *tracked) push(m *hire.Message) {
+	t.mu.Lock()
+	t.queue = append(t.queue, m)
+	t.mu.Unlock()
+	t.wake()
+}
+
+func (t *tracked) wake() {
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (t *tracked) pop() *hire.Message {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queue) == 0 {
+		return nil
+	}
+	first := t.queue[0]
+	t.queue = t.queue[1:]
+	return first
+}
+
+// Pauses between attempts to reach the home.
+const (
+	firstPause = 200 * time.Millisecond
+	lastPause  = 15 * time.Second
+)
+
+// follow runs the conversation until nothing is left to do.
+func (t *tracked) follow(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		over, err := t.step(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			t.runtime.report(t.place.conversation, err)
+			t.loaded = false
+			pause(ctx, min(firstPause<<min(failures, 10), lastPause))
+			failures++
+		case over && t.runtime.forget(t):
+			return
+		default:
+			failures = 0
+		}
+	}
+}
+
+// step processes the messages that have arrived, and answers, or waits. over reports that nothing is left to do.
+func (t *tracked) step(ctx context.Context) (over bool, err error) {
+	select {
+	case <-t.changed: // the queue shows what has changed
+	default:
+	}
+	for m := t.pop(); m != nil; m = t.pop() {
+		if err := t.receive(ctx, m); err != nil {
+			return false, err
+		}
+	}
+	if !t.loaded {
+		if err := t.load(ctx); err != nil {
+			return false, err
+		}
+	}
+	now := time.Now()
+	if err := t.begin(ctx, now); err != nil {
+		return false, err
+	}
+	c := &t.conversation
+	if c.isMine(now) {
+		return false, t.answer(ctx)
+	}
+	if t.settle(ctx, now) {
+		return true, nil
+	}
+	var due <-chan time.Time
+	if !c.state.Due.IsZero() {
+		timer := time.NewTimer(time.Until(c.state.Due) + time.Millisecond)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-t.changed:
+	case <-due:
+	case <-ctx.Done():
+	}
+	return false, nil
+}
+
+// receive adds a message of the stream.
+func (t *tracked) receive(ctx context.Context, m *hire.Message) error {
+	if err := t.runtime.verify(ctx, m); err != nil {
+		return fmt.Errorf("message of the home: %w", err)
+	}
+	t.runtime.observe(m)
+	// Only the first message of a conversation has no earlier one.
+	if !t.loaded && m.InReplyTo() == "" {
+		t.loaded = true
+	}
+	if !t.loaded {
+		return nil // the log has it
+	}
+	if err := t.conversation.apply(m, time.Now()); err != nil {
+		t.loaded = false // the log has it, and what came before
+	}
+	return nil
+}
+
+// load replaces the conversation by the home's log.
+func (t *tracked) load(ctx context.Context) error {
+	arrivals, err := t.runtime.history(ctx, t.place)
+	if err != nil {
+		return err
+	}
+	fresh := t.empty()
+	for _, arrival := range arrivals {
+		if err := fresh.apply(arrival.Message, arrival.At); err != nil {
+			return fmt.Errorf("log of the home: %w", err)
+		}
+	}
+	t.conversation, t.loaded = fresh, true
+	return nil
+}
+
+// settle passes agreements on, and reports ends. It reports whether nothing is left to do.
+func (t *tracked) settle(ctx context.Context, now time.Time) (over bool) {
+	c, r := &t.conversation, t.runtime
+	for ; t.agreed < len(c.deals); t.agreed++ {
+		r.agreed(ctx, t.contractOf(c.deals[t.agreed]), c.deals[t.agreed])
+	}
+	result := Result{Contract: Contract{
+		Conversation: c.id, Counterpart: c.counterpart, Deal: c.state.Deal, Terms: c.state.Terms, Text: c.text,
+	}}
+	switch c.phase(now) {
+	case hire.PhaseNegotiating:
+		return false
+	case hire.PhaseContracted:
+		return c.isComplete()
+	case hire.PhaseDeclined:
+		reject, is := c.latest.Payload().(*hire.Reject)
+		if !is {
+			return true // an inquiry about the next deal
+		}
+		result.Outcome, result.Code, result.By = Declined, reject.Code, c.sideOf(c.latest)
+	case hire.PhaseIdle:
+		if c.state.Deal == 0 {
+			return c.role == hire.RoleWorker || c.latest == nil // a seeker waits for the capability
+		}
+		result.Outcome = Abandoned
+	}
+	if t.reported < c.state.Deal {
+		t.reported = c.state.Deal
+		r.ended(result)
+	}
+	return true
+}
+
+func (t *tracked) contractOf(d deal) Contract {
+	return Contract{
+		Conversation: t.place.conversation, Counterpart: t.counterpart, Deal: d.state.Deal, Terms: d.state.Terms,
+		Asset: d.asset, Price: d.offer.Price, Deadline: d.offer.Deadline, Text: d.text,
+	}
+}
+
+// send signs and sends a message, and adds it to the conversation.
+func (t *tracked) send(ctx context.Context, payload hire.Payload) error {
+	c, r := &t.conversation, t.runtime
+	// The other side's clock may be ahead, and the order of timestamps is the order of messages.
+	at := time.Now()
+	if at.Before(c.state.At) {
+		at = c.state.At
+	}
+	m, err := hire.Sign(r.Home.Key, hire.Draft{
+		From: r.self, To: t.counterpart, At: at, Conversation: t.place.conversation, Payload: payload,
+	})
+	if err != nil {
+		return err
+	}
+	limit := time.Now().Add(sendLimit)
+	if due := c.state.Due; !due.IsZero() && due.Before(limit) {
+		limit = due
+	}
+	sending, cancel := context.WithDeadline(ctx, limit)
+	defer cancel()
+	err = r.Home.Send(sending, m)
+	if err == nil {
+		r.observe(m)
+		return c.apply(m, time.Now())
+	}
+	t.loaded = false
+	// A message that crossed this one has changed the state: the log shows it.
+	if refusal := new(hire.Refusal); errors.As(err, &refusal) &&
+		(refusal.Reason == hire.ReasonOrder || refusal.Reason == hire.ReasonState || refusal.Reason == hire.ReasonTerms) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", payload.Type(), err)
+}
+
+// sendLimit is the time to deliver a message: then its timestamp is too old for the home.
+const sendLimit = 25 * time.Second

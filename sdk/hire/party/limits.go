@@ -1,0 +1,107 @@
+package party
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// PriceLimits are limits in base units of a symbol's mint.
+type PriceLimits struct {
+	// Least is the least that a worker receives, after the protocol's fee. A worker requires it.
+	Least uint64
+	// Most is the most that a seeker pays, the fee included. A seeker requires it.
+	Most uint64
+	// FinalizedAbove and SingleSourceUpTo are the worker's proof that the price is in escrow, before it delivers, and
+	// paid: see [agent.Limits].
+	FinalizedAbove, SingleSourceUpTo uint64
+}
+
+// Limits are the terms that an agent signs. Every field but MaxFeeBps is required.
+type Limits struct {
+	// Prices are the symbols in which the agent deals.
+	Prices map[string]PriceLimits
+	// Arbiters are the arbiters that the agent accepts.
+	Arbiters []hire.Base58
+	// Shortest and Longest limit the time from the agreement to the deadline of the delivery.
+	Shortest, Longest time.Duration
+	// MaxFeeBps is the highest protocol fee in basis points of the price, at most 500. If nil,
+	// [protocol.DefaultProtocolFeeBps] is used.
+	MaxFeeBps *uint16
+}
+
+// ErrBeyondLimit: the terms are beyond the agent's own limits.
+var ErrBeyondLimit = errors.New("party: beyond the agent's limits")
+
+func beyond(format string, values ...any) error {
+	return fmt.Errorf("%w: %s", ErrBeyondLimit, fmt.Sprintf(format, values...))
+}
+
+func (l Limits) feeBps() uint16 {
+	if l.MaxFeeBps == nil {
+		return protocol.DefaultProtocolFeeBps
+	}
+	return *l.MaxFeeBps
+}
+
+// check returns an error unless the limits are complete for a role.
+func (l Limits) check(role hire.Role, assets []hire.Asset) error {
+	switch {
+	case len(l.Prices) == 0:
+		return errors.New("party: Limits.Prices not set: list the symbols in which the agent deals")
+	case len(l.Arbiters) == 0:
+		return errors.New("party: Limits.Arbiters not set: list the arbiters that the agent accepts")
+	case l.Shortest <= 0 || l.Longest < l.Shortest:
+		return errors.New("party: Limits.Shortest must be positive, and Longest at least as long")
+	case l.feeBps() > protocol.MaxProtocolFeeBps:
+		return fmt.Errorf("party: Limits.MaxFeeBps must be at most %d", protocol.MaxProtocolFeeBps)
+	}
+	for symbol, prices := range l.Prices {
+		known := slices.ContainsFunc(assets, func(a hire.Asset) bool { return a.Symbol == symbol })
+		switch {
+		case !known:
+			return fmt.Errorf("party: Limits.Prices: no asset has the symbol %q", symbol)
+		case role == hire.RoleWorker && prices.Least == 0:
+			return fmt.Errorf("party: Limits.Prices: no Least for %s: a worker needs it", symbol)
+		case role == hire.RoleSeeker && prices.Most == 0:
+			return fmt.Errorf("party: Limits.Prices: no Most for %s: a seeker needs it", symbol)
+		case prices.Most != 0 && prices.Most < prices.Least:
+			return fmt.Errorf("party: Limits.Prices: Most is less than Least for %s", symbol)
+		}
+	}
+	for _, arbiter := range l.Arbiters {
+		if _, err := hire.KeyOf(string(arbiter)); err != nil {
+			return fmt.Errorf("party: Limits.Arbiters: %q is not a Solana address", string(arbiter))
+		}
+	}
+	return nil
+}
+
+// allow returns an [ErrBeyondLimit] if an agent must not agree to an offer at a time.
+func (l Limits) allow(role hire.Role, asset hire.Asset, offer Offer, now time.Time) error {
+	prices, listed := l.Prices[asset.Symbol]
+	net := offer.Price - protocol.ShareOf(offer.Price, l.feeBps(), 0)
+	left := offer.Deadline.Sub(now)
+	switch {
+	case !listed:
+		return beyond("no limits for %s", asset.Symbol)
+	case role == hire.RoleWorker && net < prices.Least:
+		return beyond("%s are %s after the fee, at least %s", asset.Price(offer.Price), asset.Price(net),
+			asset.Price(prices.Least))
+	case role == hire.RoleSeeker && offer.Price > prices.Most:
+		return beyond("%s, at most %s", asset.Price(offer.Price), asset.Price(prices.Most))
+	case offer.Arbiter == "":
+		return beyond("no arbiter: a settlement requires one")
+	case !slices.Contains(l.Arbiters, offer.Arbiter):
+		return beyond("arbiter %s is not one of the agent's", offer.Arbiter)
+	case left < l.Shortest:
+		return beyond("%s until the deadline, at least %s", left.Round(time.Second), l.Shortest)
+	case left > l.Longest:
+		return beyond("%s until the deadline, at most %s", left.Round(time.Second), l.Longest)
+	}
+	return nil
+}

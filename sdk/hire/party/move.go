@@ -1,0 +1,122 @@
+package party
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// Move is an agent's answer at a turn: [Accept], [Propose], [Ask], [Answer] or [Reject].
+type Move interface {
+	// payload returns the message's content, or why the move cannot be made.
+	payload(c *conversation, turn Turn, now time.Time) (hire.Payload, error)
+}
+
+// Accept accepts the standing offer.
+type Accept struct{}
+
+// Propose makes an offer: a worker's counter, or a seeker's new proposal.
+type Propose struct {
+	// Price is in base units of [Turn].Asset, the protocol's fee included.
+	Price uint64
+	// Deadline is the latest delivery, rounded down to seconds. If zero, it is the latest offer's.
+	Deadline time.Time
+	// Arbiter decides about a disputed delivery. If empty, it is the latest offer's.
+	Arbiter hire.Base58
+}
+
+// Ask asks the other side. The next answer is due within 30 seconds by default.
+type Ask struct{ Questions []string }
+
+// Answer answers the other side's questions.
+type Answer struct{ Answers []string }
+
+// Reject ends the deal.
+type Reject struct {
+	// Code is a reason for machines, such as "price". It is required.
+	Code string
+	// Note explains it. It can be empty.
+	Note string
+}
+
+// InvalidMove reports a move that was not made: it is beyond the limits ([ErrBeyondLimit]), or does not fit the
+// state.
+type InvalidMove struct {
+	// Move is the move; nil if there was none.
+	Move Move
+	// Reason is the rule that it breaks.
+	Reason error
+}
+
+func (e *InvalidMove) Error() string {
+	return fmt.Sprintf("party: invalid move %T: %v", e.Move, e.Reason)
+}
+
+// Unwrap returns the reason.
+func (e *InvalidMove) Unwrap() error { return e.Reason }
+
+var (
+	errNoMove     = errors.New("no move and no error")
+	errNoStanding = errors.New("there is no offer of the other side")
+	errNoCode     = errors.New("rejection without a code")
+	errNoTexts    = errors.New("no text")
+)
+
+func (c *conversation) reply() hire.Reply { return hire.Reply{InReplyTo: c.state.Last} }
+
+func (Accept) payload(c *conversation, turn Turn, now time.Time) (hire.Payload, error) {
+	standing, stands := turn.Standing()
+	if !stands {
+		return nil, errNoStanding
+	}
+	if err := turn.Limits.allow(turn.Role, turn.Asset, standing, now); err != nil {
+		return nil, err
+	}
+	return &hire.Accept{Reply: c.reply(), Terms: c.state.Terms}, nil
+}
+
+func (p Propose) payload(c *conversation, turn Turn, now time.Time) (hire.Payload, error) {
+	latest := turn.Offers[len(turn.Offers)-1]
+	offer := Offer{
+		By: turn.Role, Price: p.Price, Deadline: latest.Deadline, Arbiter: cmp.Or(p.Arbiter, latest.Arbiter),
+	}
+	if !p.Deadline.IsZero() {
+		offer.Deadline = p.Deadline.Truncate(time.Second)
+	}
+	if err := turn.Limits.allow(turn.Role, turn.Asset, offer, now); err != nil {
+		return nil, err
+	}
+	return c.offer(turn.Role, turn.Asset, offer), nil
+}
+
+func (a Ask) payload(c *conversation, _ Turn, _ time.Time) (hire.Payload, error) {
+	if len(a.Questions) == 0 {
+		return nil, errNoTexts
+	}
+	return &hire.Clarification{Reply: c.reply(), Questions: texts(a.Questions)}, nil
+}
+
+func (a Answer) payload(c *conversation, _ Turn, _ time.Time) (hire.Payload, error) {
+	if len(a.Answers) == 0 {
+		return nil, errNoTexts
+	}
+	return &hire.Clarification{Reply: c.reply(), Answers: texts(a.Answers)}, nil
+}
+
+func (r Reject) payload(c *conversation, _ Turn, _ time.Time) (hire.Payload, error) {
+	if r.Code == "" {
+		return nil, errNoCode
+	}
+	return &hire.Reject{Reply: c.reply(), Code: r.Code, Note: hire.NewText(r.Note)}, nil
+}
+
+func texts(of []string) []hire.Text {
+	all := make([]hire.Text, len(of))
+	for i, text := range of {
+		all[i] = hire.NewText(text)
+	}
+	return all
+}

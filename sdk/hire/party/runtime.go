@@ -1,0 +1,223 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// runtime runs the conversations of one agent.
+type runtime struct {
+	Config
+	role   hire.Role
+	self   string
+	decide func(context.Context, Turn) (Move, error)
+	// capability answers inquiries; nil for a seeker.
+	capability func(hire.Reply) hire.Payload
+	settler    *settler
+
+	tasks sync.WaitGroup
+	mu    sync.Mutex
+	// rules are the home's; the system is known once it runs.
+	rules hire.Rules
+	// running is the context of run, and ready is closed once the open conversations are known.
+	running context.Context
+	ready   chan struct{}
+	tracked map[place]*tracked
+	waiting map[place][]chan Result
+}
+
+// place identifies a conversation of the agent.
+type place struct{ conversation, counterpart string }
+
+func newRuntime(config Config, role hire.Role, decide func(context.Context, Turn) (Move, error)) (*runtime, error) {
+	config, err := config.withDefaults(role)
+	if err != nil {
+		return nil, err
+	}
+	return &runtime{
+		Config: config, role: role, self: config.Home.Agent, decide: decide, ready: make(chan struct{}),
+		tracked: map[place]*tracked{}, waiting: map[place][]chan Result{},
+	}, nil
+}
+
+// run processes messages until the context ends, or the home refuses the agent.
+func (r *runtime) run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer r.tasks.Wait()
+	defer stop(nil)
+	home, err := r.Resolver.Resolve(ctx, r.Home.Origin)
+	if err != nil {
+		return fmt.Errorf("party: home: %w", err)
+	}
+	r.rules = hire.Rules{Timeouts: r.Timeouts, System: string(home.Settlement)}
+	if r.settler != nil {
+		r.tasks.Go(func() { stop(r.settler.run(ctx)) })
+	}
+	latest, err := r.resume(ctx)
+	if err != nil {
+		return err
+	}
+	r.running = ctx
+	close(r.ready)
+	for event, err := range r.Home.Events(ctx, latest) {
+		if err != nil {
+			return errors.Join(err, context.Cause(ctx))
+		}
+		r.receive(ctx, event.Message)
+	}
+	return context.Cause(ctx)
+}
+
+// resume follows the open conversations, and returns the number of the latest event before.
+func (r *runtime) resume(ctx context.Context) (latest uint64, err error) {
+	query := hire.ConversationQuery{Open: true}
+	for first := true; ; first = false {
+		page, err := r.Home.Conversations(ctx, query)
+		if err != nil {
+			return 0, fmt.Errorf("party: open conversations: %w", err)
+		}
+		// Messages after the first page are events after its number.
+		if first {
+			latest = page.Latest
+		}
+		for _, c := range page.Conversations {
+			counterpart := c.Worker
+			if r.role == hire.RoleWorker {
+				counterpart = c.Seeker
+			}
+			if r.isMine(c.Seeker, c.Worker) {
+				r.track(ctx, place{c.ID, counterpart}, nil)
+			}
+		}
+		if query.After = page.Next; query.After == "" {
+			return latest, nil
+		}
+	}
+}
+
+func (r *runtime) isMine(seeker, worker string) bool {
+	if r.role == hire.RoleWorker {
+		return worker == r.self
+	}
+	return seeker == r.self
+}
+
+// receive passes a message of the stream to its conversation.
+func (r *runtime) receive(ctx context.Context, m *hire.Message) {
+	if m.From() == r.rules.System {
+		// A contract changes nothing: the runtime follows the escrow on chain.
+		if err := r.verify(ctx, m); err != nil {
+			r.report(m.Conversation(), fmt.Errorf("message of the home: %w", err))
+			return
+		}
+		r.observe(m)
+		return
+	}
+	at := place{m.Conversation(), m.From()}
+	r.track(ctx, at, func(t *tracked) { t.push(m) })
+}
+
+// track returns the conversation at a place, and follows it from now on. act is called before the conversation can
+// end.
+func (r *runtime) track(ctx context.Context, at place, act func(*tracked)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.tracked[at]
+	if t == nil {
+		t = &tracked{place: at, runtime: r, changed: make(chan struct{}, 1)}
+		t.conversation = t.empty()
+		r.tracked[at] = t
+		r.tasks.Go(func() { t.follow(ctx) })
+	}
+	if act != nil {
+		act(t)
+	}
+}
+
+// forget ends the tracking of a conversation, unless messages are waiting.
+func (r *runtime) forget(t *tracked) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queue) > 0 || t.request != nil {
+		return false
+	}
+	delete(r.tracked, t.place)
+	return true
+}
+
+func (r *runtime) observe(m *hire.Message) {
+	if r.Observe != nil {
+		r.Observe(m)
+	}
+}
+
+// verify checks a message's signature.
+func (r *runtime) verify(ctx context.Context, m *hire.Message) error {
+	if m.From() == r.self {
+		return m.Verify(r.public())
+	}
+	return r.Resolver.Verify(ctx, m)
+}
+
+// history returns the verified messages of a conversation with the times of their arrival at the home.
+func (r *runtime) history(ctx context.Context, at place) ([]hire.Arrival, error) {
+	seeker := at.counterpart
+	if r.role == hire.RoleSeeker {
+		seeker = r.self
+	}
+	log, err := r.Home.Log(ctx, at.conversation, seeker)
+	if refusal := new(hire.Refusal); errors.As(err, &refusal) && refusal.Reason == hire.ReasonParty {
+		return nil, nil // the conversation has no messages yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, arrival := range log.Arrivals {
+		if err := r.verify(ctx, arrival.Message); err != nil {
+			return nil, fmt.Errorf("log of the home: %w", err)
+		}
+	}
+	return log.Arrivals, nil
+}
+
+// ended reports the end of a deal.
+func (r *runtime) ended(result Result) {
+	r.Logger.Info("deal ended", "conversation", result.Conversation, "outcome", string(result.Outcome))
+	if r.Ended != nil {
+		r.Ended(result)
+	}
+	at := place{result.Conversation, result.Counterpart}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, waiter := range r.waiting[at] {
+		waiter <- result
+	}
+	delete(r.waiting, at)
+}
+
+// report reports an error of a conversation.
+func (r *runtime) report(conversation string, err error) {
+	r.Logger.Warn("conversation: error", "conversation", conversation, "error", err)
+	if r.Failed != nil {
+		r.Failed(conversation, err)
+	}
+}
+
+// pause waits, or until the context ends. It reports whether the time is over.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

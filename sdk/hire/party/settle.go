@@ -1,0 +1,244 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
+)
+
+// settler settles the agreements of one agent.
+type settler struct {
+	runtime *runtime
+	agents  *agent.Runtime
+	// milestone returns the agent's move about the milestone.
+	milestone func(ctx context.Context, a *agreement, turn agent.Turn) (agent.MilestoneMove, error)
+
+	mu sync.Mutex
+	// agreements are the agreements that have not ended, by the address of their negotiation.
+	agreements map[solana.PublicKey]*agreement
+}
+
+// agreement is an agreement that is being settled.
+type agreement struct {
+	Contract
+	terms    escrow.Terms
+	delivery *Delivery
+}
+
+// Time limits of a settlement.
+const (
+	// joinLimit is the time after an agreement until which a worker waits for the escrow.
+	joinLimit = time.Hour
+	// createLimit is the time for which a seeker repeats a creation that fails.
+	createLimit = 5 * time.Minute
+	// mostOpen is the number of a worker's open negotiations. Each is an agreement, so the default of package agent,
+	// which limits invitations of strangers, is too low.
+	mostOpen = 10_000
+)
+
+func newSettler(
+	r *runtime, milestone func(context.Context, *agreement, agent.Turn) (agent.MilestoneMove, error),
+) (*settler, error) {
+	s := &settler{runtime: r, milestone: milestone, agreements: map[solana.PublicKey]*agreement{}}
+	config := agent.Config{
+		Decide: s.decide, Concerns: isOfHire, Admit: s.admit, Deliver: s.move,
+		Mints: map[solana.PublicKey]agent.Limits{}, MaxFeeBps: new(min(r.Limits.feeBps(), escrow.MaxFeeBps)),
+		MaxDecayBps: new(uint16(0)), MaxRounds: escrow.MaxRounds, MaxReviewHours: escrow.ReviewHours,
+		MaxOpen: mostOpen, MaxOpenPerCounterpart: mostOpen, DecisionTime: escrow.MaxDelivery,
+		Acted: r.Acted, Ended: s.ended, Logger: r.Logger,
+		Failed: func(negotiation solana.PublicKey, err error) { r.report(s.conversationAt(negotiation), err) },
+	}
+	for _, asset := range r.Assets {
+		prices, listed := r.Limits.Prices[asset.Symbol]
+		if !listed {
+			continue
+		}
+		mint, err := solana.PublicKeyFromBase58(string(asset.Mint))
+		if err != nil {
+			return nil, fmt.Errorf("party: Assets: mint of %s: %w", asset.Symbol, err)
+		}
+		limits := agent.Limits{
+			Decimals: asset.Decimals, FinalizedAbove: prices.FinalizedAbove, SingleSourceUpTo: prices.SingleSourceUpTo,
+		}
+		if r.role == hire.RoleWorker {
+			limits.MinPrice = prices.Least
+		} else {
+			limits.MaxPrice = prices.Most
+		}
+		config.Mints[mint] = limits
+	}
+	for _, arbiter := range r.Limits.Arbiters {
+		config.Arbiters = append(config.Arbiters, solana.MustPublicKeyFromBase58(string(arbiter))) // checked with the limits
+	}
+	var err error
+	s.agents, err = agent.New(r.Chain.Client, r.Chain.Wallet, config)
+	return s, err
+}
+
+func (s *settler) run(ctx context.Context) error { return s.agents.Run(ctx) }
+
+// isOfHire reports whether a negotiation has the shape of a HIRE agreement.
+func isOfHire(n *haggle.Snapshot) bool {
+	return n.MaxRounds == escrow.MaxRounds && n.DecayRateBps == 0 && n.MilestoneCount() == 1 && !n.ZopaEnabled
+}
+
+// agreed begins the settlement of an agreement, or reports it if nothing settles it.
+func (r *runtime) agreed(ctx context.Context, contract Contract, d deal) {
+	if r.settler == nil {
+		r.ended(Result{Outcome: Agreed, Contract: contract})
+		return
+	}
+	a, err := r.settler.agreementOf(ctx, contract, d.state)
+	if err != nil {
+		r.ended(Result{Outcome: Unsettled, Contract: contract, Err: err})
+		return
+	}
+	kept, isNew := r.settler.keep(a)
+	switch {
+	case !isNew:
+	case r.role == hire.RoleSeeker:
+		r.tasks.Go(func() { r.settler.create(ctx, kept) })
+	default:
+		r.tasks.Go(func() { r.settler.await(ctx, kept, d.state.At) })
+	}
+}
+
+// agreementOf returns the agreement of a deal.
+func (s *settler) agreementOf(ctx context.Context, contract Contract, state hire.State) (*agreement, error) {
+	counterpart, err := s.runtime.Resolver.Resolve(ctx, contract.Counterpart)
+	if err != nil {
+		return nil, err
+	}
+	seeker, worker := s.runtime.public(), counterpart.Key
+	if s.runtime.role == hire.RoleWorker {
+		seeker, worker = worker, seeker
+	}
+	terms, err := escrow.Of(state, seeker, worker, s.runtime.Assets)
+	if err == nil {
+		contract.Negotiation, err = terms.Address()
+	}
+	return &agreement{Contract: contract, terms: terms}, err
+}
+
+// keep returns the known agreement of the negotiation, or adds this one.
+func (s *settler) keep(a *agreement) (kept *agreement, isNew bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.agreements[a.Negotiation]; known != nil {
+		return known, false
+	}
+	s.agreements[a.Negotiation] = a
+	return a, true
+}
+
+// create deposits the price, as often as it fails without effect. The agents' runtime then continues.
+func (s *settler) create(ctx context.Context, a *agreement) {
+	client, since := s.runtime.Chain.Client, time.Now()
+	for failures := 0; ctx.Err() == nil; failures++ {
+		err := s.createOnce(ctx, client, a)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.runtime.report(a.Conversation, fmt.Errorf("escrow: %w", err))
+		// With an unknown outcome the price may be in escrow.
+		if transaction.OutcomeOf(err) != transaction.Unknown && time.Since(since) > createLimit {
+			s.end(Result{Outcome: Unsettled, Contract: a.Contract, Err: err})
+			return
+		}
+		pause(ctx, min(firstPause<<min(failures, 10), lastPause))
+	}
+}
+
+func (s *settler) createOnce(ctx context.Context, client *haggle.Client, a *agreement) error {
+	now, err := client.Now(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = client.CreateNegotiation(a.terms.Request(time.Unix(now, 0))).Do(ctx, s.runtime.Chain.Wallet)
+	if errors.As(err, new(*haggle.AlreadyDone)) || errors.As(err, new(*haggle.SessionUsedError)) {
+		return s.resume(ctx, client, a)
+	}
+	return err
+}
+
+// resume continues with a negotiation that exists or has existed.
+func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreement) error {
+	snapshot, err := client.Negotiation(a.Negotiation).Snapshot(ctx)
+	switch {
+	case err == nil:
+		if err := a.terms.Check(snapshot); err != nil && !snapshot.IsOver() {
+			s.end(Result{Outcome: Unsettled, Contract: a.Contract, Err: err})
+		}
+		return nil
+	case !errors.Is(err, protocol.ErrAccountNotFound):
+		return err
+	}
+	result := Result{Outcome: Unsettled, Contract: a.Contract}
+	for envelope, err := range client.History(ctx, a.Negotiation) {
+		if err != nil {
+			return err
+		}
+		switch event := envelope.Event.(type) {
+		case *protocol.NegotiationSettled:
+			result.Outcome, result.Status, result.Paid = Settled, protocol.NegotiationStatusSettled, event.SettledAmount
+		case *protocol.NegotiationRejected:
+			result.Status = protocol.NegotiationStatusRejected
+		case *protocol.NegotiationExpired:
+			result.Status = protocol.NegotiationStatusExpired
+		}
+	}
+	s.end(result)
+	return nil
+}
+
+// await ends an agreement for which no escrow appears.
+func (s *settler) await(ctx context.Context, a *agreement, since time.Time) {
+	if !pause(ctx, time.Until(since.Add(joinLimit))) {
+		return
+	}
+	_, err := s.runtime.Chain.Client.Negotiation(a.Negotiation).Snapshot(ctx)
+	if errors.Is(err, protocol.ErrAccountNotFound) {
+		s.end(Result{Outcome: Unsettled, Contract: a.Contract, Err: errors.New("party: the seeker has made no deposit")})
+	}
+}
+
+// end reports the end of an agreement once.
+func (s *settler) end(result Result) {
+	s.mu.Lock()
+	a := s.agreements[result.Negotiation]
+	delete(s.agreements, result.Negotiation)
+	s.mu.Unlock()
+	if a != nil {
+		result.Delivery = a.delivery
+		s.runtime.ended(result)
+	}
+}
+
+// ended is called by the agents' runtime.
+func (s *settler) ended(ended agent.Result) {
+	s.runtime.tasks.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), findLimit)
+		defer cancel()
+		a, err := s.find(ctx, ended.Negotiation)
+		if err != nil {
+			s.runtime.report(ended.Negotiation.String(), err)
+			return
+		}
+		result := Result{Outcome: Unsettled, Contract: a.Contract, Status: ended.Status, Paid: ended.Price}
+		if ended.Status == protocol.NegotiationStatusSettled {
+			result.Outcome = Settled
+		}
+		s.end(result)
+	})
+}
