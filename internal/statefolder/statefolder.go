@@ -11,6 +11,8 @@ import (
 const (
 	// Gateway has the default database of the gateway.
 	Gateway = "gateway"
+	// Hire has the default database and settlement key of a home.
+	Hire = "hire"
 	// Issues has the outcomes of negotiations about several issues.
 	Issues = "issues"
 	// Journals has the default journals.

@@ -58,8 +58,9 @@ type Flags struct {
 
 	client    *haggle.Client
 	exporters *telemetry.Exporters
-	signer    haggle.Signer
-	state     lazyState
+	// opened is the wallet, and signer the same one within the policy.
+	opened, signer haggle.Signer
+	state          lazyState
 	// sends is true after RegisterJournal.
 	sends bool
 }
@@ -183,7 +184,7 @@ func (f *Flags) Close() error {
 		failures = append(failures, f.exporters.Close())
 	}
 	failures = append(failures, f.state.close())
-	f.client, f.exporters, f.signer = nil, nil, nil
+	f.client, f.exporters, f.opened, f.signer = nil, nil, nil, nil
 	return errors.Join(failures...)
 }
 

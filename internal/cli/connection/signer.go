@@ -2,6 +2,7 @@ package connection
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,14 +34,17 @@ func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	signer, err := f.open(ctx, settings.KeypairPath)
-	if err == nil && config != nil {
-		signer, err = f.govern(ctx, signer, *config)
-	}
+	opened, err := f.open(ctx, settings.KeypairPath)
 	if err != nil {
 		return nil, err
 	}
-	f.signer = signer
+	signer := opened
+	if config != nil {
+		if signer, err = f.govern(ctx, opened, *config); err != nil {
+			return nil, err
+		}
+	}
+	f.opened, f.signer = opened, signer
 	return signer, nil
 }
 
@@ -192,4 +196,17 @@ func WalletName(name string) string {
 		host = rest[:end]
 	}
 	return before + "://" + host[strings.LastIndex(host, "@")+1:]
+}
+
+// MessageKey returns the key of --keypair for signing messages that are no transactions. A policy limits what its
+// wallet pays, not what it says, so it does not apply. A wallet service signs only transactions.
+func (f *Flags) MessageKey(ctx context.Context) (ed25519.PrivateKey, error) {
+	if _, err := f.Signer(ctx); err != nil {
+		return nil, err
+	}
+	key, is := f.opened.(*wallet.Keypair)
+	if !is {
+		return nil, exitcode.Usagef("--keypair: messages need a key in this process: a keypair file, env:NAME or age:FILE")
+	}
+	return ed25519.PrivateKey(key.PrivateKey()), nil
 }

@@ -42,7 +42,7 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 		}
 	}
 	open := sqlite.Open
-	if isPostgres(path) {
+	if IsPostgres(path) {
 		open = postgres.Open
 	}
 	opened, err := open(ctx, path)
@@ -57,7 +57,8 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	return opened, nil
 }
 
-func isPostgres(name string) bool {
+// IsPostgres reports whether a database's name is an address of PostgreSQL and not a file.
+func IsPostgres(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
