@@ -19,15 +19,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Settlement is a payment that a seller verifies before it delivers: see [Client.VerifySettlement].
+// Settlement is a payment, or an agreed price in escrow, that a seller verifies before it delivers: see
+// [Client.VerifySettlement].
 type Settlement struct {
 	// Negotiation is the negotiation's address, and CreatedAt its creation time in Unix seconds.
 	Negotiation solana.PublicKey
 	CreatedAt   int64
 	// Seller is the paid wallet, and Mint the mint of the payment.
 	Seller, Mint solana.PublicKey
-	// Price is the paid price in base units of the mint, the fee included.
+	// Price is the paid price in base units of the mint, the fee included; with Agreed the agreed price.
 	Price uint64
+	// Agreed verifies the escrow of a price to be paid by milestones, instead of a payment.
+	Agreed bool
 	// FinalizedAbove is the price in base units above which the settlement must be finalized, which takes
 	// about 13 seconds. Up to it the client's commitment suffices. If zero, every settlement must be
 	// finalized.
@@ -52,11 +55,16 @@ const (
 // a minute for nodes that are behind, and leaves out nodes that do not respond for ten seconds. Verify a
 // settlement before the payment is spent: the account must still hold it.
 //
+// With [Settlement].Agreed it verifies that the price is agreed and in escrow: the status is Accepted, and the
+// vault holds the undecided part of the price and everything else that it owes. It requests both accounts from
+// every node. The agreed price is paid only for claimed milestones: see [protocol.Negotiation.LatestClaim].
+//
 // The error is nil only if no responding node objects and at least two hosts agree, or one if Price is at most
 // SingleSourceUpTo. Otherwise it is an [*node.ContradictionError] if the nodes disagree, an error that wraps
 // [node.ErrSingleSource] if only one node confirms the settlement, and one that wraps [ErrNotAsExpected] if no
 // node does: the negotiation is not settled, was settled with other values, or the payment is recorded for
-// the seller and has not been claimed.
+// the seller and has not been claimed. With Agreed the price is not agreed, the agreement has other values or has
+// ended, or the vault holds too little.
 func (c *Client) VerifySettlement(ctx context.Context, settlement Settlement) error {
 	if settlement.Negotiation.IsZero() || settlement.CreatedAt == 0 || settlement.Seller.IsZero() ||
 		settlement.Mint.IsZero() || settlement.Price == 0 {
@@ -85,16 +93,25 @@ func (c *Client) VerifySettlement(ctx context.Context, settlement Settlement) er
 	}
 	err := judge(&settlement, claims)
 	if errors.As(err, new(*node.ContradictionError)) {
-		c.logger.Error("nodes contradict each other about a settlement", "negotiation", settlement.Negotiation,
-			"error", err)
+		c.logger.Error("nodes contradict each other about "+settlement.subject(), "negotiation",
+			settlement.Negotiation, "error", err)
 	}
 	return err
+}
+
+// subject names the object of the verification.
+func (s *Settlement) subject() string {
+	if s.Agreed {
+		return "escrow"
+	}
+	return "settlement"
 }
 
 // settlementClaim is a node's claim about a settlement.
 type settlementClaim struct {
 	host string
-	// signature is the settling transaction; zero if the node denies the settlement or has not responded.
+	// signature is the settling transaction; zero for an agreed price, and if the node denies the settlement or
+	// has not responded.
 	signature solana.Signature
 	// err is nil if the node confirms the settlement, a denial, or the reason why it has not responded.
 	err error
@@ -120,14 +137,18 @@ func judge(settlement *Settlement, claims []settlementClaim) error {
 	var signatures []solana.Signature
 	var denials []node.Claim
 	var failures []error
-	contradiction := &node.ContradictionError{Subject: "the settlement of " + settlement.Negotiation.String()}
+	subject := fmt.Sprintf("%s of %s", settlement.subject(), settlement.Negotiation)
+	contradiction := &node.ContradictionError{Subject: "the " + subject}
 	for _, claim := range claims {
 		var refused *denial
 		switch {
 		case claim.err == nil:
 			confirmed, signatures = append(confirmed, claim.host), append(signatures, claim.signature)
-			contradiction.Claims = append(contradiction.Claims,
-				node.Claim{Host: claim.host, Text: "settled by " + claim.signature.String()})
+			text := "settled by " + claim.signature.String()
+			if settlement.Agreed {
+				text = "agreed and in escrow"
+			}
+			contradiction.Claims = append(contradiction.Claims, node.Claim{Host: claim.host, Text: text})
 		case errors.As(claim.err, &refused):
 			denials = append(denials, node.Claim{Host: claim.host, Text: refused.text})
 			contradiction.Claims = append(contradiction.Claims, denials[len(denials)-1])
@@ -140,14 +161,11 @@ func judge(settlement *Settlement, claims []settlementClaim) error {
 	case len(hosts) > 0 && (len(denials) > 0 || sources > 1):
 		return unsent(contradiction)
 	case len(denials) > 0:
-		return fmt.Errorf("%w: settlement of %s: %s: %s", ErrNotAsExpected, settlement.Negotiation,
-			denials[0].Host, denials[0].Text)
+		return fmt.Errorf("%w: %s: %s: %s", ErrNotAsExpected, subject, denials[0].Host, denials[0].Text)
 	case len(hosts) == 0:
-		return unsent(fmt.Errorf("haggle: settlement of %s: no node responds: %w", settlement.Negotiation,
-			errors.Join(failures...)))
+		return unsent(fmt.Errorf("haggle: %s: no node responds: %w", subject, errors.Join(failures...)))
 	case len(hosts) == 1 && settlement.Price > settlement.SingleSourceUpTo:
-		return unsent(fmt.Errorf("haggle: settlement of %s: %w: %s", settlement.Negotiation,
-			node.ErrSingleSource, hosts[0]))
+		return unsent(fmt.Errorf("haggle: %s: %w: %s", subject, node.ErrSingleSource, hosts[0]))
 	}
 	return nil
 }
@@ -184,8 +202,11 @@ func (s *settlementReader) await(ctx context.Context) (claim settlementClaim) {
 	}
 }
 
-// read returns the settling transaction, if the node shows that it has paid the seller.
+// read returns the settling transaction, if the node shows that it has paid the seller; for an agreed price none.
 func (s *settlementReader) read(ctx context.Context) (solana.Signature, error) {
+	if s.Agreed {
+		return solana.Signature{}, s.checkEscrow(ctx)
+	}
 	accounts, _, err := s.accounts(ctx, s.Negotiation)
 	if err != nil {
 		return solana.Signature{}, err

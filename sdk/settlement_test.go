@@ -103,7 +103,7 @@ func (d *settledDeal) previous() {
 func (d *settledDeal) finalizedAfter(delay time.Duration) { d.delay = delay }
 
 // node returns a node that shows the deal.
-func (d *settledDeal) node(t *testing.T) *scriptedNode {
+func (d *settledDeal) node(t *testing.T) jsonrpc.RPCClient {
 	began := time.Now()
 	unsettled := func() bool { return d.unsettled || time.Since(began) < d.delay }
 	_, scripted, tx := newScripted(t, map[string]func(int) (any, error){
@@ -175,15 +175,21 @@ func (d *settledDeal) settlement() Settlement {
 		Seller: d.negotiation.Seller, Mint: keptMint, Price: 4_000}
 }
 
+// shownDeal is a deal as a node shows it.
+type shownDeal interface {
+	comparable
+	node(t *testing.T) jsonrpc.RPCClient
+}
+
 // verify verifies a settlement at nodes that show the deals; nil is an unreachable node.
-func verify(t *testing.T, settlement Settlement, deals ...*settledDeal) (verified error) {
+func verify[D shownDeal](t *testing.T, settlement Settlement, deals ...D) (verified error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		client, err := NewClient(Config{Endpoint: "http://localhost"})
 		require.NoError(t, err)
 		var nodes []jsonrpc.RPCClient
 		for _, deal := range deals {
-			if deal == nil {
+			if deal == *new(D) {
 				broken := failing(errors.New("connection refused"))
 				nodes = append(nodes, &scriptedNode{calls: make(map[string]int), answers: map[string]func(int) (any, error){
 					"getMultipleAccounts": broken, "getGenesisHash": broken}})
@@ -227,7 +233,7 @@ func TestSettlementNeedsTwoNodes(t *testing.T) {
 		accepted.SingleSourceUpTo = settlement.Price
 		require.NoError(t, verify(t, accepted, nodes...), name)
 	}
-	err := verify(t, settlement, nil, nil)
+	err := verify[*settledDeal](t, settlement, nil, nil)
 	require.ErrorContains(t, err, "no node responds")
 	require.NotErrorIs(t, err, node.ErrSingleSource)
 }

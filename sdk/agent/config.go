@@ -79,7 +79,8 @@ type Config struct {
 	// negotiations that compare sealed prices.
 	Seal func(ctx context.Context, negotiation *haggle.Snapshot) (*protocol.SealedPrice, error)
 	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
-	// when one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
+	// when one is under review. Before the first call on a deal, a seller's escrow is verified: see
+	// [Limits].SingleSourceUpTo. If nil, the agent takes no part in negotiations with milestones. The runtime
 	// releases milestones whose review window is over without calling it.
 	Deliver func(ctx context.Context, turn Turn) (MilestoneMove, error)
 	// Arbiters are the arbiters that the agent accepts. They are required with Deliver.
@@ -111,8 +112,9 @@ type Config struct {
 	// verified before: see [Limits].SingleSourceUpTo. It should return at once.
 	Ended func(Result)
 	// Failed is called with errors of the agent's functions, each [*InvalidDecision], each [*Refusal], each
-	// [*UnverifiedError], and errors of actions. It is not called after errors that the runtime expects to pass: a node that does not
-	// answer, a negotiation that has changed, an unknown outcome, [ErrOffersMissing]. It should return at once.
+	// [*UnverifiedError], and errors of actions. It is not called after errors that the runtime expects to pass: a
+	// node that does not answer, a negotiation that has changed, an unknown outcome, [ErrOffersMissing]. It should
+	// return at once.
 	Failed func(negotiation solana.PublicKey, err error)
 	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]). If nil,
 	// slog.Default() is used.

@@ -41,6 +41,7 @@ func TestInvalidDecisionIsRecordedWithItsTime(t *testing.T) {
 				}
 				f := &tracked{position: 1, side: protocol.OfferSideSeller, participation: engaged}
 				v := l.viewOf(f, &haggle.Snapshot{Negotiation: c.negotiation}, c.now)
+				f.escrowed = l.escrowOf(v)
 				l.perform(f, v, v.plan())
 				l.process(time.Second)
 				require.Len(t, turns, maxInvalid)

@@ -1,10 +1,15 @@
 package agent
 
-import "context"
+import (
+	"context"
+	"time"
 
-// deliver calls Deliver about milestones.
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// deliver calls Deliver about milestones. A seller's is called only after the verification of the escrow.
 func (l *loop) deliver(f *tracked, v *view, last bool) {
-	if l.config.Deliver == nil || l.carryOut(f, v) {
+	if l.config.Deliver == nil || !l.isEscrowed(f, v, last) || l.carryOut(f, v) {
 		return
 	}
 	turn := l.turn(f, v, last)
@@ -33,4 +38,56 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 	}
 	l.retryLater(f)
 	f.wakeAt = l.viewNow(f, v).plan().at
+}
+
+// isEscrowed reports whether a seller's agreed price is verified to be in escrow. If it is not, the verification
+// begins unless it is running. A failed one is repeated after a pause; at the last call before a deadline without
+// the pause.
+func (l *loop) isEscrowed(f *tracked, v *view, last bool) bool {
+	escrow := l.escrowOf(v)
+	if v.isBuyer() || f.escrowed == escrow {
+		return true
+	}
+	pause := time.Until(f.verifyAt)
+	if last {
+		pause = 0
+	}
+	result := *resultOf(v.Snapshot, f.side)
+	result.Price, result.Fee = v.SettledAmount, v.FeeOn(v.SettledAmount)
+	l.verify(f, escrow, pause, func(err error) { l.escrowVerified(f, escrow, result, err) })
+	return false
+}
+
+// escrowOf returns the agreed price to verify before a seller delivers.
+func (l *loop) escrowOf(v *view) haggle.Settlement {
+	limits := l.config.Mints[v.TokenMint]
+	return haggle.Settlement{
+		Negotiation: v.Address, CreatedAt: v.CreatedAt, Seller: l.self, Mint: v.TokenMint, Price: v.SettledAmount,
+		Agreed: true, FinalizedAbove: limits.FinalizedAbove, SingleSourceUpTo: limits.SingleSourceUpTo,
+	}
+}
+
+// escrowVerified processes the outcome of an escrow's verification.
+func (l *loop) escrowVerified(f *tracked, escrow haggle.Settlement, result Result, err error) {
+	if l.stopping || l.tracked[f.address] != f {
+		return
+	}
+	if err == nil {
+		f.escrowed = escrow
+		l.refresh(f)
+		return
+	}
+	unverified := &UnverifiedError{Result: result, Err: err}
+	l.config.Logger.Error("escrow not verified: not delivering", f.attributes("error", err)...)
+	l.refuted(f, escrow, unverified) // the refresh of verify follows
+}
+
+// withdrawEscrow ends the verification of an escrow that no delivery waits for: a node has shown an agreement that
+// another one does not know.
+func (l *loop) withdrawEscrow(f *tracked) {
+	deal := dealID{f.address, f.created}
+	if running := l.verifying[deal]; running != nil && running.settlement.Agreed {
+		running.cancel()
+		delete(l.verifying, deal)
+	}
 }

@@ -45,7 +45,8 @@
 // A seller accepts invitations only for the services in [Config].Services, or those that [Config].Admit
 // accepts. Negotiations with sealed prices need [Config].Seal, those with milestones [Config].Deliver. A
 // seller with milestones is called for the last time before each moment from which on it can claim one
-// milestone fewer. A buyer creates its negotiations itself, with [haggle.Client.CreateNegotiation] and the
+// milestone fewer; a price that cannot be verified to be in escrow is an [*UnverifiedError], and Deliver is not
+// called. A buyer creates its negotiations itself, with [haggle.Client.CreateNegotiation] and the
 // same wallet: the runtime finds them.
 //
 // # Size

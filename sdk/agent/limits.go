@@ -28,8 +28,9 @@ type Limits struct {
 	// MaxBond is the highest bond that the agent deposits as a seller. If zero, the agent accepts no
 	// invitation that requires a bond.
 	MaxBond uint64
-	// FinalizedAbove and SingleSourceUpTo are a seller's proof of payment. The runtime calls [Config].Ended for
-	// a settlement only when [haggle.Client.VerifySettlement] has verified it with these values, in base units.
+	// FinalizedAbove and SingleSourceUpTo are a seller's proof of payment, in base units. The runtime calls
+	// [Config].Ended for a settlement, and [Config].Deliver for the first time on a deal, only when
+	// [haggle.Client.VerifySettlement] has verified the payment, or the agreed price in escrow, with these values.
 	// Until then the seller must not deliver.
 	//
 	// FinalizedAbove is the price above which the settlement must be finalized, which takes about 13 seconds.

@@ -17,6 +17,9 @@ const (
 // perform does a duty.
 func (l *loop) perform(f *tracked, v *view, next step) {
 	l.engage(f, v, next.duty)
+	if next.duty != deliver {
+		l.withdrawEscrow(f)
+	}
 	f.wakeAt = next.at
 	idles := next.duty == idle || next.duty == done
 	if pause := time.Until(f.retryAt); !idles && !next.last && f.failures > 0 && pause > 0 {

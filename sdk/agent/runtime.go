@@ -40,8 +40,9 @@ type Runtime struct {
 	self    solana.PublicKey
 	config  Config
 	running atomic.Bool
-	// preflightTimeout is the constant, except in tests.
+	// preflightTimeout is the constant, and verifySettlement the client's method, except in tests.
 	preflightTimeout time.Duration
+	verifySettlement func(context.Context, haggle.Settlement) error
 }
 
 // New returns a runtime for the negotiations of the signer's account. It sends no requests. It returns an
@@ -60,7 +61,7 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, 
 	}
 	return &Runtime{
 		client: client, signer: signer, self: signer.PublicKey(), config: config,
-		preflightTimeout: preflightTimeout,
+		preflightTimeout: preflightTimeout, verifySettlement: client.VerifySettlement,
 	}, nil
 }
 

@@ -284,7 +284,7 @@ func (l *loop) closed(f *tracked, result *Result) {
 func (l *loop) drop(f *tracked) {
 	settlement, paid := l.settlementOf(f)
 	if paid && (f.live || l.single.is(f.address)) {
-		l.verify(f, settlement)
+		l.verifyPayment(f, settlement)
 		return
 	}
 	l.forget(f)

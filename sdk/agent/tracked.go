@@ -67,9 +67,13 @@ type tracked struct {
 	// refusals counts Admit's errors in a row.
 	refusals int
 
-	// unverified is a settlement whose verification has failed. It is repeated at verifyAt.
-	unverified haggle.Settlement
-	verifyAt   time.Time
+	// escrowed is the verified escrow of a seller's milestones.
+	escrowed haggle.Settlement
+	// unverified is a settlement whose verification has failed, refutations times in a row. It is repeated at
+	// verifyAt.
+	unverified  haggle.Settlement
+	refutations int
+	verifyAt    time.Time
 
 	// wakeAt is the time of the next refresh, in Unix seconds of the chain's clock; zero for none.
 	wakeAt int64

@@ -14,29 +14,34 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// UnverifiedError reports a settlement that the agent cannot verify. The seller must not deliver yet.
+// UnverifiedError reports a settlement, or an agreed price in escrow, that the agent cannot verify. The seller must
+// not deliver yet.
 type UnverifiedError struct {
-	// Result is the unverified result.
+	// Result is the unverified result. For a price in escrow its status is Accepted.
 	Result Result
 	// Err is the error of [haggle.Client.VerifySettlement].
 	Err error
 }
 
 func (e *UnverifiedError) Error() string {
-	return fmt.Sprintf("agent: settlement of %s not verified, do not deliver: %v", e.Result.Negotiation, e.Err)
+	subject := "settlement"
+	if e.Result.Status == protocol.NegotiationStatusAccepted {
+		subject = "escrow"
+	}
+	return fmt.Sprintf("agent: %s of %s not verified, do not deliver: %v", subject, e.Result.Negotiation, e.Err)
 }
 
 // Unwrap returns the cause.
 func (e *UnverifiedError) Unwrap() error { return e.Err }
 
 const (
-	// verifyRefresh is the time between two snapshots of a negotiation whose settlement is being verified.
+	// verifyRefresh is the time between two snapshots during a verification.
 	verifyRefresh = 5 * time.Second
 	// lastVerifyPause limits the doubling pause between two verifications.
 	lastVerifyPause = 5 * time.Minute
 )
 
-// checkSources reports limits whose settlements no client with these nodes can verify.
+// checkSources reports limits whose settlements and escrows no client with these nodes can verify.
 func (c Config) checkSources(nodes []node.Health) error {
 	for _, other := range nodes {
 		if other.Host != nodes[0].Host {
@@ -80,13 +85,20 @@ type verification struct {
 	cancel     context.CancelFunc
 }
 
-// verify verifies a seller's payment, and then reports the negotiation's result. Meanwhile the negotiation stays
-// tracked: the settlement may be one node's lie, and the agent's turn.
-func (l *loop) verify(f *tracked, settlement haggle.Settlement) {
+// verifyPayment verifies a seller's payment, and then reports the negotiation's result. Meanwhile the negotiation
+// stays tracked: the settlement may be one node's lie, and the agent's turn.
+func (l *loop) verifyPayment(f *tracked, payment haggle.Settlement) {
+	result := *f.result
+	l.verify(f, payment, time.Until(f.verifyAt), func(err error) { l.verified(f, payment, result, err) })
+}
+
+// verify verifies a settlement and calls then with the outcome, unless the settlement is being verified, or has
+// failed and is not due before a pause. It replaces the verification of another settlement of the deal.
+func (l *loop) verify(f *tracked, settlement haggle.Settlement, pause time.Duration, then func(error)) {
 	deal := dealID{settlement.Negotiation, settlement.CreatedAt}
-	running, pause := l.verifying[deal], time.Duration(0)
-	if settlement == f.unverified {
-		pause = time.Until(f.verifyAt)
+	running := l.verifying[deal]
+	if settlement != f.unverified {
+		pause = 0
 	}
 	if l.tracked[f.address] == f {
 		l.refreshAfter(f, max(pause, verifyRefresh))
@@ -100,21 +112,36 @@ func (l *loop) verify(f *tracked, settlement haggle.Settlement) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	started := &verification{settlement, cancel}
 	l.verifying[deal] = started
-	result := *f.result
-	l.config.Logger.Info("verifying the settlement", f.attributes("price", settlement.Price)...)
+	message := "verifying the settlement"
+	if settlement.Agreed {
+		message = "verifying the escrow"
+	}
+	l.config.Logger.Info(message, f.attributes("price", settlement.Price)...)
 	l.tasks.Go(func() {
 		defer cancel()
-		err := l.client.VerifySettlement(ctx, settlement)
+		err := l.verifySettlement(ctx, settlement)
 		l.post(func() {
 			if l.verifying[deal] == started {
 				delete(l.verifying, deal)
-				l.verified(f, settlement, result, err)
+				then(err)
 			}
 		})
 	})
 }
 
-// verified processes the outcome of a verification.
+// refuted reports a failed verification, and returns the pause before the next one.
+func (l *loop) refuted(f *tracked, settlement haggle.Settlement, unverified *UnverifiedError) time.Duration {
+	l.report(f.address, unverified)
+	if settlement != f.unverified {
+		f.refutations = 0
+	}
+	pause := jitter(min(firstPause<<min(f.refutations, 20), lastVerifyPause))
+	f.refutations++
+	f.unverified, f.verifyAt = settlement, time.Now().Add(pause)
+	return pause
+}
+
+// verified processes the outcome of a payment's verification.
 func (l *loop) verified(f *tracked, settlement haggle.Settlement, result Result, err error) {
 	isTracked := l.tracked[f.address] == f
 	if err == nil {
@@ -133,16 +160,13 @@ func (l *loop) verified(f *tracked, settlement haggle.Settlement, result Result,
 	if l.stopping {
 		return
 	}
-	l.report(f.address, unverified)
-	pause := jitter(min(firstPause<<min(f.failures, 20), lastVerifyPause))
-	f.failures++
-	f.unverified, f.verifyAt = settlement, time.Now().Add(pause)
+	pause := l.refuted(f, settlement, unverified)
 	switch {
 	case l.single.is(f.address) && (time.Now().After(l.single.until) || errors.Is(err, node.ErrSingleSource)):
 		l.ended(f, unverified)
 	case isTracked:
 		l.refreshAfter(f, pause)
 	default:
-		time.AfterFunc(pause, func() { l.post(func() { l.verify(f, settlement) }) })
+		time.AfterFunc(pause, func() { l.post(func() { l.verifyPayment(f, settlement) }) })
 	}
 }

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"io"
 	"net/http"
@@ -9,8 +10,10 @@ import (
 	"regexp"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -21,9 +24,9 @@ import (
 
 var encodedData = regexp.MustCompile(`"([A-Za-z0-9+/=]{400,})"`)
 
-// lyingNode returns the URL of a node that forwards requests to the chain. It claims a number of times that a
-// negotiation waiting for the seller's answer is settled for 4.9 tokens.
-func (f *fixture) lyingNode(lies int64) string {
+// lyingNode returns the URL of a node that forwards requests to the chain. It changes a number of times a
+// negotiation waiting for an offer or an answer.
+func (f *fixture) lyingNode(lies int64, lie func(*protocol.Negotiation)) string {
 	var left atomic.Int64
 	left.Store(lies)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,11 +45,12 @@ func (f *fixture) lyingNode(lies int64) string {
 			return
 		}
 		body = encodedData.ReplaceAllFunc(body, func(quoted []byte) []byte {
-			lie := settledFor(quoted, 4_900_000)
-			if lie == nil || left.Add(-1) < 0 {
+			n := proposed(quoted)
+			if n == nil || left.Add(-1) < 0 {
 				return quoted
 			}
-			return lie
+			lie(n)
+			return []byte(`"` + base64.StdEncoding.EncodeToString(n.Encode()) + `"`)
 		})
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(body)
@@ -55,18 +59,27 @@ func (f *fixture) lyingNode(lies int64) string {
 	return proxy.URL
 }
 
-// settledFor changes the JSON string of a proposed negotiation's account. It returns nil for other strings.
-func settledFor(quoted []byte, price uint64) []byte {
+// proposed decodes the JSON string of a proposed negotiation's account. It returns nil for other strings.
+func proposed(quoted []byte) *protocol.Negotiation {
 	data, err := base64.StdEncoding.DecodeString(string(bytes.Trim(quoted, `"`)))
 	if err != nil {
 		return nil
 	}
-	var n protocol.Negotiation
+	n := new(protocol.Negotiation)
 	if err := n.Decode(data); err != nil || n.Status != protocol.NegotiationStatusProposed {
 		return nil
 	}
-	n.Status, n.SettledAmount, n.PaidGross = protocol.NegotiationStatusSettled, price, price
-	return []byte(`"` + base64.StdEncoding.EncodeToString(n.Encode()) + `"`)
+	return n
+}
+
+const falsePrice = 4_900_000
+
+func settled(n *protocol.Negotiation) {
+	n.Status, n.SettledAmount, n.PaidGross = protocol.NegotiationStatusSettled, falsePrice, falsePrice
+}
+
+func agreed(n *protocol.Negotiation) {
+	n.Status, n.SettledAmount = protocol.NegotiationStatusAccepted, falsePrice
 }
 
 // sellerAt returns the runtime of a seller with nodes.
@@ -93,11 +106,11 @@ func TestLieAboutSettlementIsNoSale(t *testing.T) {
 		Mints:  f.limits(func(l *agent.Limits) { l.SingleSourceUpTo = 0 }),
 		Failed: func(_ solana.PublicKey, err error) { failed = append(failed, err) },
 		Ended:  func(result agent.Result) { ended = append(ended, result) },
-	}, f.lyingNode(2), f.lyingNode(0))
+	}, f.lyingNode(2, settled), f.lyingNode(0, settled))
 	sold, err := runtime.RunOne(f.ctx, negotiation)
 	require.NoError(t, err)
 	require.Equal(t, protocol.NegotiationStatusSettled, sold.Status)
-	require.NotEqual(t, uint64(4_900_000), sold.Price)
+	require.NotEqual(t, uint64(falsePrice), sold.Price)
 	require.Equal(t, []agent.Result{*sold}, ended, "one sale, the real one")
 	require.Equal(t, sold.Price, eventsOf[*protocol.NegotiationSettled](f.history(negotiation))[0].SettledAmount)
 	require.Empty(t, failed, "the later settlement replaces the verification of the lie")
@@ -121,4 +134,75 @@ func TestSettlementAboveSingleSourceLimitIsUnverified(t *testing.T) {
 	require.EqualValues(t, 3_000_000, sold.Price)
 	require.Equal(t, *sold, unverified.Result)
 	require.False(t, ended)
+}
+
+// claims claims the next milestone as the seller, and releases it as the buyer.
+func claims(_ context.Context, turn agent.Turn) (agent.MilestoneMove, error) {
+	n := turn.Negotiation
+	if index, reviewed := n.UnderReview(); reviewed {
+		return agent.ReleaseMilestone{Index: index}, nil
+	}
+	for index := range n.MilestoneCount() {
+		if n.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
+			return agent.ClaimMilestone{Index: index}, nil
+		}
+	}
+	return agent.Wait{}, nil
+}
+
+func TestLieAboutAgreementIsNotDelivered(t *testing.T) {
+	f := newFixture(t)
+	negotiation := f.invite(f.addMilestones)
+	arbiters := []solana.PublicKey{f.arbiter}
+	f.run(f.Buyer, agent.Config{Decide: concede(3_000_000, 500_000, true), Deliver: claims, Arbiters: arbiters})
+	var prices []uint64
+	var failed []error
+	runtime := f.sellerAt(agent.Config{
+		Decide: concede(4_500_000, 500_000, false), Services: services, Arbiters: arbiters,
+		Deliver: func(ctx context.Context, turn agent.Turn) (agent.MilestoneMove, error) {
+			prices = append(prices, turn.Negotiation.SettledAmount)
+			return claims(ctx, turn)
+		},
+		Mints:  f.limits(func(l *agent.Limits) { l.SingleSourceUpTo = 0 }),
+		Failed: func(_ solana.PublicKey, err error) { failed = append(failed, err) },
+	}, f.lyingNode(2, agreed), f.lyingNode(0, agreed))
+	sold, err := runtime.RunOne(f.ctx, negotiation)
+	require.NoError(t, err)
+	require.NotEqual(t, uint64(falsePrice), sold.Price)
+	require.Equal(t, []uint64{sold.Price, sold.Price}, prices, "a delivery for each milestone, after the real agreement")
+	require.Empty(t, failed, "the agent's turn ends the verification of the lie")
+}
+
+func TestEscrowAboveSingleSourceLimitIsNotDelivered(t *testing.T) {
+	f := newFixture(t)
+	negotiation := f.invite(f.addMilestones)
+	arbiters := []solana.PublicKey{f.arbiter}
+	f.run(f.Buyer, agent.Config{Decide: concede(3_000_000, 500_000, true), Deliver: claims, Arbiters: arbiters})
+	failed := make(chan error, 100)
+	runtime := f.sellerAt(agent.Config{
+		Decide: concede(3_000_000, 500_000, false), Services: services, Arbiters: arbiters,
+		Deliver: func(context.Context, agent.Turn) (agent.MilestoneMove, error) {
+			t.Error("delivered on the word of one node")
+			return agent.Wait{}, nil
+		},
+		Mints:  f.limits(func(l *agent.Limits) { l.SingleSourceUpTo = 2_999_999 }),
+		Failed: func(_ solana.PublicKey, err error) { failed <- err },
+	}, f.Chain.RPCURL)
+	result := make(chan *agent.Result, 1)
+	go func() {
+		sold, err := runtime.RunOne(f.ctx, negotiation)
+		assert.NoError(t, err)
+		result <- sold
+	}()
+	for range 2 {
+		var unverified *agent.UnverifiedError
+		err := <-failed
+		require.ErrorAs(t, err, &unverified)
+		require.ErrorIs(t, err, node.ErrSingleSource)
+		require.EqualValues(t, 3_000_000, unverified.Result.Price)
+	}
+	f.advance(40 * 24 * time.Hour)
+	sold := <-result
+	require.Equal(t, protocol.NegotiationStatusSettled, sold.Status, "the deadline is kept")
+	require.Zero(t, sold.Price)
 }
