@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -205,5 +206,24 @@ func TestBuyerDeliversWithoutVerification(t *testing.T) {
 		d.observe(inMilestones(true), testNow, time.Second)
 		require.Empty(t, d.verifications())
 		require.Len(t, d.deliveries(), 1)
+	})
+}
+
+// The event of the settlement has no parties, and can arrive during the verification.
+func TestUnverifiedSettlementIsReturnedWhole(t *testing.T) {
+	during(t, func(t *testing.T, d *delivering) {
+		d.err, d.takes = node.ErrSingleSource, time.Second
+		d.single = &single{address: d.f.address, until: time.Now().Add(time.Hour)}
+		d.end = func(error) {}
+		settled := with(inMilestones(false), func(n *protocol.Negotiation) {
+			n.Status, n.PaidGross = protocol.NegotiationStatusSettled, 2_000_000
+		})
+		whole := resultOf(&haggle.Snapshot{Address: d.f.address, Negotiation: settled}, protocol.OfferSideSeller)
+		d.f.result = whole
+		d.observe(settled, testNow, time.Millisecond)
+		d.f.note(haggle.EventEnvelope{Event: &protocol.NegotiationSettled{SettledAmount: 2_000_000}})
+		d.process(time.Minute)
+		require.Equal(t, whole, d.single.result)
+		require.ErrorIs(t, d.single.lastErr, node.ErrSingleSource)
 	})
 }

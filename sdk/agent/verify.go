@@ -163,6 +163,7 @@ func (l *loop) verified(f *tracked, settlement haggle.Settlement, result Result,
 	pause := l.refuted(f, settlement, unverified)
 	switch {
 	case l.single.is(f.address) && (time.Now().After(l.single.until) || errors.Is(err, node.ErrSingleSource)):
+		f.result = &result // an event has fewer fields
 		l.ended(f, unverified)
 	case isTracked:
 		l.refreshAfter(f, pause)
