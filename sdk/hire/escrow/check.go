@@ -35,7 +35,9 @@ type comparison struct {
 
 // Check returns nil if the negotiation settles these terms, and a [*MismatchError] for the first field that differs.
 // It applies in every status: an open negotiation must have time left, an offer and an agreed price must equal the
-// terms' price, and a rejected or expired negotiation settles nothing. It trusts the node that returned the snapshot.
+// terms' price, and a rejected or expired negotiation settles nothing. In a settled one PaidGross is the paid part of
+// the price. Check trusts the node that returned the snapshot: before it works, a worker verifies the escrow at several
+// nodes with [haggle.Client.VerifySettlement] and [haggle.Settlement].Agreed.
 func (t Terms) Check(n *haggle.Snapshot) error {
 	address, err := t.Address()
 	if err != nil {

@@ -18,6 +18,9 @@
 //
 // The worker receives the price less the protocol's fee, which is at most [MaxFeeBps].
 //
+// Any arbiter but a party settles. An arbiter decides about the whole price, so a party accepts only terms with an
+// arbiter from its own list.
+//
 // # Repeated creations
 //
 // The session id follows from both accept messages. So an agreement leads to one address, and the program refuses a
