@@ -38,7 +38,7 @@ func TestConversationsArePaged(t *testing.T) {
 }
 
 // link returns the line of a log.
-func link(t *testing.T, sequence int, at time.Time, message string) string {
+func link(t testing.TB, sequence int, at time.Time, message string) string {
 	t.Helper()
 	entry, err := json.Marshal(map[string]any{
 		"chain": "1", "sequence": sequence, "time": at, "kind": "message", "data": json.RawMessage(message),
@@ -161,4 +161,25 @@ func TestHomeNeedsItsFields(t *testing.T) {
 	require.ErrorContains(t, (&Home{Origin: "http://agent.example"}).Send(t.Context(), proposal(t)), "origin")
 	_, err = (&Home{Key: keyOf(seeker), Origin: newTestHome(t).origin}).Delivery(t.Context(), noHash)
 	require.ErrorIs(t, err, errNotPublic)
+}
+
+func FuzzParseLog(f *testing.F) {
+	m, err := Sign(keyOf(worker), Draft{From: worker, To: seeker, At: start, Conversation: "c", Payload: &Clarification{}})
+	require.NoError(f, err)
+	f.Add([]byte(link(f, 1, start, string(m.Text())) + link(f, 2, start, string(m.Text()))))
+	f.Add([]byte("{\"sequence\":1,\"text\":\"{\\\"data\\\":null}\"}\r\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		log, err := parseLog(data, "c")
+		if err != nil {
+			return
+		}
+		var links [][]byte
+		for _, arrival := range log.Arrivals {
+			require.Equal(t, "c", arrival.Message.Conversation())
+			links = append(links, arrival.Link)
+		}
+		again, err := parseLog(bytes.Join(links, []byte("\n")), "c")
+		require.NoError(t, err)
+		require.Equal(t, log, again, "the links are the log")
+	})
 }

@@ -105,6 +105,10 @@ func TestTextIsNotPrintedByAccident(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(plain(`{"need":"x"}`, "")))
 	f.Add([]byte(plain(`{"need":"\u2028<&>","budget_range":{"from":"1 USDC","to":"2 USDC"}}`, "")))
+	k := in(f, PhaseContracted)
+	for _, sent := range Types() {
+		f.Add(k.message(seeker, k.payload(sent)).Text())
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := Parse(data)
 		if err != nil {

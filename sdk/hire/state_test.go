@@ -33,14 +33,14 @@ func keyOf(id string) ed25519.PrivateKey {
 
 // talk is a conversation whose messages are a second apart.
 type talk struct {
-	t     *testing.T
+	t     testing.TB
 	state State
 	rules Rules
 	now   time.Time
 	log   []*Message
 }
 
-func newTalk(t *testing.T) *talk {
+func newTalk(t testing.TB) *talk {
 	return &talk{t: t, rules: Rules{System: system}, now: start}
 }
 
@@ -117,7 +117,7 @@ func (k *talk) payload(of Type) Payload {
 }
 
 // in brings a conversation to a phase, in which the seeker may accept.
-func in(t *testing.T, phase Phase) *talk {
+func in(t testing.TB, phase Phase) *talk {
 	k := newTalk(t)
 	k.send(seeker, k.payload(TypeInquiry))
 	if phase == PhaseIdle {
