@@ -79,23 +79,46 @@ func (p Player) Respond(turn Turn) (bargain.Action, error) {
 	return action, err
 }
 
+// Assess returns the strategy's assessment of a turn, for a caller that chooses the move itself. An
+// offer that does not suit is not standing. The preferences are nil if the escrow does not cover the reservation
+// price: the move then ends the negotiation. It returns the error of [Turn.CheckHistory].
+func (p Player) Assess(turn Turn) (bargain.Assessment, error) {
+	player, err := p.onchain(turn)
+	if err != nil || player == nil {
+		return bargain.Assessment{Move: uncovered, Target: bargain.NoOutcome}, err
+	}
+	n := &turn.Negotiation.Negotiation
+	outcomes, standing := player.Outcomes(n, turn.Side, turn.offers())
+	return player.Assess(n, turn.Side, outcomes, standing, p.Seed), nil
+}
+
+var uncovered = bargain.End("the escrow does not cover the reservation price")
+
 // respond returns the move and the preferences that it follows from; nil if the escrow does not cover the
 // reservation price.
 func (p Player) respond(turn Turn) (bargain.Action, *bargain.Preferences, error) {
+	player, err := p.onchain(turn)
+	if err != nil || player == nil {
+		return uncovered, nil, err
+	}
+	return player.Respond(&turn.Negotiation.Negotiation, turn.Side, turn.offers(), p.Seed), player.Preferences, nil
+}
+
+// onchain returns the player of a turn; nil if the escrow does not cover the reservation price.
+func (p Player) onchain(turn Turn) (*onchain.Player, error) {
 	n := turn.Negotiation
 	if err := turn.CheckHistory(); err != nil {
-		return bargain.Action{}, nil, err
+		return nil, err
 	}
-	rules := onchain.RulesOf(&n.Negotiation, n.CreatedAt)
-	player, err := p.Simulated(rules, turn.Side)
+	player, err := p.Simulated(onchain.RulesOf(&n.Negotiation, n.CreatedAt), turn.Side)
 	if errors.Is(err, onchain.ErrUncovered) {
-		return bargain.End("the escrow does not cover the reservation price"), nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return bargain.Action{}, nil, err
+		return nil, err
 	}
 	player.Refuse = p.Suits != nil && !p.Suits(n)
-	return player.Respond(&n.Negotiation, turn.Side, turn.offers(), p.Seed), player.Preferences, nil
+	return &player, nil
 }
 
 // offers returns the offers of all rounds. One that the node has not returned counts as the next known one of

@@ -197,3 +197,40 @@ func TestPlayersOfferNothingBeyondTheirReservation(t *testing.T) {
 		}
 	}
 }
+
+// TestAssessmentHasTheMoveOfDecide compares both for a buyer, and a seller that the escrow does not cover.
+func TestAssessmentHasTheMoveOfDecide(t *testing.T) {
+	n := &haggle.Snapshot{}
+	n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 1_000_000, 1_000_000, 4
+	n.Buyer, n.Seller, n.GlobalDeadline = solana.PublicKey{1}, solana.PublicKey{2}, 3_600
+	player := agent.Player{Strategy: strategy.Linear(), Opening: 300_000, Reservation: 600_000}
+	turn := agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer}
+	for _, asked := range []uint64{700_000, 500_000} {
+		assessed, err := player.Assess(turn)
+		require.NoError(t, err)
+		decision, err := player.Decide(t.Context(), turn)
+		require.NoError(t, err)
+		require.Equal(t, decision.(agent.Offer).Amount, uint64(assessed.Target))
+		require.Equal(t, bargain.MoveOffer, assessed.Move.Move)
+		turn.History = append(turn.History, agent.PastOffer{Round: n.CurrentRound + 1, Amount: uint64(assessed.Target)},
+			agent.PastOffer{Round: n.CurrentRound + 2, Side: protocol.OfferSideSeller, Amount: asked})
+		n.CurrentRound += 2
+		n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = asked, protocol.OfferSideSeller, n.Seller
+	}
+	assessed, err := player.Assess(turn)
+	require.NoError(t, err)
+	require.Equal(t, bargain.MoveAccept, assessed.Move.Move)
+	require.EqualValues(t, 600_000, assessed.Target, "the offer that it would make")
+	player.Suits = func(*haggle.Snapshot) bool { return false }
+	assessed, err = player.Assess(turn)
+	require.NoError(t, err)
+	require.Equal(t, bargain.NoOutcome, assessed.State.Offer)
+	player.Reservation, turn.Side, turn.LastCall = 1_000_001, protocol.OfferSideSeller, true
+	assessed, err = player.Assess(turn)
+	require.NoError(t, err)
+	require.Nil(t, assessed.Preferences)
+	require.Equal(t, bargain.MoveEnd, assessed.Move.Move)
+	turn.LastCall, turn.History = false, nil
+	_, err = player.Assess(turn)
+	require.ErrorIs(t, err, agent.ErrOffersMissing)
+}

@@ -1,6 +1,10 @@
 package bargain
 
-import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+import (
+	"math"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
 
 // Course is one party's part of a session in which two parties make offers in turn, as on chain. A round is
 // one offer, and party 0 makes the first. The course has the [State] that the party's strategy receives, so
@@ -18,6 +22,8 @@ type Course struct {
 	round, rounds int
 	// price is the number of the price's issue; -1 if the domain has none.
 	price int
+	// own is the strategy's move at the latest turn, and moved the same within the limits.
+	own, moved Action
 }
 
 // NewCourse starts a strategy with the number self, which is 0 or 1, before the first of rounds offers.
@@ -86,14 +92,34 @@ func (c *Course) Respond(least, most uint64) Action {
 	state := &c.state
 	state.Step, state.Time = min(c.round/2, max(state.Steps-1, 0)), c.time()
 	state.Least, state.Most, state.Last = least, most, c.rounds-c.round < 2
-	action := c.negotiator.Respond(state)
+	c.own = c.negotiator.Respond(state)
+	c.moved = c.own
 	switch {
-	case action.Move == MoveOffer:
-		return c.limit(action)
-	case action.Move == MoveAccept && (state.Offer == NoOutcome || state.By == c.self):
-		return End("there is no offer to accept")
+	case c.own.Move == MoveOffer:
+		c.moved = c.limit(c.own)
+	case c.own.Move == MoveAccept && (state.Offer == NoOutcome || state.By == c.self):
+		c.moved = End("there is no offer to accept")
 	}
-	return action
+	return c.moved
+}
+
+// Play plays the party's earlier turns again and returns its move at the next one. Offers are the outcomes of
+// all rounds so far, as in Observe, and standing is the offer that the party can accept, as in Stand. Limits is
+// called once for each round in its order, the next one included, and returns the arguments of Respond. If nil,
+// prices have no limits. The course must be new.
+func (c *Course) Play(offers []Outcome, standing Outcome, limits func() (least, most uint64)) Action {
+	if limits == nil {
+		limits = func() (uint64, uint64) { return 0, math.MaxUint64 }
+	}
+	for _, o := range offers {
+		least, most := limits()
+		if c.round%2 == c.self {
+			c.Respond(least, most)
+		}
+		c.Observe(o)
+	}
+	c.Stand(standing)
+	return c.Respond(limits())
 }
 
 // limit returns the move that the limits allow instead of an offer.

@@ -33,6 +33,10 @@
 // if the outcome is below its reservation value, before or after that. A seller's utility of a price is
 // before the fee: [agent.Limits] limit its payment.
 //
+// # Other decisions
+//
+// With Choose, a caller such as a language model chooses each move, from the strategy's assessment of the turn.
+//
 // # Proofs
 //
 // With Commit, each document has the commitment of package proof, and the hash of the document that the offer

@@ -32,6 +32,10 @@ type Player struct {
 	// Commit returns the commitment to the strategy: see package proof. It is called before every move, and must
 	// return the same for the same negotiation, also after a restart. If nil, documents carry none.
 	Commit func(negotiation *haggle.Snapshot) ([32]byte, error)
+	// Choose returns the move at a turn, from the strategy's assessment. It must not accept if the state has no
+	// standing offer, and its offers must be rational and in the limits of the state. If nil, the strategy's move
+	// is made. An error is returned instead of the move.
+	Choose func(ctx context.Context, turn agent.Turn, assessed bargain.Assessment) (bargain.Action, error)
 	// Decided is called with each move before it is carried out. If nil, it is not called. An error of Decided
 	// is returned instead of the move.
 	Decided func(turn agent.Turn, move Move) error
@@ -97,7 +101,10 @@ func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, e
 			return nil, fmt.Errorf("issues: commit to the strategy: %w", err)
 		}
 	}
-	action := p.respond(turn, rounds, offer.outcome)
+	action, err := p.respond(ctx, turn, rounds, offer.outcome)
+	if err != nil {
+		return nil, err
+	}
 	move.Move, move.Reason = action.Move, action.Reason
 	decision, err := p.decision(ctx, turn, action.Outcome, offer, committed, &move)
 	if err != nil {
@@ -194,8 +201,10 @@ func (p *Player) standing(
 	return standing{outcome, hash}, nil, nil
 }
 
-// respond plays the strategy's earlier turns again, and returns its move at this one.
-func (p *Player) respond(turn agent.Turn, rounds memory, standing bargain.Outcome) bargain.Action {
+// respond plays the strategy's earlier turns again, and returns its move at this one, or that of Choose.
+func (p *Player) respond(
+	ctx context.Context, turn agent.Turn, rounds memory, standing bargain.Outcome,
+) (bargain.Action, error) {
 	n := &turn.Negotiation.Negotiation
 	outcomes := make([]bargain.Outcome, n.CurrentRound)
 	for i := range outcomes {
@@ -205,5 +214,25 @@ func (p *Player) respond(turn agent.Turn, rounds memory, standing bargain.Outcom
 		}
 	}
 	player := onchain.Player{Strategy: p.Strategy, Preferences: p.Preferences}
-	return player.Replay(n, turn.Side, outcomes, standing, p.Seed)
+	if p.Choose == nil {
+		return player.Replay(n, turn.Side, outcomes, standing, p.Seed), nil
+	}
+	action, err := p.Choose(ctx, turn, player.Assess(n, turn.Side, outcomes, standing, p.Seed))
+	if err == nil {
+		err = p.checkChosen(action, standing)
+	}
+	return action, err
+}
+
+// checkChosen returns an error if a move of Choose cannot be carried out.
+func (p *Player) checkChosen(action bargain.Action, standing bargain.Outcome) error {
+	switch {
+	case action.Move == bargain.MoveAccept && standing == bargain.NoOutcome:
+		return errors.New("issues: Choose accepts, and no offer can be accepted")
+	case action.Move == bargain.MoveOffer && !p.Preferences.Domain().Has(action.Outcome):
+		return errors.New("issues: Choose offers an unknown outcome")
+	case action.Move == bargain.MoveOffer && !p.Preferences.IsRational(action.Outcome):
+		return errors.New("issues: Choose offers an outcome below the reservation value")
+	}
+	return nil
 }

@@ -99,8 +99,16 @@ type Offer struct {
 func (p *Player) Respond(
 	n *protocol.Negotiation, side protocol.OfferSide, offers []Offer, seed uint64,
 ) bargain.Action {
-	outcomes := make([]bargain.Outcome, len(offers))
-	standing := bargain.NoOutcome
+	outcomes, standing := p.Outcomes(n, side, offers)
+	return p.Replay(n, side, outcomes, standing, seed)
+}
+
+// Outcomes returns the outcomes of all offers so far, the oldest first, and the offer that a side can accept at
+// its turn: the arguments of [Player.Replay] for [Player.Respond].
+func (p *Player) Outcomes(
+	n *protocol.Negotiation, side protocol.OfferSide, offers []Offer,
+) (outcomes []bargain.Outcome, standing bargain.Outcome) {
+	outcomes, standing = make([]bargain.Outcome, len(offers)), bargain.NoOutcome
 	for i, offer := range offers {
 		outcomes[i] = p.outcome(side, offer.Amount)
 		standing = outcomes[i]
@@ -111,7 +119,7 @@ func (p *Player) Respond(
 	case n.HasMidpoint():
 		standing = p.outcome(side, n.CurrentOfferAmount)
 	}
-	return p.Replay(n, side, outcomes, standing, seed)
+	return outcomes, standing
 }
 
 // Replay returns a side's move in a negotiation at its turn, over any domain. Outcomes are those of all
@@ -125,16 +133,29 @@ func (p *Player) Replay(
 	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
 	seed uint64,
 ) bargain.Action {
-	course, replay := p.start(n.MaxRounds, side, seed), RulesOf(n, n.CreatedAt).Negotiation()
-	for _, o := range outcomes {
-		if replay.Turn() == side {
-			course.Respond(replay.OfferRange())
-		}
-		course.Observe(o)
+	return p.start(n.MaxRounds, side, seed).Play(outcomes, standing, ranges(n))
+}
+
+// Assess returns a side's assessment of its turn in a negotiation. The arguments are those of Replay.
+func (p *Player) Assess(
+	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
+	seed uint64,
+) bargain.Assessment {
+	return bargain.Assess(standing, func(standing bargain.Outcome) *bargain.Course {
+		course := p.start(n.MaxRounds, side, seed)
+		course.Play(outcomes, standing, ranges(n))
+		return course
+	})
+}
+
+// ranges returns a function that returns the range of offers of each round, in their order.
+func ranges(n *protocol.Negotiation) func() (least, most uint64) {
+	replay := RulesOf(n, n.CreatedAt).Negotiation()
+	return func() (least, most uint64) {
+		least, most = replay.OfferRange()
 		Apply(replay, replay.Turn(), 0, 0) // the range of the next offer does not depend on the price
+		return least, most
 	}
-	course.Stand(standing)
-	return course.Respond(replay.OfferRange())
 }
 
 // start returns the course of the player before the first round.
