@@ -65,6 +65,7 @@ require (
 	github.com/prometheus/procfs v0.22.0
 	github.com/riverqueue/river/riverdriver v0.31.0
 	github.com/riverqueue/river/riverdriver/riversqlite v0.31.0
+	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/tmaxmax/go-sse v0.12.0
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.71.0
 )
