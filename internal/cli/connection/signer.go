@@ -198,8 +198,8 @@ func WalletName(name string) string {
 	return before + "://" + host[strings.LastIndex(host, "@")+1:]
 }
 
-// MessageKey returns the key of --keypair for signing messages that are no transactions. A policy limits what its
-// wallet pays, not what it says, so it does not apply. A wallet service signs only transactions.
+// MessageKey returns the key of --keypair for signing messages that are no transactions. The policy does
+// not apply: it limits payments. A wallet service signs only transactions.
 func (f *Flags) MessageKey(ctx context.Context) (ed25519.PrivateKey, error) {
 	if _, err := f.Signer(ctx); err != nil {
 		return nil, err

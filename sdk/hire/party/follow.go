@@ -87,7 +87,7 @@ func (t *tracked) follow(ctx context.Context) {
 // step processes the messages that have arrived, and answers, or waits. over reports that nothing is left to do.
 func (t *tracked) step(ctx context.Context) (over bool, err error) {
 	select {
-	case <-t.changed: // the queue shows what has changed
+	case <-t.changed: // the queue shows the change
 	default:
 	}
 	for m := t.pop(); m != nil; m = t.pop() {
