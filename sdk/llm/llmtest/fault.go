@@ -160,17 +160,17 @@ func SlowBody(pause time.Duration) Fault {
 func EnormousBody() Fault {
 	return Fault{name: "enormous body", write: func(x *exchange, body []byte) bool {
 		x.writer.Header().Set("Content-Type", "application/json")
-		return pad(x.writer, body)
+		return pad(x.writer, body, 64)
 	}}
 }
 
-// pad writes a response with a field of 64 MiB in front of the others.
-func pad(w io.Writer, body []byte) bool {
+// pad writes a response with a long field in front of the others.
+func pad(w io.Writer, body []byte, mebibytes int) bool {
 	if _, err := io.WriteString(w, `{"padding":"`); err != nil {
 		return false
 	}
 	piece := []byte(strings.Repeat("a", 64<<10))
-	for range 1024 {
+	for range 16 * mebibytes {
 		if _, err := w.Write(piece); err != nil {
 			return false
 		}
@@ -179,13 +179,13 @@ func pad(w io.Writer, body []byte) bool {
 	return err == nil
 }
 
-// CompressedBody sends a valid response of 64 MiB that is compressed to some KiB.
+// CompressedBody sends a valid response of 4 MiB that is compressed to some KiB.
 func CompressedBody() Fault {
 	return Fault{name: "compressed body", write: func(x *exchange, body []byte) bool {
 		x.writer.Header().Set("Content-Type", "application/json")
 		x.writer.Header().Set("Content-Encoding", "gzip")
 		compressor := gzip.NewWriter(x.writer)
-		pad(compressor, body)
+		pad(compressor, body, 4)
 		_ = compressor.Close()
 		return false
 	}}
