@@ -1,17 +1,22 @@
 package hire
 
 import (
+	"context"
 	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// docs/HIRE.md has the limits, the states, the reasons and a message as this package has them.
+// docs/HIRE.md has the limits, paths, states, reasons, a message and a request as this package has them.
 func TestPageAgreesWithThePackage(t *testing.T) {
 	content, err := os.ReadFile("../../docs/HIRE.md")
 	require.NoError(t, err)
@@ -28,6 +33,14 @@ func TestPageAgreesWithThePackage(t *testing.T) {
 		"```\n" + string(m.signed) + "\n" + m.signature + "\n" + string(m.Hash()) + "\n```",
 		"`" + Address(public) + "`", "`" + DIDKey(public) + "`", states(),
 		fmt.Sprintf("at most %d KiB", MaxSize>>10), fmt.Sprintf("at most %d nested", MaxDepth),
+		fmt.Sprintf("at most %d messages", MaxMessages), fmt.Sprintf("at most %d MiB", MaxDelivery>>20),
+		fmt.Sprintf("%d minutes after `created`", int(maxSignatureLife.Minutes())),
+		fmt.Sprintf("%d s from the receiver's clock", int(maxSkew.Seconds())),
+		fmt.Sprintf("%d s without data", int(silenceLimit.Seconds())),
+		"`GET " + CardPath + "`", "`POST " + InboxPath + "`", "`GET " + EventsPath + "?agent=ID`",
+		"`GET " + ConversationsPath + "?agent=ID`", "`GET " + LogPath + "?agent=ID&conversation_id=C&seeker=S`",
+		"`PUT " + DeliveriesPath + "SHA256?agent=ID&conversation_id=C&seeker=S`",
+		"`GET " + DeliveriesPath + "SHA256?agent=ID`", signedExample(t),
 	} {
 		require.Contains(t, page, text)
 	}
@@ -38,6 +51,30 @@ func TestPageAgreesWithThePackage(t *testing.T) {
 		documented = append(documented, Reason(row[1]))
 	}
 	require.Equal(t, Reasons(), documented)
+}
+
+// signedExample returns a signed request of the key of 32 zero bytes, after the text that it signs.
+func signedExample(t *testing.T) string {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	public := key.Public().(ed25519.PublicKey)
+	params := signatureParams()
+	params.Nonce, params.KeyID, params.Algorithm = strings.Repeat("A", 43), httpsig.EncodePublicKey(public), "ed25519"
+	target := EventsPath + "?agent=" + Address(public)
+	r := signedRequest(t, http.MethodGet, target, "", params, key)
+	agent, err := Authenticate(r, origin, func(_ context.Context, id string) (ed25519.PublicKey, error) {
+		return KeyOf(id)
+	}, start)
+	require.NoError(t, err)
+	require.Equal(t, Address(public), agent)
+
+	input, value := r.Header.Get("Signature-Input"), r.Header.Get("Signature")
+	base := fmt.Sprintf("\"@method\": GET\n\"@authority\": agent.example\n\"@path\": %s\n\"@query\": ?agent=%s\n"+
+		"\"@signature-params\": %s", EventsPath, Address(public), strings.TrimPrefix(input, "sig1="))
+	signature, err := base64.StdEncoding.DecodeString(strings.Trim(strings.TrimPrefix(value, "sig1="), ":"))
+	require.NoError(t, err)
+	require.True(t, ed25519.Verify(public, []byte(base), signature))
+	return fmt.Sprintf("```\n%s\n```\n\nThe request:\n\n```\nGET %s HTTP/1.1\nHost: agent.example\n"+
+		"Signature-Input: %s\nSignature: %s\n```", base, target, input, value)
 }
 
 // states returns the table of the types that each role may send.
