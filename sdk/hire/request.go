@@ -132,7 +132,7 @@ func refusalIn(response *http.Response, to string) error {
 	var document refusalDocument
 	data, err := io.ReadAll(io.LimitReader(response.Body, MaxSize))
 	if err == nil && json.Unmarshal(data, &document) == nil && slices.Contains(Reasons(), document.Reason) {
-		return refuse(document.Reason, "refused by the %s", to)
+		return refuse(document.Reason, "%s: refused", to)
 	}
 	return fmt.Errorf("hire: %s: status %d without a reason", to, response.StatusCode)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go/base58"
 )
 
-// Hash is the SHA-256 of a signed message in canonical form, in lower-case hexadecimal digits.
+// Hash is the SHA-256 of a signed message in canonical form, or of a delivery, in lower-case hexadecimal digits.
 type Hash string
 
 // Time is a timestamp of RFC 3339 in UTC, as it is written in the message.
