@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/hire/store/queries"
+	"github.com/haggle-protocol/haggle/internal/hire/store/schema"
+	"github.com/haggle-protocol/haggle/sdk/store/database"
+	"github.com/haggle-protocol/haggle/sdk/store/postgres"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
+)
+
+// ErrNotFound: the row does not exist.
+var ErrNotFound = errors.New("hire: not found")
+
+const (
+	// readers is the number of read-only connections to a SQLite file.
+	readers = 4
+	// connections limits connections to PostgreSQL.
+	connections = 16
+)
+
+var home = database.Schema{
+	Kind: "home database", VersionTable: "hire_schema_version", Migrations: schema.Files,
+	Readers: readers, Connections: connections,
+}
+
+// Store is an open database. Its methods may be called from several goroutines.
+type Store struct {
+	database *database.Database
+	// read contains prepared statements for single reads, write for transactions.
+	read, write *queries.Queries
+}
+
+// Open opens a database, and creates or migrates its tables. The address is a postgres:// URL or a path of a
+// SQLite file. The errors are those of package database.
+func Open(ctx context.Context, address string) (*Store, error) {
+	var opened *database.Database
+	var err error
+	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+		opened, err = postgres.OpenDatabase(ctx, address, home)
+	} else {
+		opened, err = sqlite.OpenFile(ctx, address, home)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{database: opened}
+	if s.read, err = queries.Prepare(ctx, opened.Reader); err == nil {
+		s.write, err = queries.Prepare(ctx, opened.DB)
+	}
+	if err != nil {
+		return nil, errors.Join(s.failed(ctx, err), opened.Close())
+	}
+	return s, nil
+}
+
+// String returns the name of the database. It contains no password.
+func (s *Store) String() string { return s.database.Name }
+
+// Close closes the database.
+func (s *Store) Close() error {
+	return errors.Join(s.read.Close(), s.write.Close(), s.database.Close())
+}
+
+// Ready returns an error if the database does not respond.
+func (s *Store) Ready(ctx context.Context) error {
+	_, err := s.read.CountOpen(ctx, 0, 1)
+	return s.failed(ctx, err)
+}
+
+func (s *Store) failed(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return s.database.Failed(ctx, err)
+}
+
+// Tx is a transaction that writes. It is not safe for concurrent use.
+type Tx struct {
+	store   *Store
+	tx      *database.Tx
+	queries *queries.Queries
+}
+
+// Begin begins a transaction. The end of ctx cancels it.
+func (s *Store) Begin(ctx context.Context) (*Tx, error) {
+	tx, err := s.database.Begin(ctx)
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	return &Tx{s, tx, s.write.WithTx(tx.Tx)}, nil
+}
+
+// Commit commits the transaction. After an error the writes may have happened.
+func (t *Tx) Commit() error {
+	if err := t.tx.Commit(); err != nil {
+		return fmt.Errorf("%s %s: %w", home.Kind, t.store, err)
+	}
+	return nil
+}
+
+// Cancel rolls the transaction back. After Commit it does nothing.
+func (t *Tx) Cancel() error { return t.tx.Cancel() }
+
+// micros returns a time as the database stores it; zero for the zero time.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// timeOf returns a stored time in UTC.
+func timeOf(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
