@@ -1,0 +1,261 @@
+package service_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/hire/hiretest"
+	"github.com/haggle-protocol/haggle/internal/hire/service"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// chain has negotiations that a test has opened.
+type chain struct {
+	lock         sync.Mutex
+	negotiations map[solana.PublicKey]*haggle.Snapshot
+	// looks counts the requests for negotiations.
+	looks int
+	// looked has a value after each request.
+	looked chan struct{}
+}
+
+var settlementKey = hiretest.Named("settlement").Key
+
+// settled adds a settlement with an empty chain to the configuration of a home.
+func settled(on *chain) func(*service.Config) {
+	return func(c *service.Config) {
+		*on = chain{negotiations: map[solana.PublicKey]*haggle.Snapshot{}, looked: make(chan struct{}, 1)}
+		c.Settlement = &service.Settlement{
+			Key: settlementKey, Genesis: solana.Hash{9}, Assets: escrow.Assets("devnet"), Snapshots: on.snapshots,
+		}
+	}
+}
+
+func (c *chain) snapshots(_ context.Context, addresses ...solana.PublicKey) (all []*haggle.Snapshot, err error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, address := range addresses {
+		c.looks++
+		all = append(all, c.negotiations[address])
+	}
+	select {
+	case c.looked <- struct{}{}:
+	default:
+	}
+	return all, nil
+}
+
+// open creates the negotiation that the deal of a conversation requires, after a change.
+func (c *chain) open(t *testing.T, h *home, k *hiretest.Talk, change func(*haggle.Snapshot)) escrow.Terms {
+	t.Helper()
+	terms, err := escrow.Of(h.state(t, k), k.Seeker.Public(), k.Worker.Public(), escrow.Assets("devnet"))
+	require.NoError(t, err)
+	address, err := terms.Address()
+	require.NoError(t, err)
+	created := h.now().Unix()
+	n := &haggle.Snapshot{Address: address, Time: created, Negotiation: protocol.Negotiation{
+		Buyer: terms.Seeker, Seller: terms.Worker, SessionID: terms.Session, TokenMint: terms.Mint,
+		EscrowAmount: terms.Price, ServiceHash: terms.Service, MaxRounds: 1, ResponseWindow: 300,
+		GlobalDeadline: created + 1800, TurnDeadline: created + 1800, CreatedAt: created, Arbiter: terms.Arbiter,
+		ReviewHours: 24, MilestoneBps: [8]uint16{10_000}, MilestoneDeadline: terms.Deadline.Unix() + 24*3600 + 60,
+	}}
+	change(n)
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.negotiations[address] = n
+	return terms
+}
+
+func asRequired(*haggle.Snapshot) {}
+
+// Both sides get one copy of the contract, by two homes with one database as well.
+func TestContractIsSignedOnceTheEscrowIsOnChain(t *testing.T) {
+	on := new(chain)
+	onBoth(t, settled(on), func(t *testing.T, h *home) {
+		k := h.talk()
+		h.agree(t, k)
+		before := h.state(t, k)
+		h.run(t)
+		h.another(t).run(t)
+		<-on.looked
+		require.Empty(t, h.state(t, k).SeekerContract, "there is no escrow")
+		terms := on.open(t, h, k, asRequired)
+
+		settlement, err := terms.Settlement(solana.Hash{9})
+		require.NoError(t, err)
+		copies := map[string]*hire.Message{}
+		for agent, after := range map[string]int64{k.Seeker.ID: 2, k.Worker.ID: 2} {
+			m := h.received(t, agent, after, 1)[0]
+			copies[agent] = m
+			require.NoError(t, m.Verify(settlementKey.Public().(ed25519.PublicKey)))
+			require.Equal(t, &hire.Contract{
+				Reply: hire.Reply{InReplyTo: before.Last}, Terms: before.Terms, SeekerAccept: before.SeekerAccept,
+				WorkerAccept: before.WorkerAccept, Settlement: settlement,
+			}, m.Payload())
+		}
+		after := h.state(t, k)
+		require.Equal(t, copies[k.Seeker.ID].Hash(), after.SeekerContract)
+		require.Equal(t, copies[k.Worker.ID].Hash(), after.WorkerContract)
+		require.Len(t, h.messages(t, k), 6, "each side has one copy")
+		require.Equal(t, hire.ReasonDuplicate, reasonOf(t, h.Receive(t.Context(), copies[k.Seeker.ID])))
+
+		// Nothing is left to do for the deal.
+		awaiting, err := h.config.Store.AwaitingContract(t.Context(), h.now().Add(-time.Hour))
+		require.NoError(t, err)
+		require.Empty(t, awaiting)
+		page, err := h.Conversations(t.Context(), service.Selection{Agent: k.Worker.ID, Open: true})
+		require.NoError(t, err)
+		require.Empty(t, page.States)
+		page, err = h.Conversations(t.Context(), service.Selection{Agent: k.Worker.ID, Session: &terms.Session})
+		require.NoError(t, err)
+		require.Len(t, page.States, 1)
+	})
+}
+
+// The settlement key signs contracts at home only: no stranger has it, and nobody can forge its messages.
+func TestContractFromOutsideIsRefused(t *testing.T) {
+	on := new(chain)
+	onBoth(t, settled(on), func(t *testing.T, h *home) {
+		k := h.talk()
+		h.agree(t, k)
+		state := h.state(t, k)
+		terms := on.open(t, h, k, asRequired)
+		contract, err := escrow.Contract(state, terms, solana.Hash{9})
+		require.NoError(t, err)
+		for name, c := range map[string]struct {
+			from, key hiretest.Agent
+			reason    hire.Reason
+		}{
+			"by a party":  {hiretest.Named("settlement"), k.Seeker, hire.ReasonParty},
+			"by its key":  {hiretest.Named("settlement"), hiretest.Named("settlement"), hire.ReasonParty},
+			"as a party":  {k.Seeker, k.Seeker, hire.ReasonRole},
+			"as a system": {hiretest.Named("another"), hiretest.Named("another"), hire.ReasonRole},
+		} {
+			m := hiretest.Sign(t, c.key, hire.Draft{
+				From: c.from.ID, To: k.Worker.ID, At: h.now(), Conversation: k.Conversation, Payload: contract,
+			})
+			require.Equal(t, c.reason, reasonOf(t, h.Receive(t.Context(), m)), name)
+		}
+	})
+}
+
+// A process that was killed between the two copies has sent one of them. The next process sends the other
+// one, with the same settlement, even if the negotiation no longer exists.
+func TestSecondCopyFollowsAfterARestart(t *testing.T) {
+	on := new(chain)
+	onBoth(t, settled(on), func(t *testing.T, h *home) {
+		for _, seekerFirst := range []bool{true, false} {
+			k := h.talk()
+			h.agree(t, k)
+			contract, err := escrow.Contract(h.state(t, k), on.open(t, h, k, asRequired), solana.Hash{9})
+			require.NoError(t, err)
+			on.negotiations = map[solana.PublicKey]*haggle.Snapshot{}
+			first, second := k.Seeker, k.Worker
+			if !seekerFirst {
+				first, second = second, first
+			}
+			require.NoError(t, h.SendCopy(t.Context(), idOf(k), hiretest.Sign(t, hiretest.Named("settlement"), hire.Draft{
+				From: hiretest.Named("settlement").ID, To: first.ID, At: h.now(), Conversation: k.Conversation,
+				Payload: contract,
+			})))
+			h.reopen(t)
+			before := last(t, h, second.ID)
+			require.NoError(t, h.LookForEscrows(t.Context()))
+			require.Equal(t, contract, h.received(t, second.ID, int64(before), 1)[0].Payload())
+			require.Len(t, h.messages(t, k), 6)
+		}
+	})
+}
+
+// A negotiation that differs from the terms, and a deal that cannot be settled, get no contract, and are
+// logged once.
+func TestOtherEscrowGetsNoContract(t *testing.T) {
+	on := new(chain)
+	onBoth(t, settled(on), func(t *testing.T, h *home) {
+		wrong, right, unsettled := h.talk(), h.talk(), h.talk()
+		h.agree(t, wrong)
+		h.agree(t, right)
+		h.send(t, unsettled, hire.RoleSeeker, hire.TypeProposal)
+		unsettled.Terms.Price = "4 DOGE"
+		counter := unsettled.Payload(hire.TypeCounter, h.now()).(*hire.Counter)
+		counter.Price = "4 DOGE"
+		m := hiretest.Sign(t, h.worker, hire.Draft{
+			From: h.worker.ID, To: unsettled.Seeker.ID, At: h.now(), Conversation: unsettled.Conversation, Payload: counter,
+		})
+		require.NoError(t, h.Receive(t.Context(), m))
+		unsettled.Stored(m)
+		h.send(t, unsettled, hire.RoleSeeker, hire.TypeAccept)
+		h.send(t, unsettled, hire.RoleWorker, hire.TypeAccept)
+		on.open(t, h, wrong, func(n *haggle.Snapshot) { n.Arbiter = n.Buyer })
+		on.open(t, h, right, asRequired)
+		for range 2 {
+			require.NoError(t, h.LookForEscrows(t.Context()))
+			h.pass(time.Second)
+		}
+		require.NotEmpty(t, h.state(t, right).SeekerContract)
+		for _, k := range []*hiretest.Talk{wrong, unsettled} {
+			require.Empty(t, h.state(t, k).SeekerContract)
+			require.Len(t, h.messages(t, k), 4)
+		}
+		require.Equal(t, 1, strings.Count(h.log.String(), "arbiter is"))
+		require.Equal(t, 1, strings.Count(h.log.String(), "deal without a settlement"))
+	})
+}
+
+// The home looks for an escrow for an hour, and then no more. A new deal is looked for again.
+func TestHomeStopsLookingForAnEscrow(t *testing.T) {
+	on := new(chain)
+	onBoth(t, settled(on), func(t *testing.T, h *home) {
+		k := h.talk()
+		h.agree(t, k)
+		require.NoError(t, h.LookForEscrows(t.Context()))
+		require.Equal(t, 1, on.looks)
+		require.NoError(t, h.LookForEscrows(t.Context()))
+		require.Equal(t, 1, on.looks, "the next look is later")
+		on.looks = 0
+		for passed := time.Duration(0); passed < 2*time.Hour; passed += time.Second {
+			h.pass(time.Second)
+			require.NoError(t, h.LookForEscrows(t.Context()))
+		}
+		require.InDelta(t, 120+480/5+3000/30, on.looks, 5)
+		on.open(t, h, k, asRequired)
+		h.agree(t, k)
+		on.open(t, h, k, asRequired)
+		require.NoError(t, h.LookForEscrows(t.Context()))
+		require.NotEmpty(t, h.state(t, k).WorkerContract)
+	})
+}
+
+// A chain that does not respond delays contracts, and nothing else.
+func TestChainThatFailsIsAskedAgain(t *testing.T) {
+	on := new(chain)
+	h := newHome(t, t.TempDir()+"/home.db", settled(on))
+	failing := true
+	h.config.Settlement.Snapshots = func(ctx context.Context, all ...solana.PublicKey) ([]*haggle.Snapshot, error) {
+		if failing {
+			return nil, errors.New("no node responds")
+		}
+		return on.snapshots(ctx, all...)
+	}
+	k := h.talk()
+	h.agree(t, k)
+	on.open(t, h, k, asRequired)
+	require.ErrorContains(t, h.LookForEscrows(t.Context()), "no node responds")
+	require.Empty(t, h.state(t, k).SeekerContract)
+	failing = false
+	h.pass(time.Second)
+	require.NoError(t, h.LookForEscrows(t.Context()))
+	require.NotEmpty(t, h.state(t, k).SeekerContract)
+	require.NotEmpty(t, h.state(t, k).WorkerContract)
+}
