@@ -1,0 +1,98 @@
+package transport
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/haggle-protocol/haggle/internal/hire/service"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// HealthPath is the path of the health check.
+const HealthPath = "/healthz"
+
+// Connection limits.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 16 << 10
+	// transferTimeout bounds the transfer of a delivery.
+	transferTimeout = time.Minute
+	// eventTimeout bounds the write of an event or a log entry.
+	eventTimeout = 10 * time.Second
+	// maxTransfers limits concurrent deliveries.
+	maxTransfers = 8
+	// defaultHeartbeat is the interval of comments in quiet streams, so that both sides notice a lost
+	// connection.
+	defaultHeartbeat = 15 * time.Second
+)
+
+// Config describes a home's server. Service, Origin and Card are required.
+type Config struct {
+	Service *service.Service
+	// Origin is the home's id. Signed requests must be for its host.
+	Origin string
+	// Card is the home's signed card in canonical form: see [hire.SignCard].
+	Card []byte
+	// Heartbeat is the interval of comments in quiet streams. If zero, 15 s is used.
+	Heartbeat time.Duration
+	// Log receives problems. If nil, slog.Default is used.
+	Log *slog.Logger
+}
+
+// handler serves a home's requests.
+type handler struct {
+	Config
+	transfers *semaphore.Weighted
+}
+
+// NewServer returns a server with time limits for slow clients. Shutdown ends all streams and waits for the
+// other requests. NewServer returns an error unless the card belongs to the origin.
+func NewServer(config Config) (*http.Server, error) {
+	if _, err := hire.ParseCard(config.Card, config.Origin); err != nil {
+		return nil, err
+	}
+	config.Log = cmp.Or(config.Log, slog.Default())
+	config.Heartbeat = cmp.Or(config.Heartbeat, defaultHeartbeat)
+	h := &handler{Config: config, transfers: semaphore.NewWeighted(maxTransfers)}
+	server := &http.Server{
+		Handler: h.mux(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(config.Log.Handler(), slog.LevelWarn),
+	}
+	server.RegisterOnShutdown(config.Service.EndStreams)
+	return server, nil
+}
+
+func (h *handler) mux() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+hire.CardPath, h.card)
+	mux.Handle(hire.InboxPath, hire.Inbox(h.Service.Receive, h.Log))
+	mux.HandleFunc("GET "+hire.EventsPath, h.signed(h.events, "after"))
+	mux.HandleFunc("GET "+hire.ConversationsPath, h.signed(h.conversations, "open", "session", "after"))
+	mux.HandleFunc("GET "+hire.LogPath, h.signed(h.log, "conversation_id", "seeker"))
+	mux.HandleFunc("PUT "+hire.DeliveriesPath+"{hash}", h.signed(h.deliver, "conversation_id", "seeker"))
+	mux.HandleFunc("GET "+hire.DeliveriesPath+"{hash}", h.signed(h.delivery))
+	mux.HandleFunc("GET "+HealthPath, h.health)
+	return mux
+}
+
+func (h *handler) card(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(h.Card)
+}
+
+func (h *handler) health(w http.ResponseWriter, r *http.Request) {
+	if err := h.Service.Ready(r.Context()); err != nil {
+		h.Log.ErrorContext(r.Context(), "not ready", "error", err)
+		http.Error(w, "database: no response", http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = w.Write([]byte("ready\n"))
+}
