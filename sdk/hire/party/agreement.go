@@ -88,7 +88,7 @@ func (s *settler) inConversation(
 		}
 	}
 	for _, d := range c.deals {
-		a, err := s.agreementOf(ctx, t.contractOf(d), d.state)
+		a, err := s.agreementOf(ctx, t.contractOf(d), d)
 		if err == nil && a.Negotiation == address {
 			kept, _ := s.keep(a)
 			return kept, nil

@@ -31,6 +31,8 @@ type deal struct {
 	asset hire.Asset
 	offer Offer
 	text  Text
+	// hasContract reports whether the home has sent a copy of the contract.
+	hasContract bool
 }
 
 // apply adds a message that arrived at the home at a time. It changes nothing if it returns an error.
@@ -42,6 +44,7 @@ func (c *conversation) apply(m *hire.Message, at time.Time) error {
 	isNewDeal := next.Deal != c.state.Deal
 	c.state = next
 	if m.Payload().Type() == hire.TypeContract {
+		c.deals[len(c.deals)-1].hasContract = true // Next has found both accepts
 		return nil
 	}
 	c.latest = m

@@ -166,9 +166,7 @@ func (t *tracked) settle(ctx context.Context, now time.Time) (over bool) {
 	for ; t.agreed < len(c.deals); t.agreed++ {
 		r.agreed(ctx, t.contractOf(c.deals[t.agreed]), c.deals[t.agreed])
 	}
-	result := Result{Contract: Contract{
-		Conversation: c.id, Counterpart: c.counterpart, Deal: c.state.Deal, Terms: c.state.Terms, Text: c.text,
-	}}
+	result := Result{Contract: Contract{Conversation: c.id, Counterpart: c.counterpart, Deal: c.state.Deal}}
 	switch c.phase(now) {
 	case hire.PhaseNegotiating:
 		return false

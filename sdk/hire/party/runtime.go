@@ -110,10 +110,13 @@ func (r *runtime) isMine(seeker, worker string) bool {
 // receive passes a message of the stream to its conversation.
 func (r *runtime) receive(ctx context.Context, m *hire.Message) {
 	if m.From() == r.rules.System {
-		// A contract changes nothing: the runtime follows the escrow on chain.
+		// A contract permits nothing: the runtime follows the escrow on chain.
 		if err := r.verify(ctx, m); err != nil {
 			r.report(m.Conversation(), fmt.Errorf("message of the home: %w", err))
 			return
+		}
+		if contract, is := m.Payload().(*hire.Contract); is && r.settler != nil {
+			r.settler.contract(contract)
 		}
 		r.observe(m)
 		return

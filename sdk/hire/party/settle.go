@@ -34,12 +34,21 @@ type agreement struct {
 	Contract
 	terms    escrow.Terms
 	delivery *Delivery
+	// contracted is closed once the home has signed the contract.
+	contracted   chan struct{}
+	contractOnce sync.Once
 }
+
+// setContracted records that the home has signed the contract.
+func (a *agreement) setContracted() { a.contractOnce.Do(func() { close(a.contracted) }) }
 
 // Time limits of a settlement.
 const (
 	// joinLimit is the time after an agreement until which a worker waits for the escrow.
 	joinLimit = time.Hour
+	// contractLimit is the time for which a worker waits for the contract before it works without: the escrow on chain
+	// is proof enough, but then the log shows the contract before the delivery.
+	contractLimit = 15 * time.Second
 	// createLimit is the time for which a seeker repeats a creation that fails.
 	createLimit = 5 * time.Minute
 	// mostOpen is the number of a worker's open negotiations. Each is an agreement, so the default of package agent,
@@ -99,7 +108,7 @@ func (r *runtime) agreed(ctx context.Context, contract Contract, d deal) {
 		r.ended(Result{Outcome: Agreed, Contract: contract})
 		return
 	}
-	a, err := r.settler.agreementOf(ctx, contract, d.state)
+	a, err := r.settler.agreementOf(ctx, contract, d)
 	if err != nil {
 		r.ended(Result{Outcome: Unsettled, Contract: contract, Err: err})
 		return
@@ -115,7 +124,7 @@ func (r *runtime) agreed(ctx context.Context, contract Contract, d deal) {
 }
 
 // agreementOf returns the agreement of a deal.
-func (s *settler) agreementOf(ctx context.Context, contract Contract, state hire.State) (*agreement, error) {
+func (s *settler) agreementOf(ctx context.Context, contract Contract, d deal) (*agreement, error) {
 	counterpart, err := s.runtime.Resolver.Resolve(ctx, contract.Counterpart)
 	if err != nil {
 		return nil, err
@@ -124,11 +133,15 @@ func (s *settler) agreementOf(ctx context.Context, contract Contract, state hire
 	if s.runtime.role == hire.RoleWorker {
 		seeker, worker = worker, seeker
 	}
-	terms, err := escrow.Of(state, seeker, worker, s.runtime.Assets)
+	terms, err := escrow.Of(d.state, seeker, worker, s.runtime.Assets)
 	if err == nil {
 		contract.Negotiation, err = terms.Address()
 	}
-	return &agreement{Contract: contract, terms: terms}, err
+	a := &agreement{Contract: contract, terms: terms, contracted: make(chan struct{})}
+	if d.hasContract {
+		a.setContracted()
+	}
+	return a, err
 }
 
 // keep returns the known agreement of the negotiation, or adds this one.
@@ -140,6 +153,19 @@ func (s *settler) keep(a *agreement) (kept *agreement, isNew bool) {
 	}
 	s.agreements[a.Negotiation] = a
 	return a, true
+}
+
+// contract records a contract of the home.
+func (s *settler) contract(content *hire.Contract) {
+	address, err := solana.PublicKeyFromBase58(string(content.Settlement.Negotiation))
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.agreements[address]; a != nil {
+		a.setContracted()
+	}
 }
 
 // create deposits the price, as often as it fails without effect. The agents' runtime then continues.

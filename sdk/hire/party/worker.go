@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/hire"
@@ -50,6 +51,15 @@ func (r *runtime) deliver(
 ) (agent.MilestoneMove, error) {
 	if turn.Negotiation.MilestoneState(0) != protocol.MilestoneStateUnclaimed {
 		return agent.Wait{}, nil
+	}
+	if r.rules.System != "" {
+		select {
+		case <-a.contracted:
+		case <-time.After(contractLimit):
+			r.Logger.Warn("the home has signed no contract yet", "conversation", a.Conversation)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	result, err := safely(ctx, a.Contract, work)
 	if err != nil {

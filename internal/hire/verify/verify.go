@@ -1,0 +1,179 @@
+// Package verify checks the log of a conversation of HIRE/1.0, as a home exports it: that the chain of hashes is
+// intact, that every message is signed by its sender and allowed in its state at its time, and that the agreement is
+// settled as agreed. It needs no home, and for all but the settlement no network.
+package verify
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/audit"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
+)
+
+// Options are the facts that a verification trusts. None of them is taken from the log.
+type Options struct {
+	// Key returns the key of an id.
+	Key func(ctx context.Context, id string) (ed25519.PublicKey, error)
+	// Rules are the home's rules, with the settlement key as System.
+	Rules hire.Rules
+	// Assets are the tokens of prices.
+	Assets []hire.Asset
+	// Genesis is the genesis hash of the cluster that contracts must name. If zero, they may name any.
+	Genesis solana.Hash
+}
+
+// Finding is a fault of a log.
+type Finding struct {
+	// Entry is the sequence of the first faulty entry; zero for a fault of the whole log.
+	Entry int64 `json:"entry,omitempty"`
+	// Code is a reason code of HIRE, a problem of the chain such as "changed", or "settlement".
+	Code string `json:"code"`
+	// Detail describes the fault.
+	Detail string `json:"detail"`
+}
+
+// Deal is an agreement of the conversation.
+type Deal struct {
+	// Deal counts the deals of the conversation, from 1.
+	Deal int `json:"deal"`
+	// Terms are the accepted terms, and At the time of the second accept.
+	Terms hire.Terms `json:"terms"`
+	At    time.Time  `json:"at"`
+	// Contracts is the number of the contract's copies, 0 to 2.
+	Contracts int `json:"contracts"`
+	// Negotiation is the address of the negotiation on chain; empty if the terms cannot be settled.
+	Negotiation string `json:"negotiation,omitempty"`
+	// Settlement is the state on chain; nil if it was not read.
+	Settlement *Settlement `json:"settlement,omitempty"`
+
+	terms escrow.Terms
+}
+
+// Report is the result of a verification.
+type Report struct {
+	Conversation string     `json:"conversation_id"`
+	Seeker       string     `json:"seeker"`
+	Worker       string     `json:"worker"`
+	Messages     int        `json:"messages"`
+	Phase        hire.Phase `json:"phase"`
+	// Head is the hash of the last entry: compare it with the other side's.
+	Head string `json:"head"`
+	// Deals are the agreements, the oldest first.
+	Deals []Deal `json:"deals"`
+	// Findings is empty if nothing is wrong.
+	Findings []Finding `json:"findings"`
+}
+
+func (r *Report) found(entry int64, code, format string, values ...any) {
+	r.Findings = append(r.Findings, Finding{Entry: entry, Code: code, Detail: fmt.Sprintf(format, values...)})
+}
+
+// Log verifies a log. It stops at the first faulty entry, because all later ones depend on it. The error is one of
+// Options.Key that is no [*hire.Refusal]: a key could not be read.
+func Log(ctx context.Context, links []audit.Link, options Options) (*Report, error) {
+	report := &Report{Deals: []Deal{}, Findings: []Finding{}}
+	if len(links) == 0 {
+		report.found(0, string(audit.Deleted), "log: no entries")
+		return report, nil
+	}
+	head, finding := audit.VerifyChain(links[0].Chain, links)
+	report.Head = head.Hash
+	if finding != nil {
+		report.found(finding.Entry, string(finding.Problem), "%s", finding.Detail)
+		return report, nil
+	}
+	var state hire.State
+	for _, link := range links {
+		next, err := report.entry(ctx, link, state, options)
+		if refusal := new(hire.Refusal); errors.As(err, &refusal) {
+			report.found(link.Sequence, string(refusal.Reason), "%s", refusal.Text)
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		state = next
+		report.Messages++
+	}
+	report.Conversation, report.Seeker, report.Worker = state.Conversation, state.Seeker, state.Worker
+	report.Phase = state.Phase
+	return report, nil
+}
+
+// entry returns the state after an entry. The error is a [*hire.Refusal] for a faulty entry.
+func (r *Report) entry(ctx context.Context, link audit.Link, state hire.State, options Options) (hire.State, error) {
+	var entry audit.Entry
+	if err := json.Unmarshal([]byte(link.Text), &entry); err != nil {
+		return state, &hire.Refusal{Reason: hire.ReasonMalformed, Text: "entry: not JSON"}
+	}
+	m, err := hire.Parse(entry.Data)
+	if err != nil {
+		return state, err
+	}
+	key, err := options.Key(ctx, m.From())
+	if err == nil {
+		err = m.Verify(key)
+	}
+	if err != nil {
+		return state, err
+	}
+	next, err := state.Next(m, entry.Time, options.Rules)
+	if err != nil {
+		return state, err
+	}
+	return next, r.follow(ctx, m, next, entry.Time, options)
+}
+
+// follow notes agreements and checks contracts.
+func (r *Report) follow(ctx context.Context, m *hire.Message, state hire.State, at time.Time, options Options) error {
+	switch content := m.Payload().(type) {
+	case *hire.Accept:
+		if state.SeekerAccept == "" || state.WorkerAccept == "" {
+			return nil
+		}
+		deal := Deal{Deal: state.Deal, Terms: state.Terms, At: at}
+		terms, err := termsOf(ctx, state, options)
+		if address, addressErr := terms.Address(); err == nil && addressErr == nil {
+			deal.Negotiation, deal.terms = address.String(), terms
+		}
+		r.Deals = append(r.Deals, deal)
+	case *hire.Contract:
+		deal := &r.Deals[len(r.Deals)-1] // Next has found both accepts
+		deal.Contracts++
+		return checkContract(content, deal.terms, options)
+	}
+	return nil
+}
+
+func termsOf(ctx context.Context, state hire.State, options Options) (escrow.Terms, error) {
+	seeker, err := options.Key(ctx, state.Seeker)
+	if err != nil {
+		return escrow.Terms{}, err
+	}
+	worker, err := options.Key(ctx, state.Worker)
+	if err != nil {
+		return escrow.Terms{}, err
+	}
+	return escrow.Of(state, seeker, worker, options.Assets)
+}
+
+// checkContract compares a contract's settlement with the settlement of the terms.
+func checkContract(contract *hire.Contract, terms escrow.Terms, options Options) error {
+	genesis, err := solana.HashFromBase58(string(contract.Settlement.Cluster))
+	if err == nil && !options.Genesis.IsZero() && genesis != options.Genesis {
+		return &hire.Refusal{Reason: hire.ReasonTerms, Text: "settlement: on another cluster"}
+	}
+	want, wantErr := terms.Settlement(genesis)
+	if err != nil || wantErr != nil || contract.Settlement != want {
+		return &hire.Refusal{Reason: hire.ReasonTerms, Text: "settlement: not of the accepted terms"}
+	}
+	return nil
+}
