@@ -1,0 +1,196 @@
+package hire
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
+	"github.com/haggle-protocol/haggle/sdk/hire/party"
+)
+
+// assetFlag names the tokens of prices.
+type assetFlag struct{ written []string }
+
+func (f *assetFlag) register(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.written, "asset", nil,
+		"token of prices, SYMBOL=MINT; can be repeated (default: the well-known ones of --url)")
+}
+
+// assets returns the tokens. Those of a local chain must be named: a node that chose the cluster would choose the
+// mint as well.
+func (f *assetFlag) assets(ctx context.Context, s *session.Session) ([]hire.Asset, error) {
+	if len(f.written) == 0 {
+		settings, err := s.Connection.Settle()
+		if err != nil {
+			return nil, err
+		}
+		for _, cluster := range []rpc.Cluster{rpc.MainNetBeta, rpc.DevNet} {
+			if settings.Endpoint == cluster.RPC {
+				return escrow.Assets(cluster.Name), nil
+			}
+		}
+		return nil, exitcode.Usagef("--asset not set: name the tokens of prices, such as --asset USDC=MINT")
+	}
+	var assets []hire.Asset
+	for _, written := range f.written {
+		symbol, address, found := strings.Cut(written, "=")
+		if !found || symbol == "" {
+			return nil, exitcode.Usagef("--asset: %q is not SYMBOL=MINT", written)
+		}
+		mint, err := connection.ParseAddress(address)
+		if err != nil {
+			return nil, exitcode.Usagef("--asset: %w", err)
+		}
+		read, err := s.PinnedMint(ctx, mint)
+		if err != nil {
+			return nil, fmt.Errorf("--asset %s: %w", symbol, err)
+		}
+		assets = append(assets, hire.Asset{Symbol: symbol, Mint: hire.Base58(mint.String()), Decimals: read.Decimals})
+	}
+	return assets, nil
+}
+
+// agentFlags are the flags of an agent that bargains about prices.
+type agentFlags struct {
+	*session.Session
+	assetFlag
+	strategy, opening string
+	seed              uint64
+	rounds            uint8
+	arbiters          []string
+	shortest, longest duration.Flag
+	local             bool
+}
+
+func (f *agentFlags) register(cmd *cobra.Command, arbiterHelp string) {
+	f.shortest, f.longest = duration.Flag(time.Minute), duration.Flag(30*24*time.Hour)
+	flags := cmd.Flags()
+	f.assetFlag.register(cmd)
+	flags.StringVar(&f.strategy, "strategy", "linear",
+		"strategy (haggle simulate --help describes them): "+strings.Join(strategy.Names(), ", "))
+	flags.StringVar(&f.opening, "opening", "", `first price, such as "4 USDC"`)
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
+	flags.Uint8Var(&f.rounds, "rounds", party.DefaultRounds, "most offers of both sides in a deal")
+	flags.StringArrayVar(&f.arbiters, "arbiter", nil, arbiterHelp)
+	flags.Var(&f.shortest, "shortest", "least time from the agreement to the deadline of the delivery")
+	flags.Var(&f.longest, "longest", "most time from the agreement to the deadline of the delivery")
+	flags.BoolVar(&f.local, "local", false, "also connect to agents at private addresses: for tests, and for agents of one network")
+	command.Choices(cmd, "strategy", strategy.Names()...)
+}
+
+// price returns a price in base units, and its token.
+func price(flag, written string, assets []hire.Asset) (hire.Asset, uint64, error) {
+	asset, units, err := hire.Price(written).Units(assets)
+	if err != nil {
+		known := make([]string, len(assets))
+		for i, asset := range assets {
+			known[i] = asset.Symbol
+		}
+		return asset, 0, exitcode.Usagef("--%s: %q: %w (tokens: %s)", flag, written, err, strings.Join(known, ", "))
+	}
+	return asset, units, nil
+}
+
+// bargaining is what the flags say about prices.
+type bargaining struct {
+	assets []hire.Asset
+	asset  hire.Asset
+	player party.Player
+	limits party.Limits
+}
+
+// bargaining returns the limits and the player. limit is the worst price of the flag with this name.
+func (f *agentFlags) bargaining(ctx context.Context, role hire.Role, flag, limit string) (b bargaining, err error) {
+	if b.assets, err = f.assets(ctx, f.Session); err != nil {
+		return b, err
+	}
+	asset, worst, err := price(flag, limit, b.assets)
+	if err != nil {
+		return b, err
+	}
+	openingAsset, opening, err := price("opening", cmp.Or(f.opening, limit), b.assets)
+	if err != nil {
+		return b, err
+	}
+	at := slices.IndexFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == f.strategy })
+	switch {
+	case openingAsset != asset:
+		return b, exitcode.Usagef("--opening: must be in %s, as --%s", asset.Symbol, flag)
+	case at < 0:
+		return b, exitcode.Usagef("--strategy: %q is none of %s", f.strategy, strings.Join(strategy.Names(), ", "))
+	case len(f.arbiters) == 0:
+		return b, exitcode.Usagef("--arbiter not set: name who decides about a disputed delivery")
+	}
+	prices := party.PriceLimits{Least: worst}
+	if role == hire.RoleSeeker {
+		prices = party.PriceLimits{Most: worst}
+	}
+	b.asset = asset
+	b.player = party.Player{
+		Strategy: strategy.List()[at].Strategy, Opening: opening, Reservation: worst, Rounds: int(f.rounds), Seed: f.seed,
+	}
+	b.limits = party.Limits{
+		Prices: map[string]party.PriceLimits{asset.Symbol: prices}, Shortest: time.Duration(f.shortest),
+		Longest: time.Duration(f.longest),
+	}
+	for _, written := range f.arbiters {
+		address, err := connection.ParseAddress(written)
+		if err != nil {
+			return b, exitcode.Usagef("--arbiter: %w", err)
+		}
+		b.limits.Arbiters = append(b.limits.Arbiters, hire.Base58(address.String()))
+	}
+	return b, nil
+}
+
+// keys are the wallet and the same key for messages.
+type keys struct {
+	client *haggle.Client
+	wallet haggle.Signer
+	key    ed25519.PrivateKey
+}
+
+func (f *agentFlags) keys(ctx context.Context) (keys, error) {
+	client, wallet, err := f.ClientAndKey(ctx)
+	if err != nil {
+		return keys{}, err
+	}
+	key, err := f.Connection.MessageKey(ctx)
+	return keys{client, wallet, key}, err
+}
+
+// party returns the configuration of an agent at a home.
+func (f *agentFlags) party(ctx context.Context, k keys, home, id string, b bargaining) (party.Config, error) {
+	state, err := f.Connection.State(ctx)
+	if err != nil {
+		return party.Config{}, err
+	}
+	client := &hire.Client{Local: f.local}
+	return party.Config{
+		Home:     &hire.Home{Origin: home, Agent: id, Key: k.key, Client: client},
+		Resolver: &hire.Resolver{Client: client, Pins: state.HirePins()}, Assets: b.assets, Limits: b.limits,
+		Chain: &party.Chain{Client: k.client, Wallet: k.wallet},
+	}, nil
+}
+
+// addressOf returns a key as a Solana address.
+func addressOf(key ed25519.PrivateKey) solana.PublicKey {
+	return solana.PublicKeyFromBytes(key.Public().(ed25519.PublicKey))
+}
