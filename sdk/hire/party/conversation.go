@@ -1,6 +1,7 @@
 package party
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -111,6 +112,17 @@ func (c *conversation) isMine(now time.Time) bool {
 		return c.latest.Payload().Type() == hire.TypeInquiry
 	}
 	return false
+}
+
+// awaitsCapability reports whether the latest message is the agent's own inquiry.
+func (c *conversation) awaitsCapability() bool {
+	return c.latest != nil && c.latest.Payload().Type() == hire.TypeInquiry && c.latest.From() != c.counterpart
+}
+
+// capabilityDue returns the time after which an inquiry is without an answer: the protocol sets none, so it is the
+// time for the first response to a proposal.
+func (c *conversation) capabilityDue() time.Time {
+	return c.state.At.Add(cmp.Or(c.rules.Timeouts.FirstResponse, time.Minute))
 }
 
 // isComplete reports whether both sides have accepted.

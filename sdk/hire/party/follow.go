@@ -112,8 +112,12 @@ func (t *tracked) step(ctx context.Context) (over bool, err error) {
 		return true, nil
 	}
 	var due <-chan time.Time
-	if !c.state.Due.IsZero() {
-		timer := time.NewTimer(time.Until(c.state.Due) + time.Millisecond)
+	until := c.state.Due
+	if c.awaitsCapability() {
+		until = c.capabilityDue()
+	}
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until) + time.Millisecond)
 		defer timer.Stop()
 		due = timer.C
 	}

@@ -83,9 +83,22 @@ func (l Limits) check(role hire.Role, assets []hire.Asset) error {
 
 // allow returns an [ErrBeyondLimit] if an agent must not agree to an offer at a time.
 func (l Limits) allow(role hire.Role, asset hire.Asset, offer Offer, now time.Time) error {
+	if err := l.allowTerms(role, asset, offer); err != nil {
+		return err
+	}
+	switch left := offer.Deadline.Sub(now); {
+	case left < l.Shortest:
+		return beyond("%s until the deadline, at least %s", left.Round(time.Second), l.Shortest)
+	case left > l.Longest:
+		return beyond("%s until the deadline, at most %s", left.Round(time.Second), l.Longest)
+	}
+	return nil
+}
+
+// allowTerms returns an [ErrBeyondLimit] if an agent must not agree to a price and an arbiter.
+func (l Limits) allowTerms(role hire.Role, asset hire.Asset, offer Offer) error {
 	prices, listed := l.Prices[asset.Symbol]
 	net := offer.Price - protocol.ShareOf(offer.Price, l.feeBps(), 0)
-	left := offer.Deadline.Sub(now)
 	switch {
 	case !listed:
 		return beyond("no limits for %s", asset.Symbol)
@@ -98,10 +111,6 @@ func (l Limits) allow(role hire.Role, asset hire.Asset, offer Offer, now time.Ti
 		return beyond("no arbiter: a settlement requires one")
 	case !slices.Contains(l.Arbiters, offer.Arbiter):
 		return beyond("arbiter %s is not one of the agent's", offer.Arbiter)
-	case left < l.Shortest:
-		return beyond("%s until the deadline, at least %s", left.Round(time.Second), l.Shortest)
-	case left > l.Longest:
-		return beyond("%s until the deadline, at most %s", left.Round(time.Second), l.Longest)
 	}
 	return nil
 }

@@ -148,8 +148,15 @@ func (t *tracked) begin(ctx context.Context, now time.Time) error {
 	switch {
 	case c.latest == nil && request.Need != "":
 		return t.send(ctx, &hire.Inquiry{Need: hire.NewText(request.Need)})
-	case phase == hire.PhaseIdle && c.state.Deal == 0 && c.latest != nil && c.latest.From() != c.counterpart:
-		return nil // the capability has not arrived
+	case c.awaitsCapability() && now.Before(c.capabilityDue()):
+		return nil
+	case c.awaitsCapability():
+		t.done()
+		t.runtime.ended(Result{
+			Outcome: Abandoned, Contract: Contract{Conversation: c.id, Counterpart: c.counterpart},
+			Err: errors.New("party: the worker has not answered the inquiry"),
+		})
+		return nil
 	case c.latest == nil, phase == hire.PhaseIdle:
 		proposal, err := t.runtime.proposal(*request, now)
 		if err != nil {

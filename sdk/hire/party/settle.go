@@ -39,6 +39,11 @@ type agreement struct {
 	contractOnce sync.Once
 }
 
+// offer returns the accepted offer.
+func (a *agreement) offer() Offer {
+	return Offer{Price: a.Price, Deadline: a.Deadline, Arbiter: a.Terms.Arbiter}
+}
+
 // setContracted records that the home has signed the contract.
 func (a *agreement) setContracted() { a.contractOnce.Do(func() { close(a.contracted) }) }
 
@@ -108,19 +113,41 @@ func (r *runtime) agreed(ctx context.Context, contract Contract, d deal) {
 		r.ended(Result{Outcome: Agreed, Contract: contract})
 		return
 	}
-	a, err := r.settler.agreementOf(ctx, contract, d)
-	if err != nil {
-		r.ended(Result{Outcome: Unsettled, Contract: contract, Err: err})
-		return
+	r.tasks.Go(func() { r.settler.begin(ctx, contract, d) })
+}
+
+// begin settles an agreement until the agents' runtime continues, or until it has ended.
+func (s *settler) begin(ctx context.Context, contract Contract, d deal) {
+	var a *agreement
+	for failures := 0; ; failures++ {
+		var err error
+		if a, err = s.agreementOf(ctx, contract, d); err == nil {
+			break
+		}
+		if isFinal(err) {
+			s.runtime.ended(Result{Outcome: Unsettled, Contract: contract, Err: err})
+			return
+		}
+		// The other side's card could not be read.
+		s.runtime.report(contract.Conversation, err)
+		if !pause(ctx, min(firstPause<<min(failures, 10), lastPause)) {
+			return
+		}
 	}
-	kept, isNew := r.settler.keep(a)
+	kept, isNew := s.keep(a)
 	switch {
 	case !isNew:
-	case r.role == hire.RoleSeeker:
-		r.tasks.Go(func() { r.settler.create(ctx, kept) })
+	case s.runtime.role == hire.RoleSeeker:
+		s.create(ctx, kept)
 	default:
-		r.tasks.Go(func() { r.settler.await(ctx, kept, d.state.At) })
+		s.await(ctx, kept, d.state.At)
 	}
+}
+
+// isFinal reports whether an agreement can never be settled.
+func isFinal(err error) bool {
+	return errors.As(err, new(*hire.Refusal)) || errors.As(err, new(*escrow.TermsError)) ||
+		errors.Is(err, escrow.ErrNotAgreed)
 }
 
 // agreementOf returns the agreement of a deal.
@@ -187,6 +214,15 @@ func (s *settler) create(ctx context.Context, a *agreement) {
 }
 
 func (s *settler) createOnce(ctx context.Context, client *haggle.Client, a *agreement) error {
+	// The limits may have changed since the agreement. They do not end a settlement that has begun.
+	if err := s.runtime.Limits.allowTerms(s.runtime.role, a.Asset, a.offer()); err != nil {
+		_, missing := client.Negotiation(a.Negotiation).Snapshot(ctx)
+		if errors.Is(missing, protocol.ErrAccountNotFound) {
+			s.end(Result{Outcome: Unsettled, Contract: a.Contract, Err: err})
+			return nil
+		}
+		return missing
+	}
 	now, err := client.Now(ctx)
 	if err != nil {
 		return err
