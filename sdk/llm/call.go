@@ -206,7 +206,7 @@ func usageOf(response *Response, err error) (usage Usage, unprocessed bool) {
 	case errors.As(err, &refusal):
 		return refusal.Usage, false
 	case errors.As(err, &unusable):
-		return unusable.Usage, false
+		return unusable.Usage, unusable.Unprocessed
 	}
 	return Usage{}, false
 }

@@ -81,6 +81,9 @@ func (*RefusalError) Error() string { return "llm: the model refused the request
 type ResponseError struct {
 	Err   error
 	Usage Usage
+	// Unprocessed reports whether the model has not read the request: it was not sent, or rejected with an HTTP
+	// status from 400 to 499. It then counts nothing.
+	Unprocessed bool
 }
 
 func (e *ResponseError) Error() string { return fmt.Sprintf("llm: unusable response: %v", e.Err) }

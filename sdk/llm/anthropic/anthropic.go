@@ -85,11 +85,11 @@ func (m *model) Name() string { return m.name }
 func (m *model) Respond(ctx context.Context, request llm.Request) (*llm.Response, error) {
 	schema, err := endpoint.Schema(request.Schema)
 	if err != nil {
-		return nil, &llm.ResponseError{Err: err}
+		return nil, &llm.ResponseError{Err: err, Unprocessed: true}
 	}
 	key, err := m.key.Reveal()
 	if err != nil {
-		return nil, &llm.ResponseError{Err: err}
+		return nil, &llm.ResponseError{Err: err, Unprocessed: true}
 	}
 	params := sdk.MessageNewParams{
 		Model:        m.model,
@@ -157,7 +157,8 @@ func (m *model) failure(ctx context.Context, raw *http.Response, err error) erro
 	if failure.Temporary {
 		return &llm.TemporaryError{Status: failure.Status, RetryAfter: failure.RetryAfter, Err: failure.Err}
 	}
-	return &llm.ResponseError{Err: failure.Err}
+	rejected := failure.Status >= http.StatusBadRequest && failure.Status < http.StatusInternalServerError
+	return &llm.ResponseError{Err: failure.Err, Unprocessed: rejected}
 }
 
 // usage returns the counts. The API counts the tokens that it reads from its cache, and writes to it,

@@ -130,6 +130,7 @@ func (e expectation) check(t *testing.T, server *llmtest.Server, response *llm.R
 	case unusable:
 		failure, is := errors.AsType[*llm.ResponseError](err)
 		require.True(t, is, "%v", err)
+		assert.Equal(t, strings.HasPrefix(e.text, "HTTP status 4"), failure.Unprocessed)
 		e.usage(t, server, failure.Usage)
 	}
 }

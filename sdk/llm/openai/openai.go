@@ -143,12 +143,12 @@ func (m *model) Name() string { return m.name }
 func (m *model) Respond(ctx context.Context, request llm.Request) (*llm.Response, error) {
 	schema, err := endpoint.Schema(request.Schema)
 	if err != nil {
-		return nil, &llm.ResponseError{Err: err}
+		return nil, &llm.ResponseError{Err: err, Unprocessed: true}
 	}
 	key := ""
 	if !m.key.IsZero() {
 		if key, err = m.key.Reveal(); err != nil {
-			return nil, &llm.ResponseError{Err: err}
+			return nil, &llm.ResponseError{Err: err, Unprocessed: true}
 		}
 	}
 	return m.respond(ctx, request, schema, key)
@@ -183,7 +183,8 @@ func (m *model) failure(ctx context.Context, raw *http.Response, err error) erro
 	if failure.Temporary {
 		return &llm.TemporaryError{Status: failure.Status, RetryAfter: failure.RetryAfter, Err: failure.Err}
 	}
-	return &llm.ResponseError{Err: failure.Err}
+	rejected := failure.Status >= http.StatusBadRequest && failure.Status < http.StatusInternalServerError
+	return &llm.ResponseError{Err: failure.Err, Unprocessed: rejected}
 }
 
 // response returns the model's text as a response.
