@@ -80,7 +80,8 @@ func (p Price) most(input, output int64) cost {
 // negotiations never exceed a limit. Input and output tokens count alike.
 //
 // Without a reported usage the reserved amount counts, except for requests rejected with an HTTP status from
-// 400 to 499, which count nothing.
+// 400 to 499, which count nothing. The counts belong to one [Chooser]: a restarted process begins with the whole
+// budget.
 type Budget struct {
 	// Tokens and Cost limit all negotiations together. Zero sets no limit; at least one of them is required.
 	Tokens int64

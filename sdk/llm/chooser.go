@@ -61,6 +61,7 @@ func (c *Chooser) Choose(ctx context.Context, position Position) (bargain.Action
 	t := c.newTurn(&position)
 	record.Record = Record{
 		Negotiation: position.Negotiation, Question: "turn", Role: position.Role, Strategy: c.options.Name,
+		Round: t.assessment.Round, Rounds: t.assessment.Rounds,
 		StrategyMove: new(t.move(t.assessment.Move)), Answers: []Answer{},
 	}
 	chosen := verdict{action: t.assessment.Move}

@@ -35,6 +35,7 @@ func TestOfferIsMovedToTheEdgeOfTheBand(t *testing.T) {
 		require.Equal(t, "offer", record.Move.Move, price)
 		require.Equal(t, want.offered, record.Move.Offer.Price, price)
 		require.Equal(t, want.correction, record.Correction, price)
+		require.Equal(t, [2]int{4, 8}, [2]int{record.Round, record.Rounds})
 		require.Equal(t, price, record.Answers[0].Price)
 		require.Empty(t, record.Fallback)
 	}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,43 +21,41 @@ import (
 // TestNoDecisionLeavesBandAndLimits asks scripted models about 10,000 random turns, with all strategies, with
 // and without slack. Every decision is possible on chain, within the agent's limits, and within the band.
 func TestNoDecisionLeavesBandAndLimits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		random := rand.New(rand.NewPCG(1, 2))
-		names, played := strategy.Names(), characters(random)
-		models := slices.Sorted(maps.Keys(played))
-		asked, chosen, corrected, fallbacks, accepts := 0, 0, 0, 0, 0
-		for at := 0; asked < 10_000; at++ {
-			turn := randomTurn(random)
-			options := llm.Options{
-				Strategy: strategy.Named()[names[at%len(names)]], Name: names[at%len(names)], Logger: quiet,
-				SlackBps: uint16(random.IntN(3) * 1_000), LeadBps: uint16(random.IntN(2) * 5_000),
-				MayWalkAway: random.IntN(2) == 0, Seed: uint64(at), Attempts: 1,
-			}
-			var record llm.Record
-			options.Decided = func(r llm.Record) error { record = r; return nil }
-			decision, err := newPlayer(t, played[models[at%len(models)]], options).Decide(t.Context(), turn)
-			require.NoError(t, err)
-			checkDecision(t, turn, decision, options, record)
-			asked += len(record.Answers)
-			switch {
-			case record.Fallback != "":
-				fallbacks++
-			case record.Correction != "":
-				corrected++
-			default:
-				chosen++
-			}
-			if _, is := decision.(agent.Accept); is {
-				accepts++
-			}
+	random := rand.New(rand.NewPCG(1, 2))
+	names, named, played := strategy.Names(), strategy.Named(), characters(random)
+	models := slices.Sorted(maps.Keys(played))
+	asked, chosen, corrected, fallbacks, accepts := 0, 0, 0, 0, 0
+	for at := 0; asked < 10_000; at++ {
+		turn := randomTurn(random)
+		options := llm.Options{
+			Strategy: named[names[at%len(names)]], Name: names[at%len(names)], Logger: quiet,
+			SlackBps: uint16(random.IntN(3) * 1_000), LeadBps: uint16(random.IntN(2) * 5_000),
+			MayWalkAway: random.IntN(2) == 0, Seed: uint64(at), Attempts: 1,
 		}
-		t.Logf("%d answers: %d chosen, %d corrected, %d by the strategy, %d acceptances", asked, chosen, corrected,
-			fallbacks, accepts)
-		require.Greater(t, chosen, 500)
-		require.Greater(t, corrected, 500)
-		require.Greater(t, fallbacks, 500)
-		require.Greater(t, accepts, 100)
-	})
+		var record llm.Record
+		options.Decided = func(r llm.Record) error { record = r; return nil }
+		decision, err := newPlayer(t, played[models[at%len(models)]], options).Decide(t.Context(), turn)
+		require.NoError(t, err)
+		checkDecision(t, turn, decision, options, record)
+		asked += len(record.Answers)
+		switch {
+		case record.Fallback != "":
+			fallbacks++
+		case record.Correction != "":
+			corrected++
+		default:
+			chosen++
+		}
+		if _, is := decision.(agent.Accept); is {
+			accepts++
+		}
+	}
+	t.Logf("%d answers: %d chosen, %d corrected, %d by the strategy, %d acceptances", asked, chosen, corrected,
+		fallbacks, accepts)
+	require.Greater(t, chosen, 500)
+	require.Greater(t, corrected, 500)
+	require.Greater(t, fallbacks, 500)
+	require.Greater(t, accepts, 100)
 }
 
 // checkDecision checks a decision against the program's rules, the agent's limits, and the strategy's band.

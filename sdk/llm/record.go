@@ -17,6 +17,9 @@ type Record struct {
 	Question string `json:"question"`
 	// Role is "buyer", "seller", or [Position].Role.
 	Role string `json:"role"`
+	// Round counts the offers so far, of at most Rounds. Both are 0 for invitations.
+	Round  int `json:"round"`
+	Rounds int `json:"rounds"`
 	// Strategy is [Options].Name, empty for invitations.
 	Strategy string `json:"strategy,omitempty"`
 	// Facts are sent to the models: see [Facts] for turns. They are empty without a band.

@@ -78,7 +78,8 @@ func randomTurn(random *rand.Rand) agent.Turn {
 	n.GlobalDeadline = n.CreatedAt + 3_600
 	side := protocol.OfferSide(random.IntN(2))
 	turn := agent.Turn{Negotiation: n, Side: side, Limits: agent.Limits{
-		Decimals: decimals, MinPrice: 1 + random.Uint64N(n.EscrowAmount), MaxPrice: 1 + random.Uint64N(n.EscrowAmount),
+		Decimals: decimals, MinPrice: 1 + random.Uint64N(n.EscrowAmount*2/3),
+		MaxPrice: n.EscrowAmount/3 + random.Uint64N(n.EscrowAmount),
 	}}
 	turn.Now = n.CreatedAt + random.Int64N(3_300)
 	turn.Deadline = min(turn.Now+n.ResponseWindow, n.GlobalDeadline)
