@@ -86,11 +86,11 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close() // it is never read
 	fast := h.open(t, h.worker, nil, "")
-	for i := range 100 { // more than the buffers of the connection
+	for i := range 60 { // more than the buffers of the connection
 		k := h.talk()
 		m := hiretest.Sign(t, k.Seeker, hire.Draft{
 			From: k.Seeker.ID, To: h.worker.ID, At: time.Now(), Conversation: k.Conversation,
-			Payload: &hire.Inquiry{Need: hire.NewText(strings.Repeat("x", 50_000))},
+			Payload: &hire.Inquiry{Need: hire.NewText(strings.Repeat("x", 20_000))},
 		})
 		h.post(t, m)
 		number, got := fast.next()
