@@ -102,7 +102,7 @@ func (i *acceptInvitation) addBond(
 	if err != nil {
 		return nil, err
 	}
-	i.EscrowVault, err = n.Vault()
+	i.EscrowVault, err = n.vault()
 	i.TokenProgram = mint.TokenProgram
 	return before, err
 }

@@ -30,8 +30,8 @@ type Snapshot struct {
 // TermsHash is what a seller signs in accept_invitation: see [protocol.TermsHash].
 func (n *Snapshot) TermsHash() [32]byte { return protocol.TermsHash(n.Address, n.Data) }
 
-// Vault is the address of the token account that holds the escrow.
-func (n *Snapshot) Vault() (solana.PublicKey, error) {
+// vault is the address of the token account that holds the escrow.
+func (n *Snapshot) vault() (solana.PublicKey, error) {
 	return solana.CreateProgramAddress([][]byte{[]byte(protocol.VaultSeed), n.Address[:], {n.VaultBump}},
 		protocol.ProgramID)
 }

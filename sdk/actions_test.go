@@ -46,7 +46,7 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	bond := Deposit{TokenAccount: from}
 	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals, bond).Build(t.Context())
 	require.NoError(t, err)
-	vault, err := n.Vault()
+	vault, err := n.vault()
 	require.NoError(t, err)
 	assert.Equal(t, protocol.AcceptInvitation{
 		Seller: n.Seller, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: from,
@@ -146,7 +146,7 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 
 func vaultOf(t *testing.T, n *Snapshot) solana.PublicKey {
 	t.Helper()
-	vault, err := n.Vault()
+	vault, err := n.vault()
 	require.NoError(t, err)
 	return vault
 }

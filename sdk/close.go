@@ -43,7 +43,7 @@ func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, erro
 	closing := &closing{client: c, payer: o.Closer, mint: mint, createMissing: a.accounts.CreateMissing}
 	o.On(a.Negotiation, &n.Negotiation)
 	o.Buyer, o.TokenProgram = n.Buyer, mint.TokenProgram
-	if o.EscrowVault, err = n.Vault(); err != nil {
+	if o.EscrowVault, err = n.vault(); err != nil {
 		return nil, err
 	}
 	swept, err := c.sweptAmount(ctx, n, o.EscrowVault)

@@ -146,7 +146,7 @@ func addRefund(
 	}
 	instruction.BuyerTokenAccount, instruction.SellerTokenAccount = to.buyer, to.seller
 	instruction.TokenMint, instruction.TokenProgram = to.mint.Address, to.mint.TokenProgram
-	instruction.EscrowVault, err = a.snapshot.Vault()
+	instruction.EscrowVault, err = a.snapshot.vault()
 	return to.before, err
 }
 

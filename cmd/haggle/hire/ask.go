@@ -25,8 +25,8 @@ import (
 const askHelp = `Proposes a task to the worker at ORIGIN, bargains about the price, deposits it in escrow, and waits for the
 delivery. It pays when you, or --review, accept the delivery.
 
---opening is the first offer (default: half of --most), and --most the highest price, the fee included. The price
-is deposited from the wallet; --policy limits it like any other payment.
+--opening is the first offer (default: half of --most), and --most the highest price, the fee included. The
+price is deposited from the wallet; --policy limits it like any other payment.
 
 The delivery is written to --out. At a terminal the command then asks whether to pay. --review is a command line
 for sh that reads the delivery on stdin, with the evidence in HAGGLE_EVIDENCE: the exit code 0 pays, 1 disputes,

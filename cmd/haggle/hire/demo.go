@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -77,6 +78,8 @@ type stage struct {
 	net     *localnet.Net
 	folder  string
 	arbiter *wallet.Keypair
+	// printing orders the lines of the two processes.
+	printing sync.Mutex
 }
 
 // withStage starts a chain and calls act. Afterwards it removes everything.
@@ -256,7 +259,9 @@ func (c *child) read(output io.Reader, st *stage) {
 			}
 		}
 		if err == nil && text != "" {
+			st.printing.Lock()
 			t.print(json.RawMessage(line), text)
+			st.printing.Unlock()
 		}
 	}
 }
