@@ -41,7 +41,7 @@ func (l *loop) refresh(f *tracked) {
 	}
 	request := readRequest{
 		address: f.address, created: f.created, exists: f.exists, notBefore: f.notBefore,
-		offers: slices.Clone(f.offers), result: f.result,
+		offers: slices.Clone(f.offers), result: f.result, refuted: l.isRefuted(f),
 	}
 	// Negotiations in which the agent has acted go first.
 	l.reads.add(f.notBefore > 0, func() {
@@ -61,6 +61,8 @@ type readRequest struct {
 	notBefore uint64
 	offers    []PastOffer
 	result    *Result
+	// refuted reports that the verification of the result has failed: it may be one node's lie.
+	refuted bool
 }
 
 // snapshot is the result of reading a negotiation.
@@ -87,8 +89,11 @@ func (l *loop) read(request readRequest) snapshot {
 	n := s.negotiation
 	switch {
 	case errors.Is(s.err, protocol.ErrAccountNotFound):
-		if s.result, s.err = request.result, nil; s.result == nil {
-			s.result, s.err = l.readResult(ctx, request)
+		if s.result, s.err = request.result, nil; s.result != nil && !request.refuted {
+			return s
+		}
+		if s.result, s.err = l.readResult(ctx, request); s.result == nil && s.err == nil {
+			s.result = request.result
 		}
 		return s
 	case s.err != nil:

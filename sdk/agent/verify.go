@@ -73,6 +73,12 @@ func (l *loop) settlementOf(f *tracked) (haggle.Settlement, bool) {
 	}, true
 }
 
+// isRefuted reports whether the verification of a negotiation's result has failed.
+func (l *loop) isRefuted(f *tracked) bool {
+	payment, paid := l.settlementOf(f)
+	return paid && payment == f.unverified
+}
+
 // dealID identifies a deal. Later deals can have the same address.
 type dealID struct {
 	negotiation solana.PublicKey

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/base64"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,6 +29,13 @@ var encodedData = regexp.MustCompile(`"([A-Za-z0-9+/=]{400,})"`)
 // lyingNode returns the URL of a node that forwards requests to the chain. It changes a number of times a
 // negotiation waiting for an offer or an answer.
 func (f *fixture) lyingNode(lies int64, lie func(*protocol.Negotiation)) string {
+	return f.lyingNodeAbout(protocol.NegotiationStatusProposed, lies, lie)
+}
+
+// lyingNodeAbout returns the URL of a lying node that changes negotiations of a status.
+func (f *fixture) lyingNodeAbout(
+	status protocol.NegotiationStatus, lies int64, lie func(*protocol.Negotiation),
+) string {
 	var left atomic.Int64
 	left.Store(lies)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,8 +54,8 @@ func (f *fixture) lyingNode(lies int64, lie func(*protocol.Negotiation)) string 
 			return
 		}
 		body = encodedData.ReplaceAllFunc(body, func(quoted []byte) []byte {
-			n := proposed(quoted)
-			if n == nil || left.Add(-1) < 0 {
+			n := decoded(quoted)
+			if n == nil || n.Status != status || left.Add(-1) < 0 {
 				return quoted
 			}
 			lie(n)
@@ -59,14 +68,14 @@ func (f *fixture) lyingNode(lies int64, lie func(*protocol.Negotiation)) string 
 	return proxy.URL
 }
 
-// proposed decodes the JSON string of a proposed negotiation's account. It returns nil for other strings.
-func proposed(quoted []byte) *protocol.Negotiation {
+// decoded decodes the JSON string of a negotiation's account. It returns nil for other strings.
+func decoded(quoted []byte) *protocol.Negotiation {
 	data, err := base64.StdEncoding.DecodeString(string(bytes.Trim(quoted, `"`)))
 	if err != nil {
 		return nil
 	}
 	n := new(protocol.Negotiation)
-	if err := n.Decode(data); err != nil || n.Status != protocol.NegotiationStatusProposed {
+	if err := n.Decode(data); err != nil {
 		return nil
 	}
 	return n
@@ -95,6 +104,17 @@ func (f *fixture) sellerAt(config agent.Config, nodes ...string) *agent.Runtime 
 	return runtime
 }
 
+// requireRefutedLies checks that only verifications of the false price have failed. Whether one fails, or is
+// cancelled before by the agent's next turn, depends on the time that it takes.
+func requireRefutedLies(t *testing.T, failed []error) {
+	t.Helper()
+	for _, err := range failed {
+		var refuted *agent.UnverifiedError
+		require.ErrorAs(t, err, &refuted)
+		require.EqualValues(t, falsePrice, refuted.Result.Price)
+	}
+}
+
 func TestLieAboutSettlementIsNoSale(t *testing.T) {
 	f := newFixture(t)
 	var failed []error
@@ -113,7 +133,25 @@ func TestLieAboutSettlementIsNoSale(t *testing.T) {
 	require.NotEqual(t, uint64(falsePrice), sold.Price)
 	require.Equal(t, []agent.Result{*sold}, ended, "one sale, the real one")
 	require.Equal(t, sold.Price, eventsOf[*protocol.NegotiationSettled](f.history(negotiation))[0].SettledAmount)
-	require.Empty(t, failed, "the later settlement replaces the verification of the lie")
+	requireRefutedLies(t, failed)
+}
+
+// After the close no account contradicts the lie: the events must.
+func TestLieIsForgottenAfterTheClose(t *testing.T) {
+	f := newFixture(t)
+	negotiation := f.settleAt(3_000_000)
+	closeOnce := sync.OnceFunc(func() {
+		f.do(f.Buyer, f.Client.Negotiation(negotiation).Close(f.Buyer.PublicKey()))
+	})
+	runtime := f.sellerAt(agent.Config{
+		Decide: concede(4_500_000, 500_000, false), Services: services,
+		Mints:  f.limits(func(l *agent.Limits) { l.SingleSourceUpTo = 0 }),
+		Failed: func(solana.PublicKey, error) { closeOnce() },
+	}, f.lyingNodeAbout(protocol.NegotiationStatusSettled, math.MaxInt64, settled), f.lyingNode(0, settled))
+	sold, err := runtime.RunOne(f.ctx, negotiation)
+	require.NoError(t, err)
+	require.Equal(t, protocol.NegotiationStatusSettled, sold.Status)
+	require.EqualValues(t, 3_000_000, sold.Price)
 }
 
 func TestSettlementAboveSingleSourceLimitIsUnverified(t *testing.T) {
@@ -170,7 +208,7 @@ func TestLieAboutAgreementIsNotDelivered(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, uint64(falsePrice), sold.Price)
 	require.Equal(t, []uint64{sold.Price, sold.Price}, prices, "a delivery for each milestone, after the real agreement")
-	require.Empty(t, failed, "the agent's turn ends the verification of the lie")
+	requireRefutedLies(t, failed)
 }
 
 func TestEscrowAboveSingleSourceLimitIsNotDelivered(t *testing.T) {
