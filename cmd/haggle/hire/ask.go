@@ -28,10 +28,11 @@ delivery. It pays when you, or --review, accept the delivery.
 --opening is the first offer (default: half of --most), and --most the highest price, the fee included. The
 price is deposited from the wallet; --policy limits it like any other payment.
 
-The delivery is written to --out. At a terminal the command then asks whether to pay. --review is a command line
-for sh that reads the delivery on stdin, with the evidence in HAGGLE_EVIDENCE: the exit code 0 pays, 1 disputes,
-and any other code runs it again. --yes pays for every delivery whose SHA-256 the worker has claimed. A delivery
-that is not reviewed within 24 hours is disputed, because silence would pay it.
+The delivery is written to --out. At a terminal the command then asks whether to pay. --review is a
+command line for sh that reads the delivery on stdin, with the evidence in HAGGLE_EVIDENCE: the exit code
+0 pays, 1 disputes, and any other code runs it again. --yes pays for every delivery whose SHA-256 the
+worker has claimed. A delivery that is not reviewed within 24 hours is disputed, because silence would
+pay it.
 
 --conversation names the purchase. The command prints a new one if it is not set. After an interruption, the
 same command with it continues with the same deal, and deposits nothing again.

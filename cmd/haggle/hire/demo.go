@@ -26,10 +26,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-const demoHelp = `Starts a local chain, and a seeker and a worker as two processes, which know only each other's address. The
-seeker asks for a logo, the worker asks back, they agree on a price, the seeker deposits it in escrow, the worker
-delivers, and the seeker pays. At the end the command verifies the log of the conversation, its settlement and
-the balances. The exit code is 0 only if all of it is as agreed.`
+const demoHelp = `Starts a local chain, and a seeker and a worker as two processes, which know only each other's address.
+The seeker asks for a logo, the worker asks back, they agree on a price, the seeker deposits it in
+escrow, the worker delivers, and the seeker pays. At the end the command verifies the log of the
+conversation, its settlement and the balances. The exit code is 0 only if all of it is as agreed.`
 
 const (
 	demoLimit = 5 * time.Minute

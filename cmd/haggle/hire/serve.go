@@ -36,8 +36,8 @@ The wallet is the worker's. With --least the command is the worker as well: it b
 --strategy, and runs --deliver for each contract. Without it, a worker in another process connects
 to the home (sdk/hire/party, or a peer in another language: docs/HIRE.md).
 
-The home signs contracts with a settlement key of its own, once the price of an agreement is in escrow. The key
-holds no money.
+The home signs contracts with a settlement key of its own, once the price of an agreement is in escrow.
+The key holds no money.
 
 --deliver is a command line for sh. It reads the contract as JSON on stdin, with the task, and writes the
 delivery to stdout, at most 8 MiB. It may run until the deadline, and runs again after an error or a restart.
