@@ -170,7 +170,10 @@ func (r *run) checkMint(ctx context.Context, address solana.PublicKey) (Result, 
 	}
 	unsupported := new(token.UnsupportedMint)
 	switch {
-	case errors.Is(err, protocol.ErrAccountNotFound) || isUndecodable(err):
+	case isUndecodable(err):
+		return failed(CheckMint, Problem, "check "+r.Names.Mints+": the address may be a wallet's or a token account's",
+			"%s: %w", address, &notMint{err}), nil
+	case errors.Is(err, protocol.ErrAccountNotFound):
 		return failed(CheckMint, Problem, "check "+r.Names.Mints+": the mint may be of another cluster",
 			"mint %s: %w", address, err), nil
 	case errors.As(err, new(*token.DecimalsError)):
@@ -184,6 +187,13 @@ func (r *run) checkMint(ctx context.Context, address solana.PublicKey) (Result, 
 	}
 	return ok(CheckMint, "mint %s: supported", address), nil
 }
+
+// notMint is the error of an account that is no mint.
+type notMint struct{ error }
+
+func (*notMint) Error() string { return "not a mint" }
+
+func (e *notMint) Unwrap() error { return e.error }
 
 // isUndecodable reports whether an account is not of the expected kind.
 func isUndecodable(err error) bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/license"
@@ -102,6 +103,12 @@ func newBuyCommand(c *connection) *cobra.Command {
 }
 
 func (b *buyCommand) run(ctx context.Context) (err error) {
+	if b.isAnonymous() && !b.dryRun {
+		return &exitcode.Error{
+			Kind: exitcode.Usage, Err: errors.New("no credentials: an anonymous client gets no licence"),
+			Hint: "set " + identity.EnvironmentKey + ", --key or --signing-key; --dry-run needs none",
+		}
+	}
 	r := &b.request
 	if r.MaxPriceMicro, err = b.maxPrice.In(micros); err != nil {
 		return exitcode.Usagef("--max-price: %w", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -25,8 +26,8 @@ import (
 const licenseHelp = `Buys licences to the content of publishers from a gateway (haggle serve), and shows them.
 
 The credentials are an API key, in the variable HAGGLE_API_KEY or in a file (--key), or an Ed25519 key that
-signs each request (--signing-key, a keypair file), by Web Bot Auth with --agent. Without credentials you
-negotiate as an anonymous client, which gets no licence.`
+signs each request (--signing-key, a keypair file), by Web Bot Auth with --agent. An anonymous client gets no
+licence, so only "buy --dry-run" works without credentials.`
 
 // requestTimeout limits one request.
 const requestTimeout = 30 * time.Second
@@ -108,6 +109,11 @@ func (c *connection) credentials() (http.RoundTripper, error) {
 	return origins{c.gateway, c.licensing, key}, nil
 }
 
+// isAnonymous reports that there are no credentials.
+func (c *connection) isAnonymous() bool {
+	return c.signing == "" && c.key == "" && strings.TrimSpace(os.Getenv(identity.EnvironmentKey)) == ""
+}
+
 // origins sends the API key to the two APIs of the gateway, and to no other origin.
 type origins struct{ gateway, licensing, key string }
 
@@ -134,9 +140,19 @@ func failure(err error) error {
 	case errors.As(err, &problem) && problem.Status < http.StatusInternalServerError && problem.Code != "internal":
 		return &exitcode.Error{Kind: exitcode.Refused, Err: err}
 	case errors.As(err, &problem):
-		return &exitcode.Error{Kind: exitcode.Network, Err: err}
+		return &exitcode.Error{Kind: exitcode.Network, Err: err, Hint: gatewayHint}
+	case exitcode.KindOf(err) == exitcode.Network:
+		return exitcode.WithHint(err, gatewayHint)
 	}
 	return err
+}
+
+// gatewayHint is the hint of a gateway that does not answer.
+const gatewayHint = "check --gateway (and --licensing, for a list); to run a gateway: haggle serve --help"
+
+// licensingFlag registers the flag of the licensing API.
+func (c *connection) licensingFlag(flags *pflag.FlagSet) {
+	flags.StringVar(&c.licensing, "licensing", "http://127.0.0.1:3000", "URL of the gateway's licensing API")
 }
 
 // licenseView is a licence.

@@ -3,22 +3,25 @@ package license
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
 func newShowCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show NEGOTIATION", Short: "Show the licence of an accepted negotiation",
-		Long: `Shows the licence of an accepted negotiation. The gateway generates it if there is none yet, for example
-after the publisher's approval.`,
-		Example: "  haggle license show NEGOTIATION --json | jq .valid_until",
+		Long: `Shows the licence of an accepted negotiation, which is named by its ID or by the number of its licence. The
+gateway generates a licence if there is none yet, for example after the publisher's approval.`,
+		Example: "  haggle license show 2\n  haggle license show NEGOTIATION --json | jq .valid_until",
 	}
+	c.licensingFlag(cmd.Flags())
 	command.Documents(cmd, licenseView{})
 	cmd.RunE = c.Limited(func(ctx context.Context, arguments []string) error {
 		client, end, err := c.open(ctx)
@@ -26,7 +29,7 @@ after the publisher's approval.`,
 			return err
 		}
 		defer end()
-		found, err := client.License(ctx, arguments[0])
+		found, err := named(ctx, client, arguments[0])
 		if err != nil {
 			return failure(err)
 		}
@@ -35,13 +38,28 @@ after the publisher's approval.`,
 	return cmd
 }
 
+// named returns the licence of a negotiation's ID, or the one with a number.
+func named(ctx context.Context, client *license.Client, name string) (license.License, error) {
+	number, err := strconv.ParseInt(name, 10, 64)
+	if err != nil {
+		return client.License(ctx, name)
+	}
+	for found, err := range client.Licenses(ctx) {
+		if err != nil || found.ID == number {
+			return found, err
+		}
+	}
+	return license.License{}, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("you have no licence %d", number),
+		Hint: "to list your licences: haggle license list"}
+}
+
 func newListCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List your licences",
 		Long:    "Lists the licences of the client, the newest first. With --json it prints one document for each.",
 		Example: "  haggle license list\n  haggle license list --json | jq -r .publisher_hostname",
 	}
-	cmd.Flags().StringVar(&c.licensing, "licensing", "http://127.0.0.1:3000", "URL of the gateway's licensing API")
+	c.licensingFlag(cmd.Flags())
 	command.Documents(cmd, licenseView{})
 	cmd.RunE = c.Limited(func(ctx context.Context, _ []string) error {
 		client, end, err := c.open(ctx)

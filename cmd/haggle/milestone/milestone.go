@@ -77,9 +77,27 @@ func newIndexCommand(s *session.Session, name, short, long, example string,
 			return err
 		}
 		return onchain.OnNegotiation(s,
-			func(ctx context.Context, t onchain.Step) (*haggle.Action, error) { return build(ctx, t, index) },
+			func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
+				if err := hasMilestone(t.Snapshot, index); err != nil {
+					return nil, err
+				}
+				return build(ctx, t, index)
+			},
 			func(t onchain.Step, receipt *haggle.Receipt) string { return effect(t, index, receipt) })(ctx, arguments)
 	})
+}
+
+// hasMilestone refuses a milestone that the negotiation does not have.
+func hasMilestone(n *haggle.Snapshot, index uint8) error {
+	switch count := n.MilestoneCount(); {
+	case count == 0:
+		return exitcode.WithHint(fmt.Errorf("%w: the negotiation has no milestones", haggle.ErrNotAsExpected),
+			"its whole price is paid when an offer is accepted: haggle negotiation show "+n.Address.String())
+	case int(index) >= int(count):
+		return exitcode.WithHint(fmt.Errorf("%w: the negotiation has no milestone %d, but 0 to %d",
+			haggle.ErrNotAsExpected, index, count-1), "to see them: haggle negotiation show "+n.Address.String())
+	}
+	return nil
 }
 
 // settledNow adds that the negotiation is settled, if this was the last milestone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
@@ -67,6 +68,9 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		return err
 	}
 	n := t.Snapshot
+	if t.Key.PublicKey() != n.Seller && n.Status == protocol.NegotiationStatusCreated {
+		return notInvited(n, t.Key.PublicKey())
+	}
 	if err := expectTerms(n, f.terms); err != nil {
 		return err
 	}
@@ -104,6 +108,16 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		return fmt.Sprintf("invitation accepted: %d rounds, %s of the escrow decay each; %s",
 			n.MaxRounds, format.Percent(n.DecayRateBps), next)
 	})
+}
+
+// notInvited is the error of a wallet other than the invited seller's.
+func notInvited(n *haggle.Snapshot, wallet solana.PublicKey) error {
+	whose := "this wallet is " + wallet.String()
+	if wallet == n.Buyer {
+		whose = "this wallet is the buyer's, which waits for the seller"
+	}
+	return exitcode.WithHint(fmt.Errorf("%w: the invitation is to %s, and %s", haggle.ErrNotAsExpected, n.Seller, whose),
+		"nothing was signed; accept with the seller's keypair: --keypair, or -C with the seller's configuration")
 }
 
 // agreeToDuties refuses each duty of the seller that the flags do not accept: a bond in a mint of the buyer's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -99,8 +100,6 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	f.terms.register(cmd)
 	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay the escrow from the buyer's lamports, wrapped in the same transaction")
 	f.trust.Register(flags)
-	command.Required(cmd, "seller", "escrow")
-	cmd.MarkFlagsOneRequired("mint", "wrap-sol")
 	cmd.MarkFlagsMutuallyExclusive("key", "session")
 	command.Documents(cmd, createdView{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
@@ -112,8 +111,8 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 	if err != nil {
 		return err
 	}
-	if !given {
-		return exitcode.Usagef("service not set: add --service or --service-hash, which the seller checks")
+	if err := f.complete(given); err != nil {
+		return err
 	}
 	if err := f.checkRanges(cmd); err != nil {
 		return err
@@ -145,8 +144,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		}
 	}
 	if f.zopa && bond == 0 {
-		return exitcode.Requires("--zopa", "--bond",
-			"without a bond the seller could read the buyer's price and reject")
+		return exitcode.Usagef("--bond: must not be zero with --zopa")
 	}
 	milestones, err := f.milestones.value()
 	if err != nil {
@@ -174,6 +172,31 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		request.SessionID = &f.sessionID
 	}
 	return f.create(ctx, s, client, key, request)
+}
+
+// complete refuses flags of which others are missing, and names all that are.
+func (f *createFlags) complete(withService bool) error {
+	var missing []string
+	for _, required := range []struct {
+		given bool
+		flag  string
+	}{
+		{!f.seller.Key().IsZero(), "--seller"},
+		{!f.mint.Key().IsZero() || f.wrapSOL, "--mint (or --wrap-sol)"},
+		{!f.escrow.IsZero(), "--escrow"},
+		{withService, "--service (or --service-hash), which the seller checks"},
+		{!f.zopa || !f.bond.IsZero(), "--bond, which --zopa requires: without a bond the seller could read the buyer's " +
+			"price and reject"},
+	} {
+		if !required.given {
+			missing = append(missing, required.flag)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &exitcode.Error{Kind: exitcode.Usage, Err: errors.New("missing: " + strings.Join(missing, "; ")),
+		Hint: "haggle negotiation create --help"}
 }
 
 // wrap sets the mint of --wrap-sol.

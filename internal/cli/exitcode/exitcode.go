@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"reflect"
@@ -65,7 +66,7 @@ var Kinds = []struct {
 	{None, "OK", "done"},
 	{Other, "Failed", "another error"},
 	{Usage, "Usage", "invalid command line: nothing was sent"},
-	{Refused, "ProgramError", "rejected by the program, or an unexpected state: nothing changed"},
+	{Refused, "ProgramError", "rejected by the program, too few funds, or an unexpected state: nothing changed"},
 	{NotFound, "NotFound", "the account does not exist: never created, or closed"},
 	{Expired, "TransactionExpired", "the transaction can no longer be executed: safe to repeat"},
 	{Unknown, "UnknownOutcome", "the outcome of the transaction is unknown: read the state before repeating it"},
@@ -186,12 +187,13 @@ func KindOf(err error) Kind {
 		unknown  *transaction.UnknownOutcomeError
 		network  net.Error
 		location *url.Error
-		http     *jsonrpc.HTTPError
+		status   *jsonrpc.HTTPError
 		path     *fs.PathError
 		link     *os.LinkError
 		answered *node.Error
 		refusal  *identity.Refusal
 		remote   *wallet.RemoteError
+		failed   *transaction.Error
 	)
 	switch {
 	case err == nil:
@@ -204,7 +206,8 @@ func KindOf(err error) Kind {
 		return Undecided
 	case errors.Is(err, node.ErrSingleSource):
 		return Usage
-	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected), errors.As(err, new(*token.DecimalsError)):
+	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected), errors.As(err, new(*token.DecimalsError)),
+		errors.As(err, new(*token.InsufficientFunds)), errors.As(err, &failed) && isShortOfSOL(failed):
 		return Refused
 	case errors.Is(err, token.ErrNotWrappedSOL):
 		return Usage
@@ -223,10 +226,10 @@ func KindOf(err error) Kind {
 	case errors.As(err, &path), errors.As(err, &link):
 		// A system call's error implements net.Error too.
 		return Other
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http),
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &status),
 		errors.As(err, &answered), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, node.ErrBehind), errors.Is(err, node.ErrMalformed), isBehind(err), isSilent(err),
-		errors.Is(err, websocket.ErrBadHandshake):
+		errors.Is(err, websocket.ErrBadHandshake), isOfHTTP(err):
 		return Network
 	}
 	return Other
@@ -281,6 +284,9 @@ func shortTransfer(logs []string) []amount.Tokens {
 // isSilent reports whether a node closed the connection without a response, for which the JSON-RPC client has
 // no type.
 func isSilent(err error) bool { return strings.HasSuffix(err.Error(), "the node does not answer") }
+
+// isOfHTTP reports whether an endpoint with an https address speaks http.
+func isOfHTTP(err error) bool { return strings.Contains(err.Error(), http.ErrSchemeMismatch.Error()) }
 
 // isConfiguration reports whether the protocol's configuration does not exist.
 func isConfiguration(err error) bool {
@@ -411,6 +417,8 @@ func describeText(err error) (reported description, text string) {
 	case reported.Message == context.DeadlineExceeded.Error():
 		reported.Message = "time limit reached (--timeout)"
 		reported.Hint = "to wait longer, raise --timeout; to check the endpoint: haggle doctor"
+	case isOfHTTP(err):
+		reported.Hint = "the endpoint speaks http: write http:// instead of https:// in its address"
 	case strings.Contains(reported.Message, "connect to the WebSocket endpoint"):
 		reported.Hint = "check --ws (by default the port after the one of --url), or run haggle doctor"
 	case isConfiguration(err):

@@ -44,7 +44,7 @@ func TestExitCodeOfAnAction(t *testing.T) {
 	require.Equal(t, Usage, KindOf(OfAction(Usagef("wrong"))))
 	require.Equal(t, Refused, KindOf(OfAction(refused(protocol.ErrNotYourTurn))))
 	require.Equal(t, Expired, KindOf(OfAction(fmt.Errorf("%w: x", transaction.ErrExpired))))
-	require.Equal(t, Other, KindOf(OfAction(&token.InsufficientFunds{})))
+	require.Equal(t, Refused, KindOf(OfAction(&token.InsufficientFunds{})))
 }
 
 // The message after an interrupt says that nothing was sent only if the error proves it.
@@ -85,14 +85,14 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("no invitation: %w", context.DeadlineExceeded), Network, "Network"},
 		{context.Canceled, Interrupted, "Interrupted"},
 		{&Error{Kind: NoDeal, Err: errors.New("no deal")}, NoDeal, "NoDeal"},
-		{&transaction.Error{Reason: "InsufficientFundsForFee"}, Other, "InsufficientFundsForFee"},
+		{&transaction.Error{Reason: "InsufficientFundsForFee"}, Refused, "InsufficientFundsForFee"},
 		{fmt.Errorf("haggle: getSlot: %w", io.ErrUnexpectedEOF), Network, "Network"},
 		{fmt.Errorf("read: %w", io.EOF), Network, "Network"},
 		{&node.Error{Method: "getSlot", Code: 500}, Network, "Network"},
 		{errors.New("haggle: getSlot: the node does not answer"), Network, "Network"},
 		{fmt.Errorf("haggle: getSlot: %w", node.ErrBehind), Network, "Network"},
 		{fmt.Errorf("haggle: getSlot: %w", node.ErrMalformed), Network, "Network"},
-		{&token.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
+		{&token.InsufficientFunds{Have: 1, Need: 2}, Refused, "InsufficientFunds"},
 		{token.ErrNotWrappedSOL, Usage, "Usage"},
 		{fmt.Errorf("x does not sign: %w", &policy.Denial{Rule: policy.RulePerDay}), Denied, "PolicyDenied"},
 		{&policy.Denial{Rule: policy.RuleNegotiation, Cause: &url.Error{Op: "Post", Err: errors.New("refused")}}, Denied, "PolicyDenied"},

@@ -52,7 +52,8 @@ func inHome(elements ...string) string {
 	return filepath.Join(append([]string{home}, elements...)...)
 }
 
-// Read reads the file. If path is empty, it reads DefaultPath, which need not exist.
+// Read reads the file. If path is empty, it reads DefaultPath, which need not exist; a file that is named must
+// configure something.
 func Read(path string) (Config, error) {
 	mustExist := path != ""
 	if !mustExist {
@@ -68,6 +69,10 @@ func Read(path string) (Config, error) {
 	var config Config
 	if err := yaml.Unmarshal(content, &config); err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if mustExist && config == (Config{}) {
+		return Config{}, fmt.Errorf("%s: not a configuration of the Solana tools: it has none of json_rpc_url, "+
+			"websocket_url, keypair_path and commitment", path)
 	}
 	return config, nil
 }
