@@ -33,7 +33,7 @@ func explainShortage(
 	}
 	short, hint := err, "reduce --escrow, or pay from another account: --token-account"
 	if !errors.As(err, new(*token.InsufficientFunds)) {
-		if short, hint = explainMissing(ctx, client, request, err); hint == "" {
+		if hint, short = explainMissing(ctx, client, request, err); hint == "" {
 			return err
 		}
 	}
@@ -55,31 +55,31 @@ func (e missing) TextWith(write amount.Formatter) string { return e.text.TextWit
 
 func (e missing) Unwrap() error { return e.cause }
 
-// explainMissing returns an error with the missing amount, and a hint, if the account that should pay does not
+// explainMissing returns a hint, and an error with the missing amount, if the account that should pay does not
 // exist. Otherwise the hint is empty.
 func explainMissing(
 	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest, err error,
-) (described error, hint string) {
+) (hint string, described error) {
 	var account *protocol.AccountError
 	if !errors.As(err, &account) || !errors.Is(err, protocol.ErrAccountNotFound) {
-		return err, ""
+		return "", err
 	}
 	paying := request.Deposit.TokenAccount
 	if paying.IsZero() {
 		mint, readErr := client.GetMint(ctx, request.Mint)
 		if readErr != nil {
-			return err, ""
+			return "", err
 		}
 		if paying, readErr = mint.AssociatedAddress(request.Buyer); readErr != nil {
-			return err, ""
+			return "", err
 		}
 	}
 	if account.Address != paying {
-		return err, ""
+		return "", err
 	}
 	funds := &token.InsufficientFunds{Account: paying, Mint: request.Mint, Need: request.EscrowAmount}
 	text := amount.Errorf(request.Mint, "wallet %s: has no tokens of mint %s, but --escrow needs %v",
 		request.Buyer, request.Mint, amount.Units(funds.Need))
-	return missing{text, funds}, fmt.Sprintf(
-		"send tokens to its token account, %s; on a localnet, its buyer has some: -C FOLDER/buyer.yml", paying)
+	return fmt.Sprintf("send tokens to its token account, %s; on a localnet, its buyer has some: -C FOLDER/buyer.yml",
+		paying), missing{text, funds}
 }
