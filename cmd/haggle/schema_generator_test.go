@@ -17,6 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/llm"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -88,6 +89,8 @@ func mappedSchema(kind reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Ref: amountFile}
 	case reflect.TypeFor[fixed.Number]():
 		return &jsonschema.Schema{Type: "string", Pattern: `^-?[0-9]+(\.[0-9]+)?$`}
+	case reflect.TypeFor[llm.Value]():
+		return &jsonschema.Schema{Type: "number"}
 	case reflect.TypeFor[jsonview.List]():
 		return &jsonschema.Schema{Ref: eventFile}
 	}

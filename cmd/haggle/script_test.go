@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 //	module, load-json, load-config, taken-port    see there
 //	request STATUS METHOD URL [KEY [FILE]]    sends an HTTP request, whose response must have the status
 //	await-json FILE        waits until a file has a JSON document, and writes it to stdout
-//	serve-wallet, serve-registry, slow-node, lying-node    start services: see there
+//	serve-wallet, serve-registry, slow-node, lying-node, language-model    start services: see there
 func TestScripts(t *testing.T) {
 	// Each script has its own chain with its own clock.
 	t.Setenv(localnet.EnvRPCURL, "")
@@ -102,7 +102,7 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "field": field, "until": until, "await": await,
 			"load": load, "fill": fill, "declare": declare, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
 			"slow-node": slowNode, "lying-node": lyingNode, "postgres": startPostgres, "request": request, "await-json": awaitJSON,
-			"gateway": gateway, "tamper": tamper,
+			"gateway": gateway, "tamper": tamper, "language-model": languageModel,
 			"module": module, "load-json": loadJSON, "load-config": loadConfig, "taken-port": takenPort,
 		},
 		Condition: hasFlag,

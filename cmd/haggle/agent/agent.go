@@ -16,6 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
@@ -24,6 +25,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/llm"
 	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -64,6 +66,10 @@ made a move, with which anyone can replay its moves (haggle verify). The file re
 publish it, or keep it. It exists from the first move on, and a restarted agent needs it. An agent that
 accepts or rejects without an offer has published no commitment: give the printed one to the other side.
 
+` + languagemodel.Help + `
+Each decision of a model is printed with the model's own reason, which is not trusted, and at the end the
+tokens that it used. --record then has what the model was told, its answers, corrections and costs.
+
 With --model and --prompt the commitment is to a language model and to the SHA-256 of its prompt instead: for
 an agent whose strategy and prices a model has chosen. Its proof shows both, and cannot be replayed.
 
@@ -83,6 +89,8 @@ const agentExample = `  haggle agent --role seller --strategy negmas-boulware --
       --opening 4.5 --reservation 3 --min-price 3 --single-source-up-to 5
   haggle agent NEGOTIATION --role buyer --strategy micro --mint ADDRESS --reservation 3.5 \
       --max-price 3.5 --record decisions.jsonl
+  haggle agent NEGOTIATION --role buyer --mint ADDRESS --max-price 3.5 --llm openai:MODEL --llm-tokens 200000 \
+      --principal "A summary of the paper. Cheap matters more than fast."
   haggle agent NEGOTIATION --role buyer --strategy negmas-linear --mint ADDRESS --max-price 14 \
       --domain domain.yml --profile buyer.yml --documents shared`
 
@@ -101,6 +109,7 @@ type agentCommand struct {
 	limits                                   player.LimitFlags
 	settlement                               player.SettlementFlags
 	issues                                   issueFlags
+	llm                                      languagemodel.Flags
 	// changed reports whether a flag is set.
 	changed func(flag string) bool
 
@@ -108,6 +117,7 @@ type agentCommand struct {
 	side   protocol.OfferSide
 	gate   *identity.Gate
 	prover *proving.Prover
+	models *llm.Player
 	client *haggle.Client
 	// wallet is the address of the opened wallet.
 	wallet solana.PublicKey
@@ -137,6 +147,7 @@ func Command(s *session.Session) *cobra.Command {
 	a.trust.Register(flags)
 	a.limits.Register(flags)
 	a.settlement.Register(flags)
+	a.llm.Register(flags)
 	flags.StringVar(&a.role, "role", "", "buyer or seller")
 	flags.Var(&a.mint, "mint", "mint of the payment")
 	flags.Var(&a.opening, "opening", "first price")
@@ -165,7 +176,7 @@ func Command(s *session.Session) *cobra.Command {
 	command.Required(cmd, "role", "mint")
 	command.Choices(cmd, "role", "buyer", "seller")
 	command.Documents(cmd, exampleagent.Action{}, exampleagent.Note{}, agent.Record{}, committed{}, issueMove{},
-		ended{})
+		ended{}, modelMove{}, llm.Spending{})
 	cmd.RunE = s.Unlimited(a.run)
 	return cmd
 }
@@ -261,6 +272,9 @@ func (a *agentCommand) checkRole() error {
 	if err := a.limits.Check(); err != nil {
 		return err
 	}
+	if err := a.checkModels(); err != nil {
+		return err
+	}
 	if err := a.checkIssues(); err != nil {
 		return err
 	}
@@ -296,9 +310,6 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	if err != nil {
 		return config, err
 	}
-	if a.opening.IsZero() {
-		play.Opening = play.Reservation // which a strategy without an opening price does not use
-	}
 	if !play.Other.IsZero() {
 		play.Assume(other)
 	}
@@ -307,6 +318,14 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	}
 	if bound = limits.MaxPrice; a.side == protocol.OfferSideSeller {
 		bound = limits.MinPrice
+	}
+	if a.reservation.IsZero() && a.llm.IsSet() {
+		play.Reservation = bound
+	}
+	// Without an opening price a model's band begins at the best price; otherwise the strategy does not use it.
+	best := a.opening.IsZero() && a.llm.IsSet()
+	if a.opening.IsZero() {
+		play.Opening = play.Reservation
 	}
 	switch {
 	case bound == 0 && a.side == protocol.OfferSideSeller:
@@ -337,15 +356,23 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	}
 	a.limits.Limit(&config)
 	config.MaxOpen, config.MaxOpenPerCounterpart = int(a.maxOpen), int(a.maxOpenPerBuyer)
+	for _, service := range a.services {
+		config.Services = append(config.Services, protocol.ServiceHash(service))
+	}
 	if a.issues.set() {
 		several, err := a.issuePlayer(play)
 		if err != nil {
 			return config, err
 		}
 		config.Decide = several.Decide
-	}
-	for _, service := range a.services {
-		config.Services = append(config.Services, protocol.ServiceHash(service))
+		if a.llm.IsSet() {
+			return config, a.ask(&config, play, several)
+		}
+	} else if a.llm.IsSet() {
+		if best {
+			play.Opening = 0
+		}
+		return config, a.ask(&config, play, nil)
 	}
 	return config, nil
 }

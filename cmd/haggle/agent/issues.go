@@ -50,6 +50,8 @@ func (a *agentCommand) checkPrice() error {
 		}
 	}
 	switch {
+	case a.llm.IsSet():
+		return nil // the limits are enough
 	case a.play.HasOpening() && (a.opening.IsZero() || a.reservation.IsZero()):
 		return exitcode.Requires("--strategy", "--opening and --reservation, or --domain", "")
 	case a.reservation.IsZero():

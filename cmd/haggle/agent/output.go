@@ -53,6 +53,7 @@ func (a *agentCommand) acted(act agent.Act) {
 func (a *agentCommand) ended(result agent.Result) {
 	a.reported.Store(true)
 	a.steps.set(result.Negotiation, "")
+	a.reportSpending(result.Negotiation)
 	if a.prover != nil {
 		a.proving.Go(func() { a.finish(result.Negotiation) })
 	}

@@ -3,6 +3,7 @@
 package player
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ type Flags struct {
 	seed         uint64
 }
 
-// Register adds the flags to a command. The strategy is required if there is no default.
+// Register adds the flags to a command. Without a default the command sets one by [Flags.Default], or refuses to
+// run.
 func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags := cmd.Flags()
 	names := game.Names()
@@ -38,10 +40,13 @@ func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags.StringVar(&f.record, "record", "",
 		"file to which each decision is appended as a line of JSON, with its state and reason")
 	command.Choices(cmd, "strategy", names...)
-	if byDefault == "" {
-		command.Required(cmd, "strategy")
-	}
 }
+
+// IsSet reports whether there is a strategy.
+func (f *Flags) IsSet() bool { return f.name != "" }
+
+// Default sets the strategy if there is none.
+func (f *Flags) Default(name string) { f.name = cmp.Or(f.name, name) }
 
 // Player is a player without prices, and its record.
 type Player struct {
