@@ -1,9 +1,12 @@
 package examples
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/llm"
+	"github.com/haggle-protocol/haggle/sdk/llm/llmtest"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -102,6 +107,24 @@ func settle(t *testing.T, seller, buyer *exec.Cmd, sold, bought []string) {
 	both.Wait()
 }
 
+// thinking is the time that the model takes for its first turn.
+const thinking = 20 * time.Second
+
+// slowly is the response of a model. It accepts if it may, and otherwise concedes as far as it may.
+func slowly(request llmtest.Request) string {
+	var facts llm.Facts
+	if json.Unmarshal([]byte(request.Input), &facts) != nil || len(facts.Moves) == 0 {
+		return `{"reason":"a fair price is possible","answer":"accept"}`
+	}
+	if facts.Round == 1 {
+		time.Sleep(thinking)
+	}
+	if slices.Contains(facts.Moves, "accept") {
+		return `{"reason":"enough","move":"accept","candidate":0,"price":""}`
+	}
+	return fmt.Sprintf(`{"reason":"quickly","move":"offer","candidate":0,"price":%q}`, facts.Band.LowestPrice)
+}
+
 func TestAgentsSettle(t *testing.T) {
 	a := newAgents(t)
 	seller := a.net.Seller.PublicKey().String()
@@ -126,10 +149,17 @@ func TestAgentsSettle(t *testing.T) {
 		require.Contains(t, string(again), "order 3: an earlier run has made the deposit")
 		require.Equal(t, before+1, a.deposits())
 	})
-	t.Run("slow-decision", func(t *testing.T) {
-		settle(t, a.command("slow-decision", "--thinking", "3s"), buyer("buyer", "--order", "2"),
-			[]string{"round 1: deciding", "round 5: deciding", "Settled: price 3500000 after 6 offers"},
-			[]string{"Settled: price 3500000 after 6 offers"})
+	t.Run("language-model", func(t *testing.T) {
+		model, err := llmtest.Start(llmtest.Config{Script: slowly})
+		require.NoError(t, err)
+		defer model.Close()
+		adviser := a.command("language-model", "--model", "test", "--url", model.URL())
+		adviser.Env = append(adviser.Environ(), "OPENAI_API_KEY="+model.Key())
+		begun := time.Now()
+		settle(t, adviser, buyer("buyer", "--order", "2"), []string{"round 1: offer \n", "Settled: price 3"},
+			[]string{"Settled: price 3"})
+		require.Greater(t, time.Since(begun), thinking)
+		require.Greater(t, model.Totals().Requests, 2, "an invitation and several turns")
 	})
 	t.Run("milestones", func(t *testing.T) {
 		arbiter, err := wallet.NewKeypair(solana.NewWallet().PrivateKey)

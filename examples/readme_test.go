@@ -133,3 +133,15 @@ func TestREADMECosts(t *testing.T) {
 	most := protocol.MaxDecayRateBps
 	require.Contains(t, text, fmt.Sprintf("0 to %d,%03d basis points", most/1_000, most%1_000))
 }
+
+// TestREADMEAdviserIsTheExample shows that the README's agent with a language model is the one of the example.
+func TestREADMEAdviserIsTheExample(t *testing.T) {
+	_, section, found := strings.Cut(readme(t), "## An agent that asks a language model\n")
+	require.True(t, found)
+	_, function, _ := strings.Cut(section, "```go\n")
+	function, _, _ = strings.Cut(function, "```")
+	require.Contains(t, function, "llm.NewPlayer(model,")
+	content, err := os.ReadFile("language-model/main.go")
+	require.NoError(t, err)
+	require.Contains(t, string(content), function)
+}

@@ -17,7 +17,7 @@ var modelAPIs = map[string]llmtest.API{
 }
 
 // languageModel starts a server of a language model: "language-model NAME API [ANSWER]" sets NAME to its URL, and
-// writes its key to the file NAME. The model accepts what it may accept, and otherwise offers the first candidate;
+// writes its key to the file NAME. The model accepts if it may, and otherwise offers the first candidate;
 // with an ANSWER it always returns that text.
 func languageModel(ts *testscript.TestScript, _ bool, arguments []string) {
 	config := llmtest.Config{API: modelAPIs[arguments[1]], Script: agreeable}
