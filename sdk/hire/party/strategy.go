@@ -31,10 +31,39 @@ type Player struct {
 	Rounds int
 	// Seed selects the strategy's random numbers.
 	Seed uint64
+	// Choose returns the move at a turn with a standing offer, from the strategy's assessment: see package hiring for
+	// language models. Its offers must be rational, and it must not accept if the state has no standing offer. If nil,
+	// the strategy's move is made. An error is returned instead of the move.
+	Choose func(ctx context.Context, turn Turn, assessed bargain.Assessment) (bargain.Action, error)
 }
 
-// Decide returns the strategy's move.
-func (p Player) Decide(_ context.Context, turn Turn) (Move, error) {
+// Decide returns the strategy's move, or that of Choose.
+func (p Player) Decide(ctx context.Context, turn Turn) (Move, error) {
+	if _, stands := turn.Standing(); !stands {
+		own, _ := turn.Own()
+		return Propose{Price: own.Price}, nil
+	}
+	assessed, err := p.assess(turn)
+	if err != nil {
+		return nil, err
+	}
+	action := assessed.Move
+	if p.Choose != nil {
+		if action, err = p.Choose(ctx, turn, assessed); err != nil {
+			return nil, err
+		}
+	}
+	switch action.Move {
+	case bargain.MoveAccept:
+		return Accept{}, nil
+	case bargain.MoveOffer:
+		return Propose{Price: assessed.Preferences.Domain().Issue(0).Amount(uint64(action.Outcome))}, nil
+	}
+	return Reject{Code: CodeNoAgreement}, nil
+}
+
+// assess returns the strategy's assessment of a turn with a standing offer.
+func (p Player) assess(turn Turn) (bargain.Assessment, error) {
 	rounds, reservation, side := cmp.Or(p.Rounds, DefaultRounds), p.Reservation, protocol.OfferSideBuyer
 	if turn.Role == hire.RoleWorker {
 		side = protocol.OfferSideSeller
@@ -43,39 +72,35 @@ func (p Player) Decide(_ context.Context, turn Turn) (Move, error) {
 	// The other side's prices can be worse than the own reservation price, and must look so.
 	highest := max(p.Opening, reservation)
 	if p.Strategy == nil || reservation == 0 || highest > math.MaxInt64 {
-		return nil, errors.New("party: player: Strategy or Reservation not set, or a price above 2^63-1")
+		return bargain.Assessment{}, errors.New(
+			"party: player: Strategy or Reservation not set, or a price above 2^63-1")
 	}
 	domain, err := onchain.Domain(2 * highest)
 	if err != nil {
-		return nil, err
+		return bargain.Assessment{}, err
 	}
 	preferences, opening, err := onchain.Preferences(domain, side, p.Opening, reservation)
 	if err != nil {
-		return nil, err
+		return bargain.Assessment{}, err
 	}
 	prices := domain.Issue(0)
-	course := bargain.NewCourse(p.Strategy, preferences, int(side), rounds, opening, p.Seed)
+	var outcomes []bargain.Outcome
 	for _, offer := range alternating(turn.Offers) {
 		index := offer.Price / prices.Tick
 		if side == protocol.OfferSideBuyer && offer.Price%prices.Tick != 0 {
 			index++ // never cheaper than it is
 		}
-		course.Observe(bargain.Outcome(min(index, prices.Count-1)))
+		outcomes = append(outcomes, bargain.Outcome(min(index, prices.Count-1)))
 	}
+	standing := outcomes[len(outcomes)-1]
 	if turn.Refused != nil {
-		course.Stand(bargain.NoOutcome)
+		standing = bargain.NoOutcome
 	}
-	if _, stands := turn.Standing(); !stands {
-		own, _ := turn.Own()
-		return Propose{Price: own.Price}, nil
-	}
-	switch action := course.Respond(0, math.MaxUint64); action.Move {
-	case bargain.MoveAccept:
-		return Accept{}, nil
-	case bargain.MoveOffer:
-		return Propose{Price: prices.Amount(uint64(action.Outcome))}, nil
-	}
-	return Reject{Code: CodeNoAgreement}, nil
+	return bargain.Assess(standing, func(standing bargain.Outcome) *bargain.Course {
+		course := bargain.NewCourse(p.Strategy, preferences, int(side), rounds, opening, p.Seed)
+		course.Play(outcomes, standing, nil)
+		return course
+	}), nil
 }
 
 // alternating returns the offers without those that their own side has replaced before an answer. The seeker's is
