@@ -3,13 +3,13 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
@@ -80,40 +80,9 @@ func (a *agentCommand) answered(play *player.Player, record llm.Record) error {
 	if a.JSON {
 		a.log.Document(modelMove{record})
 	} else {
-		a.log.Note("%s", textOf(record))
+		a.log.Note("%s", languagemodel.Text(record))
 	}
 	return play.Record(line)
-}
-
-// textOf returns a decision on one line. The models' reasons are quoted, because they are not trusted.
-func textOf(record llm.Record) string {
-	address, _, _ := strings.Cut(record.Negotiation, "/")
-	text := fmt.Sprintf("%s round %d: %s", address, record.Round, record.Move.Move)
-	if record.Question == "invitation" {
-		text = fmt.Sprintf("%s invitation: %s", address, record.Move.Move)
-	}
-	if offer := record.Move.Offer; offer != nil && offer.Price != "" {
-		text += " " + offer.Price
-	}
-	var why []string
-	if record.Fallback != "" {
-		why = append(why, "by the strategy: "+record.Fallback)
-	}
-	for _, answer := range record.Answers {
-		switch {
-		case answer.Failure != "":
-			why = append(why, fmt.Sprintf("%s: %s", answer.Model, answer.Failure))
-		default:
-			why = append(why, fmt.Sprintf("%s: %q", answer.Model, answer.Reason))
-		}
-	}
-	if record.Correction != "" {
-		why = append(why, record.Correction)
-	}
-	if len(why) == 0 {
-		why = append(why, record.Move.Reason)
-	}
-	return text + " (" + strings.Join(why, "; ") + ")"
 }
 
 // reportSpending prints what the models used in a negotiation.
@@ -129,14 +98,6 @@ func (a *agentCommand) reportSpending(negotiation solana.PublicKey) {
 			a.log.Document(spent)
 			continue
 		}
-		text := fmt.Sprintf("%s: %d requests to %s, %d tokens read, %d written", negotiation, spent.Requests, spent.Model,
-			spent.InputTokens, spent.OutputTokens)
-		if spent.AssumedTokens > 0 {
-			text += fmt.Sprintf(", and up to %d in requests without a count", spent.AssumedTokens)
-		}
-		if spent.Cost > 0 {
-			text += ", " + spent.Cost.String()
-		}
-		a.log.Note("%s", text)
+		a.log.Note("%s: %s", negotiation, languagemodel.SpendingText(spent))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -17,12 +18,15 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
+	"github.com/haggle-protocol/haggle/sdk/llm"
+	"github.com/haggle-protocol/haggle/sdk/llm/hiring"
 )
 
 // assetFlag names the tokens of prices.
@@ -77,6 +81,7 @@ type agentFlags struct {
 	arbiters          []string
 	shortest, longest duration.Flag
 	local             bool
+	llm               languagemodel.Flags
 }
 
 func (f *agentFlags) register(cmd *cobra.Command, arbiterHelp string) {
@@ -92,6 +97,7 @@ func (f *agentFlags) register(cmd *cobra.Command, arbiterHelp string) {
 	flags.Var(&f.shortest, "shortest", "least time from the agreement to the deadline of the delivery")
 	flags.Var(&f.longest, "longest", "most time from the agreement to the deadline of the delivery")
 	flags.BoolVar(&f.local, "local", false, "also connect to agents at private addresses: for tests, and for agents of one network")
+	f.llm.Register(flags)
 	command.Choices(cmd, "strategy", strategy.Names()...)
 }
 
@@ -114,10 +120,37 @@ type bargaining struct {
 	asset  hire.Asset
 	player party.Player
 	limits party.Limits
+	// decided prints the decisions of language models, and models is nil without them. The caller sets decided.
+	decided func(llm.Record)
+	models  *llm.Player
+}
+
+// modelMove is a decision with language models, as the commands print it.
+type modelMove struct{ llm.Record }
+
+// advise lets the language models of the flags choose the moves.
+func (f *agentFlags) advise(b *bargaining, changed func(flag string) bool) error {
+	if !f.llm.IsSet() {
+		return f.llm.Check(changed)
+	}
+	level := slog.LevelWarn
+	if f.llm.LogsPrompts() {
+		level = slog.LevelInfo
+	}
+	models, err := f.llm.Player(llm.Options{
+		Strategy: b.player.Strategy, Name: f.strategy, Logger: f.Logger(level),
+		Decided: func(record llm.Record) error { b.decided(record); return nil },
+	})
+	if err != nil {
+		return err
+	}
+	b.models, b.player.Choose = models, hiring.Choose(models.Chooser())
+	return nil
 }
 
 // bargaining returns the limits and the player. limit is the worst price of the flag with this name.
-func (f *agentFlags) bargaining(ctx context.Context, role hire.Role, flag, limit string) (b bargaining, err error) {
+func (f *agentFlags) bargaining(ctx context.Context, role hire.Role, flag, limit string) (b *bargaining, err error) {
+	b = &bargaining{}
 	if b.assets, err = f.assets(ctx, f.Session); err != nil {
 		return b, err
 	}
@@ -177,7 +210,7 @@ func (f *agentFlags) keys(ctx context.Context) (keys, error) {
 }
 
 // party returns the configuration of an agent at a home.
-func (f *agentFlags) party(ctx context.Context, k keys, home, id string, b bargaining) (party.Config, error) {
+func (f *agentFlags) party(ctx context.Context, k keys, home, id string, b *bargaining) (party.Config, error) {
 	state, err := f.Connection.State(ctx)
 	if err != nil {
 		return party.Config{}, err

@@ -17,9 +17,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
+	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
 const askHelp = `Proposes a task to the worker at ORIGIN, bargains about the price, deposits it in escrow, and waits for the
@@ -37,7 +39,10 @@ pay it.
 --conversation names the purchase. The command prints a new one if it is not set. After an interruption, the
 same command with it continues with the same deal, and deposits nothing again.
 
-The exit code is 0 if the price is paid, and 8 without a deal.`
+The exit code is 0 if the price is paid, and 8 without a deal.
+
+` + languagemodel.Help + `
+The worker's texts reach the model as quoted data.`
 
 const askExample = `  haggle hire ask https://worker.example --task "A logo for a bakery" --requirement SVG --most "5 USDC" \
       --deadline 1d --arbiter ADDRESS --out logo.svg`
@@ -79,14 +84,14 @@ func askCommand(s *session.Session) *cobra.Command {
 	flags.StringVar(&o.worker, "worker", "", "id of the worker, if it is not the home's own (default: ORIGIN)")
 	command.Required(cmd, "task", "most", "arbiter")
 	cmd.MarkFlagsMutuallyExclusive("review", "yes")
-	command.Documents(cmd, askedView{}, messageView{}, actView{}, dealView{})
+	command.Documents(cmd, askedView{}, messageView{}, actView{}, dealView{}, modelMove{}, llm.Spending{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, arguments []string) error {
-		return o.ask(ctx, arguments[0], flags.Changed("opening"))
+		return o.ask(ctx, arguments[0], flags.Changed)
 	})
 	return cmd
 }
 
-func (o *askOptions) ask(ctx context.Context, origin string, hasOpening bool) error {
+func (o *askOptions) ask(ctx context.Context, origin string, changed func(flag string) bool) error {
 	switch {
 	case hire.CheckOrigin(origin) != nil:
 		return exitcode.Usagef("ORIGIN: %w", hire.CheckOrigin(origin))
@@ -99,8 +104,11 @@ func (o *askOptions) ask(ctx context.Context, origin string, hasOpening bool) er
 	if err != nil {
 		return err
 	}
-	if !hasOpening {
+	if !changed("opening") {
 		b.player.Opening = max(b.player.Reservation/2, min(b.player.Reservation, hire.MinUnits))
+	}
+	if err := o.advise(b, changed); err != nil {
+		return err
 	}
 	k, err := o.keys(ctx)
 	if err != nil {
@@ -112,6 +120,7 @@ func (o *askOptions) ask(ctx context.Context, origin string, hasOpening bool) er
 		return err
 	}
 	o.transcript = &transcript{out: o.Stdout, json: o.JSON, self: self, name: "seeker"}
+	b.decided = o.transcript.decision
 	config.Observe, config.Acted, config.Logger = o.transcript.message, o.transcript.act, o.Logger(slog.LevelWarn)
 	seeker, err := party.NewSeeker(party.Seeker{Config: config, Decide: o.answering(b.player.Decide), Review: o.reviewed})
 	if err != nil {
@@ -138,6 +147,7 @@ func (o *askOptions) ask(ctx context.Context, origin string, hasOpening bool) er
 	if err != nil {
 		return err
 	}
+	o.transcript.spent(b.models)
 	return o.ended(result)
 }
 

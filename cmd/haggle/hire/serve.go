@@ -21,6 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 	"github.com/haggle-protocol/haggle/internal/hire/store"
@@ -49,6 +50,9 @@ Other agents must reach the home over https: put a proxy that ends TLS before it
 The database is a SQLite file in the state folder, or PostgreSQL, which several servers can use at the same
 time: --db postgres://USER@HOST/NAME. Signed checkpoints of the logs are written beside a SQLite file.
 
+` + languagemodel.Help + `
+The seeker's texts reach the model as quoted data.
+
 --demo starts a local chain with a funded worker and a funded seeker, and prints a command that hires the
 worker.`
 
@@ -68,6 +72,8 @@ type serveOptions struct {
 	hosts                                   []string
 	open, lenient, demo, noSettlement       bool
 	worker                                  workerFlags
+	// changed reports whether a flag is set.
+	changed func(flag string) bool
 }
 
 // homeView is what a started home prints.
@@ -112,8 +118,12 @@ func serveCommand(s *session.Session) *cobra.Command {
 	flags.BoolVar(&o.demo, "demo", false, "start a local chain, and a worker to try")
 	cmd.MarkFlagsMutuallyExclusive("open", "host")
 	cmd.MarkFlagsMutuallyExclusive("settlement-key", "no-settlement")
-	command.Documents(cmd, homeView{}, messageView{}, actView{}, dealView{})
+	o.changed = flags.Changed
+	command.Documents(cmd, homeView{}, messageView{}, actView{}, dealView{}, modelMove{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
+		if o.llm.IsSet() && !o.worker.isSet() {
+			return exitcode.Requires("--llm", "--least", "without it another process decides")
+		}
 		if o.demo {
 			return o.serveDemo(ctx)
 		}

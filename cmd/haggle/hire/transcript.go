@@ -8,10 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/result"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
+	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
 // messageView is a message, as the commands print it.
@@ -76,6 +78,21 @@ func (t *transcript) print(document any, line string) {
 		return
 	}
 	fmt.Fprintf(t.out, "%-6s  %s\n", t.name, line)
+}
+
+// decision prints a decision of language models.
+func (t *transcript) decision(record llm.Record) {
+	t.print(modelMove{record}, fmt.Sprintf("%-8s  %s", "decides", languagemodel.Text(record)))
+}
+
+// spent prints what language models have used, if there are any.
+func (t *transcript) spent(models *llm.Player) {
+	if models == nil {
+		return
+	}
+	for _, spent := range models.Spending() {
+		t.print(spent, fmt.Sprintf("%-8s  %s", "used", languagemodel.SpendingText(spent)))
+	}
 }
 
 // message prints a message.

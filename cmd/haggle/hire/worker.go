@@ -52,6 +52,9 @@ func (o *serveOptions) newWorker(ctx context.Context, k keys, origin string) (*p
 	if err != nil {
 		return nil, err
 	}
+	if err := o.advise(b, o.changed); err != nil {
+		return nil, err
+	}
 	prices := b.limits.Prices[b.asset.Symbol]
 	for flag, proof := range map[string]struct {
 		written string
@@ -73,6 +76,7 @@ func (o *serveOptions) newWorker(ctx context.Context, k keys, origin string) (*p
 	config.Home.Client = &hire.Client{Local: true}
 	config.Resolver.Client = config.Home.Client
 	t := &transcript{out: o.Stdout, json: o.JSON, self: origin, name: "worker"}
+	b.decided = t.decision
 	config.Observe, config.Acted, config.Logger = t.message, t.act, o.Logger(slog.LevelWarn)
 	config.Ended = func(r party.Result) { t.deal(viewOf(r)) }
 	quote, deliver := b.player.Decide, w.run
