@@ -22,7 +22,7 @@ func TestMovesAreAnalysedAsTheirSession(t *testing.T) {
 		for _, strategies := range pairs {
 			s, err := simulation.Scenario(name)
 			require.NoError(t, err)
-			entrants, err := simulation.Entrants(strategies)
+			entrants, err := simulation.Entrants(strategies, nil)
 			require.NoError(t, err)
 			plan := &tournament.Plan{Entrants: entrants, Scenarios: tournament.List{s}, Steps: 30, Seed: 3}
 			turns, end, err := plan.Trace(s, 0, 1, 0)

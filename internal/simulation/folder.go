@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
+	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
@@ -37,6 +38,10 @@ var ErrFolder = errors.New("simulation: folder not usable")
 type Options struct {
 	// Strategies are the names of strategies. If empty, all take part.
 	Strategies []string
+	// Models returns the player of a language model, which takes part as "llm:NAME", and ModelTerms identifies how
+	// such players play. If Models is nil, there are none.
+	Models     func(name string) (bargain.Strategy, error)
+	ModelTerms string
 	// Scenarios are described at [Scenarios].
 	Scenarios []string
 	// Seed decides generated scenarios and the sessions' random numbers.
@@ -69,6 +74,7 @@ type planned struct {
 	Rounds      int      `json:"rounds"`
 	Repetitions int      `json:"repetitions"`
 	SelfPlay    bool     `json:"self_play"`
+	ModelTerms  string   `json:"model_terms,omitempty"`
 }
 
 // Report is the result of a tournament.
@@ -126,7 +132,7 @@ func Run(ctx context.Context, options Options) (report *Report, err error) {
 }
 
 func (o Options) plan() (*tournament.Plan, planned, error) {
-	entrants, err := Entrants(o.Strategies)
+	entrants, err := Entrants(o.Strategies, o.Models)
 	if err != nil {
 		return nil, planned{}, err
 	}
@@ -141,7 +147,7 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 		Entrants: entrants, Scenarios: source, Seed: o.Seed, Steps: o.Rounds, Repetitions: o.Repetitions,
 		SelfPlay: o.SelfPlay,
 	}
-	p := planned{proof.Version, nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay}
+	p := planned{proof.Version, nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay, o.ModelTerms}
 	for _, entrant := range entrants {
 		p.Strategies = append(p.Strategies, entrant.Name)
 	}

@@ -33,15 +33,28 @@ const (
 // maxGenerated bounds the number of scenarios of a generator.
 const maxGenerated = 1_000_000
 
+// modelPrefix begins the names of language models among the strategies.
+const modelPrefix = "llm:"
+
 // Entrants returns the strategies with these names; without names all but the optimal player, which plays by
-// Haggle's rules only.
-func Entrants(names []string) (entrants []tournament.Entrant, err error) {
+// Haggle's rules only. models returns the player of "llm:NAME"; if nil, there is none.
+func Entrants(
+	names []string, models func(name string) (bargain.Strategy, error),
+) (entrants []tournament.Entrant, err error) {
 	if len(names) == 0 {
 		names = strategy.Names()
 	}
 	list := game.List()
 	for _, name := range names {
 		name = strings.TrimSpace(name)
+		if model, is := strings.CutPrefix(name, modelPrefix); is && models != nil {
+			played, err := models(model)
+			if err != nil {
+				return nil, err
+			}
+			entrants = append(entrants, tournament.Entrant{Name: name, Strategy: played})
+			continue
+		}
 		at := slices.IndexFunc(list, func(e strategy.Entry) bool { return e.Name == name })
 		if at < 0 {
 			return nil, fmt.Errorf("%w: strategy %q: use %s", ErrInput, name, strings.Join(game.Names(), ", "))

@@ -74,7 +74,7 @@ func Command(s *session.Session) *cobra.Command {
 			return exitcode.Usagef("--rounds: the scenario %s has its own rounds, up to %d; leave it out",
 				scenario.Name, scenario.Rules.MaxRounds)
 		}
-		if plan.Entrants, err = simulation.Entrants(strategies); err == nil {
+		if plan.Entrants, err = simulation.Entrants(strategies, nil); err == nil {
 			err = simulation.CheckRules(plan.Entrants, tournament.Join{tournament.List{scenario}})
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,18 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/internal/simulation"
 	"github.com/haggle-protocol/haggle/internal/simulation/queue"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
 const help = `Plays strategies against each other over many scenarios, in both roles, on all processors.
@@ -43,6 +48,10 @@ With --db several processes share the work through a PostgreSQL database, with j
 command on any number of machines, each with a folder of its own. Each folder gets the whole result. A job of
 a process that was killed is played again after five minutes. Put a password into PGPASSWORD or ~/.pgpass.
 
+A language model takes part as llm:openai:MODEL, llm:anthropic:MODEL and so on (haggle agent --help),
+within the band of --llm-band; --principal, --llm-tokens or --llm-cost are required. --llm-answers keeps
+its responses, so that a repetition asks nothing again, needs no key, and gives the same bytes.
+
 A score is the advantage: the gain over no agreement as a part of the greatest possible gain. Its confidence
 interval of 95 % is Student's, with one observation for each scenario: the mean of all sessions in it,
 repetitions and self-play included, since these depend on each other. The Nash distance of an agreement is the
@@ -51,12 +60,15 @@ Euclidean distance of both parties' utilities to the Nash bargaining solution.`
 // Command returns "haggle tournament".
 func Command(s *session.Session) *cobra.Command {
 	options := simulation.Options{}
-	var database string
+	var database, band string
+	var models languagemodel.Flags
 	cmd := &cobra.Command{
 		Use: "tournament", Short: "Play negotiation strategies against each other", Long: help,
 		Example: `  haggle tournament --out results
   haggle tournament --strategies micro,linear,negmas-boulware --scenarios haggle:100 --seed 7 --out results
   haggle tournament --scenarios random:50,scenarios/genius --rounds 50 --out results
+  haggle tournament --strategies llm:openai:MODEL,linear,micro --scenarios haggle:20 --out results \
+      --principal "Earn as much as you can." --llm-tokens 1000000 --llm-answers answers.jsonl
   haggle tournament --scenarios random:10000 --db postgres://USER@HOST/NAME --out results`,
 	}
 	flags := cmd.Flags()
@@ -73,6 +85,8 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringVar(&options.Folder, "out", "",
 		"folder for the results: a new one, or that of a stopped tournament")
 	flags.StringVar(&database, "db", "", "PostgreSQL database for several processes: postgres://USER@HOST/NAME")
+	models.RegisterOptions(flags)
+	flags.StringVar(&band, "llm-band", llm.DefaultStrategy, "with llm:MODEL: strategy of the band, and after a failure")
 	command.Required(cmd, "out")
 	command.Choices(cmd, "strategies", game.Names()...)
 	command.Documents(cmd, resultView{})
@@ -88,6 +102,9 @@ func Command(s *session.Session) *cobra.Command {
 		case flags.Changed("rounds") && simulation.HaveOwnRounds(options.Scenarios):
 			return exitcode.Usagef("--rounds: Haggle's scenarios have their own rounds; leave it out")
 		}
+		if err := withModels(ctx, &options, &models, band, flags.Changed); err != nil {
+			return err
+		}
 		if flags.Changed("db") {
 			pool, err := open(ctx, database)
 			if err != nil {
@@ -99,6 +116,28 @@ func Command(s *session.Session) *cobra.Command {
 		return run(ctx, s, &options)
 	})
 	return cmd
+}
+
+// withModels lets language models take part as "llm:MODEL".
+func withModels(
+	ctx context.Context, options *simulation.Options, models *languagemodel.Flags, band string,
+	changed func(flag string) bool,
+) error {
+	if !slices.ContainsFunc(options.Strategies, func(name string) bool { return strings.HasPrefix(name, "llm:") }) {
+		return models.Check(changed)
+	}
+	if changed("db") {
+		return exitcode.Excludes("--strategies llm:MODEL", "--db", "each process would have the whole budget")
+	}
+	base, err := simulation.Entrants([]string{band}, nil)
+	if err != nil || band == game.Name {
+		return exitcode.Usagef("--llm-band: %q is none of %s", band, strings.Join(strategy.Names(), ", "))
+	}
+	options.ModelTerms = models.Terms(band)
+	options.Models = func(name string) (bargain.Strategy, error) {
+		return models.Strategy(ctx, name, band, base[0].Strategy)
+	}
+	return nil
 }
 
 // maxWorkers bounds the memory for sessions that are played at the same time.

@@ -3,6 +3,8 @@ package languagemodel
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/llm"
 	"github.com/haggle-protocol/haggle/sdk/llm/anthropic"
 	"github.com/haggle-protocol/haggle/sdk/llm/openai"
@@ -37,14 +40,20 @@ type Flags struct {
 	cost, dealCost                  amount.Text
 	slack, lead                     uint16
 	mayEnd, logPrompts              bool
+	answers                         string
 	timeout                         duration.Flag
 }
 
 // Register adds the flags.
 func (f *Flags) Register(flags *pflag.FlagSet) {
-	f.timeout = duration.Flag(llm.DefaultCallTimeout)
 	flags.StringArrayVar(&f.models, "llm", nil,
 		"language model that chooses the moves, such as openai:MODEL or anthropic:MODEL; can be repeated")
+	f.RegisterOptions(flags)
+}
+
+// RegisterOptions adds the flags except --llm, for a command whose players [Flags.Strategy] returns.
+func (f *Flags) RegisterOptions(flags *pflag.FlagSet) {
+	f.timeout = duration.Flag(llm.DefaultCallTimeout)
 	flags.StringVar(&f.principal, "principal", "", "with --llm: what you want, in plain words, or @FILE")
 	flags.StringVar(&f.key, "llm-key", "", "with --llm: file with the API key (default: the variable of the vendor)")
 	flags.StringVar(&f.url, "llm-url", "", "with --llm: URL of the API, of a compatible endpoint or of an Azure resource")
@@ -60,12 +69,14 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.Uint16Var(&f.lead, "llm-lead", llm.DefaultLeadBps, "with --llm: how far above the target it may go, in the same unit")
 	flags.BoolVar(&f.mayEnd, "llm-may-end", false, "with --llm: let the model end a negotiation")
 	flags.Var(&f.timeout, "llm-timeout", "with --llm: time limit of one request")
+	flags.StringVar(&f.answers, "llm-answers", "",
+		"with --llm: file of responses; known requests are answered from it, and other responses are appended")
 	flags.BoolVar(&f.logPrompts, "log-prompts", false, "with --llm: log prompts and responses, which contain --principal and the limits")
 }
 
 // names are the flags that need --llm.
 var names = []string{"principal", "llm-key", "llm-url", "azure-api-version", "llm-tokens", "llm-cost", "llm-tokens-each",
-	"llm-cost-each", "llm-price", "llm-slack", "llm-lead", "llm-may-end", "llm-timeout", "log-prompts"}
+	"llm-cost-each", "llm-price", "llm-slack", "llm-lead", "llm-may-end", "llm-timeout", "llm-answers", "log-prompts"}
 
 // IsSet reports whether there is a model.
 func (f *Flags) IsSet() bool { return len(f.models) > 0 }
@@ -167,20 +178,45 @@ func (f *Flags) open(written string) (llm.Model, error) {
 		key = llm.KeyFromFile(f.key)
 	}
 	if _, err := key.Reveal(); err != nil {
-		// A compatible endpoint on one's own machine needs no key.
-		if v.name != "openai-chat" || f.url == "" || f.key != "" {
+		_, noFile := os.Stat(f.answers)
+		switch {
+		case f.key == "" && f.answers != "" && noFile == nil:
+			return openRecorded(modelName(written), nil, f.answers)
+		case v.name == "openai-chat" && f.url != "" && f.key == "":
+			key = llm.Key{} // a compatible endpoint on one's own machine needs none
+		default:
 			return nil, &exitcode.Error{
 				Kind: exitcode.Usage, Err: fmt.Errorf("--llm %s: %s", written, strings.TrimPrefix(err.Error(), "llm: ")),
 				Hint: "set the variable " + v.variable + ", or write the key to a file that only you can read: --llm-key FILE",
 			}
 		}
-		key = llm.Key{}
 	}
 	opened, err := v.open(f, model, key)
 	if err != nil {
 		return nil, exitcode.Usagef("--llm %s: %w", written, err)
 	}
+	if f.answers != "" {
+		return openRecorded(modelName(written), opened, f.answers)
+	}
 	return opened, nil
+}
+
+// Strategy returns a model's player in simulations, with a band of the base.
+func (f *Flags) Strategy(ctx context.Context, name, baseName string, base bargain.Strategy) (bargain.Strategy, error) {
+	one := *f
+	one.models = []string{name}
+	player, err := one.Player(llm.Options{Strategy: base, Name: baseName})
+	if err != nil {
+		return nil, err
+	}
+	return llm.Strategy{Chooser: player.Chooser(), Base: base, Context: ctx}, nil
+}
+
+// Terms identifies how the models play: everything that their answers depend on.
+func (f *Flags) Terms(base string) string {
+	principal := sha256.Sum256([]byte(f.principal))
+	return fmt.Sprintf("band %s, slack %d, lead %d, may end %t, principal %x", base, f.slack, f.lead, f.mayEnd,
+		principal[:8])
 }
 
 // wishes returns the text of --principal.
