@@ -49,6 +49,8 @@ var tables = map[string]func() (string, error){
 	"equilibria": equilibriaTable,
 	"fits":       fitsTable,
 	"strategies": strategyList,
+	"models":     modelsTable,
+	"generator":  generatorTable,
 }
 
 func write(folder string) error {

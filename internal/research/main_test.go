@@ -47,3 +47,30 @@ func TestEfficiency(t *testing.T) {
 		require.InDelta(t, efficiency(margin), gains*6, .005, margin)
 	}
 }
+
+// TestTheBandNeverLosesMoreThanTheReservationValue plays every character in the band on both sides, in all pairs:
+// a deal below the own limit has a negative profit.
+func TestTheBandNeverLosesMoreThanTheReservationValue(t *testing.T) {
+	for _, c := range characters {
+		for self := range 2 {
+			all, err := against(banded(c), self, func(pair) bool { return true })
+			require.NoError(t, err)
+			require.NotZero(t, all.deals, c.name)
+			require.GreaterOrEqual(t, all.worst, 0.0, c.name)
+		}
+	}
+	obeying, err := against(alone(characters[len(characters)-1]), 0, pair.mutual)
+	require.NoError(t, err)
+	require.Negative(t, obeying.worst, "without the band the same model loses")
+}
+
+// TestProfitIsNormalized has the definition of Xia et al. by numbers.
+func TestProfitIsNormalized(t *testing.T) {
+	p := pair{list: 10_000, cost: 6_000}
+	require.EqualValues(t, 8_000, p.budget())
+	require.InDelta(t, .25, p.profit(0, 7_500), 1e-12)
+	require.InDelta(t, .75, p.profit(1, 7_500), 1e-12)
+	require.InDelta(t, -.5, p.profit(0, 9_000), 1e-12)
+	narrow := pair{list: 10_000, cost: 7_999}
+	require.InDelta(t, .5, narrow.profit(0, 7_950), 1e-12, "a room below 1.00 counts as 1.00")
+}
