@@ -31,6 +31,9 @@ type Card struct {
 	// Skills and Prices are as in a [Capability].
 	Skills []string    `json:"skills,omitzero"`
 	Prices []UnitPrice `json:"price_per_unit,omitzero"`
+	// Timeouts are those of the conversations at this origin, each from 1 second to [MaxTimeout]. If zero, the
+	// defaults are used.
+	Timeouts Timeouts `json:"timeouts,omitzero"`
 	// PreviousKey is the key that Key replaces. Its signature proves that the agent itself has changed the key.
 	PreviousKey       Base58 `json:"previous_key,omitzero"`
 	PreviousSignature string `json:"previous_signature,omitzero"`
@@ -81,6 +84,9 @@ func SignCard(key, previous ed25519.PrivateKey, card Card) ([]byte, error) {
 	_, err = ParseCard(text, card.ID)
 	return text, err
 }
+
+// Rules returns the rules of the conversations at this origin.
+func (c *Card) Rules() Rules { return Rules{Timeouts: c.Timeouts, System: string(c.Settlement)} }
 
 // ParseCard reads the card of an origin. It returns a [*Refusal] with [ReasonMalformed], [ReasonVersion],
 // [ReasonParty] for the card of another origin, or [ReasonSignature].

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -171,4 +172,36 @@ func FuzzParseCard(f *testing.F) {
 		require.Equal(t, origin, card.ID)
 		require.NoError(t, card.Continues(card.Public()))
 	})
+}
+
+func TestCardHasTheTimeoutsOfItsConversations(t *testing.T) {
+	sign := func(timeouts Timeouts) ([]byte, error) {
+		return SignCard(keyOf(worker), nil, Card{
+			ID: origin, Inbox: origin + "/hire", Settlement: address, Timeouts: timeouts,
+		})
+	}
+	text, err := sign(Timeouts{FirstResponse: 5 * time.Minute, Acceptance: MaxTimeout})
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"timeouts":{"acceptance":86400,"first_response":300}`)
+	card, err := ParseCard(text, origin)
+	require.NoError(t, err)
+	require.Equal(t, Rules{
+		Timeouts: Timeouts{FirstResponse: 5 * time.Minute, Acceptance: MaxTimeout}, System: address,
+	}, card.Rules())
+	require.Equal(t, 30*time.Second, card.Rules().Timeouts.WithDefaults().Clarification)
+
+	text, err = sign(Timeouts{})
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "timeouts")
+	for _, timeouts := range []Timeouts{{FirstResponse: -1}, {Clarification: time.Millisecond}, {Acceptance: MaxTimeout + time.Second}} {
+		_, err := sign(timeouts)
+		require.Error(t, err, "%v", timeouts)
+	}
+	for _, written := range []string{
+		`{}`, `null`, `{"acceptance":0}`, `{"acceptance":-1}`, `{"acceptance":1.5}`, `{"acceptance":86401}`, `{"other":1}`, `"1m"`,
+	} {
+		altered := strings.Replace(string(text), `{`, `{"timeouts":`+written+`,`, 1)
+		_, err := ParseCard([]byte(altered), origin)
+		require.True(t, isRefusal(err, ReasonMalformed), "%s: %v", written, err)
+	}
 }

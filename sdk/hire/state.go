@@ -28,24 +28,6 @@ const (
 	RoleSystem Role = "system"
 )
 
-// Timeouts are the times within which a response is due. If zero, the defaults are used.
-type Timeouts struct {
-	// FirstResponse is the time for the first response to a proposal: 60 seconds by default.
-	FirstResponse time.Duration
-	// Clarification is the time for each response after a clarification: 30 seconds by default.
-	Clarification time.Duration
-	// Acceptance is the time for every other response, and for the second signature: 120 seconds by default.
-	Acceptance time.Duration
-}
-
-func (t Timeouts) withDefaults() Timeouts {
-	return Timeouts{
-		FirstResponse: cmp.Or(t.FirstResponse, 60*time.Second),
-		Clarification: cmp.Or(t.Clarification, 30*time.Second),
-		Acceptance:    cmp.Or(t.Acceptance, 120*time.Second),
-	}
-}
-
 // Rules are the rules that a receiver applies. The zero value has the protocol's defaults.
 type Rules struct {
 	Timeouts Timeouts
@@ -184,7 +166,7 @@ func (s State) Next(m *Message, now time.Time, rules Rules) (State, error) {
 	if sent != TypeContract {
 		s.Last, s.At = m.Hash(), m.at
 	}
-	s.Due = s.due(m, now, rules.Timeouts.withDefaults(), before)
+	s.Due = s.due(m, now, rules.Timeouts.WithDefaults(), before)
 	return s, nil
 }
 

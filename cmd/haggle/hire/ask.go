@@ -52,7 +52,7 @@ type askOptions struct {
 	agentFlags
 	task, need, most, out, review, conversation, worker string
 	requirements, answers                               []string
-	deadline                                            duration.Flag
+	deadline, patience                                  duration.Flag
 	yes                                                 bool
 
 	transcript *transcript
@@ -65,7 +65,10 @@ type askedView struct {
 }
 
 func askCommand(s *session.Session) *cobra.Command {
-	o := &askOptions{agentFlags: agentFlags{Session: s}, deadline: duration.Flag(24 * time.Hour)}
+	o := &askOptions{
+		agentFlags: agentFlags{Session: s}, deadline: duration.Flag(24 * time.Hour),
+		patience: duration.Flag(party.DefaultPatience),
+	}
 	cmd := &cobra.Command{
 		Use: "ask ORIGIN", Short: "Hire a worker for a task", Long: askHelp, Example: askExample,
 	}
@@ -77,6 +80,7 @@ func askCommand(s *session.Session) *cobra.Command {
 	flags.StringVar(&o.need, "inquire", "", "ask what the worker can do first, with this description")
 	flags.StringVar(&o.most, "most", "", `highest price, the fee included, such as "5 USDC"`)
 	flags.Var(&o.deadline, "deadline", "time for the delivery from now on")
+	flags.Var(&o.patience, "patience", "longest timeout of the home: an accepted price binds you for as long")
 	flags.StringVar(&o.out, "out", "", "file for the delivery (default: its SHA-256)")
 	flags.StringVar(&o.review, "review", "", "command line that reviews the delivery")
 	flags.BoolVar(&o.yes, "yes", false, "pay without a review")
@@ -122,7 +126,9 @@ func (o *askOptions) ask(ctx context.Context, origin string, changed func(flag s
 	o.transcript = &transcript{out: o.Stdout, json: o.JSON, self: self, name: "seeker"}
 	b.decided = o.transcript.decision
 	config.Observe, config.Acted, config.Logger = o.transcript.message, o.transcript.act, o.Logger(slog.LevelWarn)
-	seeker, err := party.NewSeeker(party.Seeker{Config: config, Decide: o.answering(b.player.Decide), Review: o.reviewed})
+	seeker, err := party.NewSeeker(party.Seeker{
+		Config: config, Patience: time.Duration(o.patience), Decide: o.answering(b.player.Decide), Review: o.reviewed,
+	})
 	if err != nil {
 		return err
 	}

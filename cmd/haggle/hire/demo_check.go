@@ -38,7 +38,7 @@ func (st *stage) check(ctx context.Context, origin string, deal dealView) error 
 		return err
 	}
 	report, err := verify.Log(ctx, links, verify.Options{
-		Rules:  hire.Rules{System: string(card.Settlement)},
+		Rules:  card.Rules(),
 		Assets: []hire.Asset{{Symbol: "TEST", Mint: hire.Base58(st.net.Mint.String()), Decimals: localnet.Decimals}},
 		Key: func(_ context.Context, id string) (ed25519.PublicKey, error) {
 			if id == origin {

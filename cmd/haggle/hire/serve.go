@@ -68,6 +68,7 @@ const (
 // serveOptions are the flags of haggle hire serve.
 type serveOptions struct {
 	agentFlags
+	timeoutFlags
 	listen, origin, database, settlementKey string
 	hosts                                   []string
 	open, lenient, demo, noSettlement       bool
@@ -104,8 +105,9 @@ func serveCommand(s *session.Session) *cobra.Command {
 		Use: "serve", Short: "Run a worker's home", Long: serveHelp, Example: serveExample,
 	}
 	flags := cmd.Flags()
-	o.register(cmd, "Solana address that the worker accepts as arbiter; can be repeated")
+	o.agentFlags.register(cmd, "Solana address that the worker accepts as arbiter; can be repeated")
 	o.worker.register(cmd)
+	o.timeoutFlags.register(cmd)
 	flags.StringVar(&o.listen, "listen", defaultListen, "address of the server; port 0 is any free one")
 	flags.StringVar(&o.origin, "origin", "", "origin at which others reach the home (default: http at --listen)")
 	flags.StringVar(&o.database, "db", "", "database: FILE or postgres://HOST/NAME (default: a file in the state folder)")
@@ -165,6 +167,10 @@ func (o *serveOptions) serve(ctx context.Context, try func(origin string) string
 	if err := hire.CheckOrigin(origin); err != nil {
 		return exitcode.Usagef("--origin: %w", err)
 	}
+	timeouts, err := o.timeouts()
+	if err != nil {
+		return err
+	}
 	f, err := o.files()
 	if err != nil {
 		return err
@@ -181,7 +187,7 @@ func (o *serveOptions) serve(ctx context.Context, try func(origin string) string
 	log := o.Logger(slog.LevelInfo)
 	config := service.Config{
 		Store: opened, ID: origin, Key: k.key.Public().(ed25519.PublicKey), Hosts: o.hosts, Open: o.open,
-		Rules: hire.Rules{Lenient: o.lenient}, Client: &hire.Client{Local: o.local}, Log: log,
+		Rules: hire.Rules{Timeouts: timeouts, Lenient: o.lenient}, Client: &hire.Client{Local: o.local}, Log: log,
 	}
 	if f.checkpoints != "" {
 		key, err := audit.LoadOrCreateKey(f.checkpointKey)
@@ -236,7 +242,9 @@ func (o *serveOptions) settlement(ctx context.Context, k keys, path string) (*se
 // card returns the signed card, and what the command prints.
 func (o *serveOptions) card(k keys, origin string, config service.Config, database string) ([]byte, homeView, error) {
 	view := homeView{Origin: origin, Worker: addressOf(k.key).String(), Database: database}
-	card := hire.Card{ID: origin, Inbox: origin + hire.InboxPath, Skills: o.worker.skills}
+	card := hire.Card{
+		ID: origin, Inbox: origin + hire.InboxPath, Skills: o.worker.skills, Timeouts: config.Rules.Timeouts,
+	}
 	if config.Settlement != nil {
 		view.Settlement = addressOf(config.Settlement.Key).String()
 		card.Settlement = hire.Base58(view.Settlement)

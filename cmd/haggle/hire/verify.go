@@ -31,7 +31,7 @@ the word of the nodes of --url.
 
 Ids that are origins have their key in their card. The keys of the wallet's state database are used, or --key;
 nothing is fetched. --settlement is the settlement key that you trust: without it, that of the worker's pinned
-card is used.
+card is used. Set the timeouts of the worker's card if they differ from the defaults.
 
 The exit code is 12 if something is wrong. Both sides have the same last hash: compare it to see that the home
 has shown both the same conversation.`
@@ -40,6 +40,7 @@ has shown both the same conversation.`
 type verifyOptions struct {
 	*session.Session
 	assetFlag
+	timeoutFlags
 	keys       []string
 	settlement string
 	offline    bool
@@ -53,7 +54,8 @@ func verifyCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle hire verify log.jsonl\n  haggle hire show ORIGIN CONVERSATION --log | haggle hire verify - --offline",
 	}
 	flags := cmd.Flags()
-	o.register(cmd)
+	o.assetFlag.register(cmd)
+	o.timeoutFlags.register(cmd)
 	flags.StringArrayVar(&o.keys, "key", nil, "key of an origin, ORIGIN=ADDRESS; can be repeated")
 	flags.StringVar(&o.settlement, "settlement", "", "address of the settlement key")
 	flags.BoolVar(&o.offline, "offline", false, "do not read the settlement from the cluster")
@@ -68,7 +70,11 @@ func (o *verifyOptions) verify(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	options := verify.Options{Rules: hire.Rules{System: o.settlement, Lenient: o.lenient}}
+	timeouts, err := o.timeouts()
+	if err != nil {
+		return err
+	}
+	options := verify.Options{Rules: hire.Rules{Timeouts: timeouts, System: o.settlement, Lenient: o.lenient}}
 	if options.Assets, err = o.assets(ctx, o.Session); err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (s *Service) schedule(a *store.Arrival, c *store.Conversation) error {
 		a.Due = next.Due
 	case next.Phase == hire.PhaseIdle:
 		// After an inquiry a capability or a proposal can follow.
-		a.Due = a.At.Add(cmp.Or(s.config.Rules.Timeouts.Acceptance, 2*time.Minute))
+		a.Due = a.At.Add(s.config.Rules.Timeouts.WithDefaults().Acceptance)
 	}
 	return nil
 }

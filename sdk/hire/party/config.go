@@ -29,8 +29,6 @@ type Config struct {
 	// Chain settles the agreements. If nil, agreements end with both accepts.
 	Chain *Chain
 
-	// Timeouts are the home's, if they differ from the protocol's.
-	Timeouts hire.Timeouts
 	// Margin is the time before [Turn].Due at which the runtime rejects if a function has not decided. If zero, 5
 	// seconds are used, and at most half of the time to decide.
 	Margin time.Duration
@@ -55,6 +53,9 @@ type Chain struct {
 	// Wallet signs the transactions. Its address is the agent's key.
 	Wallet haggle.Signer
 }
+
+// DefaultPatience is the default of [Seeker].Patience.
+const DefaultPatience = 10 * time.Minute
 
 // DefaultMargin is the default of [Config].Margin.
 const DefaultMargin = 5 * time.Second
@@ -105,6 +106,9 @@ type Worker struct {
 // Seeker is a seeker's configuration.
 type Seeker struct {
 	Config
+	// Patience limits the timeouts of the home, so that an accepted price does not bind the seeker for long. If zero,
+	// [DefaultPatience] is used.
+	Patience time.Duration
 	// Decide returns the answer to a worker's counter, or to its questions and answers. It is required.
 	Decide func(ctx context.Context, turn Turn) (Move, error)
 	// Review returns whether a delivery fulfils the contract. It is required with a Chain. It may take until the end

@@ -1,7 +1,6 @@
 package party
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -122,7 +121,7 @@ func (c *conversation) awaitsCapability() bool {
 // capabilityDue returns the time after which an inquiry is without an answer: the protocol sets none, so it is the
 // time for the first response to a proposal.
 func (c *conversation) capabilityDue() time.Time {
-	return c.state.At.Add(cmp.Or(c.rules.Timeouts.FirstResponse, time.Minute))
+	return c.state.At.Add(c.rules.Timeouts.WithDefaults().FirstResponse)
 }
 
 // isComplete reports whether both sides have accepted.

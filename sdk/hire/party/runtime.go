@@ -19,6 +19,8 @@ type runtime struct {
 	// capability answers inquiries; nil for a seeker.
 	capability func(hire.Reply) hire.Payload
 	settler    *settler
+	// patience is the longest timeout of the home; zero for a worker, whose home it is.
+	patience time.Duration
 
 	tasks sync.WaitGroup
 	mu    sync.Mutex
@@ -54,7 +56,10 @@ func (r *runtime) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("party: home: %w", err)
 	}
-	r.rules = hire.Rules{Timeouts: r.Timeouts, System: string(home.Settlement)}
+	r.rules = home.Card.Rules()
+	if err := r.checkTimeouts(); err != nil {
+		return err
+	}
 	if r.settler != nil {
 		r.tasks.Go(func() { stop(r.settler.run(ctx)) })
 	}
@@ -71,6 +76,16 @@ func (r *runtime) run(ctx context.Context) error {
 		r.receive(ctx, event.Message)
 	}
 	return context.Cause(ctx)
+}
+
+// checkTimeouts returns an error if a timeout of the home is longer than the agent's patience.
+func (r *runtime) checkTimeouts() error {
+	timeouts := r.rules.Timeouts.WithDefaults()
+	longest := max(timeouts.FirstResponse, timeouts.Clarification, timeouts.Acceptance)
+	if r.patience > 0 && longest > r.patience {
+		return beyond("the home has a timeout of %s, and Patience is %s", longest, r.patience)
+	}
+	return nil
 }
 
 // resume follows the open conversations, and returns the number of the latest event before.
