@@ -58,6 +58,7 @@ require (
 )
 
 require (
+	github.com/a2aproject/a2a-go/v2 v2.2.0
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/openai/openai-go/v3 v3.98.0
 	github.com/prometheus/client_golang v1.24.1

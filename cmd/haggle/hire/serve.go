@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -209,7 +210,9 @@ func (o *serveOptions) serve(ctx context.Context, try func(origin string) string
 	if err != nil {
 		return err
 	}
-	server, err := transport.NewServer(transport.Config{Service: home, Origin: origin, Card: card, Log: log})
+	server, err := transport.NewServer(transport.Config{
+		Service: home, Origin: origin, Card: card, TaskSecret: taskSecret(k.key), Log: log,
+	})
 	if err != nil {
 		return err
 	}
@@ -251,6 +254,12 @@ func (o *serveOptions) card(k keys, origin string, config service.Config, databa
 	}
 	text, err := hire.SignCard(k.key, nil, card)
 	return text, view, err
+}
+
+// taskSecret derives the secret of A2A's tasks from the worker's key: servers with the same key have the same one.
+func taskSecret(key ed25519.PrivateKey) []byte {
+	secret := sha256.Sum256(append([]byte("haggle/hire/a2a/secret/v1\x00"), key.Seed()...))
+	return secret[:]
 }
 
 // run serves until the context ends. Then it ends the streams, and answers the requests that have begun.

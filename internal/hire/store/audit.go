@@ -74,16 +74,16 @@ func (s *Store) each(
 	return s.failed(ctx, rows.Err())
 }
 
-// message returns the message of an audit entry.
-func (s *Store) message(id, text string) (*hire.Message, error) {
+// Entry returns the message of a link, and the time of its arrival.
+func (s *Store) Entry(link audit.Link) (*hire.Message, time.Time, error) {
 	var entry audit.Entry
-	err := json.Unmarshal([]byte(text), &entry)
+	err := json.Unmarshal([]byte(link.Text), &entry)
 	var m *hire.Message
 	if err == nil {
 		m, err = hire.Parse(entry.Data)
 	}
 	if err != nil {
-		return nil, s.database.Damaged("entry of conversation "+id, err)
+		return nil, time.Time{}, s.database.Damaged("entry of conversation "+link.Chain, err)
 	}
-	return m, nil
+	return m, entry.Time, nil
 }

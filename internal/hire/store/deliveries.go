@@ -36,6 +36,25 @@ func (s *Store) Delivery(ctx context.Context, hash, agent string) ([]byte, error
 	return content, s.failed(ctx, err)
 }
 
+// Delivered describes a delivery.
+type Delivered struct {
+	// Hash is the SHA-256 of the content, in lower-case hexadecimal digits.
+	Hash string
+	At   time.Time
+	// Size is in bytes.
+	Size int64
+}
+
+// Deliveries describes a conversation's deliveries, the oldest first.
+func (s *Store) Deliveries(ctx context.Context, id string) ([]Delivered, error) {
+	rows, err := s.read.DeliveriesOf(ctx, id)
+	delivered := make([]Delivered, len(rows))
+	for i, row := range rows {
+		delivered[i] = Delivered{row.Hash, timeOf(row.CreatedAt), row.Size}
+	}
+	return delivered, s.failed(ctx, err)
+}
+
 // DeleteDeliveries deletes deliveries older than a time, and returns their number.
 func (s *Store) DeleteDeliveries(ctx context.Context, before time.Time) (int64, error) {
 	tx, err := s.Begin(ctx)

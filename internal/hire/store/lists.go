@@ -154,5 +154,6 @@ func (s *Store) Message(ctx context.Context, id string, hash hire.Hash) (*hire.M
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
-	return s.message(id, text)
+	m, _, err := s.Entry(audit.Link{Chain: id, Text: text})
+	return m, err
 }

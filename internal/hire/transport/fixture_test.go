@@ -33,6 +33,9 @@ var server *testpostgres.Server
 
 func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 
+// taskSecret is the secret of all homes.
+var taskSecret = []byte("a secret of at least thirty-two bytes")
+
 // home is a home that listens.
 type home struct {
 	*service.Service
@@ -74,7 +77,7 @@ func newHome(t testing.TB, o options) *home {
 	signed, err := hire.SignCard(h.worker.Key, nil, card)
 	require.NoError(t, err)
 	h.server, err = transport.NewServer(transport.Config{
-		Service: h.Service, Origin: h.worker.ID, Card: signed, Heartbeat: o.heartbeat, Log: quiet,
+		Service: h.Service, Origin: h.worker.ID, Card: signed, TaskSecret: taskSecret, Heartbeat: o.heartbeat, Log: quiet,
 	})
 	require.NoError(t, err)
 	go func() { h.served <- h.server.Serve(listener) }()

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/haggle-protocol/haggle/internal/hire/a2a"
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
@@ -40,6 +41,8 @@ type Config struct {
 	Origin string
 	// Card is the home's signed card in canonical form: see [hire.SignCard].
 	Card []byte
+	// TaskSecret makes the ids of tasks unguessable, at least 32 bytes: see package a2a. If nil, A2A is not served.
+	TaskSecret []byte
 	// Heartbeat is the interval of comments in quiet streams. If zero, 15 s is used.
 	Heartbeat time.Duration
 	// Log receives problems. If nil, slog.Default is used.
@@ -50,17 +53,26 @@ type Config struct {
 type handler struct {
 	Config
 	transfers *semaphore.Weighted
+	tasks     *a2a.Binding
 }
 
 // NewServer returns a server with time limits for slow clients. Shutdown ends all streams and waits for the
 // other requests. NewServer returns an error unless the card belongs to the origin.
 func NewServer(config Config) (*http.Server, error) {
-	if _, err := hire.ParseCard(config.Card, config.Origin); err != nil {
+	card, err := hire.ParseCard(config.Card, config.Origin)
+	if err != nil {
 		return nil, err
 	}
 	config.Log = cmp.Or(config.Log, slog.Default())
 	config.Heartbeat = cmp.Or(config.Heartbeat, defaultHeartbeat)
 	h := &handler{Config: config, transfers: semaphore.NewWeighted(maxTransfers)}
+	if config.TaskSecret != nil {
+		if h.tasks, err = a2a.New(a2a.Config{
+			Service: config.Service, Origin: config.Origin, Card: card, Secret: config.TaskSecret, Log: config.Log,
+		}); err != nil {
+			return nil, err
+		}
+	}
 	server := &http.Server{
 		Handler: h.mux(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -80,6 +92,9 @@ func (h *handler) mux() *http.ServeMux {
 	mux.HandleFunc("PUT "+hire.DeliveriesPath+"{hash}", h.signed(h.deliver, "conversation_id", "seeker"))
 	mux.HandleFunc("GET "+hire.DeliveriesPath+"{hash}", h.signed(h.delivery))
 	mux.HandleFunc("GET "+HealthPath, h.health)
+	if h.tasks != nil {
+		h.tasks.Register(mux)
+	}
 	return mux
 }
 

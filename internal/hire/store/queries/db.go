@@ -72,6 +72,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteDeliveriesStmt, err = db.PrepareContext(ctx, deleteDeliveries); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteDeliveries: %w", err)
 	}
+	if q.deliveriesOfStmt, err = db.PrepareContext(ctx, deliveriesOf); err != nil {
+		return nil, fmt.Errorf("error preparing query DeliveriesOf: %w", err)
+	}
 	if q.deliveryStmt, err = db.PrepareContext(ctx, delivery); err != nil {
 		return nil, fmt.Errorf("error preparing query Delivery: %w", err)
 	}
@@ -206,6 +209,11 @@ func (q *Queries) Close() error {
 	if q.deleteDeliveriesStmt != nil {
 		if cerr := q.deleteDeliveriesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteDeliveriesStmt: %w", cerr)
+		}
+	}
+	if q.deliveriesOfStmt != nil {
+		if cerr := q.deliveriesOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deliveriesOfStmt: %w", cerr)
 		}
 	}
 	if q.deliveryStmt != nil {
@@ -348,6 +356,7 @@ type Queries struct {
 	countDeliveriesStmt        *sql.Stmt
 	countOpenStmt              *sql.Stmt
 	deleteDeliveriesStmt       *sql.Stmt
+	deliveriesOfStmt           *sql.Stmt
 	deliveryStmt               *sql.Stmt
 	duePushesStmt              *sql.Stmt
 	entriesStmt                *sql.Stmt
@@ -387,6 +396,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countDeliveriesStmt:        q.countDeliveriesStmt,
 		countOpenStmt:              q.countOpenStmt,
 		deleteDeliveriesStmt:       q.deleteDeliveriesStmt,
+		deliveriesOfStmt:           q.deliveriesOfStmt,
 		deliveryStmt:               q.deliveryStmt,
 		duePushesStmt:              q.duePushesStmt,
 		entriesStmt:                q.entriesStmt,

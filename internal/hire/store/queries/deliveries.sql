@@ -14,3 +14,6 @@ WHERE d.hash = @hash AND (c.seeker = @agent OR c.worker = @agent) LIMIT 1;
 
 -- name: DeleteDeliveries :execrows
 DELETE FROM hire_deliveries WHERE created_at < @before;
+
+-- name: DeliveriesOf :many
+SELECT hash, created_at, size FROM hire_deliveries WHERE conversation = @conversation ORDER BY created_at, hash;

@@ -56,6 +56,39 @@ func (q *Queries) DeleteDeliveries(ctx context.Context, before int64) (int64, er
 	return result.RowsAffected()
 }
 
+const deliveriesOf = `-- name: DeliveriesOf :many
+SELECT hash, created_at, size FROM hire_deliveries WHERE conversation = $1 ORDER BY created_at, hash
+`
+
+type DeliveriesOfRow struct {
+	Hash      string
+	CreatedAt int64
+	Size      int64
+}
+
+func (q *Queries) DeliveriesOf(ctx context.Context, conversation string) ([]DeliveriesOfRow, error) {
+	rows, err := q.query(ctx, q.deliveriesOfStmt, deliveriesOf, conversation)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveriesOfRow
+	for rows.Next() {
+		var i DeliveriesOfRow
+		if err := rows.Scan(&i.Hash, &i.CreatedAt, &i.Size); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const delivery = `-- name: Delivery :one
 SELECT d.content FROM hire_deliveries d JOIN hire_conversations c ON c.id = d.conversation
 WHERE d.hash = $1 AND (c.seeker = $2 OR c.worker = $2) LIMIT 1

@@ -1,0 +1,258 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+
+	"github.com/haggle-protocol/haggle/internal/hire/service"
+	"github.com/haggle-protocol/haggle/internal/hire/store"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+var _ a2asrv.RequestHandler = (*Binding)(nil)
+
+// maxAge is the time within which a message can be repeated.
+const maxAge = 5 * time.Minute
+
+func invalid(text string) error { return a2a.NewError(a2a.ErrInvalidParams, text) }
+
+// failed returns the error for the client. It logs internal errors, and does not send their details.
+func (b *Binding) failed(ctx context.Context, err error) error {
+	var refusal *hire.Refusal
+	var overload *service.Overload
+	var known *a2a.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.As(err, &refusal):
+		return a2a.NewError(a2a.ErrInvalidParams, refusal.Text).WithDetails(map[string]any{"reason": string(refusal.Reason)})
+	case errors.As(err, &overload):
+		return a2a.NewError(a2a.ErrServerError, overload.Text).WithDetails(map[string]any{
+			"retry_after": overload.After.Seconds(),
+		})
+	case errors.Is(err, store.ErrNotFound):
+		return a2a.NewError(a2a.ErrTaskNotFound, "task not found")
+	}
+	if ctx.Err() == nil {
+		b.config.Log.ErrorContext(ctx, "A2A request failed", "error", err)
+	}
+	return a2a.NewError(a2a.ErrInternalError, "not served: try again")
+}
+
+// SendMessage receives a signed message, and returns the task once the worker has answered, or at once.
+func (b *Binding) SendMessage(ctx context.Context, request *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+	id, err := b.receive(ctx, request.Message)
+	if err != nil {
+		return nil, b.failed(ctx, err)
+	}
+	config := request.Config
+	if config == nil {
+		config = &a2a.SendMessageConfig{}
+	}
+	task, thread, err := b.task(ctx, id)
+	if err == nil && !config.ReturnImmediately && b.waiting.TryAcquire(1) {
+		defer b.waiting.Release(1)
+		limited, cancel := context.WithTimeout(ctx, maxWait)
+		defer cancel()
+		for err == nil && task.Status.State == a2a.TaskStateWorking && b.changed(limited, id, thread.Progress) {
+			task, thread, err = b.task(ctx, id)
+		}
+	}
+	if err != nil {
+		return nil, b.failed(ctx, err)
+	}
+	return latest(task, config.HistoryLength), nil
+}
+
+// receive passes the message to the home, and returns its conversation. A message that the home has stored is no
+// error: the client may repeat it.
+func (b *Binding) receive(ctx context.Context, message *a2a.Message) (id string, err error) {
+	m, err := parse(message)
+	if err != nil {
+		return "", err
+	}
+	// Old messages are in logs that their parties show to others. They prove nothing about who sends them now.
+	if m.At().Sub(b.config.Service.Now()).Abs() > maxAge {
+		return "", &hire.Refusal{Reason: hire.ReasonClock, Text: "timestamp: more than 5 minutes from the receiver's clock"}
+	}
+	id = store.ConversationID(m.Conversation(), m.From(), m.To())
+	if message.TaskID != "" {
+		if named, is := b.conversation(message.TaskID); !is || named != id {
+			return "", a2a.NewError(a2a.ErrTaskNotFound, "task not found")
+		}
+	}
+	task, thread, err := b.task(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return "", err
+	case m.From() != thread.State.Seeker:
+		return "", invalid("message: only the seeker of a conversation speaks A2A")
+	case task.Status.State.Terminal():
+		for _, known := range thread.Messages {
+			if known.Hash() == m.Hash() {
+				return id, nil
+			}
+		}
+		return "", a2a.NewError(a2a.ErrUnsupportedOperation, "the task has ended: begin another conversation")
+	}
+	err = b.config.Service.Receive(ctx, m)
+	if refusal := new(hire.Refusal); errors.As(err, &refusal) && refusal.Reason == hire.ReasonDuplicate {
+		err = nil
+	}
+	return id, err
+}
+
+// changed waits for a change of a conversation. It returns false if ctx ends.
+func (b *Binding) changed(ctx context.Context, id string, since service.Progress) bool {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+		}
+		if now, err := b.config.Service.Progress(ctx, id); err != nil || !now.Equal(since) {
+			return ctx.Err() == nil
+		}
+	}
+}
+
+// latest limits a task's history.
+func latest(task *a2a.Task, length *int) *a2a.Task {
+	if length != nil && *length >= 0 && *length < len(task.History) {
+		task.History = task.History[len(task.History)-*length:]
+	}
+	return task
+}
+
+// GetTask returns a task.
+func (b *Binding) GetTask(ctx context.Context, request *a2a.GetTaskRequest) (*a2a.Task, error) {
+	id, err := b.known(request.ID)
+	if err != nil {
+		return nil, err
+	}
+	task, _, err := b.task(ctx, id)
+	if err != nil {
+		return nil, b.failed(ctx, err)
+	}
+	return latest(task, request.HistoryLength), nil
+}
+
+func (b *Binding) known(task a2a.TaskID) (string, error) {
+	id, is := b.conversation(task)
+	if !is {
+		return "", a2a.NewError(a2a.ErrTaskNotFound, "task not found")
+	}
+	return id, nil
+}
+
+// SendStreamingMessage receives a signed message, and yields the task and its changes.
+func (b *Binding) SendStreamingMessage(ctx context.Context, request *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		id, err := b.receive(ctx, request.Message)
+		if err != nil {
+			yield(nil, b.failed(ctx, err))
+			return
+		}
+		b.stream(ctx, id, yield)
+	}
+}
+
+// SubscribeToTask yields a task and its changes.
+func (b *Binding) SubscribeToTask(ctx context.Context, request *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		id, err := b.known(request.ID)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		b.stream(ctx, id, yield)
+	}
+}
+
+// stream yields the task, and then its status and its artifacts whenever they change, until the seeker has to answer,
+// the task has ended, or ten minutes are over.
+func (b *Binding) stream(ctx context.Context, id string, yield func(a2a.Event, error) bool) {
+	if !b.waiting.TryAcquire(1) {
+		yield(nil, b.failed(ctx, &service.Overload{After: 5 * time.Second, Text: "too many requests wait for workers"}))
+		return
+	}
+	defer b.waiting.Release(1)
+	ctx, cancel := context.WithTimeout(ctx, maxStream)
+	defer cancel()
+	task, thread, err := b.task(ctx, id)
+	if err != nil {
+		yield(nil, b.failed(ctx, err))
+		return
+	}
+	if !yield(task, nil) {
+		return
+	}
+	sent := len(task.Artifacts)
+	for task.Status.State == a2a.TaskStateWorking && b.changed(ctx, id, thread.Progress) {
+		if task, thread, err = b.task(ctx, id); err != nil {
+			yield(nil, b.failed(ctx, err))
+			return
+		}
+		for ; sent < len(task.Artifacts); sent++ {
+			if !yield(&a2a.TaskArtifactUpdateEvent{
+				TaskID: task.ID, ContextID: task.ContextID, Artifact: task.Artifacts[sent], LastChunk: true,
+			}, nil) {
+				return
+			}
+		}
+		if !yield(&a2a.TaskStatusUpdateEvent{TaskID: task.ID, ContextID: task.ContextID, Status: task.Status}, nil) {
+			return
+		}
+	}
+}
+
+// CancelTask is not possible: ending a negotiation needs a signed message.
+func (b *Binding) CancelTask(_ context.Context, request *a2a.CancelTaskRequest) (*a2a.Task, error) {
+	if _, err := b.known(request.ID); err != nil {
+		return nil, err
+	}
+	return nil, a2a.NewError(a2a.ErrTaskNotCancelable, "send a signed message of type reject")
+}
+
+// ListTasks is not supported: requests of A2A do not prove whose tasks they ask for.
+func (b *Binding) ListTasks(context.Context, *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
+	return nil, a2a.ErrUnsupportedOperation
+}
+
+// GetTaskPushConfig is not supported, like the other methods of push notifications: a home pushes to agents with an
+// inbox.
+func (b *Binding) GetTaskPushConfig(context.Context, *a2a.GetTaskPushConfigRequest) (*a2a.TaskPushConfig, error) {
+	return nil, a2a.ErrPushNotificationNotSupported
+}
+
+// ListTaskPushConfigs is not supported.
+func (b *Binding) ListTaskPushConfigs(
+	context.Context, *a2a.ListTaskPushConfigRequest,
+) ([]*a2a.TaskPushConfig, error) {
+	return nil, a2a.ErrPushNotificationNotSupported
+}
+
+// CreateTaskPushConfig is not supported.
+func (b *Binding) CreateTaskPushConfig(
+	context.Context, *a2a.CreateTaskPushConfigRequest,
+) (*a2a.TaskPushConfig, error) {
+	return nil, a2a.ErrPushNotificationNotSupported
+}
+
+// DeleteTaskPushConfig is not supported.
+func (b *Binding) DeleteTaskPushConfig(context.Context, *a2a.DeleteTaskPushConfigRequest) error {
+	return a2a.ErrPushNotificationNotSupported
+}
+
+// GetExtendedAgentCard is not supported.
+func (b *Binding) GetExtendedAgentCard(context.Context, *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
+	return nil, a2a.ErrExtendedCardNotConfigured
+}

@@ -1,0 +1,32 @@
+package a2a
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// macLength is the length of the second part of a task's id, in hexadecimal digits.
+const macLength = 32
+
+// taskID returns the id of a conversation's task. Requests of A2A are not signed, so the id is a secret: only who has
+// sent a signed message gets it. The names of conversations can be guessed, so the id has a code that only the home can
+// compute. No table of ids is needed.
+func (b *Binding) taskID(conversation string) a2a.TaskID {
+	return a2a.TaskID(conversation + "." + b.code(conversation))
+}
+
+// conversation returns the conversation of a task. It returns false for an id that the home has not issued.
+func (b *Binding) conversation(task a2a.TaskID) (string, bool) {
+	conversation, code, found := strings.Cut(string(task), ".")
+	return conversation, found && hmac.Equal([]byte(code), []byte(b.code(conversation)))
+}
+
+func (b *Binding) code(conversation string) string {
+	mac := hmac.New(sha256.New, b.config.Secret)
+	mac.Write([]byte("haggle/hire/a2a/task/v1\x00" + conversation))
+	return hex.EncodeToString(mac.Sum(nil))[:macLength]
+}

@@ -1,0 +1,282 @@
+package transport_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	a2alib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/hire/hiretest"
+	"github.com/haggle-protocol/haggle/internal/hire/service"
+	"github.com/haggle-protocol/haggle/internal/hire/store"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/hire"
+)
+
+// taskClient is a client of A2A that finds the home by its card.
+func (h *home) taskClient(t *testing.T) *a2aclient.Client {
+	t.Helper()
+	card, err := agentcard.DefaultResolver.Resolve(t.Context(), h.worker.ID)
+	require.NoError(t, err)
+	require.Equal(t, "logo", card.Skills[0].ID)
+	client, err := a2aclient.NewFromCard(t.Context(), card)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Destroy()) })
+	return client
+}
+
+// carry returns the request of A2A with a signed message.
+func carry(t *testing.T, m *hire.Message, task a2alib.TaskID) *a2alib.SendMessageRequest {
+	t.Helper()
+	var data any
+	require.NoError(t, json.Unmarshal(m.Text(), &data))
+	message := a2alib.NewMessage(a2alib.MessageRoleUser, a2alib.NewDataPart(data))
+	message.TaskID = task
+	return &a2alib.SendMessageRequest{Message: message}
+}
+
+// said returns the message of HIRE with which the worker's side has answered.
+func said(t *testing.T, task *a2alib.Task) *hire.Message {
+	t.Helper()
+	for _, part := range task.Status.Message.Parts {
+		if data := part.Data(); data != nil {
+			text, err := json.Marshal(data)
+			require.NoError(t, err)
+			m, err := hire.Parse(text)
+			require.NoError(t, err)
+			return m
+		}
+	}
+	t.Fatal("no data part")
+	return nil
+}
+
+func taskOf(t *testing.T, result a2alib.SendMessageResult, err error) *a2alib.Task {
+	t.Helper()
+	require.NoError(t, err)
+	task, is := result.(*a2alib.Task)
+	require.True(t, is)
+	return task
+}
+
+func TestSeekerThatSpeaksA2AHiresAWorker(t *testing.T) {
+	h := newHome(t, options{})
+	client, k := h.taskClient(t), h.talk()
+
+	// The worker answers while the seeker's request waits.
+	propose := k.Message(t, hire.RoleSeeker, hire.TypeProposal, time.Now())
+	k.Stored(propose)
+	answered := make(chan *a2alib.Task, 1)
+	go func() {
+		result, err := client.SendMessage(t.Context(), carry(t, propose, ""))
+		answered <- taskOf(t, result, err)
+	}()
+	require.Eventually(t, func() bool {
+		page, err := h.Service.Conversations(t.Context(), selection(h.worker.ID))
+		return err == nil && len(page.States) == 1
+	}, 10*time.Second, 20*time.Millisecond)
+	counter := h.send(t, k, hire.RoleWorker, hire.TypeCounter)
+	task := <-answered
+	require.Equal(t, a2alib.TaskStateInputRequired, task.Status.State)
+	require.Equal(t, k.Conversation, task.ContextID)
+	require.Equal(t, counter.Hash(), said(t, task).Hash(), "the signed message arrives unchanged")
+	require.NoError(t, said(t, task).Verify(h.worker.Public()))
+	require.Len(t, task.History, 2)
+
+	accept := k.Message(t, hire.RoleSeeker, hire.TypeAccept, time.Now())
+	k.Stored(accept)
+	request := carry(t, accept, task.ID)
+	request.Config = &a2alib.SendMessageConfig{ReturnImmediately: true}
+	result, err := client.SendMessage(t.Context(), request)
+	require.Equal(t, a2alib.TaskStateWorking, taskOf(t, result, err).Status.State)
+	// The same request again, as after a lost response, changes nothing.
+	result, err = client.SendMessage(t.Context(), request)
+	require.Len(t, taskOf(t, result, err).History, 3)
+
+	changes := make(chan a2alib.TaskState, 10)
+	go func() {
+		defer close(changes)
+		for event, err := range client.SubscribeToTask(t.Context(), &a2alib.SubscribeToTaskRequest{ID: task.ID}) {
+			if err != nil {
+				return
+			}
+			switch event := event.(type) {
+			case *a2alib.Task:
+				changes <- event.Status.State
+			case *a2alib.TaskStatusUpdateEvent:
+				changes <- event.Status.State
+			}
+		}
+	}()
+	require.Equal(t, a2alib.TaskStateWorking, <-changes)
+	h.send(t, k, hire.RoleWorker, hire.TypeAccept)
+	require.Equal(t, a2alib.TaskStateCompleted, <-changes, "a home without a settlement key has nothing more to do")
+	_, more := <-changes
+	require.False(t, more, "the stream ends with the task")
+
+	task, err = client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: task.ID})
+	require.NoError(t, err)
+	require.Len(t, task.History, 4)
+	_, err = client.SendMessage(t.Context(), carry(t, k.Message(t, hire.RoleSeeker, hire.TypeProposal, time.Now()), ""))
+	require.ErrorContains(t, err, "the task has ended: begin another conversation")
+}
+
+func TestDeliveryIsTheArtifactOfATask(t *testing.T) {
+	h := newHome(t, options{service: withSettlement})
+	client, k := h.taskClient(t), h.talk()
+	h.send(t, k, hire.RoleSeeker, hire.TypeProposal)
+	h.send(t, k, hire.RoleWorker, hire.TypeCounter)
+	accept := k.Message(t, hire.RoleSeeker, hire.TypeAccept, time.Now())
+	k.Stored(accept)
+	request := carry(t, accept, "")
+	request.Config = &a2alib.SendMessageConfig{ReturnImmediately: true}
+	result, err := client.SendMessage(t.Context(), request)
+	task := taskOf(t, result, err)
+	h.send(t, k, hire.RoleWorker, hire.TypeAccept)
+	task, err = client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: task.ID})
+	require.NoError(t, err)
+	require.Equal(t, a2alib.TaskStateWorking, task.Status.State)
+	require.Contains(t, task.Status.Message.Parts[0].Text(), "waits for the seeker's escrow")
+
+	for _, content := range []string{"<svg/>", strings.Repeat("x", 300<<10)} {
+		require.NoError(t, h.Service.Deliver(t.Context(), deliveryOf(k, content), []byte(content)))
+	}
+	task, err = client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: task.ID})
+	require.NoError(t, err)
+	require.Equal(t, a2alib.TaskStateCompleted, task.Status.State)
+	require.Len(t, task.Artifacts, 2)
+	require.Equal(t, "<svg/>", string(task.Artifacts[0].Parts[0].Raw()))
+	sum := sha256.Sum256([]byte("<svg/>"))
+	require.Equal(t, hex.EncodeToString(sum[:]), string(task.Artifacts[0].ID))
+	require.Contains(t, string(task.Artifacts[1].Parts[0].URL()), h.worker.ID+hire.DeliveriesPath, "a large one is fetched")
+}
+
+func TestStateOfATaskFollowsTheConversation(t *testing.T) {
+	now := time.Now()
+	h := newHome(t, options{service: withClock(&now)})
+	client := h.taskClient(t)
+	send := func(k *hiretest.Talk, of hire.Type) *a2alib.Task {
+		m := k.Message(t, hire.RoleSeeker, of, now)
+		k.Stored(m)
+		request := carry(t, m, "")
+		request.Config = &a2alib.SendMessageConfig{ReturnImmediately: true}
+		result, err := client.SendMessage(t.Context(), request)
+		return taskOf(t, result, err)
+	}
+	get := func(id a2alib.TaskID) a2alib.TaskState {
+		none := 0
+		task, err := client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: id, HistoryLength: &none})
+		require.NoError(t, err)
+		require.Empty(t, task.History)
+		return task.Status.State
+	}
+	asked := h.talk()
+	task := send(asked, hire.TypeInquiry)
+	require.Equal(t, a2alib.TaskStateWorking, task.Status.State)
+	h.send(t, asked, hire.RoleWorker, hire.TypeCapability)
+	require.Equal(t, a2alib.TaskStateInputRequired, get(task.ID))
+	require.Equal(t, a2alib.TaskStateWorking, send(asked, hire.TypeProposal).Status.State)
+	h.send(t, asked, hire.RoleWorker, hire.TypeReject)
+	require.Equal(t, a2alib.TaskStateRejected, get(task.ID))
+
+	ended := h.talk()
+	task = send(ended, hire.TypeProposal)
+	require.Equal(t, a2alib.TaskStateCanceled, send(ended, hire.TypeReject).Status.State)
+
+	silent := h.talk()
+	propose := silent.Message(t, hire.RoleSeeker, hire.TypeProposal, now)
+	result, err := client.SendMessage(t.Context(), &a2alib.SendMessageRequest{
+		Message: carry(t, propose, "").Message, Config: &a2alib.SendMessageConfig{ReturnImmediately: true},
+	})
+	task = taskOf(t, result, err)
+	now = now.Add(61 * time.Second)
+	require.Equal(t, a2alib.TaskStateFailed, get(task.ID), "the worker is silent")
+	result, err = client.SendMessage(t.Context(), carry(t, propose, ""))
+	require.Equal(t, task.ID, taskOf(t, result, err).ID)
+	now = now.Add(5 * time.Minute)
+	_, err = client.SendMessage(t.Context(), carry(t, propose, ""))
+	require.ErrorContains(t, err, "timestamp", "whoever has a log of the conversation gets no id of its task")
+}
+
+func TestHostileRequestsOfA2AAreRefused(t *testing.T) {
+	h := newHome(t, options{})
+	client, k := h.taskClient(t), h.talk()
+	refused := func(message string, request *a2alib.SendMessageRequest) {
+		t.Helper()
+		_, err := client.SendMessage(t.Context(), request)
+		require.ErrorContains(t, err, message)
+	}
+	now := time.Now()
+	propose := k.Message(t, hire.RoleSeeker, hire.TypeProposal, now)
+
+	forged := carry(t, propose, "")
+	forged.Message.Parts[0].Data().(map[string]any)["conversation_id"] = "other"
+	refused("signature", forged)
+	other := carry(t, propose, "")
+	other.Message.ContextID = "other"
+	refused("contextId", other)
+	refused("one data part", &a2alib.SendMessageRequest{
+		Message: a2alib.NewMessage(a2alib.MessageRoleUser, a2alib.NewTextPart("draw me a logo")),
+	})
+	refused("task not found", carry(t, propose, "0000.1111"))
+	refused("timestamp", carry(t, k.Message(t, hire.RoleSeeker, hire.TypeProposal, now.Add(-6*time.Minute)), ""))
+	page, err := h.Service.Conversations(t.Context(), selection(h.worker.ID))
+	require.NoError(t, err)
+	require.Empty(t, page.States, "nothing is stored")
+
+	// A stranger that knows the conversation's name knows no task.
+	h.post(t, propose)
+	k.Stored(propose)
+	id := store.ConversationID(k.Conversation, k.Seeker.ID, k.Worker.ID)
+	for _, guess := range []string{"", k.Conversation, id, id + ".", id + "." + strings.Repeat("0", 32)} {
+		_, err := client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: a2alib.TaskID(guess)})
+		require.ErrorIs(t, err, a2alib.ErrTaskNotFound, guess)
+	}
+	// The worker's messages go to the inbox.
+	counter := k.Message(t, hire.RoleWorker, hire.TypeCounter, now)
+	refused("only the seeker", carry(t, counter, ""))
+
+	_, err = client.ListTasks(t.Context(), &a2alib.ListTasksRequest{})
+	require.ErrorIs(t, err, a2alib.ErrUnsupportedOperation)
+	response, err := http.Post(h.worker.ID+"/hire/a2a", "application/json", strings.NewReader(strings.Repeat(" ", 1<<20)))
+	require.NoError(t, err)
+	_, _ = io.Copy(io.Discard, response.Body)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+}
+
+func selection(agent string) service.Selection { return service.Selection{Agent: agent} }
+
+// withSettlement lets a home sign contracts of a chain that has none of the deals.
+func withSettlement(c *service.Config) {
+	c.Settlement = &service.Settlement{
+		Key: hiretest.NewAgent().Key, Genesis: solana.Hash{1},
+		Assets: []hire.Asset{{Symbol: "USDC", Mint: hiretest.Arbiter, Decimals: 6}},
+		Snapshots: func(_ context.Context, addresses ...solana.PublicKey) ([]*haggle.Snapshot, error) {
+			return make([]*haggle.Snapshot, len(addresses)), nil
+		},
+	}
+}
+
+// withClock lets a home read a clock that the test sets.
+func withClock(now *time.Time) func(*service.Config) {
+	return func(c *service.Config) { c.Now = func() time.Time { return *now } }
+}
+
+func deliveryOf(k *hiretest.Talk, content string) service.Delivery {
+	sum := sha256.Sum256([]byte(content))
+	return service.Delivery{
+		Agent: k.Worker.ID, Seeker: k.Seeker.ID, Conversation: k.Conversation, Hash: hex.EncodeToString(sum[:]),
+	}
+}
