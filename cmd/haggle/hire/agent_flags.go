@@ -85,20 +85,26 @@ type agentFlags struct {
 }
 
 func (f *agentFlags) register(cmd *cobra.Command, arbiterHelp string) {
-	f.shortest, f.longest = duration.Flag(time.Minute), duration.Flag(30*24*time.Hour)
+	f.registerLimits(cmd, arbiterHelp)
 	flags := cmd.Flags()
-	f.assetFlag.register(cmd)
 	flags.StringVar(&f.strategy, "strategy", "linear",
 		"strategy (haggle simulate --help describes them): "+strings.Join(strategy.Names(), ", "))
 	flags.StringVar(&f.opening, "opening", "", `first price, such as "4 USDC"`)
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
 	flags.Uint8Var(&f.rounds, "rounds", party.DefaultRounds, "most offers of both sides in a deal")
+	f.llm.Register(flags)
+	command.Choices(cmd, "strategy", strategy.Names()...)
+}
+
+// registerLimits adds the flags of an agent's limits and of its connections.
+func (f *agentFlags) registerLimits(cmd *cobra.Command, arbiterHelp string) {
+	f.shortest, f.longest = duration.Flag(time.Minute), duration.Flag(30*24*time.Hour)
+	flags := cmd.Flags()
+	f.assetFlag.register(cmd)
 	flags.StringArrayVar(&f.arbiters, "arbiter", nil, arbiterHelp)
 	flags.Var(&f.shortest, "shortest", "least time from the agreement to the deadline of the delivery")
 	flags.Var(&f.longest, "longest", "most time from the agreement to the deadline of the delivery")
 	flags.BoolVar(&f.local, "local", false, "also connect to agents at private addresses: for tests, and for agents of one network")
-	f.llm.Register(flags)
-	command.Choices(cmd, "strategy", strategy.Names()...)
 }
 
 // price returns a price in base units, and its token.
@@ -118,6 +124,8 @@ func price(flag, written string, assets []hire.Asset) (hire.Asset, uint64, error
 type bargaining struct {
 	assets []hire.Asset
 	asset  hire.Asset
+	// worst is the limit of the price in base units.
+	worst  uint64
 	player party.Player
 	limits party.Limits
 	// decided prints the decisions of language models, and models is nil without them. The caller sets decided.
@@ -149,12 +157,8 @@ func (f *agentFlags) advise(b *bargaining, changed func(flag string) bool) error
 }
 
 // bargaining returns the limits and the player. limit is the worst price of the flag with this name.
-func (f *agentFlags) bargaining(ctx context.Context, role hire.Role, flag, limit string) (b *bargaining, err error) {
-	b = &bargaining{}
-	if b.assets, err = f.assets(ctx, f.Session); err != nil {
-		return b, err
-	}
-	asset, worst, err := price(flag, limit, b.assets)
+func (f *agentFlags) bargaining(ctx context.Context, role hire.Role, flag, limit string) (*bargaining, error) {
+	b, err := f.limits(ctx, role, flag, limit)
 	if err != nil {
 		return b, err
 	}
@@ -164,23 +168,35 @@ func (f *agentFlags) bargaining(ctx context.Context, role hire.Role, flag, limit
 	}
 	at := slices.IndexFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == f.strategy })
 	switch {
-	case openingAsset != asset:
-		return b, exitcode.Usagef("--opening: must be in %s, as --%s", asset.Symbol, flag)
+	case openingAsset != b.asset:
+		return b, exitcode.Usagef("--opening: must be in %s, as --%s", b.asset.Symbol, flag)
 	case at < 0:
 		return b, exitcode.Usagef("--strategy: %q is none of %s", f.strategy, strings.Join(strategy.Names(), ", "))
-	case len(f.arbiters) == 0:
+	}
+	b.player = party.Player{
+		Strategy: strategy.List()[at].Strategy, Opening: opening, Reservation: b.worst, Rounds: int(f.rounds), Seed: f.seed,
+	}
+	return b, nil
+}
+
+// limits returns the limits alone. limit is the worst price of the flag with this name.
+func (f *agentFlags) limits(ctx context.Context, role hire.Role, flag, limit string) (b *bargaining, err error) {
+	b = &bargaining{}
+	if b.assets, err = f.assets(ctx, f.Session); err != nil {
+		return b, err
+	}
+	if b.asset, b.worst, err = price(flag, limit, b.assets); err != nil {
+		return b, err
+	}
+	if len(f.arbiters) == 0 {
 		return b, exitcode.Usagef("--arbiter not set: name who decides about a disputed delivery")
 	}
-	prices := party.PriceLimits{Least: worst}
+	prices := party.PriceLimits{Least: b.worst}
 	if role == hire.RoleSeeker {
-		prices = party.PriceLimits{Most: worst}
-	}
-	b.asset = asset
-	b.player = party.Player{
-		Strategy: strategy.List()[at].Strategy, Opening: opening, Reservation: worst, Rounds: int(f.rounds), Seed: f.seed,
+		prices = party.PriceLimits{Most: b.worst}
 	}
 	b.limits = party.Limits{
-		Prices: map[string]party.PriceLimits{asset.Symbol: prices}, Shortest: time.Duration(f.shortest),
+		Prices: map[string]party.PriceLimits{b.asset.Symbol: prices}, Shortest: time.Duration(f.shortest),
 		Longest: time.Duration(f.longest),
 	}
 	for _, written := range f.arbiters {

@@ -15,7 +15,7 @@ worker delivers, and the seeker releases the payment or disputes the delivery.
 A worker has a home: a server with its conversations. A seeker needs only its wallet.`
 
 // Command returns the group.
-func Command(s *session.Session) *cobra.Command {
+func Command(s *session.Session, version string) *cobra.Command {
 	return command.Group("hire", "Hire agents, or be hired, with signed messages", groupHelp,
-		serveCommand(s), askCommand(s), showCommand(s), verifyCommand(s), demoCommand(s))
+		serveCommand(s), askCommand(s), showCommand(s), verifyCommand(s), mcpCommand(s, version), demoCommand(s))
 }

@@ -18,10 +18,41 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
 )
 
+// proofFlags are the prices for which a worker needs less proof.
+type proofFlags struct{ singleSource, finalized string }
+
+func (f *proofFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.singleSource, "single-source-up-to", "",
+		"price up to which one node can prove the escrow and the payment; above it two must")
+	flags.StringVar(&f.finalized, "finalized-above", "",
+		"price up to which the worker does not wait for finalization (about 13s)")
+}
+
+// limit adds the prices to a worker's limits.
+func (f *proofFlags) limit(b *bargaining) error {
+	prices := b.limits.Prices[b.asset.Symbol]
+	for flag, proof := range map[string]struct {
+		written string
+		units   *uint64
+	}{"single-source-up-to": {f.singleSource, &prices.SingleSourceUpTo}, "finalized-above": {f.finalized, &prices.FinalizedAbove}} {
+		if proof.written == "" {
+			continue
+		}
+		var err error
+		if _, *proof.units, err = price(flag, proof.written, b.assets); err != nil {
+			return err
+		}
+	}
+	b.limits.Prices[b.asset.Symbol] = prices
+	return nil
+}
+
 // workerFlags are the flags of a worker in the process of its home.
 type workerFlags struct {
-	least, singleSource, finalized, deliver string
-	skills                                  []string
+	proofFlags
+	least, deliver string
+	skills         []string
 	// demo is the worker of the demonstration: it asks about each task, and draws a logo.
 	demo bool
 }
@@ -31,10 +62,7 @@ func (f *workerFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.least, "least", "", `least that the worker receives after the fee, such as "4 USDC"`)
 	flags.StringVar(&f.deliver, "deliver", "", "command line that reads a contract and writes the delivery")
 	flags.StringArrayVar(&f.skills, "skill", nil, "name of what the worker does; can be repeated")
-	flags.StringVar(&f.singleSource, "single-source-up-to", "",
-		"price up to which one node can prove the escrow and the payment; above it two must")
-	flags.StringVar(&f.finalized, "finalized-above", "",
-		"price up to which the worker does not wait for finalization (about 13s)")
+	f.proofFlags.register(cmd)
 	flags.BoolVar(&f.demo, "demo-work", false, "ask about each task, and draw the demonstration's logo")
 	_ = flags.MarkHidden("demo-work") // it exists
 	cmd.MarkFlagsMutuallyExclusive("demo-work", "deliver")
@@ -55,19 +83,9 @@ func (o *serveOptions) newWorker(ctx context.Context, k keys, origin string) (*p
 	if err := o.advise(b, o.changed); err != nil {
 		return nil, err
 	}
-	prices := b.limits.Prices[b.asset.Symbol]
-	for flag, proof := range map[string]struct {
-		written string
-		units   *uint64
-	}{"single-source-up-to": {w.singleSource, &prices.SingleSourceUpTo}, "finalized-above": {w.finalized, &prices.FinalizedAbove}} {
-		if proof.written == "" {
-			continue
-		}
-		if _, *proof.units, err = price(flag, proof.written, b.assets); err != nil {
-			return nil, err
-		}
+	if err := w.limit(b); err != nil {
+		return nil, err
 	}
-	b.limits.Prices[b.asset.Symbol] = prices
 	config, err := o.party(ctx, k, origin, origin, b)
 	if err != nil {
 		return nil, err

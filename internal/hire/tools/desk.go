@@ -1,0 +1,222 @@
+// Package tools offers the decisions of an agent of HIRE as tools of the Model Context Protocol. The runtime of package
+// party runs the conversations, with the owner's limits. Where it needs a decision, it asks a [Desk], and the model
+// answers with a tool. If the model is silent, the runtime acts as after any other silence: it rejects an offer in
+// time, and disputes a delivery before silence would pay it.
+//
+// Texts of the counterpart are in fields named "untrusted" only.
+package tools
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/hire/party"
+)
+
+// maxEnded limits the ends that a desk remembers.
+const maxEnded = 100
+
+// Desk has the decisions that wait for the model. Its methods may be called from several goroutines.
+type Desk struct {
+	role   hire.Role
+	self   string
+	assets []hire.Asset
+	save   func(name string, content []byte) (path string, err error)
+
+	lock    sync.Mutex
+	count   int
+	pending map[string]*pending
+	ended   []Ended
+	// reported is the number of ended deals, and told the number of those that a call has returned.
+	reported, told int
+	// watchers are the calls that wait for the effect of a decision, by conversation.
+	watchers map[string]chan error
+	// changed is closed and replaced at each change.
+	changed chan struct{}
+}
+
+// pending is a decision that waits. answer has room for one value.
+type pending struct {
+	item   Item
+	turn   party.Turn
+	answer chan any
+}
+
+// NewDesk returns a desk for an agent with an id. save stores a delivery for the owner, and returns its path.
+func NewDesk(
+	role hire.Role, self string, assets []hire.Asset, save func(name string, content []byte) (string, error),
+) *Desk {
+	return &Desk{
+		role: role, self: self, assets: assets, save: save, pending: map[string]*pending{},
+		watchers: map[string]chan error{}, changed: make(chan struct{}),
+	}
+}
+
+// notify wakes all calls that wait. The caller has the lock.
+func (d *Desk) notify() {
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// wait adds a decision, and returns the model's answer.
+func (d *Desk) wait(ctx context.Context, p *pending) (any, error) {
+	p.answer = make(chan any, 1)
+	d.lock.Lock()
+	d.count++
+	p.item.ID = strconv.Itoa(d.count)
+	d.pending[p.item.ID] = p
+	d.notify()
+	d.lock.Unlock()
+	defer func() {
+		d.lock.Lock()
+		defer d.lock.Unlock()
+		delete(d.pending, p.item.ID)
+		d.notify()
+	}()
+	select {
+	case answer := <-p.answer:
+		return answer, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Decide waits for the move at a turn. It is a [party.Worker].Quote and a [party.Seeker].Decide.
+func (d *Desk) Decide(ctx context.Context, turn party.Turn) (party.Move, error) {
+	answer, err := d.wait(ctx, &pending{item: turnItem(turn), turn: turn})
+	if err != nil {
+		return nil, err
+	}
+	return answer.(party.Move), nil
+}
+
+// Deliver waits for the delivery. It is a [party.Worker].Deliver.
+func (d *Desk) Deliver(ctx context.Context, contract party.Contract) ([]byte, error) {
+	answer, err := d.wait(ctx, &pending{item: orderItem(contract)})
+	if err != nil {
+		return nil, err
+	}
+	return answer.([]byte), nil
+}
+
+// Review waits for the verdict about a delivery. It is a [party.Seeker].Review.
+func (d *Desk) Review(ctx context.Context, contract party.Contract, delivery party.Delivery) (party.Verdict, error) {
+	item, err := d.deliveryItem(contract, delivery)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := d.wait(ctx, &pending{item: item})
+	if err != nil {
+		return 0, err
+	}
+	return answer.(party.Verdict), nil
+}
+
+// Observe notices the agent's own messages. It is a [party.Config].Observe.
+func (d *Desk) Observe(m *hire.Message) {
+	if m.From() == d.self {
+		d.effect(m.Conversation(), nil)
+	}
+}
+
+// Failed notices moves that were not made. It is a [party.Config].Failed.
+func (d *Desk) Failed(conversation string, err error) { d.effect(conversation, err) }
+
+func (d *Desk) effect(conversation string, err error) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if watcher := d.watchers[conversation]; watcher != nil {
+		select {
+		case watcher <- err:
+		default:
+		}
+	}
+}
+
+// Ended notices the end of a deal. It is a [party.Config].Ended.
+func (d *Desk) Ended(result party.Result) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	d.ended = append(d.ended, endedOf(result))
+	d.ended = d.ended[max(0, len(d.ended)-maxEnded):]
+	d.reported++
+	d.notify()
+}
+
+// items returns what waits for a decision, the oldest first, and the ends of deals. It waits up to a time until
+// something waits, or a deal has ended that no call has returned.
+func (d *Desk) items(ctx context.Context, wait time.Duration) ([]Item, []Ended) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		d.lock.Lock()
+		items, ended, changed := make([]Item, 0, len(d.pending)), slices.Clone(d.ended), d.changed
+		for _, p := range d.pending {
+			items = append(items, p.item)
+		}
+		isNew := d.told < d.reported
+		d.told = d.reported
+		d.lock.Unlock()
+		slices.SortFunc(items, func(a, b Item) int { return cmp.Or(len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID)) })
+		if len(items) > 0 || isNew {
+			return items, ended
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return items, ended
+		case <-ctx.Done():
+			return items, ended
+		}
+	}
+}
+
+// effectLimit is the time that a tool waits for the effect of a decision.
+const effectLimit = 10 * time.Second
+
+// decide passes an answer on. If watch is set, it waits until the move has been sent, and returns why it was not.
+func (d *Desk) decide(ctx context.Context, id, kind string, watch bool, answerOf func(*pending) (any, error)) error {
+	d.lock.Lock()
+	p := d.pending[id]
+	d.lock.Unlock()
+	if p == nil || p.item.Kind != kind {
+		return invalid("id: no %s with this id waits: read hire_inbox again", kind)
+	}
+	answer, err := answerOf(p)
+	if err != nil {
+		return err
+	}
+	effect := make(chan error, 1)
+	d.lock.Lock()
+	if d.pending[id] != p {
+		d.lock.Unlock()
+		return invalid("id: the %s does not wait any more: read hire_inbox again", kind)
+	}
+	if watch {
+		d.watchers[p.item.Conversation] = effect
+		defer func() {
+			d.lock.Lock()
+			defer d.lock.Unlock()
+			delete(d.watchers, p.item.Conversation)
+		}()
+	}
+	delete(d.pending, id) // a second call finds nothing to decide
+	d.lock.Unlock()
+	p.answer <- answer
+	if !watch {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, effectLimit)
+	defer cancel()
+	select {
+	case err := <-effect:
+		return err
+	case <-ctx.Done():
+		return errUnknown
+	}
+}
