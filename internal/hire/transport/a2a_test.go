@@ -191,7 +191,7 @@ func TestStateOfATaskFollowsTheConversation(t *testing.T) {
 	require.Equal(t, a2alib.TaskStateRejected, get(task.ID))
 
 	ended := h.talk()
-	task = send(ended, hire.TypeProposal)
+	send(ended, hire.TypeProposal)
 	require.Equal(t, a2alib.TaskStateCanceled, send(ended, hire.TypeReject).Status.State)
 
 	silent := h.talk()

@@ -52,6 +52,10 @@ func (r *runtime) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer r.tasks.Wait()
 	defer stop(nil)
+	// This request is repeated until the home responds. A failed request for its card would be remembered for a minute.
+	if _, err := r.Home.Conversations(ctx, hire.ConversationQuery{Open: true}); err != nil {
+		return fmt.Errorf("party: home: %w", err)
+	}
 	home, err := r.Resolver.Resolve(ctx, r.Home.Origin)
 	if err != nil {
 		return fmt.Errorf("party: home: %w", err)
