@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify deploy cu \
-    cross portable fuzz-hire snapshot bench bench-engine negmas load gateway-load pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
+    cross portable fuzz-hire snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
     postgresql sqlc test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -124,6 +124,15 @@ gateway-load: postgresql ## the gateway under load beside pgbench with the same 
 	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
 	@go build -o "$$HAGGLE_CACHE/bin/haggle-gateway-loadtest" ./tests/gatewayload/loadtest
 	@exec "$$HAGGLE_CACHE/bin/haggle-gateway-loadtest" --program "$$HAGGLE_CACHE/bin/haggle" --report docs/GATEWAY_LOAD.md $(ARGS)
+
+hire-load: postgresql ## the reply of a home in one conversation, and many at once: docs/HIRE_LOAD.md (CONVERSATIONS=1000)
+	@HAGGLE_HIRE_REPORT="$(CURDIR)/docs/HIRE_LOAD.md" HAGGLE_HIRE_CONVERSATIONS=$(or $(CONVERSATIONS),1000) HAGGLE_HIRE_REPLIES=2000 \
+	    go test -count=1 -timeout 20m -run TestManyConversationsAtOnce ./tests/hire
+
+hire-kills: program postgresql ## kill homes, workers and seekers at random moments: KILLS=200 SEEKERS=5 PURCHASES=20
+	@HAGGLE_HIRE_KILLS=$(or $(KILLS),200) HAGGLE_HIRE_SEEKERS=$(or $(SEEKERS),5) HAGGLE_HIRE_PURCHASES=$(or $(PURCHASES),20) \
+	    HAGGLE_HIRE_MINUTES=30 HAGGLE_CHAIN=$${HAGGLE_CHAIN:-surfpool} \
+	    go test -count=1 -v -timeout 70m -run TestKillsLoseNothingAndPayNothingTwice ./tests/hire
 
 yellowstone: program ## the Geyser source against a validator with Yellowstone's plugin: PLUGIN=.../libyellowstone_grpc_geyser.so
 	@toolchain/yellowstone

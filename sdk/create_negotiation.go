@@ -428,8 +428,8 @@ func randomSessionID() uint64 {
 	return binary.LittleEndian.Uint64(key[:]) >> 11
 }
 
-// hasHistory reports whether an address has any transaction. A closed negotiation has no account, but its
-// transactions remain.
+// hasHistory reports whether an address has a transaction that has not failed. A closed negotiation has no account, but
+// its transactions remain. A failed creation has used no session.
 func (c *Client) hasHistory(ctx context.Context, address solana.PublicKey) (bool, error) {
-	return c.sharedFeed().HasTransactions(ctx, address)
+	return c.sharedFeed().HasEffects(ctx, address)
 }

@@ -186,6 +186,13 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	require.ErrorIs(t, err, ErrSessionUsed)
 	assert.Equal(t, action.Negotiation, session.Negotiation)
 	assert.Equal(t, order, session.SessionID)
+
+	// A creation that the chain has executed without effect can be repeated.
+	used.node.list = func(rpc.M) any {
+		return []any{object{"signature": solana.Signature{1}.String(), "slot": testSlot, "err": object{"InstructionError": []any{0, "Custom"}}}}
+	}
+	_, err = used.create(t, named)
+	require.NoError(t, err)
 }
 
 // The first creation has spent the money, so a repetition finds too little. It must return AlreadyDone all

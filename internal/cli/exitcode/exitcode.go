@@ -381,7 +381,7 @@ func describeText(err error) (reported description, text string) {
 			reported.Name = "CounterpartyRefused"
 		}
 	case errors.As(err, new(*agent.UnverifiedError)):
-		reported.Name, reported.Hint = "SettlementUnverified", "compare with other nodes (--url); deliver once they show the payment"
+		reported.Name, reported.Hint = "SettlementUnverified", "compare with other nodes (--url); deliver once they show the escrow or the payment"
 	case errors.As(err, &program):
 		reported.Code, logs = uint32(program.Code), program.Logs
 		if program.Name != "" {

@@ -246,11 +246,12 @@ func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreemen
 	case !errors.Is(err, protocol.ErrAccountNotFound):
 		return err
 	}
-	result := Result{Outcome: Unsettled, Contract: a.Contract}
+	result, existed := Result{Outcome: Unsettled, Contract: a.Contract}, false
 	for envelope, err := range client.History(ctx, a.Negotiation) {
 		if err != nil {
 			return err
 		}
+		existed = true
 		switch event := envelope.Event.(type) {
 		case *protocol.NegotiationSettled:
 			result.Outcome, result.Status, result.Paid = Settled, protocol.NegotiationStatusSettled, event.SettledAmount
@@ -259,6 +260,9 @@ func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreemen
 		case *protocol.NegotiationExpired:
 			result.Status = protocol.NegotiationStatusExpired
 		}
+	}
+	if !existed {
+		result.Err = errors.New("party: the address of the escrow is used, by no negotiation")
 	}
 	s.end(result)
 	return nil

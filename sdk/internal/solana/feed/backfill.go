@@ -32,10 +32,22 @@ func (f *Feed) endOf(ctx context.Context, address solana.PublicKey, slot uint64)
 	return position{slot: slot}, nil
 }
 
-// HasTransactions reports whether an address has any transaction.
-func (f *Feed) HasTransactions(ctx context.Context, address solana.PublicKey) (bool, error) {
-	end, err := f.endOf(ctx, address, 0)
-	return !end.signature.IsZero(), err
+// HasEffects reports whether an address has a transaction that has not failed. It returns an error if the newest
+// [HistoryLimit] have.
+func (f *Feed) HasEffects(ctx context.Context, address solana.PublicKey) (bool, error) {
+	seen := 0
+	for page, err := range history.Pages(ctx, f.RPC, history.Query{Address: address, Commitment: f.Commitment}) {
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(page, func(item history.Transaction) bool { return !item.Failed }) {
+			return true, nil
+		}
+		if seen += len(page); seen >= HistoryLimit {
+			return false, fmt.Errorf("%w: %s", ErrTooLong, address)
+		}
+	}
+	return false, nil
 }
 
 // positionOf returns the position of a transaction.
