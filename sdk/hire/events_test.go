@@ -350,9 +350,9 @@ func TestEventsEndWithTheContext(t *testing.T) {
 func TestPausesGrow(t *testing.T) {
 	for after, limit := range map[string]int{"": 500, "60": 61} {
 		synctest.Test(t, func(t *testing.T) {
-			requests := 0
+			var requests atomic.Int64
 			h, _ := eventHome(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-				requests++
+				requests.Add(1)
 				w.Header().Set("Retry-After", after)
 				w.WriteHeader(http.StatusServiceUnavailable)
 			})
@@ -361,8 +361,8 @@ func TestPausesGrow(t *testing.T) {
 			for _, err := range h.Events(ctx, 0) {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 			}
-			require.LessOrEqual(t, requests, limit)
-			require.Greater(t, requests, 50)
+			require.LessOrEqual(t, int(requests.Load()), limit)
+			require.Greater(t, int(requests.Load()), 50)
 		})
 	}
 }

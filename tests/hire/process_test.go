@@ -217,9 +217,9 @@ func (p *plan) seeker(ctx context.Context, role string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	go func() { stop(seeker.Run(ctx)) }()
-	group, ctx := errgroup.WithContext(ctx)
+	running, stop := context.WithCancelCause(ctx)
+	go func() { stop(seeker.Run(running)) }()
+	group, ctx := errgroup.WithContext(running)
 	for n := range p.Purchases {
 		group.Go(func() error {
 			time.Sleep(time.Duration(n) * 500 * time.Millisecond)

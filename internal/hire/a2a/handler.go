@@ -80,6 +80,10 @@ func (b *Binding) receive(ctx context.Context, message *a2a.Message) (id string,
 	if m.At().Sub(b.config.Service.Now()).Abs() > maxAge {
 		return "", &hire.Refusal{Reason: hire.ReasonClock, Text: "timestamp: more than 5 minutes from the receiver's clock"}
 	}
+	// Without a valid signature, nobody learns which conversations exist, and nothing of them is read.
+	if err := b.config.Service.Verify(ctx, m); err != nil {
+		return "", err
+	}
 	id = store.ConversationID(m.Conversation(), m.From(), m.To())
 	if message.TaskID != "" {
 		if named, is := b.conversation(message.TaskID); !is || named != id {

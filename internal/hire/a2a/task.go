@@ -117,9 +117,9 @@ func (b *Binding) contracted(thread *service.Thread) (a2a.TaskState, string) {
 	case !b.config.Service.Settles():
 		return a2a.TaskStateCompleted, "both sides have accepted; this home settles nothing"
 	case len(delivered(thread)) > 0:
-		return a2a.TaskStateCompleted, "the worker has delivered; the escrow pays it after the review"
+		return a2a.TaskStateCompleted, "the worker has delivered; after a claim on chain, silence pays it at the end of the review"
 	case b.config.Service.Now().After(deadline):
-		return a2a.TaskStateFailed, "no delivery before the deadline; what is in the escrow returns to the seeker"
+		return a2a.TaskStateFailed, "no delivery at this home before the deadline; look for a claim on chain, and dispute it in time"
 	case state.SeekerContract == "":
 		return a2a.TaskStateWorking, "both sides have accepted; the home waits for the seeker's escrow on chain"
 	}
@@ -183,7 +183,7 @@ func messageOf(task *a2a.Task, seeker string, m *hire.Message) (*a2a.Message, er
 
 // parse returns the message of HIRE in a message of A2A.
 func parse(message *a2a.Message) (*hire.Message, error) {
-	if message == nil || len(message.Parts) != 1 || message.Parts[0].Data() == nil {
+	if message == nil || len(message.Parts) != 1 || message.Parts[0] == nil || message.Parts[0].Data() == nil {
 		return nil, invalid("message: must have one data part: a signed message of " + hire.Protocol)
 	}
 	text, err := json.Marshal(message.Parts[0].Data())

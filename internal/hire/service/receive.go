@@ -162,3 +162,6 @@ func (s *Service) schedule(a *store.Arrival, c *store.Conversation) error {
 	}
 	return nil
 }
+
+// Verify checks the signature of a message by its sender. It returns the errors of [Service.Receive].
+func (s *Service) Verify(ctx context.Context, m *hire.Message) error { return s.verify(ctx, m) }

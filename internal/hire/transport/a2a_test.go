@@ -227,6 +227,9 @@ func TestHostileRequestsOfA2AAreRefused(t *testing.T) {
 	other.Message.ContextID = "other"
 	refused("contextId", other)
 	refused("one data part", &a2alib.SendMessageRequest{
+		Message: a2alib.NewMessage(a2alib.MessageRoleUser, nil),
+	})
+	refused("one data part", &a2alib.SendMessageRequest{
 		Message: a2alib.NewMessage(a2alib.MessageRoleUser, a2alib.NewTextPart("draw me a logo")),
 	})
 	refused("task not found", carry(t, propose, "0000.1111"))
