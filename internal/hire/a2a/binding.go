@@ -37,9 +37,7 @@ const (
 // Config describes a binding. Service, Card and Secret are required.
 type Config struct {
 	Service *service.Service
-	// Origin is the home's id.
-	Origin string
-	// Card is the home's card of HIRE.
+	// Card is the home's card of HIRE. Its id is the origin.
 	Card *hire.Card
 	// Secret makes the ids of tasks unguessable, at least 32 bytes. All servers of a home have the same one.
 	Secret []byte

@@ -90,26 +90,34 @@ func (b *Binding) receive(ctx context.Context, message *a2a.Message) (id string,
 			return "", a2a.NewError(a2a.ErrTaskNotFound, "task not found")
 		}
 	}
-	task, thread, err := b.task(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	switch thread, err := b.config.Service.Thread(ctx, id); {
+	case errors.Is(err, store.ErrNotFound): // the first message
 	case err != nil:
 		return "", err
 	case m.From() != thread.State.Seeker:
 		return "", invalid("message: only the seeker of a conversation speaks A2A")
-	case task.Status.State.Terminal():
-		for _, known := range thread.Messages {
-			if known.Hash() == m.Hash() {
-				return id, nil
-			}
+	case b.hasEnded(thread):
+		known, err := b.config.Service.Contains(ctx, m)
+		if err == nil && !known {
+			err = a2a.NewError(a2a.ErrUnsupportedOperation, "the task has ended: begin another conversation")
 		}
-		return "", a2a.NewError(a2a.ErrUnsupportedOperation, "the task has ended: begin another conversation")
+		return id, err
 	}
-	err = b.config.Service.Receive(ctx, m)
+	return id, b.store(ctx, m)
+}
+
+// store passes a message to the home, unless the home has stored it.
+func (b *Binding) store(ctx context.Context, m *hire.Message) error {
+	err := b.config.Service.Receive(ctx, m)
 	if refusal := new(hire.Refusal); errors.As(err, &refusal) && refusal.Reason == hire.ReasonDuplicate {
-		err = nil
+		return nil
 	}
-	return id, err
+	return err
+}
+
+func (b *Binding) hasEnded(thread *service.Thread) bool {
+	state, _ := b.stateOf(thread)
+	return state.Terminal()
 }
 
 // changed waits for a change of a conversation. It returns false if ctx ends.

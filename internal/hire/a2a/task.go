@@ -30,7 +30,11 @@ func (b *Binding) task(ctx context.Context, id string) (*a2a.Task, *service.Thre
 	var note string
 	status.State, note = b.stateOf(thread)
 	var latest *a2a.Message
-	for _, m := range thread.Messages {
+	messages, err := b.config.Service.Messages(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range messages {
 		if m.Payload().Type() == hire.TypeContract && m.To() != thread.State.Seeker {
 			continue // the worker's copy
 		}
@@ -63,23 +67,8 @@ func (b *Binding) task(ctx context.Context, id string) (*a2a.Task, *service.Thre
 // stateOf returns the task's state, with a note for people where the messages do not explain it.
 func (b *Binding) stateOf(thread *service.Thread) (a2a.TaskState, string) {
 	state := thread.State
-	bySeeker := func() bool {
-		for _, m := range thread.Messages {
-			if m.Hash() == state.Last {
-				return m.From() == state.Seeker
-			}
-		}
-		return false
-	}
-	last := func() hire.Type {
-		for _, m := range thread.Messages {
-			if m.Hash() == state.Last {
-				return m.Payload().Type()
-			}
-		}
-		return ""
-	}
-	switch kind := last(); {
+	bySeeker := thread.Last.From() == state.Seeker
+	switch kind := thread.Last.Payload().Type(); {
 	case kind == hire.TypeInquiry && b.config.Service.Now().Before(
 		state.At.Add(b.config.Service.Rules().Timeouts.WithDefaults().FirstResponse)):
 		return a2a.TaskStateWorking, ""
@@ -90,12 +79,12 @@ func (b *Binding) stateOf(thread *service.Thread) (a2a.TaskState, string) {
 	}
 	switch state.Phase {
 	case hire.PhaseDeclined:
-		if bySeeker() {
+		if bySeeker {
 			return a2a.TaskStateCanceled, ""
 		}
 		return a2a.TaskStateRejected, ""
 	case hire.PhaseNegotiating:
-		if bySeeker() {
+		if bySeeker {
 			return a2a.TaskStateWorking, ""
 		}
 		return a2a.TaskStateInputRequired, ""
@@ -128,11 +117,11 @@ func (b *Binding) contracted(thread *service.Thread) (a2a.TaskState, string) {
 
 // delivered returns the deliveries of the current deal.
 func delivered(thread *service.Thread) []store.Delivered {
-	if thread.AcceptedAt.IsZero() {
+	if thread.State.SeekerAccept == "" || thread.State.WorkerAccept == "" {
 		return nil
 	}
 	for i, delivery := range thread.Deliveries {
-		if !delivery.At.Before(thread.AcceptedAt) {
+		if !delivery.At.Before(thread.LastAt) {
 			return thread.Deliveries[i:]
 		}
 	}
@@ -142,7 +131,7 @@ func delivered(thread *service.Thread) []store.Delivered {
 // artifacts returns the deliveries of the current deal.
 func (b *Binding) artifacts(ctx context.Context, thread *service.Thread) (artifacts []*a2a.Artifact, err error) {
 	for _, delivery := range delivered(thread) {
-		part := a2a.NewFileURLPart(a2a.URL(b.config.Origin+hire.DeliveriesPath+delivery.Hash), "application/octet-stream")
+		part := a2a.NewFileURLPart(a2a.URL(b.config.Card.ID+hire.DeliveriesPath+delivery.Hash), "application/octet-stream")
 		if delivery.Size <= maxContent {
 			content, err := b.config.Service.Delivery(ctx, thread.State.Seeker, delivery.Hash)
 			if errors.Is(err, store.ErrNotFound) {

@@ -106,7 +106,7 @@ func (s *Service) deal(ctx context.Context, id string) (*deal, error) {
 	}
 	d := &deal{state: state}
 	if sent := max(state.SeekerContract, state.WorkerContract); sent != "" {
-		m, err := s.config.Store.Message(ctx, id, sent)
+		m, _, err := s.config.Store.Message(ctx, id, sent)
 		if err != nil {
 			return nil, err
 		}

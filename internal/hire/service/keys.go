@@ -12,8 +12,8 @@ import (
 
 func refuse(reason hire.Reason, text string) error { return &hire.Refusal{Reason: reason, Text: text} }
 
-// verify checks a message's signature with the sender's key.
-func (s *Service) verify(ctx context.Context, m *hire.Message) error {
+// Verify checks a message's signature with the sender's key.
+func (s *Service) Verify(ctx context.Context, m *hire.Message) error {
 	if m.From() == s.config.ID {
 		return m.Verify(s.config.Key)
 	}

@@ -32,7 +32,7 @@ func (s *Service) Receive(ctx context.Context, m *hire.Message) error {
 	if s.isSystem(m) {
 		return s.receiveContract(ctx, m)
 	}
-	if err := s.verify(ctx, m); err != nil {
+	if err := s.Verify(ctx, m); err != nil {
 		return err
 	}
 	return s.accept(ctx, m, "")
@@ -162,6 +162,3 @@ func (s *Service) schedule(a *store.Arrival, c *store.Conversation) error {
 	}
 	return nil
 }
-
-// Verify checks the signature of a message by its sender. It returns the errors of [Service.Receive].
-func (s *Service) Verify(ctx context.Context, m *hire.Message) error { return s.verify(ctx, m) }

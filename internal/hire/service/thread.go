@@ -5,12 +5,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/hire/store"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// maxThread limits the messages of a thread.
-const maxThread = 32
+// maxMessages limits the result of Messages.
+const maxMessages = 32
 
 // Progress is what changes in a conversation.
 type Progress struct {
@@ -25,13 +26,12 @@ func (p Progress) Equal(other Progress) bool {
 	return p.State == other.State && slices.Equal(p.Deliveries, other.Deliveries)
 }
 
-// Thread is a conversation with its latest messages.
+// Thread is a conversation with the latest message of a party.
 type Thread struct {
 	Progress
-	// Messages are the latest ones, at most 32, the oldest first.
-	Messages []*hire.Message
-	// AcceptedAt is the arrival of the second accept of the current deal; zero if there is none.
-	AcceptedAt time.Time
+	Last *hire.Message
+	// LastAt is the arrival of Last: after both accepts, that of the second one.
+	LastAt time.Time
 }
 
 // Progress returns the progress of a conversation by [store.ConversationID]. It returns [store.ErrNotFound] if it does
@@ -51,25 +51,33 @@ func (s *Service) Thread(ctx context.Context, id string) (*Thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	thread := &Thread{Progress: progress}
+	last, at, err := s.config.Store.Message(ctx, id, progress.State.Last)
+	return &Thread{Progress: progress, Last: last, LastAt: at}, err
+}
+
+// Messages returns the latest messages of a conversation, at most 32, the oldest first.
+func (s *Service) Messages(ctx context.Context, id string) ([]*hire.Message, error) {
+	var latest []audit.Link
 	for link, err := range s.links(ctx, id) {
 		if err != nil {
 			return nil, err
 		}
-		m, at, err := s.config.Store.Entry(link)
-		if err != nil {
+		latest = append(latest, link)
+		latest = latest[max(0, len(latest)-maxMessages):]
+	}
+	messages := make([]*hire.Message, len(latest))
+	for i, link := range latest {
+		var err error
+		if messages[i], _, err = s.config.Store.Entry(link); err != nil {
 			return nil, err
 		}
-		if hash := m.Hash(); progress.State.SeekerAccept != "" && progress.State.WorkerAccept != "" &&
-			(hash == progress.State.SeekerAccept || hash == progress.State.WorkerAccept) {
-			thread.AcceptedAt = at
-		}
-		thread.Messages = append(thread.Messages, m)
-		if len(thread.Messages) > maxThread {
-			thread.Messages = thread.Messages[1:]
-		}
 	}
-	return thread, nil
+	return messages, nil
+}
+
+// Contains reports whether the home has stored a message.
+func (s *Service) Contains(ctx context.Context, m *hire.Message) (bool, error) {
+	return s.config.Store.Contains(ctx, m.Hash())
 }
 
 // Settles reports whether the home signs contracts.

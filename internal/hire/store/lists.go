@@ -148,12 +148,12 @@ func (s *Store) AwaitingContract(ctx context.Context, since time.Time) ([]Awaiti
 	return awaiting, s.failed(ctx, err)
 }
 
-// Message returns a stored message by its hash. It returns [ErrNotFound] if it does not exist.
-func (s *Store) Message(ctx context.Context, id string, hash hire.Hash) (*hire.Message, error) {
+// Message returns a stored message by its hash, and the time of its arrival. It returns [ErrNotFound] if it does not
+// exist.
+func (s *Store) Message(ctx context.Context, id string, hash hire.Hash) (*hire.Message, time.Time, error) {
 	text, err := s.read.EntryOfMessage(ctx, string(hash), id)
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, time.Time{}, s.failed(ctx, err)
 	}
-	m, _, err := s.Entry(audit.Link{Chain: id, Text: text})
-	return m, err
+	return s.Entry(audit.Link{Chain: id, Text: text})
 }

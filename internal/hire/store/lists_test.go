@@ -141,10 +141,11 @@ func TestConversationsAwaitTheirContract(t *testing.T) {
 		require.Len(t, awaiting, 1)
 		require.Equal(t, start.Add(-time.Minute), awaiting[0].AcceptedAt)
 		require.Equal(t, store.ConversationID(all[1].Conversation, all[1].Seeker.ID, all[1].Worker.ID), awaiting[0].ID)
-		m, err := h.Message(t.Context(), awaiting[0].ID, all[1].Last)
+		m, at, err := h.Message(t.Context(), awaiting[0].ID, all[1].Last)
 		require.NoError(t, err)
 		require.Equal(t, all[1].Last, m.Hash())
-		_, err = h.Message(t.Context(), awaiting[0].ID, "0")
+		require.Equal(t, start, at)
+		_, _, err = h.Message(t.Context(), awaiting[0].ID, "0")
 		require.ErrorIs(t, err, store.ErrNotFound)
 	})
 }

@@ -68,7 +68,7 @@ func NewServer(config Config) (*http.Server, error) {
 	h := &handler{Config: config, transfers: semaphore.NewWeighted(maxTransfers)}
 	if config.TaskSecret != nil {
 		if h.tasks, err = a2a.New(a2a.Config{
-			Service: config.Service, Origin: config.Origin, Card: card, Secret: config.TaskSecret, Log: config.Log,
+			Service: config.Service, Card: card, Secret: config.TaskSecret, Log: config.Log,
 		}); err != nil {
 			return nil, err
 		}
