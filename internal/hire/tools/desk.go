@@ -64,7 +64,7 @@ func (d *Desk) notify() {
 }
 
 // wait adds a decision, and returns the model's answer.
-func (d *Desk) wait(ctx context.Context, p *pending) (any, error) {
+func wait[T any](ctx context.Context, d *Desk, p *pending) (answer T, err error) {
 	p.answer = make(chan any, 1)
 	d.lock.Lock()
 	d.count++
@@ -79,29 +79,21 @@ func (d *Desk) wait(ctx context.Context, p *pending) (any, error) {
 		d.notify()
 	}()
 	select {
-	case answer := <-p.answer:
-		return answer, nil
+	case given := <-p.answer:
+		return given.(T), nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return answer, context.Cause(ctx)
 	}
 }
 
 // Decide waits for the move at a turn. It is a [party.Worker].Quote and a [party.Seeker].Decide.
 func (d *Desk) Decide(ctx context.Context, turn party.Turn) (party.Move, error) {
-	answer, err := d.wait(ctx, &pending{item: turnItem(turn), turn: turn})
-	if err != nil {
-		return nil, err
-	}
-	return answer.(party.Move), nil
+	return wait[party.Move](ctx, d, &pending{item: turnItem(turn), turn: turn})
 }
 
 // Deliver waits for the delivery. It is a [party.Worker].Deliver.
 func (d *Desk) Deliver(ctx context.Context, contract party.Contract) ([]byte, error) {
-	answer, err := d.wait(ctx, &pending{item: orderItem(contract)})
-	if err != nil {
-		return nil, err
-	}
-	return answer.([]byte), nil
+	return wait[[]byte](ctx, d, &pending{item: orderItem(contract)})
 }
 
 // Review waits for the verdict about a delivery. It is a [party.Seeker].Review.
@@ -110,11 +102,7 @@ func (d *Desk) Review(ctx context.Context, contract party.Contract, delivery par
 	if err != nil {
 		return 0, err
 	}
-	answer, err := d.wait(ctx, &pending{item: item})
-	if err != nil {
-		return 0, err
-	}
-	return answer.(party.Verdict), nil
+	return wait[party.Verdict](ctx, d, &pending{item: item})
 }
 
 // Observe notices the agent's own messages. It is a [party.Config].Observe.
@@ -179,38 +167,53 @@ func (d *Desk) items(ctx context.Context, wait time.Duration) ([]Item, []Ended) 
 // effectLimit is the time that a tool waits for the effect of a decision.
 const effectLimit = 10 * time.Second
 
-// decide passes an answer on. If watch is set, it waits until the move has been sent, and returns why it was not.
-func (d *Desk) decide(ctx context.Context, id, kind string, watch bool, answerOf func(*pending) (any, error)) error {
+// watch returns the effect of the agent's next move in a conversation: nil once it is sent, or why it was not made. The
+// caller ends the watch.
+func (d *Desk) watch(conversation string) (effect <-chan error, end func()) {
+	watcher := make(chan error, 1)
 	d.lock.Lock()
+	defer d.lock.Unlock()
+	d.watchers[conversation] = watcher
+	return watcher, func() {
+		d.lock.Lock()
+		defer d.lock.Unlock()
+		delete(d.watchers, conversation)
+	}
+}
+
+// take removes a decision from those that wait, and returns it with the answer. A second call finds nothing to decide.
+func (d *Desk) take(id, kind string, answerOf func(*pending) (any, error)) (*pending, any, error) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
 	p := d.pending[id]
-	d.lock.Unlock()
 	if p == nil || p.item.Kind != kind {
-		return invalid("id: no %s with this id waits: read hire_inbox again", kind)
+		return nil, nil, invalid("id: no %s with this id waits: read hire_inbox again", kind)
 	}
 	answer, err := answerOf(p)
+	if err == nil {
+		delete(d.pending, id)
+	}
+	return p, answer, err
+}
+
+// decide passes an answer on. answerOf must not use the desk's lock.
+func (d *Desk) decide(id, kind string, answerOf func(*pending) (any, error)) error {
+	p, answer, err := d.take(id, kind, answerOf)
+	if err == nil {
+		p.answer <- answer
+	}
+	return err
+}
+
+// decideMove passes a move on, waits until it has been sent, and returns why it was not.
+func (d *Desk) decideMove(ctx context.Context, id string, moveOf func(*pending) (any, error)) error {
+	p, move, err := d.take(id, KindTurn, moveOf)
 	if err != nil {
 		return err
 	}
-	effect := make(chan error, 1)
-	d.lock.Lock()
-	if d.pending[id] != p {
-		d.lock.Unlock()
-		return invalid("id: the %s does not wait any more: read hire_inbox again", kind)
-	}
-	if watch {
-		d.watchers[p.item.Conversation] = effect
-		defer func() {
-			d.lock.Lock()
-			defer d.lock.Unlock()
-			delete(d.watchers, p.item.Conversation)
-		}()
-	}
-	delete(d.pending, id) // a second call finds nothing to decide
-	d.lock.Unlock()
-	p.answer <- answer
-	if !watch {
-		return nil
-	}
+	effect, end := d.watch(p.item.Conversation)
+	defer end()
+	p.answer <- move
 	ctx, cancel := context.WithTimeout(ctx, effectLimit)
 	defer cancel()
 	select {

@@ -135,7 +135,7 @@ type decideArguments struct {
 }
 
 func (d *Desk) move(ctx context.Context, in decideArguments) *Answer {
-	return answerOf(d.decide(ctx, in.ID, KindTurn, true, func(p *pending) (any, error) {
+	return answerOf(d.decideMove(ctx, in.ID, func(p *pending) (any, error) {
 		switch in.Move {
 		case "accept":
 			standing, stands := p.turn.Standing()
@@ -187,8 +187,8 @@ type deliverArguments struct {
 	Base64 string `json:"base64,omitempty" jsonschema:"instead of text: the bytes of the result"`
 }
 
-func (d *Desk) deliver(ctx context.Context, in deliverArguments) *Answer {
-	return answerOf(d.decide(ctx, in.ID, KindOrder, false, func(*pending) (any, error) {
+func (d *Desk) deliver(_ context.Context, in deliverArguments) *Answer {
+	return answerOf(d.decide(in.ID, KindOrder, func(*pending) (any, error) {
 		content := []byte(in.Text)
 		if in.Base64 != "" {
 			decoded, err := base64.StdEncoding.DecodeString(in.Base64)
@@ -210,8 +210,8 @@ type reviewArguments struct {
 	Verdict string `json:"verdict" jsonschema:"release pays the worker; dispute leaves the decision to the arbiter"`
 }
 
-func (d *Desk) review(ctx context.Context, in reviewArguments) *Answer {
-	return answerOf(d.decide(ctx, in.ID, KindDelivery, false, func(p *pending) (any, error) {
+func (d *Desk) review(_ context.Context, in reviewArguments) *Answer {
+	return answerOf(d.decide(in.ID, KindDelivery, func(p *pending) (any, error) {
 		switch {
 		case in.SHA256 != p.item.SHA256:
 			return nil, invalid("sha256: the delivery has another one")
@@ -246,15 +246,8 @@ func (d *Desk) hire(
 	request.Conversation, request.Task, request.Requirements = in.Conversation, in.Task, in.Requirements
 	request.Symbol, request.Price = asset.Symbol, units
 	request.Deadline = time.Now().Add(time.Duration(in.DeadlineSeconds) * time.Second).Truncate(time.Second)
-	effect := make(chan error, 1)
-	d.lock.Lock()
-	d.watchers[in.Conversation] = effect
-	d.lock.Unlock()
-	defer func() {
-		d.lock.Lock()
-		defer d.lock.Unlock()
-		delete(d.watchers, in.Conversation)
-	}()
+	effect, end := d.watch(in.Conversation)
+	defer end()
 	ended := make(chan error, 1)
 	go func() {
 		_, err := propose(ctx, request)
