@@ -1,7 +1,6 @@
 package hire
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -55,9 +54,7 @@ func (t Timeouts) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads timeouts in whole seconds, up to [MaxTimeout].
 func (t *Timeouts) UnmarshalJSON(data []byte) error {
 	var written timeoutsDocument
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&written); err != nil {
+	if err := json.Unmarshal(data, &written); err != nil {
 		return err
 	}
 	const most = uint32(MaxTimeout / time.Second)

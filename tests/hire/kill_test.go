@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/hire/verify"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
@@ -96,14 +94,11 @@ func stage(t *testing.T, database string, seekers, purchases int) (*localnet.Net
 	require.NoError(t, err)
 	p := &plan{
 		Folder: t.TempDir(), RPC: chain.Chain.RPCURL, WS: chain.Chain.WSURL, Listen: listener.Addr().String(),
-		Mint: chain.Mint.String(), Arbiter: chain.Treasury.String(), Database: database, Purchases: purchases,
+		Mint: chain.Mint.String(), Arbiter: chain.Treasury.String(), Database: database,
+		Seekers: seekers, Purchases: purchases,
 	}
 	require.NoError(t, listener.Close())
-	names := []string{roleWorker, "settlement"}
-	for n := range seekers {
-		names = append(names, fmt.Sprintf("%s%d", roleSeeker, n))
-	}
-	for _, name := range names {
+	for _, name := range append(p.seekers(), roleWorker, "settlement") {
 		key, err := wallet.GenerateKeypair()
 		require.NoError(t, err)
 		require.NoError(t, key.Save(p.path(name+".json")))
@@ -128,10 +123,10 @@ func kills(t *testing.T, database string) {
 	seekers, purchases := number("HAGGLE_HIRE_SEEKERS", 2), number("HAGGLE_HIRE_PURCHASES", 6)
 	most := number("HAGGLE_HIRE_KILLS", 20)
 	chain, p, path := stage(t, database, seekers, purchases)
-	before := balances(t, chain, p, seekers)
+	before := balances(t, chain, p)
 	processes := []*process{supervise(t, path, roleHome), supervise(t, path, roleWorker)}
-	for n := range seekers {
-		processes = append(processes, supervise(t, path, fmt.Sprintf("%s%d", roleSeeker, n)))
+	for _, role := range p.seekers() {
+		processes = append(processes, supervise(t, path, role))
 	}
 	killed := map[string]int{}
 	settled, over := make(chan struct{}), make(chan struct{})
@@ -168,22 +163,21 @@ func kills(t *testing.T, database string) {
 	<-over
 	t.Logf("%d purchases settled, kills: %v", seekers*purchases, killed)
 
-	paid, fees := audited(t, chain, p, seekers)
+	paid, fees := audited(t, chain, p)
 	// The worker's last payment may be in the block that the seeker has seen first.
 	require.Eventually(t, func() bool {
-		after := balances(t, chain, p, seekers)
+		after := balances(t, chain, p)
 		if after[roleWorker] != before[roleWorker]+sum(paid)-fees {
 			return false
 		}
-		for n := range seekers {
-			role := fmt.Sprintf("%s%d", roleSeeker, n)
+		for _, role := range p.seekers() {
 			if after[role] != before[role]-paid[role] {
 				return false
 			}
 		}
 		return true
 	}, 30*time.Second, 200*time.Millisecond, "balances are those of the agreed prices: paid %v, fees %d, before %v, after %v",
-		paid, fees, before, balances(t, chain, p, seekers))
+		paid, fees, before, balances(t, chain, p))
 }
 
 func sum(of map[string]uint64) (total uint64) {
@@ -193,14 +187,10 @@ func sum(of map[string]uint64) (total uint64) {
 	return total
 }
 
-func balances(t *testing.T, chain *localnet.Net, p *plan, seekers int) map[string]uint64 {
+func balances(t *testing.T, chain *localnet.Net, p *plan) map[string]uint64 {
 	t.Helper()
 	all := map[string]uint64{}
-	names := []string{roleWorker}
-	for n := range seekers {
-		names = append(names, fmt.Sprintf("%s%d", roleSeeker, n))
-	}
-	for _, name := range names {
+	for _, name := range append(p.seekers(), roleWorker) {
 		key, err := p.key(name)
 		require.NoError(t, err)
 		all[name], err = tokens(t.Context(), chain, key.PublicKey())
@@ -210,7 +200,7 @@ func balances(t *testing.T, chain *localnet.Net, p *plan, seekers int) map[strin
 }
 
 // audited verifies each log with its settlement, and returns what the seekers have paid, and the fees.
-func audited(t *testing.T, chain *localnet.Net, p *plan, seekers int) (paid map[string]uint64, fees uint64) {
+func audited(t *testing.T, chain *localnet.Net, p *plan) (paid map[string]uint64, fees uint64) {
 	t.Helper()
 	worker, err := p.key(roleWorker)
 	require.NoError(t, err)
@@ -227,8 +217,7 @@ func audited(t *testing.T, chain *localnet.Net, p *plan, seekers int) (paid map[
 	}
 	paid = map[string]uint64{}
 	negotiations := map[string]bool{}
-	for n := range seekers {
-		role := fmt.Sprintf("%s%d", roleSeeker, n)
+	for _, role := range p.seekers() {
 		key, err := p.key(role)
 		require.NoError(t, err)
 		home := &hire.Home{
@@ -263,10 +252,8 @@ func verified(
 	for {
 		log, err := home.Log(ctx, conversation, home.Agent)
 		require.NoError(t, err)
-		links := make([]audit.Link, len(log.Arrivals))
-		for i, arrival := range log.Arrivals {
-			require.NoError(t, json.Unmarshal(arrival.Link, &links[i]))
-		}
+		links, err := verify.Links(log)
+		require.NoError(t, err)
 		report, err := verify.Log(ctx, links, options)
 		require.NoError(t, err)
 		require.Empty(t, report.Findings)

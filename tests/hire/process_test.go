@@ -47,6 +47,8 @@ type plan struct {
 	Mint, Arbiter           string
 	// Database is the home's.
 	Database string
+	// Seekers is the number of seekers.
+	Seekers int
 	// Purchases is the number of purchases of each seeker.
 	Purchases int
 }
@@ -57,6 +59,15 @@ func (p *plan) assets() []hire.Asset {
 	return []hire.Asset{{Symbol: "TEST", Mint: hire.Base58(p.Mint), Decimals: 6}}
 }
 func (p *plan) conversation(n int) string { return fmt.Sprintf("order-%d", n) }
+
+// seekers returns the roles of the seekers.
+func (p *plan) seekers() []string {
+	roles := make([]string, p.Seekers)
+	for n := range roles {
+		roles[n] = fmt.Sprintf("%s%d", roleSeeker, n)
+	}
+	return roles
+}
 
 // content is what the worker delivers for a purchase.
 func content(seeker, conversation string) []byte { return []byte(conversation + " of " + seeker) }

@@ -3,13 +3,11 @@ package hire
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/hire/verify"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
@@ -27,11 +25,9 @@ func (st *stage) check(ctx context.Context, origin string, deal dealView) error 
 	if err != nil {
 		return err
 	}
-	links := make([]audit.Link, len(log.Arrivals))
-	for i, arrival := range log.Arrivals {
-		if err := json.Unmarshal(arrival.Link, &links[i]); err != nil {
-			return err
-		}
+	links, err := verify.Links(log)
+	if err != nil {
+		return err
 	}
 	card, err := client.Card(ctx, origin)
 	if err != nil {

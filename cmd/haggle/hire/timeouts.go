@@ -25,24 +25,24 @@ func (f *timeoutFlags) register(cmd *cobra.Command) {
 }
 
 // timeouts returns the timeouts of the flags; zero in place of the defaults.
-func (f *timeoutFlags) timeouts() (hire.Timeouts, error) {
+func (f *timeoutFlags) timeouts() (timeouts hire.Timeouts, err error) {
 	defaults := hire.Timeouts{}.WithDefaults()
-	set := func(flag duration.Flag, common time.Duration) time.Duration {
-		if time.Duration(flag) == common {
-			return 0
-		}
-		return time.Duration(flag)
-	}
-	timeouts := hire.Timeouts{
-		FirstResponse: set(f.firstResponse, defaults.FirstResponse),
-		Clarification: set(f.clarification, defaults.Clarification),
-		Acceptance:    set(f.acceptance, defaults.Acceptance),
-	}
-	for flag, timeout := range map[string]duration.Flag{
-		"first-response": f.firstResponse, "clarification": f.clarification, "acceptance": f.acceptance,
+	for _, set := range []struct {
+		flag    string
+		value   duration.Flag
+		usual   time.Duration
+		timeout *time.Duration
+	}{
+		{"first-response", f.firstResponse, defaults.FirstResponse, &timeouts.FirstResponse},
+		{"clarification", f.clarification, defaults.Clarification, &timeouts.Clarification},
+		{"acceptance", f.acceptance, defaults.Acceptance, &timeouts.Acceptance},
 	} {
-		if timeout < duration.Flag(time.Second) || timeout > duration.Flag(hire.MaxTimeout) {
-			return timeouts, exitcode.Usagef("--%s: must be from 1s to %s", flag, duration.Format(hire.MaxTimeout))
+		value := time.Duration(set.value)
+		if value < time.Second || value > hire.MaxTimeout {
+			return timeouts, exitcode.Usagef("--%s: must be from 1s to %s", set.flag, duration.Format(hire.MaxTimeout))
+		}
+		if value != set.usual {
+			*set.timeout = value
 		}
 	}
 	return timeouts, nil

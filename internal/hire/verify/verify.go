@@ -76,6 +76,17 @@ func (r *Report) found(entry int64, code, format string, values ...any) {
 	r.Findings = append(r.Findings, Finding{Entry: entry, Code: code, Detail: fmt.Sprintf(format, values...)})
 }
 
+// Links returns the links of a log that a home has sent.
+func Links(log *hire.Log) ([]audit.Link, error) {
+	links := make([]audit.Link, len(log.Arrivals))
+	for i, arrival := range log.Arrivals {
+		if err := json.Unmarshal(arrival.Link, &links[i]); err != nil {
+			return nil, fmt.Errorf("log: entry %d: %w", i+1, err)
+		}
+	}
+	return links, nil
+}
+
 // Log verifies a log. It stops at the first faulty entry, because all later ones depend on it. The error is one of
 // Options.Key that is no [*hire.Refusal]: a key could not be read.
 func Log(ctx context.Context, links []audit.Link, options Options) (*Report, error) {

@@ -53,8 +53,9 @@ func (r *runtime) run(ctx context.Context) error {
 	defer r.tasks.Wait()
 	defer stop(nil)
 	// This request is repeated until the home responds. A failed request for its card would be remembered for a minute.
-	if _, err := r.Home.Conversations(ctx, hire.ConversationQuery{Open: true}); err != nil {
-		return fmt.Errorf("party: home: %w", err)
+	open, err := r.openConversations(ctx, "")
+	if err != nil {
+		return err
 	}
 	home, err := r.Resolver.Resolve(ctx, r.Home.Origin)
 	if err != nil {
@@ -67,13 +68,12 @@ func (r *runtime) run(ctx context.Context) error {
 	if r.settler != nil {
 		r.tasks.Go(func() { stop(r.settler.run(ctx)) })
 	}
-	latest, err := r.resume(ctx)
-	if err != nil {
+	if err := r.resume(ctx, open); err != nil {
 		return err
 	}
 	r.running = ctx
 	close(r.ready)
-	for event, err := range r.Home.Events(ctx, latest) {
+	for event, err := range r.Home.Events(ctx, open.Latest) {
 		if err != nil {
 			return errors.Join(err, context.Cause(ctx))
 		}
@@ -92,18 +92,18 @@ func (r *runtime) checkTimeouts() error {
 	return nil
 }
 
-// resume follows the open conversations, and returns the number of the latest event before.
-func (r *runtime) resume(ctx context.Context) (latest uint64, err error) {
-	query := hire.ConversationQuery{Open: true}
-	for first := true; ; first = false {
-		page, err := r.Home.Conversations(ctx, query)
-		if err != nil {
-			return 0, fmt.Errorf("party: open conversations: %w", err)
-		}
-		// Messages after the first page are events after its number.
-		if first {
-			latest = page.Latest
-		}
+// openConversations returns a page of the agent's open conversations.
+func (r *runtime) openConversations(ctx context.Context, after string) (*hire.ConversationPage, error) {
+	page, err := r.Home.Conversations(ctx, hire.ConversationQuery{Open: true, After: after})
+	if err != nil {
+		return nil, fmt.Errorf("party: open conversations: %w", err)
+	}
+	return page, nil
+}
+
+// resume follows the open conversations from their first page on. Messages after it are events after its number.
+func (r *runtime) resume(ctx context.Context, page *hire.ConversationPage) error {
+	for {
 		for _, c := range page.Conversations {
 			counterpart := c.Worker
 			if r.role == hire.RoleWorker {
@@ -113,8 +113,12 @@ func (r *runtime) resume(ctx context.Context) (latest uint64, err error) {
 				r.track(ctx, place{c.ID, counterpart}, nil)
 			}
 		}
-		if query.After = page.Next; query.After == "" {
-			return latest, nil
+		if page.Next == "" {
+			return nil
+		}
+		var err error
+		if page, err = r.openConversations(ctx, page.Next); err != nil {
+			return err
 		}
 	}
 }
