@@ -164,11 +164,20 @@ func (t *tracked) load(ctx context.Context) error {
 	return nil
 }
 
+var errLate = errors.New("party: the home shows an acceptance of a deal that had been abandoned: ignored")
+
 // settle passes agreements on, and reports ends. It reports whether nothing is left to do.
 func (t *tracked) settle(ctx context.Context, now time.Time) (over bool) {
 	c, r := &t.conversation, t.runtime
 	for ; t.agreed < len(c.deals); t.agreed++ {
-		r.agreed(ctx, t.contractOf(c.deals[t.agreed]), c.deals[t.agreed])
+		d := c.deals[t.agreed]
+		if r.wasAbandoned(t.place, d.state.Deal) {
+			// The home says when a message has arrived, so it can show a late acceptance as one in time. By now the
+			// seeker may have bought the same elsewhere.
+			r.report(c.id, errLate)
+			continue
+		}
+		r.agreed(ctx, t.contractOf(d), d)
 	}
 	result := Result{Contract: Contract{Conversation: c.id, Counterpart: c.counterpart, Deal: c.state.Deal}}
 	switch c.phase(now) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -31,6 +32,14 @@ type runtime struct {
 	ready   chan struct{}
 	tracked map[place]*tracked
 	waiting map[place][]chan Result
+	// abandoned are the latest deals that were reported as abandoned.
+	abandoned map[place]abandonment
+}
+
+// abandonment is a reported end.
+type abandonment struct {
+	deal int
+	at   time.Time
 }
 
 // place identifies a conversation of the agent.
@@ -43,7 +52,7 @@ func newRuntime(config Config, role hire.Role, decide func(context.Context, Turn
 	}
 	return &runtime{
 		Config: config, role: role, self: config.Home.Agent, decide: decide, ready: make(chan struct{}),
-		tracked: map[place]*tracked{}, waiting: map[place][]chan Result{},
+		tracked: map[place]*tracked{}, waiting: map[place][]chan Result{}, abandoned: map[place]abandonment{},
 	}, nil
 }
 
@@ -222,11 +231,26 @@ func (r *runtime) ended(result Result) {
 	at := place{result.Conversation, result.Counterpart}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if result.Outcome == Abandoned {
+		now := time.Now()
+		maps.DeleteFunc(r.abandoned, func(_ place, a abandonment) bool { return now.Sub(a.at) > r.depositLimit() })
+		r.abandoned[at] = abandonment{result.Deal, now}
+	}
 	for _, waiter := range r.waiting[at] {
 		waiter <- result
 	}
 	delete(r.waiting, at)
 }
+
+// wasAbandoned reports whether the seeker was told that a deal is abandoned.
+func (r *runtime) wasAbandoned(at place, number int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.role == hire.RoleSeeker && r.abandoned[at].deal == number
+}
+
+// depositLimit is the age of an agreement up to which a seeker deposits its price.
+func (r *runtime) depositLimit() time.Duration { return r.patience + createLimit }
 
 // report reports an error of a conversation.
 func (r *runtime) report(conversation string, err error) {

@@ -34,6 +34,8 @@ type agreement struct {
 	Contract
 	terms    escrow.Terms
 	delivery *Delivery
+	// acceptedAt is the timestamp of the second acceptance.
+	acceptedAt time.Time
 	// contracted is closed once the home has signed the contract.
 	contracted   chan struct{}
 	contractOnce sync.Once
@@ -164,7 +166,7 @@ func (s *settler) agreementOf(ctx context.Context, contract Contract, d deal) (*
 	if err == nil {
 		contract.Negotiation, err = terms.Address()
 	}
-	a := &agreement{Contract: contract, terms: terms, contracted: make(chan struct{})}
+	a := &agreement{Contract: contract, terms: terms, acceptedAt: d.state.At, contracted: make(chan struct{})}
 	if d.hasContract {
 		a.setContracted()
 	}
@@ -214,14 +216,8 @@ func (s *settler) create(ctx context.Context, a *agreement) {
 }
 
 func (s *settler) createOnce(ctx context.Context, client *haggle.Client, a *agreement) error {
-	// The limits may have changed since the agreement. They do not end a settlement that has begun.
-	if err := s.runtime.Limits.allowTerms(s.runtime.role, a.Asset, a.offer()); err != nil {
-		_, missing := client.Negotiation(a.Negotiation).Snapshot(ctx)
-		if errors.Is(missing, protocol.ErrAccountNotFound) {
-			s.end(Result{Outcome: Unsettled, Contract: a.Contract, Err: err})
-			return nil
-		}
-		return missing
+	if err := s.refused(a, time.Now()); err != nil {
+		return s.resume(ctx, client, a, err)
 	}
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -229,13 +225,26 @@ func (s *settler) createOnce(ctx context.Context, client *haggle.Client, a *agre
 	}
 	_, err = client.CreateNegotiation(a.terms.Request(time.Unix(now, 0))).Do(ctx, s.runtime.Chain.Wallet)
 	if errors.As(err, new(*haggle.AlreadyDone)) || errors.As(err, new(*haggle.SessionUsedError)) {
-		return s.resume(ctx, client, a)
+		return s.resume(ctx, client, a, errors.New("party: the address of the escrow is used, by no negotiation"))
 	}
 	return err
 }
 
-// resume continues with a negotiation that exists or has existed.
-func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreement) error {
+// ErrStale is the error of an agreement that arrived too late to deposit its price.
+var ErrStale = errors.New("party: the agreement is older than the seeker's patience")
+
+// refused returns why the seeker must not deposit. It does not end a settlement that has begun.
+func (s *settler) refused(a *agreement, now time.Time) error {
+	// The home says when a message has arrived, so the worker's home can show a late acceptance as one in time.
+	if age := now.Sub(a.acceptedAt); age > s.runtime.depositLimit() {
+		return fmt.Errorf("%w: accepted %s ago", ErrStale, age.Round(time.Second))
+	}
+	// The limits may have changed since the agreement.
+	return s.runtime.Limits.allowTerms(s.runtime.role, a.Asset, a.offer())
+}
+
+// resume continues with a negotiation that exists or has existed. Without one, the agreement ends with an error.
+func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreement, absent error) error {
 	snapshot, err := client.Negotiation(a.Negotiation).Snapshot(ctx)
 	switch {
 	case err == nil:
@@ -262,7 +271,7 @@ func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreemen
 		}
 	}
 	if !existed {
-		result.Err = errors.New("party: the address of the escrow is used, by no negotiation")
+		result.Err = absent
 	}
 	s.end(result)
 	return nil
