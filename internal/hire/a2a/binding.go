@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"golang.org/x/sync/semaphore"
-
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
@@ -22,16 +20,8 @@ const Path = "/hire/a2a"
 const (
 	// maxRequest is the size of a request in bytes: a message with escaped characters, and its envelope.
 	maxRequest = 2*hire.MaxSize + 4096
-	// maxWait bounds a response that waits for the worker: the longest timeout by default, and a minute.
-	maxWait = 3 * time.Minute
-	// maxStream bounds a stream. The client subscribes again.
-	maxStream = 10 * time.Minute
-	// grace is the time to write a response after its wait.
-	grace = 30 * time.Second
-	// pollEvery is the interval of the queries of a waiting request.
-	pollEvery = 200 * time.Millisecond
-	// maxWaiting limits the requests that wait. Further ones return at once.
-	maxWaiting = 64
+	// writeTimeout bounds each write, so that a slow reader keeps no connection.
+	writeTimeout = 30 * time.Second
 )
 
 // Config describes a binding. Service, Card and Secret are required.
@@ -47,9 +37,9 @@ type Config struct {
 
 // Binding serves A2A for a home.
 type Binding struct {
-	config  Config
-	card    []byte
-	waiting *semaphore.Weighted
+	config Config
+	card   []byte
+	waits  *waits
 }
 
 // New returns a binding.
@@ -59,8 +49,11 @@ func New(config Config) (*Binding, error) {
 	}
 	config.Log = cmp.Or(config.Log, slog.Default())
 	card, err := cardOf(config.Card)
-	return &Binding{config: config, card: card, waiting: semaphore.NewWeighted(maxWaiting)}, err
+	return &Binding{config: config, card: card, waits: newWaits()}, err
 }
+
+// End ends the requests that wait.
+func (b *Binding) End() { b.waits.close() }
 
 // Register adds the binding's paths to a home's.
 func (b *Binding) Register(mux *http.ServeMux) {
@@ -77,12 +70,27 @@ func (b *Binding) Register(mux *http.ServeMux) {
 		}
 		// The server's own limits are shorter than a wait.
 		control := http.NewResponseController(w)
-		if err := errors.Join(control.SetReadDeadline(time.Time{}),
-			control.SetWriteDeadline(time.Now().Add(maxStream+grace))); err != nil {
+		if err := control.SetReadDeadline(time.Time{}); err != nil {
 			http.Error(w, "not served", http.StatusInternalServerError)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		rpc.ServeHTTP(w, r)
+		rpc.ServeHTTP(&timedWriter{w, control}, r)
 	})
 }
+
+// timedWriter has a time limit for each write, in place of one for the whole response.
+type timedWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (t *timedWriter) Write(content []byte) (int, error) {
+	if err := t.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return 0, err
+	}
+	return t.ResponseWriter.Write(content)
+}
+
+// Flush is what a stream's writer looks for.
+func (t *timedWriter) Flush() { _ = t.control.Flush() }

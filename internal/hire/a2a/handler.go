@@ -46,7 +46,10 @@ func (b *Binding) failed(ctx context.Context, err error) error {
 
 // SendMessage receives a signed message, and returns the task once the worker has answered, or at once.
 func (b *Binding) SendMessage(ctx context.Context, request *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	id, err := b.receive(ctx, request.Message)
+	m, id, err := b.verify(ctx, request.Message)
+	if err == nil {
+		err = b.receive(ctx, m, id)
+	}
 	if err != nil {
 		return nil, b.failed(ctx, err)
 	}
@@ -55,12 +58,13 @@ func (b *Binding) SendMessage(ctx context.Context, request *a2a.SendMessageReque
 		config = &a2a.SendMessageConfig{}
 	}
 	task, thread, err := b.task(ctx, id)
-	if err == nil && !config.ReturnImmediately && b.waiting.TryAcquire(1) {
-		defer b.waiting.Release(1)
-		limited, cancel := context.WithTimeout(ctx, maxWait)
-		defer cancel()
-		for err == nil && task.Status.State == a2a.TaskStateWorking && b.changed(limited, id, thread.Progress) {
-			task, thread, err = b.task(ctx, id)
+	if err == nil && !config.ReturnImmediately && b.awaitsWorker(task, thread) {
+		// Where too many requests wait, this one returns at once.
+		if waiting, end, ok := b.waits.begin(ctx, id, maxWait); ok {
+			defer end()
+			for err == nil && b.awaitsWorker(task, thread) && b.changed(waiting, id, thread) {
+				task, thread, err = b.task(ctx, id)
+			}
 		}
 	}
 	if err != nil {
@@ -69,41 +73,51 @@ func (b *Binding) SendMessage(ctx context.Context, request *a2a.SendMessageReque
 	return latest(task, config.HistoryLength), nil
 }
 
-// receive passes the message to the home, and returns its conversation. A message that the home has stored is no
-// error: the client may repeat it.
-func (b *Binding) receive(ctx context.Context, message *a2a.Message) (id string, err error) {
-	m, err := parse(message)
-	if err != nil {
-		return "", err
+// awaitsWorker reports whether the next step is the worker's.
+func (b *Binding) awaitsWorker(task *a2a.Task, thread *service.Thread) bool {
+	return task.Status.State == a2a.TaskStateWorking && !b.awaitsEscrow(thread)
+}
+
+// verify returns the signed message and its conversation.
+func (b *Binding) verify(ctx context.Context, message *a2a.Message) (m *hire.Message, id string, err error) {
+	if m, err = parse(message); err != nil {
+		return nil, "", err
 	}
 	// Old messages are in logs that their parties show to others. They prove nothing about who sends them now.
 	if m.At().Sub(b.config.Service.Now()).Abs() > maxAge {
-		return "", &hire.Refusal{Reason: hire.ReasonClock, Text: "timestamp: more than 5 minutes from the receiver's clock"}
+		return nil, "", &hire.Refusal{
+			Reason: hire.ReasonClock, Text: "timestamp: more than 5 minutes from the receiver's clock",
+		}
 	}
 	// Without a valid signature, nobody learns which conversations exist, and nothing of them is read.
 	if err := b.config.Service.Verify(ctx, m); err != nil {
-		return "", err
+		return nil, "", err
 	}
 	id = store.ConversationID(m.Conversation(), m.From(), m.To())
 	if message.TaskID != "" {
 		if named, is := b.conversation(message.TaskID); !is || named != id {
-			return "", a2a.NewError(a2a.ErrTaskNotFound, "task not found")
+			return nil, "", a2a.NewError(a2a.ErrTaskNotFound, "task not found")
 		}
 	}
+	return m, id, nil
+}
+
+// receive passes a message to the home. One that the home has stored is no error: the client may repeat it.
+func (b *Binding) receive(ctx context.Context, m *hire.Message, id string) error {
 	switch thread, err := b.config.Service.Thread(ctx, id); {
 	case errors.Is(err, store.ErrNotFound): // the first message
 	case err != nil:
-		return "", err
+		return err
 	case m.From() != thread.State.Seeker:
-		return "", invalid("message: only the seeker of a conversation speaks A2A")
+		return invalid("message: only the seeker of a conversation speaks A2A")
 	case b.hasEnded(thread):
 		known, err := b.config.Service.Contains(ctx, m)
 		if err == nil && !known {
 			err = a2a.NewError(a2a.ErrUnsupportedOperation, "the task has ended: begin another conversation")
 		}
-		return id, err
+		return err
 	}
-	return id, b.store(ctx, m)
+	return b.store(ctx, m)
 }
 
 // store passes a message to the home, unless the home has stored it.
@@ -118,22 +132,6 @@ func (b *Binding) store(ctx context.Context, m *hire.Message) error {
 func (b *Binding) hasEnded(thread *service.Thread) bool {
 	state, _ := b.stateOf(thread)
 	return state.Terminal()
-}
-
-// changed waits for a change of a conversation. It returns false if ctx ends.
-func (b *Binding) changed(ctx context.Context, id string, since service.Progress) bool {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-ticker.C:
-		}
-		if now, err := b.config.Service.Progress(ctx, id); err != nil || !now.Equal(since) {
-			return ctx.Err() == nil
-		}
-	}
 }
 
 // latest limits a task's history.
@@ -165,15 +163,16 @@ func (b *Binding) known(task a2a.TaskID) (string, error) {
 	return id, nil
 }
 
-// SendStreamingMessage receives a signed message, and yields the task and its changes.
+// SendStreamingMessage receives a signed message, and yields the task and its changes. It receives nothing if too many
+// requests wait.
 func (b *Binding) SendStreamingMessage(ctx context.Context, request *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
-		id, err := b.receive(ctx, request.Message)
+		m, id, err := b.verify(ctx, request.Message)
 		if err != nil {
 			yield(nil, b.failed(ctx, err))
 			return
 		}
-		b.stream(ctx, id, yield)
+		b.stream(ctx, id, func() error { return b.receive(ctx, m, id) }, yield)
 	}
 }
 
@@ -185,20 +184,25 @@ func (b *Binding) SubscribeToTask(ctx context.Context, request *a2a.SubscribeToT
 			yield(nil, err)
 			return
 		}
-		b.stream(ctx, id, yield)
+		b.stream(ctx, id, func() error { return nil }, yield)
 	}
 }
 
-// stream yields the task, and then its status and its artifacts whenever they change, until the seeker has to answer,
-// the task has ended, or ten minutes are over.
-func (b *Binding) stream(ctx context.Context, id string, yield func(a2a.Event, error) bool) {
-	if !b.waiting.TryAcquire(1) {
+// stream begins, and yields the task, and then its status and its artifacts whenever they change, until the seeker has
+// to answer, the task has ended, or ten minutes are over.
+func (b *Binding) stream(
+	ctx context.Context, id string, begin func() error, yield func(a2a.Event, error) bool,
+) {
+	waiting, end, ok := b.waits.begin(ctx, id, maxStream)
+	if !ok {
 		yield(nil, b.failed(ctx, &service.Overload{After: 5 * time.Second, Text: "too many requests wait for workers"}))
 		return
 	}
-	defer b.waiting.Release(1)
-	ctx, cancel := context.WithTimeout(ctx, maxStream)
-	defer cancel()
+	defer end()
+	if err := begin(); err != nil {
+		yield(nil, b.failed(ctx, err))
+		return
+	}
 	task, thread, err := b.task(ctx, id)
 	if err != nil {
 		yield(nil, b.failed(ctx, err))
@@ -208,7 +212,7 @@ func (b *Binding) stream(ctx context.Context, id string, yield func(a2a.Event, e
 		return
 	}
 	sent := len(task.Artifacts)
-	for task.Status.State == a2a.TaskStateWorking && b.changed(ctx, id, thread.Progress) {
+	for task.Status.State == a2a.TaskStateWorking && b.changed(waiting, id, thread) {
 		if task, thread, err = b.task(ctx, id); err != nil {
 			yield(nil, b.failed(ctx, err))
 			return

@@ -69,8 +69,7 @@ func (b *Binding) stateOf(thread *service.Thread) (a2a.TaskState, string) {
 	state := thread.State
 	bySeeker := thread.Last.From() == state.Seeker
 	switch kind := thread.Last.Payload().Type(); {
-	case kind == hire.TypeInquiry && b.config.Service.Now().Before(
-		state.At.Add(b.config.Service.Rules().Timeouts.WithDefaults().FirstResponse)):
+	case kind == hire.TypeInquiry && !thread.Now.After(b.capabilityDue(thread)):
 		return a2a.TaskStateWorking, ""
 	case kind == hire.TypeInquiry:
 		return a2a.TaskStateInputRequired, "the worker has not answered the inquiry; a proposal is possible"
@@ -94,10 +93,42 @@ func (b *Binding) stateOf(thread *service.Thread) (a2a.TaskState, string) {
 	return a2a.TaskStateFailed, "the time for a response is over"
 }
 
+// capabilityDue returns the time until which an inquiry waits for a capability; zero if none waits.
+func (b *Binding) capabilityDue(thread *service.Thread) time.Time {
+	if thread.Last.Payload().Type() != hire.TypeInquiry {
+		return time.Time{}
+	}
+	return thread.State.At.Add(b.config.Service.Rules().Timeouts.WithDefaults().FirstResponse)
+}
+
+// deadlineOf returns the deadline of the delivery.
+func deadlineOf(thread *service.Thread) time.Time {
+	deadline, _ := thread.State.Terms.Deadline.Parse() // Parse of the message has checked the form
+	return deadline
+}
+
+// awaitsEscrow reports whether both sides have accepted, and the seeker has to deposit.
+func (b *Binding) awaitsEscrow(thread *service.Thread) bool {
+	state := thread.State
+	return b.config.Service.Settles() && state.SeekerAccept != "" && state.WorkerAccept != "" && state.SeekerContract == ""
+}
+
+// escrowDue returns the time until which a task waits for the seeker's escrow; zero if it does not wait.
+func (b *Binding) escrowDue(thread *service.Thread) time.Time {
+	if !b.awaitsEscrow(thread) {
+		return time.Time{}
+	}
+	// The home needs some time to see an escrow.
+	due, deadline := thread.LastAt.Add(service.ContractWindow), deadlineOf(thread).Add(time.Minute)
+	if deadline.Before(due) {
+		return deadline
+	}
+	return due
+}
+
 // contracted returns the state of a deal that at least one side has accepted.
 func (b *Binding) contracted(thread *service.Thread) (a2a.TaskState, string) {
-	state := thread.State
-	deadline, _ := state.Terms.Deadline.Parse() // Parse of the message has checked the form
+	state, now := thread.State, thread.Now
 	switch {
 	case state.SeekerAccept == "":
 		return a2a.TaskStateInputRequired, "the worker has accepted; the same acceptance of the seeker is due"
@@ -105,12 +136,14 @@ func (b *Binding) contracted(thread *service.Thread) (a2a.TaskState, string) {
 		return a2a.TaskStateWorking, ""
 	case !b.config.Service.Settles():
 		return a2a.TaskStateCompleted, "both sides have accepted; this home settles nothing"
+	case b.awaitsEscrow(thread) && now.After(b.escrowDue(thread)):
+		return a2a.TaskStateFailed, "this home has seen no escrow in time; look for it on chain"
+	case b.awaitsEscrow(thread):
+		return a2a.TaskStateWorking, "both sides have accepted; the home waits for the seeker's escrow on chain"
 	case len(delivered(thread)) > 0:
 		return a2a.TaskStateCompleted, "the worker has delivered; after a claim on chain, silence pays it at the end of the review"
-	case b.config.Service.Now().After(deadline):
+	case now.After(deadlineOf(thread)):
 		return a2a.TaskStateFailed, "no delivery at this home before the deadline; look for a claim on chain, and dispute it in time"
-	case state.SeekerContract == "":
-		return a2a.TaskStateWorking, "both sides have accepted; the home waits for the seeker's escrow on chain"
 	}
 	return a2a.TaskStateWorking, "the price is in escrow; the worker works"
 }

@@ -72,7 +72,7 @@ func (s *Service) signContracts(ctx context.Context) {
 // lookForEscrows polls once for all escrows that are due.
 func (s *Service) lookForEscrows(ctx context.Context) error {
 	now := s.now()
-	awaiting, err := s.config.Store.AwaitingContract(ctx, now.Add(-contractWindow))
+	awaiting, err := s.config.Store.AwaitingContract(ctx, now.Add(-ContractWindow))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,80 +16,40 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
-
-// chain has negotiations that a test has opened.
-type chain struct {
-	lock         sync.Mutex
-	negotiations map[solana.PublicKey]*haggle.Snapshot
-	// looks counts the requests for negotiations.
-	looks int
-	// looked has a value after each request.
-	looked chan struct{}
-}
 
 var settlementKey = hiretest.Named("settlement").Key
 
 // settled adds a settlement with an empty chain to the configuration of a home.
-func settled(on *chain) func(*service.Config) {
+func settled(on *hiretest.Chain) func(*service.Config) {
 	return func(c *service.Config) {
-		*on = chain{negotiations: map[solana.PublicKey]*haggle.Snapshot{}, looked: make(chan struct{}, 1)}
+		*on = *hiretest.NewChain()
 		c.Settlement = &service.Settlement{
-			Key: settlementKey, Genesis: solana.Hash{9}, Assets: escrow.Assets("devnet"), Snapshots: on.snapshots,
+			Key: settlementKey, Genesis: solana.Hash{9}, Assets: escrow.Assets("devnet"), Snapshots: on.Snapshots,
 		}
 	}
 }
 
-func (c *chain) snapshots(_ context.Context, addresses ...solana.PublicKey) (all []*haggle.Snapshot, err error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	for _, address := range addresses {
-		c.looks++
-		all = append(all, c.negotiations[address])
-	}
-	select {
-	case c.looked <- struct{}{}:
-	default:
-	}
-	return all, nil
-}
-
 // open creates the negotiation that the deal of a conversation requires, after a change.
-func (c *chain) open(t *testing.T, h *home, k *hiretest.Talk, change func(*haggle.Snapshot)) escrow.Terms {
+func open(t *testing.T, on *hiretest.Chain, h *home, k *hiretest.Talk, change func(*haggle.Snapshot)) escrow.Terms {
 	t.Helper()
-	terms, err := escrow.Of(h.state(t, k), k.Seeker.Public(), k.Worker.Public(), escrow.Assets("devnet"))
-	require.NoError(t, err)
-	address, err := terms.Address()
-	require.NoError(t, err)
-	created := h.now().Unix()
-	n := &haggle.Snapshot{Address: address, Time: created, Negotiation: protocol.Negotiation{
-		Buyer: terms.Seeker, Seller: terms.Worker, SessionID: terms.Session, TokenMint: terms.Mint,
-		EscrowAmount: terms.Price, ServiceHash: terms.Service, MaxRounds: 1, ResponseWindow: 300,
-		GlobalDeadline: created + 1800, TurnDeadline: created + 1800, CreatedAt: created, Arbiter: terms.Arbiter,
-		ReviewHours: 24, MilestoneBps: [8]uint16{10_000}, MilestoneDeadline: terms.Deadline.Unix() + 24*3600 + 60,
-	}}
-	change(n)
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.negotiations[address] = n
-	return terms
+	return on.Open(t, k, h.state(t, k), h.now(), change)
 }
 
 func asRequired(*haggle.Snapshot) {}
 
 // Both sides get one copy of the contract, by two homes with one database as well.
 func TestContractIsSignedOnceTheEscrowIsOnChain(t *testing.T) {
-	on := new(chain)
+	on := new(hiretest.Chain)
 	onBoth(t, settled(on), func(t *testing.T, h *home) {
 		k := h.talk()
 		h.agree(t, k)
 		before := h.state(t, k)
 		h.run(t)
 		h.another(t).run(t)
-		<-on.looked
+		<-on.Looked
 		require.Empty(t, h.state(t, k).SeekerContract, "there is no escrow")
-		terms := on.open(t, h, k, asRequired)
+		terms := open(t, on, h, k, asRequired)
 
 		settlement, err := terms.Settlement(solana.Hash{9})
 		require.NoError(t, err)
@@ -125,12 +84,12 @@ func TestContractIsSignedOnceTheEscrowIsOnChain(t *testing.T) {
 
 // The settlement key signs contracts at home only: no stranger has it, and nobody can forge its messages.
 func TestContractFromOutsideIsRefused(t *testing.T) {
-	on := new(chain)
+	on := new(hiretest.Chain)
 	onBoth(t, settled(on), func(t *testing.T, h *home) {
 		k := h.talk()
 		h.agree(t, k)
 		state := h.state(t, k)
-		terms := on.open(t, h, k, asRequired)
+		terms := open(t, on, h, k, asRequired)
 		contract, err := escrow.Contract(state, terms, solana.Hash{9})
 		require.NoError(t, err)
 		for name, c := range map[string]struct {
@@ -153,14 +112,14 @@ func TestContractFromOutsideIsRefused(t *testing.T) {
 // A process that was killed between the two copies has sent one of them. The next process sends the other
 // one, with the same settlement, even if the negotiation no longer exists.
 func TestSecondCopyFollowsAfterARestart(t *testing.T) {
-	on := new(chain)
+	on := new(hiretest.Chain)
 	onBoth(t, settled(on), func(t *testing.T, h *home) {
 		for _, seekerFirst := range []bool{true, false} {
 			k := h.talk()
 			h.agree(t, k)
-			contract, err := escrow.Contract(h.state(t, k), on.open(t, h, k, asRequired), solana.Hash{9})
+			contract, err := escrow.Contract(h.state(t, k), open(t, on, h, k, asRequired), solana.Hash{9})
 			require.NoError(t, err)
-			on.negotiations = map[solana.PublicKey]*haggle.Snapshot{}
+			on.Clear()
 			first, second := k.Seeker, k.Worker
 			if !seekerFirst {
 				first, second = second, first
@@ -181,7 +140,7 @@ func TestSecondCopyFollowsAfterARestart(t *testing.T) {
 // A negotiation that differs from the terms, and a deal that cannot be settled, get no contract, and are
 // logged once.
 func TestOtherEscrowGetsNoContract(t *testing.T) {
-	on := new(chain)
+	on := new(hiretest.Chain)
 	onBoth(t, settled(on), func(t *testing.T, h *home) {
 		wrong, right, unsettled := h.talk(), h.talk(), h.talk()
 		h.agree(t, wrong)
@@ -197,8 +156,8 @@ func TestOtherEscrowGetsNoContract(t *testing.T) {
 		unsettled.Stored(m)
 		h.send(t, unsettled, hire.RoleSeeker, hire.TypeAccept)
 		h.send(t, unsettled, hire.RoleWorker, hire.TypeAccept)
-		on.open(t, h, wrong, func(n *haggle.Snapshot) { n.Arbiter = n.Buyer })
-		on.open(t, h, right, asRequired)
+		open(t, on, h, wrong, func(n *haggle.Snapshot) { n.Arbiter = n.Buyer })
+		open(t, on, h, right, asRequired)
 		for range 2 {
 			require.NoError(t, h.LookForEscrows(t.Context()))
 			h.pass(time.Second)
@@ -215,23 +174,23 @@ func TestOtherEscrowGetsNoContract(t *testing.T) {
 
 // The home looks for an escrow for an hour, and then no more. A new deal is looked for again.
 func TestHomeStopsLookingForAnEscrow(t *testing.T) {
-	on := new(chain)
+	on := new(hiretest.Chain)
 	onBoth(t, settled(on), func(t *testing.T, h *home) {
 		k := h.talk()
 		h.agree(t, k)
 		require.NoError(t, h.LookForEscrows(t.Context()))
-		require.Equal(t, 1, on.looks)
+		require.Equal(t, 1, on.Looks)
 		require.NoError(t, h.LookForEscrows(t.Context()))
-		require.Equal(t, 1, on.looks, "the next look is later")
-		on.looks = 0
+		require.Equal(t, 1, on.Looks, "the next look is later")
+		on.Looks = 0
 		for passed := time.Duration(0); passed < 2*time.Hour; passed += time.Second {
 			h.pass(time.Second)
 			require.NoError(t, h.LookForEscrows(t.Context()))
 		}
-		require.InDelta(t, 120+480/5+3000/30, on.looks, 5)
-		on.open(t, h, k, asRequired)
+		require.InDelta(t, 120+480/5+3000/30, on.Looks, 5)
+		open(t, on, h, k, asRequired)
 		h.agree(t, k)
-		on.open(t, h, k, asRequired)
+		open(t, on, h, k, asRequired)
 		require.NoError(t, h.LookForEscrows(t.Context()))
 		require.NotEmpty(t, h.state(t, k).WorkerContract)
 	})
@@ -239,18 +198,18 @@ func TestHomeStopsLookingForAnEscrow(t *testing.T) {
 
 // A chain that does not respond delays contracts, and nothing else.
 func TestChainThatFailsIsAskedAgain(t *testing.T) {
-	on := new(chain)
+	on := new(hiretest.Chain)
 	h := newHome(t, t.TempDir()+"/home.db", settled(on))
 	failing := true
 	h.config.Settlement.Snapshots = func(ctx context.Context, all ...solana.PublicKey) ([]*haggle.Snapshot, error) {
 		if failing {
 			return nil, errors.New("no node responds")
 		}
-		return on.snapshots(ctx, all...)
+		return on.Snapshots(ctx, all...)
 	}
 	k := h.talk()
 	h.agree(t, k)
-	on.open(t, h, k, asRequired)
+	open(t, on, h, k, asRequired)
 	require.ErrorContains(t, h.LookForEscrows(t.Context()), "no node responds")
 	require.Empty(t, h.state(t, k).SeekerContract)
 	failing = false

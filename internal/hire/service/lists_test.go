@@ -28,7 +28,7 @@ func (h *home) open(t *testing.T, agent string) (ids []string) {
 
 // A conversation is open while a message, or with a settlement the contract, can follow.
 func TestOpenConversations(t *testing.T) {
-	on := new(chain)
+	on := new(hiretest.Chain)
 	for name, change := range map[string]func(*service.Config){"settled": settled(on), "unsettled": nil} {
 		onBoth(t, change, func(t *testing.T, h *home) {
 			k := h.talk()

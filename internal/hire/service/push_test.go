@@ -135,6 +135,8 @@ func TestFailedPeerDelaysNobody(t *testing.T) {
 		h.SetPushLimit(20 * time.Millisecond)
 		for range failing {
 			dead := newPeer(t)
+			// A push can arrive before the server is closed.
+			dead.receive = func(*hire.Message) error { return errors.New("failing") }
 			h.negotiate(t, dead.Agent, 1)
 			dead.server.Close()
 		}
@@ -148,7 +150,7 @@ func TestFailedPeerDelaysNobody(t *testing.T) {
 			}
 			return count
 		}
-		require.Eventually(t, func() bool { return failed() == failing }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return failed() == failing }, time.Minute, 10*time.Millisecond)
 		h.SetPushLimit(time.Hour) // the next attempts last until the test ends
 		h.pass(time.Hour)
 		for range 5 {

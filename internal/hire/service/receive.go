@@ -14,8 +14,8 @@ import (
 // storeLimit bounds the transaction of a message.
 const storeLimit = 15 * time.Second
 
-// contractWindow is the time from the second accept until the home stops polling for the escrow.
-const contractWindow = time.Hour
+// ContractWindow is the time from the second accept until the home stops polling for the escrow.
+const ContractWindow = time.Hour
 
 // Receive accepts a message: it checks the signature and the conversation's rules, stores the message with
 // the recipient's event, and wakes the recipient's streams. The message is durable when it returns nil. It
@@ -152,7 +152,7 @@ func (s *Service) schedule(a *store.Arrival, c *store.Conversation) error {
 		if s.config.Settlement == nil || next.SeekerContract != "" && next.WorkerContract != "" {
 			a.AcceptedAt = time.Time{}
 		} else {
-			a.Due = a.AcceptedAt.Add(contractWindow)
+			a.Due = a.AcceptedAt.Add(ContractWindow)
 		}
 	case !next.Due.IsZero():
 		a.Due = next.Due

@@ -32,6 +32,8 @@ type Thread struct {
 	Last *hire.Message
 	// LastAt is the arrival of Last: after both accepts, that of the second one.
 	LastAt time.Time
+	// Now is the home's time at which the conversation was read.
+	Now time.Time
 }
 
 // Progress returns the progress of a conversation by [store.ConversationID]. It returns [store.ErrNotFound] if it does
@@ -47,12 +49,13 @@ func (s *Service) Progress(ctx context.Context, id string) (Progress, error) {
 
 // Thread returns a conversation by [store.ConversationID]. It returns [store.ErrNotFound] if it does not exist.
 func (s *Service) Thread(ctx context.Context, id string) (*Thread, error) {
+	now := s.now()
 	progress, err := s.Progress(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	last, at, err := s.config.Store.Message(ctx, id, progress.State.Last)
-	return &Thread{Progress: progress, Last: last, LastAt: at}, err
+	return &Thread{Progress: progress, Last: last, LastAt: at, Now: now}, err
 }
 
 // Messages returns the latest messages of a conversation, at most 32, the oldest first.

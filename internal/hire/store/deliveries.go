@@ -41,7 +41,7 @@ type Delivered struct {
 	// Hash is the SHA-256 of the content, in lower-case hexadecimal digits.
 	Hash string
 	At   time.Time
-	// Size is in bytes.
+	// Size is in bytes. It is -1 once the content was deleted.
 	Size int64
 }
 
@@ -55,14 +55,14 @@ func (s *Store) Deliveries(ctx context.Context, id string) ([]Delivered, error) 
 	return delivered, s.failed(ctx, err)
 }
 
-// DeleteDeliveries deletes deliveries older than a time, and returns their number.
+// DeleteDeliveries deletes the contents of deliveries older than a time, and returns their number.
 func (s *Store) DeleteDeliveries(ctx context.Context, before time.Time) (int64, error) {
 	tx, err := s.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer tx.Cancel()
-	deleted, err := tx.queries.DeleteDeliveries(ctx, micros(before))
+	deleted, err := tx.queries.DeleteDeliveries(ctx, []byte{}, micros(before))
 	if err != nil {
 		return 0, s.failed(ctx, err)
 	}

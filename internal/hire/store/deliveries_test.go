@@ -57,6 +57,16 @@ func TestDeliveryIsReadByBothParties(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrNotFound)
 		_, err = h.Delivery(t.Context(), hash, other.Seeker.ID)
 		require.NoError(t, err)
+		kept, err := h.Deliveries(t.Context(), store.ConversationID(k.Conversation, k.Seeker.ID, k.Worker.ID))
+		require.NoError(t, err)
+		require.Equal(t, []store.Delivered{{Hash: hash, At: start, Size: -1}}, kept, "the delivery remains known")
+		deleted, err = h.DeleteDeliveries(t.Context(), start.Add(time.Second))
+		require.NoError(t, err)
+		require.Zero(t, deleted)
+		_, all = deliver(k, start.Add(time.Hour))
+		require.Equal(t, 2*size, all, "delivered again")
+		_, err = h.Delivery(t.Context(), hash, k.Seeker.ID)
+		require.NoError(t, err)
 	})
 }
 

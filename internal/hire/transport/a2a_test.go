@@ -1,13 +1,14 @@
 package transport_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/hire/store"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
 // taskClient is a client of A2A that finds the home by its card.
@@ -133,24 +135,33 @@ func TestSeekerThatSpeaksA2AHiresAWorker(t *testing.T) {
 }
 
 func TestDeliveryIsTheArtifactOfATask(t *testing.T) {
-	h := newHome(t, options{service: withSettlement})
+	on := hiretest.NewChain()
+	h := newHome(t, options{service: withSettlement(on)})
 	client, k := h.taskClient(t), h.talk()
 	h.send(t, k, hire.RoleSeeker, hire.TypeProposal)
-	h.send(t, k, hire.RoleWorker, hire.TypeCounter)
-	accept := k.Message(t, hire.RoleSeeker, hire.TypeAccept, time.Now())
-	k.Stored(accept)
-	request := carry(t, accept, "")
-	request.Config = &a2alib.SendMessageConfig{ReturnImmediately: true}
-	result, err := client.SendMessage(t.Context(), request)
-	task := taskOf(t, result, err)
 	h.send(t, k, hire.RoleWorker, hire.TypeAccept)
-	task, err = client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: task.ID})
-	require.NoError(t, err)
+	// The request does not wait for the worker: the escrow is next.
+	result, err := client.SendMessage(t.Context(), carry(t, k.Message(t, hire.RoleSeeker, hire.TypeAccept, time.Now()), ""))
+	task := taskOf(t, result, err)
 	require.Equal(t, a2alib.TaskStateWorking, task.Status.State)
 	require.Contains(t, task.Status.Message.Parts[0].Text(), "waits for the seeker's escrow")
 
 	for _, content := range []string{"<svg/>", strings.Repeat("x", 300<<10)} {
 		require.NoError(t, h.Service.Deliver(t.Context(), deliveryOf(k, content), []byte(content)))
+	}
+	task, err = client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: task.ID})
+	require.NoError(t, err)
+	require.Equal(t, a2alib.TaskStateWorking, task.Status.State, "a delivery without an escrow is paid by nobody")
+
+	thread, err := h.Thread(t.Context(), store.ConversationID(k.Conversation, k.Seeker.ID, k.Worker.ID))
+	require.NoError(t, err)
+	on.Open(t, k, thread.State, time.Now(), func(*haggle.Snapshot) {})
+	// The stream ends with the task.
+	for event, err := range client.SubscribeToTask(t.Context(), &a2alib.SubscribeToTaskRequest{ID: task.ID}) {
+		require.NoError(t, err)
+		if update, is := event.(*a2alib.TaskStatusUpdateEvent); is {
+			require.Equal(t, a2alib.TaskStateCompleted, update.Status.State)
+		}
 	}
 	task, err = client.GetTask(t.Context(), &a2alib.GetTaskRequest{ID: task.ID})
 	require.NoError(t, err)
@@ -261,14 +272,12 @@ func TestHostileRequestsOfA2AAreRefused(t *testing.T) {
 
 func selection(agent string) service.Selection { return service.Selection{Agent: agent} }
 
-// withSettlement lets a home sign contracts of a chain that has none of the deals.
-func withSettlement(c *service.Config) {
-	c.Settlement = &service.Settlement{
-		Key: hiretest.NewAgent().Key, Genesis: solana.Hash{1},
-		Assets: []hire.Asset{{Symbol: "USDC", Mint: hiretest.Arbiter, Decimals: 6}},
-		Snapshots: func(_ context.Context, addresses ...solana.PublicKey) ([]*haggle.Snapshot, error) {
-			return make([]*haggle.Snapshot, len(addresses)), nil
-		},
+// withSettlement lets a home sign contracts of a chain.
+func withSettlement(on *hiretest.Chain) func(*service.Config) {
+	return func(c *service.Config) {
+		c.Settlement = &service.Settlement{
+			Key: hiretest.NewAgent().Key, Genesis: solana.Hash{1}, Assets: escrow.Assets("devnet"), Snapshots: on.Snapshots,
+		}
 	}
 }
 
@@ -282,4 +291,69 @@ func deliveryOf(k *hiretest.Talk, content string) service.Delivery {
 	return service.Delivery{
 		Agent: k.Worker.ID, Seeker: k.Seeker.ID, Conversation: k.Conversation, Hash: hex.EncodeToString(sum[:]),
 	}
+}
+
+// One task cannot take the places of all others, and a stopping home ends the waits.
+func TestWaitsForWorkersAreLimitedAndEnd(t *testing.T) {
+	h := newHome(t, options{})
+	client, k := h.taskClient(t), h.talk()
+	m := k.Message(t, hire.RoleSeeker, hire.TypeProposal, time.Now())
+	request := carry(t, m, "")
+	request.Config = &a2alib.SendMessageConfig{ReturnImmediately: true}
+	result, err := client.SendMessage(t.Context(), request)
+	task := taskOf(t, result, err)
+
+	ended := make(chan error, 4)
+	for range 4 {
+		begun := make(chan struct{})
+		go func() {
+			var last error
+			first := sync.OnceFunc(func() { close(begun) })
+			for _, err := range client.SubscribeToTask(t.Context(), &a2alib.SubscribeToTaskRequest{ID: task.ID}) {
+				last = err
+				first()
+			}
+			ended <- last
+		}()
+		<-begun
+	}
+	for _, err := range client.SubscribeToTask(t.Context(), &a2alib.SubscribeToTaskRequest{ID: task.ID}) {
+		require.ErrorContains(t, err, "too many requests wait")
+	}
+	// This one is stored all the same.
+	result, err = client.SendMessage(t.Context(), carry(t, m, ""))
+	require.Equal(t, a2alib.TaskStateWorking, taskOf(t, result, err).Status.State)
+
+	other := carry(t, h.talk().Message(t, hire.RoleSeeker, hire.TypeProposal, time.Now()), "")
+	for _, err := range client.SendStreamingMessage(t.Context(), other) {
+		require.NoError(t, err, "another task has its own places")
+		break
+	}
+	require.NoError(t, h.server.Shutdown(t.Context()))
+	for range 4 {
+		require.NoError(t, <-ended)
+	}
+}
+
+// A worker that does not answer an inquiry changes the task without a message.
+func TestStreamShowsThatAnInquiryWasNotAnswered(t *testing.T) {
+	clock := new(atomic.Pointer[time.Time])
+	begin := time.Now()
+	clock.Store(&begin)
+	h := newHome(t, options{service: func(c *service.Config) { c.Now = func() time.Time { return *clock.Load() } }})
+	client, k := h.taskClient(t), h.talk()
+	var states []a2alib.TaskState
+	inquiry := carry(t, k.Message(t, hire.RoleSeeker, hire.TypeInquiry, begin), "")
+	for event, err := range client.SendStreamingMessage(t.Context(), inquiry) {
+		require.NoError(t, err)
+		switch event := event.(type) {
+		case *a2alib.Task:
+			states = append(states, event.Status.State)
+			later := begin.Add(61 * time.Second)
+			clock.Store(&later)
+		case *a2alib.TaskStatusUpdateEvent:
+			states = append(states, event.Status.State)
+		}
+	}
+	require.Equal(t, []a2alib.TaskState{a2alib.TaskStateWorking, a2alib.TaskStateInputRequired}, states)
 }

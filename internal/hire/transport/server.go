@@ -79,6 +79,9 @@ func NewServer(config Config) (*http.Server, error) {
 		ErrorLog: slog.NewLogLogger(config.Log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(config.Service.EndStreams)
+	if h.tasks != nil {
+		server.RegisterOnShutdown(h.tasks.End)
+	}
 	return server, nil
 }
 

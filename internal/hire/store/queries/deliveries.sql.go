@@ -11,7 +11,9 @@ import (
 
 const addDelivery = `-- name: AddDelivery :exec
 INSERT INTO hire_deliveries (hash, conversation, created_at, size, content)
-VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash, conversation) DO NOTHING
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (hash, conversation) DO UPDATE SET content = excluded.content, size = excluded.size, created_at = excluded.created_at
+WHERE hire_deliveries.size < 0
 `
 
 type AddDeliveryParams struct {
@@ -45,11 +47,12 @@ func (q *Queries) CountDeliveries(ctx context.Context, conversation string, hash
 }
 
 const deleteDeliveries = `-- name: DeleteDeliveries :execrows
-DELETE FROM hire_deliveries WHERE created_at < $1
+UPDATE hire_deliveries SET content = $1, size = -1 WHERE created_at < $2 AND size >= 0
 `
 
-func (q *Queries) DeleteDeliveries(ctx context.Context, before int64) (int64, error) {
-	result, err := q.exec(ctx, q.deleteDeliveriesStmt, deleteDeliveries, before)
+// DeleteDeliveries deletes contents. The rows remain, because they show that the worker has delivered.
+func (q *Queries) DeleteDeliveries(ctx context.Context, empty []byte, before int64) (int64, error) {
+	result, err := q.exec(ctx, q.deleteDeliveriesStmt, deleteDeliveries, empty, before)
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +94,7 @@ func (q *Queries) DeliveriesOf(ctx context.Context, conversation string) ([]Deli
 
 const delivery = `-- name: Delivery :one
 SELECT d.content FROM hire_deliveries d JOIN hire_conversations c ON c.id = d.conversation
-WHERE d.hash = $1 AND (c.seeker = $2 OR c.worker = $2) LIMIT 1
+WHERE d.hash = $1 AND d.size >= 0 AND (c.seeker = $2 OR c.worker = $2) LIMIT 1
 `
 
 func (q *Queries) Delivery(ctx context.Context, hash string, agent string) ([]byte, error) {
@@ -102,7 +105,7 @@ func (q *Queries) Delivery(ctx context.Context, hash string, agent string) ([]by
 }
 
 const sumDeliveries = `-- name: SumDeliveries :one
-SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS size FROM hire_deliveries
+SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS size FROM hire_deliveries WHERE size > 0
 `
 
 func (q *Queries) SumDeliveries(ctx context.Context) (int64, error) {
