@@ -18,8 +18,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
 )
 
-// maxEnded limits the ends that a desk remembers.
-const maxEnded = 100
+// maxEnded limits the ends that a desk remembers and returns.
+const maxEnded = 20
 
 // Desk has the decisions that wait for the model. Its methods may be called from several goroutines.
 type Desk struct {
@@ -88,12 +88,12 @@ func wait[T any](ctx context.Context, d *Desk, p *pending) (answer T, err error)
 
 // Decide waits for the move at a turn. It is a [party.Worker].Quote and a [party.Seeker].Decide.
 func (d *Desk) Decide(ctx context.Context, turn party.Turn) (party.Move, error) {
-	return wait[party.Move](ctx, d, &pending{item: turnItem(turn), turn: turn})
+	return wait[party.Move](ctx, d, &pending{item: d.turnItem(turn), turn: turn})
 }
 
 // Deliver waits for the delivery. It is a [party.Worker].Deliver.
 func (d *Desk) Deliver(ctx context.Context, contract party.Contract) ([]byte, error) {
-	return wait[[]byte](ctx, d, &pending{item: orderItem(contract)})
+	return wait[[]byte](ctx, d, &pending{item: d.agreementItem(KindOrder, contract)})
 }
 
 // Review waits for the verdict about a delivery. It is a [party.Seeker].Review.
@@ -130,20 +130,21 @@ func (d *Desk) effect(conversation string, err error) {
 func (d *Desk) Ended(result party.Result) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	d.ended = append(d.ended, endedOf(result))
+	d.ended = append(d.ended, d.endedOf(result))
 	d.ended = d.ended[max(0, len(d.ended)-maxEnded):]
 	d.reported++
 	d.notify()
 }
 
-// items returns what waits for a decision, the oldest first, and the ends of deals. It waits up to a time until
-// something waits, or a deal has ended that no call has returned.
-func (d *Desk) items(ctx context.Context, wait time.Duration) ([]Item, []Ended) {
+// items returns what waits for a decision, the oldest first, with the number of further ones, and the latest ends of
+// deals. It waits up to a time until something waits, or a deal has ended that no call has returned.
+func (d *Desk) items(ctx context.Context, wait time.Duration) (first []Item, more int, ended []Ended) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		d.lock.Lock()
-		items, ended, changed := make([]Item, 0, len(d.pending)), slices.Clone(d.ended), d.changed
+		items, changed := make([]Item, 0, len(d.pending)), d.changed
+		ended = slices.Clone(d.ended)
 		for _, p := range d.pending {
 			items = append(items, p.item)
 		}
@@ -152,14 +153,15 @@ func (d *Desk) items(ctx context.Context, wait time.Duration) ([]Item, []Ended) 
 		d.lock.Unlock()
 		slices.SortFunc(items, func(a, b Item) int { return cmp.Or(len(a.ID)-len(b.ID), cmp.Compare(a.ID, b.ID)) })
 		if len(items) > 0 || isNew {
-			return items, ended
+			shown := min(len(items), maxItems)
+			return items[:shown], len(items) - shown, ended
 		}
 		select {
 		case <-changed:
 		case <-timer.C:
-			return items, ended
+			return nil, 0, ended
 		case <-ctx.Done():
-			return items, ended
+			return nil, 0, ended
 		}
 	}
 }
@@ -211,7 +213,7 @@ func (d *Desk) decideMove(ctx context.Context, id string, moveOf func(*pending) 
 	if err != nil {
 		return err
 	}
-	effect, end := d.watch(p.item.Conversation)
+	effect, end := d.watch(p.turn.Conversation)
 	defer end()
 	p.answer <- move
 	ctx, cancel := context.WithTimeout(ctx, effectLimit)
