@@ -1,0 +1,151 @@
+package arena
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Holding is what an agent owns in a market.
+type Holding struct {
+	Money Money    `json:"money"`
+	Yes   Quantity `json:"yes"`
+	No    Quantity `json:"no"`
+}
+
+// tokens returns the number of tokens.
+func (h *Holding) tokens(t Token) *Quantity {
+	if t == Yes {
+		return &h.Yes
+	}
+	return &h.No
+}
+
+// Leg is one sale of a trade.
+type Leg struct {
+	Seller   string   `json:"seller"`
+	Buyer    string   `json:"buyer"`
+	Token    Token    `json:"token"`
+	Price    Price    `json:"price"`
+	Quantity Quantity `json:"quantity"`
+}
+
+// Cost is what the buyer pays.
+func (l Leg) Cost() Money { return l.Price.Cost(l.Quantity) }
+
+// Ledger contains the money and the tokens of one market. Money is with an agent, or it is the collateral of a complete
+// set. The ledger reserves nothing.
+type Ledger struct {
+	holdings  map[string]Holding
+	deposited Money
+	// sets is the number of complete sets, each with a collateral of [SetPrice].
+	sets Quantity
+}
+
+func newLedger() Ledger { return Ledger{holdings: map[string]Holding{}} }
+
+// Holding returns what an agent owns.
+func (l *Ledger) Holding(agent string) Holding { return l.holdings[agent] }
+
+// Collateral returns the money behind the tokens.
+func (l *Ledger) Collateral() Money { return Money(l.sets) * SetPrice }
+
+func (l *Ledger) deposit(agent string, amount Money) error {
+	if amount > MaxMoney-l.deposited {
+		return refuse(CodeLimit, "deposits: more than %s in a market", MaxMoney)
+	}
+	h := l.holdings[agent]
+	h.Money += amount
+	l.deposited += amount
+	l.holdings[agent] = h
+	return nil
+}
+
+// split buys complete sets for their collateral.
+func (l *Ledger) split(agent string, sets Quantity) error {
+	h := l.holdings[agent]
+	switch cost := Money(sets) * SetPrice; {
+	case !sets.isValid():
+		return refuse(CodeMalformed, "quantity: must be 1 to %d", MaxQuantity)
+	case h.Money < cost:
+		return refuse(CodeFunds, "%s needed, %s available", cost, h.Money)
+	default:
+		h.Money -= cost
+	}
+	h.Yes, h.No, l.sets = h.Yes+sets, h.No+sets, l.sets+sets
+	l.holdings[agent] = h
+	return nil
+}
+
+// merge returns complete sets for their collateral.
+func (l *Ledger) merge(agent string, sets Quantity) error {
+	h := l.holdings[agent]
+	switch {
+	case !sets.isValid():
+		return refuse(CodeMalformed, "quantity: must be 1 to %d", MaxQuantity)
+	case h.Yes < sets || h.No < sets:
+		return refuse(CodeFunds, "%d sets needed, %d available", sets, min(h.Yes, h.No))
+	}
+	h.Yes, h.No, l.sets = h.Yes-sets, h.No-sets, l.sets-sets
+	h.Money += Money(sets) * SetPrice
+	l.holdings[agent] = h
+	return nil
+}
+
+// trade returns the holdings after legs that execute as a whole, and the agents that would be short. Only the sum of all
+// legs counts: an agent that buys and sells needs only the difference.
+func (l *Ledger) trade(legs []Leg) (after map[string]Holding, short []string) {
+	after, owes := map[string]Holding{}, map[string]Holding{}
+	for _, leg := range legs {
+		buyer, seller := l.credit(after, leg.Buyer), l.credit(after, leg.Seller)
+		*buyer.tokens(leg.Token) += leg.Quantity
+		seller.Money += leg.Cost()
+		after[leg.Buyer], after[leg.Seller] = buyer, seller
+		debtor := owes[leg.Buyer]
+		debtor.Money += leg.Cost()
+		owes[leg.Buyer] = debtor
+		debtor = owes[leg.Seller]
+		*debtor.tokens(leg.Token) += leg.Quantity
+		owes[leg.Seller] = debtor
+	}
+	for _, agent := range slices.Sorted(maps.Keys(after)) {
+		has, owed := after[agent], owes[agent]
+		if has.Money < owed.Money || has.Yes < owed.Yes || has.No < owed.No {
+			short = append(short, agent)
+			continue
+		}
+		after[agent] = Holding{Money: has.Money - owed.Money, Yes: has.Yes - owed.Yes, No: has.No - owed.No}
+	}
+	return after, short
+}
+
+// credit returns an agent's holding with the earlier credits of a trade.
+func (l *Ledger) credit(after map[string]Holding, agent string) Holding {
+	if h, is := after[agent]; is {
+		return h
+	}
+	return l.holdings[agent]
+}
+
+// pay turns all tokens into money.
+func (l *Ledger) pay(outcome Outcome) {
+	for agent, h := range l.holdings {
+		h.Money += outcome.Pays(Yes)*Money(h.Yes) + outcome.Pays(No)*Money(h.No)
+		h.Yes, h.No = 0, 0
+		l.holdings[agent] = h
+	}
+	l.sets = 0
+}
+
+// check returns an error if money or tokens were created or lost.
+func (l *Ledger) check() error {
+	var total Holding
+	for _, h := range l.holdings {
+		total.Money, total.Yes, total.No = total.Money+h.Money, total.Yes+h.Yes, total.No+h.No
+	}
+	if total.Yes != l.sets || total.No != l.sets || total.Money+l.Collateral() != l.deposited {
+		return fmt.Errorf("arena: ledger: %d YES, %d NO and %d money of %d sets and %d deposits",
+			total.Yes, total.No, total.Money, l.sets, l.deposited)
+	}
+	return nil
+}

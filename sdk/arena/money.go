@@ -1,0 +1,74 @@
+package arena
+
+import "fmt"
+
+// Money is an amount in millionths of the unit of account.
+type Money uint64
+
+// SetPrice is the price of a complete set: one YES and one NO.
+const SetPrice Money = 1_000_000
+
+// MaxMoney limits the deposits of a market, so that no sum overflows.
+const MaxMoney Money = 1_000_000_000 * SetPrice
+
+// String returns the amount rounded down to hundredths, such as 87.00.
+func (m Money) String() string { return fmt.Sprintf("%d.%02d", m/SetPrice, m%SetPrice/(SetPrice/100)) }
+
+// Price is the price of a token in ticks of 0.01: from [MinPrice] to [MaxPrice].
+type Price uint8
+
+// The lowest and the highest price, and the price before the first trade.
+const (
+	MinPrice   Price = 1
+	MaxPrice   Price = 99
+	FirstPrice Price = 50
+)
+
+func (p Price) String() string { return fmt.Sprintf("0.%02d", uint8(p)) }
+
+// isValid reports whether the price is between the lowest and the highest one.
+func (p Price) isValid() bool { return p >= MinPrice && p <= MaxPrice }
+
+// Quantity is a number of tokens.
+type Quantity uint64
+
+// MaxQuantity limits a trade.
+const MaxQuantity Quantity = 1_000_000_000
+
+// isValid reports whether a trade can have the quantity.
+func (q Quantity) isValid() bool { return q >= 1 && q <= MaxQuantity }
+
+// Cost returns the price of a quantity.
+func (p Price) Cost(q Quantity) Money { return Money(p) * (SetPrice / 100) * Money(q) }
+
+// Token is one side of a binary outcome.
+type Token string
+
+// The tokens.
+const (
+	Yes Token = "YES"
+	No  Token = "NO"
+)
+
+func (t Token) isValid() bool { return t == Yes || t == No }
+
+// Outcome is a market's resolution.
+type Outcome string
+
+// The outcomes. After [Void] each token pays half of a set's price.
+const (
+	OutcomeYes  Outcome = "YES"
+	OutcomeNo   Outcome = "NO"
+	OutcomeVoid Outcome = "VOID"
+)
+
+// Pays returns what a token pays after an outcome.
+func (o Outcome) Pays(t Token) Money {
+	switch {
+	case o == OutcomeVoid:
+		return SetPrice / 2
+	case string(o) == string(t):
+		return SetPrice
+	}
+	return 0
+}

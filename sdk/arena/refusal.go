@@ -1,0 +1,43 @@
+package arena
+
+import "fmt"
+
+// Code is the reason of a refused input.
+type Code string
+
+// The codes.
+const (
+	// CodeMalformed: a value is missing or outside of its range.
+	CodeMalformed Code = "malformed"
+	// CodeTime: the input is older than the latest one.
+	CodeTime Code = "time"
+	// CodeClosed: the market is closed, not yet closed, or resolved.
+	CodeClosed Code = "closed"
+	// CodeUnknown: no such agent, chat, invitation or agreement.
+	CodeUnknown Code = "unknown"
+	// CodeAbsent: the agent has left or is unresponsive.
+	CodeAbsent Code = "absent"
+	// CodeTurn: it is another agent's turn.
+	CodeTurn Code = "turn"
+	// CodeChanged: the input names a proposal or a review that is not the latest one.
+	CodeChanged Code = "changed"
+	// CodeFunds: the agent has too little money or too few tokens.
+	CodeFunds Code = "funds"
+	// CodeLimit: too many agents, chats or agreements.
+	CodeLimit Code = "limit"
+	// CodeParty: the agent is no party, or twice a party.
+	CodeParty Code = "party"
+)
+
+// Refusal is the error of a refused input. It changes nothing.
+type Refusal struct {
+	Code Code
+	// Text is in this package's words. It quotes nothing of the input.
+	Text string
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("arena: %s: %s", r.Code, r.Text) }
+
+func refuse(code Code, format string, values ...any) error {
+	return &Refusal{Code: code, Text: fmt.Sprintf(format, values...)}
+}
