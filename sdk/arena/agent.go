@@ -1,0 +1,129 @@
+package arena
+
+// Availability is what everybody sees of an agent.
+type Availability string
+
+// The availabilities. All but the last two can be invited.
+const (
+	AvailabilityAvailable    Availability = "available"
+	AvailabilityBusy         Availability = "busy"
+	AvailabilityPending      Availability = "pending"
+	AvailabilityLeft         Availability = "left"
+	AvailabilityUnresponsive Availability = "unresponsive"
+)
+
+// Record is the public record of an agent: numbers of agreements, and of turns.
+type Record struct {
+	// Finalized were executed, Cancelled were cancelled by this agent, Expired ended without a decision, and Failed
+	// because this agent had too little.
+	Finalized int `json:"finalized"`
+	Cancelled int `json:"cancelled"`
+	Expired   int `json:"expired"`
+	Failed    int `json:"failed"`
+	// Silent counts turns in side chats that the agent did not use.
+	Silent int `json:"silent"`
+}
+
+// agent is an agent of a market.
+type agent struct {
+	id, name string
+	// absence is left or unresponsive, or empty.
+	absence  Availability
+	interest Interest
+	record   Record
+	// mentioned reports whether the agent was mentioned since its latest turn on the floor.
+	mentioned bool
+	// chats is the number of the agent's side chats, those included that have not begun.
+	chats int
+	// pending is the number of its tentative agreements, and reviews that of its reviews.
+	pending, reviews int
+}
+
+func (a *agent) availability() Availability {
+	switch {
+	case a.absence != "":
+		return a.absence
+	case a.pending > 0:
+		return AvailabilityPending
+	case a.chats > 0:
+		return AvailabilityBusy
+	}
+	return AvailabilityAvailable
+}
+
+func (m *Market) join(id string, action Join) error {
+	switch {
+	case m.phase != PhaseOpen:
+		return refuse(CodeClosed, "the market is closed")
+	case id == "" || len(id) > MaxName || action.Name == "" || len(action.Name) > MaxName:
+		return refuse(CodeMalformed, "agent, name: must have 1 to %d bytes", MaxName)
+	case m.agents[id] != nil:
+		return refuse(CodeParty, "agent: has joined")
+	case len(m.agents) >= m.config.MaxAgents:
+		return refuse(CodeLimit, "the market has %d agents", len(m.agents))
+	}
+	if err := m.ledger.deposit(id, m.config.Grant); err != nil {
+		return err
+	}
+	a := &agent{id: id, name: action.Name}
+	m.agents[id] = a
+	m.order = append(m.order, a)
+	m.floor.wake(m.now, m.config)
+	m.emit(Joined{Agent: id, Name: action.Name, Grant: m.config.Grant})
+	return nil
+}
+
+// connect returns an unresponsive agent to the floor.
+func (m *Market) connect(a *agent) error {
+	switch a.absence {
+	case AvailabilityUnresponsive:
+	case "":
+		return nil
+	default:
+		return refuse(CodeAbsent, "agent: has left")
+	}
+	a.absence = ""
+	m.floor.wake(m.now, m.config)
+	m.emit(Connected{a.id})
+	return nil
+}
+
+// leave removes an agent from the floor and from all side chats. Its tentative agreements remain.
+func (m *Market) leave(a *agent, as Availability) {
+	a.absence = as
+	m.emit(Left{Agent: a.id, Unresponsive: as == AvailabilityUnresponsive})
+	cause := CauseLeft
+	if as == AvailabilityUnresponsive {
+		cause = CauseSilent
+	}
+	for _, c := range m.chatsOf(a.id) {
+		m.removeFromChat(c, a.id, cause)
+	}
+	if m.floor.speaker == a.id {
+		m.endFloorTurn()
+	}
+}
+
+func (m *Market) state(a *agent, action State) error {
+	i := action.Interest
+	switch {
+	case len(i.Message) > MaxText:
+		return refuse(CodeMalformed, "message: longer than %d bytes", MaxText)
+	case i.Interested != (i.Want != nil):
+		return refuse(CodeMalformed, "want: required if the agent is interested, and only then")
+	case i.Want != nil && (!i.Want.isValid() || i.Want.Price == 0):
+		return refuse(CodeMalformed, "want: side, token, price or quantity out of range")
+	}
+	a.interest = i
+	m.emit(Stated{Agent: a.id, Interest: i})
+	return nil
+}
+
+func (m *Market) changeSets(a *agent, change func(string, Quantity) error, sets Quantity) error {
+	if err := change(a.id, sets); err != nil {
+		return err
+	}
+	m.touch(a.id)
+	m.emit(Changed{Agent: a.id, Holding: m.ledger.Holding(a.id)}, a.id)
+	return nil
+}

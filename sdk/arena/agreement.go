@@ -1,0 +1,192 @@
+package arena
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Status is the status of an agreement.
+type Status string
+
+// The statuses.
+const (
+	StatusTentative Status = "tentative"
+	StatusExecuted  Status = "executed"
+	StatusVoid      Status = "void"
+)
+
+// Agreement is what all its parties have agreed to. Nothing moves before one of them finalizes it.
+type Agreement struct {
+	Number  int       `json:"number"`
+	Chat    int       `json:"chat"`
+	Legs    []Leg     `json:"legs"`
+	Parties []string  `json:"parties"`
+	Expires time.Time `json:"expires"`
+	Status  Status    `json:"status"`
+}
+
+// tentative adds the agreement of a chat.
+func (m *Market) tentative(c *chat) {
+	a := &Agreement{
+		Number: len(m.agreements) + 1, Chat: c.id, Legs: c.standing.legs, Parties: c.standing.parties,
+		Expires: m.now.Add(m.config.Tentative), Status: StatusTentative,
+	}
+	m.agreements[a.Number] = a
+	m.open = append(m.open, a)
+	for _, id := range a.Parties {
+		m.agents[id].pending++
+	}
+	m.touch(a.Parties...)
+	m.emit(Tentative{Agreement: *a}, a.Parties...)
+}
+
+// end takes a tentative agreement from its parties.
+func (m *Market) end(a *Agreement, as Status) {
+	a.Status = as
+	m.open = slices.DeleteFunc(m.open, func(other *Agreement) bool { return other == a })
+	for _, id := range a.Parties {
+		m.agents[id].pending--
+	}
+	m.touch(a.Parties...)
+}
+
+// void ends an agreement without a trade.
+func (m *Market) void(a *Agreement, cause Cause, by string) {
+	m.end(a, StatusVoid)
+	m.emit(Voided{Agreement: a.Number, Cause: cause, By: by}, a.Parties...)
+}
+
+// agreementOf returns an agreement of a party.
+func (m *Market) agreementOf(a *agent, number int) (*Agreement, error) {
+	agreement := m.agreements[number]
+	if agreement == nil || !slices.Contains(agreement.Parties, a.id) {
+		return nil, refuse(CodeUnknown, "agreement: the agent has no such agreement")
+	}
+	return agreement, nil
+}
+
+// finalize executes an agreement, or voids it if another party is short. A second time it does nothing.
+func (m *Market) finalize(a *agent, action Finalize) error {
+	agreement, err := m.agreementOf(a, action.Agreement)
+	switch {
+	case err != nil:
+		return err
+	case agreement.Status == StatusExecuted:
+		return nil
+	case agreement.Status == StatusVoid:
+		return refuse(CodeUnknown, "agreement: has ended")
+	case action.Review != a.reviews:
+		return refuse(CodeChanged, "review: not the latest one")
+	}
+	after, short := m.ledger.trade(agreement.Legs)
+	switch {
+	case slices.Contains(short, a.id):
+		return refuse(CodeFunds, "agreement: the agent has too little money, or too few tokens")
+	case len(short) > 0:
+		for _, id := range short {
+			m.agents[id].record.Failed++
+		}
+		m.void(agreement, CauseCapacity, "")
+		return nil
+	}
+	maps.Copy(m.ledger.holdings, after)
+	m.end(agreement, StatusExecuted)
+	for _, id := range agreement.Parties {
+		m.agents[id].record.Finalized++
+	}
+	last := agreement.Legs[len(agreement.Legs)-1]
+	if m.price = last.Price; last.Token == No {
+		m.price = MinPrice + MaxPrice - last.Price
+	}
+	m.trades++
+	m.emit(Traded{Agreement: agreement.Number, Legs: agreement.Legs, Price: m.price})
+	m.updateChats()
+	return nil
+}
+
+func (m *Market) cancel(a *agent, action Cancel) error {
+	agreement, err := m.agreementOf(a, action.Agreement)
+	switch {
+	case err != nil:
+		return err
+	case agreement.Status != StatusTentative:
+		return refuse(CodeUnknown, "agreement: has ended")
+	}
+	a.record.Cancelled++
+	m.void(agreement, CauseCancelled, a.id)
+	return nil
+}
+
+// Review is what an agent sees before it finalizes.
+type Review struct {
+	// Number is what [Finalize] names.
+	Number  int       `json:"number"`
+	Holding Holding   `json:"holding"`
+	Pending []Pending `json:"pending"`
+	// Required is the money for all pending agreements. Insufficient reports that it, or the tokens for all of them, are
+	// more than the agent has.
+	Required     Money `json:"required"`
+	Insufficient bool  `json:"insufficient"`
+}
+
+// Pending is a tentative agreement of an agent.
+type Pending struct {
+	Agreement Agreement `json:"agreement"`
+	// Pays and Gives are what the agent needs for it.
+	Pays  Money    `json:"pays"`
+	Gives Holding  `json:"gives"`
+	Left  Duration `json:"left"`
+}
+
+// Duration is a time in whole milliseconds.
+type Duration int64
+
+// sendReviews sends the changed reviews of the agents that have tentative agreements.
+func (m *Market) sendReviews() {
+	for _, id := range slices.Sorted(maps.Keys(m.review)) {
+		if a := m.agents[id]; a.pending > 0 {
+			a.reviews++
+			m.emit(Reviewed{m.reviewOf(a)}, id)
+		}
+	}
+	clear(m.review)
+}
+
+func (m *Market) reviewOf(a *agent) Review {
+	r := Review{Number: a.reviews, Holding: m.ledger.Holding(a.id)}
+	var tokens Holding
+	for _, agreement := range m.open {
+		if !slices.Contains(agreement.Parties, a.id) {
+			continue
+		}
+		needs := needsOf(agreement.Legs, a.id)
+		r.Pending = append(r.Pending, Pending{
+			Agreement: *agreement, Pays: needs.Money, Gives: Holding{Yes: needs.Yes, No: needs.No},
+			Left: Duration(agreement.Expires.Sub(m.now).Milliseconds()),
+		})
+		r.Required += needs.Money
+		tokens.Yes, tokens.No = tokens.Yes+needs.Yes, tokens.No+needs.No
+	}
+	r.Insufficient = r.Required > r.Holding.Money || tokens.Yes > r.Holding.Yes || tokens.No > r.Holding.No
+	return r
+}
+
+// needsOf returns the money and the tokens that an agent must have for legs: the differences.
+func needsOf(legs []Leg, agent string) (needs Holding) {
+	var gets Holding
+	for _, leg := range legs {
+		if leg.Buyer == agent {
+			needs.Money += leg.Cost()
+			*gets.tokens(leg.Token) += leg.Quantity
+		}
+		if leg.Seller == agent {
+			gets.Money += leg.Cost()
+			*needs.tokens(leg.Token) += leg.Quantity
+		}
+	}
+	return Holding{
+		Money: needs.Money - min(needs.Money, gets.Money), Yes: needs.Yes - min(needs.Yes, gets.Yes),
+		No: needs.No - min(needs.No, gets.No),
+	}
+}

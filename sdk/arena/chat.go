@@ -1,0 +1,221 @@
+package arena
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// chat is a side chat.
+type chat struct {
+	id int
+	// members are in the order of their turns. invited have not answered yet.
+	members, invited []string
+	inviteUntil      time.Time
+	// began is the time at which the second member came; zero before.
+	began time.Time
+	// turn is the index of the member whose turn begins at turnFrom, and ends at turnUntil. turnShown reports whether it
+	// has begun.
+	turn                int
+	turnFrom, turnUntil time.Time
+	turnShown           bool
+	// proposals counts the proposals, and standing is the latest one; nil if there is none.
+	proposals int
+	standing  *proposal
+	// price is the latest price that the members know, and trades the number of trades until then.
+	price  Price
+	trades int
+}
+
+// proposal is an offer in a side chat.
+type proposal struct {
+	number  int
+	legs    []Leg
+	parties []string
+	agreed  []string
+}
+
+// chatsOf returns the chats of a member, the oldest first.
+func (m *Market) chatsOf(id string) (all []*chat) {
+	for _, number := range slices.Sorted(maps.Keys(m.chats)) {
+		if c := m.chats[number]; slices.Contains(c.members, id) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (m *Market) isInvited(id string) bool {
+	for _, c := range m.chats {
+		if slices.Contains(c.invited, id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Market) invite(a *agent, action Invite) error {
+	if len(action.Agents) == 0 || len(action.Agents) >= MaxMembers {
+		return refuse(CodeMalformed, "agents: must be 1 to %d", MaxMembers-1)
+	}
+	if a.chats >= MaxChats {
+		return refuse(CodeLimit, "the agent is in %d side chats", MaxChats)
+	}
+	for i, id := range action.Agents {
+		other := m.agents[id]
+		switch {
+		case other == nil:
+			return refuse(CodeUnknown, "agents: no such agent")
+		case id == a.id || slices.Contains(action.Agents[:i], id):
+			return refuse(CodeParty, "agents: each only once, and not the inviting one")
+		case other.absence != "":
+			return refuse(CodeAbsent, "agents: one is %s", other.absence)
+		}
+	}
+	m.chatCount++
+	c := &chat{
+		id: m.chatCount, members: []string{a.id}, invited: slices.Clone(action.Agents),
+		inviteUntil: m.now.Add(m.config.Invitation), price: m.price, trades: m.trades,
+	}
+	m.chats[c.id] = c
+	a.chats++
+	m.emit(Invited{Chat: c.id, By: a.id, Agents: slices.Clone(action.Agents), Until: c.inviteUntil}, c.everyone()...)
+	return nil
+}
+
+// everyone returns the members and the invited agents.
+func (c *chat) everyone() []string { return slices.Concat(c.members, c.invited) }
+
+// invitation returns the chat to which an agent is invited.
+func (m *Market) invitation(a *agent, number int) (*chat, error) {
+	c := m.chats[number]
+	if c == nil || !slices.Contains(c.invited, a.id) {
+		return nil, refuse(CodeUnknown, "chat: no such invitation")
+	}
+	return c, nil
+}
+
+func (m *Market) acceptInvitation(a *agent, action AcceptInvitation) error {
+	c, err := m.invitation(a, action.Chat)
+	if err != nil {
+		return err
+	}
+	if a.chats >= MaxChats {
+		return refuse(CodeLimit, "the agent is in %d side chats", MaxChats)
+	}
+	c.invited = slices.DeleteFunc(c.invited, func(id string) bool { return id == a.id })
+	c.members = append(c.members, a.id)
+	a.chats++
+	if !c.began.IsZero() {
+		m.emit(ChatJoined{Chat: c.id, Agent: a.id})
+		return nil
+	}
+	c.began = m.now
+	m.emit(ChatBegan{Chat: c.id, Agents: slices.Clone(c.members)})
+	m.setTurn(c, 0)
+	return nil
+}
+
+func (m *Market) declineInvitation(a *agent, action DeclineInvitation) error {
+	c, err := m.invitation(a, action.Chat)
+	if err == nil {
+		m.endInvitation(c, a.id)
+	}
+	return err
+}
+
+// endInvitation removes an invited agent, and ends a chat that nobody else can join.
+func (m *Market) endInvitation(c *chat, id string) {
+	m.emit(InvitationEnded{Chat: c.id, Agent: id}, c.everyone()...)
+	c.invited = slices.DeleteFunc(c.invited, func(other string) bool { return other == id })
+	if len(c.members) < 2 && len(c.invited) == 0 {
+		m.endChat(c, CauseNobody)
+	}
+}
+
+// setTurn gives the next turn to a member.
+func (m *Market) setTurn(c *chat, turn int) {
+	c.turn, c.turnShown = turn%len(c.members), false
+	c.turnFrom = m.now.Add(m.config.Pace)
+	c.turnUntil = c.turnFrom.Add(m.config.ChatTurn)
+}
+
+// member returns the chat of a member whose turn it is.
+func (m *Market) member(a *agent, number int) (*chat, error) {
+	c := m.chats[number]
+	switch {
+	case c == nil || !slices.Contains(c.members, a.id):
+		return nil, refuse(CodeUnknown, "chat: the agent is in no such chat")
+	case c.began.IsZero() || !c.turnShown || c.members[c.turn] != a.id:
+		return nil, refuse(CodeTurn, "it is not the agent's turn")
+	}
+	return c, nil
+}
+
+func (m *Market) chat(a *agent, action Chat) error {
+	c, err := m.member(a, action.Chat)
+	switch {
+	case err != nil:
+		return err
+	case action.Text == "" || len(action.Text) > MaxText:
+		return refuse(CodeMalformed, "text: must have 1 to %d bytes", MaxText)
+	}
+	m.emit(ChatSaid{Chat: c.id, Agent: a.id, Text: action.Text}, c.members...)
+	m.setTurn(c, c.turn+1)
+	return nil
+}
+
+func (m *Market) leaveChat(a *agent, action LeaveChat) error {
+	c := m.chats[action.Chat]
+	if c == nil || !slices.Contains(c.members, a.id) {
+		return refuse(CodeUnknown, "chat: the agent is in no such chat")
+	}
+	m.removeFromChat(c, a.id, CauseLeft)
+	return nil
+}
+
+// removeFromChat removes a member, and ends a chat with fewer than two. A member that was silent ends it for all.
+func (m *Market) removeFromChat(c *chat, id string, cause Cause) {
+	if c.began.IsZero() || len(c.members) <= 2 || cause == CauseSilent {
+		m.endChat(c, cause)
+		return
+	}
+	at := slices.Index(c.members, id)
+	c.members = slices.Delete(c.members, at, at+1)
+	m.agents[id].chats--
+	m.emit(ChatLeft{Chat: c.id, Agent: id})
+	if c.standing != nil && slices.Contains(c.standing.parties, id) {
+		c.standing = nil
+	}
+	switch {
+	case at < c.turn:
+		c.turn--
+	case at == c.turn:
+		m.setTurn(c, c.turn)
+	}
+}
+
+// endChat removes a chat. One that has not begun is not public.
+func (m *Market) endChat(c *chat, cause Cause) {
+	delete(m.chats, c.id)
+	for _, id := range c.members {
+		m.agents[id].chats--
+	}
+	if c.began.IsZero() {
+		m.emit(ChatEnded{Chat: c.id, Cause: cause}, c.everyone()...)
+		return
+	}
+	m.emit(ChatEnded{Chat: c.id, Duration: m.now.Sub(c.began), Cause: cause})
+}
+
+// updateChats tells the members of side chats about the trades since their latest update, if the price has moved.
+func (m *Market) updateChats() {
+	for _, number := range slices.Sorted(maps.Keys(m.chats)) {
+		c := m.chats[number]
+		if max(m.price, c.price)-min(m.price, c.price) < m.config.Move {
+			continue
+		}
+		m.emit(Update{Chat: c.id, Token: Yes, Was: c.price, Now: m.price, Trades: m.trades - c.trades}, c.members...)
+		c.price, c.trades = m.price, m.trades
+	}
+}

@@ -1,0 +1,77 @@
+package arena
+
+import (
+	"cmp"
+	"time"
+)
+
+// Config describes a market. Zero durations and numbers have defaults.
+type Config struct {
+	// Market is the market's id, and Question is its subject. Both are required.
+	Market   string `json:"market"`
+	Question string `json:"question"`
+	// Opens and Closes bound the trading. Both are required.
+	Opens  time.Time `json:"opens"`
+	Closes time.Time `json:"closes"`
+	// ResolveWithin is the time after Closes after which a market without a resolution is void: 7 days by default.
+	ResolveWithin time.Duration `json:"resolve_within"`
+	// Seed orders the speakers. Its hash is published at the opening.
+	Seed [32]byte `json:"seed"`
+	// Grant is the money that each agent gets when it joins.
+	Grant Money `json:"grant"`
+
+	// Speakers is the number of agents that speak in a round of the floor: 3 by default.
+	Speakers int `json:"speakers"`
+	// Pace is the time between two turns: 1 second by default.
+	Pace time.Duration `json:"pace"`
+	// FloorTurn is the time to use a turn on the floor: 5 seconds by default.
+	FloorTurn time.Duration `json:"floor_turn"`
+	// Invitation is the time to accept an invitation: 30 seconds by default.
+	Invitation time.Duration `json:"invitation"`
+	// ChatTurn is the time to use a turn in a side chat: 30 seconds by default.
+	ChatTurn time.Duration `json:"chat_turn"`
+	// ChatTime is the longest duration of a side chat: 2 minutes by default.
+	ChatTime time.Duration `json:"chat_time"`
+	// Tentative is the lifetime of a tentative agreement: 30 seconds by default.
+	Tentative time.Duration `json:"tentative"`
+	// Move is the smallest change of a price in an update of side chats, in ticks: 1 by default.
+	Move Price `json:"move"`
+	// MaxAgents limits the agents: 1,000 by default.
+	MaxAgents int `json:"max_agents"`
+}
+
+// Limits of a market.
+const (
+	// MaxChats is the largest number of side chats and invitations of an agent at once.
+	MaxChats = 5
+	// MaxMembers is the largest number of agents in a side chat.
+	MaxMembers = 5
+	// MaxText is the size of a text in bytes.
+	MaxText = 1000
+	// MaxName is the size of a name or an id in bytes.
+	MaxName = 64
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Market == "" || len(c.Market) > MaxName || c.Question == "" || len(c.Question) > MaxText {
+		return c, refuse(CodeMalformed, "market, question: empty or too long")
+	}
+	if !c.Opens.Before(c.Closes) {
+		return c, refuse(CodeMalformed, "closes: must be after opens")
+	}
+	c.ResolveWithin = cmp.Or(c.ResolveWithin, 7*24*time.Hour)
+	c.Speakers = cmp.Or(c.Speakers, 3)
+	c.Pace = cmp.Or(c.Pace, time.Second)
+	c.FloorTurn = cmp.Or(c.FloorTurn, 5*time.Second)
+	c.Invitation = cmp.Or(c.Invitation, 30*time.Second)
+	c.ChatTurn = cmp.Or(c.ChatTurn, 30*time.Second)
+	c.ChatTime = cmp.Or(c.ChatTime, 2*time.Minute)
+	c.Tentative = cmp.Or(c.Tentative, 30*time.Second)
+	c.Move = cmp.Or(c.Move, 1)
+	c.MaxAgents = cmp.Or(c.MaxAgents, 1000)
+	if min(c.ResolveWithin, c.Pace, c.FloorTurn, c.Invitation, c.ChatTurn, c.ChatTime, c.Tentative) < 0 ||
+		c.Speakers < 0 || c.MaxAgents < 0 || c.Grant > MaxMoney {
+		return c, refuse(CodeMalformed, "durations, speakers, max_agents, grant: out of range")
+	}
+	return c, nil
+}

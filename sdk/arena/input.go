@@ -1,0 +1,124 @@
+package arena
+
+import "time"
+
+// Input is something that happens to a market: an agent's action, an action of the operator or of the resolver, or only
+// the time.
+type Input struct {
+	// At is the operator's time. It is not before the time of the latest input.
+	At time.Time
+	// Agent is the id of the agent that acts.
+	Agent string
+	// Action is what happens. If nil, only the time passes.
+	Action Action
+}
+
+// Action is one of the types below.
+type Action interface{ isAction() }
+
+type (
+	// Join adds the agent to the market, with the market's grant.
+	Join struct{ Name string }
+	// Connect returns an agent to the floor that was unresponsive.
+	Connect struct{}
+	// Leave ends the agent's trading in the market. It keeps its money and tokens.
+	Leave struct{}
+	// State replaces the agent's interest.
+	State struct{ Interest Interest }
+	// Split buys complete sets, and Merge returns them.
+	Split struct{ Sets Quantity }
+	Merge struct{ Sets Quantity }
+	// Say speaks on the floor, in the agent's turn. Mentions are the agents that it addresses. Want, if not nil, is a
+	// request that others can filter by.
+	Say struct {
+		Text     string
+		Mentions []string
+		Want     *Want
+	}
+	// Pass ends the agent's turn on the floor.
+	Pass struct{}
+	// Invite starts a side chat with 1 to 4 others.
+	Invite struct{ Agents []string }
+	// AcceptInvitation enters a side chat, DeclineInvitation does not.
+	AcceptInvitation  struct{ Chat int }
+	DeclineInvitation struct{ Chat int }
+	// Chat speaks in a side chat, in the agent's turn, as do Propose, Counter, Agree and Reject.
+	Chat struct {
+		Chat int
+		Text string
+	}
+	// Propose makes an offer, Counter replaces the standing one. The legs are one sale, or a chain in which each buyer
+	// sells in the next leg. All sellers and buyers are its parties.
+	Propose struct {
+		Chat int
+		Legs []Leg
+	}
+	Counter struct {
+		Chat, Proposal int
+		Legs           []Leg
+	}
+	// Agree accepts the standing proposal. Once all parties have, the agreement is tentative.
+	Agree struct{ Chat, Proposal int }
+	// Reject refuses the standing proposal and leaves the chat.
+	Reject struct{ Chat, Proposal int }
+	// LeaveChat leaves a side chat, at any time.
+	LeaveChat struct{ Chat int }
+	// Finalize executes a tentative agreement. Review is the number of the agent's latest review.
+	Finalize struct{ Agreement, Review int }
+	// Cancel voids a tentative agreement.
+	Cancel struct{ Agreement int }
+	// Resolve is the resolver's decision after the market has closed.
+	Resolve struct{ Outcome Outcome }
+)
+
+func (Join) isAction()              {}
+func (Connect) isAction()           {}
+func (Leave) isAction()             {}
+func (State) isAction()             {}
+func (Split) isAction()             {}
+func (Merge) isAction()             {}
+func (Say) isAction()               {}
+func (Pass) isAction()              {}
+func (Invite) isAction()            {}
+func (AcceptInvitation) isAction()  {}
+func (DeclineInvitation) isAction() {}
+func (Chat) isAction()              {}
+func (Propose) isAction()           {}
+func (Counter) isAction()           {}
+func (Agree) isAction()             {}
+func (Reject) isAction()            {}
+func (LeaveChat) isAction()         {}
+func (Finalize) isAction()          {}
+func (Cancel) isAction()            {}
+func (Resolve) isAction()           {}
+
+// Side is a side of a trade.
+type Side string
+
+// The sides.
+const (
+	Buy  Side = "buy"
+	Sell Side = "sell"
+)
+
+// Want is a trade that an agent looks for. It binds nobody.
+type Want struct {
+	Side     Side     `json:"side"`
+	Token    Token    `json:"token"`
+	Price    Price    `json:"price,omitzero"`
+	Quantity Quantity `json:"quantity"`
+}
+
+// isValid reports whether the values are in their ranges. The price is optional.
+func (w *Want) isValid() bool {
+	return (w.Side == Buy || w.Side == Sell) && w.Token.isValid() && (w.Price == 0 || w.Price.isValid()) &&
+		w.Quantity.isValid()
+}
+
+// Interest is what an agent says about the market in public. It binds nobody.
+type Interest struct {
+	Interested bool `json:"interested"`
+	// Want is nil unless the agent is interested. Its price is required.
+	Want    *Want  `json:"want,omitempty"`
+	Message string `json:"message,omitempty"`
+}

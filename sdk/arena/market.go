@@ -1,0 +1,184 @@
+package arena
+
+import (
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Phase is the phase of a market.
+type Phase string
+
+// The phases.
+const (
+	PhaseOpen     Phase = "open"
+	PhaseClosed   Phase = "closed"
+	PhaseResolved Phase = "resolved"
+)
+
+// Market is the state of a market. It is not safe for concurrent use.
+type Market struct {
+	config Config
+	now    time.Time
+	phase  Phase
+	ledger Ledger
+	agents map[string]*agent
+	// order has the agents in the order in which they joined.
+	order []*agent
+	floor floor
+	// price is the latest price of YES, trades the number of trades.
+	price      Price
+	trades     int
+	chats      map[int]*chat
+	chatCount  int
+	agreements map[int]*Agreement
+	// open are the tentative agreements, the oldest first.
+	open []*Agreement
+
+	// events are those of the current input, and review the agents whose review they change.
+	events []Event
+	review map[string]bool
+}
+
+// New returns a market at its opening.
+func New(config Config) (*Market, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Market{
+		config: config, now: config.Opens, phase: PhaseOpen, ledger: newLedger(), agents: map[string]*agent{},
+		price: FirstPrice, chats: map[int]*chat{}, agreements: map[int]*Agreement{}, review: map[string]bool{},
+	}, nil
+}
+
+// SeedHash is the hash that commits the operator to the seed of the speaking order.
+func (m *Market) SeedHash() [32]byte { return sha256.Sum256(m.config.Seed[:]) }
+
+// Apply changes the market. It returns the events of the time that has passed, and of the action. If it returns a
+// [*Refusal], the action has changed nothing, and all events are those of the time. How the time is divided among inputs
+// does not matter, so a refused input need not be kept.
+//
+// Any other error means that money or tokens were created or lost: the market must not continue.
+func (m *Market) Apply(in Input) (events []Event, err error) {
+	if in.At.Before(m.now) {
+		return nil, refuse(CodeTime, "before the latest input")
+	}
+	m.events = nil
+	m.advance(in.At)
+	m.now = in.At
+	if in.Action != nil {
+		if err = m.act(in.Agent, in.Action); err == nil {
+			m.sendReviews()
+		}
+	}
+	if broken := m.ledger.check(); broken != nil {
+		return m.events, broken
+	}
+	return m.events, err
+}
+
+// act checks an action completely before it changes anything.
+func (m *Market) act(id string, action Action) error {
+	switch action := action.(type) {
+	case Resolve:
+		return m.resolve(action)
+	case Join:
+		return m.join(id, action)
+	}
+	a := m.agents[id]
+	switch {
+	case a == nil:
+		return refuse(CodeUnknown, "agent: has not joined")
+	case m.phase != PhaseOpen:
+		return refuse(CodeClosed, "the market is closed")
+	}
+	if _, is := action.(Connect); is {
+		return m.connect(a)
+	}
+	if a.absence != "" {
+		return refuse(CodeAbsent, "agent: %s", a.absence)
+	}
+	switch action := action.(type) {
+	case Leave:
+		m.leave(a, AvailabilityLeft)
+	case State:
+		return m.state(a, action)
+	case Split:
+		return m.changeSets(a, m.ledger.split, action.Sets)
+	case Merge:
+		return m.changeSets(a, m.ledger.merge, action.Sets)
+	case Say:
+		return m.say(a, action)
+	case Pass:
+		return m.pass(a)
+	case Invite:
+		return m.invite(a, action)
+	case AcceptInvitation:
+		return m.acceptInvitation(a, action)
+	case DeclineInvitation:
+		return m.declineInvitation(a, action)
+	case Chat:
+		return m.chat(a, action)
+	case Propose:
+		return m.propose(a, action)
+	case Counter:
+		return m.counter(a, action)
+	case Agree:
+		return m.agree(a, action)
+	case Reject:
+		return m.reject(a, action)
+	case LeaveChat:
+		return m.leaveChat(a, action)
+	case Finalize:
+		return m.finalize(a, action)
+	case Cancel:
+		return m.cancel(a, action)
+	default:
+		return refuse(CodeMalformed, "action: not known")
+	}
+	return nil
+}
+
+// emit adds an event for agents, or for all if there are none.
+func (m *Market) emit(fact Fact, to ...string) {
+	m.events = append(m.events, Event{At: m.now, To: slices.Sorted(slices.Values(to)), Fact: fact})
+}
+
+// touch marks agents whose money, tokens or agreements have changed.
+func (m *Market) touch(agents ...string) {
+	for _, id := range agents {
+		m.review[id] = true
+	}
+}
+
+// resolve ends the market with the resolver's decision.
+func (m *Market) resolve(action Resolve) error {
+	switch {
+	case m.phase != PhaseClosed:
+		return refuse(CodeClosed, "the market is %s", m.phase)
+	case action.Outcome != OutcomeYes && action.Outcome != OutcomeNo && action.Outcome != OutcomeVoid:
+		return refuse(CodeMalformed, "outcome: must be YES, NO or VOID")
+	}
+	m.payOut(action.Outcome)
+	return nil
+}
+
+func (m *Market) payOut(outcome Outcome) {
+	m.phase = PhaseResolved
+	m.ledger.pay(outcome)
+	m.emit(Resolved{outcome})
+}
+
+// close ends the trading: all side chats end, and all tentative agreements are void.
+func (m *Market) close() {
+	m.phase, m.floor = PhaseClosed, floor{}
+	for _, id := range slices.Sorted(maps.Keys(m.chats)) {
+		m.endChat(m.chats[id], CauseClosed)
+	}
+	for _, a := range slices.Clone(m.open) {
+		m.void(a, CauseClosed, "")
+	}
+	m.emit(Closed{})
+}

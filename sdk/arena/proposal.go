@@ -1,0 +1,108 @@
+package arena
+
+import "slices"
+
+// partiesOf returns the sellers and buyers of legs, in the order of the chain.
+func partiesOf(legs []Leg) ([]string, error) {
+	if len(legs) == 0 || len(legs) >= MaxMembers {
+		return nil, refuse(CodeMalformed, "legs: must be 1 to %d", MaxMembers-1)
+	}
+	parties := []string{legs[0].Seller}
+	for i, leg := range legs {
+		switch {
+		case !leg.Token.isValid() || !leg.Price.isValid() || !leg.Quantity.isValid():
+			return nil, refuse(CodeMalformed, "legs: token, price or quantity out of range")
+		case i > 0 && leg.Seller != legs[i-1].Buyer:
+			return nil, refuse(CodeMalformed, "legs: each buyer must sell in the next leg")
+		case slices.Contains(parties, leg.Buyer):
+			return nil, refuse(CodeParty, "legs: an agent cannot trade with itself")
+		}
+		parties = append(parties, leg.Buyer)
+	}
+	return parties, nil
+}
+
+func (m *Market) propose(a *agent, action Propose) error {
+	c, err := m.member(a, action.Chat)
+	switch {
+	case err != nil:
+		return err
+	case c.standing != nil:
+		return refuse(CodeChanged, "chat: a proposal stands: counter it")
+	}
+	return m.offer(a, c, action.Legs, false)
+}
+
+func (m *Market) counter(a *agent, action Counter) error {
+	c, err := m.standing(a, action.Chat, action.Proposal)
+	if err != nil {
+		return err
+	}
+	return m.offer(a, c, action.Legs, true)
+}
+
+// standing returns the chat if its standing proposal has the number.
+func (m *Market) standing(a *agent, chat, number int) (*chat, error) {
+	c, err := m.member(a, chat)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.standing == nil || c.standing.number != number:
+		return nil, refuse(CodeChanged, "proposal: not the standing one")
+	}
+	return c, nil
+}
+
+// offer replaces the standing proposal.
+func (m *Market) offer(a *agent, c *chat, legs []Leg, isCounter bool) error {
+	parties, err := partiesOf(legs)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(parties, a.id):
+		return refuse(CodeParty, "legs: the agent is no party")
+	}
+	for _, id := range parties {
+		if !slices.Contains(c.members, id) {
+			return refuse(CodeParty, "legs: a party is not in the chat")
+		}
+	}
+	c.proposals++
+	c.standing = &proposal{number: c.proposals, legs: slices.Clone(legs), parties: parties, agreed: []string{a.id}}
+	m.emit(Proposed{Chat: c.id, Proposal: c.proposals, Agent: a.id, Counter: isCounter, Legs: c.standing.legs}, c.members...)
+	m.setTurn(c, c.turn+1)
+	return nil
+}
+
+func (m *Market) agree(a *agent, action Agree) error {
+	c, err := m.standing(a, action.Chat, action.Proposal)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(c.standing.parties, a.id):
+		return refuse(CodeParty, "proposal: the agent is no party")
+	case slices.Contains(c.standing.agreed, a.id):
+		return refuse(CodeParty, "proposal: the agent has agreed")
+	}
+	c.standing.agreed = append(c.standing.agreed, a.id)
+	m.emit(AgreedTo{Chat: c.id, Proposal: action.Proposal, Agent: a.id}, c.members...)
+	if len(c.standing.agreed) < len(c.standing.parties) {
+		m.setTurn(c, c.turn+1)
+		return nil
+	}
+	m.endChat(c, CauseAgreed)
+	m.tentative(c)
+	return nil
+}
+
+// reject walks away from the standing proposal.
+func (m *Market) reject(a *agent, action Reject) error {
+	c, err := m.standing(a, action.Chat, action.Proposal)
+	if err != nil {
+		return err
+	}
+	m.emit(Rejected{Chat: c.id, Proposal: action.Proposal, Agent: a.id}, c.members...)
+	c.standing = nil
+	m.removeFromChat(c, a.id, CauseRejected)
+	return nil
+}

@@ -1,0 +1,169 @@
+package arena
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSideChatsTakeTurns(t *testing.T) {
+	p := newPit(t, "a", "b", "c")
+	chat := p.talk("a", "b", "c")
+	p.refused(CodeTurn, "b", Chat{chat, "me first"})
+	for _, agent := range []string{"a", "b", "c", "a"} {
+		p.do(agent, Chat{chat, "hi"})
+		p.refused(CodeTurn, agent, Chat{chat, "again"})
+		p.pass(time.Second)
+	}
+	p.refused(CodeUnknown, "d", Chat{})
+	p.refused(CodeTurn, "c", Agree{chat, 1})
+	require.Equal(t, CauseTime, last[ChatEnded](t, func() (events []Event) {
+		for _, agent := range []string{"b", "c", "a", "b", "c"} {
+			events = append(events, p.pass(25*time.Second)...)
+			if p.m.chats[chat] == nil {
+				break
+			}
+			p.do(agent, Chat{chat, "still here"})
+		}
+		return events
+	}()).Cause)
+}
+
+func TestChatNeedsAnInvitationThatIsAccepted(t *testing.T) {
+	p := newPit(t, "a", "b", "c")
+	invited := p.do("a", Invite{Agents: []string{"b"}})
+	require.Empty(t, seenBy("c", invited), "nobody else learns of it")
+	p.refused(CodeUnknown, "c", AcceptInvitation{1})
+	ended := p.do("b", DeclineInvitation{1})
+	require.Equal(t, CauseNobody, last[ChatEnded](t, ended).Cause)
+	require.Empty(t, seenBy("c", ended))
+	p.do("a", Invite{Agents: []string{"b"}})
+	require.Equal(t, CauseNobody, last[ChatEnded](t, p.pass(30*time.Second)).Cause)
+	p.refused(CodeUnknown, "b", AcceptInvitation{2})
+	p.refused(CodeParty, "a", Invite{Agents: []string{"a"}})
+	p.refused(CodeParty, "a", Invite{Agents: []string{"b", "b"}})
+	p.refused(CodeUnknown, "a", Invite{Agents: []string{"x"}})
+	for range MaxChats {
+		p.do("a", Invite{Agents: []string{"b"}})
+	}
+	p.refused(CodeLimit, "a", Invite{Agents: []string{"b"}})
+	p.do("b", Leave{})
+	p.refused(CodeAbsent, "c", Invite{Agents: []string{"b"}})
+}
+
+func TestProposalThatChangedIsNotAgreedTo(t *testing.T) {
+	p := newPit(t, "a", "b")
+	p.do("a", Split{Sets: 50})
+	chat := p.talk("a", "b")
+	legs := func(price Price) []Leg {
+		return []Leg{{Seller: "a", Buyer: "b", Token: Yes, Price: price, Quantity: 10}}
+	}
+	p.refused(CodeChanged, "a", Counter{chat, 1, legs(60)})
+	p.do("a", Propose{chat, legs(60)})
+	p.pass(time.Second)
+	p.refused(CodeChanged, "b", Propose{chat, legs(50)})
+	p.do("b", Counter{chat, 1, legs(50)})
+	p.pass(time.Second)
+	p.refused(CodeChanged, "a", Agree{chat, 1})
+	p.do("a", Agree{chat, 2})
+	require.Equal(t, Price(50), p.m.agreements[1].Legs[0].Price)
+	p.refused(CodeUnknown, "a", Agree{chat, 2})
+}
+
+func TestChainOfThreeExecutesAsAWhole(t *testing.T) {
+	p := newPit(t, "a", "b", "c", "d")
+	p.do("a", Split{Sets: 100})
+	chat := p.talk("a", "b", "c", "d")
+	legs := []Leg{
+		{Seller: "a", Buyer: "b", Token: Yes, Price: 50, Quantity: 100},
+		{Seller: "b", Buyer: "c", Token: Yes, Price: 60, Quantity: 100},
+	}
+	p.refused(CodeParty, "a", Propose{chat, []Leg{legs[1]}})
+	p.refused(CodeMalformed, "a", Propose{chat, []Leg{legs[0], legs[0]}})
+	p.do("a", Propose{chat, legs})
+	p.pass(time.Second)
+	p.do("b", Agree{chat, 1})
+	p.pass(time.Second)
+	require.Empty(t, p.m.agreements, "c has not agreed")
+	p.do("c", Agree{chat, 1})
+	p.refused(CodeUnknown, "d", Finalize{Agreement: 1})
+	p.finalize("c", 1)
+	require.Equal(t, Holding{Money: 110 * SetPrice}, p.m.ledger.Holding("b"))
+	require.Equal(t, Holding{Money: 40 * SetPrice, Yes: 100}, p.m.ledger.Holding("c"))
+}
+
+func TestRejectingWalksAway(t *testing.T) {
+	p := newPit(t, "a", "b", "c")
+	p.do("a", Split{Sets: 50})
+	chat := p.talk("a", "b", "c")
+	p.do("a", Propose{chat, []Leg{{Seller: "a", Buyer: "b", Token: Yes, Price: 60, Quantity: 10}}})
+	p.pass(time.Second)
+	events := p.do("b", Reject{chat, 1})
+	require.Equal(t, ChatLeft{Chat: chat, Agent: "b"}, last[ChatLeft](t, events))
+	require.Nil(t, p.m.chats[chat].standing)
+	p.pass(time.Second)
+	require.Equal(t, CauseLeft, last[ChatEnded](t, p.do("a", LeaveChat{chat})).Cause)
+}
+
+func TestFloorGivesTurnsToAll(t *testing.T) {
+	p := newPit(t, crowd...)
+	spoke := map[string]int{}
+	for range 300 {
+		events := p.pass(time.Second)
+		for _, turn := range factsOf[Turn](events) {
+			spoke[turn.Agent]++
+			if turn.Agent == "a" {
+				p.do("a", Say{Text: "@b sells?", Mentions: []string{"b"}})
+				p.refused(CodeTurn, "a", Say{Text: "again"})
+			}
+		}
+	}
+	for _, agent := range crowd {
+		require.Greater(t, spoke[agent], 5, agent)
+	}
+	require.Greater(t, spoke["b"], spoke["c"], "who is mentioned comes first")
+	p.refused(CodeMalformed, "a", Say{})
+	p.refused(CodeMalformed, "a", Say{Text: string(make([]byte, MaxText+1))})
+}
+
+// A turn that is not used passes after 5 seconds, and the next one begins a second later.
+func TestFloorPassesASilentSpeaker(t *testing.T) {
+	p := newPit(t, "a")
+	require.Empty(t, factsOf[Turn](p.pass(time.Second-1)))
+	require.Len(t, factsOf[Turn](p.pass(1)), 1)
+	require.Empty(t, factsOf[Passed](p.pass(5*time.Second-1)))
+	require.Len(t, factsOf[Passed](p.pass(1)), 1)
+	require.Len(t, factsOf[Turn](p.pass(time.Second)), 1)
+	p.do("a", Leave{})
+	require.Empty(t, p.pass(time.Minute), "nobody is there")
+	p.do("b", Join{Name: "b"})
+	require.Equal(t, "b", last[Turn](t, p.pass(time.Second)).Agent)
+}
+
+func TestInterestsAreASoftOrderBook(t *testing.T) {
+	p := newPit(t, "a")
+	interest := Interest{
+		Interested: true, Want: &Want{Side: Buy, Token: Yes, Price: 60, Quantity: 100}, Message: "definitely",
+	}
+	p.do("a", State{interest})
+	require.Equal(t, interest, p.m.View().Agents[0].Interest)
+	p.refused(CodeMalformed, "a", State{Interest{Interested: true}})
+	p.refused(CodeMalformed, "a", State{Interest{Interested: true, Want: &Want{Side: Buy, Token: Yes, Price: 100, Quantity: 1}}})
+	require.Equal(t, interest, p.m.View().Agents[0].Interest)
+	p.do("a", State{})
+	require.Nil(t, p.m.View().Agents[0].Interest.Want)
+}
+
+func TestAgentsJoinOnceAndInTime(t *testing.T) {
+	p := newPit(t, "a")
+	p.refused(CodeParty, "a", Join{Name: "a"})
+	p.refused(CodeMalformed, "b", Join{})
+	p.refused(CodeUnknown, "b", Leave{})
+	p.do("a", Leave{})
+	p.refused(CodeAbsent, "a", Connect{})
+	p.now = p.now.Add(-1)
+	p.refused(CodeTime, "b", Join{Name: "b"})
+	p.now = p.now.Add(time.Hour + 1)
+	p.refused(CodeClosed, "b", Join{Name: "b"})
+}
