@@ -155,38 +155,19 @@ func (m *Market) sendReviews() {
 
 func (m *Market) reviewOf(a *agent) Review {
 	r := Review{Number: a.reviews, Holding: m.ledger.Holding(a.id)}
-	var tokens Holding
+	var total Holding
 	for _, agreement := range m.open {
 		if !slices.Contains(agreement.Parties, a.id) {
 			continue
 		}
-		needs := needsOf(agreement.Legs, a.id)
+		gives, gets := flow(agreement.Legs, a.id)
+		needs := gives.minus(gets)
 		r.Pending = append(r.Pending, Pending{
 			Agreement: *agreement, Pays: needs.Money, Gives: Holding{Yes: needs.Yes, No: needs.No},
 			Left: Duration(agreement.Expires.Sub(m.now).Milliseconds()),
 		})
-		r.Required += needs.Money
-		tokens.Yes, tokens.No = tokens.Yes+needs.Yes, tokens.No+needs.No
+		total = total.plus(needs)
 	}
-	r.Insufficient = r.Required > r.Holding.Money || tokens.Yes > r.Holding.Yes || tokens.No > r.Holding.No
+	r.Required, r.Insufficient = total.Money, !r.Holding.covers(total)
 	return r
-}
-
-// needsOf returns the money and the tokens that an agent must have for legs: the differences.
-func needsOf(legs []Leg, agent string) (needs Holding) {
-	var gets Holding
-	for _, leg := range legs {
-		if leg.Buyer == agent {
-			needs.Money += leg.Cost()
-			*gets.tokens(leg.Token) += leg.Quantity
-		}
-		if leg.Seller == agent {
-			gets.Money += leg.Cost()
-			*needs.tokens(leg.Token) += leg.Quantity
-		}
-	}
-	return Holding{
-		Money: needs.Money - min(needs.Money, gets.Money), Yes: needs.Yes - min(needs.Yes, gets.Yes),
-		No: needs.No - min(needs.No, gets.No),
-	}
 }

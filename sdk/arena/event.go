@@ -121,7 +121,7 @@ type (
 	Traded struct {
 		Agreement int
 		Legs      []Leg
-		// Prices are the latest prices of YES after the trade.
+		// Price is the price of YES after the trade.
 		Price Price
 	}
 	// Closed ends the trading. Resolved pays the tokens.

@@ -1,10 +1,6 @@
 package arena
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-)
+import "fmt"
 
 // Holding is what an agent owns in a market.
 type Holding struct {
@@ -19,6 +15,23 @@ func (h *Holding) tokens(t Token) *Quantity {
 		return &h.Yes
 	}
 	return &h.No
+}
+
+// plus returns the sum.
+func (h Holding) plus(other Holding) Holding {
+	return Holding{Money: h.Money + other.Money, Yes: h.Yes + other.Yes, No: h.No + other.No}
+}
+
+// minus returns the difference, with zero where the other one has more.
+func (h Holding) minus(other Holding) Holding {
+	return Holding{
+		Money: h.Money - min(h.Money, other.Money), Yes: h.Yes - min(h.Yes, other.Yes), No: h.No - min(h.No, other.No),
+	}
+}
+
+// covers reports whether it has at least as much of everything.
+func (h Holding) covers(other Holding) bool {
+	return h.Money >= other.Money && h.Yes >= other.Yes && h.No >= other.No
 }
 
 // Leg is one sale of a trade.
@@ -92,39 +105,39 @@ func (l *Ledger) merge(agent string, sets Quantity) error {
 	return nil
 }
 
+// flow returns what an agent gives and gets by legs.
+func flow(legs []Leg, agent string) (gives, gets Holding) {
+	for _, leg := range legs {
+		if leg.Buyer == agent {
+			gives.Money += leg.Cost()
+			*gets.tokens(leg.Token) += leg.Quantity
+		}
+		if leg.Seller == agent {
+			gets.Money += leg.Cost()
+			*gives.tokens(leg.Token) += leg.Quantity
+		}
+	}
+	return gives, gets
+}
+
 // trade returns the holdings after legs that execute as a whole, and the agents that would be short. Only the sum of all
 // legs counts: an agent that buys and sells needs only the difference.
 func (l *Ledger) trade(legs []Leg) (after map[string]Holding, short []string) {
-	after, owes := map[string]Holding{}, map[string]Holding{}
+	after = map[string]Holding{}
 	for _, leg := range legs {
-		buyer, seller := l.credit(after, leg.Buyer), l.credit(after, leg.Seller)
-		*buyer.tokens(leg.Token) += leg.Quantity
-		seller.Money += leg.Cost()
-		after[leg.Buyer], after[leg.Seller] = buyer, seller
-		debtor := owes[leg.Buyer]
-		debtor.Money += leg.Cost()
-		owes[leg.Buyer] = debtor
-		debtor = owes[leg.Seller]
-		*debtor.tokens(leg.Token) += leg.Quantity
-		owes[leg.Seller] = debtor
-	}
-	for _, agent := range slices.Sorted(maps.Keys(after)) {
-		has, owed := after[agent], owes[agent]
-		if has.Money < owed.Money || has.Yes < owed.Yes || has.No < owed.No {
-			short = append(short, agent)
-			continue
+		for _, agent := range []string{leg.Seller, leg.Buyer} {
+			if _, done := after[agent]; done {
+				continue
+			}
+			gives, gets := flow(legs, agent)
+			has := l.holdings[agent].plus(gets)
+			if !has.covers(gives) {
+				short = append(short, agent)
+			}
+			after[agent] = has.minus(gives)
 		}
-		after[agent] = Holding{Money: has.Money - owed.Money, Yes: has.Yes - owed.Yes, No: has.No - owed.No}
 	}
 	return after, short
-}
-
-// credit returns an agent's holding with the earlier credits of a trade.
-func (l *Ledger) credit(after map[string]Holding, agent string) Holding {
-	if h, is := after[agent]; is {
-		return h
-	}
-	return l.holdings[agent]
 }
 
 // pay turns all tokens into money.
@@ -141,7 +154,7 @@ func (l *Ledger) pay(outcome Outcome) {
 func (l *Ledger) check() error {
 	var total Holding
 	for _, h := range l.holdings {
-		total.Money, total.Yes, total.No = total.Money+h.Money, total.Yes+h.Yes, total.No+h.No
+		total = total.plus(h)
 	}
 	if total.Yes != l.sets || total.No != l.sets || total.Money+l.Collateral() != l.deposited {
 		return fmt.Errorf("arena: ledger: %d YES, %d NO and %d money of %d sets and %d deposits",
