@@ -40,6 +40,12 @@ type Rules struct {
 	Lenient bool
 }
 
+// CapabilityDue returns the time after which an inquiry is without an answer: the protocol sets none, so it is the time
+// for the first response to a proposal.
+func (r Rules) CapabilityDue(inquiry time.Time) time.Time {
+	return inquiry.Add(r.Timeouts.WithDefaults().FirstResponse)
+}
+
 // maxSkew is the default of [Rules].MaxSkew.
 const maxSkew = 30 * time.Second
 

@@ -98,7 +98,7 @@ func (b *Binding) capabilityDue(thread *service.Thread) time.Time {
 	if thread.Last.Payload().Type() != hire.TypeInquiry {
 		return time.Time{}
 	}
-	return thread.State.At.Add(b.config.Service.Rules().Timeouts.WithDefaults().FirstResponse)
+	return b.config.Service.Rules().CapabilityDue(thread.State.At)
 }
 
 // deadlineOf returns the deadline of the delivery.

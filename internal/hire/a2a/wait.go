@@ -24,35 +24,31 @@ type waits struct {
 	lock    sync.Mutex
 	count   int
 	perTask map[string]int
-	ended   chan struct{}
+	// running ends with close, which ends all waits, and refuses further ones.
+	running context.Context
+	close   context.CancelFunc
 }
 
-func newWaits() *waits { return &waits{perTask: map[string]int{}, ended: make(chan struct{})} }
+func newWaits() *waits {
+	w := &waits{perTask: map[string]int{}}
+	w.running, w.close = context.WithCancel(context.Background())
+	return w
+}
 
 // begin adds a request for a conversation, until the context or the binding ends. It returns false if there are too
 // many.
 func (w *waits) begin(ctx context.Context, id string, limit time.Duration) (waiting context.Context, end func(), ok bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	select {
-	case <-w.ended:
-		return nil, nil, false
-	default:
-	}
-	if w.count >= maxWaiting || w.perTask[id] >= maxPerTask {
+	if w.running.Err() != nil || w.count >= maxWaiting || w.perTask[id] >= maxPerTask {
 		return nil, nil, false
 	}
 	w.count++
 	w.perTask[id]++
 	waiting, cancel := context.WithTimeout(ctx, limit)
-	go func() {
-		select {
-		case <-w.ended:
-			cancel()
-		case <-waiting.Done():
-		}
-	}()
+	stop := context.AfterFunc(w.running, cancel)
 	return waiting, func() {
+		stop()
 		cancel()
 		w.lock.Lock()
 		defer w.lock.Unlock()
@@ -61,17 +57,6 @@ func (w *waits) begin(ctx context.Context, id string, limit time.Duration) (wait
 			delete(w.perTask, id)
 		}
 	}, true
-}
-
-// close ends all waits, and refuses further ones.
-func (w *waits) close() {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	select {
-	case <-w.ended:
-	default:
-		close(w.ended)
-	}
 }
 
 // changed waits until the task of a conversation may have changed: by a message, by a delivery or by time. It returns
@@ -86,10 +71,8 @@ func (b *Binding) changed(ctx context.Context, id string, since *service.Thread)
 			return false
 		case <-ticker.C:
 		}
-		if !expires.IsZero() && b.config.Service.Now().After(expires) {
-			return true
-		}
-		if now, err := b.config.Service.Progress(ctx, id); err != nil || !now.Equal(since.Progress) {
+		now, err := b.config.Service.Progress(ctx, id)
+		if err != nil || !now.Equal(since.Progress) || !expires.IsZero() && now.Now.After(expires) {
 			return ctx.Err() == nil
 		}
 	}

@@ -19,6 +19,8 @@ type Progress struct {
 	State hire.State
 	// Deliveries are the worker's in the conversation, the oldest first.
 	Deliveries []store.Delivered
+	// Now is the home's time at which the conversation was read.
+	Now time.Time
 }
 
 // Equal reports whether nothing has changed.
@@ -32,30 +34,28 @@ type Thread struct {
 	Last *hire.Message
 	// LastAt is the arrival of Last: after both accepts, that of the second one.
 	LastAt time.Time
-	// Now is the home's time at which the conversation was read.
-	Now time.Time
 }
 
 // Progress returns the progress of a conversation by [store.ConversationID]. It returns [store.ErrNotFound] if it does
 // not exist.
 func (s *Service) Progress(ctx context.Context, id string) (Progress, error) {
+	now := s.now()
 	state, err := s.config.Store.State(ctx, id)
 	if err != nil {
 		return Progress{}, err
 	}
 	deliveries, err := s.config.Store.Deliveries(ctx, id)
-	return Progress{State: state.Expire(s.now()), Deliveries: deliveries}, err
+	return Progress{State: state.Expire(now), Deliveries: deliveries, Now: now}, err
 }
 
 // Thread returns a conversation by [store.ConversationID]. It returns [store.ErrNotFound] if it does not exist.
 func (s *Service) Thread(ctx context.Context, id string) (*Thread, error) {
-	now := s.now()
 	progress, err := s.Progress(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	last, at, err := s.config.Store.Message(ctx, id, progress.State.Last)
-	return &Thread{Progress: progress, Last: last, LastAt: at, Now: now}, err
+	return &Thread{Progress: progress, Last: last, LastAt: at}, err
 }
 
 // Messages returns the latest messages of a conversation, at most 32, the oldest first.

@@ -118,12 +118,6 @@ func (c *conversation) awaitsCapability() bool {
 	return c.latest != nil && c.latest.Payload().Type() == hire.TypeInquiry && c.latest.From() != c.counterpart
 }
 
-// capabilityDue returns the time after which an inquiry is without an answer: the protocol sets none, so it is the
-// time for the first response to a proposal.
-func (c *conversation) capabilityDue() time.Time {
-	return c.state.At.Add(c.rules.Timeouts.WithDefaults().FirstResponse)
-}
-
 // isComplete reports whether both sides have accepted.
 func (c *conversation) isComplete() bool {
 	return c.state.SeekerAccept != "" && c.state.WorkerAccept != ""

@@ -114,7 +114,7 @@ func (t *tracked) step(ctx context.Context) (over bool, err error) {
 	var due <-chan time.Time
 	until := c.state.Due
 	if c.awaitsCapability() {
-		until = c.capabilityDue()
+		until = c.rules.CapabilityDue(c.state.At)
 	}
 	if !until.IsZero() {
 		timer := time.NewTimer(time.Until(until) + time.Millisecond)

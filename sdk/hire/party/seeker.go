@@ -152,7 +152,7 @@ func (t *tracked) begin(ctx context.Context, now time.Time) error {
 	switch {
 	case c.latest == nil && request.Need != "":
 		return t.send(ctx, &hire.Inquiry{Need: hire.NewText(request.Need)})
-	case c.awaitsCapability() && now.Before(c.capabilityDue()):
+	case c.awaitsCapability() && now.Before(c.rules.CapabilityDue(c.state.At)):
 		return nil
 	case c.awaitsCapability():
 		t.done()
