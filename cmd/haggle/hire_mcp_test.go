@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -70,26 +69,15 @@ func (a hireModel) call(tool string, arguments map[string]any) tools.Answer {
 	return answer
 }
 
-// decided calls a tool. The runtime asks again, under another id, when it reads the conversation again.
-func (a hireModel) decided(tool string, arguments map[string]any) tools.Answer {
-	a.t.Helper()
-	answer := a.call(tool, arguments)
-	if tool == tools.ToolDecide && arguments["id"] != "99" && strings.Contains(answer.Error, "read hire_inbox again") {
-		arguments["id"] = a.next(tools.KindTurn).ID
-		answer = a.call(tool, arguments)
-	}
-	return answer
-}
-
 func (a hireModel) done(tool string, arguments map[string]any) {
 	a.t.Helper()
-	answer := a.decided(tool, arguments)
+	answer := a.call(tool, arguments)
 	require.True(a.t, answer.Done, answer.Error)
 }
 
 func (a hireModel) refused(message, tool string, arguments map[string]any) {
 	a.t.Helper()
-	answer := a.decided(tool, arguments)
+	answer := a.call(tool, arguments)
 	require.False(a.t, answer.Done)
 	require.Contains(a.t, answer.Error, message)
 }

@@ -24,7 +24,7 @@ func (h *handler) events(w http.ResponseWriter, r request) {
 		return
 	}
 	defer stream.Close()
-	out := &eventWriter{w: w, control: http.NewResponseController(w)}
+	out := timed(w, eventTimeout)
 	if err := out.control.SetReadDeadline(time.Time{}); err != nil {
 		h.fail(w, r.Request, err)
 		return
@@ -55,8 +55,8 @@ func lastEvent(r request) (after int64, err error) {
 	return after, nil
 }
 
-func (h *handler) copyEvents(ctx context.Context, out *eventWriter, stream *service.Stream) error {
-	if err := out.write(": stream\n\n"); err != nil {
+func (h *handler) copyEvents(ctx context.Context, out *timedWriter, stream *service.Stream) error {
+	if err := writeEvent(out, ": stream\n\n"); err != nil {
 		return err
 	}
 	for {
@@ -67,12 +67,12 @@ func (h *handler) copyEvents(ctx context.Context, out *eventWriter, stream *serv
 		case err == nil:
 			for _, event := range events {
 				// Canonical JSON contains no line breaks.
-				if err := out.write("id: %d\nevent: message\ndata: %s\n\n", event.Number, event.Message); err != nil {
+				if err := writeEvent(out, "id: %d\nevent: message\ndata: %s\n\n", event.Number, event.Message); err != nil {
 					return err
 				}
 			}
 		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-			if err := out.write(": heartbeat\n\n"); err != nil {
+			if err := writeEvent(out, ": heartbeat\n\n"); err != nil {
 				return err
 			}
 		default:
@@ -84,19 +84,11 @@ func (h *handler) copyEvents(ctx context.Context, out *eventWriter, stream *serv
 // errSlow: a slow or disconnected reader.
 var errSlow = errors.New("slow reader")
 
-// eventWriter flushes each event, with a time limit for slow readers.
-type eventWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (e *eventWriter) write(format string, values ...any) error {
-	if err := e.control.SetWriteDeadline(time.Now().Add(eventTimeout)); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(e.w, format, values...)
+// writeEvent writes and flushes an event.
+func writeEvent(out *timedWriter, format string, values ...any) error {
+	_, err := fmt.Fprintf(out, format, values...)
 	if err == nil {
-		err = e.control.Flush()
+		err = out.control.Flush()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSlow, err)

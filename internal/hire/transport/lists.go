@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 	"github.com/haggle-protocol/haggle/sdk/hire"
@@ -60,14 +59,10 @@ func (h *handler) log(w http.ResponseWriter, r request) {
 		h.fail(w, r.Request, err)
 		return
 	}
-	control := http.NewResponseController(w)
-	lines := json.NewEncoder(w)
+	lines := json.NewEncoder(timed(w, eventTimeout))
 	lines.SetEscapeHTML(false)
 	w.Header().Set("Content-Type", "application/jsonl")
 	for link, err := range links {
-		if err == nil {
-			err = control.SetWriteDeadline(time.Now().Add(eventTimeout))
-		}
 		if err == nil {
 			err = lines.Encode(link)
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/haggle-protocol/haggle/internal/hire/a2a"
@@ -96,7 +97,10 @@ func (h *handler) mux() *http.ServeMux {
 	mux.HandleFunc("GET "+hire.DeliveriesPath+"{hash}", h.signed(h.delivery))
 	mux.HandleFunc("GET "+HealthPath, h.health)
 	if h.tasks != nil {
-		h.tasks.Register(mux)
+		mux.HandleFunc("GET "+a2asrv.WellKnownAgentCardPath, h.tasks.ServeCard)
+		mux.HandleFunc("POST "+a2a.Path, func(w http.ResponseWriter, r *http.Request) {
+			h.tasks.ServeHTTP(timed(w, writeTimeout), r)
+		})
 	}
 	return mux
 }
