@@ -104,12 +104,15 @@ func (t *tracked) call(ctx context.Context, turn Turn) (move Move, err error, ch
 		defer func() { done <- result }()
 		result.move, result.err = safely(ctx, turn, t.runtime.decide)
 	}()
-	select {
-	case <-t.changed:
-		changed = true
-	case <-ctx.Done():
-	case result := <-done:
-		return result.move, result.err, false
+	for !changed && ctx.Err() == nil {
+		select {
+		case <-t.changed:
+			// The signal can be that of a message which the conversation already has.
+			changed = t.hasNews()
+		case <-ctx.Done():
+		case result := <-done:
+			return result.move, result.err, false
+		}
 	}
 	cancel()
 	return nil, context.Cause(ctx), changed

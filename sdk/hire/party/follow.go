@@ -60,6 +60,13 @@ func (t *tracked) pop() *hire.Message {
 	return first
 }
 
+// hasNews reports whether a message or a request waits to be processed.
+func (t *tracked) hasNews() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.queue) > 0 || t.request != nil
+}
+
 // Pauses between attempts to reach the home.
 const (
 	firstPause = 200 * time.Millisecond

@@ -178,9 +178,7 @@ func (r *runtime) track(ctx context.Context, at place, act func(*tracked)) {
 func (r *runtime) forget(t *tracked) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.queue) > 0 || t.request != nil {
+	if t.hasNews() {
 		return false
 	}
 	delete(r.tracked, t.place)
