@@ -37,6 +37,11 @@ type agent struct {
 	chats int
 	// pending is the number of its tentative agreements, and reviews that of its reviews.
 	pending, reviews int
+	// before is the number of public events before it joined, and private that of its private events.
+	before, private uint64
+	// seen is the number of the latest event that it had seen at its current action, and reviewed that of its latest
+	// review.
+	seen, reviewed uint64
 }
 
 func (a *agent) availability() Availability {
@@ -55,7 +60,7 @@ func (m *Market) join(id string, action Join) error {
 	switch {
 	case m.phase != PhaseOpen:
 		return refuse(CodeClosed, "the market is closed")
-	case id == "" || len(id) > MaxName || action.Name == "" || len(action.Name) > MaxName:
+	case !isName(id) || !isName(action.Name):
 		return refuse(CodeMalformed, "agent, name: must have 1 to %d bytes", MaxName)
 	case m.agents[id] != nil:
 		return refuse(CodeParty, "agent: has joined")
@@ -65,7 +70,7 @@ func (m *Market) join(id string, action Join) error {
 	if err := m.ledger.deposit(id, m.config.Grant); err != nil {
 		return err
 	}
-	a := &agent{id: id, name: action.Name}
+	a := &agent{id: id, name: action.Name, before: m.public}
 	m.agents[id] = a
 	m.order = append(m.order, a)
 	m.floor.wake(m.now, m.config)
@@ -123,7 +128,29 @@ func (m *Market) changeSets(a *agent, change func(string, Quantity) error, sets 
 	if err := change(a.id, sets); err != nil {
 		return err
 	}
-	m.touch(a.id)
-	m.emit(Changed{Agent: a.id, Holding: m.ledger.Holding(a.id)}, a.id)
+	m.emitHolding(a.id)
 	return nil
+}
+
+// transfer moves money of an agent into the market or out of it.
+func (m *Market) transfer(by string, move func(string, Money) error, id string, amount Money) error {
+	switch {
+	case by != m.config.Operator:
+		return refuse(CodeParty, "only the operator deposits and withdraws")
+	case m.agents[id] == nil:
+		return refuse(CodeUnknown, "agent: has not joined")
+	case amount == 0:
+		return refuse(CodeMalformed, "amount: must not be zero")
+	}
+	if err := move(id, amount); err != nil {
+		return err
+	}
+	m.emitHolding(id)
+	return nil
+}
+
+// emitHolding tells an agent what it owns now.
+func (m *Market) emitHolding(id string) {
+	m.touch(id)
+	m.emit(Changed{Agent: id, Holding: m.ledger.Holding(id)}, id)
 }

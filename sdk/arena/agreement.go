@@ -30,7 +30,7 @@ type Agreement struct {
 func (m *Market) tentative(c *chat) {
 	a := &Agreement{
 		Number: len(m.agreements) + 1, Chat: c.id, Legs: c.standing.legs, Parties: c.standing.parties,
-		Expires: m.now.Add(m.config.Tentative), Status: StatusTentative,
+		Expires: m.config.Tentative.after(m.now), Status: StatusTentative,
 	}
 	m.agreements[a.Number] = a
 	m.open = append(m.open, a)
@@ -76,7 +76,7 @@ func (m *Market) finalize(a *agent, action Finalize) error {
 		return nil
 	case agreement.Status == StatusVoid:
 		return refuse(CodeUnknown, "agreement: has ended")
-	case action.Review != a.reviews:
+	case action.Review != a.reviews || a.seen < a.reviewed:
 		return refuse(CodeChanged, "review: not the latest one")
 	}
 	after, short := m.ledger.trade(agreement.Legs)
@@ -101,6 +101,9 @@ func (m *Market) finalize(a *agent, action Finalize) error {
 	}
 	m.trades++
 	m.emit(Traded{Agreement: agreement.Number, Legs: agreement.Legs, Price: m.price})
+	for _, id := range agreement.Parties {
+		m.emitHolding(id)
+	}
 	m.updateChats()
 	return nil
 }
@@ -139,15 +142,13 @@ type Pending struct {
 	Left  Duration `json:"left"`
 }
 
-// Duration is a time in whole milliseconds.
-type Duration int64
-
 // sendReviews sends the changed reviews of the agents that have tentative agreements.
 func (m *Market) sendReviews() {
 	for _, id := range slices.Sorted(maps.Keys(m.review)) {
 		if a := m.agents[id]; a.pending > 0 {
 			a.reviews++
 			m.emit(Reviewed{m.reviewOf(a)}, id)
+			a.reviewed = m.shown(a)
 		}
 	}
 	clear(m.review)
@@ -164,7 +165,7 @@ func (m *Market) reviewOf(a *agent) Review {
 		needs := gives.minus(gets)
 		r.Pending = append(r.Pending, Pending{
 			Agreement: *agreement, Pays: needs.Money, Gives: Holding{Yes: needs.Yes, No: needs.No},
-			Left: Duration(agreement.Expires.Sub(m.now).Milliseconds()),
+			Left: NewDuration(agreement.Expires.Sub(m.now)),
 		})
 		total = total.plus(needs)
 	}

@@ -22,6 +22,8 @@ type chat struct {
 	// proposals counts the proposals, and standing is the latest one; nil if there is none.
 	proposals int
 	standing  *proposal
+	// said are the facts in the chat so far, for members that join later.
+	said []Fact
 	// price is the latest price that the members know, and trades the number of trades until then.
 	price  Price
 	trades int
@@ -33,6 +35,8 @@ type proposal struct {
 	legs    []Leg
 	parties []string
 	agreed  []string
+	// shown are the numbers of the event of the proposal for the members.
+	shown map[string]uint64
 }
 
 // chatsOf returns the chats of a member, the oldest first.
@@ -75,12 +79,18 @@ func (m *Market) invite(a *agent, action Invite) error {
 	m.chatCount++
 	c := &chat{
 		id: m.chatCount, members: []string{a.id}, invited: slices.Clone(action.Agents),
-		inviteUntil: m.now.Add(m.config.Invitation), price: m.price, trades: m.trades,
+		inviteUntil: m.config.Invitation.after(m.now), price: m.price, trades: m.trades,
 	}
 	m.chats[c.id] = c
 	a.chats++
 	m.emit(Invited{Chat: c.id, By: a.id, Agents: slices.Clone(action.Agents), Until: c.inviteUntil}, c.everyone()...)
 	return nil
+}
+
+// emitInChat tells the members something, and keeps it for members that join later.
+func (m *Market) emitInChat(c *chat, fact Fact) {
+	c.said = append(c.said, fact)
+	m.emit(fact, c.members...)
 }
 
 // everyone returns the members and the invited agents.
@@ -108,6 +118,12 @@ func (m *Market) acceptInvitation(a *agent, action AcceptInvitation) error {
 	a.chats++
 	if !c.began.IsZero() {
 		m.emit(ChatJoined{Chat: c.id, Agent: a.id})
+		for _, fact := range c.said {
+			m.emit(fact, a.id)
+		}
+		if c.standing != nil {
+			c.standing.shown[a.id] = m.shown(a)
+		}
 		return nil
 	}
 	c.began = m.now
@@ -136,8 +152,8 @@ func (m *Market) endInvitation(c *chat, id string) {
 // setTurn gives the next turn to a member.
 func (m *Market) setTurn(c *chat, turn int) {
 	c.turn, c.turnShown = turn%len(c.members), false
-	c.turnFrom = m.now.Add(m.config.Pace)
-	c.turnUntil = c.turnFrom.Add(m.config.ChatTurn)
+	c.turnFrom = m.config.Pace.after(m.now)
+	c.turnUntil = m.config.ChatTurn.after(c.turnFrom)
 }
 
 // member returns the chat of a member whose turn it is.
@@ -160,7 +176,7 @@ func (m *Market) chat(a *agent, action Chat) error {
 	case action.Text == "" || len(action.Text) > MaxText:
 		return refuse(CodeMalformed, "text: must have 1 to %d bytes", MaxText)
 	}
-	m.emit(ChatSaid{Chat: c.id, Agent: a.id, Text: action.Text}, c.members...)
+	m.emitInChat(c, ChatSaid{Chat: c.id, Agent: a.id, Text: action.Text})
 	m.setTurn(c, c.turn+1)
 	return nil
 }
@@ -205,7 +221,7 @@ func (m *Market) endChat(c *chat, cause Cause) {
 		m.emit(ChatEnded{Chat: c.id, Cause: cause}, c.everyone()...)
 		return
 	}
-	m.emit(ChatEnded{Chat: c.id, Duration: m.now.Sub(c.began), Cause: cause})
+	m.emit(ChatEnded{Chat: c.id, Duration: NewDuration(m.now.Sub(c.began)), Cause: cause})
 }
 
 // updateChats tells the members of side chats about the trades since their latest update, if the price has moved.

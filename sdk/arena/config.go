@@ -14,26 +14,30 @@ type Config struct {
 	Opens  time.Time `json:"opens"`
 	Closes time.Time `json:"closes"`
 	// ResolveWithin is the time after Closes after which a market without a resolution is void: 7 days by default.
-	ResolveWithin time.Duration `json:"resolve_within"`
-	// Seed orders the speakers. Its hash is published at the opening.
-	Seed [32]byte `json:"seed"`
+	ResolveWithin Duration `json:"resolve_within"`
+	// Operator is the address that runs the market: it deposits and withdraws money of agents, and signs receipts.
+	// Resolver is the address that decides the outcome. Both are required.
+	Operator string `json:"operator"`
+	Resolver string `json:"resolver"`
+	// Seed orders the speakers. Until the market is resolved only its hash is public.
+	Seed [32]byte `json:"-"`
 	// Grant is the money that each agent gets when it joins.
 	Grant Money `json:"grant"`
 
 	// Speakers is the number of agents that speak in a round of the floor: 3 by default.
 	Speakers int `json:"speakers"`
 	// Pace is the time between two turns: 1 second by default.
-	Pace time.Duration `json:"pace"`
+	Pace Duration `json:"pace"`
 	// FloorTurn is the time to use a turn on the floor: 5 seconds by default.
-	FloorTurn time.Duration `json:"floor_turn"`
+	FloorTurn Duration `json:"floor_turn"`
 	// Invitation is the time to accept an invitation: 30 seconds by default.
-	Invitation time.Duration `json:"invitation"`
+	Invitation Duration `json:"invitation"`
 	// ChatTurn is the time to use a turn in a side chat: 30 seconds by default.
-	ChatTurn time.Duration `json:"chat_turn"`
+	ChatTurn Duration `json:"chat_turn"`
 	// ChatTime is the longest duration of a side chat: 2 minutes by default.
-	ChatTime time.Duration `json:"chat_time"`
+	ChatTime Duration `json:"chat_time"`
 	// Tentative is the lifetime of a tentative agreement: 30 seconds by default.
-	Tentative time.Duration `json:"tentative"`
+	Tentative Duration `json:"tentative"`
 	// Move is the smallest change of a price in an update of side chats, in ticks: 1 by default.
 	Move Price `json:"move"`
 	// MaxAgents limits the agents: 1,000 by default.
@@ -48,30 +52,40 @@ const (
 	MaxMembers = 5
 	// MaxText is the size of a text in bytes.
 	MaxText = 1000
+	// MaxDuration is the longest duration of a [Config].
+	MaxDuration = 366 * Day
 	// MaxName is the size of a name or an id in bytes.
 	MaxName = 64
 )
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Market == "" || len(c.Market) > MaxName || c.Question == "" || len(c.Question) > MaxText {
+	if !isName(c.Market) || c.Question == "" || len(c.Question) > MaxText {
 		return c, refuse(CodeMalformed, "market, question: empty or too long")
+	}
+	if !isName(c.Operator) || !isName(c.Resolver) {
+		return c, refuse(CodeMalformed, "operator, resolver: must have 1 to %d bytes", MaxName)
 	}
 	if !c.Opens.Before(c.Closes) {
 		return c, refuse(CodeMalformed, "closes: must be after opens")
 	}
-	c.ResolveWithin = cmp.Or(c.ResolveWithin, 7*24*time.Hour)
+	c.ResolveWithin = cmp.Or(c.ResolveWithin, 7*Day)
 	c.Speakers = cmp.Or(c.Speakers, 3)
-	c.Pace = cmp.Or(c.Pace, time.Second)
-	c.FloorTurn = cmp.Or(c.FloorTurn, 5*time.Second)
-	c.Invitation = cmp.Or(c.Invitation, 30*time.Second)
-	c.ChatTurn = cmp.Or(c.ChatTurn, 30*time.Second)
-	c.ChatTime = cmp.Or(c.ChatTime, 2*time.Minute)
-	c.Tentative = cmp.Or(c.Tentative, 30*time.Second)
+	c.Pace = cmp.Or(c.Pace, Second)
+	c.FloorTurn = cmp.Or(c.FloorTurn, 5*Second)
+	c.Invitation = cmp.Or(c.Invitation, 30*Second)
+	c.ChatTurn = cmp.Or(c.ChatTurn, 30*Second)
+	c.ChatTime = cmp.Or(c.ChatTime, 2*Minute)
+	c.Tentative = cmp.Or(c.Tentative, 30*Second)
 	c.Move = cmp.Or(c.Move, 1)
 	c.MaxAgents = cmp.Or(c.MaxAgents, 1000)
-	if min(c.ResolveWithin, c.Pace, c.FloorTurn, c.Invitation, c.ChatTurn, c.ChatTime, c.Tentative) < 0 ||
-		c.Speakers < 0 || c.MaxAgents < 0 || c.Grant > MaxMoney {
+	longest := max(c.ResolveWithin, c.Pace, c.FloorTurn, c.Invitation, c.ChatTurn, c.ChatTime, c.Tentative)
+	shortest := min(c.ResolveWithin, c.Pace, c.FloorTurn, c.Invitation, c.ChatTurn, c.ChatTime, c.Tentative)
+	if longest > MaxDuration || shortest < 0 ||
+		c.Speakers < 0 || c.MaxAgents < 0 || c.Move > MaxPrice || c.Grant > MaxMoney {
 		return c, refuse(CodeMalformed, "durations, speakers, max_agents, grant: out of range")
 	}
 	return c, nil
 }
+
+// isName reports whether a name or an id has a size that is allowed.
+func isName(s string) bool { return s != "" && len(s) <= MaxName }

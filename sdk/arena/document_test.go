@@ -10,13 +10,13 @@ import (
 // Rules 27 and 28, with the numbers of the example.
 func TestReviewWarnsBeforeAFinalization(t *testing.T) {
 	p := newPit(t, "degen", "karpathy", "balaji")
-	p.m.config.Tentative = 45 * time.Second
+	p.m.config.Tentative = 45 * Second
 	for _, seller := range []string{"karpathy", "balaji"} {
 		require.NoError(t, p.m.ledger.deposit(seller, 100*SetPrice))
 		p.do(seller, Split{Sets: 150})
 	}
 	first := p.deal("karpathy", "degen", 58, 150)
-	p.m.config.Tentative = 65 * time.Second
+	p.m.config.Tentative = 65 * Second
 	second := p.deal("balaji", "degen", 55, 50)
 	review := last[Reviewed](t, seenBy("degen", p.events)).Review
 	require.Equal(t, "87.00", review.Pending[0].Pays.String())
@@ -82,7 +82,7 @@ func TestEdgeCase4SilentAgentFreesTheOthers(t *testing.T) {
 	events := p.pass(30 * time.Second)
 	require.Equal(t, []Left{{Agent: "a", Unresponsive: true}}, factsOf[Left](events)[:1])
 	ended := factsOf[ChatEnded](events)
-	require.Equal(t, ChatEnded{Chat: first, Duration: 31 * time.Second, Cause: CauseSilent}, ended[0])
+	require.Equal(t, ChatEnded{Chat: first, Duration: 31 * Second, Cause: CauseSilent}, ended[0])
 	require.Equal(t, second, ended[1].Chat)
 	require.Equal(t, AvailabilityUnresponsive, p.m.agents["a"].availability())
 	require.Equal(t, AvailabilityAvailable, p.m.agents["c"].availability())
@@ -99,15 +99,15 @@ func TestEdgeCase5MarketClosesDuringANegotiation(t *testing.T) {
 	p.pass(time.Hour - 4*time.Second)
 	deal := p.deal("a", "b", 50, 10)
 	p.talk("a", "c")
-	p.refused(CodeClosed, "", Resolve{OutcomeYes})
+	p.refused(CodeClosed, "resolver", Resolve{OutcomeYes})
 	events := p.pass(time.Second)
 	require.Equal(t, CauseClosed, last[ChatEnded](t, events).Cause)
 	require.Equal(t, CauseClosed, last[Voided](t, events).Cause)
 	require.Len(t, factsOf[Closed](events), 1)
 	p.refused(CodeClosed, "a", Finalize{Agreement: deal})
-	p.do("", Resolve{OutcomeNo})
+	p.do("resolver", Resolve{OutcomeNo})
 	require.Equal(t, Holding{Money: 100 * SetPrice}, p.m.ledger.Holding("a"))
-	p.refused(CodeClosed, "", Resolve{OutcomeYes})
+	p.refused(CodeClosed, "resolver", Resolve{OutcomeYes})
 }
 
 func TestSilentResolverMeansVoid(t *testing.T) {

@@ -11,149 +11,142 @@ type Event struct {
 }
 
 // Fact is one of the types below.
-type Fact interface{ isFact() }
+type Fact interface {
+	// Kind is the fact's name in messages.
+	Kind() string
+}
 
 type (
 	// Joined, Connected and Left are about the agents of the market. Unresponsive reports that one left the floor
 	// because it was silent.
 	Joined struct {
-		Agent, Name string
-		Grant       Money
+		Agent string `json:"agent"`
+		Name  string `json:"name"`
+		Grant Money  `json:"grant"`
 	}
-	Connected struct{ Agent string }
-	Left      struct {
-		Agent        string
-		Unresponsive bool
+	Connected struct {
+		Agent string `json:"agent"`
+	}
+	Left struct {
+		Agent        string `json:"agent"`
+		Unresponsive bool   `json:"unresponsive"`
 	}
 	// Stated is an agent's interest.
 	Stated struct {
-		Agent    string
-		Interest Interest
+		Agent    string   `json:"agent"`
+		Interest Interest `json:"interest"`
 	}
-	// Changed is the agent's own holding after it has split or merged sets.
+	// Changed is an agent's own holding after it has changed.
 	Changed struct {
-		Agent   string
-		Holding Holding
+		Agent   string  `json:"agent"`
+		Holding Holding `json:"holding"`
 	}
 	// Turn offers a turn on the floor, or in a side chat with the number Chat, until a time.
 	Turn struct {
-		Agent string
-		Chat  int
-		Until time.Time
+		Agent string    `json:"agent"`
+		Chat  int       `json:"chat"`
+		Until time.Time `json:"until"`
 	}
 	// Passed is a turn on the floor that was not used.
-	Passed struct{ Agent string }
+	Passed struct {
+		Agent string `json:"agent"`
+	}
 	// Said is a message on the floor.
 	Said struct {
-		Agent, Text string
-		Mentions    []string
-		Want        *Want
+		Agent    string   `json:"agent"`
+		Text     string   `json:"text"`
+		Mentions []string `json:"mentions,omitempty"`
+		Want     *Want    `json:"want,omitempty"`
 	}
 	// Invited goes to all agents of a chat that has not begun.
 	Invited struct {
-		Chat   int
-		By     string
-		Agents []string
-		Until  time.Time
+		Chat   int       `json:"chat"`
+		By     string    `json:"by"`
+		Agents []string  `json:"agents,omitempty"`
+		Until  time.Time `json:"until"`
 	}
 	// InvitationEnded reports that an agent has declined, or not answered.
 	InvitationEnded struct {
-		Chat  int
-		Agent string
+		Chat  int    `json:"chat"`
+		Agent string `json:"agent"`
 	}
 	// ChatBegan, ChatJoined, ChatLeft and ChatEnded are public: who talks with whom, and for how long.
 	ChatBegan struct {
-		Chat   int
-		Agents []string
+		Chat   int      `json:"chat"`
+		Agents []string `json:"agents,omitempty"`
 	}
 	ChatJoined struct {
-		Chat  int
-		Agent string
+		Chat  int    `json:"chat"`
+		Agent string `json:"agent"`
 	}
 	ChatLeft struct {
-		Chat  int
-		Agent string
+		Chat  int    `json:"chat"`
+		Agent string `json:"agent"`
 	}
 	ChatEnded struct {
-		Chat     int
-		Duration time.Duration
-		Cause    Cause
+		Chat     int      `json:"chat"`
+		Duration Duration `json:"duration"`
+		Cause    Cause    `json:"cause"`
 	}
 	// ChatSaid, Proposed, AgreedTo and Rejected go to the members of a chat.
 	ChatSaid struct {
-		Chat        int
-		Agent, Text string
+		Chat  int    `json:"chat"`
+		Agent string `json:"agent"`
+		Text  string `json:"text"`
 	}
 	Proposed struct {
-		Chat, Proposal int
-		Agent          string
-		Counter        bool
-		Legs           []Leg
+		Chat     int    `json:"chat"`
+		Proposal int    `json:"proposal"`
+		Agent    string `json:"agent"`
+		Counter  bool   `json:"counter"`
+		Legs     []Leg  `json:"legs"`
 	}
 	AgreedTo struct {
-		Chat, Proposal int
-		Agent          string
+		Chat     int    `json:"chat"`
+		Proposal int    `json:"proposal"`
+		Agent    string `json:"agent"`
 	}
 	Rejected struct {
-		Chat, Proposal int
-		Agent          string
+		Chat     int    `json:"chat"`
+		Proposal int    `json:"proposal"`
+		Agent    string `json:"agent"`
 	}
 	// Update goes to the members of a chat after a trade that moved the price.
 	Update struct {
-		Chat   int
-		Token  Token
-		Was    Price
-		Now    Price
-		Trades int
+		Chat   int   `json:"chat"`
+		Token  Token `json:"token"`
+		Was    Price `json:"was"`
+		Now    Price `json:"now"`
+		Trades int   `json:"trades"`
 	}
 	// Tentative and Voided go to the parties of an agreement.
 	Tentative struct {
-		Agreement Agreement
+		Agreement Agreement `json:"agreement"`
 	}
 	Voided struct {
-		Agreement int
-		Cause     Cause
-		By        string
+		Agreement int    `json:"agreement"`
+		Cause     Cause  `json:"cause"`
+		By        string `json:"by"`
 	}
 	// Reviewed is an agent's state before it finalizes.
-	Reviewed struct{ Review Review }
+	Reviewed struct {
+		Review Review `json:"review"`
+	}
 	// Traded is public.
 	Traded struct {
-		Agreement int
-		Legs      []Leg
+		Agreement int   `json:"agreement"`
+		Legs      []Leg `json:"legs"`
 		// Price is the price of YES after the trade.
-		Price Price
+		Price Price `json:"price"`
 	}
 	// Closed ends the trading. Resolved pays the tokens.
 	Closed   struct{}
-	Resolved struct{ Outcome Outcome }
+	Resolved struct {
+		Outcome Outcome `json:"outcome"`
+		// Seed is the seed of the speaking order, in lower-case hexadecimal digits.
+		Seed string `json:"seed"`
+	}
 )
-
-func (Joined) isFact()          {}
-func (Connected) isFact()       {}
-func (Left) isFact()            {}
-func (Stated) isFact()          {}
-func (Changed) isFact()         {}
-func (Turn) isFact()            {}
-func (Passed) isFact()          {}
-func (Said) isFact()            {}
-func (Invited) isFact()         {}
-func (InvitationEnded) isFact() {}
-func (ChatBegan) isFact()       {}
-func (ChatJoined) isFact()      {}
-func (ChatLeft) isFact()        {}
-func (ChatEnded) isFact()       {}
-func (ChatSaid) isFact()        {}
-func (Proposed) isFact()        {}
-func (AgreedTo) isFact()        {}
-func (Rejected) isFact()        {}
-func (Update) isFact()          {}
-func (Tentative) isFact()       {}
-func (Voided) isFact()          {}
-func (Reviewed) isFact()        {}
-func (Traded) isFact()          {}
-func (Closed) isFact()          {}
-func (Resolved) isFact()        {}
 
 // Cause is why a chat or an agreement has ended.
 type Cause string

@@ -10,7 +10,8 @@ import (
 func Example() {
 	opens := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	market, err := arena.New(arena.Config{
-		Market: "likes", Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Grant: 100 * arena.SetPrice,
+		Market: "likes", Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Operator: "operator",
+		Resolver: "resolver", Grant: 100 * arena.SetPrice,
 	})
 	if err != nil {
 		fmt.Println(err)

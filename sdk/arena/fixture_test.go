@@ -23,7 +23,8 @@ type pit struct {
 // newPit opens a market in which agents have joined, each with 100.00.
 func newPit(t require.TestingT, agents ...string) *pit {
 	m, err := New(Config{
-		Market: "m", Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Grant: 100 * SetPrice,
+		Market: "m", Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Operator: "operator",
+		Resolver: "resolver", Grant: 100 * SetPrice,
 	})
 	require.NoError(t, err)
 	p := &pit{t: t, m: m, now: opens}
@@ -33,9 +34,9 @@ func newPit(t require.TestingT, agents ...string) *pit {
 	return p
 }
 
-// do applies an action that must be allowed.
+// do applies an action that must be allowed, of an agent that has seen all its events.
 func (p *pit) do(agent string, action Action) []Event {
-	events, err := p.m.Apply(Input{At: p.now, Agent: agent, Action: action})
+	events, err := p.m.Apply(Input{At: p.now, Agent: agent, Seen: p.m.Shown(agent), Action: action})
 	require.NoError(p.t, err)
 	p.events = append(p.events, events...)
 	return events
@@ -43,7 +44,7 @@ func (p *pit) do(agent string, action Action) []Event {
 
 // refused applies an action that must be refused.
 func (p *pit) refused(code Code, agent string, action Action) {
-	events, err := p.m.Apply(Input{At: p.now, Agent: agent, Action: action})
+	events, err := p.m.Apply(Input{At: p.now, Agent: agent, Seen: p.m.Shown(agent), Action: action})
 	p.events = append(p.events, events...)
 	var refusal *Refusal
 	require.True(p.t, errors.As(err, &refusal), "%v", err)
@@ -69,7 +70,7 @@ func (p *pit) talk(agents ...string) int {
 // deal lets the first agent sell tokens to the second one, tentatively, and returns the number of the agreement.
 func (p *pit) deal(seller, buyer string, price Price, quantity Quantity) int {
 	chat := p.talk(seller, buyer)
-	p.do(seller, Propose{Chat: chat, Legs: []Leg{{Seller: seller, Buyer: buyer, Token: Yes, Price: price, Quantity: quantity}}})
+	p.do(seller, Propose{chat, []Leg{{Seller: seller, Buyer: buyer, Token: Yes, Price: price, Quantity: quantity}}})
 	p.pass(time.Second)
 	p.do(buyer, Agree{Chat: chat, Proposal: 1})
 	return len(p.m.agreements)

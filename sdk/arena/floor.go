@@ -20,7 +20,7 @@ type floor struct {
 // wake schedules the next turn if none is.
 func (f *floor) wake(now time.Time, config Config) {
 	if f.speaker == "" && f.next.IsZero() {
-		f.next = now.Add(config.Pace)
+		f.next = config.Pace.after(now)
 	}
 }
 
@@ -51,12 +51,12 @@ func (m *Market) turnFloor() {
 		skip = m.agents[f.speaker].absence != ""
 	}
 	m.agents[f.speaker].mentioned = false
-	f.until = m.now.Add(m.config.FloorTurn)
+	f.until = m.config.FloorTurn.after(m.now)
 	m.emit(Turn{Agent: f.speaker, Until: f.until})
 }
 
 func (m *Market) endFloorTurn() {
-	m.floor.speaker, m.floor.next = "", m.now.Add(m.config.Pace)
+	m.floor.speaker, m.floor.next = "", m.config.Pace.after(m.now)
 }
 
 // The weights of the speaking order.

@@ -7,90 +7,113 @@ import "time"
 type Input struct {
 	// At is the operator's time. It is not before the time of the latest input.
 	At time.Time
-	// Agent is the id of the agent that acts.
+	// Agent is the id of the agent that acts, or of the market's operator or resolver.
 	Agent string
+	// Seen is the number of the latest event that the agent had seen; see [Market.Shown].
+	Seen uint64
 	// Action is what happens. If nil, only the time passes.
 	Action Action
 }
 
 // Action is one of the types below.
-type Action interface{ isAction() }
+type Action interface {
+	// Kind is the action's name in messages.
+	Kind() string
+}
 
 type (
 	// Join adds the agent to the market, with the market's grant.
-	Join struct{ Name string }
+	Join struct {
+		Name string `json:"name"`
+	}
 	// Connect returns an agent to the floor that was unresponsive.
 	Connect struct{}
 	// Leave ends the agent's trading in the market. It keeps its money and tokens.
 	Leave struct{}
 	// State replaces the agent's interest.
-	State struct{ Interest Interest }
+	State struct {
+		Interest Interest `json:"interest"`
+	}
 	// Split buys complete sets, and Merge returns them.
-	Split struct{ Sets Quantity }
-	Merge struct{ Sets Quantity }
+	Split struct {
+		Sets Quantity `json:"sets"`
+	}
+	Merge struct {
+		Sets Quantity `json:"sets"`
+	}
 	// Say speaks on the floor, in the agent's turn. Mentions are the agents that it addresses. Want, if not nil, is a
 	// request that others can filter by.
 	Say struct {
-		Text     string
-		Mentions []string
-		Want     *Want
+		Text     string   `json:"text,omitempty"`
+		Mentions []string `json:"mentions,omitempty"`
+		Want     *Want    `json:"want,omitempty"`
 	}
 	// Pass ends the agent's turn on the floor.
 	Pass struct{}
 	// Invite starts a side chat with 1 to 4 others.
-	Invite struct{ Agents []string }
+	Invite struct {
+		Agents []string `json:"agents"`
+	}
 	// AcceptInvitation enters a side chat, DeclineInvitation does not.
-	AcceptInvitation  struct{ Chat int }
-	DeclineInvitation struct{ Chat int }
+	AcceptInvitation struct {
+		Chat int `json:"chat"`
+	}
+	DeclineInvitation struct {
+		Chat int `json:"chat"`
+	}
 	// Chat speaks in a side chat, in the agent's turn, as do Propose, Counter, Agree and Reject.
 	Chat struct {
-		Chat int
-		Text string
+		Chat int    `json:"chat"`
+		Text string `json:"text"`
 	}
 	// Propose makes an offer, Counter replaces the standing one. The legs are one sale, or a chain in which each buyer
 	// sells in the next leg. All sellers and buyers are its parties.
 	Propose struct {
-		Chat int
-		Legs []Leg
+		Chat int   `json:"chat"`
+		Legs []Leg `json:"legs"`
 	}
 	Counter struct {
-		Chat, Proposal int
-		Legs           []Leg
+		Chat     int   `json:"chat"`
+		Proposal int   `json:"proposal"`
+		Legs     []Leg `json:"legs"`
 	}
 	// Agree accepts the standing proposal. Once all parties have, the agreement is tentative.
-	Agree struct{ Chat, Proposal int }
+	Agree struct {
+		Chat     int `json:"chat"`
+		Proposal int `json:"proposal"`
+	}
 	// Reject refuses the standing proposal and leaves the chat.
-	Reject struct{ Chat, Proposal int }
+	Reject struct {
+		Chat     int `json:"chat"`
+		Proposal int `json:"proposal"`
+	}
 	// LeaveChat leaves a side chat, at any time.
-	LeaveChat struct{ Chat int }
+	LeaveChat struct {
+		Chat int `json:"chat"`
+	}
 	// Finalize executes a tentative agreement. Review is the number of the agent's latest review.
-	Finalize struct{ Agreement, Review int }
+	Finalize struct {
+		Agreement int `json:"agreement"`
+		Review    int `json:"review"`
+	}
 	// Cancel voids a tentative agreement.
-	Cancel struct{ Agreement int }
+	Cancel struct {
+		Agreement int `json:"agreement"`
+	}
+	// Deposit adds money of an agent to the market, and Withdraw takes it out. Only the operator can do so.
+	Deposit struct {
+		Agent  string `json:"agent"`
+		Amount Money  `json:"amount"`
+	}
+	Withdraw struct {
+		Agent  string `json:"agent"`
+		Amount Money  `json:"amount"`
+	}
 	// Resolve is the resolver's decision after the market has closed.
-	Resolve struct{ Outcome Outcome }
+	Resolve struct {
+		Outcome Outcome `json:"outcome"`
+	}
 )
-
-func (Join) isAction()              {}
-func (Connect) isAction()           {}
-func (Leave) isAction()             {}
-func (State) isAction()             {}
-func (Split) isAction()             {}
-func (Merge) isAction()             {}
-func (Say) isAction()               {}
-func (Pass) isAction()              {}
-func (Invite) isAction()            {}
-func (AcceptInvitation) isAction()  {}
-func (DeclineInvitation) isAction() {}
-func (Chat) isAction()              {}
-func (Propose) isAction()           {}
-func (Counter) isAction()           {}
-func (Agree) isAction()             {}
-func (Reject) isAction()            {}
-func (LeaveChat) isAction()         {}
-func (Finalize) isAction()          {}
-func (Cancel) isAction()            {}
-func (Resolve) isAction()           {}
 
 // Side is a side of a trade.
 type Side string

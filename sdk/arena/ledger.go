@@ -74,6 +74,18 @@ func (l *Ledger) deposit(agent string, amount Money) error {
 	return nil
 }
 
+// withdraw returns money of an agent to its owner.
+func (l *Ledger) withdraw(agent string, amount Money) error {
+	h := l.holdings[agent]
+	if h.Money < amount {
+		return refuse(CodeFunds, "%s needed, %s available", amount, h.Money)
+	}
+	h.Money -= amount
+	l.deposited -= amount
+	l.holdings[agent] = h
+	return nil
+}
+
 // split buys complete sets for their collateral.
 func (l *Ledger) split(agent string, sets Quantity) error {
 	h := l.holdings[agent]

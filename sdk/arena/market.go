@@ -2,6 +2,7 @@ package arena
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"time"
@@ -39,6 +40,8 @@ type Market struct {
 	// events are those of the current input, and review the agents whose review they change.
 	events []Event
 	review map[string]bool
+	// public is the number of public events.
+	public uint64
 }
 
 // New returns a market at its opening.
@@ -69,7 +72,7 @@ func (m *Market) Apply(in Input) (events []Event, err error) {
 	m.advance(in.At)
 	m.now = in.At
 	if in.Action != nil {
-		if err = m.act(in.Agent, in.Action); err == nil {
+		if err = m.act(in); err == nil {
 			m.sendReviews()
 		}
 	}
@@ -80,10 +83,18 @@ func (m *Market) Apply(in Input) (events []Event, err error) {
 }
 
 // act checks an action completely before it changes anything.
-func (m *Market) act(id string, action Action) error {
+func (m *Market) act(in Input) error {
+	id, action := in.Agent, in.Action
 	switch action := action.(type) {
 	case Resolve:
+		if id != m.config.Resolver {
+			return refuse(CodeParty, "only the resolver resolves")
+		}
 		return m.resolve(action)
+	case Deposit:
+		return m.transfer(id, m.ledger.deposit, action.Agent, action.Amount)
+	case Withdraw:
+		return m.transfer(id, m.ledger.withdraw, action.Agent, action.Amount)
 	case Join:
 		return m.join(id, action)
 	}
@@ -94,6 +105,10 @@ func (m *Market) act(id string, action Action) error {
 	case m.phase != PhaseOpen:
 		return refuse(CodeClosed, "the market is closed")
 	}
+	if in.Seen > m.shown(a) {
+		return refuse(CodeChanged, "seen: the agent had not so many events")
+	}
+	a.seen = in.Seen
 	if _, is := action.(Connect); is {
 		return m.connect(a)
 	}
@@ -143,8 +158,25 @@ func (m *Market) act(id string, action Action) error {
 
 // emit adds an event for agents, or for all if there are none.
 func (m *Market) emit(fact Fact, to ...string) {
+	if len(to) == 0 {
+		m.public++
+	}
+	for _, id := range to {
+		m.agents[id].private++
+	}
 	m.events = append(m.events, Event{At: m.now, To: slices.Sorted(slices.Values(to)), Fact: fact})
 }
+
+// Shown returns the number of events that an agent has got since it joined, its own joining included. The n-th one has
+// the number n.
+func (m *Market) Shown(agent string) uint64 {
+	if a := m.agents[agent]; a != nil {
+		return m.shown(a)
+	}
+	return 0
+}
+
+func (m *Market) shown(a *agent) uint64 { return m.public - a.before + a.private }
 
 // touch marks agents whose money, tokens or agreements have changed.
 func (m *Market) touch(agents ...string) {
@@ -168,7 +200,10 @@ func (m *Market) resolve(action Resolve) error {
 func (m *Market) payOut(outcome Outcome) {
 	m.phase = PhaseResolved
 	m.ledger.pay(outcome)
-	m.emit(Resolved{outcome})
+	m.emit(Resolved{Outcome: outcome, Seed: hex.EncodeToString(m.config.Seed[:])})
+	for _, a := range m.order {
+		m.emitHolding(a.id)
+	}
 }
 
 // close ends the trading: all side chats end, and all tentative agreements are void.

@@ -47,7 +47,7 @@ func (m *Market) standing(a *agent, chat, number int) (*chat, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case c.standing == nil || c.standing.number != number:
+	case c.standing == nil || c.standing.number != number || a.seen < c.standing.shown[a.id]:
 		return nil, refuse(CodeChanged, "proposal: not the standing one")
 	}
 	return c, nil
@@ -68,8 +68,13 @@ func (m *Market) offer(a *agent, c *chat, legs []Leg, isCounter bool) error {
 		}
 	}
 	c.proposals++
-	c.standing = &proposal{number: c.proposals, legs: slices.Clone(legs), parties: parties, agreed: []string{a.id}}
-	m.emit(Proposed{Chat: c.id, Proposal: c.proposals, Agent: a.id, Counter: isCounter, Legs: c.standing.legs}, c.members...)
+	c.standing = &proposal{
+		number: c.proposals, legs: slices.Clone(legs), parties: parties, agreed: []string{a.id}, shown: map[string]uint64{},
+	}
+	m.emitInChat(c, Proposed{Chat: c.id, Proposal: c.proposals, Agent: a.id, Counter: isCounter, Legs: c.standing.legs})
+	for _, id := range c.members {
+		c.standing.shown[id] = m.shown(m.agents[id])
+	}
 	m.setTurn(c, c.turn+1)
 	return nil
 }
@@ -85,7 +90,7 @@ func (m *Market) agree(a *agent, action Agree) error {
 		return refuse(CodeParty, "proposal: the agent has agreed")
 	}
 	c.standing.agreed = append(c.standing.agreed, a.id)
-	m.emit(AgreedTo{Chat: c.id, Proposal: action.Proposal, Agent: a.id}, c.members...)
+	m.emitInChat(c, AgreedTo{Chat: c.id, Proposal: action.Proposal, Agent: a.id})
 	if len(c.standing.agreed) < len(c.standing.parties) {
 		m.setTurn(c, c.turn+1)
 		return nil
@@ -101,7 +106,7 @@ func (m *Market) reject(a *agent, action Reject) error {
 	if err != nil {
 		return err
 	}
-	m.emit(Rejected{Chat: c.id, Proposal: action.Proposal, Agent: a.id}, c.members...)
+	m.emitInChat(c, Rejected{Chat: c.id, Proposal: action.Proposal, Agent: a.id})
 	c.standing = nil
 	m.removeFromChat(c, a.id, CauseRejected)
 	return nil

@@ -32,7 +32,7 @@ func actions(m *Market) *rapid.Generator[Action] {
 			AcceptInvitation{m.chatCount}, DeclineInvitation{chat}, Chat{Chat: chat, Text: "psst"}, Propose{chat, legs},
 			Counter{chat, standing, legs}, Agree{chat, standing}, Agree{chat, standing}, Reject{chat, standing}, LeaveChat{chat},
 			Finalize{number(len(m.agreements)), number(5)}, Finalize{len(m.agreements), number(2)}, Cancel{number(len(m.agreements))},
-			Resolve{OutcomeVoid},
+			Resolve{OutcomeVoid}, Deposit{agent(), Money(quantity)}, Withdraw{agent(), Money(quantity)},
 		}).Draw(t, "action")
 	})
 }
@@ -65,7 +65,7 @@ func TestRandomMarketsReplayAndEnd(t *testing.T) {
 			accepted = append(accepted, Input{At: opens, Agent: agent, Action: Join{Name: agent}})
 		}
 		apply := func(agent string, action Action) {
-			in := Input{At: p.now, Agent: agent, Action: action}
+			in := Input{At: p.now, Agent: agent, Seen: p.m.Shown(agent), Action: action}
 			members := map[int][]string{}
 			for id, c := range p.m.chats {
 				members[id] = c.everyone()
@@ -107,6 +107,9 @@ func TestRandomMarketsReplayAndEnd(t *testing.T) {
 			if c := p.m.chats[p.m.chatCount]; c != nil && rapid.Bool().Draw(t, "in turn") {
 				agent = c.members[c.turn]
 			}
+			if rapid.IntRange(0, 19).Draw(t, "official") == 0 {
+				agent = rapid.SampledFrom([]string{"operator", "resolver"}).Draw(t, "who")
+			}
 			apply(agent, action)
 		}
 		traded += len(factsOf[Traded](p.events))
@@ -132,6 +135,9 @@ func TestRandomMarketsReplayAndEnd(t *testing.T) {
 		again.now = p.now
 		again.do("", nil)
 		require.Equal(t, p.events, again.events)
+		for i, agent := range crowd {
+			require.EqualValues(t, len(seenBy(agent, p.events))-i, p.m.Shown(agent), "it did not see who joined before")
+		}
 	})
 	require.NotZero(t, traded, "no random market had a trade")
 }

@@ -167,3 +167,60 @@ func TestAgentsJoinOnceAndInTime(t *testing.T) {
 	p.now = p.now.Add(time.Hour + 1)
 	p.refused(CodeClosed, "b", Join{Name: "b"})
 }
+
+func TestOnlyOperatorMovesMoneyAndOnlyResolverResolves(t *testing.T) {
+	p := newPit(t, "a")
+	p.refused(CodeParty, "a", Deposit{"a", 1})
+	p.refused(CodeParty, "a", Withdraw{"a", 1})
+	p.refused(CodeUnknown, "operator", Deposit{"b", 1})
+	p.refused(CodeMalformed, "operator", Deposit{"a", 0})
+	p.refused(CodeFunds, "operator", Withdraw{"a", 100*SetPrice + 1})
+	p.refused(CodeLimit, "operator", Deposit{"a", MaxMoney})
+	p.do("operator", Deposit{"a", 20 * SetPrice})
+	p.do("operator", Withdraw{"a", 50 * SetPrice})
+	require.Equal(t, Changed{"a", Holding{Money: 70 * SetPrice}}, last[Changed](t, seenBy("a", p.events)))
+	p.pass(time.Hour)
+	for _, other := range []string{"", "a", "operator"} {
+		p.refused(CodeParty, other, Resolve{OutcomeYes})
+	}
+	p.do("resolver", Resolve{OutcomeYes})
+	p.do("operator", Withdraw{"a", 70 * SetPrice})
+}
+
+func TestActionOnEventsThatTheAgentHasNotSeen(t *testing.T) {
+	p := newPit(t, "a", "b")
+	p.do("a", Split{Sets: 50})
+	chat := p.talk("a", "b")
+	before := p.m.Shown("b")
+	p.do("a", Propose{chat, []Leg{{Seller: "a", Buyer: "b", Token: Yes, Price: 50, Quantity: 10}}})
+	p.pass(time.Second)
+	as := func(seen uint64, action Action) error {
+		_, err := p.m.Apply(Input{At: p.now, Agent: "b", Seen: seen, Action: action})
+		return err
+	}
+	require.ErrorContains(t, as(before, Agree{chat, 1}), string(CodeChanged), "the proposal came later")
+	require.ErrorContains(t, as(p.m.Shown("b")+1, Agree{chat, 1}), string(CodeChanged), "no such event")
+	require.NoError(t, as(before+1, Agree{chat, 1}))
+	seen := p.m.Shown("b")
+	require.ErrorContains(t, as(seen-1, Finalize{1, 1}), string(CodeChanged), "the review is the latest event")
+	require.NoError(t, as(seen, Finalize{1, 1}))
+}
+
+func TestMemberThatJoinsLaterGetsTheChatSoFar(t *testing.T) {
+	p := newPit(t, "a", "b", "c")
+	p.do("a", Split{Sets: 50})
+	p.do("a", Invite{Agents: []string{"b", "c"}})
+	p.do("b", AcceptInvitation{1})
+	p.pass(time.Second)
+	p.do("a", Chat{1, "0.50 for ten?"})
+	p.pass(time.Second)
+	offer := []Leg{{Seller: "a", Buyer: "c", Token: Yes, Price: 50, Quantity: 10}, {Seller: "c", Buyer: "b", Token: Yes, Price: 55, Quantity: 10}}
+	p.refused(CodeParty, "b", Propose{1, offer})
+	offer = offer[:1]
+	offer[0].Buyer = "b"
+	p.do("b", Propose{1, offer})
+	events := seenBy("c", p.do("c", AcceptInvitation{1}))
+	require.Equal(t, []ChatSaid{{1, "a", "0.50 for ten?"}}, factsOf[ChatSaid](events))
+	require.Equal(t, []Proposed{{Chat: 1, Proposal: 1, Agent: "b", Legs: offer}}, factsOf[Proposed](events))
+	require.Empty(t, factsOf[ChatSaid](seenBy("a", p.do("", nil))))
+}

@@ -43,7 +43,7 @@ func (m *Market) Due() time.Time { return m.first().at }
 func (m *Market) timers(call func(timer)) {
 	switch m.phase {
 	case PhaseClosed:
-		call(timer{m.config.Closes.Add(m.config.ResolveWithin), func() { m.payOut(OutcomeVoid) }})
+		call(timer{m.config.ResolveWithin.after(m.config.Closes), func() { m.payOut(OutcomeVoid) }})
 		return
 	case PhaseResolved:
 		return
@@ -76,7 +76,7 @@ func (m *Market) chatTimers(c *chat, call func(timer)) {
 	if c.began.IsZero() {
 		return
 	}
-	call(timer{c.began.Add(m.config.ChatTime), func() { m.endChat(c, CauseTime) }})
+	call(timer{m.config.ChatTime.after(c.began), func() { m.endChat(c, CauseTime) }})
 	speaker := c.members[c.turn]
 	if !c.turnShown {
 		call(timer{c.turnFrom, func() {
