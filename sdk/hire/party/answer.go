@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
 // The reason codes of the runtime's own rejections.
@@ -18,6 +19,8 @@ const (
 	CodeLimits = "limits"
 	// CodePrice: the price is no amount of a token in which the agent deals.
 	CodePrice = "bad_price"
+	// CodeUnsettleable: the terms cannot be settled on chain. The note explains it.
+	CodeUnsettleable = "unsettleable"
 )
 
 // mostInvalid is the number of invalid moves at a state after which the runtime rejects.
@@ -32,17 +35,31 @@ func (t *tracked) answer(ctx context.Context) error {
 			return nil
 		}
 		return t.send(ctx, t.runtime.capability(c.reply()))
-	case c.state.Phase == hire.PhaseContracted:
-		// The other side has accepted the agent's own offer.
-		return t.send(ctx, &hire.Accept{Reply: c.reply(), Terms: c.state.Terms})
 	case c.refusal != nil:
 		return t.send(ctx, &hire.Reject{Reply: c.reply(), Code: CodePrice})
+	}
+	if err := t.identify(ctx); err != nil {
+		return err
+	}
+	if c.state.Phase == hire.PhaseContracted {
+		return t.confirm(ctx)
 	}
 	payload, changed := t.decision(ctx)
 	if changed || ctx.Err() != nil {
 		return nil
 	}
 	return t.send(ctx, payload)
+}
+
+// confirm signs the second acceptance: the other side has accepted the agent's own offer. If the terms can no longer
+// be settled, confirm sends nothing, and the deal is abandoned: a rejection is impossible after an acceptance.
+func (t *tracked) confirm(ctx context.Context) error {
+	c := &t.conversation
+	if c.withheld = c.settleable(c.state.Terms, time.Now()); c.withheld != nil {
+		t.runtime.report(c.id, fmt.Errorf("party: not accepted: %w", c.withheld))
+		return nil
+	}
+	return t.send(ctx, &hire.Accept{Reply: c.reply(), Terms: c.state.Terms})
 }
 
 // decision returns the message of the agent's decision, or of a rejection if there is none in time. changed reports
@@ -76,11 +93,15 @@ func (t *tracked) decision(ctx context.Context) (_ hire.Payload, changed bool) {
 		r.report(c.id, invalid)
 		count++
 	}
-	code := CodeLimits
-	if limited.Err() != nil {
-		code = CodeUnavailable
+	reject := &hire.Reject{Reply: c.reply(), Code: CodeLimits}
+	terms := new(escrow.TermsError)
+	switch {
+	case limited.Err() != nil:
+		reject.Code = CodeUnavailable
+	case errors.As(invalid, &terms):
+		reject.Code, reject.Note = CodeUnsettleable, hire.NewText(terms.Error())
 	}
-	return &hire.Reject{Reply: c.reply(), Code: code}, false
+	return reject, false
 }
 
 func payloadOf(c *conversation, turn Turn, move Move, now time.Time) (hire.Payload, error) {

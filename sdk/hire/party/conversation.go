@@ -21,6 +21,10 @@ type conversation struct {
 	offers  []Offer
 	refusal error
 	text    Text
+	// parties are the keys of both sides; nil if the agent settles nothing on chain.
+	parties *parties
+	// withheld is the reason why the agent does not sign the second acceptance; nil if it signs.
+	withheld error
 	// deals are the deals with both accepts, the oldest first.
 	deals []deal
 }
@@ -47,7 +51,7 @@ func (c *conversation) apply(m *hire.Message, at time.Time) error {
 		c.deals[len(c.deals)-1].hasContract = true // Next has found both accepts
 		return nil
 	}
-	c.latest = m
+	c.latest, c.withheld = m, nil
 	by := c.sideOf(m)
 	switch content := m.Payload().(type) {
 	case *hire.Proposal:
@@ -106,7 +110,7 @@ func (c *conversation) isMine(now time.Time) bool {
 	case hire.PhaseNegotiating:
 		return true
 	case hire.PhaseContracted:
-		return !c.isComplete()
+		return !c.isComplete() && c.withheld == nil
 	case hire.PhaseIdle, hire.PhaseDeclined:
 		return c.latest.Payload().Type() == hire.TypeInquiry
 	}
@@ -130,7 +134,7 @@ func (c *conversation) turn(limits Limits, now time.Time, invalid error) Turn {
 		Offers: slices.Clone(c.offers), Due: c.state.Due, Invalid: invalid, Limits: limits, Text: c.text,
 	}
 	if standing, stands := t.Standing(); stands {
-		t.Refused = limits.allow(c.role, c.asset, standing, now)
+		t.Refused = c.allow(limits, c.asset, standing, now)
 	}
 	return t
 }

@@ -14,8 +14,9 @@
 // # Limits
 //
 // [Limits] are required. The runtime signs no offer and no acceptance beyond them, and no negotiation on chain that
-// differs from the accepted terms. A move beyond them is an [*InvalidMove]: the function is called once more, and
-// then the deal is rejected.
+// differs from the accepted terms. With a [Chain], it signs no terms that cannot be settled either: see
+// [escrow.Settleable]. Any other move is an [*InvalidMove]: the function is called once more, and then the deal is
+// rejected.
 //
 // # Text
 //

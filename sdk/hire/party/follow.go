@@ -202,7 +202,7 @@ func (t *tracked) settle(ctx context.Context, now time.Time) (over bool) {
 		if c.state.Deal == 0 {
 			return c.role == hire.RoleWorker || c.latest == nil // a seeker waits for the capability
 		}
-		result.Outcome = Abandoned
+		result.Outcome, result.Err = Abandoned, c.withheld
 	}
 	if t.reported < c.state.Deal {
 		t.reported = c.state.Deal

@@ -42,8 +42,8 @@ type Reject struct {
 	Note string
 }
 
-// InvalidMove reports a move that was not made: it is beyond the limits ([ErrBeyondLimit]), or does not fit the
-// state.
+// InvalidMove reports a move that was not made: it exceeds the limits ([ErrBeyondLimit]), its terms cannot be settled
+// on chain (an error of [escrow.Settleable]), or it does not fit the state.
 type InvalidMove struct {
 	// Move is the move; nil if there was none.
 	Move Move
@@ -72,7 +72,7 @@ func (Accept) payload(c *conversation, turn Turn, now time.Time) (hire.Payload, 
 	if !stands {
 		return nil, errNoStanding
 	}
-	if err := turn.Limits.allow(turn.Role, turn.Asset, standing, now); err != nil {
+	if err := c.allow(turn.Limits, turn.Asset, standing, now); err != nil {
 		return nil, err
 	}
 	return &hire.Accept{Reply: c.reply(), Terms: c.state.Terms}, nil
@@ -86,7 +86,7 @@ func (p Propose) payload(c *conversation, turn Turn, now time.Time) (hire.Payloa
 	if !p.Deadline.IsZero() {
 		offer.Deadline = p.Deadline.Truncate(time.Second)
 	}
-	if err := turn.Limits.allow(turn.Role, turn.Asset, offer, now); err != nil {
+	if err := c.allow(turn.Limits, turn.Asset, offer, now); err != nil {
 		return nil, err
 	}
 	return c.offer(turn.Role, turn.Asset, offer), nil

@@ -58,6 +58,7 @@ type Result struct {
 	Paid   uint64
 	// Delivery is the result that a seeker has reviewed; nil if it has not.
 	Delivery *Delivery
-	// Err is the reason of an unsettled agreement. It can be nil.
+	// Err is the reason of an unsettled agreement, or of a deal that the agent itself has not proposed or accepted. It
+	// can be nil.
 	Err error
 }

@@ -162,7 +162,15 @@ func (t *tracked) begin(ctx context.Context, now time.Time) error {
 		})
 		return nil
 	case c.latest == nil, phase == hire.PhaseIdle:
+		if err := t.identify(ctx); err != nil {
+			return err
+		}
 		proposal, err := t.runtime.proposal(*request, now)
+		if err == nil {
+			err = c.settleable(hire.Terms{
+				Price: proposal.Budget, Deadline: proposal.Deadline, Arbiter: proposal.Arbiter,
+			}, now)
+		}
 		if err != nil {
 			t.done()
 			t.runtime.ended(Result{

@@ -154,15 +154,11 @@ func isFinal(err error) bool {
 
 // agreementOf returns the agreement of a deal.
 func (s *settler) agreementOf(ctx context.Context, contract Contract, d deal) (*agreement, error) {
-	counterpart, err := s.runtime.Resolver.Resolve(ctx, contract.Counterpart)
+	keys, err := s.runtime.parties(ctx, contract.Counterpart)
 	if err != nil {
 		return nil, err
 	}
-	seeker, worker := s.runtime.public(), counterpart.Key
-	if s.runtime.role == hire.RoleWorker {
-		seeker, worker = worker, seeker
-	}
-	terms, err := escrow.Of(d.state, seeker, worker, s.runtime.Assets)
+	terms, err := escrow.Of(d.state, keys.seeker, keys.worker, s.runtime.Assets)
 	if err == nil {
 		contract.Negotiation, err = terms.Address()
 	}

@@ -47,7 +47,8 @@ type Turn struct {
 	Asset hire.Asset
 	// Offers are the offers of the deal, the oldest first. There is at least one: the proposal.
 	Offers []Offer
-	// Refused is the reason why the agent's limits do not allow it to accept the standing offer; nil if they do.
+	// Refused is the reason why the agent must not accept the standing offer: its limits, or terms that cannot be
+	// settled on chain. It is nil if the agent may accept.
 	Refused error
 	// Due is the time until which the other side waits. A decision must arrive before.
 	Due time.Time
