@@ -126,8 +126,9 @@ func (o *askOptions) ask(ctx context.Context, origin string, changed func(flag s
 	o.transcript = &transcript{out: o.Stdout, json: o.JSON, self: self, name: "seeker"}
 	b.decided = o.transcript.decision
 	config.Observe, config.Acted, config.Logger = o.transcript.message, o.transcript.act, o.Logger(slog.LevelWarn)
+	config.Patience = time.Duration(o.patience)
 	seeker, err := party.NewSeeker(party.Seeker{
-		Config: config, Patience: time.Duration(o.patience), Decide: o.answering(b.player.Decide), Review: o.reviewed,
+		Config: config, Decide: o.answering(b.player.Decide), Review: o.reviewed,
 	})
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func mcpCommand(s *session.Session, version string) *cobra.Command {
 	flags.StringVar(&o.worker, "worker", "", "id of the worker, if it is not the home's own (seeker; default: ORIGIN)")
 	flags.StringArrayVar(&o.skills, "skill", nil, "name of what the worker does; can be repeated (worker)")
 	flags.StringVar(&o.out, "out", ".", "folder for deliveries (seeker)")
-	flags.Var(&o.patience, "patience", "longest timeout of the home: an accepted price binds you for as long (seeker)")
+	flags.Var(&o.patience, "patience", "longest timeout of the home: an accepted price binds you for as long (not your own home)")
 	command.Choices(cmd, "role", string(hire.RoleSeeker), string(hire.RoleWorker))
 	command.Required(cmd, "role", "arbiter")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, arguments []string) error {
@@ -131,7 +131,7 @@ func (o *mcpOptions) serve(ctx context.Context, origin, version string) error {
 		return path, os.WriteFile(path, content, 0o600)
 	})
 	config.Observe, config.Failed, config.Ended = desk.Observe, desk.Failed, desk.Ended
-	config.Logger = o.Logger(slog.LevelInfo)
+	config.Patience, config.Logger = time.Duration(o.patience), o.Logger(slog.LevelInfo)
 	config.Acted = func(act agent.Act) {
 		config.Logger.Info("on chain", "action", act.Name, "negotiation", act.Before.Address.String())
 	}
@@ -147,7 +147,7 @@ func (o *mcpOptions) run(
 	var request party.Request
 	if hire.Role(o.role) == hire.RoleSeeker {
 		seeker, err := party.NewSeeker(party.Seeker{
-			Config: config, Patience: time.Duration(o.patience), Decide: desk.Decide, Review: desk.Review,
+			Config: config, Decide: desk.Decide, Review: desk.Review,
 		})
 		if err != nil {
 			return err

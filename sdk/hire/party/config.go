@@ -29,6 +29,10 @@ type Config struct {
 	// Chain settles the agreements. If nil, agreements end with both accepts.
 	Chain *Chain
 
+	// Patience limits the timeouts of the home, so that an accepted price does not bind the agent for long. If zero,
+	// [DefaultPatience] is used. It does not limit a worker's own home, which is a [hire.Home] with its agent's id as
+	// origin.
+	Patience time.Duration
 	// Margin is the time before [Turn].Due at which the runtime rejects if a function has not decided. If zero, 5
 	// seconds are used, and at most half of the time to decide.
 	Margin time.Duration
@@ -54,7 +58,7 @@ type Chain struct {
 	Wallet haggle.Signer
 }
 
-// DefaultPatience is the default of [Seeker].Patience.
+// DefaultPatience is the default of [Config].Patience.
 const DefaultPatience = 10 * time.Minute
 
 // DefaultMargin is the default of [Config].Margin.
@@ -68,6 +72,8 @@ func (c Config) withDefaults(role hire.Role) (Config, error) {
 		return c, errors.New("party: Resolver not set")
 	case len(c.Assets) == 0:
 		return c, errors.New("party: Assets not set: list the tokens of prices")
+	case c.Patience < 0:
+		return c, errors.New("party: Patience must not be negative")
 	case c.Margin < 0:
 		return c, errors.New("party: Margin must not be negative")
 	}
@@ -82,6 +88,7 @@ func (c Config) withDefaults(role hire.Role) (Config, error) {
 			return c, fmt.Errorf("party: Chain: wallet %s is not the agent's key %s", wallet, hire.Address(c.public()))
 		}
 	}
+	c.Patience = cmp.Or(c.Patience, DefaultPatience)
 	c.Margin = cmp.Or(c.Margin, DefaultMargin)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c, nil
@@ -106,9 +113,6 @@ type Worker struct {
 // Seeker is a seeker's configuration.
 type Seeker struct {
 	Config
-	// Patience limits the timeouts of the home, so that an accepted price does not bind the seeker for long. If zero,
-	// [DefaultPatience] is used.
-	Patience time.Duration
 	// Decide returns the answer to a worker's counter, or to its questions and answers. It is required.
 	Decide func(ctx context.Context, turn Turn) (Move, error)
 	// Review returns whether a delivery fulfils the contract. It is required with a Chain. It may take until the end

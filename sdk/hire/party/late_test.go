@@ -16,9 +16,10 @@ func seekerOf(t *testing.T) (*runtime, *[]Result) {
 	var ends []Result
 	return &runtime{
 		Config: Config{
-			Logger: slog.New(slog.DiscardHandler), Limits: limitsOf(), Ended: func(r Result) { ends = append(ends, r) },
+			Logger: slog.New(slog.DiscardHandler), Limits: limitsOf(), Patience: DefaultPatience,
+			Ended: func(r Result) { ends = append(ends, r) },
 		},
-		role: hire.RoleSeeker, patience: DefaultPatience, abandoned: map[place]abandonment{},
+		role: hire.RoleSeeker, abandoned: map[place]abandonment{},
 	}, &ends
 }
 

@@ -20,8 +20,6 @@ type runtime struct {
 	// capability answers inquiries; nil for a seeker.
 	capability func(hire.Reply) hire.Payload
 	settler    *settler
-	// patience is the longest timeout of the home; zero for a worker, whose home it is.
-	patience time.Duration
 
 	tasks sync.WaitGroup
 	mu    sync.Mutex
@@ -91,12 +89,16 @@ func (r *runtime) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// checkTimeouts returns an error if a timeout of the home is longer than the agent's patience.
+// checkTimeouts returns an error if a timeout of the home is longer than the agent's patience. A worker has chosen the
+// timeouts of its own home.
 func (r *runtime) checkTimeouts() error {
+	if r.role == hire.RoleWorker && r.self == r.Home.Origin {
+		return nil
+	}
 	timeouts := r.rules.Timeouts.WithDefaults()
 	longest := max(timeouts.FirstResponse, timeouts.Clarification, timeouts.Acceptance)
-	if r.patience > 0 && longest > r.patience {
-		return beyond("the home has a timeout of %s, and Patience is %s", longest, r.patience)
+	if longest > r.Patience {
+		return beyond("the home has a timeout of %s, and Patience is %s", longest, r.Patience)
 	}
 	return nil
 }
@@ -248,7 +250,7 @@ func (r *runtime) wasAbandoned(at place, number int) bool {
 }
 
 // depositLimit is the age of an agreement up to which a seeker deposits its price.
-func (r *runtime) depositLimit() time.Duration { return r.patience + createLimit }
+func (r *runtime) depositLimit() time.Duration { return r.Patience + createLimit }
 
 // report reports an error of a conversation.
 func (r *runtime) report(conversation string, err error) {

@@ -1,7 +1,6 @@
 package party
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -22,8 +21,6 @@ func NewSeeker(seeker Seeker) (*SeekerRuntime, error) {
 	switch {
 	case seeker.Decide == nil:
 		return nil, errors.New("party: Decide not set")
-	case seeker.Patience < 0:
-		return nil, errors.New("party: Patience must not be negative")
 	case seeker.Chain != nil && seeker.Review == nil:
 		return nil, errors.New("party: Review not set")
 	}
@@ -31,7 +28,6 @@ func NewSeeker(seeker Seeker) (*SeekerRuntime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.patience = cmp.Or(seeker.Patience, DefaultPatience)
 	if seeker.Chain != nil {
 		review := func(ctx context.Context, a *agreement, turn agent.Turn) (agent.MilestoneMove, error) {
 			return r.review(ctx, a, turn, seeker.Review)
