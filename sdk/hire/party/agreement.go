@@ -14,18 +14,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// findLimit is the time to find the conversation of a negotiation at the home.
+// findLimit bounds the search for a negotiation's conversation at the home.
 const findLimit = time.Minute
 
-// errNoAgreement: no conversation at the home has led to the negotiation.
+// errNoAgreement: no conversation at the home leads to the negotiation.
 var errNoAgreement = errors.New("party: no agreement at the home leads to this negotiation")
 
-// of returns the agreement of a negotiation.
+// of returns a negotiation's agreement.
 func (s *settler) of(ctx context.Context, n *haggle.Snapshot) (*agreement, error) {
 	return s.lookUp(ctx, n.Address, func(context.Context) (uint64, error) { return n.SessionID, nil })
 }
 
-// find returns the agreement of a negotiation, which may be closed.
+// find returns a negotiation's agreement, even after the negotiation was closed.
 func (s *settler) find(ctx context.Context, address solana.PublicKey) (*agreement, error) {
 	return s.lookUp(ctx, address, func(ctx context.Context) (uint64, error) {
 		for envelope, err := range s.runtime.Chain.Client.History(ctx, address) {
@@ -68,7 +68,7 @@ func (s *settler) lookUp(
 	return nil, errNoAgreement
 }
 
-// inConversation returns the agreement of a conversation that leads to an address; nil if there is none.
+// inConversation returns the conversation's agreement that leads to address, or nil.
 func (s *settler) inConversation(
 	ctx context.Context, listed hire.Conversation, address solana.PublicKey,
 ) (*agreement, error) {
@@ -107,7 +107,7 @@ func (s *settler) conversationAt(negotiation solana.PublicKey) string {
 	return negotiation.String()
 }
 
-// admit checks that a negotiation is what the agreement requires.
+// admit checks n against its agreement.
 func (s *settler) admit(ctx context.Context, n *haggle.Snapshot) error {
 	a, err := s.of(ctx, n)
 	if err == nil {

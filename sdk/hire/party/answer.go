@@ -13,17 +13,17 @@ import (
 
 // The reason codes of the runtime's own rejections.
 const (
-	// CodeUnavailable: the agent has not decided in time.
+	// CodeUnavailable: the agent did not decide in time.
 	CodeUnavailable = "unavailable"
 	// CodeLimits: the agent's decisions were beyond its own limits.
 	CodeLimits = "limits"
-	// CodePrice: the price is no amount of a token in which the agent deals.
+	// CodePrice: the agent cannot read the price, or does not deal in its token.
 	CodePrice = "bad_price"
 	// CodeUnsettleable: the terms cannot be settled on chain. The note explains it.
 	CodeUnsettleable = "unsettleable"
 )
 
-// mostInvalid is the number of invalid moves at a state after which the runtime rejects.
+// mostInvalid limits the invalid moves for one state. Then the runtime rejects.
 const mostInvalid = 2
 
 // answer answers the latest message.
@@ -51,8 +51,8 @@ func (t *tracked) answer(ctx context.Context) error {
 	return t.send(ctx, payload)
 }
 
-// confirm signs the second acceptance: the other side has accepted the agent's own offer. If the terms can no longer
-// be settled, confirm sends nothing, and the deal is abandoned: a rejection is impossible after an acceptance.
+// confirm signs the second acceptance: the counterpart has accepted the agent's own offer. If the terms can no longer
+// be settled, confirm sends nothing, and the deal is abandoned: the protocol allows no rejection after an acceptance.
 func (t *tracked) confirm(ctx context.Context) error {
 	c := &t.conversation
 	if c.withheld = c.settleable(c.state.Terms, time.Now()); c.withheld != nil {
@@ -62,8 +62,8 @@ func (t *tracked) confirm(ctx context.Context) error {
 	return t.send(ctx, &hire.Accept{Reply: c.reply(), Terms: c.state.Terms})
 }
 
-// decision returns the message of the agent's decision, or of a rejection if there is none in time. changed reports
-// that another message has arrived.
+// decision returns the agent's decision as a payload, or a rejection if the agent does not decide in time. changed
+// reports whether news arrived first.
 func (t *tracked) decision(ctx context.Context) (_ hire.Payload, changed bool) {
 	c, r := &t.conversation, t.runtime
 	due := c.state.Due
@@ -111,7 +111,7 @@ func payloadOf(c *conversation, turn Turn, move Move, now time.Time) (hire.Paylo
 	return move.payload(c, turn, now)
 }
 
-// call calls the agent's function. changed reports that a message arrived before it returned.
+// call calls the agent's function. changed reports whether news arrived before it returned.
 func (t *tracked) call(ctx context.Context, turn Turn) (move Move, err error, changed bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -128,7 +128,7 @@ func (t *tracked) call(ctx context.Context, turn Turn) (move Move, err error, ch
 	for !changed && ctx.Err() == nil {
 		select {
 		case <-t.changed:
-			// The signal can be that of a message which the conversation already has.
+			// The signal may be old: step can have processed its message already.
 			changed = t.hasNews()
 		case <-ctx.Done():
 		case result := <-done:
@@ -139,7 +139,7 @@ func (t *tracked) call(ctx context.Context, turn Turn) (move Move, err error, ch
 	return nil, context.Cause(ctx), changed
 }
 
-// safely turns a panic of an agent's function into an error.
+// safely calls f, and returns a panic as an error.
 func safely[In, Out any](ctx context.Context, in In, f func(context.Context, In) (Out, error)) (out Out, err error) {
 	defer func() {
 		if value := recover(); value != nil {

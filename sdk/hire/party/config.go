@@ -18,13 +18,13 @@ import (
 // Config is what worker and seeker have in common. The runtime calls its functions from several goroutines, for one
 // conversation one at a time.
 type Config struct {
-	// Home is the agent's connection to the home of its conversations. It is required.
+	// Home connects the agent to the home storing its conversations. It is required.
 	Home *hire.Home
 	// Resolver finds the keys of the other agents and of the home. It is required.
 	Resolver *hire.Resolver
-	// Assets are the tokens of prices: see package escrow for those of the clusters. They are required.
+	// Assets lists the tokens for prices: see [escrow.Assets]. It is required.
 	Assets []hire.Asset
-	// Limits are the terms that the agent signs. They are required.
+	// Limits restricts the terms that the agent signs. It is required.
 	Limits Limits
 	// Chain settles the agreements. If nil, agreements end with both accepts.
 	Chain *Chain
@@ -36,12 +36,11 @@ type Config struct {
 	// Margin is the time before [Turn].Due at which the runtime rejects if a function has not decided. If zero, 5
 	// seconds are used, and at most half of the time to decide.
 	Margin time.Duration
-	// Observe is called with each message that this process sends or receives. It should return at once. If nil, it is
-	// not called.
+	// Observe, if not nil, is called with every message sent or received by this process. It should return at once.
 	Observe func(*hire.Message)
-	// Acted is called after each action on chain. It should return at once. If nil, it is not called.
+	// Acted, if not nil, is called after each action on chain. It should return at once.
 	Acted func(agent.Act)
-	// Ended is called with each deal that has ended. It should return at once. If nil, it is not called.
+	// Ended, if not nil, is called with every ended deal. It should return at once.
 	Ended func(Result)
 	// Failed is called with the errors of functions, each [*InvalidMove], and errors of actions on chain. It should
 	// return at once. If nil, they are only logged.
@@ -121,9 +120,9 @@ type Seeker struct {
 	Review func(ctx context.Context, contract Contract, delivery Delivery) (Verdict, error)
 }
 
-// Delivery is the result of a worker's work.
+// Delivery is a worker's result.
 type Delivery struct {
-	// Evidence is the SHA-256 that the worker has claimed the payment with.
+	// Evidence is the SHA-256 in the worker's claim.
 	Evidence [32]byte
 	// Content has this hash. It is untrusted. It is nil if the home does not have it.
 	Content []byte
@@ -132,7 +131,7 @@ type Delivery struct {
 // Verdict is a seeker's decision about a delivery.
 type Verdict int
 
-// The verdicts. The zero value is none of them.
+// The verdicts. The zero Verdict is invalid.
 const (
 	// Release pays the worker.
 	Release Verdict = iota + 1

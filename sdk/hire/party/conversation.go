@@ -7,25 +7,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// conversation is a conversation from the side of one agent: a function of its messages.
+// conversation is one agent's view of a conversation, computed from messages alone.
 type conversation struct {
 	id, counterpart string
 	role            hire.Role
 	rules           hire.Rules
 	assets          []hire.Asset
 	state           hire.State
-	// latest is the latest message of a party; nil before the first one.
+	// latest is the newest message sent by either party; nil in an empty conversation.
 	latest *hire.Message
-	// asset and offers are the deal's. refusal is the error of a price that is no amount of a known token.
+	// asset and offers belong to the current deal. refusal is the latest price's error.
 	asset   hire.Asset
 	offers  []Offer
 	refusal error
 	text    Text
-	// parties are the keys of both sides; nil if the agent settles nothing on chain.
+	// parties holds both keys. It is nil if the agent settles nothing on chain.
 	parties *parties
-	// withheld is the reason why the agent does not sign the second acceptance; nil if it signs.
+	// withheld is why the agent does not sign the second acceptance; nil if it signs.
 	withheld error
-	// deals are the deals with both accepts, the oldest first.
+	// deals lists the deals accepted by both, oldest first.
 	deals []deal
 }
 
@@ -35,11 +35,11 @@ type deal struct {
 	asset hire.Asset
 	offer Offer
 	text  Text
-	// hasContract reports whether the home has sent a copy of the contract.
+	// hasContract reports whether the home sent a copy of the contract.
 	hasContract bool
 }
 
-// apply adds a message that arrived at the home at a time. It changes nothing if it returns an error.
+// apply adds m, received by the home at the given time. If it returns an error, it changes nothing.
 func (c *conversation) apply(m *hire.Message, at time.Time) error {
 	next, err := c.state.Next(m, at, c.rules)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *conversation) apply(m *hire.Message, at time.Time) error {
 	return nil
 }
 
-// sideOf returns the side that has sent a message.
+// sideOf returns the sender's role.
 func (c *conversation) sideOf(m *hire.Message) hire.Role {
 	if m.From() == c.state.Seeker {
 		return hire.RoleSeeker
@@ -90,7 +90,7 @@ func (c *conversation) offered(by hire.Role) {
 	if err == nil && len(c.offers) > 0 && asset != c.asset {
 		err = beyond("a different symbol than in the proposal")
 	}
-	deadline, _ := terms.Deadline.Parse() // Parse of the message has checked the form
+	deadline, _ := terms.Deadline.Parse() // valid: hire.Parse checks it
 	if c.refusal = err; err != nil {
 		return
 	}
@@ -98,10 +98,10 @@ func (c *conversation) offered(by hire.Role) {
 	c.offers = append(slices.Clip(c.offers), Offer{By: by, Price: price, Deadline: deadline, Arbiter: terms.Arbiter})
 }
 
-// phase returns the phase at a time.
+// phase returns the phase at time now.
 func (c *conversation) phase(now time.Time) hire.Phase { return c.state.Expire(now).Phase }
 
-// isMine reports whether the agent has to answer.
+// isMine reports whether the agent must answer.
 func (c *conversation) isMine(now time.Time) bool {
 	if c.latest == nil || c.latest.From() != c.counterpart {
 		return false
@@ -117,7 +117,7 @@ func (c *conversation) isMine(now time.Time) bool {
 	return false
 }
 
-// awaitsCapability reports whether the latest message is the agent's own inquiry.
+// awaitsCapability reports whether this agent sent an inquiry last.
 func (c *conversation) awaitsCapability() bool {
 	return c.latest != nil && c.latest.Payload().Type() == hire.TypeInquiry && c.latest.From() != c.counterpart
 }
@@ -139,7 +139,7 @@ func (c *conversation) turn(limits Limits, now time.Time, invalid error) Turn {
 	return t
 }
 
-// offer returns the message of an offer.
+// offer returns an offer as a payload.
 func (c *conversation) offer(role hire.Role, asset hire.Asset, offer Offer) hire.Payload {
 	price, deadline := asset.Price(offer.Price), hire.NewTime(offer.Deadline)
 	if role == hire.RoleWorker {

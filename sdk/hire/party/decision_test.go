@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// A slow decision is interrupted by a message that the conversation does not have, and by nothing else.
+// Only unprocessed messages interrupt a slow decision.
 func TestOnlyNewsInterruptsADecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := seekerOf(t)
@@ -36,7 +36,7 @@ func TestOnlyNewsInterruptsADecision(t *testing.T) {
 		}
 		go call()
 		synctest.Wait()
-		// The message of this signal was processed before the decision began.
+		// This signal is old: its message was processed before the decision began.
 		tracked.wake()
 		synctest.Wait()
 		close(release)

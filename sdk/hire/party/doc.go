@@ -20,12 +20,12 @@
 //
 // # Text
 //
-// Numbers, times and addresses of a [Turn] are typed. Text of the other side is in [Turn].Text, as [hire.Text], and
+// Numbers, times and addresses of a [Turn] are typed. Text from the counterpart is in [Turn].Text, as [hire.Text], and
 // is untrusted: no limit and no check depends on it.
 //
 // # Time
 //
-// A function may take as long as the other side's patience lasts: [Turn].Due. Shortly before, the runtime rejects
+// A function may take as long as the counterpart's patience lasts: [Turn].Due. Shortly before, the runtime rejects
 // with the reason code "unavailable", so that nobody waits in vain.
 //
 // # Restarts

@@ -49,7 +49,7 @@ func newTable(t *testing.T) *table {
 	}
 }
 
-// says applies a message to both sides.
+// says signs a payload, and applies it to both sides.
 func (b *table) says(role hire.Role, payload hire.Payload) {
 	b.t.Helper()
 	from, to := seekerKey, workerKey
@@ -70,7 +70,7 @@ func (b *table) side(role hire.Role) *conversation {
 	return &b.seeker
 }
 
-// plays makes a move of a side.
+// plays makes a move for a role.
 func (b *table) plays(role hire.Role, move Move) {
 	b.t.Helper()
 	payload, err := payloadOf(b.side(role), b.turn(role), move, b.now)

@@ -15,15 +15,15 @@ type tracked struct {
 	place
 	runtime      *runtime
 	conversation conversation
-	// loaded reports whether the conversation has the home's log.
+	// loaded reports whether the conversation includes the home's log.
 	loaded bool
-	// reported is the number of the deal whose end was reported, and agreed the number of agreements passed on.
+	// reported is the number of the last deal reported as ended, and agreed counts the agreements passed on.
 	reported, agreed int
 	changed          chan struct{}
 
 	mu    sync.Mutex
 	queue []*hire.Message
-	// request is the agent's own proposal; nil unless one is to be sent.
+	// request is the agent's own proposal; nil if none is pending.
 	request *Request
 }
 
@@ -34,7 +34,7 @@ func (t *tracked) empty() conversation {
 	}
 }
 
-// push adds a message.
+// push queues m.
 func (t *tracked) push(m *hire.Message) {
 	t.mu.Lock()
 	t.queue = append(t.queue, m)
@@ -60,7 +60,7 @@ func (t *tracked) pop() *hire.Message {
 	return first
 }
 
-// hasNews reports whether a message or a request waits to be processed.
+// hasNews reports whether messages or a request are pending.
 func (t *tracked) hasNews() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +91,7 @@ func (t *tracked) follow(ctx context.Context) {
 	}
 }
 
-// step processes the messages that have arrived, and answers, or waits. over reports that nothing is left to do.
+// step processes queued messages, then answers or waits. over reports whether nothing is left to do.
 func (t *tracked) step(ctx context.Context) (over bool, err error) {
 	select {
 	case <-t.changed: // the queue shows the change
@@ -136,21 +136,21 @@ func (t *tracked) step(ctx context.Context) (over bool, err error) {
 	return false, nil
 }
 
-// receive adds a message of the stream.
+// receive adds a streamed message.
 func (t *tracked) receive(ctx context.Context, m *hire.Message) error {
 	if err := t.runtime.verify(ctx, m); err != nil {
 		return fmt.Errorf("message of the home: %w", err)
 	}
 	t.runtime.observe(m)
-	// Only the first message of a conversation has no earlier one.
+	// Only a first message replies to nothing.
 	if !t.loaded && m.InReplyTo() == "" {
 		t.loaded = true
 	}
 	if !t.loaded {
-		return nil // the log has it
+		return nil // load will read it
 	}
 	if err := t.conversation.apply(m, time.Now()); err != nil {
-		t.loaded = false // the log has it, and what came before
+		t.loaded = false // load will read it, with everything before
 	}
 	return nil
 }
@@ -179,8 +179,8 @@ func (t *tracked) settle(ctx context.Context, now time.Time) (over bool) {
 	for ; t.agreed < len(c.deals); t.agreed++ {
 		d := c.deals[t.agreed]
 		if r.wasAbandoned(t.place, d.state.Deal) {
-			// The home says when a message has arrived, so it can show a late acceptance as one in time. By now the
-			// seeker may have bought the same elsewhere.
+			// Arrival times are the home's, so it can backdate a late acceptance. By now the seeker may have bought the
+			// same elsewhere.
 			r.report(c.id, errLate)
 			continue
 		}
@@ -218,10 +218,10 @@ func (t *tracked) contractOf(d deal) Contract {
 	}
 }
 
-// send signs and sends a message, and adds it to the conversation.
+// send signs a payload, sends it, and adds it to the conversation.
 func (t *tracked) send(ctx context.Context, payload hire.Payload) error {
 	c, r := &t.conversation, t.runtime
-	// The other side's clock may be ahead, and the order of timestamps is the order of messages.
+	// The counterpart's clock may be ahead, but timestamps must not decrease.
 	at := time.Now()
 	if at.Before(c.state.At) {
 		at = c.state.At
@@ -244,7 +244,7 @@ func (t *tracked) send(ctx context.Context, payload hire.Payload) error {
 		return c.apply(m, time.Now())
 	}
 	t.loaded = false
-	// A message that crossed this one has changed the state: the log shows it.
+	// A concurrent message changed the state: load will read it.
 	if refusal := new(hire.Refusal); errors.As(err, &refusal) &&
 		(refusal.Reason == hire.ReasonOrder || refusal.Reason == hire.ReasonState || refusal.Reason == hire.ReasonTerms) {
 		return nil
@@ -252,5 +252,5 @@ func (t *tracked) send(ctx context.Context, payload hire.Payload) error {
 	return fmt.Errorf("%s: %w", payload.Type(), err)
 }
 
-// sendLimit is the time to deliver a message: then its timestamp is too old for the home.
+// sendLimit bounds the delivery of a message. Afterwards the home refuses its timestamp.
 const sendLimit = 25 * time.Second

@@ -10,22 +10,22 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// PriceLimits are limits in base units of a symbol's mint.
+// PriceLimits contains limits in base units of the mint.
 type PriceLimits struct {
-	// Least is the least that a worker receives, after the protocol's fee. A worker requires it.
+	// Least is a worker's lowest proceeds, after the protocol's fee. A worker requires it.
 	Least uint64
-	// Most is the most that a seeker pays, the fee included. A seeker requires it.
+	// Most is a seeker's highest price, including the fee. A seeker requires it.
 	Most uint64
-	// FinalizedAbove and SingleSourceUpTo are the worker's proof that the price is in escrow, before it delivers, and
-	// paid: see [agent.Limits].
+	// FinalizedAbove and SingleSourceUpTo set how the worker proves the escrow, before it delivers, and the payment: see
+	// [agent.Limits].
 	FinalizedAbove, SingleSourceUpTo uint64
 }
 
-// Limits are the terms that an agent signs. Every field but MaxFeeBps is required.
+// Limits restricts the terms that an agent signs. Every field except MaxFeeBps is required.
 type Limits struct {
-	// Prices are the symbols in which the agent deals.
+	// Prices maps each symbol in which the agent deals to its limits.
 	Prices map[string]PriceLimits
-	// Arbiters are the arbiters that the agent accepts.
+	// Arbiters lists all acceptable arbiters.
 	Arbiters []hire.Base58
 	// Shortest and Longest limit the time from the agreement to the deadline of the delivery.
 	Shortest, Longest time.Duration
@@ -81,7 +81,7 @@ func (l Limits) check(role hire.Role, assets []hire.Asset) error {
 	return nil
 }
 
-// allow returns an [ErrBeyondLimit] if an agent must not agree to an offer at a time.
+// allow returns an [ErrBeyondLimit] unless an agent may agree to an offer now.
 func (l Limits) allow(role hire.Role, asset hire.Asset, offer Offer, now time.Time) error {
 	if err := l.allowTerms(role, asset, offer); err != nil {
 		return err

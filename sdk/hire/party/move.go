@@ -9,9 +9,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// Move is an agent's answer at a turn: [Accept], [Propose], [Ask], [Answer] or [Reject].
+// Move is an agent's decision: [Accept], [Propose], [Ask], [Answer] or [Reject].
 type Move interface {
-	// payload returns the message's content, or why the move cannot be made.
+	// payload returns the move as a payload, or an error if it is invalid.
 	payload(c *conversation, turn Turn, now time.Time) (hire.Payload, error)
 }
 
@@ -22,16 +22,16 @@ type Accept struct{}
 type Propose struct {
 	// Price is in base units of [Turn].Asset, the protocol's fee included.
 	Price uint64
-	// Deadline is the latest delivery, rounded down to seconds. If zero, it is the latest offer's.
+	// Deadline limits the delivery time, rounded down to seconds. If zero, the latest offer's deadline is used.
 	Deadline time.Time
-	// Arbiter decides about a disputed delivery. If empty, it is the latest offer's.
+	// Arbiter decides about a disputed delivery. If empty, the latest offer's arbiter is used.
 	Arbiter hire.Base58
 }
 
-// Ask asks the other side. The next answer is due within 30 seconds by default.
+// Ask asks the counterpart. The next answer is due within 30 seconds by default.
 type Ask struct{ Questions []string }
 
-// Answer answers the other side's questions.
+// Answer answers the counterpart's questions.
 type Answer struct{ Answers []string }
 
 // Reject ends the deal.
@@ -45,9 +45,9 @@ type Reject struct {
 // InvalidMove reports a move that was not made: it exceeds the limits ([ErrBeyondLimit]), its terms cannot be settled
 // on chain (an error of [escrow.Settleable]), or it does not fit the state.
 type InvalidMove struct {
-	// Move is the move; nil if there was none.
+	// Move is nil if the function returned none.
 	Move Move
-	// Reason is the rule that it breaks.
+	// Reason names the violated rule.
 	Reason error
 }
 

@@ -11,54 +11,53 @@ import (
 
 // Contract is an agreement that is settled on chain.
 type Contract struct {
-	// Conversation is the conversation's id, Counterpart the other side's id, and Deal the number of the deal.
+	// Conversation and Counterpart are ids. Deal numbers the conversation's deals from 1.
 	Conversation, Counterpart string
 	Deal                      int
-	// Terms are the accepted terms.
+	// Terms holds the accepted terms.
 	Terms hire.Terms
-	// Asset is the token, and Price the price in its base units, the protocol's fee included.
+	// Price is in base units of Asset, including the protocol's fee.
 	Asset hire.Asset
 	Price uint64
-	// Deadline is the latest delivery.
+	// Deadline limits the delivery time.
 	Deadline time.Time
-	// Negotiation is the address of the negotiation that holds the escrow.
+	// Negotiation addresses the negotiation holding the escrow.
 	Negotiation solana.PublicKey
-	// Text is the untrusted part.
+	// Text is untrusted.
 	Text Text
 }
 
-// Outcome is the end of a deal.
+// Outcome describes how a deal ended.
 type Outcome string
 
 // The outcomes.
 const (
 	// Settled: the price is paid, or divided by the arbiter or by silence: see [Result].Paid.
 	Settled Outcome = "settled"
-	// Agreed: both sides have accepted, and no [Chain] settles the agreement.
+	// Agreed: both sides accepted, and no [Chain] settles the agreement.
 	Agreed Outcome = "agreed"
-	// Declined: a side has rejected.
+	// Declined: one side rejected.
 	Declined Outcome = "declined"
-	// Abandoned: a side has not answered in time.
+	// Abandoned: one side did not answer in time.
 	Abandoned Outcome = "abandoned"
-	// Unsettled: both sides have accepted, and the negotiation on chain has ended without a payment, or could not be
-	// created. The escrow is refunded.
+	// Unsettled: both sides accepted, but the negotiation on chain ended without a payment, or could not be created.
+	// The escrow is refunded.
 	Unsettled Outcome = "unsettled"
 )
 
-// Result is the end of a deal.
+// Result describes an ended deal.
 type Result struct {
 	Outcome Outcome
 	// Contract has the terms; without an agreement only Conversation, Counterpart and Deal.
 	Contract
-	// Code is the reason of a rejection, and By the side that has rejected.
+	// Code explains a rejection by the side By.
 	Code string
 	By   hire.Role
-	// Status is the negotiation's, and Paid the paid part of the price in base units, the fee included.
+	// Status belongs to the negotiation. Paid is how much of the price was paid, in base units, including the fee.
 	Status protocol.NegotiationStatus
 	Paid   uint64
-	// Delivery is the result that a seeker has reviewed; nil if it has not.
+	// Delivery was reviewed by the seeker. It is nil if none was.
 	Delivery *Delivery
-	// Err is the reason of an unsettled agreement, or of a deal that the agent itself has not proposed or accepted. It
-	// can be nil.
+	// Err explains an unsettled agreement, or why this agent did not propose or accept. It can be nil.
 	Err error
 }

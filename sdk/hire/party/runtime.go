@@ -23,14 +23,14 @@ type runtime struct {
 
 	tasks sync.WaitGroup
 	mu    sync.Mutex
-	// rules are the home's; the system is known once it runs.
+	// rules come from the home's card, read by run.
 	rules hire.Rules
-	// running is the context of run, and ready is closed once the open conversations are known.
+	// running is run's context. ready is closed once all open conversations are known.
 	running context.Context
 	ready   chan struct{}
 	tracked map[place]*tracked
 	waiting map[place][]chan Result
-	// abandoned are the latest deals that were reported as abandoned.
+	// abandoned holds recent deals reported as abandoned.
 	abandoned map[place]abandonment
 }
 
@@ -89,8 +89,7 @@ func (r *runtime) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// checkTimeouts returns an error if a timeout of the home is longer than the agent's patience. A worker has chosen the
-// timeouts of its own home.
+// checkTimeouts returns an error if the home's longest timeout exceeds Patience. It ignores a worker's own home.
 func (r *runtime) checkTimeouts() error {
 	if r.role == hire.RoleWorker && r.self == r.Home.Origin {
 		return nil
@@ -141,7 +140,7 @@ func (r *runtime) isMine(seeker, worker string) bool {
 	return seeker == r.self
 }
 
-// receive passes a message of the stream to its conversation.
+// receive passes a streamed message to its conversation.
 func (r *runtime) receive(ctx context.Context, m *hire.Message) {
 	if m.From() == r.rules.System {
 		// A contract permits nothing: the runtime follows the escrow on chain.
@@ -159,8 +158,7 @@ func (r *runtime) receive(ctx context.Context, m *hire.Message) {
 	r.track(ctx, at, func(t *tracked) { t.push(m) })
 }
 
-// track returns the conversation at a place, and follows it from now on. act is called before the conversation can
-// end.
+// track follows the conversation at a place from now on. It calls act before the conversation can end.
 func (r *runtime) track(ctx context.Context, at place, act func(*tracked)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,7 +174,7 @@ func (r *runtime) track(ctx context.Context, at place, act func(*tracked)) {
 	}
 }
 
-// forget ends the tracking of a conversation, unless messages are waiting.
+// forget stops tracking a conversation, unless it has news.
 func (r *runtime) forget(t *tracked) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,7 +191,7 @@ func (r *runtime) observe(m *hire.Message) {
 	}
 }
 
-// verify checks a message's signature.
+// verify checks the signature.
 func (r *runtime) verify(ctx context.Context, m *hire.Message) error {
 	if m.From() == r.self {
 		return m.Verify(r.public())
@@ -201,7 +199,7 @@ func (r *runtime) verify(ctx context.Context, m *hire.Message) error {
 	return r.Resolver.Verify(ctx, m)
 }
 
-// history returns the verified messages of a conversation with the times of their arrival at the home.
+// history returns a conversation's verified messages with their arrival times at the home.
 func (r *runtime) history(ctx context.Context, at place) ([]hire.Arrival, error) {
 	seeker := at.counterpart
 	if r.role == hire.RoleSeeker {
@@ -222,7 +220,7 @@ func (r *runtime) history(ctx context.Context, at place) ([]hire.Arrival, error)
 	return log.Arrivals, nil
 }
 
-// ended reports the end of a deal.
+// ended reports an ended deal.
 func (r *runtime) ended(result Result) {
 	r.Logger.Info("deal ended", "conversation", result.Conversation, "outcome", string(result.Outcome))
 	if r.Ended != nil {
@@ -242,17 +240,17 @@ func (r *runtime) ended(result Result) {
 	delete(r.waiting, at)
 }
 
-// wasAbandoned reports whether the seeker was told that a deal is abandoned.
+// wasAbandoned reports whether a seeker's deal was reported as abandoned.
 func (r *runtime) wasAbandoned(at place, number int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.role == hire.RoleSeeker && r.abandoned[at].deal == number
 }
 
-// depositLimit is the age of an agreement up to which a seeker deposits its price.
+// depositLimit is the oldest agreement for which a seeker deposits.
 func (r *runtime) depositLimit() time.Duration { return r.Patience + createLimit }
 
-// report reports an error of a conversation.
+// report logs a conversation's error and calls Failed.
 func (r *runtime) report(conversation string, err error) {
 	r.Logger.Warn("conversation: error", "conversation", conversation, "error", err)
 	if r.Failed != nil {

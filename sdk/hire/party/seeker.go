@@ -16,7 +16,7 @@ import (
 // SeekerRuntime runs a seeker.
 type SeekerRuntime struct{ runtime *runtime }
 
-// NewSeeker returns the runtime of a seeker. It sends nothing before Run.
+// NewSeeker returns a seeker's runtime. It sends nothing before Run.
 func NewSeeker(seeker Seeker) (*SeekerRuntime, error) {
 	switch {
 	case seeker.Decide == nil:
@@ -48,17 +48,17 @@ type Request struct {
 	// Conversation names the purchase: an order number, or another value that survives a crash of the caller. It is the
 	// conversation's id: strangers should not guess it.
 	Conversation string
-	// Worker is the worker's id.
+	// Worker is an id.
 	Worker string
-	// Need is what the first message inquires about. If empty, the first message is the proposal.
+	// Need, if not empty, is sent as an inquiry before the proposal.
 	Need string
 	// Task and Requirements describe the work. Task is required.
 	Task         string
 	Requirements []string
-	// Symbol is the token, and Price the first offer in base units of its mint, the protocol's fee included.
+	// Symbol selects an asset. Price is the first offer in its base units, including the protocol's fee.
 	Symbol string
 	Price  uint64
-	// Deadline is the latest delivery, in whole seconds.
+	// Deadline limits the delivery time, in whole seconds.
 	Deadline time.Time
 	// Arbiter decides about a disputed delivery.
 	Arbiter hire.Base58
@@ -134,8 +134,8 @@ func (r *runtime) proposal(request Request, now time.Time) (*hire.Proposal, erro
 	}, nil
 }
 
-// begin sends the first message of a request, or the proposal after an inquiry. An agreement or a rejection of an
-// earlier process is the result.
+// begin sends a request's inquiry or proposal. If an earlier process reached an agreement or a rejection, that is the
+// result.
 func (t *tracked) begin(ctx context.Context, now time.Time) error {
 	t.mu.Lock()
 	request := t.request

@@ -25,7 +25,7 @@ type settler struct {
 	milestone func(ctx context.Context, a *agreement, turn agent.Turn) (agent.MilestoneMove, error)
 
 	mu sync.Mutex
-	// agreements are the agreements that have not ended, by the address of their negotiation.
+	// agreements maps negotiation addresses to agreements that have not ended.
 	agreements map[solana.PublicKey]*agreement
 }
 
@@ -34,7 +34,7 @@ type agreement struct {
 	Contract
 	terms    escrow.Terms
 	delivery *Delivery
-	// acceptedAt is the timestamp of the second acceptance.
+	// acceptedAt is when the second side accepted, by its own timestamp.
 	acceptedAt time.Time
 	// contracted is closed once the home has signed the contract.
 	contracted   chan struct{}
@@ -49,16 +49,16 @@ func (a *agreement) offer() Offer {
 // setContracted records that the home has signed the contract.
 func (a *agreement) setContracted() { a.contractOnce.Do(func() { close(a.contracted) }) }
 
-// Time limits of a settlement.
+// Settlement time limits.
 const (
-	// joinLimit is the time after an agreement until which a worker waits for the escrow.
+	// joinLimit is how long a worker waits for the escrow after an agreement.
 	joinLimit = time.Hour
-	// contractLimit is the time for which a worker waits for the contract before it works without: the escrow on chain
-	// is proof enough, but then the log shows the contract before the delivery.
+	// contractLimit is how long a worker waits for the contract before it works without: the escrow on chain
+	// is proof enough, but waiting orders contract and delivery in the log.
 	contractLimit = 15 * time.Second
-	// createLimit is the time for which a seeker repeats a creation that fails.
+	// createLimit is how long a seeker repeats a failing creation.
 	createLimit = 5 * time.Minute
-	// mostOpen is the number of a worker's open negotiations. Each is an agreement, so the default of package agent,
+	// mostOpen limits a worker's open negotiations. Each is an agreement, so the default of package agent,
 	// which limits invitations of strangers, is too low.
 	mostOpen = 10_000
 )
@@ -104,12 +104,12 @@ func newSettler(
 
 func (s *settler) run(ctx context.Context) error { return s.agents.Run(ctx) }
 
-// isOfHire reports whether a negotiation has the shape of a HIRE agreement.
+// isOfHire reports whether n looks like a HIRE agreement.
 func isOfHire(n *haggle.Snapshot) bool {
 	return n.MaxRounds == escrow.MaxRounds && n.DecayRateBps == 0 && n.MilestoneCount() == 1 && !n.ZopaEnabled
 }
 
-// agreed begins the settlement of an agreement, or reports it if nothing settles it.
+// agreed begins to settle an agreement, or reports it if the agent has no chain.
 func (r *runtime) agreed(ctx context.Context, contract Contract, d deal) {
 	if r.settler == nil {
 		r.ended(Result{Outcome: Agreed, Contract: contract})
@@ -130,7 +130,7 @@ func (s *settler) begin(ctx context.Context, contract Contract, d deal) {
 			s.runtime.ended(Result{Outcome: Unsettled, Contract: contract, Err: err})
 			return
 		}
-		// The other side's card could not be read.
+		// The counterpart's card could not be read.
 		s.runtime.report(contract.Conversation, err)
 		if !pause(ctx, min(firstPause<<min(failures, 10), lastPause)) {
 			return
@@ -152,7 +152,7 @@ func isFinal(err error) bool {
 		errors.Is(err, escrow.ErrNotAgreed)
 }
 
-// agreementOf returns the agreement of a deal.
+// agreementOf returns a deal's agreement.
 func (s *settler) agreementOf(ctx context.Context, contract Contract, d deal) (*agreement, error) {
 	keys, err := s.runtime.parties(ctx, contract.Counterpart)
 	if err != nil {
@@ -226,12 +226,12 @@ func (s *settler) createOnce(ctx context.Context, client *haggle.Client, a *agre
 	return err
 }
 
-// ErrStale is the error of an agreement that arrived too late to deposit its price.
+// ErrStale: the agreement arrived too late to deposit its price.
 var ErrStale = errors.New("party: the agreement is older than the seeker's patience")
 
-// refused returns why the seeker must not deposit. It does not end a settlement that has begun.
+// refused returns an error if the seeker must not deposit. A settlement in progress continues.
 func (s *settler) refused(a *agreement, now time.Time) error {
-	// The home says when a message has arrived, so the worker's home can show a late acceptance as one in time.
+	// Arrival times are the home's, so the worker's home can backdate a late acceptance.
 	if age := now.Sub(a.acceptedAt); age > s.runtime.depositLimit() {
 		return fmt.Errorf("%w: accepted %s ago", ErrStale, age.Round(time.Second))
 	}
@@ -284,7 +284,7 @@ func (s *settler) await(ctx context.Context, a *agreement, since time.Time) {
 	}
 }
 
-// end reports the end of an agreement once.
+// end reports an ended agreement once.
 func (s *settler) end(result Result) {
 	s.mu.Lock()
 	a := s.agreements[result.Negotiation]

@@ -9,10 +9,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
-// parties are the keys of a conversation's seeker and worker.
+// parties holds a conversation's keys.
 type parties struct{ seeker, worker ed25519.PublicKey }
 
-// parties returns the keys of the agent and its counterpart.
+// parties returns both keys.
 func (r *runtime) parties(ctx context.Context, counterpart string) (*parties, error) {
 	other, err := r.Resolver.Resolve(ctx, counterpart)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// CodeNoAgreement is the reason code of a strategy that ends a deal.
+// CodeNoAgreement: the strategy ended the deal.
 const CodeNoAgreement = "no_agreement"
 
-// DefaultRounds is the number of offers of a deal after which a [Player] makes none.
+// DefaultRounds is the default of [Player].Rounds.
 const DefaultRounds = 10
 
 // Player bargains about the price by a strategy of package bargain. Its Decide is a [Worker].Quote and a
@@ -23,11 +23,11 @@ const DefaultRounds = 10
 // restart. It repeats its offer instead of answering questions.
 type Player struct {
 	Strategy bargain.Strategy
-	// Opening is the price from which a strategy with a curve concedes, in base units.
+	// Opening is where a strategy with a curve starts to concede, in base units.
 	Opening uint64
-	// Reservation is the most that a seeker pays, or the least that a worker receives after the fee, in base units.
+	// Reservation is a seeker's highest price, or a worker's lowest proceeds after the fee, in base units.
 	Reservation uint64
-	// Rounds is the number of offers of both sides. If zero, DefaultRounds is used.
+	// Rounds limits the offers in a deal, counting both sides. If zero, DefaultRounds is used.
 	Rounds int
 	// Seed selects the strategy's random numbers.
 	Seed uint64
@@ -62,14 +62,14 @@ func (p Player) Decide(ctx context.Context, turn Turn) (Move, error) {
 	return Reject{Code: CodeNoAgreement}, nil
 }
 
-// assess returns the strategy's assessment of a turn with a standing offer.
+// assess returns the strategy's assessment. The turn must have a standing offer.
 func (p Player) assess(turn Turn) (bargain.Assessment, error) {
 	rounds, reservation, side := cmp.Or(p.Rounds, DefaultRounds), p.Reservation, protocol.OfferSideBuyer
 	if turn.Role == hire.RoleWorker {
 		side = protocol.OfferSideSeller
 		reservation = onchain.Gross(&protocol.Negotiation{ProtocolFeeBps: turn.Limits.feeBps()}, reservation)
 	}
-	// The other side's prices can be worse than the own reservation price, and must look so.
+	// The counterpart's prices can be worse than the own reservation price, and must look so.
 	highest := max(p.Opening, reservation)
 	if p.Strategy == nil || reservation == 0 || highest > math.MaxInt64 {
 		return bargain.Assessment{}, errors.New(

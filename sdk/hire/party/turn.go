@@ -8,11 +8,11 @@ import (
 
 // Offer is an offer of either side in a deal.
 type Offer struct {
-	// By is the side that has made it.
+	// By made the offer.
 	By hire.Role
 	// Price is in base units of [Turn].Asset, the protocol's fee included.
 	Price uint64
-	// Deadline is the latest delivery.
+	// Deadline limits the delivery time.
 	Deadline time.Time
 	// Arbiter decides about a disputed delivery.
 	Arbiter hire.Base58
@@ -20,9 +20,9 @@ type Offer struct {
 
 // Exchange is a clarification.
 type Exchange struct {
-	// By is the side that has sent it.
+	// By sent it.
 	By hire.Role
-	// Questions and Answers are untrusted if By is the other side.
+	// Questions and Answers are untrusted if the counterpart sent them.
 	Questions, Answers []hire.Text
 }
 
@@ -31,37 +31,37 @@ type Text struct {
 	// Task and Requirements describe the work, in the words of the seeker.
 	Task         hire.Text
 	Requirements []hire.Text
-	// Exchanges are the clarifications, the oldest first.
+	// Exchanges lists all clarifications, oldest first.
 	Exchanges []Exchange
 }
 
-// Turn is the state that a decision is about.
+// Turn is a state to decide about.
 type Turn struct {
-	// Conversation is the conversation's id, and Counterpart the other side's id.
+	// Conversation and Counterpart are ids.
 	Conversation, Counterpart string
 	// Deal counts the deals of the conversation, from 1.
 	Deal int
-	// Role is the agent's own role.
+	// Role is this agent's role.
 	Role hire.Role
-	// Asset is the token of all prices of the deal.
+	// Asset is the token for all prices.
 	Asset hire.Asset
-	// Offers are the offers of the deal, the oldest first. There is at least one: the proposal.
+	// Offers lists the deal's offers, oldest first. There is at least one: the proposal.
 	Offers []Offer
-	// Refused is the reason why the agent must not accept the standing offer: its limits, or terms that cannot be
+	// Refused explains why the agent must not accept the standing offer: its limits forbid it, or the terms cannot be
 	// settled on chain. It is nil if the agent may accept.
 	Refused error
-	// Due is the time until which the other side waits. A decision must arrive before.
+	// Due is when the counterpart stops waiting. A decision must arrive before.
 	Due time.Time
-	// Invalid is the reason why the move before, on the same state, was invalid; nil if there was none. The
+	// Invalid explains why the previous move for this state was invalid. It is nil for the first move. The
 	// function is called once more only.
 	Invalid error
-	// Limits are the agent's limits.
+	// Limits is a copy from [Config].
 	Limits Limits
-	// Text is the untrusted part.
+	// Text is untrusted.
 	Text Text
 }
 
-// Standing returns the other side's offer that the agent can accept; false if the latest offer is the agent's own.
+// Standing returns the counterpart's offer if it can be accepted. It returns false if this agent made the latest offer.
 func (t Turn) Standing() (Offer, bool) {
 	latest := t.Offers[len(t.Offers)-1]
 	return latest, latest.By != t.Role

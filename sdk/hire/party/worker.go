@@ -15,7 +15,7 @@ import (
 // WorkerRuntime runs a worker.
 type WorkerRuntime struct{ runtime *runtime }
 
-// NewWorker returns the runtime of a worker. It sends nothing before Run.
+// NewWorker returns a worker's runtime. It sends nothing before Run.
 func NewWorker(worker Worker) (*WorkerRuntime, error) {
 	switch {
 	case worker.Quote == nil:
