@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/hire/store"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
@@ -60,22 +59,7 @@ func (s *Service) Thread(ctx context.Context, id string) (*Thread, error) {
 
 // Messages returns the latest messages of a conversation, at most 32, the oldest first.
 func (s *Service) Messages(ctx context.Context, id string) ([]*hire.Message, error) {
-	var latest []audit.Link
-	for link, err := range s.links(ctx, id) {
-		if err != nil {
-			return nil, err
-		}
-		latest = append(latest, link)
-		latest = latest[max(0, len(latest)-maxMessages):]
-	}
-	messages := make([]*hire.Message, len(latest))
-	for i, link := range latest {
-		var err error
-		if messages[i], _, err = s.config.Store.Entry(link); err != nil {
-			return nil, err
-		}
-	}
-	return messages, nil
+	return s.config.Store.Latest(ctx, id, maxMessages)
 }
 
 // Contains reports whether the home has stored a message.

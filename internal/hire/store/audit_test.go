@@ -93,6 +93,29 @@ func TestLinksArePaged(t *testing.T) {
 	})
 }
 
+// A task of A2A shows the end of a conversation, however long it is.
+func TestLatestMessagesAreReadInTheirOrder(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *home) {
+		all := talks(2)
+		var sent []hire.Hash
+		for range store.MaxLinks + 3 {
+			h.append(t, all[0], hire.RoleSeeker, hire.TypeProposal)
+			sent = append(sent, all[0].Last)
+			h.append(t, all[1], hire.RoleSeeker, hire.TypeProposal)
+		}
+		id := store.ConversationID(all[0].Conversation, all[0].Seeker.ID, all[0].Worker.ID)
+		for limit, want := range map[int][]hire.Hash{2: sent[len(sent)-2:], len(sent): sent, 500: sent} {
+			latest, err := h.Latest(t.Context(), id, limit)
+			require.NoError(t, err)
+			hashes := make([]hire.Hash, len(latest))
+			for i, m := range latest {
+				hashes[i] = m.Hash()
+			}
+			require.Equal(t, want, hashes)
+		}
+	})
+}
+
 func TestEndedContextEndsASnapshot(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		h.append(t, talks(1)[0], hire.RoleSeeker, hire.TypeProposal)

@@ -123,6 +123,21 @@ func (s *Store) Links(ctx context.Context, id string, after int64) ([]audit.Link
 	return links, nil
 }
 
+// Latest returns the latest messages of a conversation, up to a limit, the oldest first.
+func (s *Store) Latest(ctx context.Context, id string, limit int) ([]*hire.Message, error) {
+	entries, err := s.read.LatestEntries(ctx, id, int32(limit))
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	messages := make([]*hire.Message, len(entries))
+	for i, text := range entries {
+		if messages[len(entries)-1-i], _, err = s.Entry(audit.Link{Chain: id, Text: text}); err != nil {
+			return nil, err
+		}
+	}
+	return messages, nil
+}
+
 // Contains reports whether any conversation contains a message.
 func (s *Store) Contains(ctx context.Context, message hire.Hash) (bool, error) {
 	found, err := s.read.HasMessageAnywhere(ctx, string(message))

@@ -99,6 +99,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.hasSessionStmt, err = db.PrepareContext(ctx, hasSession); err != nil {
 		return nil, fmt.Errorf("error preparing query HasSession: %w", err)
 	}
+	if q.latestEntriesStmt, err = db.PrepareContext(ctx, latestEntries); err != nil {
+		return nil, fmt.Errorf("error preparing query LatestEntries: %w", err)
+	}
 	if q.latestEventStmt, err = db.PrepareContext(ctx, latestEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query LatestEvent: %w", err)
 	}
@@ -256,6 +259,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing hasSessionStmt: %w", cerr)
 		}
 	}
+	if q.latestEntriesStmt != nil {
+		if cerr := q.latestEntriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing latestEntriesStmt: %w", cerr)
+		}
+	}
 	if q.latestEventStmt != nil {
 		if cerr := q.latestEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing latestEventStmt: %w", cerr)
@@ -365,6 +373,7 @@ type Queries struct {
 	hasMessageStmt             *sql.Stmt
 	hasMessageAnywhereStmt     *sql.Stmt
 	hasSessionStmt             *sql.Stmt
+	latestEntriesStmt          *sql.Stmt
 	latestEventStmt            *sql.Stmt
 	lockConversationStmt       *sql.Stmt
 	lockExistingStmt           *sql.Stmt
@@ -405,6 +414,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		hasMessageStmt:             q.hasMessageStmt,
 		hasMessageAnywhereStmt:     q.hasMessageAnywhereStmt,
 		hasSessionStmt:             q.hasSessionStmt,
+		latestEntriesStmt:          q.latestEntriesStmt,
 		latestEventStmt:            q.latestEventStmt,
 		lockConversationStmt:       q.lockConversationStmt,
 		lockExistingStmt:           q.lockExistingStmt,

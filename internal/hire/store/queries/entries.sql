@@ -16,3 +16,7 @@ SELECT entry FROM hire_entries WHERE message = @message AND conversation = @conv
 -- name: Entries :many
 SELECT sequence, entry, hash FROM hire_entries WHERE conversation = @conversation AND sequence > @after
 ORDER BY sequence LIMIT @max_rows;
+
+-- LatestEntries returns a conversation's latest entries, the newest first.
+-- name: LatestEntries :many
+SELECT entry FROM hire_entries WHERE conversation = @conversation ORDER BY sequence DESC LIMIT @max_rows;

@@ -104,3 +104,31 @@ func (q *Queries) HasMessageAnywhere(ctx context.Context, message string) (bool,
 	err := row.Scan(&exists)
 	return exists, err
 }
+
+const latestEntries = `-- name: LatestEntries :many
+SELECT entry FROM hire_entries WHERE conversation = $1 ORDER BY sequence DESC LIMIT $2
+`
+
+// LatestEntries returns a conversation's latest entries, the newest first.
+func (q *Queries) LatestEntries(ctx context.Context, conversation string, maxRows int32) ([]string, error) {
+	rows, err := q.query(ctx, q.latestEntriesStmt, latestEntries, conversation, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var entry string
+		if err := rows.Scan(&entry); err != nil {
+			return nil, err
+		}
+		items = append(items, entry)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
