@@ -15,18 +15,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// Path is the path of the JSON-RPC endpoint at the home's origin.
+// Path locates the JSON-RPC endpoint at the home's origin.
 const Path = "/hire/a2a"
 
-// maxRequest is the size of a request in bytes: a message with escaped characters, and its envelope.
+// maxRequest limits a request in bytes: a fully escaped message plus the envelope.
 const maxRequest = 2*hire.MaxSize + 4096
 
 // Config describes a binding. Service, Card and Secret are required.
 type Config struct {
 	Service *service.Service
-	// Card is the home's card of HIRE. Its id is the origin.
+	// Card is the home's HIRE card. Its id is the origin.
 	Card *hire.Card
-	// Secret makes the ids of tasks unguessable, at least 32 bytes. All servers of a home have the same one.
+	// Secret makes task ids unguessable. It has at least 32 bytes, the same on all servers for one home.
 	Secret []byte
 	// Log receives problems. If nil, slog.Default is used.
 	Log *slog.Logger
@@ -52,10 +52,10 @@ func New(config Config) (*Binding, error) {
 	return b, err
 }
 
-// End ends the requests that wait.
+// End ends all waiting requests.
 func (b *Binding) End() { b.waits.close() }
 
-// ServeCard serves the card of A2A.
+// ServeCard serves the A2A card.
 func (b *Binding) ServeCard(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", mediaType)
 	_, _ = w.Write(b.card)

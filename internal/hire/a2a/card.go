@@ -10,10 +10,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// Extension is the URI of HIRE as an extension of A2A.
+// Extension is the HIRE extension's URI in A2A.
 const Extension = "https://github.com/haggle-protocol/haggle/blob/main/docs/HIRE.md"
 
-// cardOf returns the card of A2A for a card of HIRE. The latter is the signed one.
+// cardOf returns the A2A card for a signed HIRE card.
 func cardOf(card *hire.Card) ([]byte, error) {
 	skills := make([]a2a.AgentSkill, 0, len(card.Skills))
 	for _, skill := range card.Skills {

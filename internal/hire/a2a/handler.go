@@ -16,7 +16,7 @@ import (
 
 var _ a2asrv.RequestHandler = (*Binding)(nil)
 
-// maxAge is the time within which a message can be repeated.
+// maxAge is how long messages can be repeated.
 const maxAge = 5 * time.Minute
 
 func invalid(text string) error { return a2a.NewError(a2a.ErrInvalidParams, text) }
@@ -73,7 +73,7 @@ func (b *Binding) SendMessage(ctx context.Context, request *a2a.SendMessageReque
 	return latest(task, config.HistoryLength), nil
 }
 
-// awaitsWorker reports whether the next step is the worker's.
+// awaitsWorker reports whether the worker acts next.
 func (b *Binding) awaitsWorker(task *a2a.Task, thread *service.Thread) bool {
 	return task.Status.State == a2a.TaskStateWorking && !b.awaitsEscrow(thread)
 }
@@ -238,7 +238,7 @@ func (b *Binding) CancelTask(_ context.Context, request *a2a.CancelTaskRequest) 
 	return nil, a2a.NewError(a2a.ErrTaskNotCancelable, "send a signed message of type reject")
 }
 
-// ListTasks is not supported: requests of A2A do not prove whose tasks they ask for.
+// ListTasks is not supported: A2A requests do not prove who sends them.
 func (b *Binding) ListTasks(context.Context, *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
 	return nil, a2a.ErrUnsupportedOperation
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// macLength is the length of the second part of a task's id, in hexadecimal digits.
+// macLength is the code's length in task ids, in hexadecimal digits.
 const macLength = 32
 
 // taskID returns the id of a conversation's task. Requests of A2A are not signed, so the id is a secret: only who has
@@ -19,7 +19,7 @@ func (b *Binding) taskID(conversation string) a2a.TaskID {
 	return a2a.TaskID(conversation + "." + b.code(conversation))
 }
 
-// conversation returns the conversation of a task. It returns false for an id that the home has not issued.
+// conversation returns a task's conversation. It returns false unless the home issued the id.
 func (b *Binding) conversation(task a2a.TaskID) (string, bool) {
 	conversation, code, found := strings.Cut(string(task), ".")
 	return conversation, found && hmac.Equal([]byte(code), []byte(b.code(conversation)))

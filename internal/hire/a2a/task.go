@@ -15,7 +15,7 @@ import (
 
 const (
 	mediaType = "application/json"
-	// maxContent is the size of a delivery in an artifact, in bytes. Larger ones are fetched at their URL.
+	// maxContent limits deliveries in artifacts, in bytes. Larger deliveries are fetched at their URL.
 	maxContent = 256 << 10
 )
 
@@ -103,7 +103,7 @@ func (b *Binding) capabilityDue(thread *service.Thread) time.Time {
 
 // deadlineOf returns the deadline of the delivery.
 func deadlineOf(thread *service.Thread) time.Time {
-	deadline, _ := thread.State.Terms.Deadline.Parse() // Parse of the message has checked the form
+	deadline, _ := thread.State.Terms.Deadline.Parse() // valid: hire.Parse checks it
 	return deadline
 }
 
@@ -126,7 +126,7 @@ func (b *Binding) escrowDue(thread *service.Thread) time.Time {
 	return due
 }
 
-// contracted returns the state of a deal that at least one side has accepted.
+// contracted returns the state after at least one acceptance.
 func (b *Binding) contracted(thread *service.Thread) (a2a.TaskState, string) {
 	state, now := thread.State, thread.Now
 	switch {
@@ -168,7 +168,7 @@ func (b *Binding) artifacts(ctx context.Context, thread *service.Thread) (artifa
 		if delivery.Size <= maxContent {
 			content, err := b.config.Service.Delivery(ctx, thread.State.Seeker, delivery.Hash)
 			if errors.Is(err, store.ErrNotFound) {
-				continue // deleted meanwhile, because of its age
+				continue // too old, and deleted meanwhile
 			}
 			if err != nil {
 				return nil, err
@@ -186,7 +186,7 @@ func (b *Binding) artifacts(ctx context.Context, thread *service.Thread) (artifa
 	return artifacts, nil
 }
 
-// messageOf returns a message of HIRE as one of A2A.
+// messageOf converts a HIRE message for A2A.
 func messageOf(task *a2a.Task, seeker string, m *hire.Message) (*a2a.Message, error) {
 	var data any
 	if err := json.Unmarshal(m.Text(), &data); err != nil {
@@ -203,7 +203,7 @@ func messageOf(task *a2a.Task, seeker string, m *hire.Message) (*a2a.Message, er
 	return message, nil
 }
 
-// parse returns the message of HIRE in a message of A2A.
+// parse returns the HIRE message inside an A2A message.
 func parse(message *a2a.Message) (*hire.Message, error) {
 	if message == nil || len(message.Parts) != 1 || message.Parts[0] == nil || message.Parts[0].Data() == nil {
 		return nil, invalid("message: must have one data part: a signed message of " + hire.Protocol)

@@ -13,13 +13,13 @@ const (
 	maxWait = 3 * time.Minute
 	// maxStream bounds a stream. The client subscribes again.
 	maxStream = 10 * time.Minute
-	// pollEvery is the interval of the queries of a waiting request.
+	// pollEvery is how often a waiting request queries the database.
 	pollEvery = 200 * time.Millisecond
-	// maxWaiting limits the requests that wait, and maxPerTask those for one task.
+	// maxWaiting limits all waiting requests, and maxPerTask limits them per task.
 	maxWaiting, maxPerTask = 64, 4
 )
 
-// waits counts the requests that wait for workers.
+// waits counts waiting requests.
 type waits struct {
 	lock    sync.Mutex
 	count   int
@@ -59,7 +59,7 @@ func (w *waits) begin(ctx context.Context, id string, limit time.Duration) (wait
 	}, true
 }
 
-// changed waits until the task of a conversation may have changed: by a message, by a delivery or by time. It returns
+// changed waits until a conversation's task may have changed: by new messages, deliveries or time. It returns
 // false if ctx ends.
 func (b *Binding) changed(ctx context.Context, id string, since *service.Thread) bool {
 	expires := b.expiry(since)
@@ -78,7 +78,7 @@ func (b *Binding) changed(ctx context.Context, id string, since *service.Thread)
 	}
 }
 
-// expiry returns the next time that changes a task without a message; zero if there is none.
+// expiry returns when time alone will next change a task, or zero.
 func (b *Binding) expiry(thread *service.Thread) (next time.Time) {
 	for _, at := range []time.Time{b.capabilityDue(thread), b.escrowDue(thread), deadlineOf(thread)} {
 		if !at.Before(thread.Now) && (next.IsZero() || at.Before(next)) {

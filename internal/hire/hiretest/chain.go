@@ -54,7 +54,7 @@ func (c *Chain) Clear() {
 	clear(c.negotiations)
 }
 
-// Open creates the negotiation that the deal of a conversation requires, after a change.
+// Open creates a conversation's required negotiation, after applying change.
 func (c *Chain) Open(
 	t testing.TB, k *Talk, state hire.State, now time.Time, change func(*haggle.Snapshot),
 ) escrow.Terms {

@@ -41,13 +41,13 @@ func Connect(t *testing.T, address string) *sql.DB {
 	return db
 }
 
-// Agent is an agent with its key.
+// Agent can sign.
 type Agent struct {
 	ID  string
 	Key ed25519.PrivateKey
 }
 
-// NewAgent returns an agent with a new key. The id is the address.
+// NewAgent returns an agent with a new key. Its address serves as id.
 func NewAgent() Agent {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -69,11 +69,11 @@ func At(origin string) Agent { return Agent{origin, NewAgent().Key} }
 // Public returns the agent's public key.
 func (a Agent) Public() ed25519.PublicKey { return a.Key.Public().(ed25519.PublicKey) }
 
-// Talk signs the messages of a conversation.
+// Talk signs a conversation's messages.
 type Talk struct {
 	Seeker, Worker Agent
 	Conversation   string
-	// Last is the hash of the latest message, Terms are the latest terms.
+	// Last and Terms belong to the latest stored messages.
 	Last  hire.Hash
 	Terms hire.Terms
 }
@@ -83,7 +83,7 @@ func NewTalk(seeker, worker Agent) *Talk {
 	return &Talk{Seeker: seeker, Worker: worker, Conversation: "conv_" + rand.Text()}
 }
 
-// Arbiter is the arbiter of all terms.
+// Arbiter decides disputes in all terms.
 const Arbiter = "So11111111111111111111111111111111111111112"
 
 // Message signs a reply to the latest message. The protocol may forbid it.
@@ -98,7 +98,7 @@ func (k *Talk) Message(t testing.TB, role hire.Role, of hire.Type, at time.Time)
 	})
 }
 
-// Sign signs a message with an agent's key.
+// Sign returns a draft signed by an agent.
 func Sign(t testing.TB, by Agent, draft hire.Draft) *hire.Message {
 	t.Helper()
 	m, err := hire.Sign(by.Key, draft)

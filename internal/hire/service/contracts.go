@@ -44,9 +44,9 @@ type deal struct {
 	settled *hire.Contract
 	// never reports whether the terms cannot be settled.
 	never bool
-	// next is the time of the next RPC request.
+	// next is when to send the next RPC request.
 	next time.Time
-	// problem is the last logged mismatch.
+	// problem remembers the last logged mismatch.
 	problem string
 }
 

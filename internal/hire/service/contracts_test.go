@@ -20,7 +20,7 @@ import (
 
 var settlementKey = hiretest.Named("settlement").Key
 
-// settled adds a settlement with an empty chain to the configuration of a home.
+// settled configures a settlement with an empty chain.
 func settled(on *hiretest.Chain) func(*service.Config) {
 	return func(c *service.Config) {
 		*on = *hiretest.NewChain()
@@ -30,7 +30,7 @@ func settled(on *hiretest.Chain) func(*service.Config) {
 	}
 }
 
-// open creates the negotiation that the deal of a conversation requires, after a change.
+// open creates a conversation's required negotiation, after applying change.
 func open(t *testing.T, on *hiretest.Chain, h *home, k *hiretest.Talk, change func(*haggle.Snapshot)) escrow.Terms {
 	t.Helper()
 	return on.Open(t, k, h.state(t, k), h.now(), change)

@@ -24,7 +24,7 @@ type Delivery struct {
 	Agent string
 	// Seeker and Conversation identify the conversation.
 	Seeker, Conversation string
-	// Hash is the SHA-256 of the content in lower-case hexadecimal digits.
+	// Hash is the content's SHA-256 in lower-case hexadecimal digits.
 	Hash string
 }
 

@@ -10,7 +10,7 @@ import (
 // SetPushLimit changes the time for the attempt to push an event.
 func (s *Service) SetPushLimit(limit time.Duration) { s.pusher.limit.Store(int64(limit)) }
 
-// SendCopy stores a copy of a contract, as the home does.
+// SendCopy stores a contract copy as the home does.
 func (s *Service) SendCopy(ctx context.Context, id string, m *hire.Message) error {
 	return s.accept(ctx, m, id)
 }

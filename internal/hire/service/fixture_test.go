@@ -22,7 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// server is the PostgreSQL server of all tests.
+// server runs PostgreSQL for all tests.
 var server *testpostgres.Server
 
 func TestMain(m *testing.M) {
@@ -118,7 +118,7 @@ func (h *home) pass(d time.Duration) { h.offset.Add(int64(d)) }
 // talk returns a new conversation with the home's worker.
 func (h *home) talk() *hiretest.Talk { return hiretest.NewTalk(hiretest.NewAgent(), h.worker) }
 
-// send sends a message that is accepted.
+// send requires the home to accept.
 func (h *home) send(t testing.TB, k *hiretest.Talk, role hire.Role, of hire.Type) *hire.Message {
 	t.Helper()
 	m := k.Message(t, role, of, h.now())
@@ -136,7 +136,7 @@ func (h *home) agree(t testing.TB, k *hiretest.Talk) {
 	h.send(t, k, hire.RoleWorker, hire.TypeAccept)
 }
 
-// reasonOf returns the reason of a refusal.
+// reasonOf returns a refusal's reason.
 func reasonOf(t testing.TB, err error) hire.Reason {
 	t.Helper()
 	var refusal *hire.Refusal
@@ -154,12 +154,12 @@ func (h *home) state(t testing.TB, k *hiretest.Talk) hire.State {
 	return state
 }
 
-// idOf returns the id of a conversation at the home.
+// idOf returns a conversation's id at the home.
 func idOf(k *hiretest.Talk) string {
 	return store.ConversationID(k.Conversation, k.Seeker.ID, k.Worker.ID)
 }
 
-// messages returns the hashes of all messages in the log of a conversation.
+// messages returns all hashes from a conversation's log.
 func (h *home) messages(t testing.TB, k *hiretest.Talk) (hashes []hire.Hash) {
 	t.Helper()
 	links, err := h.Log(t.Context(), k.Worker.ID, k.Conversation, k.Seeker.ID)

@@ -18,13 +18,13 @@ import (
 const (
 	// defaultPushLimit bounds an attempt to push an event.
 	defaultPushLimit = 5 * time.Second
-	// pushClaim is the length of a process's lease on an inbox. Each event renews it.
+	// pushClaim is how long a process leases an inbox. Each event renews the lease.
 	pushClaim = time.Minute
-	// pushAge is the maximum age of pushed events.
+	// pushAge limits how old pushed events may be.
 	pushAge = 24 * time.Hour
-	// maxPause is the maximum pause between attempts.
+	// maxPause limits pauses between attempts.
 	maxPause = 10 * time.Minute
-	// duePage is the number of inboxes per query.
+	// duePage limits inboxes per query.
 	duePage = 100
 	// saveLimit bounds the storing of a position.
 	saveLimit = 5 * time.Second

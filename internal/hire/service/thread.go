@@ -27,7 +27,7 @@ func (p Progress) Equal(other Progress) bool {
 	return p.State == other.State && slices.Equal(p.Deliveries, other.Deliveries)
 }
 
-// Thread is a conversation with the latest message of a party.
+// Thread is a conversation with its latest message from either party.
 type Thread struct {
 	Progress
 	Last *hire.Message
@@ -35,7 +35,7 @@ type Thread struct {
 	LastAt time.Time
 }
 
-// Progress returns the progress of a conversation by [store.ConversationID]. It returns [store.ErrNotFound] if it does
+// Progress returns a conversation's progress by [store.ConversationID]. It returns [store.ErrNotFound] if it does
 // not exist.
 func (s *Service) Progress(ctx context.Context, id string) (Progress, error) {
 	now := s.now()
@@ -57,7 +57,7 @@ func (s *Service) Thread(ctx context.Context, id string) (*Thread, error) {
 	return &Thread{Progress: progress, Last: last, LastAt: at}, err
 }
 
-// Messages returns the latest messages of a conversation, at most 32, the oldest first.
+// Messages returns a conversation's latest messages, at most 32, oldest first.
 func (s *Service) Messages(ctx context.Context, id string) ([]*hire.Message, error) {
 	return s.config.Store.Latest(ctx, id, maxMessages)
 }

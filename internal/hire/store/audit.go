@@ -74,7 +74,7 @@ func (s *Store) each(
 	return s.failed(ctx, rows.Err())
 }
 
-// Entry returns the message of a link, and the time of its arrival.
+// Entry returns a link's message and arrival time.
 func (s *Store) Entry(link audit.Link) (*hire.Message, time.Time, error) {
 	var entry audit.Entry
 	err := json.Unmarshal([]byte(link.Text), &entry)

@@ -36,7 +36,7 @@ type Conversation struct {
 	State hire.State
 	// Messages counts the parties' messages.
 	Messages int64
-	// AcceptedAt is the time of the second accept while a contract is missing; zero otherwise.
+	// AcceptedAt is when both had accepted, while a contract is missing; zero otherwise.
 	AcceptedAt time.Time
 	head       audit.Head
 }
@@ -89,7 +89,7 @@ type Arrival struct {
 	State hire.State
 	// Due is the end of the open deal; zero if no deal is open.
 	Due time.Time
-	// AcceptedAt is the time of the second accept while a contract is missing; zero otherwise.
+	// AcceptedAt is when both had accepted, while a contract is missing; zero otherwise.
 	AcceptedAt time.Time
 	// Session is the session id if the message is the second accept; nil otherwise.
 	Session *uint64
@@ -102,7 +102,7 @@ type Arrival struct {
 // ErrStored: the conversation contains the message.
 var ErrStored = errors.New("hire: message stored before")
 
-// EntryKind is the kind of all audit entries.
+// EntryKind marks all audit entries.
 const EntryKind = "message"
 
 // Append adds a message to a locked conversation and to the recipient's events, and returns the event number.

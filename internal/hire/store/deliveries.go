@@ -38,7 +38,7 @@ func (s *Store) Delivery(ctx context.Context, hash, agent string) ([]byte, error
 
 // Delivered describes a delivery.
 type Delivered struct {
-	// Hash is the SHA-256 of the content, in lower-case hexadecimal digits.
+	// Hash is the content's SHA-256, in lower-case hexadecimal digits.
 	Hash string
 	At   time.Time
 	// Size is in bytes. It is -1 once the content was deleted.

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// server is the PostgreSQL server of all tests.
+// server runs PostgreSQL for all tests.
 var server *testpostgres.Server
 
 func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// MaxPage is the page size.
+// MaxPage limits a page.
 const MaxPage = 100
 
 // Query selects an agent's conversations.
@@ -123,7 +123,7 @@ func (s *Store) Links(ctx context.Context, id string, after int64) ([]audit.Link
 	return links, nil
 }
 
-// Latest returns the latest messages of a conversation, up to a limit, the oldest first.
+// Latest returns a conversation's latest messages, up to a limit, oldest first.
 func (s *Store) Latest(ctx context.Context, id string, limit int) ([]*hire.Message, error) {
 	entries, err := s.read.LatestEntries(ctx, id, int32(limit))
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Store) Contains(ctx context.Context, message hire.Hash) (bool, error) {
 type Awaiting struct {
 	// ID is [ConversationID].
 	ID string
-	// AcceptedAt is the time of the second accept.
+	// AcceptedAt is when both had accepted.
 	AcceptedAt time.Time
 }
 
@@ -163,7 +163,7 @@ func (s *Store) AwaitingContract(ctx context.Context, since time.Time) ([]Awaiti
 	return awaiting, s.failed(ctx, err)
 }
 
-// Message returns a stored message by its hash, and the time of its arrival. It returns [ErrNotFound] if it does not
+// Message returns a stored message by its hash, with the arrival time. It returns [ErrNotFound] if it does not
 // exist.
 func (s *Store) Message(ctx context.Context, id string, hash hire.Hash) (*hire.Message, time.Time, error) {
 	text, err := s.read.EntryOfMessage(ctx, string(hash), id)

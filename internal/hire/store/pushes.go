@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/hire/store/queries"
 )
 
-// Push is the push position of an agent.
+// Push is an agent's push position.
 type Push struct {
 	Agent string
 	// Pushed is the number of the last event that was accepted, refused or given up.

@@ -19,7 +19,7 @@ import (
 var ErrNotFound = errors.New("hire: not found")
 
 const (
-	// readers is the number of read-only connections to a SQLite file.
+	// readers limits read-only connections to a SQLite file.
 	readers = 4
 	// connections limits connections to PostgreSQL.
 	connections = 16

@@ -21,7 +21,7 @@ import (
 // maxEnded limits the ends that a desk remembers and returns.
 const maxEnded = 20
 
-// Desk has the decisions that wait for the model. Its methods may be called from several goroutines.
+// Desk holds decisions waiting for the model. Its methods may be called from several goroutines.
 type Desk struct {
 	role   hire.Role
 	self   string
@@ -34,7 +34,7 @@ type Desk struct {
 	ended   []Ended
 	// reported is the number of ended deals, and told the number of those that a call has returned.
 	reported, told int
-	// watchers are the calls that wait for the effect of a decision, by conversation.
+	// watchers lists, by conversation, calls waiting for a decision's effect.
 	watchers map[string]chan error
 	// changed is closed and replaced at each change.
 	changed chan struct{}
@@ -57,7 +57,7 @@ func NewDesk(
 	}
 }
 
-// notify wakes all calls that wait. The caller has the lock.
+// notify wakes all waiting calls. The caller holds the lock.
 func (d *Desk) notify() {
 	close(d.changed)
 	d.changed = make(chan struct{})
@@ -126,7 +126,7 @@ func (d *Desk) effect(conversation string, err error) {
 	}
 }
 
-// Ended notices the end of a deal. It is a [party.Config].Ended.
+// Ended records an ended deal. Use it as [party.Config].Ended.
 func (d *Desk) Ended(result party.Result) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -166,7 +166,7 @@ func (d *Desk) items(ctx context.Context, wait time.Duration) (first []Item, mor
 	}
 }
 
-// effectLimit is the time that a tool waits for the effect of a decision.
+// effectLimit is how long a tool waits for a decision's effect.
 const effectLimit = 10 * time.Second
 
 // watch returns the effect of the agent's next move in a conversation: nil once it is sent, or why it was not made. The

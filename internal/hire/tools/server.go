@@ -23,7 +23,7 @@ const (
 	ToolReview  = "hire_review"
 )
 
-// Answer is the result of a call.
+// Answer is a call's result.
 type Answer struct {
 	Done  bool    `json:"done" jsonschema:"whether the call had its effect"`
 	Items []Item  `json:"items,omitempty" jsonschema:"what waits for your decision, the oldest first"`
@@ -118,7 +118,7 @@ func textOf(err error) string {
 	return "not done: the owner's log contains the reason"
 }
 
-// maxWait limits the waiting of a call, in seconds.
+// maxWait limits a waiting call, in seconds.
 const maxWait = 60
 
 type inboxArguments struct {
@@ -183,7 +183,7 @@ func (d *Desk) move(ctx context.Context, in decideArguments) *Answer {
 	}))
 }
 
-// units returns the base units of a price in a token.
+// units returns a price in base units.
 func (d *Desk) units(name, written, symbol string) (uint64, error) {
 	asset, units, err := hire.Price(written).Units(d.assets)
 	if err != nil {

@@ -51,7 +51,7 @@ func (h *home) bargain(t *testing.T, least uint64) {
 	})
 }
 
-// python runs the example of a seeker, and returns its output.
+// python runs the example seeker, and returns its output.
 func python(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
 	var progress strings.Builder

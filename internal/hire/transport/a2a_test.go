@@ -26,7 +26,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
-// taskClient is a client of A2A that finds the home by its card.
+// taskClient is an A2A client that finds the home by its card.
 func (h *home) taskClient(t *testing.T) *a2aclient.Client {
 	t.Helper()
 	card, err := agentcard.DefaultResolver.Resolve(t.Context(), h.worker.ID)
@@ -38,7 +38,7 @@ func (h *home) taskClient(t *testing.T) *a2aclient.Client {
 	return client
 }
 
-// carry returns the request of A2A with a signed message.
+// carry returns an A2A request with a signed message.
 func carry(t *testing.T, m *hire.Message, task a2alib.TaskID) *a2alib.SendMessageRequest {
 	t.Helper()
 	var data any

@@ -28,12 +28,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// server is the PostgreSQL server of all tests.
+// server runs PostgreSQL for all tests.
 var server *testpostgres.Server
 
 func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 
-// taskSecret is the secret of all homes.
+// taskSecret configures all homes.
 var taskSecret = []byte("a secret of at least thirty-two bytes")
 
 // home is a home that listens.
@@ -44,7 +44,7 @@ type home struct {
 	served chan error
 }
 
-// options change the home of a test.
+// options change a test's home.
 type options struct {
 	address   string
 	service   func(*service.Config)
@@ -123,7 +123,7 @@ func (h *home) agree(t testing.TB, k *hiretest.Talk) {
 
 func (h *home) talk() *hiretest.Talk { return hiretest.NewTalk(hiretest.NewAgent(), h.worker) }
 
-// request returns a request of an agent, which its key will sign.
+// request returns a request for an agent to sign.
 func (h *home) request(t testing.TB, agent hiretest.Agent, method, path string, query url.Values, body io.Reader) *http.Request {
 	t.Helper()
 	values := url.Values{"agent": {agent.ID}}
@@ -154,7 +154,7 @@ type stream struct {
 	lines *bufio.Reader
 }
 
-// open opens the event stream of an agent.
+// open opens an agent's event stream.
 func (h *home) open(t testing.TB, agent hiretest.Agent, query url.Values, lastEvent string) *stream {
 	t.Helper()
 	r := h.request(t, agent, http.MethodGet, hire.EventsPath, query, nil)

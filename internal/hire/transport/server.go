@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// HealthPath is the path of the health check.
+// HealthPath serves the health check.
 const HealthPath = "/healthz"
 
 // Connection limits.

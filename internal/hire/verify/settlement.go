@@ -73,7 +73,7 @@ func isRefunded(status protocol.NegotiationStatus) bool {
 	return status == protocol.NegotiationStatusRejected || status == protocol.NegotiationStatusExpired
 }
 
-// history reads the events of a negotiation.
+// history reads a negotiation's events.
 func (s *Settlement) history(
 	ctx context.Context, client *haggle.Client, address solana.PublicKey, deal *Deal, r *Report,
 ) error {

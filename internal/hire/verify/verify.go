@@ -18,19 +18,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
-// Options are the facts that a verification trusts. None of them is taken from the log.
+// Options lists what a verification trusts. Nothing here comes from the log.
 type Options struct {
-	// Key returns the key of an id.
+	// Key returns an id's key.
 	Key func(ctx context.Context, id string) (ed25519.PublicKey, error)
-	// Rules are the home's rules, with the settlement key as System.
+	// Rules come from the home, with the settlement key as System.
 	Rules hire.Rules
-	// Assets are the tokens of prices.
+	// Assets lists tokens for prices.
 	Assets []hire.Asset
 	// Genesis is the genesis hash of the cluster that contracts must name. If zero, they may name any.
 	Genesis solana.Hash
 }
 
-// Finding is a fault of a log.
+// Finding describes a faulty log entry.
 type Finding struct {
 	// Entry is the sequence of the first faulty entry; zero for a fault of the whole log.
 	Entry int64 `json:"entry,omitempty"`
@@ -44,29 +44,29 @@ type Finding struct {
 type Deal struct {
 	// Deal counts the deals of the conversation, from 1.
 	Deal int `json:"deal"`
-	// Terms are the accepted terms, and At the time of the second accept.
+	// Terms were accepted by both sides, the second one at At.
 	Terms hire.Terms `json:"terms"`
 	At    time.Time  `json:"at"`
-	// Contracts is the number of the contract's copies, 0 to 2.
+	// Contracts counts contract copies, 0 to 2.
 	Contracts int `json:"contracts"`
 	// Negotiation is the address of the negotiation on chain; empty if the terms cannot be settled.
 	Negotiation string `json:"negotiation,omitempty"`
-	// Settlement is the state on chain; nil if it was not read.
+	// Settlement describes the chain's state; nil if it was not read.
 	Settlement *Settlement `json:"settlement,omitempty"`
 
 	terms escrow.Terms
 }
 
-// Report is the result of a verification.
+// Report describes a verified log.
 type Report struct {
 	Conversation string     `json:"conversation_id"`
 	Seeker       string     `json:"seeker"`
 	Worker       string     `json:"worker"`
 	Messages     int        `json:"messages"`
 	Phase        hire.Phase `json:"phase"`
-	// Head is the hash of the last entry: compare it with the other side's.
+	// Head is the last entry's hash: compare it with the counterpart's.
 	Head string `json:"head"`
-	// Deals are the agreements, the oldest first.
+	// Deals lists agreements, oldest first.
 	Deals []Deal `json:"deals"`
 	// Findings is empty if nothing is wrong.
 	Findings []Finding `json:"findings"`
@@ -76,7 +76,7 @@ func (r *Report) found(entry int64, code, format string, values ...any) {
 	r.Findings = append(r.Findings, Finding{Entry: entry, Code: code, Detail: fmt.Sprintf(format, values...)})
 }
 
-// Links returns the links of a log that a home has sent.
+// Links parses a log received from a home.
 func Links(log *hire.Log) ([]audit.Link, error) {
 	links := make([]audit.Link, len(log.Arrivals))
 	for i, arrival := range log.Arrivals {

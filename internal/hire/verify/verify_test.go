@@ -23,7 +23,7 @@ var (
 	usdc    = []hire.Asset{{Symbol: "USDC", Mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", Decimals: 6}}
 )
 
-// log is a log of a conversation, as a home writes it.
+// log is a conversation's log, as a home writes it.
 type log struct {
 	t          *testing.T
 	talk       *hiretest.Talk
@@ -39,7 +39,7 @@ func newLog(t *testing.T) *log {
 	return &log{t: t, talk: talk, settlement: hiretest.NewAgent(), now: start, head: audit.Head{Chain: "c"}}
 }
 
-// add appends a message, without a check.
+// add appends m unchecked.
 func (l *log) add(m *hire.Message) {
 	l.t.Helper()
 	links, head, err := audit.Append(l.head, audit.Entry{Kind: "message", Time: l.now, Data: m.Text()})
@@ -47,7 +47,7 @@ func (l *log) add(m *hire.Message) {
 	l.links, l.head = append(l.links, links...), head
 }
 
-// says appends a message that is allowed.
+// says appends an allowed message.
 func (l *log) says(role hire.Role, of hire.Type) {
 	l.t.Helper()
 	l.now = l.now.Add(time.Second)
