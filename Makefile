@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify deploy cu \
+.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
     cross portable fuzz-hire snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
     postgresql sqlc test-gateway-api image
 
@@ -15,6 +15,7 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
 wrapper = RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/toolchain/$(1)"
 program := cd program && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
 localnet := cd program/localnet && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
+engine := cd program/wasm && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/engine-host"
 fuzz := cd program/fuzz && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/fuzz"
 # SQLite is C, translated to Go: it is slow with the race detector, which cannot follow its memory.
 race := -race -gcflags=modernc.org/...=-race=false
@@ -33,7 +34,7 @@ demo: ## two agents bargain on a local chain and print each step
 test: program chains anchor-packages postgresql sqlc lint cross portable fuzz-hire test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
-nightly: differential fuzz fuzz-hire faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: verify-engine differential fuzz fuzz-hire faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
@@ -73,9 +74,11 @@ lint: prerequisites ## formats, go mod tidy, go vet, staticcheck, prose, shellch
 	@echo "==> cargo fmt --check, clippy"
 	@$(program) cargo fmt --all --check
 	@$(localnet) cargo fmt --check
+	@$(engine) cargo fmt --check
 	@$(fuzz) cargo fmt --check
 	@$(program) $(clippy) --workspace
 	@$(localnet) $(clippy)
+	@$(engine) $(clippy)
 	@$(fuzz) $(clippy)
 
 test-rust: program ## the program's tests against the built ELF, the IDL's, the local chain's
@@ -97,8 +100,15 @@ test-anchor: program ## negotiations with the Anchor TypeScript clients, from th
 test-mcp: ## conformance tests of the Model Context Protocol, against the gateway's handler
 	@toolchain/mcp-conformance
 
-verify: prerequisites ## check that the committed ELF is the source's; with CLUSTER=... also that it is deployed there
+verify: prerequisites ## check that the committed ELF and the chain's engine are the sources'; with CLUSTER=... also that the ELF is deployed there
+	@toolchain/build-engine --check
 	@toolchain/verify
+
+verify-engine: prerequisites ## two clean builds of program/wasm give the committed engine of the in-process chain
+	@toolchain/verify-engine
+
+engine: prerequisites ## build the engine of the in-process chain: sdk/localnet/engine/engine.wasm.zst
+	@toolchain/build-engine
 
 deploy: prerequisites ## deploy the program with the Solana CLI: CLUSTER=... PROGRAM_KEYPAIR=... (docs/DEPLOYMENT.md)
 	@toolchain/deploy
@@ -189,6 +199,7 @@ fmt: prerequisites ## format everything
 	@gofmt -w .
 	@$(program) cargo fmt --all
 	@$(localnet) cargo fmt
+	@$(engine) cargo fmt
 	@$(fuzz) cargo fmt
 
 clean: ## remove build output inside the tree
