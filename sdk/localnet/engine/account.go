@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// MaxAccountBytes is the largest size of an account's data.
+const MaxAccountBytes = 10 << 20
+
+// Account is the state of an account. An account without lamports does not exist.
+type Account struct {
+	Lamports   uint64
+	Owner      solana.PublicKey
+	Executable bool
+	RentEpoch  uint64
+	Data       []byte
+}
+
+// Exists reports whether the account holds lamports.
+func (a Account) Exists() bool { return a.Lamports > 0 }
+
+// Entry is an account with its address.
+type Entry struct {
+	Address solana.PublicKey
+	Account Account
+}
+
+// SetAccount replaces an account, or removes it if it holds no lamports. The data of a sysvar becomes what
+// programs read. It returns a [RequestError] if an executable account holds no valid program, or the
+// data of a sysvar does not decode.
+func (e *Engine) SetAccount(address solana.PublicKey, account Account) error {
+	if len(account.Data) > MaxAccountBytes {
+		return &RequestError{fmt.Sprintf("account %s: %d bytes exceed %d", address, len(account.Data), MaxAccountBytes)}
+	}
+	request := make([]byte, 0, 81+len(account.Data))
+	request = append(request, address[:]...)
+	request = binary.LittleEndian.AppendUint64(request, account.Lamports)
+	request = append(request, account.Owner[:]...)
+	executable := byte(0)
+	if account.Executable {
+		executable = 1
+	}
+	request = append(request, executable)
+	request = binary.LittleEndian.AppendUint64(request, account.RentEpoch)
+	_, err := e.do(operationSetAccount, append(request, account.Data...))
+	return err
+}
+
+// Account returns an account. A missing account is the zero value.
+func (e *Engine) Account(address solana.PublicKey) (Account, error) {
+	response, err := e.do(operationAccount, address[:])
+	if err != nil {
+		return Account{}, err
+	}
+	r := reader{rest: response}
+	entry := r.entry()
+	return entry.Account, r.finish()
+}
+
+// Accounts returns all accounts in no particular order.
+func (e *Engine) Accounts() ([]Entry, error) {
+	response, err := e.do(operationAccounts, nil)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{rest: response}
+	entries := r.entries()
+	return entries, r.finish()
+}
+
+const (
+	programDataHeader = 45
+	programSize       = 36
+	rentExempt        = math.MaxUint64
+)
+
+// LoadProgram writes an ELF file as an upgradeable program that was deployed in slot 0, with the accounts
+// that the upgradeable loader would have created. If authority is zero, the program cannot be upgraded. It
+// returns a [RequestError] if the verifier rejects the file.
+func (e *Engine) LoadProgram(program solana.PublicKey, elf []byte, authority solana.PublicKey) error {
+	data, _, err := solana.FindProgramAddress([][]byte{program[:]}, solana.BPFLoaderUpgradeableProgramID)
+	if err != nil {
+		return err
+	}
+	content := make([]byte, programDataHeader, programDataHeader+len(elf))
+	content[0] = 3 // ProgramData
+	if !authority.IsZero() {
+		content[12] = 1
+		copy(content[13:], authority[:])
+	}
+	content = append(content, elf...)
+	before, err := e.Account(data)
+	if err != nil {
+		return err
+	}
+	if err := e.SetAccount(data, Account{
+		Lamports: MinimumBalance(len(content)), Owner: solana.BPFLoaderUpgradeableProgramID,
+		RentEpoch: rentExempt, Data: content,
+	}); err != nil {
+		return err
+	}
+	err = e.SetAccount(program, Account{
+		Lamports: MinimumBalance(programSize), Owner: solana.BPFLoaderUpgradeableProgramID,
+		Executable: true, RentEpoch: rentExempt, Data: append([]byte{2, 0, 0, 0}, data[:]...),
+	})
+	if err != nil {
+		if restored := e.SetAccount(data, before); restored != nil {
+			return restored
+		}
+	}
+	return err
+}
+
+// MinimumBalance returns the lamports that exempt an account from rent. The size of its data is in bytes.
+func MinimumBalance(size int) uint64 { return (128 + uint64(size)) * 6960 }
