@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
+)
+
+const (
+	firstSlot = 1
+	// MaxBlockhashAge is the number of blocks after which a transaction with a blockhash expires.
+	MaxBlockhashAge = 150
+	// keptHashes is the number of blocks for which a hash is known.
+	keptHashes = 2 * MaxBlockhashAge
+	// SlotsPerEpoch is the length of an epoch.
+	SlotsPerEpoch = 432_000
+)
+
+// Block is a closed block, or the open one, whose hash is not public yet.
+type Block struct {
+	Slot     uint64
+	Hash     solana.Hash
+	Previous solana.Hash
+	// Time is the Unix time in seconds.
+	Time         int64
+	Transactions []*Transaction
+
+	// before holds the accounts that the block has changed, as they were. It is dropped when the block is
+	// finalized.
+	before map[solana.PublicKey]*engine.Account
+}
+
+func (l *Ledger) head() *Block { return l.blocks[len(l.blocks)-1] }
+
+// parent is the newest closed block.
+func (l *Ledger) parent() *Block { return l.blocks[len(l.blocks)-2] }
+
+// at returns the block of a slot, or nil.
+func (l *Ledger) at(slot uint64) *Block {
+	first := l.blocks[0].Slot
+	if slot < first || slot > l.head().Slot {
+		return nil
+	}
+	return l.blocks[slot-first]
+}
+
+// NextBlock closes the open block and opens the next one.
+func (l *Ledger) NextBlock() error {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.open()
+}
+
+// SkipBlocks closes a number of blocks. 151 of them expire every blockhash that a transaction holds.
+func (l *Ledger) SkipBlocks(count int) error {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	for range count {
+		if err := l.open(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Ledger) open() error {
+	block := &Block{
+		Slot: firstSlot, Previous: l.genesis, Time: l.time(), before: map[solana.PublicKey]*engine.Account{},
+	}
+	if len(l.blocks) > 0 {
+		head := l.head()
+		block.Slot, block.Previous, block.Time = head.Slot+1, head.Hash, max(head.Time, block.Time)
+		l.hashes[head.Hash] = head.Slot
+	}
+	seed := binary.LittleEndian.AppendUint64(block.Previous[:], block.Slot)
+	block.Hash = sha256.Sum256(seed)
+	l.blocks = append(l.blocks, block)
+	l.forget()
+	return l.writeSysvars()
+}
+
+// forget drops expired hashes, old account states and blocks beyond the limit.
+func (l *Ledger) forget() {
+	if old := l.at(l.head().Slot - keptHashes); old != nil {
+		delete(l.hashes, old.Hash)
+	}
+	if old := l.at(l.slot(Finalized)); old != nil {
+		old.before = nil
+	}
+	if len(l.blocks) <= l.history {
+		return
+	}
+	for _, transaction := range l.blocks[0].Transactions {
+		delete(l.transactions, transaction.Signature)
+		for _, key := range transaction.unique() {
+			// The oldest transaction of an address is the first of its list.
+			if l.mentions[key] = l.mentions[key][1:]; len(l.mentions[key]) == 0 {
+				delete(l.mentions, key)
+			}
+		}
+	}
+	l.blocks[0] = nil
+	l.blocks = l.blocks[1:]
+}
+
+// Block returns the block of a slot if it is closed and visible at the commitment, which is not Processed.
+func (l *Ledger) Block(slot uint64, commitment Commitment) (Block, bool) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	block := l.at(slot)
+	if block == nil || block == l.head() || slot > l.slot(commitment) {
+		return Block{}, false
+	}
+	return Block{block.Slot, block.Hash, block.Previous, block.Time, block.Transactions, nil}, true
+}
+
+// FirstSlot returns the oldest slot whose block is kept.
+func (l *Ledger) FirstSlot() uint64 {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.blocks[0].Slot
+}
+
+// Blockhash is a hash for transactions, with the last block height at which they can be executed.
+type Blockhash struct {
+	Hash            solana.Hash
+	LastValidHeight uint64
+	// Slot is the slot of the query.
+	Slot uint64
+}
+
+// LatestBlockhash returns the newest blockhash of a commitment. The open block has no hash, so Processed
+// returns the same hash as Confirmed.
+func (l *Ledger) LatestBlockhash(commitment Commitment) Blockhash {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	slot := l.slot(commitment)
+	block := l.at(min(slot, l.parent().Slot))
+	return Blockhash{block.Hash, block.Slot + MaxBlockhashAge, slot}
+}
+
+// BlockhashValid reports whether a transaction with a blockhash can be executed at a commitment.
+func (l *Ledger) BlockhashValid(hash solana.Hash, commitment Commitment) bool {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	slot, known := l.hashes[hash]
+	return known && slot <= l.slot(commitment) && l.slot(commitment) <= slot+MaxBlockhashAge
+}
+
+// usable reports whether a transaction in the open block can use a blockhash. Its age is counted from the
+// newest hash.
+func (l *Ledger) usable(hash solana.Hash) bool {
+	slot, known := l.hashes[hash]
+	return known && l.parent().Slot-slot <= MaxBlockhashAge
+}

@@ -1,0 +1,28 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
+)
+
+// FuzzSend shows that a malformed transaction is an error of its own kind and leaves the ledger working.
+func FuzzSend(f *testing.F) {
+	chain := start(f)
+	wire := chain.sign(chain.latest(), chain.gift(newKey(f).PublicKey(), sol))
+	f.Add(wire)
+	f.Add(wire[:70])
+	f.Add([]byte{1})
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		_, err := chain.Simulate(wire, ledger.Simulation{ReplaceBlockhash: true})
+		var invalid *ledger.DecodeError
+		require.True(t, err == nil || errors.As(err, &invalid), "%v", err)
+		_, err = chain.Send(wire)
+		var refused *ledger.TransactionError
+		require.True(t, err == nil || errors.As(err, &invalid) || errors.As(err, &refused) ||
+			errors.Is(err, ledger.ErrSignature), "%v", err)
+	})
+}

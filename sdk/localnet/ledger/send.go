@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"errors"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
+)
+
+// Send verifies and executes a transaction in the open block. The transaction may have failed there: see
+// its Result. It returns a [DecodeError] or [ErrSignature] for an invalid transaction, and a [TransactionError] for a
+// transaction that no block can contain: its blockhash has expired, it was executed already, or it cannot pay its fee.
+func (l *Ledger) Send(wire []byte) (*Transaction, error) {
+	transaction, err := decode(wire)
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(transaction); err != nil {
+		return nil, err
+	}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.execute(append([]byte(nil), wire...), transaction)
+}
+
+func (l *Ledger) execute(wire []byte, transaction *solana.Transaction) (*Transaction, error) {
+	message := &transaction.Message
+	if _, executed := l.transactions[transaction.Signatures[0]]; executed {
+		return nil, refused("AlreadyProcessed")
+	}
+	nonce, durable := l.durableNonce(message)
+	if l.usable(message.RecentBlockhash) {
+		durable = false
+	} else if !durable {
+		return nil, refused("BlockhashNotFound")
+	}
+	writable, readonly, err := l.lookup(message)
+	if err != nil {
+		return nil, err
+	}
+	head := l.head()
+	executed := &Transaction{
+		Signature: transaction.Signatures[0], Slot: head.Slot, Index: len(head.Transactions), Time: head.Time,
+		Wire: wire, Decoded: transaction, LoadedWritable: writable, LoadedReadonly: readonly,
+	}
+	executed.Keys = append(append(append(executed.Keys, message.AccountKeys...), writable...), readonly...)
+	executed.Before = l.balances(executed.Keys)
+	executed.Result, err = l.engine.Execute(wire)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if !executed.Result.Charged {
+		return nil, &TransactionError{executed.Result.Err, executed.Result.Logs}
+	}
+	for _, change := range executed.Result.Changes {
+		l.mirror(change.Address, change.Account)
+	}
+	if durable && executed.Result.Err != nil {
+		if err := l.advance(nonce); err != nil {
+			return nil, err
+		}
+	}
+	executed.After = l.balances(executed.Keys)
+	l.record(executed)
+	return executed, nil
+}
+
+func (l *Ledger) record(executed *Transaction) {
+	head := l.head()
+	head.Transactions = append(head.Transactions, executed)
+	l.transactions[executed.Signature] = executed
+	for _, key := range executed.unique() {
+		l.mentions[key] = append(l.mentions[key], executed)
+	}
+	l.count++
+}
+
+// invalid turns a request that the engine rejects into the error of an invalid transaction.
+func invalid(err error) error {
+	var rejected *engine.RequestError
+	if errors.As(err, &rejected) {
+		return &DecodeError{rejected.Message}
+	}
+	return err
+}
+
+// Simulation configures a simulation.
+type Simulation struct {
+	// VerifySignatures reports whether wrong signatures are an error.
+	VerifySignatures bool
+	// ReplaceBlockhash replaces the transaction's blockhash with the newest one. It excludes VerifySignatures.
+	ReplaceBlockhash bool
+}
+
+// Simulate executes a transaction on the newest state and stores nothing. Its errors are those of
+// [Ledger.Send], but a transaction that no block can contain is a Result with an error.
+func (l *Ledger) Simulate(wire []byte, options Simulation) (*engine.Result, error) {
+	if options.VerifySignatures && options.ReplaceBlockhash {
+		return nil, errors.New("ledger: sigVerify may not be used with replaceRecentBlockhash")
+	}
+	transaction, err := decode(wire)
+	if err != nil {
+		return nil, err
+	}
+	if options.VerifySignatures {
+		if err := verify(transaction); err != nil {
+			return nil, err
+		}
+	}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	message := &transaction.Message
+	if options.ReplaceBlockhash {
+		message.RecentBlockhash = l.parent().Hash
+		if wire, err = transaction.MarshalBinary(); err != nil {
+			return nil, &DecodeError{err.Error()}
+		}
+	}
+	if _, executed := l.transactions[transaction.Signatures[0]]; executed && !options.ReplaceBlockhash {
+		return failed(refused("AlreadyProcessed")), nil
+	}
+	if _, durable := l.durableNonce(message); !durable && !l.usable(message.RecentBlockhash) {
+		return failed(refused("BlockhashNotFound")), nil
+	}
+	if _, _, err := l.lookup(message); err != nil {
+		var refusal *TransactionError
+		if errors.As(err, &refusal) {
+			return failed(refusal), nil
+		}
+		return nil, err
+	}
+	result, err := l.engine.Simulate(wire)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	return result, nil
+}
+
+func failed(refusal *TransactionError) *engine.Result {
+	return &engine.Result{Err: refusal.Err, Logs: refusal.Logs}
+}

@@ -1,0 +1,153 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
+)
+
+// Transaction is an executed transaction. The caller must not modify it.
+type Transaction struct {
+	Signature solana.Signature
+	Slot      uint64
+	// Index is the position in the block.
+	Index int
+	// Time is the block's Unix time in seconds.
+	Time    int64
+	Wire    []byte
+	Decoded *solana.Transaction
+	// Keys are the accounts: the message's own, then those of lookup tables, writable ones first.
+	Keys []solana.PublicKey
+	// LoadedWritable and LoadedReadonly are the accounts of lookup tables.
+	LoadedWritable, LoadedReadonly []solana.PublicKey
+	Result                         *engine.Result
+	Before, After                  Balances
+}
+
+// Balances are the balances of a transaction's accounts.
+type Balances struct {
+	// Lamports are in the order of Transaction.Keys.
+	Lamports []uint64
+	Tokens   []TokenBalance
+}
+
+// TokenBalance is the balance of a token account.
+type TokenBalance struct {
+	// Account is an index of Transaction.Keys.
+	Account              int
+	Mint, Owner, Program solana.PublicKey
+	// Amount is in base units of the mint.
+	Amount   uint64
+	Decimals byte
+}
+
+// unique returns the transaction's accounts without repetition.
+func (t *Transaction) unique() []solana.PublicKey {
+	seen := make(map[solana.PublicKey]struct{}, len(t.Keys))
+	keys := make([]solana.PublicKey, 0, len(t.Keys))
+	for _, key := range t.Keys {
+		if _, repeated := seen[key]; !repeated {
+			seen[key] = struct{}{}
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// DecodeError is a transaction whose bytes are not valid.
+type DecodeError struct{ Reason string }
+
+// Error implements error.
+func (e *DecodeError) Error() string { return "transaction: " + e.Reason }
+
+// ErrSignature is returned for a transaction with a missing or wrong signature.
+var ErrSignature = errors.New("transaction: signature verification failed")
+
+// TransactionError is a transaction that is not part of any block, with the error as nodes encode it in JSON.
+type TransactionError struct {
+	Err  json.RawMessage
+	Logs []string
+}
+
+// Error implements error.
+func (e *TransactionError) Error() string { return "transaction refused: " + string(e.Err) }
+
+func refused(name string) *TransactionError {
+	return &TransactionError{Err: json.RawMessage(`"` + name + `"`)}
+}
+
+// decode returns a transaction whose structure is valid: its indexes are in range.
+func decode(wire []byte) (*solana.Transaction, error) {
+	if len(wire) > engine.MaxTransactionBytes {
+		return nil, &DecodeError{fmt.Sprintf("%d bytes exceed %d", len(wire), engine.MaxTransactionBytes)}
+	}
+	transaction, err := parse(wire)
+	if err != nil {
+		return nil, &DecodeError{err.Error()}
+	}
+	message := &transaction.Message
+	header := message.Header
+	signers := int(header.NumRequiredSignatures)
+	switch {
+	case signers == 0 || len(transaction.Signatures) != signers || signers > len(message.AccountKeys):
+		return nil, &DecodeError{"wrong number of signatures"}
+	case int(header.NumReadonlySignedAccounts) >= signers,
+		signers+int(header.NumReadonlyUnsignedAccounts) > len(message.AccountKeys):
+		return nil, &DecodeError{"header does not match the accounts"}
+	}
+	accounts := len(message.AccountKeys)
+	for _, table := range message.AddressTableLookups {
+		accounts += len(table.WritableIndexes) + len(table.ReadonlyIndexes)
+	}
+	for _, instruction := range message.Instructions {
+		if int(instruction.ProgramIDIndex) >= len(message.AccountKeys) {
+			return nil, &DecodeError{"program index out of range"}
+		}
+		for _, index := range instruction.Accounts {
+			if int(index) >= accounts {
+				return nil, &DecodeError{"account index out of range"}
+			}
+		}
+	}
+	return transaction, nil
+}
+
+// parse decodes a transaction that has a single encoding: otherwise a signature could be verified over other bytes
+// than the engine decodes. The library's decoder can panic at malformed input.
+func parse(wire []byte) (transaction *solana.Transaction, err error) {
+	defer func() {
+		if recovered := recover(); recovered != nil {
+			err = fmt.Errorf("malformed: %v", recovered)
+		}
+	}()
+	if transaction, err = solana.TransactionFromBytes(wire); err != nil {
+		return nil, err
+	}
+	encoded, err := transaction.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(encoded, wire) {
+		return nil, errors.New("not encoded canonically")
+	}
+	return transaction, nil
+}
+
+func verify(transaction *solana.Transaction) error {
+	message, err := transaction.Message.MarshalBinary()
+	if err != nil {
+		return &DecodeError{err.Error()}
+	}
+	for i, signature := range transaction.Signatures {
+		if !ed25519.Verify(transaction.Message.AccountKeys[i][:], message, signature[:]) {
+			return ErrSignature
+		}
+	}
+	return nil
+}
