@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
-    cross portable fuzz-hire snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
+    cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
     postgresql sqlc test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -31,10 +31,10 @@ help: ## show this
 demo: ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages postgresql sqlc lint cross portable fuzz-hire test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages postgresql sqlc lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
-nightly: verify-engine differential fuzz fuzz-hire faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: verify-engine differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
@@ -173,9 +173,9 @@ faults: program chains ## 500 negotiations under injected faults and kills, and 
 fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... describes a case that it found
 	@toolchain/fuzz
 
-fuzz-hire: prerequisites ## fuzz the parsers of HIRE/1.0, 20 seconds each: TIME=10m
-	@echo "==> go test -fuzz: sdk/hire"
-	@TIME=$(or $(TIME),$(if $(ALL),10m,20s)) toolchain/fuzz-go ./sdk/hire
+fuzz-parsers: prerequisites ## fuzz the parsers of HIRE/1.0 and of the arena, 20 seconds each: TIME=10m
+	@echo "==> go test -fuzz: sdk/hire sdk/arena"
+	@TIME=$(or $(TIME),$(if $(ALL),10m,20s)) toolchain/fuzz-go ./sdk/hire ./sdk/arena
 
 mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
 	@toolchain/mutants

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/gowebpki/jcs"
+	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
 )
 
 // CardPath is the path of an agent's card at its origin.
@@ -109,7 +109,7 @@ func ParseCard(data []byte, origin string) (*Card, error) {
 	if parsed, err := url.Parse(card.Inbox); err != nil || parsed.Fragment != "" || parsed.User != nil {
 		return nil, refuse(ReasonMalformed, "inbox: not a URL without fragment and user")
 	}
-	text, err := jcs.Transform(data)
+	text, err := strictjson.Canonical(json.RawMessage(data))
 	own, ownErr := card.canonical()
 	if err != nil || ownErr != nil || !bytes.Equal(text, own) {
 		return nil, refuse(ReasonMalformed, "fields must be spelled as documented, without null and empty optional values")
@@ -139,10 +139,7 @@ func (c *Card) Continues(pinned ed25519.PublicKey) error {
 }
 
 func (c Card) canonical() ([]byte, error) {
-	text, err := json.Marshal(c)
-	if err == nil {
-		text, err = jcs.Transform(text)
-	}
+	text, err := strictjson.Canonical(c)
 	if err != nil {
 		return nil, fmt.Errorf("hire: card: %w", err)
 	}

@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
-	"unicode/utf8"
 
-	"github.com/gowebpki/jcs"
+	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
 )
 
 // Protocol is the protocol version of every message.
@@ -165,7 +163,7 @@ func Parse(data []byte) (*Message, error) {
 	m := &Message{
 		from: e.From, to: e.To, conversation: e.Conversation, at: at, payload: payload, signature: e.Signature,
 	}
-	if m.text, err = jcs.Transform(data); err != nil {
+	if m.text, err = strictjson.Canonical(json.RawMessage(data)); err != nil {
 		return nil, refuse(ReasonMalformed, "not canonical JSON")
 	}
 	// A message is what its fields encode, so that every reader reads the same.
@@ -185,11 +183,8 @@ func Parse(data []byte) (*Message, error) {
 
 // canonical returns the canonical form of RFC 8785.
 func (e Envelope) canonical() ([]byte, error) {
-	text, err := json.Marshal(e)
+	text, err := strictjson.Canonical(e)
 	if err != nil {
-		return nil, fmt.Errorf("hire: %w", err)
-	}
-	if text, err = jcs.Transform(text); err != nil {
 		return nil, fmt.Errorf("hire: %w", err)
 	}
 	return text, nil
@@ -197,9 +192,7 @@ func (e Envelope) canonical() ([]byte, error) {
 
 // decode reads one JSON value with known fields only.
 func decode(data []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	switch err := decoder.Decode(into); {
+	switch err := strictjson.Decode(data, into); {
 	case errors.As(err, new(*Refusal)):
 		return err
 	case err != nil:
@@ -210,35 +203,8 @@ func decode(data []byte, into any) error {
 
 // checkForm checks what a decoder does not: size, encoding, depth, and that one object is all.
 func checkForm(data []byte) error {
-	switch {
-	case len(data) > MaxSize:
-		return refuse(ReasonMalformed, "%d bytes, at most %d", len(data), MaxSize)
-	case !utf8.Valid(data):
-		return refuse(ReasonMalformed, "not UTF-8")
+	if err := strictjson.Check(data, MaxSize, MaxDepth); err != nil {
+		return refuse(ReasonMalformed, "%v", err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	for depth, first := 0, true; ; first = false {
-		token, err := decoder.Token()
-		switch {
-		case errors.Is(err, io.EOF) && !first && depth == 0:
-			return nil
-		case err != nil:
-			return refuse(ReasonMalformed, "not JSON")
-		case !first && depth == 0:
-			return refuse(ReasonMalformed, "data after the message")
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if first && token != json.Delim('{') {
-			return refuse(ReasonMalformed, "not an object")
-		}
-		if depth > MaxDepth {
-			return refuse(ReasonMalformed, "more than %d nested values", MaxDepth)
-		}
-	}
+	return nil
 }

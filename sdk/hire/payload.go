@@ -2,9 +2,8 @@ package hire
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 
-	"github.com/gowebpki/jcs"
+	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
 )
 
 // Type is the type of a message.
@@ -120,10 +119,7 @@ type Terms struct {
 
 // Hash returns the SHA-256 of the terms in canonical form (RFC 8785), as an agreement on chain names them.
 func (t Terms) Hash() [sha256.Size]byte {
-	text, err := json.Marshal(t)
-	if err == nil {
-		text, err = jcs.Transform(text)
-	}
+	text, err := strictjson.Canonical(t)
 	if err != nil {
 		panic(err) // three strings have a canonical form
 	}
