@@ -149,7 +149,7 @@ func (m *Market) transfer(by string, move func(string, Money) error, id string, 
 	return nil
 }
 
-// emitHolding tells an agent what it owns now.
+// emitHolding tells an agent its new holding.
 func (m *Market) emitHolding(id string) {
 	m.touch(id)
 	m.emit(Changed{Agent: id, Holding: m.ledger.Holding(id)}, id)

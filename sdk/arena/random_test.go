@@ -11,8 +11,8 @@ import (
 
 var crowd = []string{"a", "b", "c", "d"}
 
-// actions draws inputs that are mostly possible.
-func actions(m *Market) *rapid.Generator[Action] {
+// randomActions draws inputs that are mostly possible.
+func randomActions(m *Market) *rapid.Generator[Action] {
 	return rapid.Custom(func(t *rapid.T) Action {
 		number := func(most int) int { return rapid.IntRange(0, most+1).Draw(t, "number") }
 		agent := func() string { return rapid.SampledFrom(crowd).Draw(t, "agent") }
@@ -103,7 +103,7 @@ func TestRandomMarketsReplayAndEnd(t *testing.T) {
 				apply(buyer, Finalize{len(p.m.agreements), p.m.agents[buyer].reviews - rapid.IntRange(0, 1).Draw(t, "old")})
 				continue
 			}
-			action := actions(p.m).Draw(t, "action")
+			action := randomActions(p.m).Draw(t, "action")
 			if c := p.m.chats[p.m.chatCount]; c != nil && rapid.Bool().Draw(t, "in turn") {
 				agent = c.members[c.turn]
 			}

@@ -9,6 +9,12 @@ type Code string
 const (
 	// CodeMalformed: a value is missing or outside of its range.
 	CodeMalformed Code = "malformed"
+	// CodeSignature: the message is not signed by its agent, or a receipt not by the operator.
+	CodeSignature Code = "signature"
+	// CodeSequence: the message's sequence number is not the agent's next one.
+	CodeSequence Code = "sequence"
+	// CodeExpired: the message has ended, or would be valid for too long.
+	CodeExpired Code = "expired"
 	// CodeTime: the input is older than the latest one.
 	CodeTime Code = "time"
 	// CodeClosed: the market is closed, not yet closed, or resolved.

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"crypto/ed25519"
+
+	"github.com/invopop/jsonschema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+// arenaSchemas is the folder with the schemas of the arena's protocol.
+const arenaSchemas = schemas + "/arena"
+
+// arenaSchema returns the schemas of the arena's values.
+func arenaSchema(kind reflect.Type) *jsonschema.Schema {
+	number := func(least, most string) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "integer", Minimum: json.Number(least), Maximum: json.Number(most)}
+	}
+	one := func(of ...any) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: of} }
+	switch kind {
+	case reflect.TypeFor[arena.Price]():
+		return number("1", "99")
+	case reflect.TypeFor[arena.Side]():
+		return one(arena.Buy, arena.Sell)
+	case reflect.TypeFor[arena.Token]():
+		return one(arena.Yes, arena.No)
+	case reflect.TypeFor[arena.Outcome]():
+		return one(arena.OutcomeYes, arena.OutcomeNo, arena.OutcomeVoid)
+	case reflect.TypeFor[json.RawMessage]():
+		return &jsonschema.Schema{Type: "object"}
+	}
+	return nil
+}
+
+// arena returns the schemas of the arena's messages, events and receipts by the names of their files.
+func (g schemaGenerator) arena() map[string][]byte {
+	reflector := &jsonschema.Reflector{
+		Anonymous: true, ExpandedStruct: true, Mapper: arenaSchema, LookupComment: g.comments.of,
+	}
+	// tagged returns the schema of an envelope whose field contains one of the types that kind names.
+	tagged := func(envelope reflect.Type, title, field string, kinds map[string]reflect.Type, names []string) []byte {
+		schema := reflector.ReflectFromType(envelope)
+		schema.Title = title
+		schema.Definitions = jsonschema.Definitions{}
+		for _, kind := range names {
+			content := reflector.ReflectFromType(kinds[kind])
+			for name, definition := range content.Definitions {
+				schema.Definitions[name] = definition
+			}
+			content.Version, content.Definitions = "", nil
+			schema.Definitions[kind] = content
+			properties := jsonschema.NewProperties()
+			properties.Set("kind", &jsonschema.Schema{Const: kind})
+			properties.Set(field, &jsonschema.Schema{Ref: "#/$defs/" + kind})
+			schema.OneOf = append(schema.OneOf, &jsonschema.Schema{Properties: properties})
+		}
+		return g.encode(schema)
+	}
+	actions, actionNames := kindsOf(arena.Actions())
+	facts, factNames := kindsOf(arena.Facts())
+	receipt := reflector.ReflectFromType(reflect.TypeFor[arena.Receipt]())
+	receipt.Title = "The receipt of a message of the arena"
+	return map[string][]byte{
+		"message.json": tagged(reflect.TypeFor[arena.Envelope](), "A message of the arena", "action", actions, actionNames),
+		"event.json":   tagged(reflect.TypeFor[arena.EventEnvelope](), "An event of the arena", "fact", facts, factNames),
+		"receipt.json": g.encode(receipt),
+	}
+}
+
+func kindsOf[T interface{ Kind() string }](values []T) (types map[string]reflect.Type, names []string) {
+	types = map[string]reflect.Type{}
+	for _, value := range values {
+		types[value.Kind()] = reflect.TypeOf(value)
+		names = append(names, value.Kind())
+	}
+	return types, names
+}
+
+// docs/schemas/arena has the schemas of the arena, and no other file.
+func TestArenaSchemasAreUpToDate(t *testing.T) {
+	checkFiles(t, arenaSchemas, newSchemaGenerator(t).arena())
+}
+
+// What the schema of messages refuses, Parse refuses as well.
+func TestArenaMessagesPassTheirSchema(t *testing.T) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	for _, action := range arena.Actions() {
+		m, err := arena.Sign(key, arena.Draft{Market: "m", Sequence: 1, Expires: time.Now(), Action: action})
+		require.NoError(t, err)
+		switch action.(type) { // these have required values
+		case arena.Deposit, arena.Withdraw, arena.Join, arena.Pass, arena.Connect, arena.Leave, arena.Say, arena.Chat:
+			require.NoError(t, validate(arenaSchemas, m.Text(), "message.json"), action.Kind())
+		}
+		for _, change := range [][2]string{
+			{`"arena/1"`, `"arena/2"`}, {`"kind":"`, `"kind":"x`}, {`"action":{`, `"action":{"more":1,`},
+			{`"market":"m"`, `"market":""`}, {`"signature":"`, `"signature":"","x":"`}, {`"sequence":1`, `"sequence":0`},
+			{`"seen"`, `"Seen"`},
+		} {
+			invalid := strings.Replace(string(m.Text()), change[0], change[1], 1)
+			require.Error(t, validate(arenaSchemas, []byte(invalid), "message.json"), invalid)
+			_, err = arena.Parse([]byte(invalid))
+			require.Error(t, err, invalid)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package arena
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
+)
+
+// Receipt is the operator's promise that the market's log contains a message at a time. The log has no two messages of the
+// same time, so receipts also fix the order.
+type Receipt struct {
+	Market string `json:"market"`
+	Agent  string `json:"agent"`
+	// Sequence is the message's.
+	Sequence uint64 `json:"sequence"`
+	// At is the operator's time, in microseconds.
+	At time.Time `json:"at"`
+	// Leaf is the message's salted hash, as the public log has it; see [Leaf].
+	Leaf string `json:"leaf"`
+	// Salt is part of the leaf, in lower-case hexadecimal digits.
+	Salt string `json:"salt"`
+	// Signature is the operator's, in base64url without padding.
+	Signature string `json:"signature,omitempty"`
+}
+
+// SaltSize is the size of a salt in bytes.
+const SaltSize = 16
+
+// Leaf returns SHA-256("haggle/arena/leaf/v1" ‖ salt ‖ text), in lower-case hexadecimal digits. Without the salt it shows
+// nothing of the text.
+func Leaf(salt [SaltSize]byte, text []byte) string {
+	hash := sha256.New()
+	hash.Write([]byte("haggle/arena/leaf/v1"))
+	hash.Write(salt[:])
+	hash.Write(text)
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// ReceiptFor returns the operator's receipt for an entry.
+func ReceiptFor(operator ed25519.PrivateKey, e Entry) (Receipt, error) {
+	draft := e.Message.Draft()
+	r := Receipt{
+		Market: draft.Market, Agent: e.Message.Agent(), Sequence: draft.Sequence, At: e.At, Leaf: e.Leaf(),
+		Salt: hex.EncodeToString(e.Salt[:]),
+	}
+	signed, err := strictjson.Canonical(r)
+	if err != nil {
+		return r, fmt.Errorf("arena: %w", err)
+	}
+	r.Signature = encoding.EncodeToString(ed25519.Sign(operator, signed))
+	return r, nil
+}
+
+// Verify checks that the receipt is the operator's for a message. It returns a [*Refusal] with [CodeSignature].
+func (r Receipt) Verify(operator string, m *Message) error {
+	key, err := KeyOf(operator)
+	if err != nil {
+		return err
+	}
+	signature, err := encoding.DecodeString(r.Signature)
+	if err != nil {
+		return refuse(CodeSignature, "receipt: not signed by the operator")
+	}
+	unsigned := r
+	unsigned.Signature = ""
+	signed, err := strictjson.Canonical(unsigned)
+	if err != nil || !ed25519.Verify(key, signed, signature) {
+		return refuse(CodeSignature, "receipt: not signed by the operator")
+	}
+	var salt [SaltSize]byte
+	decoded, err := hex.DecodeString(r.Salt)
+	if err != nil || len(decoded) != SaltSize {
+		return refuse(CodeSignature, "receipt: salt of another size")
+	}
+	copy(salt[:], decoded)
+	draft := m.Draft()
+	if r.Market != draft.Market || r.Agent != m.Agent() || r.Sequence != draft.Sequence || r.Leaf != Leaf(salt, m.text) {
+		return refuse(CodeSignature, "receipt: of another message")
+	}
+	return nil
+}
