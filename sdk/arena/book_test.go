@@ -18,6 +18,7 @@ func newBook(t *testing.T) *Book {
 	return b
 }
 
+// Rules 2, 44 and 45.
 func TestBookTakesEachMessageOnceInItsOrder(t *testing.T) {
 	b := newBook(t)
 	refused := func(code Code, m *Message, now time.Time) {
@@ -56,6 +57,7 @@ func TestBookTakesEachMessageOnceInItsOrder(t *testing.T) {
 	require.Equal(t, Holding{Money: 70 * SetPrice, Yes: 30, No: 30}, b.Market().ledger.Holding(idOf(1)))
 }
 
+// Rules 47 and 48.
 func TestReceiptProvesItsMessageAndTime(t *testing.T) {
 	b := newBook(t)
 	m := signed(t, 1, 1, 0, opens, Join{Name: "degen"})
@@ -78,7 +80,7 @@ func TestReceiptProvesItsMessageAndTime(t *testing.T) {
 	require.NotEqual(t, entry.Leaf(), Leaf([SaltSize]byte{8}, m.Text()), "without the salt nobody can try texts")
 }
 
-// A book that is entered again from its log has the same events, whenever time passed in between.
+// Rule 1. A book that is entered again from its log has the same events, whenever time passed in between.
 func TestBookReplays(t *testing.T) {
 	b := newBook(t)
 	var entries []Entry

@@ -8,7 +8,8 @@ import (
 
 // chat is a side chat.
 type chat struct {
-	id int
+	id   int
+	mode Mode
 	// members are in the order of their turns. invited have not answered yet.
 	members, invited []string
 	inviteUntil      time.Time
@@ -62,6 +63,9 @@ func (m *Market) invite(a *agent, action Invite) error {
 	if len(action.Agents) == 0 || len(action.Agents) >= MaxMembers {
 		return refuse(CodeMalformed, "agents: must be 1 to %d", MaxMembers-1)
 	}
+	if action.Mode != ModeTalk && action.Mode != ModePackages {
+		return refuse(CodeMalformed, "mode: not known")
+	}
 	if a.chats >= MaxChats {
 		return refuse(CodeLimit, "the agent is in %d side chats", MaxChats)
 	}
@@ -78,12 +82,13 @@ func (m *Market) invite(a *agent, action Invite) error {
 	}
 	m.chatCount++
 	c := &chat{
-		id: m.chatCount, members: []string{a.id}, invited: slices.Clone(action.Agents),
+		id: m.chatCount, mode: action.Mode, members: []string{a.id}, invited: slices.Clone(action.Agents),
 		inviteUntil: m.config.Invitation.after(m.now), price: m.price, trades: m.trades,
 	}
 	m.chats[c.id] = c
 	a.chats++
-	m.emit(Invited{Chat: c.id, By: a.id, Agents: slices.Clone(action.Agents), Until: c.inviteUntil}, c.everyone()...)
+	invited := Invited{Chat: c.id, By: a.id, Agents: slices.Clone(action.Agents), Mode: c.mode, Until: c.inviteUntil}
+	m.emit(invited, c.everyone()...)
 	return nil
 }
 
@@ -126,10 +131,18 @@ func (m *Market) acceptInvitation(a *agent, action AcceptInvitation) error {
 		}
 		return nil
 	}
-	c.began = m.now
-	m.emit(ChatBegan{Chat: c.id, Agents: slices.Clone(c.members)})
-	m.setTurn(c, 0)
+	m.beginChat(c)
 	return nil
+}
+
+// beginChat begins a chat that has members enough.
+func (m *Market) beginChat(c *chat) {
+	if len(c.members) < 2 || c.mode == ModePackages && len(c.invited) > 0 {
+		return
+	}
+	c.began = m.now
+	m.emit(ChatBegan{Chat: c.id, Agents: slices.Clone(c.members), Mode: c.mode})
+	m.setTurn(c, 0)
 }
 
 func (m *Market) declineInvitation(a *agent, action DeclineInvitation) error {
@@ -144,8 +157,11 @@ func (m *Market) declineInvitation(a *agent, action DeclineInvitation) error {
 func (m *Market) endInvitation(c *chat, id string) {
 	m.emit(InvitationEnded{Chat: c.id, Agent: id}, c.everyone()...)
 	c.invited = slices.DeleteFunc(c.invited, func(other string) bool { return other == id })
-	if len(c.members) < 2 && len(c.invited) == 0 {
+	switch {
+	case len(c.members) < 2 && len(c.invited) == 0:
 		m.endChat(c, CauseNobody)
+	case c.began.IsZero():
+		m.beginChat(c)
 	}
 }
 
@@ -173,6 +189,8 @@ func (m *Market) chat(a *agent, action Chat) error {
 	switch {
 	case err != nil:
 		return err
+	case c.mode == ModePackages:
+		return refuse(CodeMalformed, "chat: it takes packages only")
 	case action.Text == "" || len(action.Text) > MaxText:
 		return refuse(CodeMalformed, "text: must have 1 to %d bytes", MaxText)
 	}

@@ -50,6 +50,8 @@ const (
 	MaxChats = 5
 	// MaxMembers is the largest number of agents in a side chat.
 	MaxMembers = 5
+	// MaxLegs is the largest number of sales in a package.
+	MaxLegs = 10
 	// MaxText is the size of a text in bytes.
 	MaxText = 1000
 	// MaxDuration is the longest duration of a [Config].

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rules 27 and 28, with the numbers of the example.
+// Rules 33, 35, 38 and 42, with the numbers of the example.
 func TestReviewWarnsBeforeAFinalization(t *testing.T) {
 	p := newPit(t, "degen", "karpathy", "balaji")
 	p.m.config.Tentative = 45 * Second
@@ -38,6 +38,7 @@ func TestReviewWarnsBeforeAFinalization(t *testing.T) {
 	require.Equal(t, Record{Finalized: 1, Cancelled: 1}, p.m.agents["degen"].record)
 }
 
+// Rule 30.
 func TestEdgeCase1PriceMovesDuringANegotiation(t *testing.T) {
 	p := newPit(t, "a", "b", "c", "d")
 	p.do("a", Split{Sets: 50})
@@ -53,6 +54,7 @@ func TestEdgeCase1PriceMovesDuringANegotiation(t *testing.T) {
 	require.EqualValues(t, 10, p.m.ledger.Holding("b").Yes)
 }
 
+// Rules 35, 37 and 42.
 func TestEdgeCase2CounterpartLosesItsCapacity(t *testing.T) {
 	p := newPit(t, "a", "b", "c")
 	p.do("a", Split{Sets: 50})
@@ -67,6 +69,7 @@ func TestEdgeCase2CounterpartLosesItsCapacity(t *testing.T) {
 	require.Zero(t, p.m.agents["b"].record.Failed)
 }
 
+// Rule 34.
 func TestEdgeCase3BothFinalizeAtOnce(t *testing.T) {
 	p := newPit(t, "a", "b")
 	p.do("a", Split{Sets: 50})
@@ -76,6 +79,7 @@ func TestEdgeCase3BothFinalizeAtOnce(t *testing.T) {
 	require.EqualValues(t, 10, p.m.ledger.Holding("b").Yes)
 }
 
+// Rules 24 and 41.
 func TestEdgeCase4SilentAgentFreesTheOthers(t *testing.T) {
 	p := newPit(t, "a", "b", "c")
 	first, second := p.talk("a", "b", "c"), p.talk("b", "a")
@@ -93,6 +97,7 @@ func TestEdgeCase4SilentAgentFreesTheOthers(t *testing.T) {
 	require.Equal(t, 1, p.m.agents["a"].record.Silent)
 }
 
+// Rules 10 and 40.
 func TestEdgeCase5MarketClosesDuringANegotiation(t *testing.T) {
 	p := newPit(t, "a", "b", "c")
 	p.do("a", Split{Sets: 50})
@@ -110,6 +115,7 @@ func TestEdgeCase5MarketClosesDuringANegotiation(t *testing.T) {
 	p.refused(CodeClosed, "resolver", Resolve{OutcomeYes})
 }
 
+// Rule 11.
 func TestSilentResolverMeansVoid(t *testing.T) {
 	p := newPit(t, "a")
 	p.do("a", Split{Sets: 3})
@@ -119,6 +125,7 @@ func TestSilentResolverMeansVoid(t *testing.T) {
 	require.Equal(t, Holding{Money: 100 * SetPrice}, p.m.ledger.Holding("a"))
 }
 
+// Rule 32.
 func TestTentativeAgreementExpires(t *testing.T) {
 	p := newPit(t, "a", "b")
 	p.do("a", Split{Sets: 50})

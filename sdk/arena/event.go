@@ -63,6 +63,7 @@ type (
 		Chat   int       `json:"chat"`
 		By     string    `json:"by"`
 		Agents []string  `json:"agents,omitempty"`
+		Mode   Mode      `json:"mode,omitempty"`
 		Until  time.Time `json:"until"`
 	}
 	// InvitationEnded reports that an agent has declined, or not answered.
@@ -74,6 +75,7 @@ type (
 	ChatBegan struct {
 		Chat   int      `json:"chat"`
 		Agents []string `json:"agents,omitempty"`
+		Mode   Mode     `json:"mode,omitempty"`
 	}
 	ChatJoined struct {
 		Chat  int    `json:"chat"`

@@ -53,6 +53,7 @@ type (
 	// Invite starts a side chat with 1 to 4 others.
 	Invite struct {
 		Agents []string `json:"agents"`
+		Mode   Mode     `json:"mode,omitempty"`
 	}
 	// AcceptInvitation enters a side chat, DeclineInvitation does not.
 	AcceptInvitation struct {
@@ -66,8 +67,8 @@ type (
 		Chat int    `json:"chat"`
 		Text string `json:"text"`
 	}
-	// Propose makes an offer, Counter replaces the standing one. The legs are one sale, or a chain in which each buyer
-	// sells in the next leg. All sellers and buyers are its parties.
+	// Propose makes an offer, Counter replaces the standing one. The legs are one sale, a chain in which each buyer sells
+	// in the next leg, or a package. All sellers and buyers are its parties.
 	Propose struct {
 		Chat int   `json:"chat"`
 		Legs []Leg `json:"legs"`
@@ -113,6 +114,17 @@ type (
 	Resolve struct {
 		Outcome Outcome `json:"outcome"`
 	}
+)
+
+// Mode is how a side chat negotiates.
+type Mode string
+
+const (
+	// ModeTalk has texts and proposals between any of the members. It begins once one agent has accepted.
+	ModeTalk Mode = ""
+	// ModePackages has stacked alternating offers (SAOP): in each turn a member agrees to the standing package, counters
+	// it, or leaves. A package has all members as its parties. The chat begins once all invited agents have answered.
+	ModePackages Mode = "packages"
 )
 
 // Side is a side of a trade.

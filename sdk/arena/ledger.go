@@ -43,6 +43,9 @@ type Leg struct {
 	Quantity Quantity `json:"quantity"`
 }
 
+// isValid reports whether the values are in their ranges.
+func (l Leg) isValid() bool { return l.Token.isValid() && l.Price.isValid() && l.Quantity.isValid() }
+
 // Cost is what the buyer pays.
 func (l Leg) Cost() Money { return l.Price.Cost(l.Quantity) }
 

@@ -31,6 +31,7 @@ func signed(t require.TestingT, seed byte, sequence, seen uint64, now time.Time,
 	return m
 }
 
+// Rule 43.
 func TestEveryActionAndFactIsReadAsItWasWritten(t *testing.T) {
 	// filled sets all fields, so that none is lost.
 	var filled func(v reflect.Value)
@@ -84,6 +85,7 @@ func TestEveryActionAndFactIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+// Rules 43 and 46.
 func TestMessageThatIsNotAsDocumentedIsRefused(t *testing.T) {
 	good := string(signed(t, 1, 1, 0, opens, Say{Text: "hi"}).Text())
 	for name, bad := range map[string]string{

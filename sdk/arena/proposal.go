@@ -2,7 +2,7 @@ package arena
 
 import "slices"
 
-// partiesOf returns the sellers and buyers of legs, in the order of the chain.
+// partiesOf returns the sellers and buyers of one sale or of a chain, in the order of the chain.
 func partiesOf(legs []Leg) ([]string, error) {
 	if len(legs) == 0 || len(legs) >= MaxMembers {
 		return nil, refuse(CodeMalformed, "legs: must be 1 to %d", MaxMembers-1)
@@ -10,7 +10,7 @@ func partiesOf(legs []Leg) ([]string, error) {
 	parties := []string{legs[0].Seller}
 	for i, leg := range legs {
 		switch {
-		case !leg.Token.isValid() || !leg.Price.isValid() || !leg.Quantity.isValid():
+		case !leg.isValid():
 			return nil, refuse(CodeMalformed, "legs: token, price or quantity out of range")
 		case i > 0 && leg.Seller != legs[i-1].Buyer:
 			return nil, refuse(CodeMalformed, "legs: each buyer must sell in the next leg")
@@ -18,6 +18,27 @@ func partiesOf(legs []Leg) ([]string, error) {
 			return nil, refuse(CodeParty, "legs: an agent cannot trade with itself")
 		}
 		parties = append(parties, leg.Buyer)
+	}
+	return parties, nil
+}
+
+// partiesOfPackage returns the sellers and buyers of a package, each once.
+func partiesOfPackage(legs []Leg) (parties []string, err error) {
+	if len(legs) == 0 || len(legs) > MaxLegs {
+		return nil, refuse(CodeMalformed, "legs: must be 1 to %d", MaxLegs)
+	}
+	for _, leg := range legs {
+		if !leg.isValid() {
+			return nil, refuse(CodeMalformed, "legs: token, price or quantity out of range")
+		}
+		if leg.Seller == leg.Buyer {
+			return nil, refuse(CodeParty, "legs: an agent cannot trade with itself")
+		}
+		for _, id := range []string{leg.Seller, leg.Buyer} {
+			if !slices.Contains(parties, id) {
+				parties = append(parties, id)
+			}
+		}
 	}
 	return parties, nil
 }
@@ -55,10 +76,16 @@ func (m *Market) standing(a *agent, chat, number int) (*chat, error) {
 
 // offer replaces the standing proposal.
 func (m *Market) offer(a *agent, c *chat, legs []Leg, isCounter bool) error {
-	parties, err := partiesOf(legs)
+	find := partiesOf
+	if c.mode == ModePackages {
+		find = partiesOfPackage
+	}
+	parties, err := find(legs)
 	switch {
 	case err != nil:
 		return err
+	case c.mode == ModePackages && len(parties) < len(c.members):
+		return refuse(CodeParty, "legs: a member is no party of the package")
 	case !slices.Contains(parties, a.id):
 		return refuse(CodeParty, "legs: the agent is no party")
 	}

@@ -54,7 +54,7 @@ func privateChat(fact Fact) int {
 	return 0
 }
 
-// Any inputs lead to the same events again, without those that were refused and however the time is divided; each Apply
+// Rules 1, 4, 8 and 21. Any inputs lead to the same events again, without those that were refused and however the time is divided; each Apply
 // checks that money and tokens are conserved; no outsider learns the content of a side chat; and every market ends.
 func TestRandomMarketsReplayAndEnd(t *testing.T) {
 	traded := 0

@@ -1,12 +1,20 @@
 package arena
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
+// Rules 22 and 23.
 func TestSideChatsTakeTurns(t *testing.T) {
 	p := newPit(t, "a", "b", "c")
 	chat := p.talk("a", "b", "c")
@@ -30,6 +38,7 @@ func TestSideChatsTakeTurns(t *testing.T) {
 	}()).Cause)
 }
 
+// Rules 19, 20 and 21.
 func TestChatNeedsAnInvitationThatIsAccepted(t *testing.T) {
 	p := newPit(t, "a", "b", "c")
 	invited := p.do("a", Invite{Agents: []string{"b"}})
@@ -52,6 +61,7 @@ func TestChatNeedsAnInvitationThatIsAccepted(t *testing.T) {
 	p.refused(CodeAbsent, "c", Invite{Agents: []string{"b"}})
 }
 
+// Rules 26, 27 and 39.
 func TestProposalThatChangedIsNotAgreedTo(t *testing.T) {
 	p := newPit(t, "a", "b")
 	p.do("a", Split{Sets: 50})
@@ -71,6 +81,7 @@ func TestProposalThatChangedIsNotAgreedTo(t *testing.T) {
 	p.refused(CodeUnknown, "a", Agree{chat, 2})
 }
 
+// Rules 25, 27 and 36.
 func TestChainOfThreeExecutesAsAWhole(t *testing.T) {
 	p := newPit(t, "a", "b", "c", "d")
 	p.do("a", Split{Sets: 100})
@@ -93,6 +104,7 @@ func TestChainOfThreeExecutesAsAWhole(t *testing.T) {
 	require.Equal(t, Holding{Money: 40 * SetPrice, Yes: 100}, p.m.ledger.Holding("c"))
 }
 
+// Rule 28.
 func TestRejectingWalksAway(t *testing.T) {
 	p := newPit(t, "a", "b", "c")
 	p.do("a", Split{Sets: 50})
@@ -106,6 +118,7 @@ func TestRejectingWalksAway(t *testing.T) {
 	require.Equal(t, CauseLeft, last[ChatEnded](t, p.do("a", LeaveChat{chat})).Cause)
 }
 
+// Rules 13, 15 and 17.
 func TestFloorGivesTurnsToAll(t *testing.T) {
 	p := newPit(t, crowd...)
 	spoke := map[string]int{}
@@ -127,7 +140,7 @@ func TestFloorGivesTurnsToAll(t *testing.T) {
 	p.refused(CodeMalformed, "a", Say{Text: string(make([]byte, MaxText+1))})
 }
 
-// A turn that is not used passes after 5 seconds, and the next one begins a second later.
+// Rule 14. A turn that is not used passes after 5 seconds, and the next one begins a second later.
 func TestFloorPassesASilentSpeaker(t *testing.T) {
 	p := newPit(t, "a")
 	require.Empty(t, factsOf[Turn](p.pass(time.Second-1)))
@@ -141,6 +154,7 @@ func TestFloorPassesASilentSpeaker(t *testing.T) {
 	require.Equal(t, "b", last[Turn](t, p.pass(time.Second)).Agent)
 }
 
+// Rule 12.
 func TestInterestsAreASoftOrderBook(t *testing.T) {
 	p := newPit(t, "a")
 	interest := Interest{
@@ -155,6 +169,7 @@ func TestInterestsAreASoftOrderBook(t *testing.T) {
 	require.Nil(t, p.m.View().Agents[0].Interest.Want)
 }
 
+// Rules 2, 9 and 18.
 func TestAgentsJoinOnceAndInTime(t *testing.T) {
 	p := newPit(t, "a")
 	p.refused(CodeParty, "a", Join{Name: "a"})
@@ -168,6 +183,7 @@ func TestAgentsJoinOnceAndInTime(t *testing.T) {
 	p.refused(CodeClosed, "b", Join{Name: "b"})
 }
 
+// Rules 9 and 10.
 func TestOnlyOperatorMovesMoneyAndOnlyResolverResolves(t *testing.T) {
 	p := newPit(t, "a")
 	p.refused(CodeParty, "a", Deposit{"a", 1})
@@ -187,6 +203,7 @@ func TestOnlyOperatorMovesMoneyAndOnlyResolverResolves(t *testing.T) {
 	p.do("operator", Withdraw{"a", 70 * SetPrice})
 }
 
+// Rules 26 and 33.
 func TestActionOnEventsThatTheAgentHasNotSeen(t *testing.T) {
 	p := newPit(t, "a", "b")
 	p.do("a", Split{Sets: 50})
@@ -206,6 +223,7 @@ func TestActionOnEventsThatTheAgentHasNotSeen(t *testing.T) {
 	require.NoError(t, as(seen, Finalize{1, 1}))
 }
 
+// Rule 29.
 func TestMemberThatJoinsLaterGetsTheChatSoFar(t *testing.T) {
 	p := newPit(t, "a", "b", "c")
 	p.do("a", Split{Sets: 50})
@@ -223,4 +241,100 @@ func TestMemberThatJoinsLaterGetsTheChatSoFar(t *testing.T) {
 	require.Equal(t, []ChatSaid{{1, "a", "0.50 for ten?"}}, factsOf[ChatSaid](events))
 	require.Equal(t, []Proposed{{Chat: 1, Proposal: 1, Agent: "b", Legs: offer}}, factsOf[Proposed](events))
 	require.Empty(t, factsOf[ChatSaid](seenBy("a", p.do("", nil))))
+}
+
+// Rule 31.
+func TestPackagesAreStackedAlternatingOffers(t *testing.T) {
+	p := newPit(t, "a", "b", "c")
+	p.do("a", Split{Sets: 50})
+	p.refused(CodeMalformed, "a", Invite{Agents: []string{"b"}, Mode: "shouting"})
+	p.do("a", Invite{Agents: []string{"b", "c"}, Mode: ModePackages})
+	require.Empty(t, factsOf[ChatBegan](p.do("b", AcceptInvitation{1})), "c has not answered")
+	began := last[ChatBegan](t, p.do("c", AcceptInvitation{1}))
+	require.Equal(t, ChatBegan{Chat: 1, Agents: []string{"a", "b", "c"}, Mode: ModePackages}, began)
+	p.pass(time.Second)
+	first := []Leg{
+		{Seller: "a", Buyer: "b", Token: Yes, Price: 60, Quantity: 20}, {Seller: "a", Buyer: "c", Token: No, Price: 45, Quantity: 20},
+	}
+	p.refused(CodeMalformed, "a", Chat{1, "hi"})
+	p.refused(CodeParty, "a", Propose{1, first[:1]})
+	p.refused(CodeParty, "a", Propose{1, []Leg{{Seller: "a", Buyer: "a", Token: Yes, Price: 1, Quantity: 1}}})
+	p.refused(CodeMalformed, "a", Propose{1, slices.Repeat(first, 6)})
+	p.do("a", Propose{1, first})
+	p.pass(time.Second)
+	second := slices.Clone(first)
+	second[0].Price = 55
+	p.do("b", Counter{1, 1, second})
+	p.pass(time.Second)
+	p.do("c", Agree{1, 2})
+	p.pass(time.Second)
+	p.do("a", Agree{1, 2})
+	p.finalize("c", 1)
+	require.Equal(t, Holding{Money: 70 * SetPrice, Yes: 30, No: 30}, p.m.ledger.Holding("a"))
+	require.Equal(t, Holding{Money: 89 * SetPrice, Yes: 20}, p.m.ledger.Holding("b"))
+	require.Equal(t, Holding{Money: 91 * SetPrice, No: 20}, p.m.ledger.Holding("c"))
+
+	// Without an answer of one agent, the others begin.
+	p.do("a", Invite{Agents: []string{"b", "c"}, Mode: ModePackages})
+	p.do("b", AcceptInvitation{2})
+	require.Equal(t, []string{"a", "b"}, last[ChatBegan](t, p.do("c", DeclineInvitation{2})).Agents)
+}
+
+// Rule 3.
+func TestSeedOrdersTheSpeakersAndIsPublishedAtTheEnd(t *testing.T) {
+	speakers := func(seed byte) (all []string) {
+		p := newPit(t)
+		p.m.config.Seed = [32]byte{seed}
+		require.Equal(t, sha256.Sum256(p.m.config.Seed[:]), p.m.SeedHash())
+		for _, agent := range crowd {
+			p.do(agent, Join{Name: agent})
+		}
+		for _, turn := range factsOf[Turn](p.pass(5 * time.Minute)) {
+			all = append(all, turn.Agent)
+		}
+		end := p.pass(8 * 24 * time.Hour)
+		require.Equal(t, hex.EncodeToString(p.m.config.Seed[:]), last[Resolved](t, end).Seed)
+		return all
+	}
+	require.Equal(t, speakers(1), speakers(1))
+	require.NotEqual(t, speakers(1), speakers(2))
+}
+
+// Rules 6 and 16.
+func TestPriceOfATradeOfNo(t *testing.T) {
+	p := newPit(t, "a", "b")
+	require.Equal(t, FirstPrice, p.m.View().Price)
+	p.do("a", Split{Sets: 10})
+	chat := p.talk("a", "b")
+	p.do("a", Propose{chat, []Leg{{Seller: "a", Buyer: "b", Token: No, Price: 30, Quantity: 10}}})
+	p.pass(time.Second)
+	p.do("b", Agree{chat, 1})
+	p.finalize("b", 1)
+	require.Equal(t, Price(70), p.m.View().Price)
+}
+
+// Every rule of docs/ARENA.md has a test here that names it.
+func TestEveryRuleHasATest(t *testing.T) {
+	page, err := os.ReadFile("../../docs/ARENA.md")
+	require.NoError(t, err)
+	tests, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	named := map[string]bool{}
+	for _, path := range tests {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, comment := range regexp.MustCompile(`(?m)^// Rules? ([0-9]+(?:(?:, | and )[0-9]+)*)`).FindAllStringSubmatch(string(content), -1) {
+			for _, number := range regexp.MustCompile(`[0-9]+`).FindAllString(comment[1], -1) {
+				named[number] = true
+			}
+		}
+	}
+	rules := regexp.MustCompile(`(?m)^\*\*([0-9]+)\.\*\*`).FindAllStringSubmatch(string(page), -1)
+	for i, rule := range rules {
+		require.Equal(t, strconv.Itoa(i+1), rule[1], "the rules are numbered in their order")
+		require.True(t, named[rule[1]], "rule %s has no test", rule[1])
+		delete(named, rule[1])
+	}
+	require.Empty(t, named, "no such rules")
+	require.NotEmpty(t, rules)
 }
