@@ -79,7 +79,14 @@ func (l *Ledger) open() error {
 	block.Hash = sha256.Sum256(seed)
 	l.blocks = append(l.blocks, block)
 	l.forget()
-	return l.writeSysvars()
+	if err := l.writeSysvars(); err != nil {
+		return err
+	}
+	if len(l.blocks) > 1 {
+		closed := l.parent()
+		l.emit(Event{Closed: &Block{closed.Slot, closed.Hash, closed.Previous, closed.Time, closed.Transactions, nil}})
+	}
+	return nil
 }
 
 // forget drops expired hashes, old account states and blocks beyond the limit.

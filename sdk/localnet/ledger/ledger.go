@@ -41,6 +41,7 @@ type Ledger struct {
 	faucet  solana.PrivateKey
 	history int
 	now     func() time.Time
+	watch   func(Event)
 
 	state
 }

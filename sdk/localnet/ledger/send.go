@@ -74,6 +74,7 @@ func (l *Ledger) record(executed *Transaction) {
 		l.mentions[key] = append(l.mentions[key], executed)
 	}
 	l.count++
+	l.emit(Event{Executed: executed})
 }
 
 // invalid turns a request that the engine rejects into the error of an invalid transaction.

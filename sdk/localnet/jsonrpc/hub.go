@@ -1,0 +1,154 @@
+package jsonrpc
+
+import (
+	"context"
+	"sync"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
+)
+
+// hub passes the ledger's events to the connections, in their order.
+type hub struct {
+	ledger *ledger.Ledger
+	wake   chan struct{}
+
+	lock        sync.Mutex
+	events      []ledger.Event
+	connections map[*connection]struct{}
+}
+
+func newHub(l *ledger.Ledger) *hub {
+	h := &hub{ledger: l, wake: make(chan struct{}, 1), connections: map[*connection]struct{}{}}
+	l.Watch(h.receive)
+	return h
+}
+
+// receive runs while the ledger is locked. Without connections it keeps nothing.
+func (h *hub) receive(event ledger.Event) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	if len(h.connections) == 0 {
+		return
+	}
+	h.events = append(h.events, event)
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (h *hub) run(ctx context.Context) {
+	defer h.ledger.Watch(nil)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.wake:
+		}
+		h.lock.Lock()
+		events := h.events
+		h.events = nil
+		h.lock.Unlock()
+		for _, event := range events {
+			h.dispatch(event)
+		}
+	}
+}
+
+func (h *hub) dispatch(event ledger.Event) {
+	if event.Executed != nil {
+		h.transactions(ledger.Processed, []*ledger.Transaction{event.Executed})
+		return
+	}
+	closed := event.Closed
+	root := h.ledger.Slot(ledger.Finalized)
+	h.each(func(c *connection, id uint64, s *subscription) {
+		switch s.kind {
+		case "slot":
+			c.notify("slot", id, object{"slot": closed.Slot + 1, "parent": closed.Slot, "root": root})
+		case "root":
+			c.notify("root", id, root)
+		}
+	})
+	h.transactions(ledger.Confirmed, closed.Transactions)
+	if closed.Slot <= finality {
+		return
+	}
+	if final, visible := h.ledger.Block(closed.Slot-finality, ledger.Finalized); visible {
+		h.transactions(ledger.Finalized, final.Transactions)
+	}
+}
+
+// finality is the number of blocks after which a block is finalized.
+const finality = 32
+
+func (h *hub) transactions(level ledger.Commitment, executed []*ledger.Transaction) {
+	for _, transaction := range executed {
+		h.each(func(c *connection, id uint64, s *subscription) {
+			if s.commitment == level {
+				h.notify(c, id, s, transaction)
+			}
+		})
+	}
+}
+
+// notify sends the notifications of a transaction. A signature subscription ends with its first one.
+func (h *hub) notify(c *connection, id uint64, s *subscription, transaction *ledger.Transaction) {
+	results, matches := s.result(h.ledger, transaction)
+	if !matches {
+		return
+	}
+	for _, result := range results {
+		c.notify(s.kind, id, result)
+	}
+	if s.kind == "signature" {
+		s.active = false
+		delete(c.subscriptions, id)
+	}
+}
+
+func (h *hub) each(visit func(*connection, uint64, *subscription)) {
+	h.lock.Lock()
+	connections := make([]*connection, 0, len(h.connections))
+	for c := range h.connections {
+		connections = append(connections, c)
+	}
+	h.lock.Unlock()
+	for _, c := range connections {
+		c.each(func(id uint64, s *subscription) { visit(c, id, s) })
+	}
+}
+
+// begin activates a subscription. A signature that has the commitment already is announced at once.
+func (h *hub) begin(c *connection, id uint64, s *subscription) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	s.active = true
+	if s.kind != "signature" {
+		return
+	}
+	if status, known := h.ledger.Status(s.signature); known && status.Slot <= h.ledger.Slot(s.commitment) {
+		h.notify(c, id, s, status.Transaction)
+	}
+}
+
+func (h *hub) add(c *connection) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	h.connections[c] = struct{}{}
+}
+
+func (h *hub) remove(c *connection) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	delete(h.connections, c)
+}
+
+func (h *hub) closeConnections() {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	for c := range h.connections {
+		c.ended()
+		_ = c.socket.Close()
+	}
+}

@@ -1,0 +1,148 @@
+package jsonrpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
+)
+
+// The limits of a request.
+const (
+	maxRequestBytes = 1 << 20
+	maxBatch        = 100
+)
+
+// Server answers requests about a ledger. It is an http.Handler.
+type Server struct {
+	ledger *ledger.Ledger
+	hub    *hub
+	http   []*http.Server
+	tasks  sync.WaitGroup
+	ctx    context.Context
+	stop   context.CancelFunc
+}
+
+// New returns a server of a ledger. Close stops it; it does not close the ledger.
+func New(l *ledger.Ledger) *Server {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Server{ledger: l, hub: newHub(l), ctx: ctx, stop: stop}
+	s.tasks.Go(func() { s.hub.run(ctx) })
+	return s
+}
+
+// Run closes a block at each interval until Close, in a goroutine of its own.
+func (s *Server) Run(interval time.Duration) {
+	s.tasks.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-ticker.C:
+				if s.ledger.NextBlock() != nil {
+					return // the engine is closed
+				}
+			}
+		}
+	})
+}
+
+// Endpoints are the addresses of a listening server.
+type Endpoints struct{ RPC, WS string }
+
+// listenAttempts is the number of attempts to find two neighbouring free ports.
+const listenAttempts = 50
+
+// Listen serves JSON-RPC at a port of 127.0.0.1 and WebSockets at the next one, as Solana's tools expect. If
+// port is zero, it chooses free ports. Close stops both.
+func (s *Server) Listen(port int) (Endpoints, error) {
+	for attempt := 1; ; attempt++ {
+		first, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return Endpoints{}, err
+		}
+		chosen := first.Addr().(*net.TCPAddr).Port
+		second, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(chosen+1)))
+		if err == nil {
+			for _, listener := range []net.Listener{first, second} {
+				server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+				s.http = append(s.http, server)
+				s.tasks.Go(func() { _ = server.Serve(listener) })
+			}
+			return Endpoints{fmt.Sprintf("http://127.0.0.1:%d", chosen), fmt.Sprintf("ws://127.0.0.1:%d", chosen+1)}, nil
+		}
+		_ = first.Close()
+		if port != 0 || attempt == listenAttempts {
+			return Endpoints{}, err
+		}
+	}
+}
+
+// Close stops the listeners, ends every connection and waits for them.
+func (s *Server) Close() error {
+	s.stop()
+	var err error
+	for _, server := range s.http {
+		err = errors.Join(err, server.Close())
+	}
+	s.hub.closeConnections()
+	s.tasks.Wait()
+	return err
+}
+
+// ServeHTTP answers a request or a batch of requests, or upgrades the connection to a WebSocket.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if websocket.IsWebSocketUpgrade(r) {
+		s.serveWebSocket(w, r)
+		return
+	}
+	if r.Method == http.MethodGet && r.URL.Path == "/health" {
+		_, _ = w.Write([]byte("ok"))
+		return
+	}
+	if r.Method != http.MethodPost {
+		http.Error(w, "Used HTTP Method is not allowed. POST or OPTIONS is required", http.StatusMethodNotAllowed)
+		return
+	}
+	var raw json.RawMessage
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequestBytes))
+	if err := decoder.Decode(&raw); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			http.Error(w, "request too large", http.StatusRequestEntityTooLarge)
+			return
+		}
+		reply(w, failure(nil, parseError))
+		return
+	}
+	if raw[0] != '[' {
+		reply(w, s.answer(raw))
+		return
+	}
+	var batch []json.RawMessage
+	if err := json.Unmarshal(raw, &batch); err != nil || len(batch) == 0 || len(batch) > maxBatch {
+		reply(w, failure(nil, invalidRequest))
+		return
+	}
+	answers := make([]response, len(batch))
+	for i, request := range batch {
+		answers[i] = s.answer(request)
+	}
+	reply(w, answers)
+}
+
+func reply(w http.ResponseWriter, answer any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer)
+}

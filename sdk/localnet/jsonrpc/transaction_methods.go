@@ -1,0 +1,136 @@
+package jsonrpc
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
+)
+
+// transactionConfig is how transactions are encoded.
+type transactionConfig struct {
+	Encoding   string `json:"encoding"`
+	MaxVersion *uint8 `json:"maxSupportedTransactionVersion"`
+}
+
+func (c transactionConfig) encode(t *ledger.Transaction) (object, error) {
+	version := version(t)
+	if version == supportedVersion && c.MaxVersion == nil {
+		return nil, &Error{
+			Code: codeUnsupportedVersion,
+			Message: "Transaction version (0) is not supported by the requesting client. Please try the request again " +
+				"with the following configuration parameter: \"maxSupportedTransactionVersion\": 0",
+		}
+	}
+	encoded, err := encodeTransaction(t, c.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	answer := object{"transaction": encoded, "meta": encodeMeta(t)}
+	if c.MaxVersion != nil {
+		answer["version"] = version
+	}
+	return answer, nil
+}
+
+func (s *Server) getTransaction(p parameters) (any, error) {
+	signature, err := p.signature(0)
+	if err != nil {
+		return nil, err
+	}
+	config := struct {
+		readConfig
+		transactionConfig
+	}{}
+	if err := p.optional(1, &config); err != nil {
+		return nil, err
+	}
+	level, err := closedCommitment(config.Commitment)
+	if err != nil {
+		return nil, err
+	}
+	status, known := s.ledger.Status(signature)
+	if !known || status.Slot > s.ledger.Slot(level) {
+		return nil, nil
+	}
+	answer, err := config.encode(status.Transaction)
+	if err != nil {
+		return nil, err
+	}
+	answer["slot"], answer["blockTime"], answer["transactionIndex"] = status.Slot, status.Time, status.Index
+	return answer, nil
+}
+
+func (s *Server) getSignatureStatuses(p parameters) (any, error) {
+	var texts []string
+	if err := p.into(0, &texts); err != nil {
+		return nil, err
+	}
+	if len(texts) > maxSignatures {
+		return nil, invalidParams("Too many inputs provided; max %d", maxSignatures)
+	}
+	values := make([]any, len(texts))
+	for i, text := range texts {
+		signature, err := parseSignature(text)
+		if err != nil {
+			return nil, err
+		}
+		known, found := s.ledger.Status(signature)
+		if !found {
+			continue
+		}
+		var confirmations any
+		if known.Commitment != ledger.Finalized {
+			confirmations = known.Confirmations
+		}
+		values[i] = object{
+			"slot": known.Slot, "confirmations": confirmations, "err": nullable(known.Result.Err),
+			"status": status(known.Result.Err), "confirmationStatus": known.Commitment,
+		}
+	}
+	return withContext(s.ledger.Slot(ledger.Processed), values), nil
+}
+
+func (s *Server) getSignaturesForAddress(p parameters) (any, error) {
+	key, err := p.key(0)
+	if err != nil {
+		return nil, err
+	}
+	config := struct {
+		readConfig
+		Before string `json:"before"`
+		Until  string `json:"until"`
+		Limit  *int   `json:"limit"`
+	}{}
+	if err := p.optional(1, &config); err != nil {
+		return nil, err
+	}
+	level, err := closedCommitment(config.Commitment)
+	if err == nil {
+		_, err = s.at(config.readConfig)
+	}
+	if err != nil {
+		return nil, err
+	}
+	page := ledger.Page{Limit: maxHistory}
+	if config.Limit != nil {
+		if page.Limit = *config.Limit; page.Limit < 1 || page.Limit > maxHistory {
+			return nil, invalidParams("Invalid limit; max %d", maxHistory)
+		}
+	}
+	if config.Before != "" {
+		if page.Before, err = parseSignature(config.Before); err != nil {
+			return nil, err
+		}
+	}
+	if config.Until != "" {
+		if page.Until, err = parseSignature(config.Until); err != nil {
+			return nil, err
+		}
+	}
+	values := []any{}
+	for _, status := range s.ledger.History(key, level, page) {
+		values = append(values, object{
+			"signature": status.Signature, "slot": status.Slot, "err": nullable(status.Result.Err), "memo": nil,
+			"blockTime": status.Time, "confirmationStatus": status.Commitment,
+		})
+	}
+	return values, nil
+}
