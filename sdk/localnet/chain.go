@@ -29,6 +29,8 @@ type Chain struct {
 	faucet  solana.PrivateKey
 	client  *rpc.Client
 	process *process
+	// local is a chain of the kind Process; process is nil then.
+	local *inProcess
 	// travels reports whether the clock can be set.
 	travels bool
 	// wrapping is locked while a mint of wrapped SOL is created.
@@ -53,6 +55,9 @@ func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	if url != "" {
 		return connect(ctx, url, os.Getenv(EnvWSURL), options)
 	}
+	if options.Kind == Process {
+		return startInProcess(ctx, options)
+	}
 	return startOwn(ctx, options)
 }
 
@@ -63,6 +68,9 @@ func (c *Chain) Close() error {
 		c.closed = c.client.Close()
 		if c.process != nil {
 			c.closed = errors.Join(c.closed, c.process.stop())
+		}
+		if c.local != nil {
+			c.closed = errors.Join(c.closed, c.local.close())
 		}
 	})
 	return c.closed

@@ -35,7 +35,7 @@ func (c *Chain) Now(ctx context.Context) (int64, error) {
 }
 
 // AdvanceTo returns when the chain's clock has reached unixTime, in seconds: later simulations and
-// transactions get that time or a later one. It sets the clock of surfpool and waits for a validator's. It
+// transactions get that time or a later one. It sets the clock of surfpool or of a chain in this process, and waits for a validator's. It
 // returns at once if unixTime has passed, and an error that wraps the context's cause if the context ends
 // first.
 func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
@@ -49,7 +49,7 @@ func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 			return nil
 		}
 		if c.travels && !set {
-			if err := c.travel(ctx, unixTime); err != nil {
+			if err := c.setClock(ctx, unixTime); err != nil {
 				return err
 			}
 			set = true
@@ -70,6 +70,13 @@ func (c *Chain) clockInterval(seconds int64) time.Duration {
 		return time.Duration(seconds-1) * time.Second
 	}
 	return 200 * time.Millisecond
+}
+
+func (c *Chain) setClock(ctx context.Context, unixTime int64) error {
+	if c.local != nil {
+		return c.local.advanceTo(unixTime)
+	}
+	return c.travel(ctx, unixTime)
 }
 
 // travel sets surfpool's clock. Surfpool refuses a time in the past, and unixTime can pass before the request

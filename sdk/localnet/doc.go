@@ -20,6 +20,7 @@
 // If HAGGLE_RPC_URL is set, no chain is started: the running chain at that endpoint is used, which must have
 // the program. Otherwise HAGGLE_CHAIN or Options.Kind names the kind of chain to start:
 //
+//   - process: a chain in this process, without any other program: see package ledger. Its clock can be set.
 //   - validator: solana-test-validator 4.2 or later; time passes as on the clusters.
 //   - surfpool: confirms within about 50 ms, and its clock can be set. It is the command surfpool, or the
 //     embedded chain haggle-localnet that a checkout of the Haggle repository builds.

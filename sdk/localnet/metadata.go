@@ -64,6 +64,9 @@ func (c *Chain) writeMetadata(ctx context.Context, mint solana.PublicKey) error 
 	if err != nil {
 		return err
 	}
+	if c.local != nil {
+		return c.local.writeMetadata(m)
+	}
 	var done struct{}
 	account := map[string]any{
 		"lamports": metadataLamports, "owner": solana.TokenMetadataProgramID, "data": hex.EncodeToString(m.data),

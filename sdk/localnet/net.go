@@ -96,8 +96,8 @@ func (n *Net) setUp(ctx context.Context, options Options, mint solana.PrivateKey
 			return err
 		}
 	}
-	if n.Chain.travels && n.Chain.process != nil {
-		// It is a surfpool of this process. A validator has the metadata from its genesis.
+	if n.Chain.travels && n.Chain.Kind != External {
+		// It is a surfpool or a chain of this process. A validator has the metadata from its genesis.
 		if err := n.Chain.writeMetadata(ctx, n.Mint); err != nil {
 			return err
 		}

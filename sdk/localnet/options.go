@@ -27,8 +27,10 @@ const (
 // Kind is the kind of a chain.
 type Kind string
 
-// The kinds of chains. Surfpool and Validator can be started; External is a running chain.
+// The kinds of chains. Process, Surfpool and Validator can be started; External is a running chain.
 const (
+	// Process runs in this process: see package ledger.
+	Process   Kind = "process"
 	Surfpool  Kind = "surfpool"
 	Validator Kind = "validator"
 	External  Kind = "external"
@@ -36,7 +38,7 @@ const (
 
 // Options configure Start and StartChain. The zero value is complete.
 type Options struct {
-	// Kind is the kind of chain to start: Surfpool or Validator. If empty, HAGGLE_CHAIN decides. Both are
+	// Kind is the kind of chain to start: Process, Surfpool or Validator. If empty, HAGGLE_CHAIN decides. Both are
 	// ignored if HAGGLE_RPC_URL is set.
 	Kind Kind
 	// Program is the path of the program's ELF file. If empty, the one in this package is used, see [Program].
@@ -92,10 +94,10 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate(rpcURL string) error {
 	switch o.Kind {
-	case "", Surfpool, Validator:
+	case "", Process, Surfpool, Validator:
 	default:
 		if rpcURL == "" {
-			return fmt.Errorf("chain %q unknown: set %s to %q or %q", o.Kind, EnvChain, Surfpool, Validator)
+			return fmt.Errorf("chain %q unknown: set %s to %q, %q or %q", o.Kind, EnvChain, Process, Surfpool, Validator)
 		}
 	}
 	if o.Ledger != "" && (rpcURL != "" || o.Kind != Validator) {

@@ -247,7 +247,7 @@ func scenarioInTime(t *testing.T, name string, play func(s *fixture)) {
 // canTravel reports whether the chain's clock can be set.
 func canTravel(ctx context.Context, v *venue) (bool, error) {
 	if v.Kind != localnet.External {
-		return v.Kind == localnet.Surfpool, nil
+		return v.Kind == localnet.Surfpool || v.Kind == localnet.Process, nil
 	}
 	var version struct {
 		Surfnet string `json:"surfnet-version"`

@@ -101,9 +101,9 @@ func Command(s *session.Session) *cobra.Command {
 		if o.kind, err = chain.Kind(); err != nil {
 			return err
 		}
-		if o.keep && o.kind == localnet.Surfpool {
+		if o.keep && o.kind != "" && o.kind != localnet.Validator {
 			return exitcode.Requires("--keep", "--chain "+string(localnet.Validator),
-				string(localnet.Surfpool)+" keeps no ledger")
+				string(o.kind)+" keeps no ledger")
 		}
 		if o.keep {
 			o.kind = localnet.Validator
