@@ -18,8 +18,8 @@ const (
 
 var errResponse = errors.New("engine: malformed response")
 
-// reader decodes a response, whose layout is in program/wasm/src/wire.rs. After the end it returns zero values, and finish
-// returns an error.
+// reader decodes a response, whose layout is in program/wasm/src/wire.rs. After the end it returns zero
+// values, and finish returns an error.
 type reader struct {
 	rest  []byte
 	short bool

@@ -50,7 +50,8 @@ type readConfig struct {
 	MinContextSlot uint64 `json:"minContextSlot"`
 }
 
-// at returns the commitment of a configuration, after comparing its slot with the least one that the caller wants.
+// at returns the commitment of a configuration, after comparing its slot with the least one that the caller
+// wants.
 func (s *Server) at(config readConfig) (ledger.Commitment, error) {
 	level, err := commitment(config.Commitment)
 	if err != nil {

@@ -7,6 +7,6 @@
 // moves the clock, and [Ledger.Snapshot] and [Ledger.Restore] return to a prepared state.
 //
 // It differs from a cluster: one node executes the transactions one after the other, without votes, forks,
-// skipped slots, rent collection or rewards. The epoch always has 432,000 slots, and the block height is the slot.
-// A simulation runs on the newest state, whatever the commitment.
+// skipped slots, rent collection or rewards. The epoch always has 432,000 slots, and the block height is the
+// slot. A simulation runs on the newest state, whatever the commitment.
 package ledger

@@ -28,7 +28,8 @@ func (l *Ledger) status(transaction *Transaction) Status {
 
 // Page selects a part of an address's history.
 type Page struct {
-	// Before excludes this transaction and newer ones, if it is set. Until excludes this transaction and older ones.
+	// Before excludes this transaction and newer ones, if it is set. Until excludes this transaction and
+	// older ones.
 	Before, Until solana.Signature
 	// Limit is the largest number of transactions, from 1 to 1,000. If zero, 1,000 is used.
 	Limit int

@@ -8,7 +8,8 @@ import (
 
 const (
 	tableHeader = 56
-	// tableDeactivation is the offset of the slot in which a table was deactivated; the largest number stands for never.
+	// tableDeactivation is the offset of the slot in which a table was deactivated; the largest number
+	// stands for never.
 	tableDeactivation = 4
 )
 

@@ -17,8 +17,8 @@ const (
 	discriminatorSize = 4
 )
 
-// durableNonce returns the nonce account that a transaction advances, and whether the transaction uses its value as
-// blockhash.
+// durableNonce returns the nonce account that a transaction advances, and whether the transaction uses its
+// value as blockhash.
 func (l *Ledger) durableNonce(message *solana.Message) (solana.PublicKey, bool) {
 	if len(message.Instructions) == 0 {
 		return solana.PublicKey{}, false

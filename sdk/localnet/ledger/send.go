@@ -8,9 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Send verifies and executes a transaction in the open block. The transaction may have failed there: see
-// its Result. It returns a [DecodeError] or [ErrSignature] for an invalid transaction, and a [TransactionError] for a
-// transaction that no block can contain: its blockhash has expired, it was executed already, or it cannot pay its fee.
+// Send verifies and executes a transaction in the open block. The transaction may have failed there: see its
+// Result. It returns a [DecodeError] or [ErrSignature] for an invalid transaction, and a [TransactionError]
+// for a transaction that no block can contain: its blockhash has expired, it was executed already, or it
+// cannot pay its fee.
 func (l *Ledger) Send(wire []byte) (*Transaction, error) {
 	transaction, err := decode(wire)
 	if err != nil {

@@ -118,8 +118,8 @@ func decode(wire []byte) (*solana.Transaction, error) {
 	return transaction, nil
 }
 
-// parse decodes a transaction that has a single encoding: otherwise a signature could be verified over other bytes
-// than the engine decodes. The library's decoder can panic at malformed input.
+// parse decodes a transaction that has a single encoding: otherwise a signature could be verified over other
+// bytes than the engine decodes. The library's decoder can panic at malformed input.
 func parse(wire []byte) (transaction *solana.Transaction, err error) {
 	defer func() {
 		if recovered := recover(); recovered != nil {
