@@ -25,14 +25,13 @@ pub struct Engine(LiteSVM);
 
 impl Engine {
     pub fn new() -> Self {
-        // As in solana-test-validator, all features are active, and the compute budget limits the log.
+        // As in solana-test-validator, all features are active. LiteSVM truncates logs at 10,000 bytes, as nodes do.
         let mut svm = LiteSVM::default()
             .with_feature_set(FeatureSet::all_enabled())
             .with_builtins()
             .with_sysvars()
             .with_feature_accounts()
-            .with_transaction_history(0)
-            .with_log_bytes_limit(None);
+            .with_transaction_history(0);
         // The programs of that validator's genesis: LiteSVM's own SPL Token consumes other compute units.
         let rent = Rent::default();
         let programs = spl_programs(&rent);
