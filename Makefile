@@ -89,9 +89,9 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 test-go: program postgresql sqlc ## the Go tests except the scenarios, the faults and Yellowstone's plugin
 	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
-	    HAGGLE_CHAIN=$${HAGGLE_CHAIN:-surfpool} go test -count=1 $(race) $(packages) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
+	    go test -count=1 $(race) $(packages) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
 
-test-chains: program ## the scenarios of tests/scenarios on both kinds of local chain
+test-chains: program ## the scenarios of tests/scenarios on a chain in the process and on a validator
 	@toolchain/scenarios
 
 test-anchor: program ## negotiations with the Anchor TypeScript clients, from the IDL alone
@@ -141,7 +141,7 @@ hire-load: postgresql ## the reply of a home in one conversation, and many at on
 
 hire-kills: program postgresql ## kill homes, workers and seekers at random moments: KILLS=200 SEEKERS=5 PURCHASES=20
 	@HAGGLE_HIRE_KILLS=$(or $(KILLS),200) HAGGLE_HIRE_SEEKERS=$(or $(SEEKERS),5) HAGGLE_HIRE_PURCHASES=$(or $(PURCHASES),20) \
-	    HAGGLE_HIRE_MINUTES=30 HAGGLE_CHAIN=$${HAGGLE_CHAIN:-surfpool} \
+	    HAGGLE_HIRE_MINUTES=30 \
 	    go test -count=1 -v -timeout 70m -run TestKillsLoseNothingAndPayNothingTwice ./tests/hire
 
 yellowstone: program ## the Geyser source against a validator with Yellowstone's plugin: PLUGIN=.../libyellowstone_grpc_geyser.so

@@ -25,10 +25,10 @@
 //   - surfpool: confirms within about 50 ms, and its clock can be set. It is the command surfpool, or the
 //     embedded chain haggle-localnet that a checkout of the Haggle repository builds.
 //
-// If no kind is named, the first of these is used: solana-test-validator on PATH; surfpool on PATH; a chain
-// that a checkout has built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle); and inside a checkout,
-// a chain that its scripts build, which takes minutes once. Inside a checkout, its own chains come first if
-// they are built: its tests are about them.
+// If no kind is named, it is process. The binary of the other kinds is the first of: the command on PATH; a
+// chain that a checkout has built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle); and inside a
+// checkout, a chain that its scripts build, which takes minutes once. Inside a checkout, its own chains come
+// first if they are built: its tests are about them.
 //
 // # The program
 //

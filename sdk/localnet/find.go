@@ -36,8 +36,7 @@ var commands = map[Kind]string{Surfpool: "surfpool", Validator: "solana-test-val
 
 // findBinary returns the first of: a command on PATH, a chain in the cache, and, inside a checkout, a chain
 // that the scripts of toolchain/ build. A checkout prefers its own chains, because its tests are about them:
-// the embedded chain if it is built, and the validator that toolchain/validator chooses. An empty kind is
-// any.
+// the embedded chain if it is built, and the validator that toolchain/validator chooses.
 func findBinary(ctx context.Context, kind Kind, progress func(string)) (chainBinary, error) {
 	inside, err := findCheckout()
 	if err != nil {
@@ -64,33 +63,24 @@ func findBinary(ctx context.Context, kind Kind, progress func(string)) (chainBin
 		return found, nil
 	}
 	if inside != "" {
-		if tooOld != nil {
-			progress(tooOld.Error())
-		}
 		path, err := inside.runScript(ctx, progress, "localnet")
 		return chainBinary{path, Surfpool, true}, err
 	}
 	return chainBinary{}, errors.Join(tooOld, notFound(kind))
 }
 
-// onPath returns the first chain on PATH. If the validator is too old, tooOld says so.
+// onPath returns the chain on PATH. If the validator is too old, tooOld says so.
 func onPath(ctx context.Context, kind Kind) (found chainBinary, tooOld error) {
-	for _, candidate := range []Kind{Validator, Surfpool} {
-		if kind != "" && kind != candidate {
-			continue
-		}
-		path, err := exec.LookPath(commands[candidate])
-		if err != nil {
-			continue
-		}
-		if candidate == Validator {
-			if tooOld = checkVersion(ctx, path); tooOld != nil {
-				continue
-			}
-		}
-		return chainBinary{path: path, kind: candidate}, tooOld
+	path, err := exec.LookPath(commands[kind])
+	if err != nil {
+		return chainBinary{}, nil
 	}
-	return chainBinary{}, tooOld
+	if kind == Validator {
+		if tooOld = checkVersion(ctx, path); tooOld != nil {
+			return chainBinary{}, tooOld
+		}
+	}
+	return chainBinary{path: path, kind: kind}, nil
 }
 
 var versionNumber = regexp.MustCompile(`\b(\d+)\.(\d+)\.\d+`)
@@ -125,7 +115,7 @@ func inCache(kind Kind) chainBinary {
 		{filepath.Join(folder, "bin", "haggle-localnet-"+embeddedKey), Surfpool, true},
 		{filepath.Join(folder, "bin", "solana-test-validator-"+validatorVersion), Validator, false},
 	} {
-		if kind != "" && kind != candidate.kind {
+		if kind != candidate.kind {
 			continue
 		}
 		if info, err := os.Stat(candidate.path); err == nil && info.Mode().IsRegular() {
@@ -148,11 +138,11 @@ func CacheFolder() (string, error) {
 }
 
 func notFound(kind Kind) error {
-	validator := fmt.Sprintf("solana-test-validator %d.%d or later (https://docs.anza.xyz/cli/install)",
-		leastMajor, leastMinor)
-	surfpool := "surfpool (https://docs.surfpool.run)"
-	install := map[Kind]string{"": validator + " or " + surfpool, Validator: validator, Surfpool: surfpool}[kind]
+	install := "surfpool (https://docs.surfpool.run)"
+	if kind == Validator {
+		install = fmt.Sprintf("solana-test-validator %d.%d or later (https://docs.anza.xyz/cli/install)", leastMajor, leastMinor)
+	}
 	return fmt.Errorf("local chain not found: install %s on PATH; or run this in a checkout of %s, which "+
-		"builds a chain (10 to 25 minutes, once per machine); or set %s to the endpoint of a running chain with "+
-		"the program", install, modulePath, EnvRPCURL)
+		"builds a chain (10 to 25 minutes, once per machine); or start a chain of the kind %s; or set %s to the "+
+		"endpoint of a running chain with the program", install, modulePath, Process, EnvRPCURL)
 }

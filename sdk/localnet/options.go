@@ -38,8 +38,8 @@ const (
 
 // Options configure Start and StartChain. The zero value is complete.
 type Options struct {
-	// Kind is the kind of chain to start: Process, Surfpool or Validator. If empty, HAGGLE_CHAIN decides. Both are
-	// ignored if HAGGLE_RPC_URL is set.
+	// Kind is the kind of chain to start: Process, Surfpool or Validator. If empty, HAGGLE_CHAIN decides, and without
+	// it the chain is a Process, or with a Ledger a Validator. All of it is ignored if HAGGLE_RPC_URL is set.
 	Kind Kind
 	// Program is the path of the program's ELF file. If empty, the one in this package is used, see [Program].
 	Program string
@@ -77,8 +77,11 @@ func (o Options) withDefaults() Options {
 	if o.Kind == "" {
 		o.Kind = Kind(os.Getenv(EnvChain))
 	}
-	if o.Kind == "" && o.Ledger != "" {
-		o.Kind = Validator
+	if o.Kind == "" {
+		o.Kind = Process
+		if o.Ledger != "" {
+			o.Kind = Validator
+		}
 	}
 	if o.ProgramID.IsZero() {
 		o.ProgramID = protocol.ProgramID
@@ -94,7 +97,7 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate(rpcURL string) error {
 	switch o.Kind {
-	case "", Process, Surfpool, Validator:
+	case Process, Surfpool, Validator:
 	default:
 		if rpcURL == "" {
 			return fmt.Errorf("chain %q unknown: set %s to %q, %q or %q", o.Kind, EnvChain, Process, Surfpool, Validator)

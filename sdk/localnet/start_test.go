@@ -65,24 +65,21 @@ func TestFindBinary(t *testing.T) {
 	}
 
 	writeScript(t, cachedValidator, "")
-	requireFound("", chainBinary{path: cachedValidator, kind: Validator})
+	requireFound(Validator, chainBinary{path: cachedValidator, kind: Validator})
 	writeScript(t, cachedSurfpool, "")
-	requireFound("", chainBinary{cachedSurfpool, Surfpool, true})
+	requireFound(Surfpool, chainBinary{cachedSurfpool, Surfpool, true})
 	requireFound(Validator, chainBinary{path: cachedValidator, kind: Validator})
 	writeScript(t, surfpool, "")
-	requireFound("", chainBinary{path: surfpool, kind: Surfpool})
-	writeScript(t, validator, "echo 'solana-test-validator 4.2.0 (src:00000000; feat:0, client:Agave)'")
-	requireFound("", chainBinary{path: validator, kind: Validator})
 	requireFound(Surfpool, chainBinary{path: surfpool, kind: Surfpool})
+	writeScript(t, validator, "echo 'solana-test-validator 4.2.0 (src:00000000; feat:0, client:Agave)'")
+	requireFound(Validator, chainBinary{path: validator, kind: Validator})
 	writeScript(t, validator, "echo solana-test-validator 5.0.1")
-	requireFound("", chainBinary{path: validator, kind: Validator})
+	requireFound(Validator, chainBinary{path: validator, kind: Validator})
 
 	writeScript(t, validator, "echo solana-test-validator 1.18.26")
-	requireFound("", chainBinary{path: surfpool, kind: Surfpool})
-	for _, other := range []string{surfpool, cachedSurfpool, cachedValidator} {
-		require.NoError(t, os.Remove(other))
-	}
-	_, err := findBinary(ctx, "", quiet)
+	requireFound(Validator, chainBinary{path: cachedValidator, kind: Validator})
+	require.NoError(t, os.Remove(cachedValidator))
+	_, err := findBinary(ctx, Validator, quiet)
 	require.ErrorContains(t, err, validator+" is too old: version 1.18.26, but the program needs 4.2 or later")
 	require.ErrorContains(t, err, "agave-install update")
 }
@@ -105,7 +102,7 @@ func TestStartOutsideACheckout(t *testing.T) {
 				require.NoError(t, os.Symlink(binary, filepath.Join(path, "solana-test-validator")))
 			}
 
-			chain, err := Start(t.Context(), Options{})
+			chain, err := Start(t.Context(), Options{Kind: kind})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, chain.Close()) })
 			require.Equal(t, kind, chain.Chain.Kind)
@@ -176,18 +173,25 @@ func TestStartErrors(t *testing.T) {
 	})
 	t.Run("outside a checkout without anything", func(t *testing.T) {
 		leaveCheckout(t)
-		_, err := StartChain(t.Context(), Options{})
+		_, err := StartChain(t.Context(), Options{Kind: Validator})
 		require.ErrorContains(t, err, "install solana-test-validator 4.2 or later")
-		require.ErrorContains(t, err, "or surfpool")
 		require.ErrorContains(t, err, "checkout of "+modulePath)
+		require.ErrorContains(t, err, "a chain of the kind process")
 		require.ErrorContains(t, err, EnvRPCURL)
-		_, err = StartChain(t.Context(), Options{Kind: Validator})
-		require.ErrorContains(t, err, "install solana-test-validator")
+		_, err = StartChain(t.Context(), Options{Kind: Surfpool})
+		require.ErrorContains(t, err, "install surfpool")
+	})
+	t.Run("a chain in this process needs nothing", func(t *testing.T) {
+		leaveCheckout(t)
+		chain, err := StartChain(t.Context(), Options{})
+		require.NoError(t, err)
+		require.Equal(t, Process, chain.Kind)
+		require.NoError(t, chain.Close())
 	})
 	t.Run("a chain that ends at once", func(t *testing.T) {
 		path, _ := leaveCheckout(t)
 		writeScript(t, filepath.Join(path, "surfpool"), "echo this surfpool is broken\nexit 7\n")
-		_, err := StartChain(t.Context(), Options{})
+		_, err := StartChain(t.Context(), Options{Kind: Surfpool})
 		require.ErrorContains(t, err, "exit status 7")
 		require.ErrorContains(t, err, "this surfpool is broken")
 	})

@@ -37,8 +37,8 @@ them on another chain. The chain's clock does not advance while the chain is sto
 --detach or --stop, the folder is localnet in the cache (HAGGLE_CACHE, default ~/.cache/haggle) unless
 --dir names another one.
 
-The chain is the first of: solana-test-validator (4.2 or later) or surfpool on PATH, a chain in the cache,
-and, in a checkout of the repository, one that its scripts build, which takes minutes once.`
+The chain runs in this process. --chain names another one: solana-test-validator (4.2 or later) or surfpool,
+on PATH, in the cache, or, in a checkout of the repository, from its scripts, which takes minutes once.`
 
 // The files of a localnet's folder.
 const (

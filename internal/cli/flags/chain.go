@@ -13,7 +13,7 @@ type Chain struct{ kind string }
 
 // Register adds --chain.
 func (c *Chain) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.kind, "chain", "", "process, surfpool or validator (default: the first that is found)")
+	cmd.Flags().StringVar(&c.kind, "chain", "", "process, surfpool or validator (default: process)")
 	command.Choices(cmd, "chain", "process", "surfpool", "validator")
 }
 
