@@ -367,8 +367,9 @@ func (s *settlementReader) due(executed *settlingTransaction) (due uint64, err e
 			}
 			continue
 		case *protocol.PayoutRecorded:
+			// The claim may be under way: the settlement can be finalized before it.
 			if event.Party == s.Seller && len(executed.claims) == 0 {
-				return 0, disproved("payment of %d base units is recorded for the seller, not delivered",
+				return 0, denied("payment of %d base units is recorded for the seller, not delivered",
 					event.Amount)
 			}
 			continue

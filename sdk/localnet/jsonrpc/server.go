@@ -75,11 +75,8 @@ func (s *Server) Listen(port int) (Endpoints, error) {
 		chosen := first.Addr().(*net.TCPAddr).Port
 		second, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(chosen+1)))
 		if err == nil {
-			for _, listener := range []net.Listener{first, second} {
-				server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-				s.http = append(s.http, server)
-				s.tasks.Go(func() { _ = server.Serve(listener) })
-			}
+			s.serve(first, http.HandlerFunc(s.serveRequests))
+			s.serve(second, http.HandlerFunc(s.serveWebSocket))
 			return Endpoints{fmt.Sprintf("http://127.0.0.1:%d", chosen), fmt.Sprintf("ws://127.0.0.1:%d", chosen+1)}, nil
 		}
 		_ = first.Close()
@@ -87,6 +84,12 @@ func (s *Server) Listen(port int) (Endpoints, error) {
 			return Endpoints{}, err
 		}
 	}
+}
+
+func (s *Server) serve(listener net.Listener, handler http.Handler) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	s.http = append(s.http, server)
+	s.tasks.Go(func() { _ = server.Serve(listener) })
 }
 
 // Close stops the listeners, ends every connection and waits for them.
@@ -101,12 +104,17 @@ func (s *Server) Close() error {
 	return err
 }
 
-// ServeHTTP answers a request or a batch of requests, or upgrades the connection to a WebSocket.
+// ServeHTTP answers a request or a batch of requests, or upgrades the connection to a WebSocket. Listen separates
+// the two, as nodes do.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if websocket.IsWebSocketUpgrade(r) {
 		s.serveWebSocket(w, r)
 		return
 	}
+	s.serveRequests(w, r)
+}
+
+func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/health" {
 		_, _ = w.Write([]byte("ok"))
 		return
