@@ -187,6 +187,13 @@ func (s *Server) Create(t testing.TB) string {
 	return s.Address(name)
 }
 
+// OnBoth runs a test with the address of an empty SQLite file, and of an empty database of the server.
+func (s *Server) OnBoth(t *testing.T, test func(t *testing.T, address string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "test.db")) })
+	t.Run("postgres", func(t *testing.T) { test(t, s.Create(t)) })
+}
+
 // Close stops the server and removes its folder.
 func (s *Server) Close() error {
 	var err error

@@ -7,23 +7,14 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testpostgres"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
-
-// OnBoth runs a test with the address of an empty SQLite file, and of an empty PostgreSQL database.
-func OnBoth(t *testing.T, server *testpostgres.Server, test func(t *testing.T, address string)) {
-	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "home.db")) })
-	t.Run("postgres", func(t *testing.T) { test(t, server.Create(t)) })
-}
 
 // IsPostgres reports whether an address names a PostgreSQL database.
 func IsPostgres(address string) bool { return strings.HasPrefix(address, "postgres:") }

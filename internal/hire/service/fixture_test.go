@@ -50,7 +50,7 @@ type home struct {
 // onBoth runs a test on a home with an empty database of each kind.
 func onBoth(t *testing.T, change func(*service.Config), test func(t *testing.T, h *home)) {
 	t.Helper()
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) { test(t, newHome(t, address, change)) })
+	server.OnBoth(t, func(t *testing.T, address string) { test(t, newHome(t, address, change)) })
 }
 
 func newHome(t testing.TB, address string, change func(*service.Config)) *home {

@@ -142,7 +142,7 @@ func killed(t *testing.T, address string) (lines [][]string) {
 // twice, and leaves no conversation in a state that does not follow from its log.
 func TestKilledHomeLosesAndRepeatsNothing(t *testing.T) {
 	const lives = 6
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) {
+	server.OnBoth(t, func(t *testing.T, address string) {
 		stored, delivered := map[string]string{}, map[string]string{}
 		for range lives {
 			for _, words := range killed(t, address) {

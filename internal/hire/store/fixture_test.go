@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 // onBoth runs a test on an empty database of each kind.
 func onBoth(t *testing.T, test func(t *testing.T, h *home)) {
 	t.Helper()
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) {
+	server.OnBoth(t, func(t *testing.T, address string) {
 		test(t, &home{Store: open(t, address), address: address, now: start})
 	})
 }

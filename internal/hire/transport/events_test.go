@@ -18,7 +18,7 @@ import (
 )
 
 func TestStreamContinuesAfterTheLastEvent(t *testing.T) {
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) {
+	server.OnBoth(t, func(t *testing.T, address string) {
 		h := newHome(t, options{address: address})
 		var sent []*hire.Message
 		for range 4 {

@@ -39,7 +39,7 @@ func TestCardAndHealthAreForEverybody(t *testing.T) {
 
 // Readers need the agent's signature, and read only the agent's own data.
 func TestReadersAreAuthenticated(t *testing.T) {
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) {
+	server.OnBoth(t, func(t *testing.T, address string) {
 		h := newHome(t, options{address: address})
 		k, stranger := h.talk(), hiretest.NewAgent()
 		h.agree(t, k)
@@ -93,7 +93,7 @@ func TestReadersAreAuthenticated(t *testing.T) {
 }
 
 func TestConversationsAreListed(t *testing.T) {
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) {
+	server.OnBoth(t, func(t *testing.T, address string) {
 		h := newHome(t, options{address: address})
 		k := h.talk()
 		h.agree(t, k)
@@ -128,7 +128,7 @@ func TestConversationsAreListed(t *testing.T) {
 
 // The lines of a log are the links of its audit chain.
 func TestLogIsAnAuditChain(t *testing.T) {
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) {
+	server.OnBoth(t, func(t *testing.T, address string) {
 		h := newHome(t, options{address: address})
 		k := h.talk()
 		h.agree(t, k)
@@ -149,7 +149,7 @@ func TestLogIsAnAuditChain(t *testing.T) {
 }
 
 func TestDeliveryArrivesAsItWasSent(t *testing.T) {
-	hiretest.OnBoth(t, server, func(t *testing.T, address string) {
+	server.OnBoth(t, func(t *testing.T, address string) {
 		h := newHome(t, options{address: address})
 		k := h.talk()
 		h.agree(t, k)

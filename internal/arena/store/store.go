@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/arena/store/queries"
+	"github.com/haggle-protocol/haggle/internal/arena/store/schema"
+	"github.com/haggle-protocol/haggle/internal/audit"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+	"github.com/haggle-protocol/haggle/sdk/store/database"
+	"github.com/haggle-protocol/haggle/sdk/store/postgres"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
+)
+
+var (
+	// ErrNotFound: the market does not exist.
+	ErrNotFound = errors.New("arena: market not found")
+	// ErrExists: a market with this id exists.
+	ErrExists = errors.New("arena: market exists")
+	// ErrHeld: another process has the market. The error's text names it.
+	ErrHeld = errors.New("arena: market held by another process")
+	// ErrLost: the process no longer has the market. Load the market again before anything else.
+	ErrLost = errors.New("arena: market lost to another process")
+)
+
+const (
+	// readers limits read-only connections to a SQLite file.
+	readers = 4
+	// connections limits connections to PostgreSQL.
+	connections = 16
+	// pageRows is the number of entries that are read at once: a message has up to 16 KiB.
+	pageRows = 256
+)
+
+var arenaSchema = database.Schema{
+	Kind: "arena database", VersionTable: "arena_schema_version", Migrations: schema.Files,
+	Readers: readers, Connections: connections,
+}
+
+// Store is an open database. Its methods may be called from several goroutines.
+type Store struct {
+	database *database.Database
+	// read contains prepared statements for single reads, write for transactions.
+	read, write *queries.Queries
+}
+
+// Open opens a database, and creates or migrates its tables. The address is a postgres:// URL or a path of a SQLite
+// file. The errors are those of package database.
+func Open(ctx context.Context, address string) (*Store, error) {
+	var opened *database.Database
+	var err error
+	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+		opened, err = postgres.OpenDatabase(ctx, address, arenaSchema)
+	} else {
+		opened, err = sqlite.OpenFile(ctx, address, arenaSchema)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{database: opened}
+	if s.read, err = queries.Prepare(ctx, opened.Reader); err == nil {
+		s.write, err = queries.Prepare(ctx, opened.DB)
+	}
+	if err != nil {
+		return nil, errors.Join(s.failed(ctx, err), opened.Close())
+	}
+	return s, nil
+}
+
+// String returns the name of the database. It contains no password.
+func (s *Store) String() string { return s.database.Name }
+
+// Close closes the database.
+func (s *Store) Close() error {
+	return errors.Join(s.read.Close(), s.write.Close(), s.database.Close())
+}
+
+func (s *Store) failed(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return s.database.Failed(ctx, err)
+}
+
+// in runs a transaction that writes. After an error of the commit the writes may have happened.
+func (s *Store) in(ctx context.Context, act func(*queries.Queries) error) (err error) {
+	tx, err := s.database.Begin(ctx)
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	defer func() { err = errors.Join(err, tx.Cancel()) }()
+	if err := act(s.write.WithTx(tx.Tx)); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("%s %s: %w", arenaSchema.Kind, s, err)
+	}
+	return nil
+}
+
+// The kinds of entries: the first one describes the market, the others are messages.
+const (
+	KindMarket  = "market"
+	KindMessage = "message"
+)
+
+// Description is the data of a chain's first entry.
+type Description struct {
+	Config arena.Config `json:"config"`
+	// SeedHash is the SHA-256 of the seed of the speaking order, in lower-case hexadecimal digits.
+	SeedHash string `json:"seed_hash"`
+}
+
+// Leaf is the data of a message's entry.
+type Leaf struct {
+	Leaf string `json:"leaf"`
+}
+
+// Create adds a market. It returns [ErrExists] if there is one with its id, and a [*arena.Refusal] if the configuration
+// is not valid.
+func (s *Store) Create(ctx context.Context, config arena.Config, now time.Time) error {
+	market, err := arena.New(config)
+	if err != nil {
+		return err
+	}
+	hash := market.SeedHash()
+	data, err := json.Marshal(Description{Config: config, SeedHash: hex.EncodeToString(hash[:])})
+	if err != nil {
+		return err
+	}
+	stored, err := json.Marshal(config)
+	if err != nil {
+		return err
+	}
+	links, head, err := audit.Append(
+		audit.Head{Chain: config.Market}, audit.Entry{Time: now.UTC(), Kind: KindMarket, Data: data})
+	if err != nil {
+		return err
+	}
+	return s.in(ctx, func(q *queries.Queries) error {
+		added, err := q.AddMarket(ctx, queries.AddMarketParams{
+			ID: config.Market, Config: string(stored), Seed: hex.EncodeToString(config.Seed[:]),
+			AuditLength: head.Length, AuditHead: head.Hash, Now: now.UnixMicro(),
+		})
+		switch {
+		case err != nil:
+			return s.failed(ctx, err)
+		case added == 0:
+			return fmt.Errorf("%w: %s", ErrExists, config.Market)
+		}
+		return s.failed(ctx, q.AddEntry(ctx, queries.AddEntryParams{
+			Market: config.Market, Sequence: head.Length, Entry: links[0].Text, Hash: head.Hash,
+		}))
+	})
+}
+
+// Markets returns up to 256 ids of markets after an id, in their order.
+func (s *Store) Markets(ctx context.Context, after string) ([]string, error) {
+	ids, err := s.read.Markets(ctx, after, pageRows)
+	return ids, s.failed(ctx, err)
+}
+
+// Take gives a market to a holder until a time, or extends its time. The holder's name must be unique among processes.
+// It returns [ErrHeld] while another holder has the market. A holder shows nothing that is later than its time, so that
+// the next one, whose clock is beyond it, continues without a contradiction.
+func (s *Store) Take(ctx context.Context, market, holder string, now, until time.Time) error {
+	taken, err := s.write.TakeMarket(ctx, queries.TakeMarketParams{
+		ID: market, Holder: holder, HeldUntil: until.UnixMicro(), Now: now.UnixMicro(),
+	})
+	if err != nil || taken > 0 {
+		return s.failed(ctx, err)
+	}
+	row, err := s.read.Market(ctx, market)
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	return fmt.Errorf("%w: %s has %s until %s", ErrHeld, row.Holder, market,
+		time.UnixMicro(row.HeldUntil).UTC().Format(time.RFC3339Nano))
+}
+
+// Give ends a holder's time, so that another process can take the market afterwards. Nothing of the market may be later
+// than now.
+func (s *Store) Give(ctx context.Context, market, holder string, now time.Time) error {
+	return s.failed(ctx, s.write.GiveMarket(ctx, now.UnixMicro(), market, holder))
+}
