@@ -45,9 +45,9 @@ func decodeKind[T any](types map[string]reflect.Type, kind string, data []byte) 
 	return decoded.Elem().Interface().(T), nil
 }
 
-// Shown is an event as one agent gets it.
+// Shown is an event as an agent or a spectator gets it.
 type Shown struct {
-	// Number counts the events that the agent has got since it joined, from 1. A spectator gets 0.
+	// Number counts the events that the agent has got since it joined, from 1; for a spectator, the public events.
 	Number uint64
 	At     time.Time
 	Fact   Fact
@@ -55,8 +55,8 @@ type Shown struct {
 
 // EventEnvelope is an event in JSON.
 type EventEnvelope struct {
-	// Number counts the events that the agent has got since it joined, from 1. A spectator gets none.
-	Number uint64    `json:"number,omitempty"`
+	// Number counts the events that the agent has got since it joined, from 1; for a spectator, the public events.
+	Number uint64    `json:"number"`
 	At     time.Time `json:"at"`
 	// Kind is the name of the fact.
 	Kind string          `json:"kind"`

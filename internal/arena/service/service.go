@@ -1,0 +1,179 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/arena/store"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+var (
+	// ErrUnknown: it is not known whether the message is stored. Send it again: it counts once.
+	ErrUnknown = errors.New("arena: not known whether the message is stored")
+	// ErrBusy: too many messages wait in the market.
+	ErrBusy = errors.New("arena: too many messages wait")
+)
+
+// DefaultLease is the time after which another process can take a market from one that was killed.
+const DefaultLease = 5 * time.Second
+
+// Config describes a process of an arena. Store, Key and Holder are required.
+type Config struct {
+	Store *store.Store
+	// Key signs receipts. It is the key of the markets' operator.
+	Key ed25519.PrivateKey
+	// Holder is a name of this process that no other process has or had.
+	Holder string
+	// Lease is the time for which a market is taken: 5 s by default.
+	Lease time.Duration
+	// Now returns the time. If nil, time.Now is used.
+	Now func() time.Time
+	// Log receives problems. If nil, slog.Default is used.
+	Log *slog.Logger
+}
+
+// Service runs the markets of an arena. Its methods may be called from several goroutines.
+type Service struct {
+	config Config
+	lock   sync.Mutex
+	rooms  map[string]*room
+}
+
+// New returns a service. It starts nothing: see [Service.Run].
+func New(config Config) (*Service, error) {
+	if config.Store == nil || len(config.Key) != ed25519.PrivateKeySize || config.Holder == "" {
+		return nil, errors.New("arena: Store, Key or Holder not set")
+	}
+	config.Lease = cmp.Or(config.Lease, DefaultLease)
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	config.Log = cmp.Or(config.Log, slog.Default())
+	return &Service{config: config, rooms: map[string]*room{}}, nil
+}
+
+// Run takes the markets that no other process has, and runs them, until the context ends. Then it gives them back.
+func (s *Service) Run(ctx context.Context) error {
+	var rooms sync.WaitGroup
+	defer rooms.Wait()
+	ticker := time.NewTicker(s.config.Lease / 3)
+	defer ticker.Stop()
+	for {
+		if err := s.takeMarkets(ctx, &rooms); err != nil && ctx.Err() == nil {
+			s.config.Log.ErrorContext(ctx, "markets not taken", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
+
+func (s *Service) takeMarkets(ctx context.Context, rooms *sync.WaitGroup) error {
+	for after := ""; ; {
+		markets, err := s.config.Store.Markets(ctx, after)
+		if err != nil || len(markets) == 0 {
+			return err
+		}
+		for _, market := range markets {
+			after = market
+			if s.room(market) != nil {
+				continue
+			}
+			now := s.config.Now()
+			until := now.Add(s.config.Lease)
+			switch err := s.config.Store.Take(ctx, market, s.config.Holder, now, until); {
+			case errors.Is(err, store.ErrHeld):
+				continue
+			case err != nil:
+				return err
+			}
+			r := newRoom(s, market, until)
+			s.lock.Lock()
+			s.rooms[market] = r
+			s.lock.Unlock()
+			rooms.Go(func() {
+				if err := r.run(ctx); err != nil && ctx.Err() == nil {
+					s.config.Log.ErrorContext(ctx, "market stopped", "market", market, "error", err)
+				}
+				s.lock.Lock()
+				delete(s.rooms, market)
+				s.lock.Unlock()
+			})
+		}
+	}
+}
+
+func (s *Service) room(market string) *room {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.rooms[market]
+}
+
+// Accept enters a message in its market, and returns the receipt once it is stored. It returns a [*arena.Refusal],
+// [ErrStopped] if this process does not run the market, [ErrBusy], or [ErrUnknown]. If the context ends first, it is
+// not known whether the message is stored.
+func (s *Service) Accept(ctx context.Context, text []byte) (arena.Receipt, error) {
+	m, err := arena.Parse(text)
+	if err == nil {
+		err = m.Verify() // here, so that forged messages do not hold up the market
+	}
+	if err != nil {
+		return arena.Receipt{}, err
+	}
+	r := s.room(m.Draft().Market)
+	if r == nil {
+		return arena.Receipt{}, ErrStopped
+	}
+	waiting := request{m, make(chan answer, 1)}
+	select {
+	case r.requests <- waiting:
+	default:
+		return arena.Receipt{}, ErrBusy
+	}
+	select {
+	case got := <-waiting.answer:
+		return got.receipt, got.err
+	case <-r.gone:
+		// The last answer may have come just before the end.
+		select {
+		case got := <-waiting.answer:
+			return got.receipt, got.err
+		default:
+			return arena.Receipt{}, ErrStopped
+		}
+	case <-ctx.Done():
+		return arena.Receipt{}, errors.Join(ErrUnknown, context.Cause(ctx))
+	}
+}
+
+// Follow returns the events of an agent of a market after a number; those of a spectator if agent is empty. An agent has
+// one stream: an older one ends. The caller has checked who asks. Call end once.
+func (s *Service) Follow(market, agent string, after uint64) (stream *Stream, end func(), err error) {
+	r := s.room(market)
+	if r == nil {
+		return nil, nil, ErrStopped
+	}
+	if stream, err = r.follow(agent, after); err != nil {
+		return nil, nil, err
+	}
+	return stream, func() { r.unfollow(agent, stream) }, nil
+}
+
+// View returns what everybody sees of a market, and the number of the latest public event.
+func (s *Service) View(market string) (arena.View, uint64, error) {
+	r := s.room(market)
+	if r == nil {
+		return arena.View{}, 0, ErrStopped
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.view, r.public.last, nil
+}

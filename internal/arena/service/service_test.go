@@ -1,0 +1,171 @@
+package service_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/arena/service"
+	"github.com/haggle-protocol/haggle/internal/arena/store"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+func any1[T any](T) bool { return true }
+
+// onBoth runs a test on both databases, with the market "m" and a process that runs it.
+func onBoth(t *testing.T, test func(t *testing.T, opened *store.Store, p *process)) {
+	t.Helper()
+	server.OnBoth(t, func(t *testing.T, address string) {
+		opened := open(t, address)
+		create(t, opened)
+		p := start(t, opened, "p")
+		p.await(t)
+		test(t, opened, p)
+	})
+}
+
+func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
+	onBoth(t, func(t *testing.T, opened *store.Store, p *process) {
+		watcher, end, err := p.Follow("m", "", 0)
+		require.NoError(t, err)
+		defer end()
+		seller, buyer := newTrader(t, 1), newTrader(t, 2)
+		_, _, err = p.Follow("m", idOf(1), 0)
+		require.ErrorContains(t, err, "has not joined")
+		for _, a := range []*trader{seller, buyer} {
+			a.do(p, arena.Join{Name: "agent"})
+			a.follow(p)
+			awaitFact(a, any1[arena.Joined])
+		}
+		seller.do(p, arena.Split{Sets: 20})
+		seller.do(p, arena.Invite{Agents: []string{idOf(2)}})
+		chat := awaitFact(buyer, any1[arena.Invited]).Chat
+		buyer.do(p, arena.AcceptInvitation{Chat: chat})
+		seller.awaitTurn(chat)
+		seller.do(p, arena.Propose{Chat: chat, Legs: []arena.Leg{
+			{Seller: idOf(1), Buyer: idOf(2), Token: arena.Yes, Price: 58, Quantity: 20},
+		}})
+		buyer.awaitTurn(chat)
+
+		// Another process waits, and continues where the first one has stopped.
+		q := start(t, opened, "q")
+		_, err = q.Accept(t.Context(), buyer.message(arena.Agree{Chat: chat, Proposal: 1}).Text())
+		require.ErrorIs(t, err, service.ErrStopped)
+		p.stop()
+		<-buyer.stream.Done()
+		require.ErrorIs(t, buyer.stream.Err(), service.ErrStopped)
+		_, err = p.Accept(t.Context(), buyer.message(arena.Agree{Chat: chat, Proposal: 1}).Text())
+		require.ErrorIs(t, err, service.ErrStopped)
+		q.await(t)
+		seller.follow(q)
+		buyer.follow(q)
+		buyer.do(q, arena.Agree{Chat: chat, Proposal: 1})
+		agreement := awaitFact(buyer, any1[arena.Tentative]).Agreement
+		review := awaitFact(buyer, any1[arena.Reviewed]).Review
+		require.Equal(t, "11.60", review.Required.String())
+		buyer.do(q, arena.Finalize{Agreement: agreement.Number, Review: review.Number})
+		holding := awaitFact(seller, func(c arena.Changed) bool { return c.Holding.Yes == 0 }).Holding
+		require.Equal(t, arena.Holding{Money: 91_600_000, No: 20}, holding)
+
+		// The watcher of the first process has seen no private event.
+		for len(watcher.Events()) > 0 {
+			require.NotContains(t, []string{"invited", "proposed", "changed"}, (<-watcher.Events()).Fact.Kind())
+		}
+		view, _, err := q.View("m")
+		require.NoError(t, err)
+		require.Equal(t, arena.Price(58), view.Price)
+	})
+}
+
+func TestMessageThatIsSentAgainCountsOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, _ *store.Store, p *process) {
+		a := newTrader(t, 1)
+		join := a.message(arena.Join{Name: "a"})
+		first, err := p.Accept(t.Context(), join.Text())
+		require.NoError(t, err)
+		// Several at once are stored together.
+		receipts := make(chan arena.Receipt, 20)
+		for range cap(receipts) {
+			go func() {
+				receipt, err := p.Accept(t.Context(), join.Text())
+				if err != nil {
+					receipt = arena.Receipt{Market: err.Error()}
+				}
+				receipts <- receipt
+			}()
+		}
+		for range cap(receipts) {
+			require.Equal(t, first, <-receipts)
+		}
+		a.sequence++
+		a.follow(p)
+		a.do(p, arena.Split{Sets: 30})
+		require.EqualValues(t, 70*arena.SetPrice, awaitFact(a, any1[arena.Changed]).Holding.Money)
+
+		for code, action := range map[arena.Code]arena.Action{
+			arena.CodeFunds: arena.Split{Sets: 71}, arena.CodeParty: arena.Deposit{Agent: idOf(1), Amount: 1},
+		} {
+			_, err := p.Accept(t.Context(), a.message(action).Text())
+			refusal := new(arena.Refusal)
+			require.True(t, errors.As(err, &refusal), "%v", err)
+			require.Equal(t, code, refusal.Code)
+		}
+		_, err = p.Accept(t.Context(), []byte("{}"))
+		require.ErrorContains(t, err, string(arena.CodeMalformed))
+		_, err = p.Accept(t.Context(), join.Text())
+		require.ErrorContains(t, err, string(arena.CodeSequence), "it is not the latest one any more")
+	})
+}
+
+func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
+	opened := open(t, t.TempDir()+"/arena.db")
+	create(t, opened)
+	p := start(t, opened, "p")
+	p.await(t)
+	a := newTrader(t, 1)
+	a.do(p, arena.Join{Name: "a"})
+	a.follow(p)
+	old := a.stream
+	a.follow(p)
+	<-old.Done()
+	require.ErrorIs(t, old.Err(), service.ErrReplaced)
+
+	// Nobody reads, and the events go on.
+	for range 1000 {
+		if _, err := p.Accept(t.Context(), a.message(arena.State{}).Text()); err != nil {
+			break
+		}
+		a.sequence++
+	}
+	<-a.stream.Done()
+	require.ErrorIs(t, a.stream.Err(), service.ErrSlow)
+	_, _, err := p.Follow("m", idOf(1), 0)
+	require.ErrorIs(t, err, service.ErrGone)
+	_, number, err := p.View("m")
+	require.NoError(t, err)
+	watcher, end, err := p.Follow("m", "", number-5)
+	require.NoError(t, err)
+	require.Equal(t, number-4, (<-watcher.Events()).Number)
+	end()
+	<-watcher.Done()
+}
+
+// A process that stands still for longer than its lease loses the market, and shows nothing more.
+func TestProcessWithoutItsLeaseStops(t *testing.T) {
+	opened := open(t, t.TempDir()+"/arena.db")
+	create(t, opened)
+	p := start(t, opened, "p")
+	p.await(t)
+	a := newTrader(t, 1)
+	a.do(p, arena.Join{Name: "a"})
+	now := time.Now().Add(time.Hour)
+	require.NoError(t, opened.Take(t.Context(), "m", "thief", now, now.Add(time.Hour)))
+	_, err := p.Accept(t.Context(), a.message(arena.Split{Sets: 1}).Text())
+	require.ErrorIs(t, err, service.ErrUnknown)
+	require.Eventually(t, func() bool {
+		_, _, err := p.View("m")
+		return errors.Is(err, service.ErrStopped)
+	}, 10*lease, 10*time.Millisecond)
+}

@@ -1,0 +1,103 @@
+package service
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+// The reasons why a stream ends.
+var (
+	// ErrReplaced: the agent has opened another stream.
+	ErrReplaced = errors.New("arena: another connection of the agent has taken over")
+	// ErrSlow: the reader is too far behind. It can continue with a new stream.
+	ErrSlow = errors.New("arena: the reader is too slow")
+	// ErrGone: the events after the reader's number are no longer here. It needs the state of the market, and
+	// continues with its number.
+	ErrGone = errors.New("arena: the events are too old")
+	// ErrStopped: this process no longer runs the market.
+	ErrStopped = errors.New("arena: the market is not here any more")
+)
+
+const (
+	// kept is the number of events that can be read again, for each agent and for spectators.
+	kept = 256
+	// ahead is the number of events that a reader may be behind.
+	ahead = 256
+)
+
+// Stream delivers the events of one agent, or the public ones of a market.
+type Stream struct {
+	events chan arena.Shown
+	// next is the number of the next event.
+	next uint64
+	once sync.Once
+	err  error
+	done chan struct{}
+}
+
+func newStream(next uint64) *Stream {
+	return &Stream{events: make(chan arena.Shown, ahead+kept), next: next, done: make(chan struct{})}
+}
+
+// Events delivers the events in the order of their numbers. After the end of the stream some may be left.
+func (s *Stream) Events() <-chan arena.Shown { return s.events }
+
+// Done is closed at the end of the stream. Err tells why.
+func (s *Stream) Done() <-chan struct{} { return s.done }
+
+// Err returns the reason after Done.
+func (s *Stream) Err() error { return s.err }
+
+func (s *Stream) end(reason error) {
+	s.once.Do(func() {
+		s.err = reason
+		close(s.done)
+	})
+}
+
+// push delivers an event, unless it was delivered before. A reader that is too far behind loses its stream.
+func (s *Stream) push(event arena.Shown, number uint64) {
+	if number != s.next {
+		return
+	}
+	select {
+	case s.events <- event:
+		s.next++
+	default:
+		s.end(ErrSlow)
+	}
+}
+
+// past is the latest events of an agent, or the public ones.
+type past struct {
+	// last is the number of the latest event.
+	last   uint64
+	recent []arena.Shown
+}
+
+func (p *past) add(event arena.Event) arena.Shown {
+	p.last++
+	shown := arena.Shown{Number: p.last, At: event.At, Fact: event.Fact}
+	if len(p.recent) == 2*kept {
+		p.recent = append([]arena.Shown(nil), p.recent[kept:]...)
+	}
+	p.recent = append(p.recent, shown)
+	return shown
+}
+
+// since returns the events after a number. It returns [ErrGone] if not all of them are here.
+func (p *past) since(number uint64) ([]arena.Shown, error) {
+	first := p.last - uint64(len(p.recent))
+	switch {
+	case number > p.last || number < first:
+		return nil, ErrGone
+	default:
+		events := p.recent[number-first:]
+		if len(events) > kept {
+			return nil, ErrGone
+		}
+		return events, nil
+	}
+}
