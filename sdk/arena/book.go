@@ -91,3 +91,27 @@ func (b *Book) Pass(now time.Time) ([]Event, error) {
 	}
 	return b.market.Apply(Input{At: now})
 }
+
+// Standing is a market at a time, as one agent sees it.
+type Standing struct {
+	View View `json:"view"`
+	// Shown is the number of the latest event; for a spectator, of the latest public one.
+	Shown uint64 `json:"shown"`
+	// Next is the sequence number of the agent's next message; 0 for a spectator.
+	Next uint64 `json:"next,omitempty"`
+	// Review is the agent's own state; nil if it has not joined.
+	Review *Review `json:"review,omitempty"`
+}
+
+// Standing returns the market as an agent sees it, or a spectator if agent is empty: that one has no Shown.
+func (b *Book) Standing(agent string) Standing {
+	s := Standing{View: b.market.View(), Shown: b.market.Shown(agent)}
+	if agent == "" {
+		return s
+	}
+	s.Next = b.Next(agent)
+	if review, joined := b.market.Review(agent); joined {
+		s.Review = &review
+	}
+	return s
+}

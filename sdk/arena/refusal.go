@@ -15,6 +15,9 @@ const (
 	CodeSequence Code = "sequence"
 	// CodeExpired: the message has ended, or would be valid for too long.
 	CodeExpired Code = "expired"
+	// CodeUnavailable: the market is not here, or too busy. Whether the message counts is not known; sent again, it
+	// counts once.
+	CodeUnavailable Code = "unavailable"
 	// CodeTime: the input is older than the latest one.
 	CodeTime Code = "time"
 	// CodeClosed: the market is closed, not yet closed, or resolved.

@@ -313,14 +313,16 @@ func TestPriceOfATradeOfNo(t *testing.T) {
 	require.Equal(t, Price(70), p.m.View().Price)
 }
 
-// Every rule of docs/ARENA.md has a test here that names it.
+// Every rule of docs/ARENA.md has a test that names it, here or in internal/arena.
 func TestEveryRuleHasATest(t *testing.T) {
 	page, err := os.ReadFile("../../docs/ARENA.md")
 	require.NoError(t, err)
 	tests, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)
+	servers, err := filepath.Glob("../../internal/arena/*/*_test.go")
+	require.NoError(t, err)
 	named := map[string]bool{}
-	for _, path := range tests {
+	for _, path := range append(tests, servers...) {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, comment := range regexp.MustCompile(`(?m)^// Rules? ([0-9]+(?:(?:, | and )[0-9]+)*)`).FindAllStringSubmatch(string(content), -1) {

@@ -2,6 +2,8 @@ package arena
 
 // View is what everybody sees of a market at a time.
 type View struct {
+	// Config describes the market, without its seed.
+	Config Config      `json:"config"`
 	Phase  Phase       `json:"phase"`
 	Price  Price       `json:"price"`
 	Trades int         `json:"trades"`
@@ -19,7 +21,8 @@ type AgentView struct {
 
 // View returns the public state. The interests are the soft order book.
 func (m *Market) View() View {
-	v := View{Phase: m.phase, Price: m.price, Trades: m.trades}
+	v := View{Config: m.config, Phase: m.phase, Price: m.price, Trades: m.trades}
+	v.Config.Seed = [32]byte{}
 	for _, a := range m.order {
 		v.Agents = append(v.Agents, AgentView{
 			ID: a.id, Name: a.name, Availability: a.availability(), Interest: a.interest, Record: a.record,

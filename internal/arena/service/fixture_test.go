@@ -107,7 +107,7 @@ func (a *trader) message(action arena.Action) *arena.Message {
 func (a *trader) do(p *process, action arena.Action) {
 	a.t.Helper()
 	m := a.message(action)
-	receipt, err := p.Accept(a.t.Context(), m.Text())
+	receipt, err := p.Accept(a.t.Context(), m)
 	require.NoError(a.t, err)
 	require.NoError(a.t, receipt.Verify(idOf(operator), m))
 	a.sequence++

@@ -34,6 +34,8 @@ type room struct {
 	log      *store.Log
 	until    time.Time
 	requests chan request
+	// asked are functions that read the market.
+	asked chan func()
 	// gone is closed at the end.
 	gone chan struct{}
 
@@ -49,7 +51,7 @@ type room struct {
 func newRoom(s *Service, market string, until time.Time) *room {
 	return &room{
 		service: s, market: market, until: until, requests: make(chan request, batch),
-		gone: make(chan struct{}), agents: map[string]*past{},
+		asked: make(chan func()), gone: make(chan struct{}), agents: map[string]*past{},
 		streams: map[string]*Stream{}, spectators: map[*Stream]bool{},
 	}
 }
@@ -74,6 +76,8 @@ func (r *room) run(ctx context.Context) error {
 			if err := r.pass(); err != nil {
 				return err
 			}
+		case read := <-r.asked:
+			read()
 		case first := <-r.requests:
 			if err := r.accept(ctx, r.collect(first)); err != nil {
 				return err

@@ -120,14 +120,7 @@ func (s *Service) room(market string) *room {
 // Accept enters a message in its market, and returns the receipt once it is stored. It returns a [*arena.Refusal],
 // [ErrStopped] if this process does not run the market, [ErrBusy], or [ErrUnknown]. If the context ends first, it is
 // not known whether the message is stored.
-func (s *Service) Accept(ctx context.Context, text []byte) (arena.Receipt, error) {
-	m, err := arena.Parse(text)
-	if err == nil {
-		err = m.Verify() // here, so that forged messages do not hold up the market
-	}
-	if err != nil {
-		return arena.Receipt{}, err
-	}
+func (s *Service) Accept(ctx context.Context, m *arena.Message) (arena.Receipt, error) {
 	r := s.room(m.Draft().Market)
 	if r == nil {
 		return arena.Receipt{}, ErrStopped
@@ -176,4 +169,30 @@ func (s *Service) View(market string) (arena.View, uint64, error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	return r.view, r.public.last, nil
+}
+
+// Standing returns a market as an agent sees it, or a spectator if agent is empty.
+func (s *Service) Standing(ctx context.Context, market, agent string) (standing arena.Standing, err error) {
+	r := s.room(market)
+	if r == nil {
+		return standing, ErrStopped
+	}
+	read := make(chan arena.Standing, 1)
+	ask := func() {
+		standing := r.log.Book.Standing(agent)
+		if agent == "" {
+			r.lock.Lock()
+			defer r.lock.Unlock()
+			standing.Shown = r.public.last
+		}
+		read <- standing
+	}
+	select {
+	case r.asked <- ask:
+		return <-read, nil
+	case <-r.gone:
+		return standing, ErrStopped
+	case <-ctx.Done():
+		return standing, context.Cause(ctx)
+	}
 }

@@ -26,6 +26,7 @@ func onBoth(t *testing.T, test func(t *testing.T, opened *store.Store, p *proces
 	})
 }
 
+// Rules 21 and 53.
 func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 	onBoth(t, func(t *testing.T, opened *store.Store, p *process) {
 		watcher, end, err := p.Follow("m", "", 0)
@@ -51,12 +52,12 @@ func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 
 		// Another process waits, and continues where the first one has stopped.
 		q := start(t, opened, "q")
-		_, err = q.Accept(t.Context(), buyer.message(arena.Agree{Chat: chat, Proposal: 1}).Text())
+		_, err = q.Accept(t.Context(), buyer.message(arena.Agree{Chat: chat, Proposal: 1}))
 		require.ErrorIs(t, err, service.ErrStopped)
 		p.stop()
 		<-buyer.stream.Done()
 		require.ErrorIs(t, buyer.stream.Err(), service.ErrStopped)
-		_, err = p.Accept(t.Context(), buyer.message(arena.Agree{Chat: chat, Proposal: 1}).Text())
+		_, err = p.Accept(t.Context(), buyer.message(arena.Agree{Chat: chat, Proposal: 1}))
 		require.ErrorIs(t, err, service.ErrStopped)
 		q.await(t)
 		seller.follow(q)
@@ -79,17 +80,18 @@ func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 	})
 }
 
+// Rules 44 and 53.
 func TestMessageThatIsSentAgainCountsOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, _ *store.Store, p *process) {
 		a := newTrader(t, 1)
 		join := a.message(arena.Join{Name: "a"})
-		first, err := p.Accept(t.Context(), join.Text())
+		first, err := p.Accept(t.Context(), join)
 		require.NoError(t, err)
 		// Several at once are stored together.
 		receipts := make(chan arena.Receipt, 20)
 		for range cap(receipts) {
 			go func() {
-				receipt, err := p.Accept(t.Context(), join.Text())
+				receipt, err := p.Accept(t.Context(), join)
 				if err != nil {
 					receipt = arena.Receipt{Market: err.Error()}
 				}
@@ -107,18 +109,17 @@ func TestMessageThatIsSentAgainCountsOnce(t *testing.T) {
 		for code, action := range map[arena.Code]arena.Action{
 			arena.CodeFunds: arena.Split{Sets: 71}, arena.CodeParty: arena.Deposit{Agent: idOf(1), Amount: 1},
 		} {
-			_, err := p.Accept(t.Context(), a.message(action).Text())
+			_, err := p.Accept(t.Context(), a.message(action))
 			refusal := new(arena.Refusal)
 			require.True(t, errors.As(err, &refusal), "%v", err)
 			require.Equal(t, code, refusal.Code)
 		}
-		_, err = p.Accept(t.Context(), []byte("{}"))
-		require.ErrorContains(t, err, string(arena.CodeMalformed))
-		_, err = p.Accept(t.Context(), join.Text())
+		_, err = p.Accept(t.Context(), join)
 		require.ErrorContains(t, err, string(arena.CodeSequence), "it is not the latest one any more")
 	})
 }
 
+// Rules 50 and 52.
 func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 	opened := open(t, t.TempDir()+"/arena.db")
 	create(t, opened)
@@ -134,7 +135,7 @@ func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 
 	// Nobody reads, and the events go on.
 	for range 1000 {
-		if _, err := p.Accept(t.Context(), a.message(arena.State{}).Text()); err != nil {
+		if _, err := p.Accept(t.Context(), a.message(arena.State{})); err != nil {
 			break
 		}
 		a.sequence++
@@ -162,7 +163,7 @@ func TestProcessWithoutItsLeaseStops(t *testing.T) {
 	a.do(p, arena.Join{Name: "a"})
 	now := time.Now().Add(time.Hour)
 	require.NoError(t, opened.Take(t.Context(), "m", "thief", now, now.Add(time.Hour)))
-	_, err := p.Accept(t.Context(), a.message(arena.Split{Sets: 1}).Text())
+	_, err := p.Accept(t.Context(), a.message(arena.Split{Sets: 1}))
 	require.ErrorIs(t, err, service.ErrUnknown)
 	require.Eventually(t, func() bool {
 		_, _, err := p.View("m")

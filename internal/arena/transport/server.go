@@ -1,0 +1,275 @@
+package transport
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"golang.org/x/time/rate"
+
+	"github.com/haggle-protocol/haggle/internal/arena/service"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+// Limits of a connection.
+const (
+	// frameSize is above a message of arena.MaxSize in its frame.
+	frameSize = arena.MaxSize + 1024
+	// perSecond and burst limit the messages of a connection. Further ones wait.
+	perSecond = 20
+	burst     = 40
+	// enterWithin is the time to enter or to watch.
+	enterWithin = 10 * time.Second
+	// writeWithin is the time for one frame.
+	writeWithin = 10 * time.Second
+	// pingEvery is the time between pings; silent is the time after which a connection without a pong ends.
+	pingEvery = 15 * time.Second
+	silent    = 40 * time.Second
+)
+
+// Codes of a closing WebSocket, beside those of RFC 6455.
+const (
+	// CloseReplaced: the agent has connected again. The client must not.
+	CloseReplaced = 4001
+	// CloseSlow: the client was too far behind. It can connect again.
+	CloseSlow = 4002
+)
+
+// Server is the WebSocket of each market: GET /arena/{market}.
+type Server struct {
+	service  *service.Service
+	log      *slog.Logger
+	upgrader websocket.Upgrader
+}
+
+// New returns the server of a service.
+func New(s *service.Service, log *slog.Logger) *Server {
+	// Frames are signed and carry no cookies, so pages of all origins may connect.
+	return &Server{s, log, websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}}
+}
+
+// Register adds the paths to a mux.
+func (s *Server) Register(mux *http.ServeMux) { mux.HandleFunc("GET /arena/{market}", s.connect) }
+
+// connection is the WebSocket of an agent, or of a spectator if agent is empty.
+type connection struct {
+	server  *Server
+	socket  *websocket.Conn
+	market  string
+	agent   string
+	writing sync.Mutex
+}
+
+func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
+	market := r.PathValue("market")
+	if _, _, err := s.service.View(market); err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	socket, err := s.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // Upgrade has answered
+	}
+	defer socket.Close()
+	socket.SetReadLimit(frameSize)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	c := &connection{server: s, socket: socket, market: market}
+	if err := c.serve(ctx, cancel); err != nil {
+		c.close(err)
+	}
+}
+
+// close tells the client why.
+func (c *connection) close(err error) {
+	code, text := websocket.CloseInternalServerErr, "failed"
+	refusal := new(arena.Refusal)
+	switch {
+	case errors.As(err, &refusal):
+		code, text = websocket.ClosePolicyViolation, refusal.Error()
+	case errors.Is(err, service.ErrReplaced):
+		code, text = CloseReplaced, err.Error()
+	case errors.Is(err, service.ErrSlow):
+		code, text = CloseSlow, err.Error()
+	case errors.Is(err, service.ErrStopped), errors.Is(err, context.Canceled):
+		code, text = websocket.CloseServiceRestart, service.ErrStopped.Error()
+	}
+	message := websocket.FormatCloseMessage(code, text[:min(len(text), 120)])
+	_ = c.socket.WriteControl(websocket.CloseMessage, message, time.Now().Add(writeWithin))
+}
+
+// serve works until the connection ends.
+func (c *connection) serve(ctx context.Context, cancel context.CancelFunc) error {
+	after, err := c.enter()
+	if err != nil {
+		return err
+	}
+	standing, err := c.server.service.Standing(ctx, c.market, c.agent)
+	if err != nil {
+		return err
+	}
+	if err := c.write(arena.ServerFrame{Standing: &standing}); err != nil {
+		return err
+	}
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	ended := make(chan error, 2)
+	// joined gets a value once the agent has events.
+	joined := make(chan struct{}, 1)
+	if c.agent == "" || standing.Review != nil {
+		joined <- struct{}{}
+	}
+	work.Go(func() { ended <- c.events(ctx, after, standing.Shown, joined) })
+	work.Go(func() { ended <- c.messages(ctx, joined) })
+	c.close(<-ended)
+	return c.socket.Close() // the other one ends
+}
+
+// enter challenges the client, and returns the number of its latest event.
+func (c *connection) enter() (after uint64, err error) {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // it never returns an error
+	challenge := base64.RawURLEncoding.EncodeToString(random)
+	if err := c.write(arena.ServerFrame{Challenge: challenge}); err != nil {
+		return 0, err
+	}
+	if err := c.socket.SetReadDeadline(time.Now().Add(enterWithin)); err != nil {
+		return 0, err
+	}
+	frame, err := c.read()
+	switch {
+	case err != nil:
+		return 0, err
+	case frame.Watch != nil && frame.Enter == nil && frame.Message == nil:
+		return frame.Watch.After, nil
+	case frame.Enter != nil && frame.Watch == nil && frame.Message == nil:
+		c.agent = frame.Enter.Agent
+		return frame.Enter.After, frame.Enter.Verify(c.market, challenge)
+	}
+	return 0, &arena.Refusal{Code: arena.CodeMalformed, Text: "the first frame must be enter or watch"}
+}
+
+// read reads one frame.
+func (c *connection) read() (frame arena.ClientFrame, err error) {
+	kind, data, err := c.socket.ReadMessage()
+	switch {
+	case err != nil:
+		return frame, err
+	case kind != websocket.TextMessage || json.Unmarshal(data, &frame) != nil:
+		return frame, &arena.Refusal{Code: arena.CodeMalformed, Text: "a frame must be one JSON object"}
+	}
+	return frame, nil
+}
+
+func (c *connection) write(frame arena.ServerFrame) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.socket.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+		return err
+	}
+	return c.socket.WriteJSON(frame)
+}
+
+// events delivers events after a number, or, if they are gone, after latest.
+func (c *connection) events(ctx context.Context, after, latest uint64, joined <-chan struct{}) error {
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	var stream *service.Stream
+	var events <-chan arena.Shown
+	var done <-chan struct{}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ping.C:
+			if err := c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeWithin)); err != nil {
+				return err
+			}
+		case <-joined:
+			if stream != nil {
+				continue
+			}
+			opened, end, err := c.server.service.Follow(c.market, c.agent, after)
+			if errors.Is(err, service.ErrGone) {
+				opened, end, err = c.server.service.Follow(c.market, c.agent, latest)
+			}
+			if err != nil {
+				return err
+			}
+			defer end()
+			stream, events, done = opened, opened.Events(), opened.Done()
+		case event := <-events:
+			if err := c.write(arena.ServerFrame{Event: &event}); err != nil {
+				return err
+			}
+		case <-done:
+			return stream.Err()
+		}
+	}
+}
+
+// messages applies the client's messages, one after the other.
+func (c *connection) messages(ctx context.Context, joined chan<- struct{}) error {
+	limiter := rate.NewLimiter(perSecond, burst)
+	alive := func(string) error { return c.socket.SetReadDeadline(time.Now().Add(silent)) }
+	c.socket.SetPongHandler(alive)
+	for {
+		if err := alive(""); err != nil {
+			return err
+		}
+		frame, err := c.read()
+		if err != nil {
+			return err
+		}
+		if frame.Message == nil || frame.Enter != nil || frame.Watch != nil {
+			return &arena.Refusal{Code: arena.CodeMalformed, Text: "a further frame must be a message"}
+		}
+		if err := limiter.Wait(ctx); err != nil {
+			return err
+		}
+		answer := c.accept(ctx, frame.Message)
+		if answer.Receipt != nil {
+			select {
+			case joined <- struct{}{}:
+			default:
+			}
+		}
+		if err := c.write(answer); err != nil {
+			return err
+		}
+	}
+}
+
+// accept answers a message. It must be of the connection's market and agent.
+func (c *connection) accept(ctx context.Context, text []byte) arena.ServerFrame {
+	m, err := arena.Parse(text)
+	if err == nil && (m.Agent() != c.agent || m.Draft().Market != c.market) {
+		err = &arena.Refusal{Code: arena.CodeParty, Text: "agent, market: not those of the connection"}
+	}
+	var receipt arena.Receipt
+	if err == nil {
+		receipt, err = c.server.service.Accept(ctx, m)
+	}
+	if err == nil {
+		return arena.ServerFrame{Receipt: &receipt}
+	}
+	refused := &arena.Refused{Code: arena.CodeUnavailable, Text: "send the message again"}
+	refusal := new(arena.Refusal)
+	if errors.As(err, &refusal) {
+		refused.Code, refused.Text = refusal.Code, refusal.Text
+	} else {
+		c.server.log.WarnContext(ctx, "message not accepted", "market", c.market, "error", err)
+	}
+	if standing, err := c.server.service.Standing(ctx, c.market, c.agent); err == nil {
+		refused.Next = standing.Next
+	}
+	return arena.ServerFrame{Refused: refused}
+}

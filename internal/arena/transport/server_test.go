@@ -1,0 +1,255 @@
+package transport_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/arena/service"
+	"github.com/haggle-protocol/haggle/internal/arena/store"
+	"github.com/haggle-protocol/haggle/internal/arena/transport"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+	"github.com/haggle-protocol/haggle/sdk/arena/client"
+)
+
+func keyOf(seed byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
+}
+
+func idOf(seed byte) string { return arena.Address(keyOf(seed).Public().(ed25519.PublicKey)) }
+
+const operator = 100
+
+// serve runs an arena with the market "m", and returns the URL of its WebSocket.
+func serve(t *testing.T) string {
+	t.Helper()
+	opened, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "arena.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, opened.Close()) })
+	now := time.Now()
+	require.NoError(t, opened.Create(t.Context(), arena.Config{
+		Market: "m", Question: "50,000 likes?", Opens: now, Closes: now.Add(time.Hour), Operator: idOf(operator),
+		Resolver: idOf(101), Grant: 100 * arena.SetPrice, Pace: 10,
+	}, now))
+	s, err := service.New(service.Config{Store: opened, Key: keyOf(operator), Holder: t.Name()})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { assert.ErrorIs(t, s.Run(ctx), context.Canceled) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	mux := http.NewServeMux()
+	transport.New(s, slog.New(slog.DiscardHandler)).Register(mux)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	require.Eventually(t, func() bool {
+		_, _, err := s.View("m")
+		return err == nil
+	}, 10*time.Second, 10*time.Millisecond)
+	return "ws" + strings.TrimPrefix(server.URL, "http") + "/arena/m"
+}
+
+// dial connects an agent, or a spectator if seed is 0.
+func dial(t *testing.T, url string, seed byte, after uint64) *client.Client {
+	t.Helper()
+	config := client.Config{URL: url, After: after}
+	if seed > 0 {
+		config.Key, config.Operator = keyOf(seed), idOf(operator)
+	}
+	c, err := client.Dial(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func do(t *testing.T, c *client.Client, action arena.Action) {
+	t.Helper()
+	_, err := c.Do(t.Context(), action)
+	require.NoError(t, err)
+}
+
+// await returns the next event with a fact that fits.
+func await[T arena.Fact](t *testing.T, c *client.Client, fits func(T) bool) (T, uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		event, err := c.Next(ctx)
+		require.NoError(t, err)
+		if fact, is := event.Fact.(T); is && fits(fact) {
+			return fact, event.Number
+		}
+	}
+}
+
+func each[T any](T) bool { return true }
+
+// Rules 21, 26, 49 and 50.
+func TestAgentsTradeThroughWebSockets(t *testing.T) {
+	url := serve(t)
+	watcher := dial(t, url, 0, 0)
+	require.Equal(t, "50,000 likes?", watcher.Standing().View.Config.Question)
+	seller, buyer := dial(t, url, 1, 0), dial(t, url, 2, 0)
+	require.Nil(t, seller.Standing().Review)
+	do(t, seller, arena.Join{Name: "karpathy"})
+	do(t, buyer, arena.Join{Name: "degen"})
+	do(t, seller, arena.Split{Sets: 20})
+	do(t, seller, arena.Invite{Agents: []string{idOf(2)}})
+	invited, _ := await(t, buyer, each[arena.Invited])
+	do(t, buyer, arena.AcceptInvitation{Chat: invited.Chat})
+	await(t, seller, func(turn arena.Turn) bool { return turn.Chat == invited.Chat })
+	do(t, seller, arena.Propose{Chat: invited.Chat, Legs: []arena.Leg{
+		{Seller: idOf(1), Buyer: idOf(2), Token: arena.Yes, Price: 58, Quantity: 20},
+	}})
+	_, err := buyer.Do(t.Context(), arena.Agree{Chat: invited.Chat, Proposal: 1})
+	refusal := new(arena.Refusal)
+	require.True(t, errors.As(err, &refusal), "%v", err)
+	require.Contains(t, []arena.Code{arena.CodeChanged, arena.CodeTurn}, refusal.Code, "it has not read the proposal")
+	await(t, buyer, func(turn arena.Turn) bool { return turn.Chat == invited.Chat && turn.Agent == idOf(2) })
+	do(t, buyer, arena.Agree{Chat: invited.Chat, Proposal: 1})
+	_, number := await(t, buyer, each[arena.Tentative])
+
+	// The connection breaks, and the agent continues where it was.
+	require.NoError(t, buyer.Close())
+	buyer = dial(t, url, 2, number)
+	require.EqualValues(t, 4, buyer.Standing().Next)
+	reviewed, _ := await(t, buyer, each[arena.Reviewed])
+	do(t, buyer, arena.Finalize{Agreement: 1, Review: reviewed.Review.Number})
+	changed, _ := await(t, buyer, each[arena.Changed])
+	require.Equal(t, arena.Holding{Money: 88_400_000, Yes: 20}, changed.Holding)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for traded := false; !traded; {
+		event, err := watcher.Next(ctx)
+		require.NoError(t, err)
+		require.NotContains(t, []string{"invited", "proposed", "agreed_to", "tentative", "changed"}, event.Fact.Kind())
+		_, traded = event.Fact.(arena.Traded)
+	}
+	_, err = watcher.Do(t.Context(), arena.Leave{})
+	require.ErrorContains(t, err, "spectator")
+}
+
+// Rule 52.
+func TestAgentHasOneConnection(t *testing.T) {
+	url := serve(t)
+	first := dial(t, url, 1, 0)
+	do(t, first, arena.Join{Name: "a"})
+	await(t, first, each[arena.Joined])
+	second := dial(t, url, 1, 0)
+	await(t, second, each[arena.Joined])
+	for {
+		if _, err := first.Next(t.Context()); err != nil {
+			require.True(t, websocket.IsCloseError(err, transport.CloseReplaced), "%v", err)
+			break
+		}
+	}
+	do(t, second, arena.Split{Sets: 1})
+}
+
+// raw connects without the client, and returns the challenge.
+func raw(t *testing.T, url string) (*websocket.Conn, string) {
+	t.Helper()
+	socket, _, err := websocket.DefaultDialer.DialContext(t.Context(), url, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = socket.Close() })
+	require.NoError(t, socket.SetReadDeadline(time.Now().Add(20*time.Second)))
+	var frame arena.ServerFrame
+	require.NoError(t, socket.ReadJSON(&frame))
+	require.NotEmpty(t, frame.Challenge)
+	return socket, frame.Challenge
+}
+
+// closes reads until the server closes the connection, and returns the code.
+func closes(t *testing.T, socket *websocket.Conn) int {
+	t.Helper()
+	for {
+		if _, _, err := socket.ReadMessage(); err != nil {
+			closed := new(websocket.CloseError)
+			require.True(t, errors.As(err, &closed), "%v", err)
+			return closed.Code
+		}
+	}
+}
+
+// Rules 49 and 51.
+func TestHostileConnections(t *testing.T) {
+	url := serve(t)
+	_, response, err := websocket.DefaultDialer.DialContext(t.Context(), url+"x", nil)
+	require.Error(t, err)
+	require.Equal(t, http.StatusNotFound, response.StatusCode)
+	_, stale := raw(t, url)
+	for name, first := range map[string]func(challenge string) any{
+		"of another challenge": func(string) any { return arena.ClientFrame{Enter: arena.SignEnter(keyOf(1), "m", stale, 0)} },
+		"of another market": func(challenge string) any {
+			return arena.ClientFrame{Enter: arena.SignEnter(keyOf(1), "n", challenge, 0)}
+		},
+		"of another agent": func(challenge string) any {
+			enter := arena.SignEnter(keyOf(1), "m", challenge, 0)
+			enter.Agent = idOf(2)
+			return arena.ClientFrame{Enter: enter}
+		},
+		"a message first": func(string) any { return arena.ClientFrame{Message: json.RawMessage("{}")} },
+		"nothing":         func(string) any { return struct{}{} },
+		"no object":       func(string) any { return "hello" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			socket, challenge := raw(t, url)
+			require.NoError(t, socket.WriteJSON(first(challenge)))
+			require.Equal(t, websocket.ClosePolicyViolation, closes(t, socket))
+		})
+	}
+	enter := func(t *testing.T, seed byte) *websocket.Conn {
+		t.Helper()
+		socket, challenge := raw(t, url)
+		require.NoError(t, socket.WriteJSON(arena.ClientFrame{Enter: arena.SignEnter(keyOf(seed), "m", challenge, 0)}))
+		var frame arena.ServerFrame
+		require.NoError(t, socket.ReadJSON(&frame))
+		require.NotNil(t, frame.Standing)
+		return socket
+	}
+	t.Run("10 MB", func(t *testing.T) {
+		socket := enter(t, 1)
+		_ = socket.WriteJSON(arena.ClientFrame{Message: json.RawMessage(`"` + strings.Repeat("x", 10<<20) + `"`)})
+		// The server may reset the connection before its reason arrives.
+		_, _, err := socket.ReadMessage()
+		require.Error(t, err)
+	})
+	t.Run("another agent's message", func(t *testing.T) {
+		socket := enter(t, 1)
+		m, err := arena.Sign(keyOf(2), arena.Draft{
+			Market: "m", Sequence: 1, Expires: time.Now().Add(time.Minute), Action: arena.Join{Name: "x"},
+		})
+		require.NoError(t, err)
+		require.NoError(t, socket.WriteJSON(arena.ClientFrame{Message: json.RawMessage(m.Text())}))
+		var frame arena.ServerFrame
+		require.NoError(t, socket.ReadJSON(&frame))
+		require.Equal(t, arena.CodeParty, frame.Refused.Code)
+		require.EqualValues(t, 1, frame.Refused.Next)
+	})
+	t.Run("a flood delays only itself", func(t *testing.T) {
+		flood := enter(t, 3)
+		go func() {
+			for flood.WriteJSON(arena.ClientFrame{Message: json.RawMessage("{}")}) == nil {
+			}
+		}()
+		quiet := dial(t, url, 4, 0)
+		do(t, quiet, arena.Join{Name: "quiet"})
+		for range 10 {
+			do(t, quiet, arena.State{})
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package arena
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+)
+
+// ClientFrame is what a client sends through a WebSocket: one of the fields.
+type ClientFrame struct {
+	// Enter is the first frame of an agent, and Watch that of a spectator.
+	Enter *Enter `json:"enter,omitempty"`
+	Watch *Watch `json:"watch,omitempty"`
+	// Message is a signed message.
+	Message json.RawMessage `json:"message,omitempty"`
+}
+
+// Enter shows that the connection is the agent's.
+type Enter struct {
+	// Agent is the agent's id.
+	Agent string `json:"agent"`
+	// After is the number of the latest event that the agent has; 0 for none.
+	After uint64 `json:"after"`
+	// Signature is the agent's over [Challenge], in base64url without padding.
+	Signature string `json:"signature"`
+}
+
+// Watch asks for the public events.
+type Watch struct {
+	// After is the number of the latest public event that the spectator has; 0 for none.
+	After uint64 `json:"after"`
+}
+
+// ServerFrame is what a server sends through a WebSocket: one of the fields.
+type ServerFrame struct {
+	// Challenge is the first frame: random text that the agent signs.
+	Challenge string `json:"challenge,omitempty"`
+	// Standing answers Enter and Watch. The events after it begin at the number that was asked for, or, if those are no
+	// longer here, after Shown.
+	Standing *Standing `json:"standing,omitempty"`
+	Event    *Shown    `json:"event,omitempty"`
+	// Receipt or Refused answers a message, in the order of the messages.
+	Receipt *Receipt `json:"receipt,omitempty"`
+	Refused *Refused `json:"refused,omitempty"`
+}
+
+// Refused is a refusal of a frame.
+type Refused struct {
+	Code Code   `json:"code"`
+	Text string `json:"text"`
+	// Next is the sequence number of the agent's next message.
+	Next uint64 `json:"next,omitempty"`
+}
+
+// Challenge returns the bytes that an agent signs to enter a market.
+func Challenge(market, challenge string) []byte {
+	return []byte("haggle/arena/enter/v1\n" + market + "\n" + challenge)
+}
+
+// SignEnter returns the frame of an agent that enters.
+func SignEnter(key ed25519.PrivateKey, market, challenge string, after uint64) *Enter {
+	return &Enter{
+		Agent: Address(key.Public().(ed25519.PublicKey)), After: after,
+		Signature: encoding.EncodeToString(ed25519.Sign(key, Challenge(market, challenge))),
+	}
+}
+
+// Verify checks the signature. It returns a [*Refusal] with [CodeSignature].
+func (e *Enter) Verify(market, challenge string) error {
+	key, err := KeyOf(e.Agent)
+	if err != nil {
+		return err
+	}
+	signature, err := encoding.DecodeString(e.Signature)
+	if err != nil || !ed25519.Verify(key, Challenge(market, challenge), signature) {
+		return refuse(CodeSignature, "enter: not signed by the agent")
+	}
+	return nil
+}
