@@ -59,7 +59,7 @@ func serveUntilKilled(address string) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	transport.New(s, slog.New(slog.DiscardHandler)).Register(mux)
+	transport.New(transport.Config{Service: s, Log: slog.New(slog.DiscardHandler)}).Register(mux)
 	fmt.Println(listener.Addr())
 	go func() { _ = http.Serve(listener, mux) }()
 	return s.Run(ctx)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"github.com/haggle-protocol/haggle/internal/arena/service"
@@ -42,17 +44,34 @@ const (
 	CloseSlow = 4002
 )
 
+// DefaultConnections is the largest number of connections of a process.
+const DefaultConnections = 4096
+
+// Config describes a server. Service is required.
+type Config struct {
+	Service *service.Service
+	// Connections limits the connections of agents and spectators together: [DefaultConnections] by default.
+	Connections int
+	// Log receives problems. If nil, slog.Default is used.
+	Log *slog.Logger
+}
+
 // Server is the WebSocket of each market: GET /arena/{market}.
 type Server struct {
-	service  *service.Service
-	log      *slog.Logger
+	config   Config
+	free     *semaphore.Weighted
 	upgrader websocket.Upgrader
 }
 
 // New returns the server of a service.
-func New(s *service.Service, log *slog.Logger) *Server {
-	// Frames are signed and carry no cookies, so pages of all origins may connect.
-	return &Server{s, log, websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}}
+func New(config Config) *Server {
+	config.Connections = cmp.Or(config.Connections, DefaultConnections)
+	config.Log = cmp.Or(config.Log, slog.Default())
+	return &Server{
+		config: config, free: semaphore.NewWeighted(int64(config.Connections)),
+		// Frames are signed and carry no cookies, so pages of all origins may connect.
+		upgrader: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
+	}
 }
 
 // Register adds the paths to a mux.
@@ -69,10 +88,16 @@ type connection struct {
 
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	market := r.PathValue("market")
-	if _, _, err := s.service.View(market); err != nil {
+	if _, _, err := s.config.Service.View(market); err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
+	if !s.free.TryAcquire(1) {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "arena: too many connections", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.free.Release(1)
 	socket, err := s.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // Upgrade has answered
@@ -111,7 +136,7 @@ func (c *connection) serve(ctx context.Context, cancel context.CancelFunc) error
 	if err != nil {
 		return err
 	}
-	standing, err := c.server.service.Standing(ctx, c.market, c.agent)
+	standing, err := c.server.config.Service.Standing(ctx, c.market, c.agent)
 	if err != nil {
 		return err
 	}
@@ -197,9 +222,9 @@ func (c *connection) events(ctx context.Context, after, latest uint64, joined <-
 			if stream != nil {
 				continue
 			}
-			opened, end, err := c.server.service.Follow(c.market, c.agent, after)
+			opened, end, err := c.server.config.Service.Follow(c.market, c.agent, after)
 			if errors.Is(err, service.ErrGone) {
-				opened, end, err = c.server.service.Follow(c.market, c.agent, latest)
+				opened, end, err = c.server.config.Service.Follow(c.market, c.agent, latest)
 			}
 			if err != nil {
 				return err
@@ -256,7 +281,7 @@ func (c *connection) accept(ctx context.Context, text []byte) arena.ServerFrame 
 	}
 	var receipt arena.Receipt
 	if err == nil {
-		receipt, err = c.server.service.Accept(ctx, m)
+		receipt, err = c.server.config.Service.Accept(ctx, m)
 	}
 	if err == nil {
 		return arena.ServerFrame{Receipt: &receipt}
@@ -266,9 +291,9 @@ func (c *connection) accept(ctx context.Context, text []byte) arena.ServerFrame 
 	if errors.As(err, &refusal) {
 		refused.Code, refused.Text = refusal.Code, refusal.Text
 	} else {
-		c.server.log.WarnContext(ctx, "message not accepted", "market", c.market, "error", err)
+		c.server.config.Log.WarnContext(ctx, "message not accepted", "market", c.market, "error", err)
 	}
-	if standing, err := c.server.service.Standing(ctx, c.market, c.agent); err == nil {
+	if standing, err := c.server.config.Service.Standing(ctx, c.market, c.agent); err == nil {
 		refused.Next = standing.Next
 	}
 	return arena.ServerFrame{Refused: refused}

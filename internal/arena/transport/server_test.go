@@ -34,6 +34,9 @@ func idOf(seed byte) string { return arena.Address(keyOf(seed).Public().(ed25519
 
 const operator = 100
 
+// connections is more than a test opens, but for that of the limit.
+const connections = 20
+
 // serve runs an arena with the market "m", and returns the URL of its WebSocket.
 func serve(t *testing.T) string {
 	t.Helper()
@@ -52,7 +55,7 @@ func serve(t *testing.T) string {
 	running.Go(func() { assert.ErrorIs(t, s.Run(ctx), context.Canceled) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	mux := http.NewServeMux()
-	transport.New(s, slog.New(slog.DiscardHandler)).Register(mux)
+	transport.New(transport.Config{Service: s, Connections: connections, Log: slog.New(slog.DiscardHandler)}).Register(mux)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	require.Eventually(t, func() bool {
@@ -183,6 +186,22 @@ func closes(t *testing.T, socket *websocket.Conn) int {
 			return closed.Code
 		}
 	}
+}
+
+func TestConnectionsAreLimited(t *testing.T) {
+	url := serve(t)
+	for range connections - 1 {
+		raw(t, url)
+	}
+	last, _ := raw(t, url)
+	_, response, err := websocket.DefaultDialer.DialContext(t.Context(), url, nil)
+	require.Error(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	require.NoError(t, last.Close())
+	require.Eventually(t, func() bool {
+		socket, _, err := websocket.DefaultDialer.DialContext(t.Context(), url, nil)
+		return err == nil && socket.Close() == nil
+	}, 5*time.Second, 10*time.Millisecond)
 }
 
 // Rules 49 and 51.
