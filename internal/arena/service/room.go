@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/arena/chain"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
@@ -31,7 +32,7 @@ type answer struct {
 type room struct {
 	service  *Service
 	market   string
-	log      *store.Log
+	log      *chain.Log
 	until    time.Time
 	requests chan request
 	// asked are functions that read the market.

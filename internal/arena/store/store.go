@@ -3,16 +3,14 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/arena/chain"
 	"github.com/haggle-protocol/haggle/internal/arena/store/queries"
 	"github.com/haggle-protocol/haggle/internal/arena/store/schema"
-	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 	"github.com/haggle-protocol/haggle/sdk/store/database"
 	"github.com/haggle-protocol/haggle/sdk/store/postgres"
@@ -105,49 +103,19 @@ func (s *Store) in(ctx context.Context, act func(*queries.Queries) error) (err e
 	return nil
 }
 
-// The kinds of entries: the first one describes the market, the others are messages.
-const (
-	KindMarket  = "market"
-	KindMessage = "message"
-)
-
-// Description is the data of a chain's first entry.
-type Description struct {
-	Config arena.Config `json:"config"`
-	// SeedHash is the SHA-256 of the seed of the speaking order, in lower-case hexadecimal digits.
-	SeedHash string `json:"seed_hash"`
-}
-
-// Leaf is the data of a message's entry.
-type Leaf struct {
-	Leaf string `json:"leaf"`
-}
-
 // Create adds a market. It returns [ErrExists] if there is one with its id, and a [*arena.Refusal] if the configuration
 // is not valid.
 func (s *Store) Create(ctx context.Context, config arena.Config, now time.Time) error {
-	market, err := arena.New(config)
-	if err != nil {
+	if _, err := arena.New(config); err != nil {
 		return err
 	}
-	hash := market.SeedHash()
-	data, err := json.Marshal(Description{Config: config, SeedHash: hex.EncodeToString(hash[:])})
-	if err != nil {
-		return err
-	}
-	stored, err := json.Marshal(config)
-	if err != nil {
-		return err
-	}
-	links, head, err := audit.Append(
-		audit.Head{Chain: config.Market}, audit.Entry{Time: now.UTC(), Kind: KindMarket, Data: data})
+	line, err := chain.Begin(config, now)
 	if err != nil {
 		return err
 	}
 	return s.in(ctx, func(q *queries.Queries) error {
 		added, err := q.AddMarket(ctx, queries.AddMarketParams{
-			ID: config.Market, Config: string(stored), Seed: hex.EncodeToString(config.Seed[:]),
-			AuditLength: head.Length, AuditHead: head.Hash, Now: now.UnixMicro(),
+			ID: config.Market, Seed: line.Seed, AuditLength: line.Sequence, AuditHead: line.Hash, Now: now.UnixMicro(),
 		})
 		switch {
 		case err != nil:
@@ -156,7 +124,7 @@ func (s *Store) Create(ctx context.Context, config arena.Config, now time.Time) 
 			return fmt.Errorf("%w: %s", ErrExists, config.Market)
 		}
 		return s.failed(ctx, q.AddEntry(ctx, queries.AddEntryParams{
-			Market: config.Market, Sequence: head.Length, Entry: links[0].Text, Hash: head.Hash,
+			Market: config.Market, Sequence: line.Sequence, Entry: line.Text, Hash: line.Hash,
 		}))
 	})
 }

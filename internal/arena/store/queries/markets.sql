@@ -1,13 +1,13 @@
 -- AddMarket adds nothing if the market exists.
 -- name: AddMarket :execrows
-INSERT INTO arena_markets (id, config, seed, holder, held_until, audit_length, audit_head, created_at, updated_at)
-VALUES (@id, @config, @seed, '', 0, @audit_length, @audit_head, @now, @now) ON CONFLICT (id) DO NOTHING;
+INSERT INTO arena_markets (id, seed, holder, held_until, audit_length, audit_head, created_at, updated_at)
+VALUES (@id, @seed, '', 0, @audit_length, @audit_head, @now, @now) ON CONFLICT (id) DO NOTHING;
 
 -- name: Markets :many
 SELECT id FROM arena_markets WHERE id > @after ORDER BY id LIMIT @max_rows;
 
 -- name: Market :one
-SELECT config, seed, holder, held_until, audit_length, audit_head FROM arena_markets WHERE id = @id;
+SELECT seed, holder, held_until, audit_length FROM arena_markets WHERE id = @id;
 
 -- TakeMarket changes nothing while another process holds the market.
 -- name: TakeMarket :execrows

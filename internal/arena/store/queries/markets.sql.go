@@ -10,13 +10,12 @@ import (
 )
 
 const addMarket = `-- name: AddMarket :execrows
-INSERT INTO arena_markets (id, config, seed, holder, held_until, audit_length, audit_head, created_at, updated_at)
-VALUES ($1, $2, $3, '', 0, $4, $5, $6, $6) ON CONFLICT (id) DO NOTHING
+INSERT INTO arena_markets (id, seed, holder, held_until, audit_length, audit_head, created_at, updated_at)
+VALUES ($1, $2, '', 0, $3, $4, $5, $5) ON CONFLICT (id) DO NOTHING
 `
 
 type AddMarketParams struct {
 	ID          string
-	Config      string
 	Seed        string
 	AuditLength int64
 	AuditHead   string
@@ -27,7 +26,6 @@ type AddMarketParams struct {
 func (q *Queries) AddMarket(ctx context.Context, arg AddMarketParams) (int64, error) {
 	result, err := q.exec(ctx, q.addMarketStmt, addMarket,
 		arg.ID,
-		arg.Config,
 		arg.Seed,
 		arg.AuditLength,
 		arg.AuditHead,
@@ -80,28 +78,24 @@ func (q *Queries) GiveMarket(ctx context.Context, now int64, iD string, holder s
 }
 
 const market = `-- name: Market :one
-SELECT config, seed, holder, held_until, audit_length, audit_head FROM arena_markets WHERE id = $1
+SELECT seed, holder, held_until, audit_length FROM arena_markets WHERE id = $1
 `
 
 type MarketRow struct {
-	Config      string
 	Seed        string
 	Holder      string
 	HeldUntil   int64
 	AuditLength int64
-	AuditHead   string
 }
 
 func (q *Queries) Market(ctx context.Context, id string) (MarketRow, error) {
 	row := q.queryRow(ctx, q.marketStmt, market, id)
 	var i MarketRow
 	err := row.Scan(
-		&i.Config,
 		&i.Seed,
 		&i.Holder,
 		&i.HeldUntil,
 		&i.AuditLength,
-		&i.AuditHead,
 	)
 	return i, err
 }

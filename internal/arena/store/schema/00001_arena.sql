@@ -4,8 +4,7 @@
 
 CREATE TABLE arena_markets (
     id           TEXT PRIMARY KEY,
-    -- The arena.Config as JSON, and the seed of the speaking order, which is secret until the resolution.
-    config       TEXT NOT NULL,
+    -- The seed of the speaking order is secret until the resolution. The first entry has the rest of the description.
     seed         TEXT NOT NULL,
     -- The process that applies messages, until a time. Another one may take over then.
     holder       TEXT NOT NULL,
