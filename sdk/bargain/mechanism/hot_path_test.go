@@ -1,6 +1,7 @@
 package mechanism_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -111,12 +112,17 @@ func TestARoundAllocatesNothing(t *testing.T) {
 						Strategy: leaving{opponent, leaves}, Preferences: sides[1-self],
 					}
 					session := new(mechanism.Session)
-					return testing.AllocsPerRun(3, func() {
-						result, err := session.Run(mechanism.Alternating{Steps: steps}, 1, parties...)
-						if err != nil || result.Ending != bargain.EndingLeft || result.Step != leaves {
-							t.Fatalf("%s at step %d, not %d: %v", result.Ending, result.Step, leaves, err)
-						}
-					})
+					// The runtime's own goroutines allocate now and then, which only adds: the least number counts.
+					least := math.Inf(1)
+					for range 3 {
+						least = min(least, testing.AllocsPerRun(3, func() {
+							result, err := session.Run(mechanism.Alternating{Steps: steps}, 1, parties...)
+							if err != nil || result.Ending != bargain.EndingLeft || result.Step != leaves {
+								t.Fatalf("%s at step %d, not %d: %v", result.Ending, result.Step, leaves, err)
+							}
+						}))
+					}
+					return least
 				}
 				require.Equal(t, allocations(2), allocations(steps-1))
 			}
