@@ -20,10 +20,10 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
-	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 	"github.com/haggle-protocol/haggle/internal/hire/store"
 	"github.com/haggle-protocol/haggle/internal/hire/transport"
@@ -150,7 +150,7 @@ func (o *serveOptions) files() (files, error) {
 		database:      cmp.Or(o.database, filepath.Join(folder, "home.db")),
 		settlementKey: cmp.Or(o.settlementKey, filepath.Join(folder, "settlement.key")),
 	}
-	if !connection.IsPostgres(f.database) {
+	if !databases.IsPostgres(f.database) {
 		f.checkpoints = f.database + "-checkpoints.jsonl"
 		f.checkpointKey = f.database + "-checkpoints.key"
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/arena/chain"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 	"github.com/haggle-protocol/haggle/sdk/store/database"
@@ -178,7 +179,7 @@ func TestChangedEntryIsDamage(t *testing.T) {
 			require.NoError(t, h.Append(t.Context(), h.log, "p", entry))
 		}
 		driver := "sqlite"
-		if strings.HasPrefix(h.address, "postgres:") {
+		if databases.IsPostgres(h.address) {
 			driver = "pgx"
 		}
 		db, err := sql.Open(driver, h.address)

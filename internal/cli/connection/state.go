@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/store"
 	"github.com/haggle-protocol/haggle/sdk/store/postgres"
@@ -42,7 +42,7 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 		}
 	}
 	open := sqlite.Open
-	if IsPostgres(path) {
+	if databases.IsPostgres(path) {
 		open = postgres.Open
 	}
 	opened, err := open(ctx, path)
@@ -55,11 +55,6 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	}
 	f.state.opened = opened
 	return opened, nil
-}
-
-// IsPostgres reports whether a database's name is an address of PostgreSQL and not a file.
-func IsPostgres(name string) bool {
-	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
 // defaultState returns the path of the cluster's state database in a directory that exists. A transaction of one

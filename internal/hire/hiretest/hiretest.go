@@ -7,23 +7,20 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
-
-// IsPostgres reports whether an address names a PostgreSQL database.
-func IsPostgres(address string) bool { return strings.HasPrefix(address, "postgres:") }
 
 // Connect opens a database beside the store, with all rights, until the test ends.
 func Connect(t *testing.T, address string) *sql.DB {
 	t.Helper()
 	driver, name := "sqlite", address+"?_pragma=busy_timeout(5000)"
-	if IsPostgres(address) {
+	if databases.IsPostgres(address) {
 		driver, name = "pgx", address
 	}
 	db, err := sql.Open(driver, name)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/audit"
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/hire/hiretest"
 	"github.com/haggle-protocol/haggle/internal/hire/store"
 	"github.com/haggle-protocol/haggle/sdk/hire"
@@ -50,7 +51,7 @@ func TestChangedEntryIsFound(t *testing.T) {
 
 		attacker := hiretest.Connect(t, h.address)
 		disarm := []string{`DROP TRIGGER hire_entries_not_updated`}
-		if hiretest.IsPostgres(h.address) {
+		if databases.IsPostgres(h.address) {
 			disarm = []string{`ALTER TABLE hire_entries DISABLE TRIGGER ALL`}
 		}
 		id := store.ConversationID(all[1].Conversation, all[1].Seeker.ID, all[1].Worker.ID)

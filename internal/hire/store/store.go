@@ -5,14 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/hire/store/queries"
 	"github.com/haggle-protocol/haggle/internal/hire/store/schema"
 	"github.com/haggle-protocol/haggle/sdk/store/database"
-	"github.com/haggle-protocol/haggle/sdk/store/postgres"
-	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // ErrNotFound: the row does not exist.
@@ -40,13 +38,7 @@ type Store struct {
 // Open opens a database, and creates or migrates its tables. The address is a postgres:// URL or a path of a
 // SQLite file. The errors are those of package database.
 func Open(ctx context.Context, address string) (*Store, error) {
-	var opened *database.Database
-	var err error
-	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
-		opened, err = postgres.OpenDatabase(ctx, address, home)
-	} else {
-		opened, err = sqlite.OpenFile(ctx, address, home)
-	}
+	opened, err := databases.Open(ctx, address, home)
 	if err != nil {
 		return nil, err
 	}

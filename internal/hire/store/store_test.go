@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/hire/hiretest"
 	"github.com/haggle-protocol/haggle/internal/hire/store"
 	"github.com/haggle-protocol/haggle/sdk/hire"
@@ -189,7 +190,7 @@ func TestConversationIsLocked(t *testing.T) {
 // awaitLock waits until a transaction waits for a lock. SQLite does not show it.
 func (h *home) awaitLock(t *testing.T) {
 	t.Helper()
-	if !hiretest.IsPostgres(h.address) {
+	if !databases.IsPostgres(h.address) {
 		return
 	}
 	observer := hiretest.Connect(t, h.address)
@@ -208,7 +209,7 @@ func TestEntriesNeverChange(t *testing.T) {
 		statements := []string{
 			`UPDATE hire_entries SET entry = '{}'`, `DELETE FROM hire_entries`,
 		}
-		if hiretest.IsPostgres(h.address) {
+		if databases.IsPostgres(h.address) {
 			statements = append(statements, `TRUNCATE hire_entries CASCADE`)
 		} else {
 			statements = append(statements, `INSERT OR REPLACE INTO hire_entries SELECT * FROM hire_entries`)
