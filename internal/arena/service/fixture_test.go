@@ -76,7 +76,7 @@ func create(t *testing.T, opened *store.Store) {
 func (p *process) await(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		_, _, err := p.View("m")
+		_, err := p.Standing(t.Context(), "m", "")
 		return err == nil
 	}, 10*lease, 10*time.Millisecond)
 }

@@ -45,7 +45,6 @@ type room struct {
 	agents     map[string]*past
 	streams    map[string]*Stream
 	spectators map[*Stream]bool
-	view       arena.View
 	closed     bool
 }
 
@@ -157,7 +156,6 @@ func (r *room) passLocked() error {
 		return err
 	}
 	r.deliver(events)
-	r.view = r.log.Book.Market().View()
 	return nil
 }
 
@@ -233,7 +231,6 @@ func (r *room) accept(ctx context.Context, requests []request) error {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.deliver(events)
-	r.view = r.log.Book.Market().View()
 	return nil
 }
 

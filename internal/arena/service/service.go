@@ -160,16 +160,8 @@ func (s *Service) Follow(market, agent string, after uint64) (stream *Stream, en
 	return stream, func() { r.unfollow(agent, stream) }, nil
 }
 
-// View returns what everybody sees of a market, and the number of the latest public event.
-func (s *Service) View(market string) (arena.View, uint64, error) {
-	r := s.room(market)
-	if r == nil {
-		return arena.View{}, 0, ErrStopped
-	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return r.view, r.public.last, nil
-}
+// Runs reports whether this process runs a market.
+func (s *Service) Runs(market string) bool { return s.room(market) != nil }
 
 // Standing returns a market as an agent sees it, or a spectator if agent is empty.
 func (s *Service) Standing(ctx context.Context, market, agent string) (standing arena.Standing, err error) {

@@ -74,9 +74,9 @@ func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 		for len(watcher.Events()) > 0 {
 			require.NotContains(t, []string{"invited", "proposed", "changed"}, (<-watcher.Events()).Fact.Kind())
 		}
-		view, _, err := q.View("m")
+		standing, err := q.Standing(t.Context(), "m", "")
 		require.NoError(t, err)
-		require.Equal(t, arena.Price(58), view.Price)
+		require.Equal(t, arena.Price(58), standing.View.Price)
 	})
 }
 
@@ -144,11 +144,11 @@ func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 	require.ErrorIs(t, a.stream.Err(), service.ErrSlow)
 	_, _, err := p.Follow("m", idOf(1), 0)
 	require.ErrorIs(t, err, service.ErrGone)
-	_, number, err := p.View("m")
+	standing, err := p.Standing(t.Context(), "m", "")
 	require.NoError(t, err)
-	watcher, end, err := p.Follow("m", "", number-5)
+	watcher, end, err := p.Follow("m", "", standing.Shown-5)
 	require.NoError(t, err)
-	require.Equal(t, number-4, (<-watcher.Events()).Number)
+	require.Equal(t, standing.Shown-4, (<-watcher.Events()).Number)
 	end()
 	<-watcher.Done()
 }
@@ -166,7 +166,7 @@ func TestProcessWithoutItsLeaseStops(t *testing.T) {
 	_, err := p.Accept(t.Context(), a.message(arena.Split{Sets: 1}))
 	require.ErrorIs(t, err, service.ErrUnknown)
 	require.Eventually(t, func() bool {
-		_, _, err := p.View("m")
+		_, err := p.Standing(t.Context(), "m", "")
 		return errors.Is(err, service.ErrStopped)
 	}, 10*lease, 10*time.Millisecond)
 }

@@ -88,8 +88,8 @@ type connection struct {
 
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	market := r.PathValue("market")
-	if _, _, err := s.config.Service.View(market); err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
+	if !s.config.Service.Runs(market) {
+		http.Error(w, service.ErrStopped.Error(), http.StatusNotFound)
 		return
 	}
 	if !s.free.TryAcquire(1) {

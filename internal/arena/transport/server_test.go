@@ -59,7 +59,7 @@ func serve(t *testing.T) string {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	require.Eventually(t, func() bool {
-		_, _, err := s.View("m")
+		_, err := s.Standing(t.Context(), "m", "")
 		return err == nil
 	}, 10*time.Second, 10*time.Millisecond)
 	return "ws" + strings.TrimPrefix(server.URL, "http") + "/arena/m"
