@@ -1,13 +1,12 @@
 package main
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
-
-	"crypto/ed25519"
 
 	"github.com/invopop/jsonschema"
 	"github.com/stretchr/testify/require"

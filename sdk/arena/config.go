@@ -2,6 +2,8 @@ package arena
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 )
 
@@ -42,6 +44,12 @@ type Config struct {
 	Move Price `json:"move"`
 	// MaxAgents limits the agents: 1,000 by default.
 	MaxAgents int `json:"max_agents"`
+}
+
+// SeedHash returns the SHA-256 of the seed, in lower-case hexadecimal digits. It commits the operator to the speaking order.
+func (c Config) SeedHash() string {
+	hash := sha256.Sum256(c.Seed[:])
+	return hex.EncodeToString(hash[:])
 }
 
 // Limits of a market.

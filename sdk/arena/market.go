@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"maps"
 	"slices"
@@ -55,9 +54,6 @@ func New(config Config) (*Market, error) {
 		price: FirstPrice, chats: map[int]*chat{}, agreements: map[int]*Agreement{}, review: map[string]bool{},
 	}, nil
 }
-
-// SeedHash is the hash that commits the operator to the seed of the speaking order.
-func (m *Market) SeedHash() [32]byte { return sha256.Sum256(m.config.Seed[:]) }
 
 // Apply changes the market. It returns the events of the time that has passed, and of the action. If it returns a
 // [*Refusal], the action has changed nothing, and all events are those of the time. How the time is divided among inputs

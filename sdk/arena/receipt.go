@@ -30,6 +30,15 @@ type Receipt struct {
 // SaltSize is the size of a salt in bytes.
 const SaltSize = 16
 
+// ParseSalt reads a salt in hexadecimal digits. It returns a [*Refusal] with [CodeSignature].
+func ParseSalt(text string) (salt [SaltSize]byte, err error) {
+	decoded, err := hex.DecodeString(text)
+	if err != nil || len(decoded) != SaltSize {
+		return salt, refuse(CodeSignature, "salt: must be %d hexadecimal digits", 2*SaltSize)
+	}
+	return [SaltSize]byte(decoded), nil
+}
+
 // Leaf returns SHA-256("haggle/arena/leaf/v1" ‖ salt ‖ text), in lower-case hexadecimal digits. Without the salt it shows
 // nothing of the text.
 func Leaf(salt [SaltSize]byte, text []byte) string {
@@ -71,12 +80,10 @@ func (r Receipt) Verify(operator string, m *Message) error {
 	if err != nil || !ed25519.Verify(key, signed, signature) {
 		return refuse(CodeSignature, "receipt: not signed by the operator")
 	}
-	var salt [SaltSize]byte
-	decoded, err := hex.DecodeString(r.Salt)
-	if err != nil || len(decoded) != SaltSize {
-		return refuse(CodeSignature, "receipt: salt of another size")
+	salt, err := ParseSalt(r.Salt)
+	if err != nil {
+		return err
 	}
-	copy(salt[:], decoded)
 	draft := m.Draft()
 	if r.Market != draft.Market || r.Agent != m.Agent() || r.Sequence != draft.Sequence || r.Leaf != Leaf(salt, m.text) {
 		return refuse(CodeSignature, "receipt: of another message")

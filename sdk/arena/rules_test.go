@@ -285,7 +285,8 @@ func TestSeedOrdersTheSpeakersAndIsPublishedAtTheEnd(t *testing.T) {
 	speakers := func(seed byte) (all []string) {
 		p := newPit(t)
 		p.m.config.Seed = [32]byte{seed}
-		require.Equal(t, sha256.Sum256(p.m.config.Seed[:]), p.m.SeedHash())
+		hash := sha256.Sum256(p.m.config.Seed[:])
+		require.Equal(t, hex.EncodeToString(hash[:]), p.m.config.SeedHash())
 		for _, agent := range crowd {
 			p.do(agent, Join{Name: agent})
 		}

@@ -4,7 +4,6 @@
 package chain
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -70,8 +69,7 @@ func (l Line) Public(resolved bool) Line {
 
 // Begin returns the first line of a market's log.
 func Begin(config arena.Config, now time.Time) (Line, error) {
-	hash := sha256.Sum256(config.Seed[:])
-	data, err := json.Marshal(description{Config: config, SeedHash: hex.EncodeToString(hash[:])})
+	data, err := json.Marshal(description{Config: config, SeedHash: config.SeedHash()})
 	if err != nil {
 		return Line{}, err
 	}
@@ -167,11 +165,10 @@ func (l *Log) begin(entry audit.Entry, seed string) error {
 		return nil
 	}
 	decoded, err := hex.DecodeString(seed)
-	hash := sha256.Sum256(decoded)
-	if err != nil || hex.EncodeToString(hash[:]) != d.SeedHash || len(decoded) != len(d.Config.Seed) {
+	copy(d.Config.Seed[:], decoded)
+	if err != nil || len(decoded) != len(d.Config.Seed) || d.Config.SeedHash() != d.SeedHash {
 		return errors.New("has another seed")
 	}
-	copy(d.Config.Seed[:], decoded)
 	l.Book, err = arena.NewBook(d.Config)
 	return err
 }
@@ -186,12 +183,10 @@ func (l *Log) message(entry audit.Entry, line Line) ([]arena.Event, error) {
 		l.Book = nil
 		return nil, nil
 	}
-	var salt [arena.SaltSize]byte
-	decoded, err := hex.DecodeString(line.Salt)
-	if err != nil || len(decoded) != len(salt) {
-		return nil, errors.New("has a salt of another size")
+	salt, err := arena.ParseSalt(line.Salt)
+	if err != nil {
+		return nil, err
 	}
-	copy(salt[:], decoded)
 	m, err := arena.Parse([]byte(line.Message))
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package chain_test
 
 import (
-	"crypto/ed25519"
 	"slices"
 	"strings"
 	"testing"
@@ -9,25 +8,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
 	"github.com/haggle-protocol/haggle/internal/arena/chain"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
 var opens = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-func keyOf(seed byte) ed25519.PrivateKey {
-	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
-}
-
-func idOf(seed byte) string { return arena.Address(keyOf(seed).Public().(ed25519.PublicKey)) }
-
 // record returns the log of a market in which two agents have acted, and its events.
 func record(t *testing.T) (*chain.Log, []chain.Line, []arena.Event) {
 	t.Helper()
-	first, err := chain.Begin(arena.Config{
-		Market: "m", Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Operator: idOf(100),
-		Resolver: idOf(101), Grant: 100 * arena.SetPrice, Seed: [32]byte{1, 2, 3},
-	}, opens)
+	first, err := chain.Begin(arenatest.Config("m", opens), opens)
 	require.NoError(t, err)
 	log, lines, events := new(chain.Log), []chain.Line{first}, []arena.Event(nil)
 	_, err = log.Follow(first)
@@ -37,12 +28,12 @@ func record(t *testing.T) (*chain.Log, []chain.Line, []arena.Event) {
 		action arena.Action
 	}{
 		{1, arena.Join{Name: "degen"}}, {2, arena.Join{Name: "karpathy"}}, {1, arena.Split{Sets: 20}},
-		{1, arena.Invite{Agents: []string{idOf(2)}}}, {2, arena.AcceptInvitation{Chat: 1}},
+		{1, arena.Invite{Agents: []string{arenatest.ID(2)}}}, {2, arena.AcceptInvitation{Chat: 1}},
 		{1, arena.Chat{Chat: 1, Text: "meet at 0.58?"}}, {2, arena.State{}},
 	} {
 		now := opens.Add(time.Duration(i) * 2 * time.Second)
-		id := idOf(step.seed)
-		m, err := arena.Sign(keyOf(step.seed), arena.Draft{
+		id := arenatest.ID(step.seed)
+		m, err := arena.Sign(arenatest.Key(step.seed), arena.Draft{
 			Market: "m", Sequence: log.Book.Next(id), Expires: now.Add(time.Minute), Action: step.action,
 		})
 		require.NoError(t, err)

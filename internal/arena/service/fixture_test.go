@@ -2,9 +2,7 @@ package service_test
 
 import (
 	"context"
-	"crypto/ed25519"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
@@ -26,15 +25,6 @@ func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 // lease is short, so that a test sees the next process take over.
 const lease = time.Second
 
-func keyOf(seed byte) ed25519.PrivateKey {
-	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
-}
-
-func idOf(seed byte) string { return arena.Address(keyOf(seed).Public().(ed25519.PublicKey)) }
-
-// operator is the operator's key.
-const operator = 100
-
 // process is a running service.
 type process struct {
 	*service.Service
@@ -44,7 +34,7 @@ type process struct {
 // start runs a service of a holder until the test ends or stop is called.
 func start(t *testing.T, opened *store.Store, holder string) *process {
 	t.Helper()
-	s, err := service.New(service.Config{Store: opened, Key: keyOf(operator), Holder: holder, Lease: lease})
+	s, err := service.New(service.Config{Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: holder, Lease: lease})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -66,10 +56,9 @@ func open(t *testing.T, address string) *store.Store {
 func create(t *testing.T, opened *store.Store) {
 	t.Helper()
 	now := time.Now()
-	require.NoError(t, opened.Create(t.Context(), arena.Config{
-		Market: "m", Question: "50,000 likes?", Opens: now, Closes: now.Add(time.Hour), Operator: idOf(operator),
-		Resolver: idOf(101), Grant: 100 * arena.SetPrice, Pace: 10,
-	}, now))
+	config := arenatest.Config("m", now)
+	config.Pace = 10
+	require.NoError(t, opened.Create(t.Context(), config, now))
 }
 
 // await waits until a service runs the market.
@@ -96,7 +85,7 @@ func newTrader(t *testing.T, seed byte) *trader { return &trader{t: t, seed: see
 // message signs the next action.
 func (a *trader) message(action arena.Action) *arena.Message {
 	a.t.Helper()
-	m, err := arena.Sign(keyOf(a.seed), arena.Draft{
+	m, err := arena.Sign(arenatest.Key(a.seed), arena.Draft{
 		Market: "m", Sequence: a.sequence, Seen: uint64(len(a.events)), Expires: time.Now().Add(time.Minute), Action: action,
 	})
 	require.NoError(a.t, err)
@@ -109,7 +98,7 @@ func (a *trader) do(p *process, action arena.Action) {
 	m := a.message(action)
 	receipt, err := p.Accept(a.t.Context(), m)
 	require.NoError(a.t, err)
-	require.NoError(a.t, receipt.Verify(idOf(operator), m))
+	require.NoError(a.t, receipt.Verify(arenatest.ID(arenatest.Operator), m))
 	a.sequence++
 }
 
@@ -117,7 +106,7 @@ func (a *trader) do(p *process, action arena.Action) {
 func (a *trader) follow(p *process) {
 	a.t.Helper()
 	var err error
-	a.stream, a.end, err = p.Follow("m", idOf(a.seed), uint64(len(a.events)))
+	a.stream, a.end, err = p.Follow("m", arenatest.ID(a.seed), uint64(len(a.events)))
 	require.NoError(a.t, err)
 }
 
@@ -142,5 +131,5 @@ func awaitFact[T arena.Fact](a *trader, fits func(T) bool) T {
 // awaitTurn reads events until the agent has the turn in a chat.
 func (a *trader) awaitTurn(chat int) {
 	a.t.Helper()
-	awaitFact(a, func(turn arena.Turn) bool { return turn.Chat == chat && turn.Agent == idOf(a.seed) })
+	awaitFact(a, func(turn arena.Turn) bool { return turn.Chat == chat && turn.Agent == arenatest.ID(a.seed) })
 }

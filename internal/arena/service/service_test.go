@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/sdk/arena"
@@ -33,7 +34,7 @@ func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 		require.NoError(t, err)
 		defer end()
 		seller, buyer := newTrader(t, 1), newTrader(t, 2)
-		_, _, err = p.Follow("m", idOf(1), 0)
+		_, _, err = p.Follow("m", arenatest.ID(1), 0)
 		require.ErrorContains(t, err, "has not joined")
 		for _, a := range []*trader{seller, buyer} {
 			a.do(p, arena.Join{Name: "agent"})
@@ -41,12 +42,12 @@ func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 			awaitFact(a, any1[arena.Joined])
 		}
 		seller.do(p, arena.Split{Sets: 20})
-		seller.do(p, arena.Invite{Agents: []string{idOf(2)}})
+		seller.do(p, arena.Invite{Agents: []string{arenatest.ID(2)}})
 		chat := awaitFact(buyer, any1[arena.Invited]).Chat
 		buyer.do(p, arena.AcceptInvitation{Chat: chat})
 		seller.awaitTurn(chat)
 		seller.do(p, arena.Propose{Chat: chat, Legs: []arena.Leg{
-			{Seller: idOf(1), Buyer: idOf(2), Token: arena.Yes, Price: 58, Quantity: 20},
+			{Seller: arenatest.ID(1), Buyer: arenatest.ID(2), Token: arena.Yes, Price: 58, Quantity: 20},
 		}})
 		buyer.awaitTurn(chat)
 
@@ -107,7 +108,7 @@ func TestMessageThatIsSentAgainCountsOnce(t *testing.T) {
 		require.EqualValues(t, 70*arena.SetPrice, awaitFact(a, any1[arena.Changed]).Holding.Money)
 
 		for code, action := range map[arena.Code]arena.Action{
-			arena.CodeFunds: arena.Split{Sets: 71}, arena.CodeParty: arena.Deposit{Agent: idOf(1), Amount: 1},
+			arena.CodeFunds: arena.Split{Sets: 71}, arena.CodeParty: arena.Deposit{Agent: arenatest.ID(1), Amount: 1},
 		} {
 			_, err := p.Accept(t.Context(), a.message(action))
 			refusal := new(arena.Refusal)
@@ -142,7 +143,7 @@ func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 	}
 	<-a.stream.Done()
 	require.ErrorIs(t, a.stream.Err(), service.ErrSlow)
-	_, _, err := p.Follow("m", idOf(1), 0)
+	_, _, err := p.Follow("m", arenatest.ID(1), 0)
 	require.ErrorIs(t, err, service.ErrGone)
 	standing, err := p.Standing(t.Context(), "m", "")
 	require.NoError(t, err)

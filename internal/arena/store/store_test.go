@@ -15,6 +15,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
 	"github.com/haggle-protocol/haggle/internal/arena/chain"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/internal/databases"
@@ -39,19 +40,6 @@ type hall struct {
 	now     time.Time
 }
 
-func keyOf(seed byte) ed25519.PrivateKey {
-	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
-}
-
-func idOf(seed byte) string { return arena.Address(keyOf(seed).Public().(ed25519.PublicKey)) }
-
-func config(id string) arena.Config {
-	return arena.Config{
-		Market: id, Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Operator: idOf(100),
-		Resolver: idOf(101), Grant: 100 * arena.SetPrice, Seed: [32]byte{1, 2, 3},
-	}
-}
-
 func open(t *testing.T, address string) *store.Store {
 	t.Helper()
 	opened, err := store.Open(t.Context(), address)
@@ -64,7 +52,7 @@ func onBoth(t *testing.T, test func(t *testing.T, h *hall)) {
 	t.Helper()
 	server.OnBoth(t, func(t *testing.T, address string) {
 		h := &hall{Store: open(t, address), t: t, address: address, now: opens}
-		require.NoError(t, h.Create(t.Context(), config("m"), opens))
+		require.NoError(t, h.Create(t.Context(), arenatest.Config("m", opens), opens))
 		require.NoError(t, h.Take(t.Context(), "m", "p", h.now, h.now.Add(time.Minute)))
 		h.log = h.load(nil)
 		test(t, h)
@@ -81,8 +69,8 @@ func (h *hall) load(each func([]arena.Event)) *chain.Log {
 // enter lets the book of the log accept an action.
 func (h *hall) enter(log *chain.Log, seed byte, action arena.Action) (arena.Entry, []arena.Event) {
 	h.t.Helper()
-	id := idOf(seed)
-	m, err := arena.Sign(keyOf(seed), arena.Draft{
+	id := arenatest.ID(seed)
+	m, err := arena.Sign(arenatest.Key(seed), arena.Draft{
 		Market: "m", Sequence: log.Book.Next(id), Seen: log.Book.Market().Shown(id), Expires: h.now.Add(time.Minute),
 		Action: action,
 	})
@@ -123,8 +111,7 @@ func TestMarketIsLoadedAsItWasAppended(t *testing.T) {
 		require.Equal(t, events, replayed)
 		require.Equal(t, h.log.Head(), loaded.Head())
 		require.Equal(t, h.log.Book.Market().View(), loaded.Book.Market().View())
-		require.Equal(t, h.log.Book.Next(idOf(1)), loaded.Book.Next(idOf(1)))
-		require.Equal(t, h.log.Book.Market().SeedHash(), loaded.Book.Market().SeedHash())
+		require.Equal(t, h.log.Book.Next(arenatest.ID(1)), loaded.Book.Next(arenatest.ID(1)))
 	})
 }
 
@@ -157,12 +144,12 @@ func TestMarketBelongsToOneProcess(t *testing.T) {
 
 func TestUnknownAndRepeatedMarkets(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *hall) {
-		require.ErrorIs(t, h.Create(t.Context(), config("m"), opens), store.ErrExists)
+		require.ErrorIs(t, h.Create(t.Context(), arenatest.Config("m", opens), opens), store.ErrExists)
 		require.Error(t, h.Create(t.Context(), arena.Config{Market: "n"}, opens))
 		require.ErrorIs(t, h.Take(t.Context(), "n", "p", opens, opens), store.ErrNotFound)
 		_, err := h.Load(t.Context(), "n", nil)
 		require.ErrorIs(t, err, store.ErrNotFound)
-		require.NoError(t, h.Create(t.Context(), config("n"), opens))
+		require.NoError(t, h.Create(t.Context(), arenatest.Config("n", opens), opens))
 		markets, err := h.Markets(t.Context(), "")
 		require.NoError(t, err)
 		require.Equal(t, []string{"m", "n"}, markets)

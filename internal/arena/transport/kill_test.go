@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/internal/arena/transport"
@@ -49,7 +50,7 @@ func serveUntilKilled(address string) error {
 		return err
 	}
 	s, err := service.New(service.Config{
-		Store: opened, Key: keyOf(operator), Holder: "process " + strconv.Itoa(os.Getpid()), Lease: 300 * time.Millisecond,
+		Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: "process " + strconv.Itoa(os.Getpid()), Lease: 300 * time.Millisecond,
 	})
 	if err != nil {
 		return err
@@ -75,7 +76,7 @@ type splitter struct {
 
 // run buys sets through a connection until it ends.
 func (s *splitter) run(ctx context.Context, url string) error {
-	c, err := client.Dial(ctx, client.Config{URL: url, Key: keyOf(s.seed), Operator: idOf(operator)})
+	c, err := client.Dial(ctx, client.Config{URL: url, Key: arenatest.Key(s.seed), Operator: arenatest.ID(arenatest.Operator)})
 	if err != nil {
 		return err
 	}
@@ -111,10 +112,9 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 		require.NoError(t, err)
 		defer opened.Close()
 		now := time.Now()
-		require.NoError(t, opened.Create(t.Context(), arena.Config{
-			Market: "m", Question: "?", Opens: now, Closes: now.Add(time.Hour), Operator: idOf(operator), Resolver: idOf(101),
-			Grant: 1_000_000 * arena.SetPrice, Pace: 10,
-		}, now))
+		config := arenatest.Config("m", now)
+		config.Pace, config.Grant = 10, 1_000_000*arena.SetPrice
+		require.NoError(t, opened.Create(t.Context(), config, now))
 		agents := []*splitter{{seed: 1}, {seed: 2}, {seed: 3}}
 		for range 6 {
 			// Each process takes over from the one before.
@@ -149,7 +149,7 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 		require.NoError(t, err)
 		unknown, total := 0, 0
 		for _, agent := range agents {
-			id := idOf(agent.seed)
+			id := arenatest.ID(agent.seed)
 			review, joined := log.Book.Market().Review(id)
 			require.True(t, joined)
 			next := log.Book.Next(id)

@@ -2,14 +2,12 @@ package transport_test
 
 import (
 	"context"
-	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,20 +17,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/internal/arena/transport"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
 )
-
-func keyOf(seed byte) ed25519.PrivateKey {
-	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
-}
-
-func idOf(seed byte) string { return arena.Address(keyOf(seed).Public().(ed25519.PublicKey)) }
-
-const operator = 100
 
 // connections is more than a test opens, but for that of the limit.
 const connections = 20
@@ -44,11 +35,10 @@ func serve(t *testing.T) string {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, opened.Close()) })
 	now := time.Now()
-	require.NoError(t, opened.Create(t.Context(), arena.Config{
-		Market: "m", Question: "50,000 likes?", Opens: now, Closes: now.Add(time.Hour), Operator: idOf(operator),
-		Resolver: idOf(101), Grant: 100 * arena.SetPrice, Pace: 10,
-	}, now))
-	s, err := service.New(service.Config{Store: opened, Key: keyOf(operator), Holder: t.Name()})
+	config := arenatest.Config("m", now)
+	config.Pace = 10
+	require.NoError(t, opened.Create(t.Context(), config, now))
+	s, err := service.New(service.Config{Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: t.Name()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -70,7 +60,7 @@ func dial(t *testing.T, url string, seed byte, after uint64) *client.Client {
 	t.Helper()
 	config := client.Config{URL: url, After: after}
 	if seed > 0 {
-		config.Key, config.Operator = keyOf(seed), idOf(operator)
+		config.Key, config.Operator = arenatest.Key(seed), arenatest.ID(arenatest.Operator)
 	}
 	c, err := client.Dial(t.Context(), config)
 	require.NoError(t, err)
@@ -110,18 +100,18 @@ func TestAgentsTradeThroughWebSockets(t *testing.T) {
 	do(t, seller, arena.Join{Name: "karpathy"})
 	do(t, buyer, arena.Join{Name: "degen"})
 	do(t, seller, arena.Split{Sets: 20})
-	do(t, seller, arena.Invite{Agents: []string{idOf(2)}})
+	do(t, seller, arena.Invite{Agents: []string{arenatest.ID(2)}})
 	invited, _ := await(t, buyer, each[arena.Invited])
 	do(t, buyer, arena.AcceptInvitation{Chat: invited.Chat})
 	await(t, seller, func(turn arena.Turn) bool { return turn.Chat == invited.Chat })
 	do(t, seller, arena.Propose{Chat: invited.Chat, Legs: []arena.Leg{
-		{Seller: idOf(1), Buyer: idOf(2), Token: arena.Yes, Price: 58, Quantity: 20},
+		{Seller: arenatest.ID(1), Buyer: arenatest.ID(2), Token: arena.Yes, Price: 58, Quantity: 20},
 	}})
 	_, err := buyer.Do(t.Context(), arena.Agree{Chat: invited.Chat, Proposal: 1})
 	refusal := new(arena.Refusal)
 	require.True(t, errors.As(err, &refusal), "%v", err)
 	require.Contains(t, []arena.Code{arena.CodeChanged, arena.CodeTurn}, refusal.Code, "it has not read the proposal")
-	await(t, buyer, func(turn arena.Turn) bool { return turn.Chat == invited.Chat && turn.Agent == idOf(2) })
+	await(t, buyer, func(turn arena.Turn) bool { return turn.Chat == invited.Chat && turn.Agent == arenatest.ID(2) })
 	do(t, buyer, arena.Agree{Chat: invited.Chat, Proposal: 1})
 	_, number := await(t, buyer, each[arena.Tentative])
 
@@ -212,13 +202,13 @@ func TestHostileConnections(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
 	_, stale := raw(t, url)
 	for name, first := range map[string]func(challenge string) any{
-		"of another challenge": func(string) any { return arena.ClientFrame{Enter: arena.SignEnter(keyOf(1), "m", stale, 0)} },
+		"of another challenge": func(string) any { return arena.ClientFrame{Enter: arena.SignEnter(arenatest.Key(1), "m", stale, 0)} },
 		"of another market": func(challenge string) any {
-			return arena.ClientFrame{Enter: arena.SignEnter(keyOf(1), "n", challenge, 0)}
+			return arena.ClientFrame{Enter: arena.SignEnter(arenatest.Key(1), "n", challenge, 0)}
 		},
 		"of another agent": func(challenge string) any {
-			enter := arena.SignEnter(keyOf(1), "m", challenge, 0)
-			enter.Agent = idOf(2)
+			enter := arena.SignEnter(arenatest.Key(1), "m", challenge, 0)
+			enter.Agent = arenatest.ID(2)
 			return arena.ClientFrame{Enter: enter}
 		},
 		"a message first": func(string) any { return arena.ClientFrame{Message: json.RawMessage("{}")} },
@@ -234,7 +224,7 @@ func TestHostileConnections(t *testing.T) {
 	enter := func(t *testing.T, seed byte) *websocket.Conn {
 		t.Helper()
 		socket, challenge := raw(t, url)
-		require.NoError(t, socket.WriteJSON(arena.ClientFrame{Enter: arena.SignEnter(keyOf(seed), "m", challenge, 0)}))
+		require.NoError(t, socket.WriteJSON(arena.ClientFrame{Enter: arena.SignEnter(arenatest.Key(seed), "m", challenge, 0)}))
 		var frame arena.ServerFrame
 		require.NoError(t, socket.ReadJSON(&frame))
 		require.NotNil(t, frame.Standing)
@@ -249,7 +239,7 @@ func TestHostileConnections(t *testing.T) {
 	})
 	t.Run("another agent's message", func(t *testing.T) {
 		socket := enter(t, 1)
-		m, err := arena.Sign(keyOf(2), arena.Draft{
+		m, err := arena.Sign(arenatest.Key(2), arena.Draft{
 			Market: "m", Sequence: 1, Expires: time.Now().Add(time.Minute), Action: arena.Join{Name: "x"},
 		})
 		require.NoError(t, err)
