@@ -35,6 +35,8 @@ type agent struct {
 	mentioned bool
 	// chats is the number of the agent's side chats, those included that have not begun.
 	chats int
+	// talking is the number of those that have begun.
+	talking int
 	// pending is the number of its tentative agreements, and reviews that of its reviews.
 	pending, reviews int
 	// before is the number of public events before it joined, and private that of its private events.
@@ -42,6 +44,8 @@ type agent struct {
 	// seen is the number of the latest event that it had seen at its current action, and reviewed that of its latest
 	// review.
 	seen, reviewed uint64
+	// announced is what others have learned of availability and record.
+	announced Announced
 }
 
 func (a *agent) availability() Availability {
@@ -50,10 +54,20 @@ func (a *agent) availability() Availability {
 		return a.absence
 	case a.pending > 0:
 		return AvailabilityPending
-	case a.chats > 0:
+	case a.talking > 0:
 		return AvailabilityBusy
 	}
 	return AvailabilityAvailable
+}
+
+// announce tells everybody of agents whose availability or record has changed.
+func (m *Market) announce() {
+	for _, a := range m.order {
+		if now := (Announced{Agent: a.id, Availability: a.availability(), Record: a.record}); now != a.announced {
+			a.announced = now
+			m.emit(now)
+		}
+	}
 }
 
 func (m *Market) join(id string, action Join) error {
@@ -70,7 +84,9 @@ func (m *Market) join(id string, action Join) error {
 	if err := m.ledger.deposit(id, m.config.Grant); err != nil {
 		return err
 	}
-	a := &agent{id: id, name: action.Name, before: m.public}
+	a := &agent{
+		id: id, name: action.Name, before: m.public, announced: Announced{Agent: id, Availability: AvailabilityAvailable},
+	}
 	m.agents[id] = a
 	m.order = append(m.order, a)
 	m.floor.wake(m.now, m.config)

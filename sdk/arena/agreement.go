@@ -161,7 +161,7 @@ func (m *Market) reviewOf(a *agent) Review {
 		if !slices.Contains(agreement.Parties, a.id) {
 			continue
 		}
-		gives, gets := flow(agreement.Legs, a.id)
+		gives, gets := Flow(agreement.Legs, a.id)
 		needs := gives.minus(gets)
 		r.Pending = append(r.Pending, Pending{
 			Agreement: *agreement, Pays: needs.Money, Gives: Holding{Yes: needs.Yes, No: needs.No},

@@ -101,6 +101,9 @@ type Standing struct {
 	Next uint64 `json:"next,omitempty"`
 	// Review is the agent's own state; nil if it has not joined.
 	Review *Review `json:"review,omitempty"`
+	// Chats are the agent's side chats, and Invitations those that it has not replied to.
+	Chats       []OwnChat `json:"chats,omitempty"`
+	Invitations []Invited `json:"invitations,omitempty"`
 }
 
 // Standing returns the market as an agent sees it, or a spectator if agent is empty: that one has no Shown.
@@ -112,6 +115,7 @@ func (b *Book) Standing(agent string) Standing {
 	s.Next = b.Next(agent)
 	if review, joined := b.market.Review(agent); joined {
 		s.Review = &review
+		s.Chats, s.Invitations = b.market.ChatsOf(agent)
 	}
 	return s
 }

@@ -33,6 +33,7 @@ type chat struct {
 // proposal is an offer in a side chat.
 type proposal struct {
 	number  int
+	counter bool
 	legs    []Leg
 	parties []string
 	agreed  []string
@@ -122,6 +123,7 @@ func (m *Market) acceptInvitation(a *agent, action AcceptInvitation) error {
 	c.members = append(c.members, a.id)
 	a.chats++
 	if !c.began.IsZero() {
+		a.talking++
 		m.emit(ChatJoined{Chat: c.id, Agent: a.id})
 		for _, fact := range c.said {
 			m.emit(fact, a.id)
@@ -141,6 +143,9 @@ func (m *Market) beginChat(c *chat) {
 		return
 	}
 	c.began = m.now
+	for _, id := range c.members {
+		m.agents[id].talking++
+	}
 	m.emit(ChatBegan{Chat: c.id, Agents: slices.Clone(c.members), Mode: c.mode})
 	m.setTurn(c, 0)
 }
@@ -217,6 +222,7 @@ func (m *Market) removeFromChat(c *chat, id string, cause Cause) {
 	at := slices.Index(c.members, id)
 	c.members = slices.Delete(c.members, at, at+1)
 	m.agents[id].chats--
+	m.agents[id].talking--
 	m.emit(ChatLeft{Chat: c.id, Agent: id})
 	if c.standing != nil && slices.Contains(c.standing.parties, id) {
 		c.standing = nil
@@ -234,6 +240,9 @@ func (m *Market) endChat(c *chat, cause Cause) {
 	delete(m.chats, c.id)
 	for _, id := range c.members {
 		m.agents[id].chats--
+		if !c.began.IsZero() {
+			m.agents[id].talking--
+		}
 	}
 	if c.began.IsZero() {
 		m.emit(ChatEnded{Chat: c.id, Cause: cause}, c.everyone()...)

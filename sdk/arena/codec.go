@@ -18,7 +18,7 @@ var (
 		Deposit{}, Withdraw{}, Resolve{},
 	)
 	facts = byKind[Fact](
-		Joined{}, Connected{}, Left{}, Stated{}, Changed{}, Turn{}, Passed{}, Said{}, Invited{}, InvitationEnded{},
+		Joined{}, Connected{}, Left{}, Announced{}, Stated{}, Changed{}, Turn{}, Passed{}, Said{}, Invited{}, InvitationEnded{},
 		ChatBegan{}, ChatJoined{}, ChatLeft{}, ChatEnded{}, ChatSaid{}, Proposed{}, AgreedTo{}, Rejected{}, Update{},
 		Tentative{}, Voided{}, Reviewed{}, Traded{}, Closed{}, Resolved{},
 	)

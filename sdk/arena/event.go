@@ -31,6 +31,12 @@ type (
 		Agent        string `json:"agent"`
 		Unresponsive bool   `json:"unresponsive"`
 	}
+	// Announced is an agent's availability and its record after one of them has changed.
+	Announced struct {
+		Agent        string       `json:"agent"`
+		Availability Availability `json:"availability"`
+		Record       Record       `json:"record"`
+	}
 	// Stated is an agent's interest.
 	Stated struct {
 		Agent    string   `json:"agent"`

@@ -5,6 +5,14 @@ import (
 	"encoding/json"
 )
 
+// Codes of a closing WebSocket, beside those of RFC 6455.
+const (
+	// CloseReplaced: the agent has connected again. The client must not.
+	CloseReplaced = 4001
+	// CloseSlow: the client was too far behind. It can connect again.
+	CloseSlow = 4002
+)
+
 // ClientFrame is what a client sends through a WebSocket: one of the fields.
 type ClientFrame struct {
 	// Enter is the first frame of an agent, and Watch that of a spectator.

@@ -28,6 +28,7 @@ func (Resolve) Kind() string           { return "resolve" }
 func (Joined) Kind() string          { return "joined" }
 func (Connected) Kind() string       { return "connected" }
 func (Left) Kind() string            { return "left" }
+func (Announced) Kind() string       { return "announced" }
 func (Stated) Kind() string          { return "stated" }
 func (Changed) Kind() string         { return "changed" }
 func (Turn) Kind() string            { return "turn" }

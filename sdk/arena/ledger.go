@@ -120,8 +120,8 @@ func (l *Ledger) merge(agent string, sets Quantity) error {
 	return nil
 }
 
-// flow returns what an agent gives and gets by legs.
-func flow(legs []Leg, agent string) (gives, gets Holding) {
+// Flow returns an agent's side of legs: the money and tokens that it gives and gets.
+func Flow(legs []Leg, agent string) (gives, gets Holding) {
 	for _, leg := range legs {
 		if leg.Buyer == agent {
 			gives.Money += leg.Cost()
@@ -144,7 +144,7 @@ func (l *Ledger) trade(legs []Leg) (after map[string]Holding, short []string) {
 			if _, done := after[agent]; done {
 				continue
 			}
-			gives, gets := flow(legs, agent)
+			gives, gets := Flow(legs, agent)
 			has := l.holdings[agent].plus(gets)
 			if !has.covers(gives) {
 				short = append(short, agent)

@@ -69,6 +69,7 @@ func (m *Market) Apply(in Input) (events []Event, err error) {
 	m.now = in.At
 	if in.Action != nil {
 		if err = m.act(in); err == nil {
+			m.announce()
 			m.sendReviews()
 		}
 	}

@@ -96,7 +96,8 @@ func (m *Market) offer(a *agent, c *chat, legs []Leg, isCounter bool) error {
 	}
 	c.proposals++
 	c.standing = &proposal{
-		number: c.proposals, legs: slices.Clone(legs), parties: parties, agreed: []string{a.id}, shown: map[string]uint64{},
+		number: c.proposals, counter: isCounter, legs: slices.Clone(legs), parties: parties, agreed: []string{a.id},
+		shown: map[string]uint64{},
 	}
 	m.emitInChat(c, Proposed{Chat: c.id, Proposal: c.proposals, Agent: a.id, Counter: isCounter, Legs: c.standing.legs})
 	for _, id := range c.members {

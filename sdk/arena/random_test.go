@@ -54,7 +54,7 @@ func privateChat(fact Fact) int {
 	return 0
 }
 
-// Rules 1, 4, 8 and 21. Any inputs lead to the same events again, without those that were refused and however the time is divided; each Apply
+// Rules 1, 4, 8, 21, 41 and 42. Any inputs lead to the same events again, without those that were refused and however the time is divided; each Apply
 // checks that money and tokens are conserved; no outsider learns the content of a side chat; and every market ends.
 func TestRandomMarketsReplayAndEnd(t *testing.T) {
 	traded := 0
@@ -64,6 +64,8 @@ func TestRandomMarketsReplayAndEnd(t *testing.T) {
 		for _, agent := range crowd {
 			accepted = append(accepted, Input{At: opens, Agent: agent, Action: Join{Name: agent}})
 		}
+		// What spectators see follows from the public events.
+		followed := p.m.View()
 		apply := func(agent string, action Action) {
 			in := Input{At: p.now, Agent: agent, Seen: p.m.Shown(agent), Action: action}
 			members := map[int][]string{}
@@ -77,6 +79,15 @@ func TestRandomMarketsReplayAndEnd(t *testing.T) {
 				require.IsType(t, &Refusal{}, err)
 			}
 			p.events = append(p.events, events...)
+			for _, event := range events {
+				if len(event.To) == 0 {
+					followed.Observe(event.At, event.Fact)
+				}
+			}
+			view := p.m.View()
+			require.Equal(t, view.Agents, followed.Agents)
+			require.ElementsMatch(t, view.Chats, followed.Chats)
+			require.Equal(t, []any{view.Phase, view.Price, view.Trades}, []any{followed.Phase, followed.Price, followed.Trades})
 			for _, event := range events {
 				if chat := privateChat(event.Fact); chat > 0 {
 					require.NotEmpty(t, event.To)

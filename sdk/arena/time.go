@@ -22,6 +22,7 @@ func (m *Market) advance(to time.Time) {
 		}
 		m.now = first.at
 		first.fire()
+		m.announce()
 		m.sendReviews()
 	}
 }

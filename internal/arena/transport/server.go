@@ -36,14 +36,6 @@ const (
 	silent    = 40 * time.Second
 )
 
-// Codes of a closing WebSocket, beside those of RFC 6455.
-const (
-	// CloseReplaced: the agent has connected again. The client must not.
-	CloseReplaced = 4001
-	// CloseSlow: the client was too far behind. It can connect again.
-	CloseSlow = 4002
-)
-
 // DefaultConnections is the largest number of connections of a process.
 const DefaultConnections = 4096
 
@@ -120,9 +112,9 @@ func (c *connection) close(err error) {
 	case errors.As(err, &refusal):
 		code, text = websocket.ClosePolicyViolation, refusal.Error()
 	case errors.Is(err, service.ErrReplaced):
-		code, text = CloseReplaced, err.Error()
+		code, text = arena.CloseReplaced, err.Error()
 	case errors.Is(err, service.ErrSlow):
-		code, text = CloseSlow, err.Error()
+		code, text = arena.CloseSlow, err.Error()
 	case errors.Is(err, service.ErrStopped), errors.Is(err, context.Canceled):
 		code, text = websocket.CloseServiceRestart, service.ErrStopped.Error()
 	}

@@ -146,7 +146,7 @@ func TestAgentHasOneConnection(t *testing.T) {
 	await(t, second, each[arena.Joined])
 	for {
 		if _, err := first.Next(t.Context()); err != nil {
-			require.True(t, websocket.IsCloseError(err, transport.CloseReplaced), "%v", err)
+			require.ErrorIs(t, err, client.ErrReplaced)
 			break
 		}
 	}
