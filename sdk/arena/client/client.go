@@ -29,6 +29,9 @@ import (
 // it does if the standing's Next has passed its sequence number.
 var ErrUnknown = errors.New("arena: not known whether the action counts")
 
+// ErrReplaced: a new connection of the agent has ended this one. Only one of them may continue.
+var ErrReplaced = errors.New("arena: another connection of the agent has taken over")
+
 const (
 	// queued is the number of events that wait for Next. The server ends a connection that is further behind.
 	queued = 1024
@@ -230,7 +233,10 @@ func (c *Client) read() {
 	c.socket.SetPingHandler(func(text string) error { return errors.Join(alive(), pong(text)) })
 	for c.err = alive(); c.err == nil; {
 		var frame arena.ServerFrame
-		if frame, c.err = c.frame(); c.err != nil {
+		if frame, c.err = c.frame(); websocket.IsCloseError(c.err, arena.CloseReplaced) {
+			c.err = ErrReplaced
+		}
+		if c.err != nil {
 			return
 		}
 		switch {
