@@ -67,7 +67,7 @@ func Challenge(market, challenge string) []byte {
 // SignEnter returns the frame of an agent that enters.
 func SignEnter(key ed25519.PrivateKey, market, challenge string, after uint64) *Enter {
 	return &Enter{
-		Agent: Address(key.Public().(ed25519.PublicKey)), After: after,
+		Agent: AddressOf(key), After: after,
 		Signature: encoding.EncodeToString(ed25519.Sign(key, Challenge(market, challenge))),
 	}
 }

@@ -76,6 +76,9 @@ type Envelope struct {
 // Address returns the id of a key: its Solana address.
 func Address(key ed25519.PublicKey) string { return base58.Encode(key) }
 
+// AddressOf returns the id of the agent with a key.
+func AddressOf(key ed25519.PrivateKey) string { return Address(key.Public().(ed25519.PublicKey)) }
+
 // KeyOf returns the key of an id. It returns a [*Refusal] with [CodeSignature] if the id is no Solana address.
 func KeyOf(id string) (ed25519.PublicKey, error) {
 	key, err := base58.Decode(id)
@@ -116,7 +119,7 @@ func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
 		return nil, fmt.Errorf("arena: action: %w", err)
 	}
 	unsigned := Envelope{
-		Protocol: Protocol, Market: draft.Market, Agent: Address(key.Public().(ed25519.PublicKey)),
+		Protocol: Protocol, Market: draft.Market, Agent: AddressOf(key),
 		Sequence: draft.Sequence, Seen: draft.Seen, Expires: draft.Expires.UTC().Format(time.RFC3339),
 		Kind: draft.Action.Kind(), Action: action,
 	}

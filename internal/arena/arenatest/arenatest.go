@@ -21,7 +21,7 @@ func Key(seed byte) ed25519.PrivateKey {
 }
 
 // ID returns the id of the agent with the key of a seed.
-func ID(seed byte) string { return arena.Address(Key(seed).Public().(ed25519.PublicKey)) }
+func ID(seed byte) string { return arena.AddressOf(Key(seed)) }
 
 // Config returns a market that is open for an hour. Each agent gets 100.00.
 func Config(market string, opens time.Time) arena.Config {

@@ -1,0 +1,242 @@
+package player
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/haggle-protocol/haggle/sdk/arena"
+	"github.com/haggle-protocol/haggle/sdk/arena/trader"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+)
+
+// Options of a player. Estimate and Risk are required.
+type Options struct {
+	// Estimate is the owner's probability of YES, in ticks of 0.01.
+	Estimate arena.Price
+	// Risk is the most money that the player may pay and not get back, whatever happens: its other money is kept.
+	Risk arena.Money
+	// Seed selects the player's random choices: whom it invites.
+	Seed uint64
+	// Choose returns the move at a turn from the strategy's assessment, such as a language model's: see package
+	// [github.com/haggle-protocol/haggle/sdk/llm/trading]. If nil, the strategy's move is made.
+	Choose func(context.Context, trader.Turn, bargain.Assessment) (bargain.Action, error)
+	// Say returns the text for an occasion, from the player's own phrase. If nil, the phrase is said.
+	Say func(ctx context.Context, occasion Occasion, desk trader.Desk, phrase string) (string, error)
+}
+
+// Occasion is where a text is said.
+type Occasion string
+
+// The occasions.
+const (
+	OccasionInterest Occasion = "interest"
+	OccasionFloor    Occasion = "floor"
+	OccasionChat     Occasion = "side chat"
+)
+
+// Player makes the decisions of a trader.
+type Player struct {
+	personality Personality
+	options     Options
+	strategy    bargain.Strategy
+
+	lock   sync.Mutex
+	random *rand.Rand
+	// met counts the chats with each agent.
+	met map[string]int
+}
+
+// New returns a player.
+func New(personality Personality, options Options) (*Player, error) {
+	at := slices.IndexFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == personality.Strategy })
+	switch {
+	case at < 0:
+		return nil, fmt.Errorf("player: no strategy %q", personality.Strategy)
+	case options.Estimate < arena.MinPrice || options.Estimate > arena.MaxPrice:
+		return nil, fmt.Errorf("player: Estimate must be %s to %s", arena.MinPrice, arena.MaxPrice)
+	case options.Risk == 0:
+		return nil, errors.New("player: Risk not set")
+	case personality.Size == 0 || personality.Chats == 0:
+		return nil, errors.New("player: Size and Chats must be positive")
+	}
+	return &Player{
+		personality: personality, options: options, strategy: strategy.List()[at].Strategy,
+		random: rand.New(rand.NewPCG(options.Seed, 0)), met: map[string]int{},
+	}, nil
+}
+
+// deals is the number of deals that a player's position limit has room for.
+const deals = 5
+
+// Trader completes the configuration of a trader with the player's decisions and limits. The grant is the market's:
+// see [arena.Config].
+func (p *Player) Trader(config trader.Config, grant arena.Money) trader.Config {
+	// The estimate moves with the price. The limits are those of the most extreme one.
+	most := arena.Quantity(deals) * p.personality.Size
+	low, high := p.bounds()
+	config.Limits = trader.Limits{
+		Yes:  trader.TokenLimits{Buy: high, Sell: low, Most: most},
+		No:   trader.TokenLimits{Buy: arena.MinPrice + arena.MaxPrice - low, Sell: arena.MinPrice + arena.MaxPrice - high, Most: most},
+		Keep: grant - min(grant, p.options.Risk), Split: true,
+	}
+	config.Interest, config.Speak, config.Invite = p.interest, p.speak, p.invite
+	config.Admit, config.Negotiate, config.Settle = p.admit, p.negotiate, p.settle
+	return config
+}
+
+// bounds returns the lowest and the highest value of YES that the player can believe in.
+func (p *Player) bounds() (low, high arena.Price) {
+	first, second := p.value(arena.MinPrice), p.value(arena.MaxPrice)
+	return min(first, second), max(first, second)
+}
+
+// value returns what YES is worth to the player at a price of the market.
+func (p *Player) value(price arena.Price) arena.Price {
+	base := int(p.options.Estimate) + p.personality.Lean
+	base += (int(price) - base) * p.personality.Follow / 100
+	return arena.Price(min(max(base, int(arena.MinPrice)), int(arena.MaxPrice)))
+}
+
+// limit returns the worst price at which the player trades a token; false if there is none.
+func (p *Player) limit(side arena.Side, token arena.Token, price arena.Price) (arena.Price, bool) {
+	value := p.value(price)
+	if token == arena.No {
+		value = arena.MinPrice + arena.MaxPrice - value
+	}
+	if side == arena.Buy {
+		return value - min(value, p.personality.Edge), value > p.personality.Edge
+	}
+	return value + p.personality.Edge, value+p.personality.Edge <= arena.MaxPrice
+}
+
+// side returns what the player would rather do with YES.
+func (p *Player) side(desk *trader.Desk) arena.Side {
+	if p.personality.Both && desk.View.Trades%2 == 1 || !p.personality.Both && p.value(desk.View.Price) < desk.View.Price {
+		return arena.Sell
+	}
+	return arena.Buy
+}
+
+// ask is how far from its limit a player opens, in ticks.
+const ask = 20
+
+// opening returns the player's first price.
+func opening(side arena.Side, limit arena.Price) arena.Price {
+	if side == arena.Buy {
+		return max(limit-min(limit, ask), arena.MinPrice)
+	}
+	return min(limit+ask, arena.MaxPrice)
+}
+
+// want returns the trade that the player looks for; nil if its limits permit none.
+func (p *Player) want(desk *trader.Desk) *arena.Want {
+	side := p.side(desk)
+	limit, possible := p.limit(side, arena.Yes, desk.View.Price)
+	if !possible {
+		return nil
+	}
+	price := opening(side, limit)
+	quantity := min(p.personality.Size, desk.Room(side, arena.Yes, price))
+	if quantity == 0 {
+		return nil
+	}
+	return &arena.Want{Side: side, Token: arena.Yes, Price: price, Quantity: quantity}
+}
+
+// say returns a text for an occasion.
+func (p *Player) say(ctx context.Context, occasion Occasion, desk trader.Desk, phrase string) string {
+	if p.options.Say == nil {
+		return phrase
+	}
+	text, err := p.options.Say(ctx, occasion, desk, phrase)
+	if err != nil || text == "" || len(text) > arena.MaxText {
+		return phrase
+	}
+	return text
+}
+
+func (p *Player) interest(ctx context.Context, desk trader.Desk) (arena.Interest, error) {
+	want := p.want(&desk)
+	if want == nil {
+		return arena.Interest{}, nil
+	}
+	text := p.say(ctx, OccasionInterest, desk, p.personality.phrases.interest)
+	return arena.Interest{Interested: true, Want: want, Message: text}, nil
+}
+
+func (p *Player) speak(ctx context.Context, desk trader.Desk) (arena.Say, error) {
+	want := p.want(&desk)
+	if want == nil || p.chance(2) {
+		phrase := fmt.Sprintf(p.personality.phrases.comment, desk.View.Price)
+		return arena.Say{Text: p.say(ctx, OccasionFloor, desk, phrase)}, nil
+	}
+	phrase := fmt.Sprintf(p.personality.phrases.want, fmt.Sprintf("%d %s", want.Quantity, want.Token))
+	return arena.Say{Text: p.say(ctx, OccasionFloor, desk, phrase), Want: want}, nil
+}
+
+// chance returns true once in n calls, on average.
+func (p *Player) chance(n int) bool {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.random.IntN(n) == 0
+}
+
+// invite invites the agent that it has met least, of those whose interest is on the other side.
+func (p *Player) invite(_ context.Context, desk trader.Desk) (arena.Invite, error) {
+	want := p.want(&desk)
+	if want == nil || len(desk.Chats)+len(desk.Pending) >= p.personality.Chats {
+		return arena.Invite{}, nil
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	var others []arena.AgentView
+	for _, other := range desk.View.Agents {
+		of := other.Interest.Want
+		busy := other.Availability == arena.AvailabilityLeft || other.Availability == arena.AvailabilityUnresponsive
+		if other.ID == desk.Self || busy || of == nil || of.Token != want.Token || of.Side == want.Side || talks(&desk, other.ID) {
+			continue
+		}
+		others = append(others, other)
+	}
+	if len(others) == 0 {
+		return arena.Invite{}, nil
+	}
+	p.random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	chosen := slices.MinFunc(others, func(a, b arena.AgentView) int { return cmp.Compare(p.met[a.ID], p.met[b.ID]) })
+	p.met[chosen.ID]++
+	return arena.Invite{Agents: []string{chosen.ID}}, nil
+}
+
+// talks reports whether the player is in a chat with an agent.
+func talks(desk *trader.Desk, other string) bool {
+	return slices.ContainsFunc(desk.Chats, func(c trader.Chat) bool { return slices.Contains(c.Members, other) })
+}
+
+func (p *Player) admit(_ context.Context, invitation trader.Invitation) (bool, error) {
+	return invitation.Mode == arena.ModeTalk && len(invitation.Chats) < p.personality.Chats, nil
+}
+
+// settle cancels an agreement if the price has moved against it too far, and finalizes the others.
+func (p *Player) settle(_ context.Context, desk trader.Desk, agreement arena.Agreement) (trader.Verdict, error) {
+	for _, leg := range agreement.Legs {
+		price := desk.View.Price
+		if leg.Token == arena.No {
+			price = arena.MinPrice + arena.MaxPrice - price
+		}
+		worse := int(leg.Price) - int(price)
+		if leg.Seller == desk.Self {
+			worse = -worse
+		}
+		own := leg.Buyer == desk.Self || leg.Seller == desk.Self
+		if own && p.personality.Flees > 0 && worse >= int(p.personality.Flees) {
+			return trader.Cancel, nil
+		}
+	}
+	return trader.Finalize, nil
+}

@@ -1,0 +1,245 @@
+package trader
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+// Desk is a market as the trader sees it. Decisions get copies.
+type Desk struct {
+	// Self is the trader's id.
+	Self   string
+	Limits Limits
+	// At is the time of the latest event.
+	At time.Time
+	// View is public, with the side chats of all agents.
+	View arena.View
+	// Said are the latest messages on the floor, the oldest first.
+	Said []arena.Said
+	// Holding is what the trader owns, and Pending are its tentative agreements.
+	Holding arena.Holding
+	Pending []arena.Agreement
+	// Chats are the trader's side chats, those included that have not begun.
+	Chats []Chat
+	// promised are the legs of chats that have ended with an agreement, until the agreement comes.
+	promised map[int][]arena.Leg
+}
+
+// Chat is a side chat of the trader.
+type Chat struct {
+	Number  int
+	Mode    arena.Mode
+	Members []string
+	// Invited is the number of agents that have not replied.
+	Invited int
+	Begun   bool
+	// Offers are the proposals since the trader came or connected, the oldest first, and Stands reports whether the latest
+	// one can be agreed to. Agreed reports whether the trader has agreed to it.
+	Offers         []arena.Proposed
+	Stands, Agreed bool
+	// Texts are the latest messages, the oldest first.
+	Texts []arena.ChatSaid
+}
+
+// kept is the number of messages of the floor, and of a chat, that a desk has.
+const kept = 20
+
+// Standing returns the standing proposal. The zero value has no legs.
+func (c *Chat) Standing() arena.Proposed {
+	if !c.Stands {
+		return arena.Proposed{}
+	}
+	return c.Offers[len(c.Offers)-1]
+}
+
+// desk is a Desk that follows events.
+type desk struct {
+	Desk
+	// review is the number of the latest review.
+	review int
+	// executed are agreements whose holdings have not come yet.
+	executed []int
+	// ahead is the time of an own action that changed the holding before its event came.
+	ahead time.Time
+}
+
+// newDesk returns the desk of a standing. The texts before it are not part of it.
+func newDesk(self string, limits Limits, s arena.Standing) *desk {
+	d := &desk{Desk: Desk{Self: self, Limits: limits, View: s.View.Copy(), promised: map[int][]arena.Leg{}}}
+	if s.Review != nil {
+		d.Holding, d.review = s.Review.Holding, s.Review.Number
+		for _, pending := range s.Review.Pending {
+			d.Pending = append(d.Pending, pending.Agreement)
+		}
+	}
+	for _, own := range s.Chats {
+		c := Chat{
+			Number: own.Chat, Mode: own.Mode, Members: own.Members, Invited: len(own.Invited), Begun: !own.Began.IsZero(),
+		}
+		if own.Proposal != nil {
+			c.Offers, c.Stands = []arena.Proposed{*own.Proposal}, true
+			c.Agreed = slices.Contains(own.Agreed, self)
+		}
+		d.Chats = append(d.Chats, c)
+	}
+	return d
+}
+
+// copied returns a copy that a decision may read while the desk changes.
+func (d *desk) copied() Desk {
+	c := d.Desk
+	c.View, c.promised = d.View.Copy(), maps.Clone(d.promised)
+	c.Said, c.Pending, c.Chats = slices.Clone(d.Said), slices.Clone(d.Pending), slices.Clone(d.Chats)
+	for i := range c.Chats {
+		c.Chats[i] = c.Chats[i].copied()
+	}
+	return c
+}
+
+func (c Chat) copied() Chat {
+	c.Members, c.Offers, c.Texts = slices.Clone(c.Members), slices.Clone(c.Offers), slices.Clone(c.Texts)
+	return c
+}
+
+// chat returns a side chat; nil if the trader is in no such chat.
+func (d *desk) chat(number int) *Chat {
+	at := slices.IndexFunc(d.Chats, func(c Chat) bool { return c.Number == number })
+	if at < 0 {
+		return nil
+	}
+	return &d.Chats[at]
+}
+
+// observe changes the desk by an event.
+func (d *desk) observe(event arena.Shown) {
+	d.At = event.At
+	d.View.Observe(event.At, event.Fact)
+	switch f := event.Fact.(type) {
+	case arena.Joined:
+		if f.Agent == d.Self {
+			d.Holding.Money = f.Grant
+		}
+	case arena.Said:
+		d.Said = latest(append(d.Said, f))
+	case arena.Changed:
+		d.hold(event.At, f.Holding)
+	case arena.Reviewed:
+		d.review = f.Review.Number
+		d.hold(event.At, f.Review.Holding)
+	case arena.Tentative:
+		d.Pending = append(d.Pending, f.Agreement)
+		delete(d.promised, f.Agreement.Chat)
+	case arena.Voided:
+		d.drop(f.Agreement)
+	case arena.Traded:
+		if slices.ContainsFunc(d.Pending, func(a arena.Agreement) bool { return a.Number == f.Agreement }) {
+			d.executed = append(d.executed, f.Agreement)
+		}
+	default:
+		d.observeChat(f)
+	}
+}
+
+func latest[T any](texts []T) []T { return texts[max(len(texts)-kept, 0):] }
+
+// hold sets the holding, unless an own action was later. Executed agreements are part of it.
+func (d *desk) hold(at time.Time, holding arena.Holding) {
+	if at.Before(d.ahead) {
+		return
+	}
+	d.Holding = holding
+	for _, number := range d.executed {
+		d.drop(number)
+	}
+	d.executed = nil
+}
+
+func (d *desk) drop(agreement int) {
+	d.Pending = slices.DeleteFunc(d.Pending, func(a arena.Agreement) bool { return a.Number == agreement })
+}
+
+// observeChat changes the side chats.
+func (d *desk) observeChat(fact arena.Fact) {
+	switch f := fact.(type) {
+	case arena.Invited:
+		if f.By == d.Self {
+			d.Chats = append(d.Chats, Chat{
+				Number: f.Chat, Mode: f.Mode, Members: []string{d.Self}, Invited: len(f.Agents),
+			})
+		}
+	case arena.InvitationEnded:
+		if c := d.chat(f.Chat); c != nil {
+			c.Invited--
+		}
+	case arena.ChatBegan:
+		if slices.Contains(f.Agents, d.Self) {
+			d.enter(f.Chat)
+		}
+	case arena.ChatJoined:
+		switch c := d.chat(f.Chat); {
+		case c != nil:
+			c.Members, c.Invited = append(c.Members, f.Agent), c.Invited-1
+		case f.Agent == d.Self:
+			d.enter(f.Chat)
+		}
+	case arena.ChatLeft:
+		d.leave(f.Chat, f.Agent)
+	case arena.ChatEnded:
+		if c := d.chat(f.Chat); c != nil && f.Cause == arena.CauseAgreed && c.Agreed {
+			d.promised[f.Chat] = c.Standing().Legs
+		}
+		d.Chats = slices.DeleteFunc(d.Chats, func(c Chat) bool { return c.Number == f.Chat })
+	case arena.ChatSaid:
+		if c := d.chat(f.Chat); c != nil {
+			c.Texts = latest(append(c.Texts, f))
+		}
+	case arena.Proposed:
+		if c := d.chat(f.Chat); c != nil {
+			if n := len(c.Offers); n > 0 && c.Offers[n-1].Proposal == 0 {
+				c.Offers = c.Offers[:n-1] // it is the trader's own, before its event
+			}
+			c.Offers, c.Stands, c.Agreed = append(c.Offers, f), true, f.Agent == d.Self
+		}
+	case arena.AgreedTo:
+		if c := d.chat(f.Chat); c != nil && f.Agent == d.Self {
+			c.Agreed = true
+		}
+	case arena.Rejected:
+		if c := d.chat(f.Chat); c != nil {
+			c.Stands, c.Agreed = false, false
+		}
+	}
+}
+
+// enter adds a chat in which the trader now is, or changes one that it began. The view has its members.
+func (d *desk) enter(number int) {
+	at := slices.IndexFunc(d.View.Chats, func(c arena.ChatView) bool { return c.Chat == number })
+	public := d.View.Chats[at]
+	c := d.chat(number)
+	if c == nil {
+		d.Chats = append(d.Chats, Chat{Number: number, Mode: public.Mode})
+		c = &d.Chats[len(d.Chats)-1]
+	}
+	c.Members, c.Begun = slices.Clone(public.Members), true
+}
+
+// leave removes a member. A proposal to which it was a party is gone.
+func (d *desk) leave(number int, agent string) {
+	c := d.chat(number)
+	if c == nil {
+		return
+	}
+	if agent == d.Self {
+		d.Chats = slices.DeleteFunc(d.Chats, func(c Chat) bool { return c.Number == number })
+		return
+	}
+	c.Members = slices.DeleteFunc(c.Members, func(id string) bool { return id == agent })
+	for _, leg := range c.Standing().Legs {
+		if leg.Seller == agent || leg.Buyer == agent {
+			c.Stands, c.Agreed = false, false
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package trader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/haggle-protocol/haggle/sdk/arena"
+	"github.com/haggle-protocol/haggle/sdk/arena/client"
+)
+
+// ErrLeft: the agent has left the market before. It cannot return.
+var ErrLeft = errors.New("trader: the agent has left the market")
+
+// leaveWithin limits the time for leaving at the end.
+const leaveWithin = 5 * time.Second
+
+// longestPause is the longest time between two attempts to connect.
+const longestPause = 30 * time.Second
+
+// Trader runs an agent in a market.
+type Trader struct{ config Config }
+
+// New returns a trader. It connects to nothing: see [Trader.Run].
+func New(config Config) (*Trader, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Trader{config: config}, nil
+}
+
+// Run trades until the market is resolved; then it returns nil. If the context ends, it leaves the market, cancels its
+// tentative agreements, and returns the context's cause. It returns [client.ErrReplaced] if the agent has connected
+// elsewhere, [ErrLeft], or a [*arena.Refusal] if the arena does not let the agent join. After other failures it connects
+// again.
+func (t *Trader) Run(ctx context.Context) error {
+	pause := backoff.NewExponentialBackOff()
+	pause.MaxInterval = longestPause
+	for {
+		began := time.Now()
+		err := t.session(ctx)
+		refusal := new(arena.Refusal)
+		switch {
+		case err == nil, errors.Is(err, client.ErrReplaced), errors.Is(err, ErrLeft):
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.As(err, &refusal):
+			return err
+		}
+		if time.Since(began) > longestPause {
+			pause.Reset()
+		}
+		wait := pause.NextBackOff()
+		t.config.Logger.WarnContext(ctx, "arena: connection ended", "error", err, "next attempt in", wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// session is one connection. Its goroutine alone uses the desk.
+type session struct {
+	*Trader
+	client *client.Client
+	desk   *desk
+	// latest is the number of the latest event of the desk.
+	latest uint64
+	// done gets functions that carry decisions out.
+	done chan func(context.Context) error
+	// deciding are the decisions that run, by what they decide about.
+	deciding map[topic]context.CancelFunc
+	// verdicts are those about tentative agreements.
+	verdicts map[int]Verdict
+}
+
+// topic is what a decision is about.
+type topic struct {
+	kind   string
+	number int
+}
+
+// session connects, and trades until the connection or the market ends.
+func (t *Trader) session(ctx context.Context) error {
+	c, err := client.Dial(ctx, client.Config{URL: t.config.URL, Key: t.config.Key, Operator: t.config.Operator})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	deciding, cancel := context.WithCancel(ctx)
+	defer cancel()
+	standing := c.Standing()
+	s := &session{
+		Trader: t, client: c, desk: newDesk(t.self(), t.config.Limits, standing), latest: standing.Shown,
+		done: make(chan func(context.Context) error), deciding: map[topic]context.CancelFunc{},
+		verdicts: map[int]Verdict{},
+	}
+	if err := s.enter(ctx, standing); err != nil {
+		return err
+	}
+	return s.run(ctx, deciding)
+}
+
+func (t *Trader) self() string { return arena.AddressOf(t.config.Key) }
+
+// enter joins, or returns to the floor.
+func (s *session) enter(ctx context.Context, standing arena.Standing) error {
+	if standing.Review == nil {
+		return s.do(ctx, arena.Join{Name: s.config.Name})
+	}
+	own, _ := standing.View.Agent(s.desk.Self)
+	switch own.Availability {
+	case arena.AvailabilityLeft:
+		return ErrLeft
+	case arena.AvailabilityUnresponsive:
+		return s.do(ctx, arena.Connect{})
+	}
+	return nil
+}
+
+// run follows the events until the end.
+func (s *session) run(ctx, deciding context.Context) error {
+	events, failed, more := make(chan arena.Shown), make(chan error, 1), make(chan struct{})
+	// The end of ctx is not the end of the connection: the trader leaves first.
+	connected, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	go func() {
+		for {
+			event, err := s.client.Next(connected)
+			if err != nil {
+				failed <- err
+				return
+			}
+			select {
+			case events <- event:
+			case <-connected.Done():
+				return
+			}
+			// The next event counts as seen only after this one has been observed.
+			select {
+			case <-more:
+			case <-connected.Done():
+				return
+			}
+		}
+	}()
+	look := time.NewTicker(s.config.Every)
+	defer look.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), s.end(ctx))
+		case err = <-failed:
+		case event := <-events:
+			err = s.observe(deciding, event)
+			select {
+			case more <- struct{}{}:
+			case err2 := <-failed:
+				err = errors.Join(err, err2)
+			}
+		case act := <-s.done:
+			err = act(ctx)
+		case <-look.C:
+			s.invite(deciding)
+		}
+		if err != nil || s.desk.View.Phase == arena.PhaseResolved {
+			return err
+		}
+	}
+}
+
+// end cancels the tentative agreements and leaves the market, so that no other agent waits.
+func (s *session) end(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	defer cancel()
+	for _, pending := range s.desk.Pending {
+		if _, err := s.client.Do(ctx, arena.Cancel{Agreement: pending.Number}); errors.Is(err, client.ErrUnknown) {
+			return err
+		}
+	}
+	_, err := s.client.Do(ctx, arena.Leave{})
+	return err
+}
+
+// do sends an action. A refusal is logged and no error: the desk follows from the events alone.
+func (s *session) do(ctx context.Context, action arena.Action) error {
+	_, _, err := s.try(ctx, action)
+	return err
+}
+
+// try sends an action, and reports whether the arena has accepted it, and when.
+func (s *session) try(ctx context.Context, action arena.Action) (at time.Time, accepted bool, err error) {
+	receipt, err := s.client.Do(ctx, action)
+	refusal := new(arena.Refusal)
+	switch {
+	case errors.As(err, &refusal) && action.Kind() != arena.Join{}.Kind():
+		s.config.Logger.DebugContext(ctx, "arena: action refused", "action", action.Kind(), "code", refusal.Code,
+			"reason", refusal.Text)
+		return at, false, nil
+	case err != nil:
+		return at, false, fmt.Errorf("%s: %w", action.Kind(), err)
+	}
+	if s.config.Acted != nil {
+		s.config.Acted(action)
+	}
+	return receipt.At, true, nil
+}
