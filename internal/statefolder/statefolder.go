@@ -9,6 +9,8 @@ import (
 
 // The folders below the state folder.
 const (
+	// Arena has the default database and keys of an arena, and the keys of its players.
+	Arena = "arena"
 	// Gateway has the default database of the gateway.
 	Gateway = "gateway"
 	// Hire has the default database and settlement key of a home.

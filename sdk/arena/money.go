@@ -1,6 +1,10 @@
 package arena
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Money is an amount in millionths of the unit of account.
 type Money uint64
@@ -14,6 +18,23 @@ const MaxMoney Money = 1_000_000_000 * SetPrice
 // String returns the amount rounded down to hundredths, such as 87.00.
 func (m Money) String() string { return fmt.Sprintf("%d.%02d", m/SetPrice, m%SetPrice/(SetPrice/100)) }
 
+// ParseMoney reads an amount such as 87 or 87.50, with up to six decimals and at most [MaxMoney]. It returns a
+// [*Refusal] with [CodeMalformed].
+func ParseMoney(text string) (Money, error) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	units, err := strconv.ParseUint(whole, 10, 32)
+	const decimals = 6
+	var parts uint64
+	if err == nil && len(fraction) <= decimals && strings.TrimRight(text, ".") == text {
+		parts, err = strconv.ParseUint((fraction + "000000")[:decimals], 10, 32)
+	}
+	money := Money(units)*SetPrice + Money(parts)
+	if err != nil || len(fraction) > decimals || strings.HasSuffix(text, ".") || money > MaxMoney {
+		return 0, refuse(CodeMalformed, "amount: must be 0 to %s, with at most %d decimals", MaxMoney, decimals)
+	}
+	return money, nil
+}
+
 // Price is the price of a token in ticks of 0.01: from [MinPrice] to [MaxPrice].
 type Price uint8
 
@@ -25,6 +46,16 @@ const (
 )
 
 func (p Price) String() string { return fmt.Sprintf("0.%02d", uint8(p)) }
+
+// ParsePrice reads a price such as 0.62. It returns a [*Refusal] with [CodeMalformed].
+func ParsePrice(text string) (Price, error) {
+	const tick = SetPrice / 100
+	money, err := ParseMoney(text)
+	if price := money / tick; err == nil && money%tick == 0 && price >= Money(MinPrice) && price <= Money(MaxPrice) {
+		return Price(price), nil
+	}
+	return 0, refuse(CodeMalformed, "price: must be %s to %s in ticks of 0.01", MinPrice, MaxPrice)
+}
 
 // isValid reports whether the price is between the lowest and the highest one.
 func (p Price) isValid() bool { return p >= MinPrice && p <= MaxPrice }

@@ -64,8 +64,8 @@ func ReceiptFor(operator ed25519.PrivateKey, e Entry) (Receipt, error) {
 	return r, nil
 }
 
-// Verify checks that the receipt is the operator's for a message. It returns a [*Refusal] with [CodeSignature].
-func (r Receipt) Verify(operator string, m *Message) error {
+// VerifySignature checks that the receipt is the operator's. It returns a [*Refusal] with [CodeSignature].
+func (r Receipt) VerifySignature(operator string) error {
 	key, err := KeyOf(operator)
 	if err != nil {
 		return err
@@ -79,6 +79,14 @@ func (r Receipt) Verify(operator string, m *Message) error {
 	signed, err := strictjson.Canonical(unsigned)
 	if err != nil || !ed25519.Verify(key, signed, signature) {
 		return refuse(CodeSignature, "receipt: not signed by the operator")
+	}
+	return nil
+}
+
+// Verify checks that the receipt is the operator's for a message. It returns a [*Refusal] with [CodeSignature].
+func (r Receipt) Verify(operator string, m *Message) error {
+	if err := r.VerifySignature(operator); err != nil {
+		return err
 	}
 	salt, err := ParseSalt(r.Salt)
 	if err != nil {

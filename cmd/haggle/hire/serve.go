@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
+	"github.com/haggle-protocol/haggle/internal/cli/listener"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/hire/service"
@@ -159,12 +159,12 @@ func (o *serveOptions) files() (files, error) {
 
 // serve runs the home, and the worker if there is one. try, which can be nil, returns a command that hires it.
 func (o *serveOptions) serve(ctx context.Context, try func(origin string) string) (err error) {
-	listener, err := listen(ctx, o.listen)
+	listening, err := listener.Open(ctx, "listen", o.listen)
 	if err != nil {
 		return err
 	}
-	defer listener.Close() // after Serve it is closed already
-	origin := cmp.Or(o.origin, "http://"+listener.Addr().String())
+	defer listening.Close() // after Serve it is closed already
+	origin := cmp.Or(o.origin, "http://"+listening.Addr().String())
 	if err := hire.CheckOrigin(origin); err != nil {
 		return exitcode.Usagef("--origin: %w", err)
 	}
@@ -222,7 +222,7 @@ func (o *serveOptions) serve(ctx context.Context, try func(origin string) string
 	if err := o.Print(view, view.lines()...); err != nil {
 		return err
 	}
-	return o.run(ctx, k, origin, home, server, listener)
+	return o.run(ctx, k, origin, home, server, listening)
 }
 
 // settlement returns how the home signs contracts.
@@ -264,12 +264,12 @@ func taskSecret(key ed25519.PrivateKey) []byte {
 
 // run serves until the context ends. Then it ends the streams, and answers the requests that have begun.
 func (o *serveOptions) run(
-	ctx context.Context, k keys, origin string, home *service.Service, server *http.Server, listener net.Listener,
+	ctx context.Context, k keys, origin string, home *service.Service, server *http.Server, listening net.Listener,
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return home.Run(ctx) })
 	group.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil
@@ -293,18 +293,4 @@ func (o *serveOptions) run(
 		})
 	}
 	return group.Wait()
-}
-
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	opened, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &exitcode.Error{
-			Kind: exitcode.Usage, Err: fmt.Errorf("--listen: %s is already in use", address),
-			Hint: "stop the other server, or set another address; port 0 is any free one",
-		}
-	case err != nil:
-		return nil, exitcode.Usagef("--listen: %s", err)
-	}
-	return opened, nil
 }

@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"os"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
+	"github.com/haggle-protocol/haggle/internal/cli/listener"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/rest"
@@ -242,27 +242,13 @@ func (v readyView) lines() []string {
 type listeners struct{ negotiation, licensing net.Listener }
 
 func (c *serveCommand) open(ctx context.Context) (l listeners, err error) {
-	if l.negotiation, err = listen(ctx, listenFlag, c.listen); err != nil {
+	if l.negotiation, err = listener.Open(ctx, listenFlag, c.listen); err != nil {
 		return l, err
 	}
-	if l.licensing, err = listen(ctx, licensingListenFlag, c.licensing); err != nil {
+	if l.licensing, err = listener.Open(ctx, licensingListenFlag, c.licensing); err != nil {
 		return l, errors.Join(err, l.negotiation.Close())
 	}
 	return l, nil
-}
-
-func listen(ctx context.Context, flag, address string) (net.Listener, error) {
-	opened, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &exitcode.Error{
-			Kind: exitcode.Usage, Err: fmt.Errorf("--%s: %s is already in use", flag, address),
-			Hint: "stop the other server, or set another address; port 0 is any free one",
-		}
-	case err != nil:
-		return nil, exitcode.Usagef("--%s: %s", flag, err)
-	}
-	return opened, nil
 }
 
 // close closes the sockets. After run they are closed already.

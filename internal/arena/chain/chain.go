@@ -67,6 +67,19 @@ func (l Line) Public(resolved bool) Line {
 	return l
 }
 
+// Leaf returns the salted hash of the line's message, and its time; an empty leaf for the first line.
+func (l Line) Leaf() (text string, at time.Time, err error) {
+	var entry audit.Entry
+	var d leaf
+	if err := json.Unmarshal([]byte(l.Text), &entry); err != nil {
+		return "", at, err
+	}
+	if entry.Kind == KindMessage {
+		err = json.Unmarshal(entry.Data, &d)
+	}
+	return d.Leaf, entry.Time.UTC(), err
+}
+
 // Begin returns the first line of a market's log.
 func Begin(config arena.Config, now time.Time) (Line, error) {
 	data, err := json.Marshal(description{Config: config, SeedHash: config.SeedHash()})

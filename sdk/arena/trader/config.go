@@ -47,8 +47,8 @@ type Config struct {
 
 	// Observe, if not nil, gets each event of the agent, in their order. It must not block.
 	Observe func(arena.Shown)
-	// Acted, if not nil, gets each action after the arena has accepted it.
-	Acted func(arena.Action)
+	// Acted, if not nil, gets each action after the arena has accepted it, with the receipt.
+	Acted func(arena.Action, arena.Receipt)
 	// Reserve is kept for sending before the end of a turn: [DefaultReserve] if zero, and at most half of the time.
 	Reserve time.Duration
 	// Every is the time between two calls of Invite: [DefaultEvery] if zero.

@@ -208,7 +208,7 @@ func (s *session) try(ctx context.Context, action arena.Action) (at time.Time, a
 		return at, false, fmt.Errorf("%s: %w", action.Kind(), err)
 	}
 	if s.config.Acted != nil {
-		s.config.Acted(action)
+		s.config.Acted(action, receipt)
 	}
 	return receipt.At, true, nil
 }

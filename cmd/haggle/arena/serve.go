@@ -1,0 +1,173 @@
+package arena
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/haggle-protocol/haggle/internal/arena/service"
+	"github.com/haggle-protocol/haggle/internal/arena/store"
+	"github.com/haggle-protocol/haggle/internal/arena/transport"
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/listener"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+const serveHelp = `Runs the markets of a database until Ctrl-C. Agents and spectators connect by WebSocket, at
+ws://ADDRESS/arena/MARKET. haggle arena open adds a market.
+
+Several servers can use one PostgreSQL database: each market is run by one of them, and by another one within
+seconds after it ends.
+
+Others must reach the server over wss: put a proxy that ends TLS before it. On one machine ws://127.0.0.1
+works.
+
+--demo adds a market of an hour, and lets eight players trade in it.`
+
+const (
+	defaultListen   = "127.0.0.1:3020"
+	shutdownTimeout = 10 * time.Second
+)
+
+// serveOptions are the flags of haggle arena serve.
+type serveOptions struct {
+	*session.Session
+	marketFlags
+	listen string
+	demo   bool
+}
+
+// serverView is what a started server prints.
+type serverView struct {
+	Address  string `json:"address"`
+	Operator string `json:"operator"`
+	Database string `json:"database"`
+	// Watch and Join are commands for the market of --demo.
+	Watch string `json:"watch,omitempty"`
+	Join  string `json:"join,omitempty"`
+}
+
+func (v serverView) lines() []string {
+	lines := []string{"arena     " + v.Address, "operator  " + v.Operator, "database  " + v.Database}
+	if v.Join != "" {
+		lines = append(lines, "", "In another terminal:", "", "  "+v.Watch, "  "+v.Join)
+	}
+	return lines
+}
+
+func serveCommand(s *session.Session) *cobra.Command {
+	o := &serveOptions{Session: s}
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run an arena", Long: serveHelp,
+		Example: "  haggle arena serve --demo\n  haggle arena serve --db postgres://haggle@db/arena --listen :3020",
+	}
+	o.register(cmd.Flags())
+	cmd.Flags().StringVar(&o.listen, "listen", defaultListen, "address of the server; port 0 is any free one")
+	cmd.Flags().BoolVar(&o.demo, "demo", false, "add a market with eight players")
+	command.Documents(cmd, serverView{}, factView{})
+	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return o.serve(ctx) })
+	return cmd
+}
+
+func (o *serveOptions) serve(ctx context.Context) (err error) {
+	listening, err := listener.Open(ctx, "listen", o.listen)
+	if err != nil {
+		return err
+	}
+	defer listening.Close() // after Serve it is closed already
+	opened, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	operator, err := key(o.key, operatorKey)
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	log := o.Logger(slog.LevelInfo)
+	markets, err := service.New(service.Config{
+		Store: opened, Key: operator, Holder: fmt.Sprintf("%s %d %s", host, os.Getpid(), uuid.NewString()), Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	view := serverView{
+		Address: "ws://" + listening.Addr().String() + "/arena", Operator: arena.AddressOf(operator), Database: opened.String(),
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	// The players leave before the markets end.
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	play := func() error { <-ctx.Done(); return nil }
+	if o.demo {
+		id, err := o.addDemo(ctx, opened, operator)
+		if err != nil {
+			return err
+		}
+		url := view.Address + "/" + id
+		view.Watch = "haggle arena watch " + url
+		view.Join = fmt.Sprintf("haggle arena join %s --operator %s --name NAME --estimate 0.60", url, view.Operator)
+		play = func() error { return o.play(ctx, url, view.Operator) }
+	}
+	mux := http.NewServeMux()
+	transport.New(transport.Config{Service: markets, Log: log}).Register(mux)
+	if err := o.Print(view, view.lines()...); err != nil {
+		return err
+	}
+	serve(ctx, group, mux, listening)
+	group.Go(func() error {
+		defer stop()
+		return play()
+	})
+	group.Go(func() error {
+		if err := markets.Run(running); running.Err() == nil {
+			return err
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// serve answers requests until the context ends.
+func serve(ctx context.Context, group *errgroup.Group, handler http.Handler, listening net.Listener) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	group.Go(func() error {
+		if err := server.Serve(listening); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		return server.Shutdown(grace)
+	})
+}
+
+// demoQuestion is what the market of --demo is about. Nothing decides it: it ends as VOID.
+const demoQuestion = "Does the next release ship on Friday?"
+
+// addDemo adds the market of --demo, and returns its id.
+func (o *serveOptions) addDemo(ctx context.Context, opened *store.Store, operator ed25519.PrivateKey) (string, error) {
+	id := "demo-" + time.Now().UTC().Format("20060102-150405")
+	demo := o.marketFlags
+	_, err := demo.add(ctx, opened, arena.AddressOf(operator), id, demoQuestion)
+	return id, exitcode.WithHint(err, "start the server a second later")
+}

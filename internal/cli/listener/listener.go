@@ -1,0 +1,27 @@
+// Package listener opens the address of a flag such as --listen.
+package listener
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+)
+
+// Open listens at the TCP address of a flag; port 0 is any free one.
+func Open(ctx context.Context, flag, address string) (net.Listener, error) {
+	opened, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, &exitcode.Error{
+			Kind: exitcode.Usage, Err: fmt.Errorf("--%s: %s is already in use", flag, address),
+			Hint: "stop the other server, or set another address; port 0 is any free one",
+		}
+	case err != nil:
+		return nil, exitcode.Usagef("--%s: %s", flag, err)
+	}
+	return opened, nil
+}
