@@ -123,7 +123,16 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 		url := view.Address + "/" + id
 		view.Watch = "haggle arena watch " + url
 		view.Join = fmt.Sprintf("haggle arena join %s --operator %s --name NAME --estimate 0.60", url, view.Operator)
-		play = func() error { return o.play(ctx, url, view.Operator) }
+		play = func() error {
+			for !markets.Runs(id) { // the server takes it first
+				select {
+				case <-time.After(10 * time.Millisecond):
+				case <-ctx.Done():
+					return nil
+				}
+			}
+			return o.play(ctx, url, view.Operator)
+		}
 	}
 	mux := http.NewServeMux()
 	transport.New(transport.Config{Service: markets, Log: log}).Register(mux)

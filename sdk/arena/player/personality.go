@@ -26,7 +26,7 @@ type Personality struct {
 	Both bool
 	// Flees makes the player cancel an agreement if the price has moved against it by as much. If zero, it never does.
 	Flees arena.Price
-	// phrases are what it says.
+	// phrases are its texts.
 	phrases phrases
 }
 

@@ -79,24 +79,27 @@ const deals = 5
 func (p *Player) Trader(config trader.Config, grant arena.Money) trader.Config {
 	// The estimate moves with the price. The limits are those of the most extreme one.
 	most := arena.Quantity(deals) * p.personality.Size
-	low, high := p.bounds()
+	limits := func(token arena.Token) trader.TokenLimits {
+		of := trader.TokenLimits{Most: most}
+		for _, price := range []arena.Price{arena.MinPrice, arena.MaxPrice} {
+			if buy, possible := p.limit(arena.Buy, token, price); possible {
+				of.Buy = max(of.Buy, buy)
+			}
+			if sell, possible := p.limit(arena.Sell, token, price); possible && (of.Sell == 0 || sell < of.Sell) {
+				of.Sell = sell
+			}
+		}
+		return of
+	}
 	config.Limits = trader.Limits{
-		Yes:  trader.TokenLimits{Buy: high, Sell: low, Most: most},
-		No:   trader.TokenLimits{Buy: arena.MinPrice + arena.MaxPrice - low, Sell: arena.MinPrice + arena.MaxPrice - high, Most: most},
-		Keep: grant - min(grant, p.options.Risk), Split: true,
+		Yes: limits(arena.Yes), No: limits(arena.No), Keep: grant - min(grant, p.options.Risk), Split: true,
 	}
 	config.Interest, config.Speak, config.Invite = p.interest, p.speak, p.invite
 	config.Admit, config.Negotiate, config.Settle = p.admit, p.negotiate, p.settle
 	return config
 }
 
-// bounds returns the lowest and the highest value of YES that the player can believe in.
-func (p *Player) bounds() (low, high arena.Price) {
-	first, second := p.value(arena.MinPrice), p.value(arena.MaxPrice)
-	return min(first, second), max(first, second)
-}
-
-// value returns what YES is worth to the player at a price of the market.
+// value returns the player's value of YES at a price of the market.
 func (p *Player) value(price arena.Price) arena.Price {
 	base := int(p.options.Estimate) + p.personality.Lean
 	base += (int(price) - base) * p.personality.Follow / 100

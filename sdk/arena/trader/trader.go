@@ -15,8 +15,8 @@ import (
 // ErrLeft: the agent has left the market before. It cannot return.
 var ErrLeft = errors.New("trader: the agent has left the market")
 
-// leaveWithin limits the time for leaving at the end.
-const leaveWithin = 5 * time.Second
+// actWithin limits the time for the arena's reply to one action.
+const actWithin = 10 * time.Second
 
 // longestPause is the longest time between two attempts to connect.
 const longestPause = 30 * time.Second
@@ -74,7 +74,7 @@ type session struct {
 	latest uint64
 	// done gets functions that carry decisions out.
 	done chan func(context.Context) error
-	// deciding are the decisions that run, by what they decide about.
+	// deciding are the running decisions by topic.
 	deciding map[topic]context.CancelFunc
 	// verdicts are those about tentative agreements.
 	verdicts map[int]Verdict
@@ -178,15 +178,12 @@ func (s *session) run(ctx, deciding context.Context) error {
 
 // end cancels the tentative agreements and leaves the market, so that no other agent waits.
 func (s *session) end(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
-	defer cancel()
 	for _, pending := range s.desk.Pending {
-		if _, err := s.client.Do(ctx, arena.Cancel{Agreement: pending.Number}); errors.Is(err, client.ErrUnknown) {
+		if err := s.do(ctx, arena.Cancel{Agreement: pending.Number}); err != nil {
 			return err
 		}
 	}
-	_, err := s.client.Do(ctx, arena.Leave{})
-	return err
+	return s.do(ctx, arena.Leave{})
 }
 
 // do sends an action. A refusal is logged and no error: the desk follows from the events alone.
@@ -197,6 +194,9 @@ func (s *session) do(ctx context.Context, action arena.Action) error {
 
 // try sends an action, and reports whether the arena has accepted it, and when.
 func (s *session) try(ctx context.Context, action arena.Action) (at time.Time, accepted bool, err error) {
+	// The end of ctx must not end the connection before the trader has left.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actWithin)
+	defer cancel()
 	receipt, err := s.client.Do(ctx, action)
 	refusal := new(arena.Refusal)
 	switch {
