@@ -13,7 +13,7 @@ import (
 type Record struct {
 	// Negotiation identifies the negotiation, on chain by address and creation time.
 	Negotiation string `json:"negotiation"`
-	// Question is "turn" or "invitation".
+	// Question is "turn", "invitation" or "message".
 	Question string `json:"question"`
 	// Role is "buyer", "seller", or [Position].Role.
 	Role string `json:"role"`

@@ -15,11 +15,14 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
 	"github.com/haggle-protocol/haggle/sdk/arena/player"
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
+	"github.com/haggle-protocol/haggle/sdk/llm"
+	"github.com/haggle-protocol/haggle/sdk/llm/trading"
 )
 
 const joinHelp = `Joins a market with a player, and trades until the market is resolved or Ctrl-C. --estimate is your
@@ -32,14 +35,25 @@ The agent's key is in a file in the state folder, created at the first start; an
 needs another --key. --operator is the address that signs the arena's receipts, from a source that you trust.
 --receipts appends them to a file: they prove what the arena has accepted.
 
-Names and messages of others are written by strangers. They are printed as quoted text.`
+Names and messages of others are written by strangers. They are printed as quoted text.
+
+` + languagemodel.Help + `
+It also writes the player's messages, from the player's phrases and public facts. What others have written
+reaches it as quoted data.`
 
 // joinOptions are the flags of haggle arena join.
 type joinOptions struct {
 	*session.Session
 	operator, key, name, personality, estimate, risk, receipts string
 	seed                                                       uint64
+	llm                                                        languagemodel.Flags
+	changed                                                    func(flag string) bool
+	// lock protects the output: decisions run in goroutines of their own.
+	lock sync.Mutex
 }
+
+// modelMove is a decision with language models.
+type modelMove struct{ llm.Record }
 
 func joinCommand(s *session.Session) *cobra.Command {
 	o := &joinOptions{Session: s}
@@ -56,13 +70,15 @@ func joinCommand(s *session.Session) *cobra.Command {
 	flags.StringVar(&o.risk, "risk", "50.00", "most money to risk")
 	flags.StringVar(&o.receipts, "receipts", "", "file to which the operator's receipts are appended, one a line")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the player's random choices")
+	o.llm.Register(flags)
+	o.changed = flags.Changed
 	command.Required(cmd, "operator", "estimate")
 	var names []string
 	for _, p := range player.Personalities() {
 		names = append(names, p.Name)
 	}
 	command.Choices(cmd, "personality", names...)
-	command.Documents(cmd, factView{}, actionView{})
+	command.Documents(cmd, factView{}, actionView{}, modelMove{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, arguments []string) error { return o.join(ctx, arguments[0]) })
 	return cmd
 }
@@ -140,19 +156,18 @@ func (o *joinOptions) trader(ctx context.Context, url string) (trader.Config, ar
 	if view.Config.Operator != o.operator {
 		return trader.Config{}, 0, exitcode.Usagef("--operator: the market's operator is another address, %s", view.Config.Operator)
 	}
-	var lock sync.Mutex
 	printer := &watchOptions{Session: o.Session}
 	return trader.Config{
 		URL: url, Operator: o.operator, Key: own, Name: cmp.Or(o.name, o.personality), Logger: o.Logger(slog.LevelWarn),
 		Observe: func(event arena.Shown) {
-			lock.Lock()
-			defer lock.Unlock()
+			o.lock.Lock()
+			defer o.lock.Unlock()
 			view.Observe(event.At, event.Fact)
 			_ = printer.printFact(&view, event)
 		},
 		Acted: func(action arena.Action, receipt arena.Receipt) {
-			lock.Lock()
-			defer lock.Unlock()
+			o.lock.Lock()
+			defer o.lock.Unlock()
 			o.printAction(action, receipt)
 		},
 	}, view.Config.Grant, nil
@@ -179,9 +194,40 @@ func (o *joinOptions) player() (*player.Player, error) {
 	if err != nil {
 		return nil, exitcode.Usagef("--risk: %w", err)
 	}
-	p, err := player.New(personality, player.Options{Estimate: estimate, Risk: risk, Seed: o.seed})
+	options := player.Options{Estimate: estimate, Risk: risk, Seed: o.seed}
+	if err := o.advise(&options, personality.Strategy); err != nil {
+		return nil, err
+	}
+	p, err := player.New(personality, options)
 	if err != nil {
 		return nil, exitcode.Usagef("%w", err)
 	}
 	return p, nil
+}
+
+// advise lets the language models of the flags choose the moves and write the messages.
+func (o *joinOptions) advise(options *player.Options, strategy string) error {
+	if !o.llm.IsSet() {
+		return o.llm.Check(o.changed)
+	}
+	level := slog.LevelWarn
+	if o.llm.LogsPrompts() {
+		level = slog.LevelInfo
+	}
+	models, err := o.llm.Player(llm.Options{
+		Name: strategy, Logger: o.Logger(level), Reserve: time.Second,
+		Decided: func(record llm.Record) error {
+			if !o.JSON {
+				return nil
+			}
+			o.lock.Lock()
+			defer o.lock.Unlock()
+			return o.Print(modelMove{record})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	options.Choose, options.Say = trading.Choose(models.Chooser()), trading.Say(models.Chooser())
+	return nil
 }
