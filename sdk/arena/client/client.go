@@ -138,7 +138,8 @@ func (c *Client) enter() error {
 	return nil
 }
 
-// Standing returns the market at the time of Dial.
+// Standing returns the market at the time of Dial. After the first [arena.Join], dial again: events before the joining
+// do not come, and the standing lacks them.
 func (c *Client) Standing() arena.Standing { return c.standing }
 
 // Next returns the next event. Its number is higher than the one before by one, unless the events in between are no

@@ -169,6 +169,10 @@ func (p *Player) interest(ctx context.Context, desk trader.Desk) (arena.Interest
 	if want == nil {
 		return arena.Interest{}, nil
 	}
+	own, _ := desk.View.Agent(desk.Self)
+	if old := own.Interest.Want; old != nil && *old == *want {
+		return own.Interest, nil
+	}
 	text := p.say(ctx, OccasionInterest, desk, p.personality.phrases.interest)
 	return arena.Interest{Interested: true, Want: want, Message: text}, nil
 }

@@ -34,7 +34,8 @@ type Config struct {
 	Negotiate func(context.Context, Turn) (Move, error)
 	// Admit reports whether to enter a side chat. If nil, invitations are declined.
 	Admit func(context.Context, Invitation) (bool, error)
-	// Interest returns the interest to state after joining. If nil, none is stated.
+	// Interest returns the trader's interest. It is called after joining, and again and again: see Every. A changed
+	// interest is stated. If nil, none is.
 	Interest func(context.Context, Desk) (arena.Interest, error)
 	// Speak returns the message at the trader's turn on the floor. An empty one passes. If nil, the trader passes.
 	Speak func(context.Context, Desk) (arena.Say, error)
@@ -51,7 +52,7 @@ type Config struct {
 	Acted func(arena.Action, arena.Receipt)
 	// Reserve is kept for sending before the end of a turn: [DefaultReserve] if zero, and at most half of the time.
 	Reserve time.Duration
-	// Every is the time between two calls of Invite: [DefaultEvery] if zero.
+	// Every is the time between two calls of Interest, and of Invite: [DefaultEvery] if zero.
 	Every time.Duration
 	// Logger receives failures of decisions and connections. If nil, [slog.Default] is used.
 	Logger *slog.Logger

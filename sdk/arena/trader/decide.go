@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,10 +22,6 @@ func (s *session) observe(ctx context.Context, event arena.Shown) error {
 		s.config.Observe(event)
 	}
 	switch f := event.Fact.(type) {
-	case arena.Joined:
-		if f.Agent == s.desk.Self {
-			s.state(ctx)
-		}
 	case arena.Left:
 		if f.Agent == s.desk.Self && f.Unresponsive {
 			return s.do(ctx, arena.Connect{})
@@ -111,16 +108,22 @@ func (s *session) failed(ctx context.Context, decision string, err error) {
 // slow is the time for decisions without a time of their own.
 const slow = time.Minute
 
+// state states the interest if it has changed.
 func (s *session) state(ctx context.Context) {
-	if s.config.Interest == nil {
+	about := topic{kind: "interest"}
+	own, joined := s.desk.View.Agent(s.desk.Self)
+	if s.config.Interest == nil || s.deciding[about] != nil || !joined || s.desk.View.Phase != arena.PhaseOpen {
 		return
 	}
 	desk := s.desk.copied()
-	decide(ctx, s, topic{kind: "interest"}, time.Now().Add(slow),
+	decide(ctx, s, about, time.Now().Add(slow),
 		func(ctx context.Context) (arena.Interest, error) { return s.config.Interest(ctx, desk) },
 		func(ctx context.Context, interest arena.Interest, err error) error {
-			if err != nil {
+			switch {
+			case err != nil:
 				s.failed(ctx, "interest", err)
+				return nil
+			case reflect.DeepEqual(interest, own.Interest):
 				return nil
 			}
 			return s.do(ctx, arena.State{Interest: interest})

@@ -21,8 +21,11 @@ const actWithin = 10 * time.Second
 // longestPause is the longest time between two attempts to connect.
 const longestPause = 30 * time.Second
 
-// Trader runs an agent in a market.
-type Trader struct{ config Config }
+// Trader runs an agent in a market. Run it once.
+type Trader struct {
+	config Config
+	joined bool
+}
 
 // New returns a trader. It connects to nothing: see [Trader.Run].
 func New(config Config) (*Trader, error) {
@@ -42,7 +45,10 @@ func (t *Trader) Run(ctx context.Context) error {
 	pause.MaxInterval = longestPause
 	for {
 		began := time.Now()
-		err := t.session(ctx)
+		err := t.join(ctx)
+		if err == nil {
+			err = t.session(ctx)
+		}
 		refusal := new(arena.Refusal)
 		switch {
 		case err == nil, errors.Is(err, client.ErrReplaced), errors.Is(err, ErrLeft):
@@ -88,7 +94,7 @@ type topic struct {
 
 // session connects, and trades until the connection or the market ends.
 func (t *Trader) session(ctx context.Context) error {
-	c, err := client.Dial(ctx, client.Config{URL: t.config.URL, Key: t.config.Key, Operator: t.config.Operator})
+	c, err := t.dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,11 +115,31 @@ func (t *Trader) session(ctx context.Context) error {
 
 func (t *Trader) self() string { return arena.AddressOf(t.config.Key) }
 
-// enter joins, or returns to the floor.
-func (s *session) enter(ctx context.Context, standing arena.Standing) error {
-	if standing.Review == nil {
-		return s.do(ctx, arena.Join{Name: s.config.Name})
+// join joins the market, if the agent has not done so. Its connection ends: an agent gets events only once it has joined,
+// so its standing would lack those between both.
+func (t *Trader) join(ctx context.Context) error {
+	if t.joined {
+		return nil
 	}
+	c, err := t.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	s := &session{Trader: t, client: c}
+	if c.Standing().Review == nil {
+		err = s.do(ctx, arena.Join{Name: t.config.Name})
+	}
+	t.joined = err == nil
+	return err
+}
+
+func (t *Trader) dial(ctx context.Context) (*client.Client, error) {
+	return client.Dial(ctx, client.Config{URL: t.config.URL, Key: t.config.Key, Operator: t.config.Operator})
+}
+
+// enter returns to the floor.
+func (s *session) enter(ctx context.Context, standing arena.Standing) error {
 	own, _ := standing.View.Agent(s.desk.Self)
 	switch own.Availability {
 	case arena.AvailabilityLeft:
@@ -150,6 +176,7 @@ func (s *session) run(ctx, deciding context.Context) error {
 			}
 		}
 	}()
+	s.state(deciding)
 	look := time.NewTicker(s.config.Every)
 	defer look.Stop()
 	for {
@@ -168,6 +195,7 @@ func (s *session) run(ctx, deciding context.Context) error {
 		case act := <-s.done:
 			err = act(ctx)
 		case <-look.C:
+			s.state(deciding)
 			s.invite(deciding)
 		}
 		if err != nil || s.desk.View.Phase == arena.PhaseResolved {

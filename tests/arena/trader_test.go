@@ -1,0 +1,179 @@
+package arena_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+	"github.com/haggle-protocol/haggle/sdk/arena/client"
+	"github.com/haggle-protocol/haggle/sdk/arena/trader"
+)
+
+// Seeds of the keys of a buyer and a seller.
+const (
+	buyer  byte = 1
+	seller byte = 2
+)
+
+// sale is what the seller proposes.
+func sale(price arena.Price, quantity arena.Quantity) trader.Offer {
+	return trader.Offer{Legs: []arena.Leg{{
+		Seller: arenatest.ID(seller), Buyer: arenatest.ID(buyer), Token: arena.Yes, Price: price, Quantity: quantity,
+	}}}
+}
+
+// buying returns a trader that enters chats, and buys YES for up to 0.60.
+func buying(url string, negotiate func(context.Context, trader.Turn) (trader.Move, error)) trader.Config {
+	c := config(url, buyer, "buyer")
+	c.Limits = trader.Limits{Yes: trader.TokenLimits{Buy: 60, Most: 30}}
+	c.Admit = func(context.Context, trader.Invitation) (bool, error) { return true, nil }
+	c.Negotiate = negotiate
+	return c
+}
+
+// selling returns a trader that invites the buyer again and again, and proposes offers in turn.
+func selling(url string, offers ...trader.Move) trader.Config {
+	c := config(url, seller, "seller")
+	c.Limits = trader.Limits{Yes: trader.TokenLimits{Sell: 1}, No: trader.TokenLimits{Most: 100}, Split: true}
+	c.Invite = func(_ context.Context, desk trader.Desk) (arena.Invite, error) {
+		if _, joined := desk.View.Agent(arenatest.ID(buyer)); !joined || len(desk.Chats) > 0 {
+			return arena.Invite{}, nil
+		}
+		return arena.Invite{Agents: []string{arenatest.ID(buyer)}}, nil
+	}
+	next := 0
+	c.Negotiate = func(context.Context, trader.Turn) (trader.Move, error) {
+		offer := offers[next%len(offers)]
+		next++
+		return offer, nil
+	}
+	return c
+}
+
+func accept(context.Context, trader.Turn) (trader.Move, error) { return trader.Agree{}, nil }
+
+func TestTradersSettleADeal(t *testing.T) {
+	url, _ := serve(t, nil)
+	spectator := watch(t, url)
+	run(t, buying(url, accept))
+	run(t, selling(url, sale(58, 20)))
+	traded := await[arena.Traded](t, spectator, nil)
+	require.Equal(t, sale(58, 20).Legs, traded.Legs)
+}
+
+func TestOfferBeyondTheLimitsIsNotAccepted(t *testing.T) {
+	url, _ := serve(t, nil)
+	spectator := watch(t, url)
+	var invalid atomic.Int32
+	run(t, buying(url, func(_ context.Context, turn trader.Turn) (trader.Move, error) {
+		if turn.Invalid != nil {
+			invalid.Add(1)
+			require.ErrorIs(t, turn.Invalid, trader.ErrBeyondLimit)
+		}
+		return trader.Agree{}, nil // against the limits, again and again
+	}))
+	run(t, selling(url, sale(61, 10), sale(60, 31), sale(60, 10)))
+	traded := await[arena.Traded](t, spectator, nil)
+	require.Equal(t, sale(60, 10).Legs, traded.Legs)
+	require.EqualValues(t, 2, invalid.Load(), "each refused move is decided once more")
+}
+
+// An agent that is slow leaves its chats in time. It is never unresponsive.
+func TestSlowDecisionsHaveDefaults(t *testing.T) {
+	url, opened := serve(t, func(c *arena.Config) { c.ChatTurn, c.FloorTurn = 400, 200 })
+	spectator := watch(t, url)
+	slow := buying(url, func(ctx context.Context, _ trader.Turn) (trader.Move, error) {
+		<-ctx.Done()
+		time.Sleep(time.Second) // it does not even return in time
+		return trader.Agree{}, nil
+	})
+	slow.Speak = func(ctx context.Context, _ trader.Desk) (arena.Say, error) {
+		<-ctx.Done()
+		return arena.Say{}, ctx.Err()
+	}
+	run(t, slow)
+	run(t, selling(url, sale(50, 10)))
+	for range 3 {
+		ended := await[arena.ChatEnded](t, spectator, nil)
+		require.Contains(t, []arena.Cause{arena.CauseRejected, arena.CauseLeft}, ended.Cause)
+	}
+	log, err := opened.Load(t.Context(), "m", nil)
+	require.NoError(t, err)
+	for _, agent := range log.Book.Market().View().Agents {
+		require.Zero(t, agent.Record.Silent, agent.Name)
+	}
+}
+
+// A trader whose connection breaks continues. One that stops cancels its agreements and leaves.
+func TestTraderConnectsAgainAndLeavesAtTheEnd(t *testing.T) {
+	url, _ := serve(t, nil)
+	proxied, cut := proxy(t, url)
+	spectator := watch(t, url)
+	bought := buying(proxied, accept)
+	bought.Settle = func(_ context.Context, _ trader.Desk, _ arena.Agreement) (trader.Verdict, error) {
+		return trader.Wait, nil
+	}
+	stop := run(t, bought)
+	sold := selling(url, sale(50, 1))
+	sold.Settle = bought.Settle
+	run(t, sold)
+	pending := func(a arena.Announced) bool {
+		return a.Agent == arenatest.ID(buyer) && a.Availability == arena.AvailabilityPending
+	}
+	await(t, spectator, pending)
+	cut()
+	// Its invitations are still accepted.
+	await[arena.ChatBegan](t, spectator, nil)
+	await[arena.ChatBegan](t, spectator, nil)
+	require.ErrorIs(t, stop(), context.Canceled)
+	left := await[arena.Left](t, spectator, nil)
+	require.Equal(t, arena.Left{Agent: arenatest.ID(buyer)}, left)
+	again, err := trader.New(bought)
+	require.NoError(t, err)
+	require.ErrorIs(t, again.Run(t.Context()), trader.ErrLeft)
+}
+
+func TestSecondTraderWithAKeyReplacesTheFirst(t *testing.T) {
+	url, _ := serve(t, nil)
+	spectator := watch(t, url)
+	first := make(chan error, 1)
+	one, err := trader.New(buying(url, accept))
+	require.NoError(t, err)
+	go func() { first <- one.Run(t.Context()) }()
+	await[arena.Passed](t, spectator, nil) // it is connected for good
+	run(t, buying(url, accept))
+	require.ErrorIs(t, <-first, client.ErrReplaced)
+}
+
+// proxy forwards connections to the URL's host until cut ends them. New ones are forwarded as well.
+func proxy(t *testing.T, url string) (proxied string, cut func()) {
+	t.Helper()
+	host := url[len("ws://") : len(url)-len("/arena/m")]
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	connections := make(chan net.Conn, 100)
+	go func() {
+		for {
+			from, err := listener.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			to, err := net.Dial("tcp", host)
+			if err != nil {
+				return
+			}
+			connections <- from
+			go func() { _, _ = from.(*net.TCPConn).WriteTo(to); _ = to.Close() }()
+			go func() { _, _ = to.(*net.TCPConn).WriteTo(from); _ = from.Close() }()
+		}
+	}()
+	return "ws://" + listener.Addr().String() + "/arena/m", func() { _ = (<-connections).Close() }
+}
