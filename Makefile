@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
-    cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages \
+    cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator anchor-packages \
     postgresql sqlc test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -14,7 +14,6 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
 # Cargo and rustup take the Rust version from the folder they run in.
 wrapper = RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/toolchain/$(1)"
 program := cd program && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
-localnet := cd program/localnet && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
 engine := cd program/wasm && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/engine-host"
 fuzz := cd program/fuzz && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/fuzz"
 # SQLite is C, translated to Go: it is slow with the race detector, which cannot follow its memory.
@@ -31,7 +30,7 @@ help: ## show this
 demo: ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages postgresql sqlc lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program validator anchor-packages postgresql sqlc lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
 nightly: verify-engine differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
@@ -73,23 +72,20 @@ lint: prerequisites ## formats, go mod tidy, go vet, staticcheck, prose, shellch
 	@toolchain/shellcheck
 	@echo "==> cargo fmt --check, clippy"
 	@$(program) cargo fmt --all --check
-	@$(localnet) cargo fmt --check
 	@$(engine) cargo fmt --check
 	@$(fuzz) cargo fmt --check
 	@$(program) $(clippy) --workspace
-	@$(localnet) $(clippy)
 	@$(engine) $(clippy)
 	@$(fuzz) $(clippy)
 
-test-rust: program ## the program's tests against the built ELF, the IDL's, the local chain's
+test-rust: program ## the program's tests against the built ELF, and the IDL's
 	@echo "==> cargo test"
 	@$(program) cargo test --locked --workspace
-	@$(localnet) cargo test --locked
 
-test-go: program postgresql sqlc ## the Go tests except the scenarios, the faults and Yellowstone's plugin
+test-go: program postgresql sqlc ## the Go tests except the scenarios, the faults, Anchor's clients and Yellowstone's plugin
 	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
-	    go test -count=1 $(race) $(packages) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
+	    go test -count=1 $(race) $(packages) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/anchor$$' -e '/tests/yellowstone$$')
 
 test-chains: program ## the scenarios of tests/scenarios on a chain in the process and on a validator
 	@toolchain/scenarios
@@ -117,7 +113,7 @@ cu: program ## measure the compute units of every instruction: program/CU.md, an
 	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --workspace compute
 	@go generate ./sdk/protocol
 
-bench: program chains ## measure the SDK: codecs, actions beyond their requests, subscriptions, sessions: docs/BENCHMARKS.md
+bench: program validator ## measure the SDK: codecs, actions beyond their requests, subscriptions, sessions: docs/BENCHMARKS.md
 	@go run ./internal/benchreport && cat docs/BENCHMARKS.md
 
 negmas: ## run NegMAS and the bargaining engine side by side: docs/NEGMAS.md, and the answers for the tests
@@ -160,11 +156,11 @@ differential: program ## play random instructions against the program and the re
 	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \
 	    go test -count=1 -v -timeout 2h ./tests/differential
 
-test-faults: program chains ## agents under injected faults and kills on a validator, a short run
+test-faults: program validator ## agents under injected faults and kills on a validator, a short run
 	@echo "==> agents under faults"
 	@$(validator) go test -count=1 $(race) -timeout 20m ./tests/faults
 
-faults: program chains ## 500 negotiations under injected faults and kills, and lying nodes: docs/FAULTS.md, docs/LYING_NODES.md (NEGOTIATIONS=500, SEED=...)
+faults: program validator ## 500 negotiations under injected faults and kills, and lying nodes: docs/FAULTS.md, docs/LYING_NODES.md (NEGOTIATIONS=500, SEED=...)
 	@$(validator) HAGGLE_NEGOTIATIONS=$(or $(NEGOTIATIONS),500) HAGGLE_BUYERS=$(or $(BUYERS),50) HAGGLE_SELLERS=$(or $(SELLERS),50) \
 	    HAGGLE_SEED=$(SEED) HAGGLE_FAULTS_LIMIT=1h HAGGLE_FAULTS_REPORT="$(CURDIR)/docs/FAULTS.md" \
 	    HAGGLE_LIES_REPORT="$(CURDIR)/docs/LYING_NODES.md" \
@@ -198,7 +194,6 @@ snapshot: ## build the files of a release without publishing them: dist/
 fmt: prerequisites ## format everything
 	@gofmt -w .
 	@$(program) cargo fmt --all
-	@$(localnet) cargo fmt
 	@$(engine) cargo fmt
 	@$(fuzz) cargo fmt
 
@@ -209,8 +204,7 @@ clean: ## remove build output inside the tree
 prerequisites:
 	@toolchain/prerequisites
 
-chains: prerequisites
-	@toolchain/localnet >/dev/null
+validator: prerequisites
 	@toolchain/validator >/dev/null
 
 anchor-packages:

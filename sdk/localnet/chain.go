@@ -31,8 +31,6 @@ type Chain struct {
 	process *process
 	// local is a chain of the kind Process; process is nil then.
 	local *inProcess
-	// travels reports whether the clock can be set.
-	travels bool
 	// wrapping is locked while a mint of wrapped SOL is created.
 	wrapping sync.Mutex
 	closing  sync.Once
@@ -43,9 +41,9 @@ type Chain struct {
 // answers. The protocol is not initialized. The context limits only the start, builds included. The chain
 // runs until Close or until this process ends.
 //
-// It returns an error if the program or the chain's binary is not found, the port is in use (ErrPortInUse),
-// the chain is not ready after 30 s (Surfpool) or 90 s (Validator), the ledger has another version of the
-// program, or the external chain does not have the program.
+// It returns an error if the program or the validator is not found, the port is in use (ErrPortInUse), the
+// validator is not ready after 90 s, the ledger has another version of the program, or the external chain does
+// not have the program.
 func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	options = options.withDefaults()
 	url := os.Getenv(EnvRPCURL)
@@ -58,7 +56,7 @@ func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	if options.Kind == Process {
 		return startInProcess(ctx, options)
 	}
-	return startOwn(ctx, options)
+	return startValidator(ctx, options)
 }
 
 // Close stops the chain, waits until its processes have ended and removes their files. An external chain
@@ -76,40 +74,40 @@ func (c *Chain) Close() error {
 	return c.closed
 }
 
-// startAttempts is the number of attempts to start a chain. Another process can take a port between its
+// startAttempts is the number of attempts to start a validator. Another process can take a port between its
 // choice and its use.
 const startAttempts = 3
 
-func startOwn(ctx context.Context, options Options) (*Chain, error) {
+func startValidator(ctx context.Context, options Options) (*Chain, error) {
 	elf, err := readProgram(options.Program)
 	if err != nil {
 		return nil, err
 	}
-	found, err := findBinary(ctx, options.Kind, options.Progress)
+	binary, err := findValidator(ctx, options.Progress)
 	if err != nil {
 		return nil, err
 	}
-	chain := &Chain{Kind: found.kind, ProgramID: options.ProgramID, travels: found.kind == Surfpool}
+	chain := &Chain{Kind: Validator, ProgramID: options.ProgramID}
 	if chain.UpgradeAuthority, err = options.key(authorityKey); err != nil {
 		return nil, err
 	}
 	if chain.faucet, err = options.key(faucetKey); err != nil {
 		return nil, err
 	}
-	configuration := configuration{options, found, elf, chain.UpgradeAuthority.PublicKey(), chain.Faucet()}
+	configuration := configuration{options, binary, elf, chain.UpgradeAuthority.PublicKey(), chain.Faucet()}
 	for attempt := 1; ; attempt++ {
-		launch, err := configuration.launch()
+		launch, err := configuration.validator()
 		if err != nil {
 			return nil, err
 		}
-		running, endpoints, err := launch.run(ctx, options.Log)
+		running, err := launch.run(ctx, options.Log)
 		if err == nil {
-			chain.process, chain.RPCURL, chain.WSURL = running, endpoints.RPC, endpoints.WS
-			chain.client = rpc.New(endpoints.RPC)
+			chain.process, chain.RPCURL, chain.WSURL = running, launch.endpoints.RPC, launch.endpoints.WS
+			chain.client = rpc.New(chain.RPCURL)
 			break
 		}
 		if attempt == startAttempts || ctx.Err() != nil || !strings.Contains(err.Error(), "in use") {
-			return nil, fmt.Errorf("start %s: %w", found.kind, err)
+			return nil, fmt.Errorf("start %s: %w", Validator, err)
 		}
 	}
 	if options.Ledger == "" {
@@ -121,23 +119,12 @@ func startOwn(ctx context.Context, options Options) (*Chain, error) {
 	return chain, nil
 }
 
-// configuration is what the command line of a chain depends on.
+// configuration is what the command line of a validator depends on.
 type configuration struct {
 	options           Options
-	binary            chainBinary
+	binary            string
 	elf               []byte
 	authority, faucet solana.PublicKey
-}
-
-func (c configuration) launch() (*launch, error) {
-	switch {
-	case c.binary.embedded:
-		return c.embedded()
-	case c.binary.kind == Surfpool:
-		return c.surfpool()
-	default:
-		return c.validator()
-	}
 }
 
 // writeProgram writes the program's ELF file to a folder and returns its path.

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestChains(t *testing.T) {
-	for _, kind := range []Kind{Process, Surfpool, Validator} {
+	for _, kind := range []Kind{Process, Validator} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			t.Run("programs and clock", func(t *testing.T) {
@@ -112,7 +112,7 @@ func advancesTheClock(t *testing.T, chain *Chain) {
 	before, err := chain.Now(t.Context())
 	require.NoError(t, err)
 
-	seconds := map[Kind]int64{Process: 3 * 24 * 3600, Surfpool: 3 * 24 * 3600, Validator: 4}[chain.Kind]
+	seconds := map[Kind]int64{Process: 3 * 24 * 3600, Validator: 4}[chain.Kind]
 	require.NoError(t, chain.AdvanceTo(t.Context(), before+seconds))
 	after, err := chain.Now(t.Context())
 	require.NoError(t, err)
@@ -309,7 +309,7 @@ func leavesNothingBehind(t *testing.T, chain *Chain) {
 }
 
 func TestExternalChain(t *testing.T) {
-	own := start(t, Surfpool)
+	own := start(t, Process)
 	keyFile := filepath.Join(t.TempDir(), "authority.json")
 	require.NoError(t, os.WriteFile(keyFile, keygenFile(t, own.UpgradeAuthority), 0o600))
 	t.Setenv(EnvRPCURL, own.RPCURL)
@@ -323,7 +323,11 @@ func TestExternalChain(t *testing.T) {
 	fundsAccounts(t, chain)
 	now, err := chain.Now(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, chain.AdvanceTo(t.Context(), now+3600), "it is a surfpool, and travels")
+	require.NoError(t, own.AdvanceTo(t.Context(), now+3600))
+	require.NoError(t, chain.AdvanceTo(t.Context(), now+3600), "the chain's owner has set its clock")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, chain.AdvanceTo(ctx, now+7200), context.DeadlineExceeded, "the clock is not this client's")
 	require.NoError(t, chain.Close())
 	fundsAccounts(t, own)
 

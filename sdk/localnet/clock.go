@@ -35,9 +35,9 @@ func (c *Chain) Now(ctx context.Context) (int64, error) {
 }
 
 // AdvanceTo returns when the chain's clock has reached unixTime, in seconds: later simulations and
-// transactions get that time or a later one. It sets the clock of surfpool or of a chain in this process, and waits for a validator's. It
-// returns at once if unixTime has passed, and an error that wraps the context's cause if the context ends
-// first.
+// transactions get that time or a later one. It sets the clock of a chain in this process, and waits for every
+// other chain's. It returns at once if unixTime has passed, and an error that wraps the context's cause if the
+// context ends first.
 func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 	set := false
 	for {
@@ -48,8 +48,8 @@ func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 		if now >= unixTime {
 			return nil
 		}
-		if c.travels && !set {
-			if err := c.setClock(ctx, unixTime); err != nil {
+		if c.local != nil && !set {
+			if err := c.local.advanceTo(unixTime); err != nil {
 				return err
 			}
 			set = true
@@ -63,33 +63,11 @@ func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 
 // clockInterval is the time until the next read of the clock, which has to advance by some seconds.
 func (c *Chain) clockInterval(seconds int64) time.Duration {
-	if c.travels {
+	if c.local != nil {
 		return 10 * time.Millisecond
 	}
 	if seconds > 2 {
 		return time.Duration(seconds-1) * time.Second
 	}
 	return 200 * time.Millisecond
-}
-
-func (c *Chain) setClock(ctx context.Context, unixTime int64) error {
-	if c.local != nil {
-		return c.local.advanceTo(unixTime)
-	}
-	return c.travel(ctx, unixTime)
-}
-
-// travel sets surfpool's clock. Surfpool refuses a time in the past, and unixTime can pass before the request
-// arrives.
-func (c *Chain) travel(ctx context.Context, unixTime int64) error {
-	target := map[string]int64{"absoluteTimestamp": unixTime * 1000}
-	var epoch struct{}
-	err := c.client.RPCCallForInto(ctx, &epoch, "surfnet_timeTravel", []any{target})
-	if err == nil {
-		return nil
-	}
-	if now, nowErr := c.Now(ctx); nowErr == nil && now >= unixTime {
-		return nil
-	}
-	return fmt.Errorf("set the chain's clock to %d: %w", unixTime, err)
 }

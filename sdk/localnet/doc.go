@@ -20,15 +20,13 @@
 // If HAGGLE_RPC_URL is set, no chain is started: the running chain at that endpoint is used, which must have
 // the program. Otherwise HAGGLE_CHAIN or Options.Kind names the kind of chain to start:
 //
-//   - process: a chain in this process, without any other program: see package ledger. Its clock can be set.
+//   - process: a chain in this process, which needs no other program: see package ledger. It confirms within
+//     about 50 ms, and its clock can be set.
 //   - validator: solana-test-validator 4.2 or later; time passes as on the clusters.
-//   - surfpool: confirms within about 50 ms, and its clock can be set. It is the command surfpool, or the
-//     embedded chain haggle-localnet that a checkout of the Haggle repository builds.
 //
-// If no kind is named, it is process. The binary of the other kinds is the first of: the command on PATH; a
-// chain that a checkout has built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle); and inside a
-// checkout, a chain that its scripts build, which takes minutes once. Inside a checkout, its own chains come
-// first if they are built: its tests are about them.
+// If no kind is named, it is process. The validator is the command on PATH, or the one that a checkout has
+// built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle). Inside a checkout, toolchain/validator
+// chooses it, and builds a missing one, which takes about 30 minutes once.
 //
 // # The program
 //
@@ -42,6 +40,6 @@
 //
 // # The clock
 //
-// [Chain.AdvanceTo] advances the clock of the whole chain. Tests that run in parallel and advance the clock
+// [Chain.AdvanceTo] advances the clock of the whole chain, or waits for a validator's. Tests that run in parallel and advance the clock
 // need a chain each.
 package localnet

@@ -34,7 +34,7 @@ func connect(ctx context.Context, rpcURL, wsURL string, options Options) (*Chain
 	return c, nil
 }
 
-// meet checks that the chain has the program, finds out whether its clock can be set, and funds a new faucet.
+// meet checks that the chain has the program, and funds a new faucet.
 func (c *Chain) meet(ctx context.Context) error {
 	if path := os.Getenv(EnvUpgradeAuthority); path != "" {
 		key, err := solana.PrivateKeyFromSolanaKeygenFile(path)
@@ -43,13 +43,6 @@ func (c *Chain) meet(ctx context.Context) error {
 		}
 		c.UpgradeAuthority = key
 	}
-	var version struct {
-		Surfnet string `json:"surfnet-version"`
-	}
-	if err := c.client.RPCCallForInto(ctx, &version, "getVersion", nil); err != nil {
-		return err
-	}
-	c.travels = version.Surfnet != ""
 	program, err := c.client.GetAccountInfoWithOpts(ctx, c.ProgramID,
 		&rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
 	if err != nil {

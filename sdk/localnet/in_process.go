@@ -1,19 +1,21 @@
 package localnet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
 	"sync"
+	"time"
 
-	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
+
+// slotTime is the time between the blocks of a chain in this process.
+const slotTime = 50 * time.Millisecond
 
 // inProcess is a chain in this process.
 type inProcess struct {
@@ -36,7 +38,7 @@ func startInProcess(ctx context.Context, options Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain := &Chain{Kind: Process, ProgramID: options.ProgramID, travels: true}
+	chain := &Chain{Kind: Process, ProgramID: options.ProgramID}
 	if chain.UpgradeAuthority, err = options.key(authorityKey); err != nil {
 		return nil, err
 	}
@@ -79,10 +81,4 @@ func (p *inProcess) advanceTo(unixTime int64) error {
 		}
 	}
 	return p.ledger.NextBlock()
-}
-
-func (p *inProcess) writeMetadata(m metadata) error {
-	return p.ledger.SetAccount(m.address, engine.Account{
-		Lamports: metadataLamports, Owner: solana.TokenMetadataProgramID, Data: bytes.Clone(m.data),
-	})
 }

@@ -1,16 +1,15 @@
 package localnet
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
 // Symbol is the symbol of Net.Mint: it marks a test token.
@@ -58,23 +57,15 @@ func metadataOf(mint solana.PublicKey) (metadata, error) {
 	return metadata{address, data[:metadataLength]}, nil
 }
 
-// writeMetadata writes the metadata of a mint to a running surfpool.
-func (c *Chain) writeMetadata(ctx context.Context, mint solana.PublicKey) error {
+// setMetadata writes the metadata of a mint into the state of the chain.
+func (p *inProcess) setMetadata(mint solana.PublicKey) error {
 	m, err := metadataOf(mint)
 	if err != nil {
 		return err
 	}
-	if c.local != nil {
-		return c.local.writeMetadata(m)
-	}
-	var done struct{}
-	account := map[string]any{
-		"lamports": metadataLamports, "owner": solana.TokenMetadataProgramID, "data": hex.EncodeToString(m.data),
-	}
-	if err := c.client.RPCCallForInto(ctx, &done, "surfnet_setAccount", []any{m.address, account}); err != nil {
-		return fmt.Errorf("write the metadata of mint %s: %w", mint, err)
-	}
-	return nil
+	return p.ledger.SetAccount(m.address, engine.Account{
+		Lamports: metadataLamports, Owner: solana.TokenMetadataProgramID, Data: m.data,
+	})
 }
 
 // genesisMetadata returns the arguments of solana-test-validator for a new ledger with the metadata of a

@@ -96,9 +96,9 @@ func (n *Net) setUp(ctx context.Context, options Options, mint solana.PrivateKey
 			return err
 		}
 	}
-	if n.Chain.travels && n.Chain.Kind != External {
-		// It is a surfpool or a chain of this process. A validator has the metadata from its genesis.
-		if err := n.Chain.writeMetadata(ctx, n.Mint); err != nil {
+	if n.Chain.local != nil {
+		// A validator has the metadata from its genesis.
+		if err := n.Chain.local.setMetadata(n.Mint); err != nil {
 			return err
 		}
 	}

@@ -27,19 +27,19 @@ const (
 // Kind is the kind of a chain.
 type Kind string
 
-// The kinds of chains. Process, Surfpool and Validator can be started; External is a running chain.
+// The kinds of chains. Process and Validator can be started; External is a running chain.
 const (
 	// Process runs in this process: see package ledger.
-	Process   Kind = "process"
-	Surfpool  Kind = "surfpool"
+	Process Kind = "process"
+	// Validator is solana-test-validator, as a child process.
 	Validator Kind = "validator"
 	External  Kind = "external"
 )
 
 // Options configure Start and StartChain. The zero value is complete.
 type Options struct {
-	// Kind is the kind of chain to start: Process, Surfpool or Validator. If empty, HAGGLE_CHAIN decides, and without
-	// it the chain is a Process, or with a Ledger a Validator. All of it is ignored if HAGGLE_RPC_URL is set.
+	// Kind is the kind of chain to start: Process or Validator. If empty, HAGGLE_CHAIN decides; if that is empty,
+	// too, the chain is a Process, or with a Ledger a Validator. All of it is ignored if HAGGLE_RPC_URL is set.
 	Kind Kind
 	// Program is the path of the program's ELF file. If empty, the one in this package is used, see [Program].
 	Program string
@@ -61,10 +61,10 @@ type Options struct {
 	// GeyserPlugin is the path of the configuration file of a Geyser plugin. It is an error unless a chain of
 	// the kind Validator is started.
 	GeyserPlugin string
-	// Log receives the log of a started chain. If nil, the log is discarded; the error of a failed start has
-	// its last 4 KiB.
+	// Log receives the log of a started validator. If nil, the log is discarded; the error of a failed start
+	// contains its last 4 KiB.
 	Log io.Writer
-	// Progress receives lines about builds, which happen once per machine and take minutes. It is called from
+	// Progress receives lines about builds of the validator, which happen once per machine and take minutes. It is called from
 	// the goroutine of Start. If nil, the lines are discarded.
 	Progress func(line string)
 
@@ -97,10 +97,10 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate(rpcURL string) error {
 	switch o.Kind {
-	case Process, Surfpool, Validator:
+	case Process, Validator:
 	default:
 		if rpcURL == "" {
-			return fmt.Errorf("chain %q unknown: set %s to %q, %q or %q", o.Kind, EnvChain, Process, Surfpool, Validator)
+			return fmt.Errorf("chain %q unknown: set %s to %q or %q", o.Kind, EnvChain, Process, Validator)
 		}
 	}
 	if o.Ledger != "" && (rpcURL != "" || o.Kind != Validator) {

@@ -19,25 +19,20 @@ import (
 // stopGrace is the time that a process has to end after SIGTERM, before SIGKILL.
 const stopGrace = 5 * time.Second
 
-// launch is a chain that is ready to be started.
+// launch is a validator that is ready to be started.
 type launch struct {
 	command *exec.Cmd
 	// cleanUp removes the process's files.
 	cleanUp func() error
-	// logFile is the process's log file. If empty, the process logs to stderr.
+	// logFile is the process's log file.
 	logFile string
-	// logsToStdout reports whether the process logs to stdout, too. Then ready gets no stdout.
-	logsToStdout bool
-	// ready waits until the chain answers and returns its endpoints. It must return when the context ends.
-	ready func(ctx context.Context, stdout io.Reader) (endpoints, error)
-	// limit is the longest time until the chain is ready.
+	// endpoints are the addresses of the chain.
+	endpoints endpoints
+	// limit is the longest time until the chain confirms blocks.
 	limit time.Duration
 }
 
-type endpoints struct {
-	RPC string `json:"rpc_url"`
-	WS  string `json:"ws_url"`
-}
+type endpoints struct{ RPC, WS string }
 
 // process is a child process with its own process group. It ends with stop, or with its parent.
 type process struct {
@@ -51,27 +46,20 @@ type process struct {
 
 // run starts the process and returns when the chain is ready. If it fails, neither processes nor files are
 // left.
-func (l *launch) run(ctx context.Context, log io.Writer) (*process, endpoints, error) {
+func (l *launch) run(ctx context.Context, log io.Writer) (*process, error) {
 	tail := &tailBuffer{next: log}
 	l.command.Stderr = tail
 	started, stdout, err := startProcess(l.command, l.cleanUp)
 	if err != nil {
-		return nil, endpoints{}, err
+		return nil, err
 	}
 
-	if l.logsToStdout {
-		started.draining.Go(func() { drain(stdout, tail) })
-	}
+	started.draining.Go(func() { drain(stdout, tail) })
 
 	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, fmt.Errorf("not ready after %s", l.limit))
 	defer cancel()
-	var where endpoints
 	outcome := make(chan error, 1)
-	go func() {
-		var err error
-		where, err = l.ready(ctx, stdout)
-		outcome <- err
-	}()
+	go func() { outcome <- awaitBlocks(ctx, l.endpoints.RPC) }()
 	select {
 	case err = <-outcome:
 	case <-ctx.Done():
@@ -80,21 +68,13 @@ func (l *launch) run(ctx context.Context, log io.Writer) (*process, endpoints, e
 		err = fmt.Errorf("process ended: %w", started.status)
 	}
 	if err == nil {
-		if !l.logsToStdout {
-			started.draining.Go(func() { drain(stdout, tail) })
-		}
-		return started, where, nil
+		return started, nil
 	}
-	if !l.logsToStdout {
-		defer stdout.Close()
-	}
-	if l.logFile != "" {
-		if content, readErr := os.ReadFile(l.logFile); readErr == nil {
-			_, _ = tail.Write(content)
-		}
+	if content, readErr := os.ReadFile(l.logFile); readErr == nil {
+		_, _ = tail.Write(content)
 	}
 	err = errors.Join(err, started.stop())
-	return nil, endpoints{}, fmt.Errorf("%w\n%s", err, tail)
+	return nil, fmt.Errorf("%w\n%s", err, tail)
 }
 
 // drain copies the output of a process to the log. Without a reader, the process would block.

@@ -25,23 +25,13 @@ func leaveCheckout(t *testing.T) (path, cache string) {
 	return path, cache
 }
 
-// builtChain returns the chain of a kind that this checkout uses.
-func builtChain(t *testing.T, kind Kind) string {
-	t.Helper()
-	found, err := findBinary(t.Context(), kind, func(line string) { t.Log(line) })
-	require.NoError(t, err)
-	return found.path
-}
-
 func writeScript(t *testing.T, path, script string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
 }
 
-// The names in the cache that other folders look for are those that the scripts use. The image has the same
-// version of the validator.
-func TestNamesInTheCache(t *testing.T) {
-	require.Equal(t, "haggle-localnet-"+embeddedKey, filepath.Base(builtChain(t, Surfpool)))
+// The validator's version is the same in this package, in the scripts and in the image.
+func TestValidatorVersion(t *testing.T) {
 	versions, err := os.ReadFile("../../toolchain/versions")
 	require.NoError(t, err)
 	require.Contains(t, string(versions), "VALIDATOR_VERSION="+validatorVersion+"\n")
@@ -51,54 +41,45 @@ func TestNamesInTheCache(t *testing.T) {
 	require.Contains(t, string(image), "ARG AGAVE_VERSION="+validatorVersion+"\n")
 }
 
-func TestFindBinary(t *testing.T) {
+func TestFindValidator(t *testing.T) {
 	ctx, quiet := t.Context(), func(string) {}
 	path, cache := leaveCheckout(t)
-	cachedSurfpool := filepath.Join(cache, "bin", "haggle-localnet-"+embeddedKey)
-	cachedValidator := filepath.Join(cache, "bin", "solana-test-validator-"+validatorVersion)
-	surfpool, validator := filepath.Join(path, "surfpool"), filepath.Join(path, "solana-test-validator")
-	requireFound := func(kind Kind, want chainBinary) {
+	cached := filepath.Join(cache, "bin", "solana-test-validator-"+validatorVersion)
+	validator := filepath.Join(path, "solana-test-validator")
+	requireFound := func(want string) {
 		t.Helper()
-		found, err := findBinary(ctx, kind, quiet)
+		found, err := findValidator(ctx, quiet)
 		require.NoError(t, err)
 		require.Equal(t, want, found)
 	}
 
-	writeScript(t, cachedValidator, "")
-	requireFound(Validator, chainBinary{path: cachedValidator, kind: Validator})
-	writeScript(t, cachedSurfpool, "")
-	requireFound(Surfpool, chainBinary{cachedSurfpool, Surfpool, true})
-	requireFound(Validator, chainBinary{path: cachedValidator, kind: Validator})
-	writeScript(t, surfpool, "")
-	requireFound(Surfpool, chainBinary{path: surfpool, kind: Surfpool})
+	writeScript(t, cached, "")
+	requireFound(cached)
 	writeScript(t, validator, "echo 'solana-test-validator 4.2.0 (src:00000000; feat:0, client:Agave)'")
-	requireFound(Validator, chainBinary{path: validator, kind: Validator})
+	requireFound(validator)
 	writeScript(t, validator, "echo solana-test-validator 5.0.1")
-	requireFound(Validator, chainBinary{path: validator, kind: Validator})
+	requireFound(validator)
 
 	writeScript(t, validator, "echo solana-test-validator 1.18.26")
-	requireFound(Validator, chainBinary{path: cachedValidator, kind: Validator})
-	require.NoError(t, os.Remove(cachedValidator))
-	_, err := findBinary(ctx, Validator, quiet)
+	requireFound(cached)
+	require.NoError(t, os.Remove(cached))
+	_, err := findValidator(ctx, quiet)
 	require.ErrorContains(t, err, validator+" is too old: version 1.18.26, but the program needs 4.2 or later")
 	require.ErrorContains(t, err, "agave-install update")
 }
 
-// fakeSurfpool runs the embedded chain, without a program, on the ports that the command surfpool gets.
-const fakeSurfpool = `[ "$1 $2 $4 $6 $8" = "start --host --port --ws-port --slot-time" ] || exit 2
-exec %s --rpc-port "$5" --ws-port "$7" --slot-time "$9"
-`
-
 func TestStartOutsideACheckout(t *testing.T) {
 	inside, err := findCheckout()
 	require.NoError(t, err)
-	for _, kind := range []Kind{Surfpool, Validator} {
+	for _, kind := range []Kind{Process, Validator} {
 		t.Run(string(kind), func(t *testing.T) {
-			binary := builtChain(t, kind)
+			var binary string
+			if kind == Validator {
+				binary, err = findValidator(t.Context(), func(line string) { t.Log(line) })
+				require.NoError(t, err)
+			}
 			path, _ := leaveCheckout(t)
-			if kind == Surfpool {
-				writeScript(t, filepath.Join(path, "surfpool"), fmt.Sprintf(fakeSurfpool, binary))
-			} else {
+			if binary != "" {
 				require.NoError(t, os.Symlink(binary, filepath.Join(path, "solana-test-validator")))
 			}
 
@@ -136,10 +117,10 @@ func holdsTheStartBalances(t *testing.T, net *Net) {
 func TestStartErrors(t *testing.T) {
 	t.Run("unknown kind", func(t *testing.T) {
 		_, err := StartChain(t.Context(), Options{Kind: "mainnet"})
-		require.ErrorContains(t, err, `"surfpool" or "validator"`)
+		require.ErrorContains(t, err, `"process" or "validator"`)
 	})
 	t.Run("a plugin without a validator to load it", func(t *testing.T) {
-		_, err := StartChain(t.Context(), Options{Kind: Surfpool, GeyserPlugin: "plugin.json"})
+		_, err := StartChain(t.Context(), Options{Kind: Process, GeyserPlugin: "plugin.json"})
 		require.ErrorContains(t, err, "Geyser")
 		t.Setenv(EnvRPCURL, "http://127.0.0.1:1")
 		_, err = StartChain(t.Context(), Options{Kind: Validator, GeyserPlugin: "plugin.json"})
@@ -155,14 +136,14 @@ func TestStartErrors(t *testing.T) {
 		require.NoError(t, err)
 		defer listener.Close()
 		port := listener.Addr().(*net.TCPAddr).Port
-		for _, kind := range []Kind{Surfpool, Validator} {
+		for _, kind := range []Kind{Process, Validator} {
 			_, err = StartChain(t.Context(), Options{Kind: kind, Port: port})
 			require.ErrorIs(t, err, ErrPortInUse)
 			require.ErrorContains(t, err, strconv.Itoa(port))
 		}
 	})
 	t.Run("a ledger without a validator", func(t *testing.T) {
-		_, err := StartChain(t.Context(), Options{Kind: Surfpool, Ledger: t.TempDir()})
+		_, err := StartChain(t.Context(), Options{Kind: Process, Ledger: t.TempDir()})
 		require.ErrorContains(t, err, "Ledger needs a started chain of the kind validator")
 	})
 	t.Run("not a program", func(t *testing.T) {
@@ -178,8 +159,6 @@ func TestStartErrors(t *testing.T) {
 		require.ErrorContains(t, err, "checkout of "+modulePath)
 		require.ErrorContains(t, err, "a chain of the kind process")
 		require.ErrorContains(t, err, EnvRPCURL)
-		_, err = StartChain(t.Context(), Options{Kind: Surfpool})
-		require.ErrorContains(t, err, "install surfpool")
 	})
 	t.Run("a chain in this process needs nothing", func(t *testing.T) {
 		leaveCheckout(t)
@@ -190,9 +169,10 @@ func TestStartErrors(t *testing.T) {
 	})
 	t.Run("a chain that ends at once", func(t *testing.T) {
 		path, _ := leaveCheckout(t)
-		writeScript(t, filepath.Join(path, "surfpool"), "echo this surfpool is broken\nexit 7\n")
-		_, err := StartChain(t.Context(), Options{Kind: Surfpool})
+		writeScript(t, filepath.Join(path, "solana-test-validator"),
+			"[ \"$1\" = --version ] && exit\necho this validator is broken\nexit 7\n")
+		_, err := StartChain(t.Context(), Options{Kind: Validator})
 		require.ErrorContains(t, err, "exit status 7")
-		require.ErrorContains(t, err, "this surfpool is broken")
+		require.ErrorContains(t, err, "this validator is broken")
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -61,9 +60,8 @@ func (c configuration) validator() (_ *launch, err error) {
 			genesis = append(genesis, metadata...)
 		}
 	}
-	where := localEndpoints(rpcPort)
 	port := func(offset int) string { return strconv.Itoa(base + offset) }
-	command := exec.Command(c.binary.path, append(genesis,
+	command := exec.Command(c.binary, append(genesis,
 		"--ledger", ledger, "--quiet",
 		"--bind-address", "127.0.0.1",
 		"--rpc-port", strconv.Itoa(rpcPort), // the WebSocket port is the next one
@@ -75,13 +73,11 @@ func (c configuration) validator() (_ *launch, err error) {
 	}
 	command.Dir = folder
 	return &launch{
-		command: command,
-		cleanUp: cleanUp,
-		logFile: filepath.Join(ledger, "validator.log"),
-		ready: func(ctx context.Context, _ io.Reader) (endpoints, error) {
-			return where, awaitBlocks(ctx, where.RPC)
-		},
-		limit: 90 * time.Second,
+		command:   command,
+		cleanUp:   cleanUp,
+		logFile:   filepath.Join(ledger, "validator.log"),
+		endpoints: localEndpoints(rpcPort),
+		limit:     90 * time.Second,
 	}, nil
 }
 

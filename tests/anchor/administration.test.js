@@ -2,7 +2,7 @@
 // The protocol's configuration: its authority initializes, changes and pauses it, and hands over and back.
 
 const assert = require('node:assert/strict');
-const { after, before, describe, it } = require('node:test');
+const { before, describe, it } = require('node:test');
 const { PublicKey } = require('@solana/web3.js');
 const { Deal } = require('./deal');
 const { bigint } = require('./plain');
@@ -18,8 +18,6 @@ before(async () => {
   fixture = await Fixture.open();
   fields = (await fixture.read('ProtocolConfig', fixture.config)).fields;
 }, LIMIT);
-
-after(() => fixture?.stop());
 
 /** The fields of every event about the configuration. */
 const said = () => Object.fromEntries(['authority', 'treasury', 'default_decay_rate_bps', 'default_response_window',

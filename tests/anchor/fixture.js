@@ -34,7 +34,7 @@ class Fixture {
    */
   static async open() {
     const fixture = new Fixture();
-    Object.assign(fixture, await openChain(programId));
+    Object.assign(fixture, await openChain());
     const options = { commitment: 'confirmed', preflightCommitment: 'confirmed' };
     fixture.provider = new anchor.AnchorProvider(fixture.connection, new anchor.Wallet(fixture.faucet), options);
     fixture.program = new anchor.Program(idl, fixture.provider);
@@ -42,12 +42,7 @@ class Fixture {
     // Anchor's program renames fields; this coder keeps the IDL's names.
     fixture.coder = new anchor.BorshCoder(idl);
     fixture.events = new anchor.EventParser(programId, fixture.coder);
-    try {
-      await fixture.configure();
-    } catch (error) {
-      await fixture.stop();
-      throw error;
-    }
+    await fixture.configure();
     return fixture;
   }
 

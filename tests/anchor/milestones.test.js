@@ -2,7 +2,7 @@
 // A price in three tranches: the buyer releases one, the arbiter splits one, and the parties agree on the
 // last one.
 
-const { after, before, describe, it } = require('node:test');
+const { before, describe, it } = require('node:test');
 const { Keypair } = require('@solana/web3.js');
 const { chainTime } = require('./chain');
 const { Deal } = require('./deal');
@@ -24,8 +24,6 @@ before(async () => {
   deal = await Deal.prepare(fixture, SPL_TOKEN);
   arbiter = Keypair.generate();
 }, LIMIT);
-
-after(() => fixture?.stop());
 
 describe('a price of 4.000000 in tranches of 50, 30 and 20 %', () => {
   it('is agreed on, and waits in escrow', LIMIT, async () => {

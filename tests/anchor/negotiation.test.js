@@ -3,7 +3,7 @@
 // last one accepted.
 
 const assert = require('node:assert/strict');
-const { after, before, describe, it } = require('node:test');
+const { before, describe, it } = require('node:test');
 const { Deal, ESCROW } = require('./deal');
 const { camelCased } = require('./plain');
 const { Fixture } = require('./fixture');
@@ -18,8 +18,6 @@ let fixture;
 before(async () => {
   fixture = await Fixture.open();
 }, LIMIT);
-
-after(() => fixture?.stop());
 
 for (const [name, tokenProgram] of [['SPL Token', SPL_TOKEN], ['Token-2022', TOKEN_2022]]) {
   describe(`a negotiation in ${name}`, () => {

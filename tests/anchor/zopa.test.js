@@ -3,7 +3,7 @@
 // offer or the negotiation ends.
 
 const { createHash, randomBytes } = require('node:crypto');
-const { after, before, describe, it } = require('node:test');
+const { before, describe, it } = require('node:test');
 const { Deal, ESCROW, WINDOW } = require('./deal');
 const { bigint } = require('./plain');
 const { Fixture } = require('./fixture');
@@ -17,8 +17,6 @@ let fixture;
 before(async () => {
   fixture = await Fixture.open();
 }, LIMIT);
-
-after(() => fixture?.stop());
 
 /** A price, sealed for an agent of a deal. */
 function seal(deal, agent, price) {

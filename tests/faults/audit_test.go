@@ -73,8 +73,7 @@ func (a *audit) moves(ctx context.Context) error {
 		if want := n.Script.moves(); !slices.Equal(moves, want) {
 			a.find("negotiation %d: the chain has executed\n%q\ninstead of\n%q", n.Script.Number, moves, want)
 		}
-		// surfpool does not report the balances of the vault and the treasury before a closing. balances
-		// checks both.
+		// balances checks the vault and the treasury.
 		delete(moved, n.Address)
 		delete(moved, a.net.Treasury)
 		buyer, seller, _ := n.Script.movements()

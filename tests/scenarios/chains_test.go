@@ -269,7 +269,7 @@ func onItsOwnClock(t *testing.T, perform func(v *venue)) {
 		t.Fatal(err)
 	}
 	switch v.Kind {
-	case localnet.Surfpool, localnet.Process:
+	case localnet.Process:
 		ownChains <- struct{}{}
 		defer func() { <-ownChains }()
 		if v, err = openVenue(t.Context()); err != nil {

@@ -232,26 +232,10 @@ func scenarioInTime(t *testing.T, name string, play func(s *fixture)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	travels, err := canTravel(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if travels {
+	if v.Kind == localnet.Process {
 		scenarioOverTime(t, name+onlyInTime, play)
 		return
 	}
 	fmt.Printf("not played on this chain, where hours take hours: %s\n", name)
 	played.add(t, name+onlyInTime)
-}
-
-// canTravel reports whether the chain's clock can be set.
-func canTravel(ctx context.Context, v *venue) (bool, error) {
-	if v.Kind != localnet.External {
-		return v.Kind == localnet.Surfpool || v.Kind == localnet.Process, nil
-	}
-	var version struct {
-		Surfnet string `json:"surfnet-version"`
-	}
-	err := v.Client().RPCCallForInto(ctx, &version, "getVersion", nil)
-	return version.Surfnet != "", err
 }

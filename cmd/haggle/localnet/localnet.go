@@ -37,8 +37,9 @@ them on another chain. The chain's clock does not advance while the chain is sto
 --detach or --stop, the folder is localnet in the cache (HAGGLE_CACHE, default ~/.cache/haggle) unless
 --dir names another one.
 
-The chain runs in this process. --chain names another one: solana-test-validator (4.2 or later) or surfpool,
-on PATH, in the cache, or, in a checkout of the repository, from its scripts, which takes minutes once.`
+The chain runs in this process. --chain validator runs solana-test-validator (4.2 or later) from PATH or the
+cache. In a checkout of the repository, a script chooses the validator, and builds a missing one in about 30
+minutes.`
 
 // The files of a localnet's folder.
 const (

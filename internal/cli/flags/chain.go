@@ -13,15 +13,15 @@ type Chain struct{ kind string }
 
 // Register adds --chain.
 func (c *Chain) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.kind, "chain", "", "process, surfpool or validator (default: process)")
-	command.Choices(cmd, "chain", "process", "surfpool", "validator")
+	cmd.Flags().StringVar(&c.kind, "chain", "", "process or validator (default: process)")
+	command.Choices(cmd, "chain", string(localnet.Process), string(localnet.Validator))
 }
 
 // Kind returns the kind. It refuses an unknown one before anything is built.
 func (c *Chain) Kind() (localnet.Kind, error) {
 	switch kind := localnet.Kind(c.kind); kind {
-	case "", localnet.Process, localnet.Surfpool, localnet.Validator:
+	case "", localnet.Process, localnet.Validator:
 		return kind, nil
 	}
-	return "", exitcode.Usagef("--chain: %q is none of %s, %s and %s", c.kind, localnet.Process, localnet.Surfpool, localnet.Validator)
+	return "", exitcode.Usagef("--chain: %q is neither %s nor %s", c.kind, localnet.Process, localnet.Validator)
 }
