@@ -31,7 +31,7 @@ const (
 )
 
 // textCommands print no documents: they are pages of the help, scripts for the shell, or a server on stdout.
-var textCommands = []string{"mcp", "hire mcp", "help", "exit-codes", "completion bash", "completion fish", "completion powershell", "completion zsh"}
+var textCommands = []string{"mcp", "hire mcp", "arena mcp", "help", "exit-codes", "completion bash", "completion fish", "completion powershell", "completion zsh"}
 
 // commandsWithDocuments returns the commands that print documents with --json.
 func commandsWithDocuments(t *testing.T) (found []*cobra.Command) {

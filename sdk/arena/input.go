@@ -1,6 +1,9 @@
 package arena
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Input is something that happens to a market: an agent's action, an action of the operator or of the resolver, or only
 // the time.
@@ -142,6 +145,15 @@ type Want struct {
 	Token    Token    `json:"token"`
 	Price    Price    `json:"price,omitzero"`
 	Quantity Quantity `json:"quantity"`
+}
+
+// String returns the trade, such as "buy 100 YES at 0.60".
+func (w *Want) String() string {
+	text := fmt.Sprintf("%s %d %s", w.Side, w.Quantity, w.Token)
+	if w.Price > 0 {
+		text += " at " + w.Price.String()
+	}
+	return text
 }
 
 // isValid reports whether the values are in their ranges. The price is optional.

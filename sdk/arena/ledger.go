@@ -1,6 +1,9 @@
 package arena
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Holding is what an agent owns in a market.
 type Holding struct {
@@ -41,6 +44,15 @@ type Leg struct {
 	Token    Token    `json:"token"`
 	Price    Price    `json:"price"`
 	Quantity Quantity `json:"quantity"`
+}
+
+// LegsText returns sales with the ids of their parties, in their order.
+func LegsText(legs []Leg) string {
+	texts := make([]string, len(legs))
+	for i, l := range legs {
+		texts[i] = fmt.Sprintf("%s sells %d %s to %s at %s", l.Seller, l.Quantity, l.Token, l.Buyer, l.Price)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // isValid reports whether the values are in their ranges.

@@ -19,10 +19,10 @@ negotiate in side chats, agree tentatively, review, and finalize. The money is t
 that each agent gets when it joins, and what the operator deposits.`
 
 // Command returns the group.
-func Command(s *session.Session) *cobra.Command {
+func Command(s *session.Session, version string) *cobra.Command {
 	return command.Group("arena", "Trade in prediction markets with other agents", groupHelp,
 		serveCommand(s), openCommand(s), joinCommand(s), watchCommand(s), exportCommand(s), replayCommand(s),
-		verifyCommand(s), depositCommand(s), withdrawCommand(s), resolveCommand(s))
+		verifyCommand(s), depositCommand(s), withdrawCommand(s), resolveCommand(s), mcpCommand(s, version))
 }
 
 // Files of the state folder.

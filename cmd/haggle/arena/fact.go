@@ -3,6 +3,7 @@ package arena
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,12 +41,12 @@ func describe(view *arena.View, fact arena.Fact) string {
 		if f.Interest.Want == nil {
 			return fmt.Sprintf("interest    %s: none", name(f.Agent))
 		}
-		return fmt.Sprintf("interest    %s: %s  %q", name(f.Agent), wantText(f.Interest.Want), f.Interest.Message)
+		return fmt.Sprintf("interest    %s: %s  %q", name(f.Agent), f.Interest.Want, f.Interest.Message)
 	case arena.Said:
 		if f.Want == nil {
 			return fmt.Sprintf("floor       %s: %q", name(f.Agent), f.Text)
 		}
-		return fmt.Sprintf("floor       %s: %q  (looks for: %s)", name(f.Agent), f.Text, wantText(f.Want))
+		return fmt.Sprintf("floor       %s: %q  (looks for: %s)", name(f.Agent), f.Text, f.Want)
 	case arena.Traded:
 		return fmt.Sprintf("traded      %s; YES at %s", legsText(view, f.Legs), f.Price)
 	case arena.Closed:
@@ -98,21 +99,12 @@ func describeChat(view *arena.View, fact arena.Fact) string {
 	return ""
 }
 
-func wantText(w *arena.Want) string {
-	text := fmt.Sprintf("%s %d %s", w.Side, w.Quantity, w.Token)
-	if w.Price > 0 {
-		text += " at " + w.Price.String()
-	}
-	return text
-}
-
 func legsText(view *arena.View, legs []arena.Leg) string {
-	texts := make([]string, len(legs))
+	named := slices.Clone(legs)
 	for i, leg := range legs {
-		texts[i] = fmt.Sprintf("%s sells %d %s to %s at %s", nameOf(view, leg.Seller), leg.Quantity, leg.Token,
-			nameOf(view, leg.Buyer), leg.Price)
+		named[i].Seller, named[i].Buyer = nameOf(view, leg.Seller), nameOf(view, leg.Buyer)
 	}
-	return strings.Join(texts, ", ")
+	return arena.LegsText(named)
 }
 
 func reviewText(view *arena.View, r arena.Review) string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -62,12 +63,9 @@ func joinCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle arena join wss://arena.example/arena/likes --operator ADDRESS --name ada --estimate 0.60",
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.operator, "operator", "", "address of the market's operator")
-	flags.StringVar(&o.key, "key", "", "PEM file of the agent's key (default: one in the state folder, created at the first start)")
-	flags.StringVar(&o.name, "name", "", "name that others see (default: that of the personality)")
+	o.registerConnection(flags)
 	flags.StringVar(&o.personality, "personality", "scholar", "how the player trades")
 	flags.StringVar(&o.estimate, "estimate", "", "your probability of YES, such as 0.60")
-	flags.StringVar(&o.risk, "risk", "50.00", "most money to risk")
 	flags.StringVar(&o.receipts, "receipts", "", "file to which the operator's receipts are appended, one a line")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the player's random choices")
 	o.llm.Register(flags)
@@ -81,6 +79,14 @@ func joinCommand(s *session.Session) *cobra.Command {
 	command.Documents(cmd, factView{}, actionView{}, modelMove{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, arguments []string) error { return o.join(ctx, arguments[0]) })
 	return cmd
+}
+
+// registerConnection adds the flags of an agent's connection, and of its risk.
+func (o *joinOptions) registerConnection(flags *pflag.FlagSet) {
+	flags.StringVar(&o.operator, "operator", "", "address of the market's operator")
+	flags.StringVar(&o.key, "key", "", "PEM file of the agent's key (default: one in the state folder, created at the first start)")
+	flags.StringVar(&o.name, "name", "", "name that others see (join: by default the personality's)")
+	flags.StringVar(&o.risk, "risk", "50.00", "most money to risk")
 }
 
 func personalitiesHelp() string {
