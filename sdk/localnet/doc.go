@@ -24,8 +24,8 @@
 //     about 50 ms, and its clock can be set.
 //   - validator: solana-test-validator 4.2 or later; time passes as on the clusters.
 //
-// If no kind is named, it is process. The validator is the command on PATH, or the one that a checkout has
-// built into the cache (HAGGLE_CACHE, by default ~/.cache/haggle). Inside a checkout, toolchain/validator
+// If no kind is named, it is process. The validator is the command on PATH, or a checkout's
+// build in the cache (HAGGLE_CACHE, by default ~/.cache/haggle). Inside a checkout, toolchain/validator
 // chooses it, and builds a missing one, which takes about 30 minutes once.
 //
 // # The program

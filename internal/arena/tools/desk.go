@@ -107,7 +107,7 @@ func (d *Desk) state(_ context.Context, desk trader.Desk) (arena.Interest, error
 	return d.interest, nil
 }
 
-// speak says what the model has prepared, once.
+// speak returns the model's prepared message, once.
 func (d *Desk) speak(_ context.Context, desk trader.Desk) (say arena.Say, err error) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -118,7 +118,7 @@ func (d *Desk) speak(_ context.Context, desk trader.Desk) (say arena.Say, err er
 	return say, nil
 }
 
-// begin begins the side chat that the model has prepared, once.
+// begin returns the model's prepared side chat, once.
 func (d *Desk) begin(_ context.Context, desk trader.Desk) (invite arena.Invite, err error) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
