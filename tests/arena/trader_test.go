@@ -48,11 +48,9 @@ func selling(url string, offers ...trader.Move) trader.Config {
 		}
 		return arena.Invite{Agents: []string{arenatest.ID(buyer)}}, nil
 	}
-	next := 0
+	var next atomic.Int32
 	c.Negotiate = func(context.Context, trader.Turn) (trader.Move, error) {
-		offer := offers[next%len(offers)]
-		next++
-		return offer, nil
+		return offers[int(next.Add(1)-1)%len(offers)], nil
 	}
 	return c
 }
@@ -150,6 +148,28 @@ func TestSecondTraderWithAKeyReplacesTheFirst(t *testing.T) {
 	await[arena.Passed](t, spectator, nil) // it is connected for good
 	run(t, buying(url, accept))
 	require.ErrorIs(t, <-first, client.ErrReplaced)
+}
+
+// A new process with stricter limits does not finalize what the one before has agreed to.
+func TestAgreementBeyondNewLimitsIsCancelled(t *testing.T) {
+	url, _ := serve(t, nil)
+	spectator := watch(t, url)
+	first := buying(url, accept)
+	first.Settle = func(context.Context, trader.Desk, arena.Agreement) (trader.Verdict, error) { return trader.Wait, nil }
+	run(t, first)
+	sold := selling(url, sale(50, 10))
+	sold.Settle = first.Settle
+	run(t, sold)
+	await(t, spectator, func(a arena.Announced) bool {
+		return a.Agent == arenatest.ID(buyer) && a.Availability == arena.AvailabilityPending
+	})
+	stricter := buying(url, accept)
+	stricter.Limits.Yes.Buy = 49
+	run(t, stricter)
+	await(t, spectator, func(a arena.Announced) bool {
+		require.Zero(t, a.Record.Finalized)
+		return a.Agent == arenatest.ID(buyer) && a.Record.Cancelled == 1
+	})
 }
 
 // proxy forwards connections to the URL's host until cut ends them. New ones are forwarded as well.

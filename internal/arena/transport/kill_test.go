@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +73,8 @@ type splitter struct {
 	bought   uint64
 	receipts []arena.Receipt
 	unknown  int
+	// accepted counts the receipts of all agents.
+	accepted *atomic.Int64
 }
 
 // run buys sets through a connection until it ends.
@@ -102,6 +105,7 @@ func (s *splitter) run(ctx context.Context, url string) error {
 			s.bought++
 		}
 		s.receipts = append(s.receipts, receipt)
+		s.accepted.Add(1)
 	}
 }
 
@@ -115,7 +119,8 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 		config := arenatest.Config("m", now)
 		config.Pace, config.Grant = 10, 1_000_000*arena.SetPrice
 		require.NoError(t, opened.Create(t.Context(), config, now))
-		agents := []*splitter{{seed: 1}, {seed: 2}, {seed: 3}}
+		var accepted atomic.Int64
+		agents := []*splitter{{seed: 1, accepted: &accepted}, {seed: 2, accepted: &accepted}, {seed: 3, accepted: &accepted}}
 		for range 6 {
 			// Each process takes over from the one before.
 			ctx, cancel := context.WithCancel(t.Context())
@@ -131,14 +136,16 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 			var running sync.WaitGroup
 			for _, agent := range agents {
 				running.Go(func() {
-					before := len(agent.receipts)
-					for ctx.Err() == nil && len(agent.receipts) == before {
-						_ = agent.run(ctx, url) // until the process has the market
+					for ctx.Err() == nil {
+						_ = agent.run(ctx, url) // until the process has the market, and again if it loses it
 						time.Sleep(10 * time.Millisecond)
 					}
 				})
 			}
-			time.Sleep(800*time.Millisecond + time.Duration(rand.N(400))*time.Millisecond)
+			// It works at first, however busy the machine is, and then ends at a random moment.
+			before := accepted.Load()
+			require.Eventually(t, func() bool { return accepted.Load() >= before+10 }, time.Minute, 5*time.Millisecond)
+			time.Sleep(time.Duration(rand.N(400)) * time.Millisecond)
 			require.NoError(t, victim.Process.Kill())
 			_ = victim.Wait()
 			cancel()
@@ -158,7 +165,6 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 			require.LessOrEqual(t, next-2, agent.bought+1, "only the latest one can be without an answer")
 			unknown, total = unknown+agent.unknown, total+len(agent.receipts)
 		}
-		require.Greater(t, total, 30)
 		t.Logf("%d messages with a receipt, %d answers lost", total, unknown)
 	})
 }

@@ -134,7 +134,8 @@ func (c *Client) enter() error {
 	if frame.Standing == nil {
 		return errors.New("no standing")
 	}
-	c.standing, c.next, c.seen = *frame.Standing, frame.Standing.Next, c.config.After
+	c.standing, c.next = *frame.Standing, frame.Standing.Next
+	c.seen = max(c.config.After, frame.Standing.Shown)
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (c *Client) Next(ctx context.Context) (arena.Shown, error) {
 	take := func(event arena.Shown) (arena.Shown, error) {
 		c.lock.Lock()
 		defer c.lock.Unlock()
-		c.seen = event.Number
+		c.seen = max(c.seen, event.Number)
 		return event, nil
 	}
 	select {
@@ -166,7 +167,7 @@ func (c *Client) Next(ctx context.Context) (arena.Shown, error) {
 	}
 }
 
-// Do signs an action, based on all events that Next has returned, and waits for the receipt. It returns a
+// Do signs an action, based on the standing and on all events that Next has returned, and waits for the receipt. It returns a
 // [*arena.Refusal], or [ErrUnknown] if the connection or the context has ended before the answer; the latter ends
 // the connection.
 func (c *Client) Do(ctx context.Context, action arena.Action) (arena.Receipt, error) {

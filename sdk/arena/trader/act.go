@@ -79,17 +79,26 @@ func (s *session) isOwn(leg arena.Leg) bool {
 	return leg.Seller == s.desk.Self || leg.Buyer == s.desk.Self
 }
 
-// carryOut finalizes or cancels a tentative agreement. If the review has changed, the next one comes, and with it
-// another attempt.
-func (s *session) carryOut(ctx context.Context, agreement int, verdict Verdict) error {
-	if slices.Contains(s.desk.executed, agreement) {
+// carryOut finalizes or cancels a tentative agreement. One that is beyond the limits, as an earlier process with other
+// limits can have left it, is cancelled. If the review has changed, the next one comes, and with it another attempt.
+func (s *session) carryOut(ctx context.Context, number int, verdict Verdict) error {
+	at := slices.IndexFunc(s.desk.Pending, func(a arena.Agreement) bool { return a.Number == number })
+	if at < 0 || slices.Contains(s.desk.executed, number) {
 		return nil
+	}
+	if verdict == Finalize {
+		without := s.desk.Desk
+		without.Pending = slices.Delete(slices.Clone(s.desk.Pending), at, at+1)
+		if sets, err := without.allow(s.desk.Pending[at].Legs, 0); err != nil || sets > 0 {
+			s.config.Logger.WarnContext(ctx, "arena: agreement cancelled", "agreement", number, "error", err, "lacking sets", sets)
+			verdict = Cancel
+		}
 	}
 	switch verdict {
 	case Finalize:
-		return s.do(ctx, arena.Finalize{Agreement: agreement, Review: s.desk.review})
+		return s.do(ctx, arena.Finalize{Agreement: number, Review: s.desk.review})
 	case Cancel:
-		return s.do(ctx, arena.Cancel{Agreement: agreement})
+		return s.do(ctx, arena.Cancel{Agreement: number})
 	}
 	return nil
 }

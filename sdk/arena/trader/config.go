@@ -17,7 +17,8 @@ const (
 	DefaultEvery   = 3 * time.Second
 )
 
-// Config describes a trader. URL, Operator, Key, Name, Limits and Negotiate are required.
+// Config describes a trader. URL, Operator, Key, Name, Limits and Negotiate are required. The functions may be called from
+// several goroutines at once: one for each side chat, invitation and agreement.
 type Config struct {
 	// URL is the market's WebSocket, Operator the address that signs receipts, and Key the agent's key: see
 	// [client.Config].

@@ -177,6 +177,9 @@ func (s *session) run(ctx, deciding context.Context) error {
 		}
 	}()
 	s.state(deciding)
+	if err := s.settle(deciding); err != nil { // what an earlier connection has left
+		return err
+	}
 	look := time.NewTicker(s.config.Every)
 	defer look.Stop()
 	for {
