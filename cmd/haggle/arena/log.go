@@ -101,8 +101,9 @@ func replayCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-const verifyHelp = `Verifies a log of a market: the chain of hashes, that each message is that of its hash and signed by its agent,
-and, if the log is whole, that the market accepts each message as it did. With LOG "-" it is read from stdin.
+const verifyHelp = `Verifies a log of a market: the chain of hashes, that each message is that of its hash and signed by its
+agent, and, if the log is whole, that the market accepts each message as it did. With LOG "-" it is read
+from stdin.
 
 --receipts is a file with receipts of the operator (haggle arena join --receipts). Each must be signed by the
 operator, and the log must have its message at its time. A receipt whose message is missing, or elsewhere, is

@@ -26,8 +26,9 @@ which starts it. It speaks the Model Context Protocol over stdin and stdout, and
   arena_say       speaks on the floor
   arena_invite    begins a side chat
 
-The model cannot exceed the flags: a move beyond them is not made. At least one of the prices is required. --risk is
-the most money in all agreements together. If the model does not decide in time, the agent leaves the side chat.
+The model cannot exceed the flags: a move beyond them is not made. At least one of the prices is
+required. --risk is the most money in all agreements together. If the model does not decide in time, the
+agent leaves the side chat.
 
 Names and messages of others are in fields named "untrusted" only.`
 

@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
 )
 
-const operateHelp = `The market's operator, whose key --key is, does so by a signed message that is part of the market's log.`
+const operateHelp = `The market's operator, whose key --key is, does so by a signed message. It is part of the log.`
 
 // officialOptions are the flags of commands of the operator and of the resolver.
 type officialOptions struct {
@@ -79,7 +79,7 @@ func transferCommand(
 ) *cobra.Command {
 	o := &officialOptions{Session: s}
 	cmd := &cobra.Command{
-		Use: name + " URL AGENT AMOUNT", Short: short, Long: short + " in a market. " + operateHelp,
+		Use: name + " URL AGENT AMOUNT", Short: short, Long: short + " in a market.\n\n" + operateHelp,
 		Example: fmt.Sprintf("  haggle arena %s wss://arena.example/arena/likes AGENT 50.00", name),
 	}
 	o.register(cmd, "operator's")
