@@ -27,13 +27,13 @@ clippy := CLIPPY_ARGS=-Dwarnings $(call wrapper,clippy-here) cargo build --locke
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## two agents bargain on a local chain and print each step
-	@go run ./cmd/haggle demo $(ARGS)
+demo: ## two agents bargain on a chain in the process, and settle
+	@toolchain/demo $(ARGS)
 
-test: program validator anchor-packages postgresql sqlc lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program anchor-packages postgresql sqlc lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
-nightly: verify-engine differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: verify-engine validator test-chains differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
@@ -87,7 +87,7 @@ test-go: program postgresql sqlc ## the Go tests except the scenarios, the fault
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
 	    go test -count=1 $(race) $(packages) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/anchor$$' -e '/tests/yellowstone$$')
 
-test-chains: program ## the scenarios of tests/scenarios on a chain in the process and on a validator
+test-chains: program ## the scenarios of tests/scenarios on a chain in the process, and on a validator if there is one (make validator)
 	@toolchain/scenarios
 
 test-anchor: program ## negotiations with the Anchor TypeScript clients, from the IDL alone
@@ -156,9 +156,10 @@ differential: program ## play random instructions against the program and the re
 	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \
 	    go test -count=1 -v -timeout 2h ./tests/differential
 
-test-faults: program validator ## agents under injected faults and kills on a validator, a short run
+test-faults: program ## agents under injected faults and kills, a short run: on a validator if there is one (make validator)
 	@echo "==> agents under faults"
-	@$(validator) go test -count=1 $(race) -timeout 20m ./tests/faults
+	@! toolchain/validator --installed >/dev/null || export $(validator); \
+	    go test -count=1 $(race) -timeout 20m ./tests/faults
 
 faults: program validator ## 500 negotiations under injected faults and kills, and lying nodes: docs/FAULTS.md, docs/LYING_NODES.md (NEGOTIATIONS=500, SEED=...)
 	@$(validator) HAGGLE_NEGOTIATIONS=$(or $(NEGOTIATIONS),500) HAGGLE_BUYERS=$(or $(BUYERS),50) HAGGLE_SELLERS=$(or $(SELLERS),50) \
@@ -204,7 +205,7 @@ clean: ## remove build output inside the tree
 prerequisites:
 	@toolchain/prerequisites
 
-validator: prerequisites
+validator: prerequisites ## build a solana-test-validator, if there is none: about 25 minutes
 	@toolchain/validator >/dev/null
 
 anchor-packages:

@@ -53,6 +53,10 @@ func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	if url != "" {
 		return connect(ctx, url, os.Getenv(EnvWSURL), options)
 	}
+	// Before a validator is built.
+	if options.Port != 0 && !portsFree(options.Port, 2) {
+		return nil, fmt.Errorf("%w: a process uses %d or %d", ErrPortInUse, options.Port, options.Port+1)
+	}
 	if options.Kind == Process {
 		return startInProcess(ctx, options)
 	}

@@ -34,16 +34,39 @@ func findValidator(ctx context.Context, progress func(string)) (string, error) {
 	if inside != "" {
 		return inside.runScript(ctx, progress, "validator")
 	}
+	path, err := installedValidator(ctx)
+	if path == "" {
+		return "", errors.Join(err, notFound())
+	}
+	return path, nil
+}
+
+// installedValidator returns the path of a solana-test-validator on PATH or in the cache, or an empty path. The error
+// is that of an unusable one on PATH.
+func installedValidator(ctx context.Context) (path string, err error) {
 	path, lookErr := exec.LookPath(validatorCommand)
 	if lookErr == nil {
 		if err = checkVersion(ctx, path); err == nil {
 			return path, nil
 		}
 	}
-	if path := cachedValidator(); path != "" {
-		return path, nil
+	return cachedValidator(), err
+}
+
+// HasValidator reports whether a chain of the kind [Validator] starts without building one: a usable
+// solana-test-validator is on PATH or in the cache.
+func HasValidator(ctx context.Context) bool {
+	inside, err := findCheckout()
+	if err != nil {
+		return false
 	}
-	return "", errors.Join(err, notFound())
+	var path string
+	if inside != "" {
+		path, _ = inside.runScript(ctx, func(string) {}, "validator", "--installed")
+	} else {
+		path, _ = installedValidator(ctx)
+	}
+	return path != ""
 }
 
 var versionNumber = regexp.MustCompile(`\b(\d+)\.(\d+)\.\d+`)

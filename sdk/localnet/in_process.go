@@ -45,9 +45,6 @@ func startInProcess(ctx context.Context, options Options) (*Chain, error) {
 	if chain.faucet, err = options.key(faucetKey); err != nil {
 		return nil, err
 	}
-	if options.Port != 0 && !portsFree(options.Port, 2) {
-		return nil, portInUse(options.Port)
-	}
 	module, err := engineModule()
 	if err != nil {
 		return nil, err

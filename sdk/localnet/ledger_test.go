@@ -11,6 +11,7 @@ import (
 
 func TestKeptLedger(t *testing.T) {
 	// Only a started validator keeps a ledger.
+	needValidator(t)
 	t.Setenv(EnvChain, "")
 	t.Setenv(EnvRPCURL, "")
 	folder := filepath.Join(t.TempDir(), "ledger")

@@ -44,6 +44,7 @@ func TestValidatorVersion(t *testing.T) {
 func TestFindValidator(t *testing.T) {
 	ctx, quiet := t.Context(), func(string) {}
 	path, cache := leaveCheckout(t)
+	require.False(t, HasValidator(ctx))
 	cached := filepath.Join(cache, "bin", "solana-test-validator-"+validatorVersion)
 	validator := filepath.Join(path, "solana-test-validator")
 	requireFound := func(want string) {
@@ -62,6 +63,7 @@ func TestFindValidator(t *testing.T) {
 
 	writeScript(t, validator, "echo solana-test-validator 1.18.26")
 	requireFound(cached)
+	require.True(t, HasValidator(ctx))
 	require.NoError(t, os.Remove(cached))
 	_, err := findValidator(ctx, quiet)
 	require.ErrorContains(t, err, validator+" is too old: version 1.18.26, but the program needs 4.2 or later")
@@ -75,6 +77,7 @@ func TestStartOutsideACheckout(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			var binary string
 			if kind == Validator {
+				needValidator(t)
 				binary, err = findValidator(t.Context(), func(line string) { t.Log(line) })
 				require.NoError(t, err)
 			}

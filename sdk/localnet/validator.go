@@ -124,19 +124,12 @@ const lastRPCPort = 65534
 // ErrPortInUse is the error of StartChain if another process uses a port of Options.Port.
 var ErrPortInUse = errors.New("port in use")
 
-func portInUse(port int) error {
-	return fmt.Errorf("%w: a process uses %d or %d", ErrPortInUse, port, port+1)
-}
-
 // ports returns the port of the JSON-RPC server and the first one of a block of free ports. The port of the
 // WebSocket server follows the first.
 func (o Options) ports() (rpcPort, block int, err error) {
 	block, err = freePortBlock()
 	if err != nil || o.Port == 0 {
 		return block, block, err
-	}
-	if !portsFree(o.Port, 2) {
-		return 0, 0, portInUse(o.Port)
 	}
 	return o.Port, block, nil
 }
