@@ -14,8 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// holding is a balance: base units of the mint, and lamports.
-type holding struct {
+// Holding is a balance: base units of the mint, and lamports.
+type Holding struct {
 	Tokens   uint64 `json:"tokens,string"`
 	Lamports uint64 `json:"lamports,string"`
 }
@@ -27,11 +27,11 @@ const (
 	treasury = "treasury"
 )
 
-// account is the result of a closed negotiation, read from the chain.
-type account struct {
+// Account is the result of a closed negotiation, read from the chain.
+type Account struct {
 	Negotiation solana.PublicKey   `json:"negotiation"`
-	Before      map[string]holding `json:"before"`
-	After       map[string]holding `json:"after"`
+	Before      map[string]Holding `json:"before"`
+	After       map[string]Holding `json:"after"`
 	// Paid and Refund are calculated from the balances, the other amounts are read from the events.
 	Escrow amount.Tokens `json:"escrow"`
 	Paid   amount.Tokens `json:"paid"`
@@ -46,14 +46,15 @@ type account struct {
 	// Gone reports whether the negotiation and its vault are closed.
 	Gone bool `json:"accounts_gone"`
 
-	created protocol.NegotiationCreated
-	offers  []protocol.OfferSubmitted
-	settled *protocol.NegotiationSettled
+	// Created, Offers and Settled are the events; Settled is nil without a settlement.
+	Created protocol.NegotiationCreated  `json:"-"`
+	Offers  []protocol.OfferSubmitted    `json:"-"`
+	Settled *protocol.NegotiationSettled `json:"-"`
 }
 
-func (s *demonstration) holdings(ctx context.Context) (map[string]holding, error) {
+func (s *demonstration) holdings(ctx context.Context) (map[string]Holding, error) {
 	owners := map[string]solana.PublicKey{buyer: s.net.Buyer.PublicKey(), seller: s.net.Seller.PublicKey(), treasury: s.net.Treasury}
-	found := map[string]holding{}
+	found := map[string]Holding{}
 	for name, owner := range owners {
 		address, err := token.AssociatedAddress(owner, s.net.Mint, solana.TokenProgramID)
 		if err != nil {
@@ -67,14 +68,14 @@ func (s *demonstration) holdings(ctx context.Context) (map[string]holding, error
 		if err != nil {
 			return nil, err
 		}
-		found[name] = holding{tokens, lamports}
+		found[name] = Holding{tokens, lamports}
 	}
 	return found, nil
 }
 
 // account reads all values from the chain. Only the address comes from the agents.
-func (s *demonstration) account(ctx context.Context, negotiation solana.PublicKey, before map[string]holding) (*account, error) {
-	a := &account{Negotiation: negotiation, Before: before, Fees: map[string]uint64{}}
+func (s *demonstration) account(ctx context.Context, negotiation solana.PublicKey, before map[string]Holding) (*Account, error) {
+	a := &Account{Negotiation: negotiation, Before: before, Fees: map[string]uint64{}}
 	var err error
 	if a.After, err = s.holdings(ctx); err != nil {
 		return nil, err
@@ -89,12 +90,12 @@ func (s *demonstration) account(ctx context.Context, negotiation solana.PublicKe
 	if err := s.readHistory(ctx, a, vault); err != nil {
 		return nil, err
 	}
-	a.Escrow = s.mint.Tokens(a.created.EscrowAmount)
-	if a.settled != nil {
-		a.Fee, a.Decay = s.mint.Tokens(a.settled.ProtocolFee), s.mint.Tokens(a.settled.EscrowDecayTotal)
+	a.Escrow = s.tokens(a.Created.EscrowAmount)
+	if a.Settled != nil {
+		a.Fee, a.Decay = s.tokens(a.Settled.ProtocolFee), s.tokens(a.Settled.EscrowDecayTotal)
 	}
-	a.Paid = s.mint.Tokens(a.After[seller].Tokens - a.Before[seller].Tokens)
-	a.Refund = s.mint.Tokens(a.After[buyer].Tokens + a.created.EscrowAmount - a.Before[buyer].Tokens)
+	a.Paid = s.tokens(a.After[seller].Tokens - a.Before[seller].Tokens)
+	a.Refund = s.tokens(a.After[buyer].Tokens + a.Created.EscrowAmount - a.Before[buyer].Tokens)
 	return a, nil
 }
 
@@ -107,7 +108,7 @@ func (s *demonstration) gone(ctx context.Context, addresses ...solana.PublicKey)
 }
 
 // readHistory reads the negotiation's transactions, from the oldest to the newest.
-func (s *demonstration) readHistory(ctx context.Context, a *account, vault solana.PublicKey) error {
+func (s *demonstration) readHistory(ctx context.Context, a *Account, vault solana.PublicKey) error {
 	signatures, err := s.net.Chain.Client().GetSignaturesForAddressWithOpts(ctx, a.Negotiation, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (s *demonstration) readHistory(ctx context.Context, a *account, vault solan
 	return nil
 }
 
-func (s *demonstration) readTransaction(a *account, vault solana.PublicKey, found *rpc.GetTransactionResult) error {
+func (s *demonstration) readTransaction(a *Account, vault solana.PublicKey, found *rpc.GetTransactionResult) error {
 	transaction, err := found.Transaction.GetTransaction()
 	if err != nil {
 		return err
@@ -147,34 +148,34 @@ func (s *demonstration) readTransaction(a *account, vault solana.PublicKey, foun
 	for _, event := range events {
 		switch e := event.(type) {
 		case *protocol.NegotiationCreated:
-			a.created = *e
+			a.Created = *e
 			for i, key := range transaction.Message.AccountKeys {
 				if key == a.Negotiation || key == vault {
 					a.Rent += found.Meta.PostBalances[i]
 				}
 			}
 		case *protocol.OfferSubmitted:
-			a.offers = append(a.offers, *e)
+			a.Offers = append(a.Offers, *e)
 		case *protocol.NegotiationSettled:
-			a.settled = e
+			a.Settled = e
 		}
 	}
 	return nil
 }
 
 // check returns an error for each expectation that the account does not meet.
-func (a *account) check() error {
+func (a *Account) check() error {
 	var wrong []error
 	claim := func(holds bool, format string, arguments ...any) {
 		if !holds {
 			wrong = append(wrong, fmt.Errorf(format, arguments...))
 		}
 	}
-	claim(a.settled != nil, "negotiation: not settled")
+	claim(a.Settled != nil, "negotiation: not settled")
 	claim(a.Gone, "negotiation: it or its vault is not closed")
 	claim(a.Escrow.Units == a.Paid.Units+a.Fee.Units+a.Decay.Units+a.Refund.Units, "escrow: not conserved")
 	claim(a.After[treasury].Tokens-a.Before[treasury].Tokens == a.Fee.Units+a.Decay.Units, "treasury: fee and decay not received")
-	claim(a.settled == nil || a.settled.SettledAmount == a.Paid.Units+a.Fee.Units, "price: differs from payment and fee")
+	claim(a.Settled == nil || a.Settled.SettledAmount == a.Paid.Units+a.Fee.Units, "price: differs from payment and fee")
 	for _, party := range []string{buyer, seller} {
 		claim(a.Before[party].Lamports-a.After[party].Lamports == a.Fees[party], "%s: paid other lamports than the transaction fees", party)
 	}

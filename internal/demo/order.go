@@ -1,21 +1,21 @@
 package demo
 
-import "github.com/haggle-protocol/haggle/internal/exampleagent"
+import "github.com/haggle-protocol/haggle/internal/actions"
 
 // order releases actions in their order on chain. Two processes can report theirs in another order, because
 // one can answer an action before the other has reported it.
 type order struct {
-	release  func(exampleagent.Action)
-	released []exampleagent.Action
-	waiting  map[int]exampleagent.Action
+	release  func(actions.Action)
+	released []actions.Action
+	waiting  map[int]actions.Action
 }
 
-func newOrder(release func(exampleagent.Action)) *order {
-	return &order{release: release, waiting: map[int]exampleagent.Action{}}
+func newOrder(release func(actions.Action)) *order {
+	return &order{release: release, waiting: map[int]actions.Action{}}
 }
 
 // position counts the actions of a negotiation: creation, acceptance, each offer, the end, and closing.
-func position(action exampleagent.Action) int {
+func position(action actions.Action) int {
 	rounds := int(action.Round)
 	switch action.Name {
 	case "create_negotiation":
@@ -32,7 +32,7 @@ func position(action exampleagent.Action) int {
 	return 2 + rounds
 }
 
-func (o *order) add(action exampleagent.Action) {
+func (o *order) add(action actions.Action) {
 	o.waiting[position(action)] = action
 	for {
 		next, known := o.waiting[o.next()]
@@ -57,7 +57,7 @@ func (o *order) next() int {
 	return last + 1
 }
 
-func (o *order) pass(action exampleagent.Action) {
+func (o *order) pass(action actions.Action) {
 	delete(o.waiting, position(action))
 	o.released = append(o.released, action)
 	o.release(action)

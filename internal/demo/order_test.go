@@ -8,18 +8,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/internal/actions"
 )
 
 // deal is a negotiation in the order of the chain.
-var deal = []exampleagent.Action{
+var deal = []actions.Action{
 	{Name: "create_negotiation"}, {Name: "accept_invitation"}, {Name: "submit_offer", Round: 1}, {Name: "submit_offer", Round: 2}, {Name: "submit_offer", Round: 3},
 	{Name: "accept_offer", Round: 3}, {Name: "close_negotiation", Round: 3},
 }
 
-func names(actions []exampleagent.Action) string {
+func names(listed []actions.Action) string {
 	var all []string
-	for _, action := range actions {
+	for _, action := range listed {
 		all = append(all, fmt.Sprint(action.Name, action.Round))
 	}
 	return strings.Join(all, " ")
@@ -27,8 +27,8 @@ func names(actions []exampleagent.Action) string {
 
 func TestActionsAreReleasedInTheOrderOfTheChain(t *testing.T) {
 	for range 200 {
-		var released []exampleagent.Action
-		order := newOrder(func(action exampleagent.Action) { released = append(released, action) })
+		var released []actions.Action
+		order := newOrder(func(action actions.Action) { released = append(released, action) })
 		for _, at := range rand.Perm(len(deal)) {
 			order.add(deal[at])
 		}
@@ -39,7 +39,7 @@ func TestActionsAreReleasedInTheOrderOfTheChain(t *testing.T) {
 }
 
 func TestActionsAreReleasedAsSoonAsPossible(t *testing.T) {
-	order := newOrder(func(exampleagent.Action) {})
+	order := newOrder(func(actions.Action) {})
 	order.add(deal[1])
 	require.Empty(t, order.released)
 	order.add(deal[0])
@@ -51,8 +51,8 @@ func TestActionsAreReleasedAsSoonAsPossible(t *testing.T) {
 }
 
 func TestAClaimComesBeforeClosing(t *testing.T) {
-	order := newOrder(func(exampleagent.Action) {})
-	for _, action := range []exampleagent.Action{{Name: "create_negotiation"}, {Name: "accept_invitation"}, {Name: "submit_offer", Round: 1}, {Name: "claim_payout", Round: 1}, {Name: "accept_offer", Round: 1}, {Name: "close_negotiation", Round: 1}} {
+	order := newOrder(func(actions.Action) {})
+	for _, action := range []actions.Action{{Name: "create_negotiation"}, {Name: "accept_invitation"}, {Name: "submit_offer", Round: 1}, {Name: "claim_payout", Round: 1}, {Name: "accept_offer", Round: 1}, {Name: "close_negotiation", Round: 1}} {
 		order.add(action)
 	}
 	require.Equal(t, "create_negotiation0 accept_invitation0 submit_offer1 accept_offer1 claim_payout1 close_negotiation1", names(order.released))

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/internal/actions"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
@@ -35,9 +35,9 @@ func (s *demonstration) introduce() {
 	for _, known := range [][2]string{
 		{"chain", fmt.Sprintf("%s at %s", s.net.Chain.Kind, s.net.Chain.RPCURL)},
 		{"program", s.net.Chain.ProgramID.String()},
-		{"mint", fmt.Sprintf("%s  whose symbol is %s", s.net.Mint, s.mint.Symbol)},
-		{"buyer", fmt.Sprintf("%s  offers from %s up to %s", s.net.Buyer.PublicKey(), buyerPrices.opening, buyerPrices.reservation)},
-		{"seller", fmt.Sprintf("%s  offers from %s down to %s", s.net.Seller.PublicKey(), sellerPrices.opening, sellerPrices.reservation)},
+		{"mint", fmt.Sprintf("%s  whose symbol is %s", s.net.Mint, s.symbol)},
+		{"buyer", fmt.Sprintf("%s  offers from %s up to %s", s.net.Buyer.PublicKey(), s.tokens(BuyerPrices.Opening).Decimal(), s.tokens(BuyerPrices.Reservation).Decimal())},
+		{"seller", fmt.Sprintf("%s  offers from %s down to %s", s.net.Seller.PublicKey(), s.tokens(SellerPrices.Opening).Decimal(), s.tokens(SellerPrices.Reservation).Decimal())},
 	} {
 		s.printf("  %-8s %s\n", known[0], known[1])
 	}
@@ -46,11 +46,11 @@ func (s *demonstration) introduce() {
 
 func (s *demonstration) reportHeader() {
 	if !s.options.JSON {
-		s.printf("%s\n", s.paint(faint, exampleagent.Header(s.mint.Symbol)))
+		s.printf("%s\n", s.paint(faint, actions.Header(s.symbol)))
 	}
 }
 
-func (s *demonstration) reportAction(action exampleagent.Action) {
+func (s *demonstration) reportAction(action actions.Action) {
 	if s.options.JSON {
 		_ = json.NewEncoder(s.options.Out).Encode(action)
 		return
@@ -58,11 +58,12 @@ func (s *demonstration) reportAction(action exampleagent.Action) {
 	s.printf("%s\n", action.Line())
 }
 
-func (s *demonstration) reportAccount(a *account) {
+func (s *demonstration) reportAccount(a *Account) {
+	s.printf("\n%s", a.picture())
 	s.printf("\n%s\n", s.paint(faint, fmt.Sprintf(balances, "balances", "before", "after", "change")))
 	for _, party := range []string{buyer, seller, treasury} {
 		before, after := a.Before[party].Tokens, a.After[party].Tokens
-		s.printf("%s\n", balanceLine(party+" "+s.mint.Symbol, before, after, a.Escrow.Decimals))
+		s.printf("%s\n", balanceLine(party+" "+s.symbol, before, after, a.Escrow.Decimals))
 	}
 	for _, party := range []string{buyer, seller} {
 		s.printf("%s\n", balanceLine(party+" SOL", a.Before[party].Lamports, a.After[party].Lamports, amount.SOLDecimals))
@@ -72,7 +73,7 @@ func (s *demonstration) reportAccount(a *account) {
 		s.printf("negotiation and vault are closed; their rent, %s, is back with the buyer\n", amount.SOL(a.Rent))
 	}
 	s.printf("\nescrow %s = paid %s + fee %s + decay %s + refund %s %s\n", a.Escrow.Decimal(), a.Paid.Decimal(),
-		a.Fee.Decimal(), a.Decay.Decimal(), a.Refund.Decimal(), s.mint.Symbol)
+		a.Fee.Decimal(), a.Decay.Decimal(), a.Refund.Decimal(), s.symbol)
 	if err := a.check(); err == nil {
 		s.printf("%s\n", s.paint(green, "settled, closed, and conserved to the unit"))
 	}

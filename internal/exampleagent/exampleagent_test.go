@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/actions"
 	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -19,12 +20,12 @@ import (
 func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
 	before := &haggle.Snapshot{Address: solana.PublicKey{7}}
 	before.CurrentRound, before.CurrentOfferAmount, before.EffectiveEscrow = 2, 4_500_000, 4_851_125
-	told := func(instruction string, events ...protocol.Event) Action {
+	told := func(instruction string, events ...protocol.Event) actions.Action {
 		var out bytes.Buffer
 		log := &Log{Agent: "buyer", Out: &out, JSON: true, Amounts: mint.Mint{Decimals: 6, Symbol: "TEST"}}
 		log.Did(instruction, before, &haggle.Receipt{
 			Receipt: transaction.Receipt{ComputeUnits: 900, Slot: 5}, Events: events})
-		var action Action
+		var action actions.Action
 		require.NoError(t, json.Unmarshal(out.Bytes(), &action))
 		return action
 	}

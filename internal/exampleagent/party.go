@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/actions"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/mint"
@@ -168,7 +169,5 @@ func (p *Party) Vet(ctx context.Context) error {
 
 // Created prints the creation of a negotiation.
 func (p *Party) Created(created *haggle.Action, receipt *haggle.Receipt) {
-	n := &haggle.Snapshot{Address: created.Negotiation}
-	n.EffectiveEscrow = created.Creation.Params.EscrowAmount
-	p.Did(created.Name, n, receipt)
+	p.did(actions.OfCreation(p.Agent, created, receipt, p.Tokens))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/actions"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -175,7 +176,7 @@ func Command(s *session.Session) *cobra.Command {
 		" (default: ~/.local/state/haggle/issues, or below $XDG_STATE_HOME)")
 	command.Required(cmd, "role", "mint")
 	command.Choices(cmd, "role", "buyer", "seller")
-	command.Documents(cmd, exampleagent.Action{}, exampleagent.Note{}, agent.Record{}, committed{}, issueMove{},
+	command.Documents(cmd, actions.Action{}, exampleagent.Note{}, agent.Record{}, committed{}, issueMove{},
 		ended{}, modelMove{}, llm.Spending{})
 	cmd.RunE = s.Unlimited(a.run)
 	return cmd

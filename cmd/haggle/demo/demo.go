@@ -3,6 +3,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,7 @@ if those on chain, and the balances of all parties, are equal to them to the uni
 // Command returns "haggle demo".
 func Command(s *session.Session) *cobra.Command {
 	options := demo.Options{}
+	var folder, svg string
 	var chain flags.Chain
 	var strategies bool
 	var seed uint64
@@ -38,8 +40,8 @@ func Command(s *session.Session) *cobra.Command {
 		Example: "  haggle demo\n  haggle demo --chain validator --svg offers.svg\n  haggle demo --strategies",
 	}
 	chain.Register(cmd)
-	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with other binaries buyer and seller (default: the example agents in this binary)")
-	cmd.Flags().StringVar(&options.Plot, "svg", "", "file for a plot of the offers, as SVG")
+	cmd.Flags().StringVar(&folder, "bin", "", "folder with other binaries buyer and seller (default: the example agents in this binary)")
+	cmd.Flags().StringVar(&svg, "svg", "", "file for a plot of the offers, as SVG")
 	cmd.Flags().BoolVar(&strategies, "strategies", false, "play eight strategies against each other, and compare with a simulation")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "with --strategies: seed of the strategies' random numbers")
 	cmd.MarkFlagsMutuallyExclusive("strategies", "bin")
@@ -60,9 +62,28 @@ func Command(s *session.Session) *cobra.Command {
 		}
 		options.Out, options.Progress = s.Stdout, s.Stderr
 		options.JSON, options.Colour, options.Chain = s.JSON, s.Colourful(), kind
-		return demo.Run(ctx, options)
+		return play(ctx, options, folder, svg)
 	})
 	return cmd
+}
+
+// play runs the demonstration with the agents of a folder, and draws it.
+func play(ctx context.Context, options demo.Options, folder, svg string) (err error) {
+	drawing, err := openDrawing(svg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drawing.finish()) }()
+	programs, err := findPrograms(folder)
+	if err != nil {
+		return err
+	}
+	options.Agents = programs.play
+	account, err := demo.Run(ctx, options)
+	if err != nil {
+		return err
+	}
+	return drawing.draw(account)
 }
 
 // RunAgent runs an example agent and exits if the arguments are those of a process of the demonstration:

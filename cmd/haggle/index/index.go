@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
@@ -57,7 +58,7 @@ func Address(flag string) string {
 // Failure adds exit code and hint to an error of the index.
 func Failure(err error) error {
 	const first = "haggle index run --once --db ..."
-	return exitcode.Match(err, exitcode.NoDatabase,
+	return exitcode.Match(err, connection.NoDatabase,
 		exitcode.Case{Is: indexer.ErrAddress, Kind: exitcode.Usage,
 			Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"},
 		exitcode.Case{Is: indexer.ErrUnknownNegotiation, Kind: exitcode.NotFound, Hint: "index it first: " + first},

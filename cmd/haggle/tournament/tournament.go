@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
@@ -176,7 +177,7 @@ func run(ctx context.Context, s *session.Session, options *simulation.Options) e
 		errors.Is(err, tournament.ErrPlan):
 		return exitcode.AsUsage(err, "haggle tournament --help")
 	case err != nil:
-		return exitcode.Match(err, exitcode.NoDatabase)
+		return exitcode.Match(err, connection.NoDatabase)
 	}
 	v := view(options.Folder, done)
 	if err := s.Print(v, v.text()); err != nil || done.Complete {

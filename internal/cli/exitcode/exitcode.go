@@ -22,7 +22,6 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/gorilla/websocket"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
@@ -129,12 +128,6 @@ type Case struct {
 	Kind   Kind
 	// Hint is advice for the user; it may be empty.
 	Hint string
-}
-
-// NoDatabase is the case of a PostgreSQL server, named by --db, that accepts no connection.
-var NoDatabase = Case{
-	As: (*pgconn.ConnectError)(nil), Kind: Network,
-	Hint: "check --db, and whether that server accepts connections",
 }
 
 // Match adds the kind and the hint of the first case of an error. An error with a kind, or without a case,

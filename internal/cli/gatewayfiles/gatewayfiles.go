@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/statefolder"
@@ -66,7 +67,7 @@ func In(folder, address string) Files {
 
 // Failure adds exit code and hint to an error of the gateway's database. Others stay as they are.
 func Failure(err error) error {
-	return exitcode.Match(err, exitcode.NoDatabase,
+	return exitcode.Match(err, connection.NoDatabase,
 		exitcode.Case{Is: store.ErrAddress, Kind: exitcode.Usage,
 			Hint: "for example: --db sqlite:gateway.db, or --db postgres://USER@HOST/NAME"},
 		exitcode.Case{Is: store.ErrNoGateway, Kind: exitcode.NotFound,

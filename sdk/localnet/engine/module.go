@@ -7,11 +7,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
@@ -61,7 +63,7 @@ func Compile(ctx context.Context, cache string) (*Module, error) {
 	}
 	m.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	if _, err = wasi_snapshot_preview1.Instantiate(ctx, m.runtime); err == nil {
-		m.compiled, err = m.runtime.CompileModule(ctx, wasm)
+		m.compiled, err = m.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), wasm)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("compile the engine: %w", err), m.Close())

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"github.com/haggle-protocol/haggle/internal/demo"
 )
 
 // drawing is the file of the plot. It is created before the run, so that a path that cannot be written fails
@@ -30,7 +32,7 @@ func openDrawing(path string) (*drawing, error) {
 	return &drawing{path: path, file: file}, nil
 }
 
-func (d *drawing) draw(a *account) error {
+func (d *drawing) draw(a *demo.Account) error {
 	if d == nil {
 		return nil
 	}

@@ -7,11 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"sync"
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/internal/actions"
 	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
 )
 
@@ -24,15 +23,15 @@ type process struct {
 	name    string
 	command *exec.Cmd
 	stderr  bytes.Buffer
-	// actions are the agent's actions. It is closed after the agent has ended.
-	actions chan exampleagent.Action
 	ended   chan struct{}
 	status  error
 }
 
-// startProcess starts an agent. If the agent fails, it calls failed.
-func startProcess(ctx context.Context, failed func(), name string, program program, arguments ...string) (*process, error) {
-	p := &process{name: name, command: program.command(ctx, arguments), actions: make(chan exampleagent.Action), ended: make(chan struct{})}
+// startProcess starts an agent. It calls acted with its actions, and failed if it fails.
+func startProcess(
+	ctx context.Context, acted func(actions.Action), failed func(), name string, program program, arguments ...string,
+) (*process, error) {
+	p := &process{name: name, command: program.command(ctx, arguments), ended: make(chan struct{})}
 	p.command.Cancel = func() error { return syscall.Kill(-p.command.Process.Pid, syscall.SIGINT) }
 	p.command.WaitDelay = stopGrace
 	p.command.Stderr = &p.stderr
@@ -42,9 +41,9 @@ func startProcess(ctx context.Context, failed func(), name string, program progr
 	}
 	err = childprocess.Start(p.command, func() {
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			var action exampleagent.Action
+			var action actions.Action
 			if json.Unmarshal(lines.Bytes(), &action) == nil && action.Name != "" {
-				p.actions <- action
+				acted(action)
 			}
 		}
 		p.status = p.command.Wait()
@@ -54,7 +53,6 @@ func startProcess(ctx context.Context, failed func(), name string, program progr
 			failed()
 		}
 		close(p.ended)
-		close(p.actions)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -62,33 +60,11 @@ func startProcess(ctx context.Context, failed func(), name string, program progr
 	return p, nil
 }
 
-// wait reads the remaining actions and returns the error of the agent.
+// wait returns the error of the agent after its end.
 func (p *process) wait() error {
-	go func() {
-		for range p.actions {
-		}
-	}()
 	<-p.ended
 	if p.status == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w\n%s", p.name, p.status, bytes.TrimSpace(p.stderr.Bytes()))
-}
-
-// merge returns the actions of several agents until all have ended.
-func merge(sources ...<-chan exampleagent.Action) <-chan exampleagent.Action {
-	merged := make(chan exampleagent.Action)
-	var running sync.WaitGroup
-	for _, source := range sources {
-		running.Go(func() {
-			for action := range source {
-				merged <- action
-			}
-		})
-	}
-	go func() {
-		running.Wait()
-		close(merged)
-	}()
-	return merged
 }

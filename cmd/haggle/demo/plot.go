@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/haggle-protocol/haggle/internal/demo"
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
@@ -19,12 +20,12 @@ import (
 )
 
 // plot writes bids, asks and the effective escrow of each round as SVG.
-func plot(w io.Writer, a *account) error {
+func plot(w io.Writer, a *demo.Account) error {
 	p := report.NewPlot("Offers and the effective escrow", "round", "tokens")
-	p.X.Tick.Marker = chart.ConstantTicks(rounds(len(a.offers)))
+	p.X.Tick.Marker = chart.ConstantTicks(rounds(len(a.Offers)))
 
-	escrow := plotter.XYs{{X: 0, Y: inTokens(a.created.EscrowAmount)}}
-	for _, offer := range a.offers {
+	escrow := plotter.XYs{{X: 0, Y: inTokens(a.Created.EscrowAmount)}}
+	for _, offer := range a.Offers {
 		escrow = append(escrow, plotter.XY{X: float64(offer.Round), Y: inTokens(offer.EffectiveEscrow)})
 	}
 	worth, err := plotter.NewLine(escrow)
@@ -34,10 +35,10 @@ func plot(w io.Writer, a *account) error {
 	worth.StepStyle, worth.Color = plotter.PostStep, report.Grey
 	p.Add(worth)
 	p.Legend.Add("effective escrow", worth)
-	if err := addOffers(p, "buyer", a.offersOf(a.created.Buyer), report.Blue); err != nil {
+	if err := addOffers(p, "buyer", offersOf(a, a.Created.Buyer), report.Blue); err != nil {
 		return err
 	}
-	if err := addOffers(p, "seller", a.offersOf(a.created.Seller), report.Orange); err != nil {
+	if err := addOffers(p, "seller", offersOf(a, a.Created.Seller), report.Orange); err != nil {
 		return err
 	}
 	if err := addSettlement(p, a); err != nil {
@@ -47,11 +48,11 @@ func plot(w io.Writer, a *account) error {
 }
 
 // addSettlement marks the accepted offer, with a line at its price.
-func addSettlement(p *chart.Plot, a *account) error {
-	if a.settled == nil {
+func addSettlement(p *chart.Plot, a *demo.Account) error {
+	if a.Settled == nil {
 		return nil
 	}
-	round, price := float64(a.settled.TotalRounds), inTokens(a.settled.SettledAmount)
+	round, price := float64(a.Settled.TotalRounds), inTokens(a.Settled.SettledAmount)
 	line, err := plotter.NewLine(plotter.XYs{{X: 0, Y: price}, {X: round, Y: price}})
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func addSettlement(p *chart.Plot, a *account) error {
 	mark.Color, mark.Shape, mark.Radius = report.Green, draw.RingGlyph{}, vg.Points(6)
 	label, err := plotter.NewLabels(plotter.XYLabels{
 		XYs:    plotter.XYs{{X: 0, Y: price}},
-		Labels: []string{"settled for " + tokens(a.settled.SettledAmount).String()},
+		Labels: []string{"settled for " + tokens(a.Settled.SettledAmount).String()},
 	})
 	if err != nil {
 		return err
@@ -91,8 +92,8 @@ func addOffers(p *chart.Plot, name string, offers []protocol.OfferSubmitted, col
 	return nil
 }
 
-func (a *account) offersOf(party solana.PublicKey) (found []protocol.OfferSubmitted) {
-	for _, offer := range a.offers {
+func offersOf(a *demo.Account, party solana.PublicKey) (found []protocol.OfferSubmitted) {
+	for _, offer := range a.Offers {
 		if offer.Offerer == party {
 			found = append(found, offer)
 		}

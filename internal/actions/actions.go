@@ -1,25 +1,19 @@
-// Package exampleagent has the common parts of the example agents: flags, journal, finding the negotiation of
-// an earlier run, and output. cmd/buyer and cmd/seller have their strategies; package agent of the SDK runs
-// the negotiation.
-package exampleagent
+// Package actions has the actions of agents on chain as the commands and the demonstration print them.
+package actions
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/result"
-	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Action is an action on chain, as the agents print it.
+// Action is an action on chain, as it is printed.
 type Action struct {
 	Agent string `json:"agent"`
 	// Name is the instruction's name in the IDL, and Result its effect: "offer accepted".
@@ -74,58 +68,14 @@ func (a Action) Line() string {
 		a.EffectiveEscrow.Decimal(), consumed, fmt.Sprintf("%d ms", a.ConfirmationMS))
 }
 
-// Note is a message beside the actions.
-type Note struct {
-	Agent string `json:"agent"`
-	Note  string `json:"note"`
-}
-
-// Log prints an agent's actions, one per line, for people or as JSON. It may be used from several goroutines.
-type Log struct {
-	Agent string
-	Out   io.Writer
-	JSON  bool
-	// Amounts is the mint of the negotiations.
-	Amounts mint.Mint
-
-	lock sync.Mutex
-	// listed reports whether the header of the actions has been printed.
-	listed bool
-}
-
-// Tokens returns base units of the mint as an amount.
-func (l *Log) Tokens(units uint64) amount.Tokens { return l.Amounts.Tokens(units) }
-
-// AmountOf formats base units of the mint, or of another mint, or lamports.
-func (l *Log) AmountOf(address solana.PublicKey, units uint64) string {
-	if address == l.Amounts.Address && !address.IsZero() {
-		return l.Amounts.Tokens(units).String()
-	}
-	return mint.Offline(address, units)
-}
-
-// Note prints a message.
-func (l *Log) Note(format string, arguments ...any) {
-	note := Note{l.Agent, fmt.Sprintf(format, arguments...)}
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.write(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
-}
-
-// Warn prints a message on stderr; with JSON it prints a Note among the documents instead.
-func (l *Log) Warn(stderr io.Writer, message string) {
-	if l.JSON {
-		l.Note("%s", message)
-		return
-	}
-	fmt.Fprintln(stderr, "note:", message)
-}
-
-// Did prints an action. before is the snapshot that it was built on. Text begins with a header.
-func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.Receipt) {
+// Of returns the action of an instruction. before is the snapshot that it was built on. tokens returns base units of the
+// mint as an amount.
+func Of(
+	agent, instruction string, before *haggle.Snapshot, receipt *haggle.Receipt, tokens func(uint64) amount.Tokens,
+) Action {
 	action := Action{
-		Agent: l.Agent, Name: instruction, Result: result.Of(instruction), Negotiation: before.Address, Round: before.CurrentRound,
-		EffectiveEscrow: l.Tokens(before.EffectiveEscrow),
+		Agent: agent, Name: instruction, Result: result.Of(instruction), Negotiation: before.Address, Round: before.CurrentRound,
+		EffectiveEscrow: tokens(before.EffectiveEscrow),
 		ComputeUnits:    receipt.ComputeUnits, FeeLamports: receipt.Fee, ConfirmationMS: receipt.Elapsed.Milliseconds(),
 		Slot: receipt.Slot, Signature: receipt.Signature,
 	}
@@ -133,35 +83,20 @@ func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.R
 	case "submit_offer":
 		action.Round++
 	case "accept_offer":
-		action.Price = new(l.Tokens(before.CurrentOfferAmount))
+		action.Price = new(tokens(before.CurrentOfferAmount))
 	}
 	for _, event := range receipt.Events {
 		if offer, made := event.(*protocol.OfferSubmitted); made {
-			action.Price = new(l.Tokens(offer.Amount))
+			action.Price = new(tokens(offer.Amount))
 			action.EffectiveEscrow.Units = offer.EffectiveEscrow
 		}
 	}
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	if !l.JSON && !l.listed {
-		fmt.Fprintln(l.Out, Header(l.Amounts.Symbol))
-		l.listed = true
-	}
-	l.write(action, action.Line())
+	return action
 }
 
-// Document prints a document as JSON.
-func (l *Log) Document(document any) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	_ = json.NewEncoder(l.Out).Encode(document)
-}
-
-// write prints a document as JSON, or the line. The log is locked.
-func (l *Log) write(document any, line string) {
-	if l.JSON {
-		_ = json.NewEncoder(l.Out).Encode(document)
-		return
-	}
-	fmt.Fprintln(l.Out, line)
+// OfCreation returns the action of a negotiation's creation.
+func OfCreation(agent string, created *haggle.Action, receipt *haggle.Receipt, tokens func(uint64) amount.Tokens) Action {
+	n := &haggle.Snapshot{Address: created.Negotiation}
+	n.EffectiveEscrow = created.Creation.Params.EscrowAmount
+	return Of(agent, created.Name, n, receipt, tokens)
 }

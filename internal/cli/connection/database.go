@@ -1,0 +1,13 @@
+package connection
+
+import (
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+)
+
+// NoDatabase is the case of a PostgreSQL server, named by --db, that accepts no connection.
+var NoDatabase = exitcode.Case{
+	As: (*pgconn.ConnectError)(nil), Kind: exitcode.Network,
+	Hint: "check --db, and whether that server accepts connections",
+}
