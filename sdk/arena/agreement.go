@@ -39,6 +39,7 @@ func (m *Market) tentative(c *chat) {
 	}
 	m.touch(a.Parties...)
 	m.emit(Tentative{Agreement: *a}, a.Parties...)
+	m.emit(a.countdown())
 }
 
 // end takes a tentative agreement from its parties.
@@ -55,6 +56,11 @@ func (m *Market) end(a *Agreement, as Status) {
 func (m *Market) void(a *Agreement, cause Cause, by string) {
 	m.end(a, StatusVoid)
 	m.emit(Voided{Agreement: a.Number, Cause: cause, By: by}, a.Parties...)
+	m.emit(CountdownEnded{Agreement: a.Number, Cause: cause})
+}
+
+func (a *Agreement) countdown() Countdown {
+	return Countdown{Agreement: a.Number, Parties: slices.Clone(a.Parties), Until: a.Expires}
 }
 
 // agreementOf returns an agreement of a party.

@@ -20,7 +20,7 @@ var (
 	facts = byKind[Fact](
 		Joined{}, Connected{}, Left{}, Announced{}, Stated{}, Changed{}, Turn{}, Passed{}, Said{}, Invited{}, InvitationEnded{},
 		ChatBegan{}, ChatJoined{}, ChatLeft{}, ChatEnded{}, ChatSaid{}, Proposed{}, AgreedTo{}, Rejected{}, Update{},
-		Tentative{}, Voided{}, Reviewed{}, Traded{}, Closed{}, Resolved{},
+		Tentative{}, Voided{}, Countdown{}, CountdownEnded{}, Reviewed{}, Traded{}, Closed{}, Resolved{},
 	)
 )
 

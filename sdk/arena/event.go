@@ -136,6 +136,17 @@ type (
 		Cause     Cause  `json:"cause"`
 		By        string `json:"by"`
 	}
+	// Countdown is public: who has a tentative agreement, and until when, without its terms. It ends with Traded, or with
+	// CountdownEnded.
+	Countdown struct {
+		Agreement int       `json:"agreement"`
+		Parties   []string  `json:"parties"`
+		Until     time.Time `json:"until"`
+	}
+	CountdownEnded struct {
+		Agreement int   `json:"agreement"`
+		Cause     Cause `json:"cause"`
+	}
 	// Reviewed is an agent's state before it finalizes.
 	Reviewed struct {
 		Review Review `json:"review"`

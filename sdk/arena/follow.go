@@ -24,7 +24,7 @@ func (v *View) agent(id string) *AgentView {
 // Copy returns a copy that shares nothing with the view that [View.Observe] changes.
 func (v *View) Copy() View {
 	c := *v
-	c.Agents, c.Chats = slices.Clone(v.Agents), slices.Clone(v.Chats)
+	c.Agents, c.Chats, c.Countdowns = slices.Clone(v.Agents), slices.Clone(v.Chats), slices.Clone(v.Countdowns)
 	for i := range c.Chats {
 		c.Chats[i].Members = slices.Clone(c.Chats[i].Members)
 	}
@@ -50,13 +50,22 @@ func (v *View) Observe(at time.Time, fact Fact) {
 		slices.SortFunc(v.Chats, func(a, b ChatView) int { return a.Chat - b.Chat })
 	case ChatJoined, ChatLeft, ChatEnded:
 		v.observeChat(f)
+	case Countdown:
+		v.Countdowns = append(v.Countdowns, f)
+	case CountdownEnded:
+		v.endCountdown(f.Agreement)
 	case Traded:
 		v.Price, v.Trades = f.Price, v.Trades+1
+		v.endCountdown(f.Agreement)
 	case Closed:
 		v.Phase = PhaseClosed
 	case Resolved:
 		v.Phase = PhaseResolved
 	}
+}
+
+func (v *View) endCountdown(agreement int) {
+	v.Countdowns = slices.DeleteFunc(v.Countdowns, func(c Countdown) bool { return c.Agreement == agreement })
 }
 
 func (v *View) observeChat(fact Fact) {

@@ -47,6 +47,8 @@ func (Rejected) Kind() string        { return "rejected" }
 func (Update) Kind() string          { return "update" }
 func (Tentative) Kind() string       { return "tentative" }
 func (Voided) Kind() string          { return "voided" }
+func (Countdown) Kind() string       { return "countdown" }
+func (CountdownEnded) Kind() string  { return "countdown_ended" }
 func (Reviewed) Kind() string        { return "reviewed" }
 func (Traded) Kind() string          { return "traded" }
 func (Closed) Kind() string          { return "closed" }

@@ -54,7 +54,7 @@ func privateChat(fact Fact) int {
 	return 0
 }
 
-// Rules 1, 4, 8, 21, 41 and 42. Any inputs lead to the same events again, without those that were refused and however the time is divided; each Apply
+// Rules 1, 4, 8, 21, 32, 41 and 42. Any inputs lead to the same events again, without those that were refused and however the time is divided; each Apply
 // checks that money and tokens are conserved; no outsider learns the content of a side chat; and every market ends.
 func TestRandomMarketsReplayAndEnd(t *testing.T) {
 	traded := 0
@@ -87,6 +87,7 @@ func TestRandomMarketsReplayAndEnd(t *testing.T) {
 			view := p.m.View()
 			require.Equal(t, view.Agents, followed.Agents)
 			require.ElementsMatch(t, view.Chats, followed.Chats)
+			require.ElementsMatch(t, view.Countdowns, followed.Countdowns)
 			require.Equal(t, []any{view.Phase, view.Price, view.Trades}, []any{followed.Phase, followed.Price, followed.Trades})
 			for _, event := range events {
 				if chat := privateChat(event.Fact); chat > 0 {

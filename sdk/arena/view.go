@@ -16,6 +16,8 @@ type View struct {
 	Agents []AgentView `json:"agents"`
 	// Chats are the side chats that have begun, in the order of their numbers.
 	Chats []ChatView `json:"chats,omitempty"`
+	// Countdowns are those of the tentative agreements, in the order of their numbers.
+	Countdowns []Countdown `json:"countdowns,omitempty"`
 }
 
 // ChatView is what everybody sees of a side chat.
@@ -48,6 +50,9 @@ func (m *Market) View() View {
 		if c := m.chats[number]; !c.began.IsZero() {
 			v.Chats = append(v.Chats, ChatView{Chat: c.id, Mode: c.mode, Members: slices.Clone(c.members), Began: c.began})
 		}
+	}
+	for _, a := range m.open {
+		v.Countdowns = append(v.Countdowns, a.countdown())
 	}
 	return v
 }

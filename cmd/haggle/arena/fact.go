@@ -93,6 +93,11 @@ func describeChat(view *arena.View, fact arena.Fact) string {
 	case arena.Tentative:
 		return fmt.Sprintf("agreed      %d until %s: %s", f.Agreement.Number, f.Agreement.Expires.Local().Format(time.TimeOnly),
 			legsText(view, f.Agreement.Legs))
+	case arena.Countdown:
+		return fmt.Sprintf("countdown   agreement %d of %s until %s", f.Agreement, namesOf(view, f.Parties),
+			f.Until.Local().Format(time.TimeOnly))
+	case arena.CountdownEnded:
+		return fmt.Sprintf("countdown   agreement %d ended: %s", f.Agreement, f.Cause)
 	case arena.Voided:
 		return fmt.Sprintf("void        agreement %d: %s", f.Agreement, f.Cause)
 	}
