@@ -6,7 +6,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
     cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator anchor-packages \
-    postgresql sqlc test-gateway-api image
+    postgresql sqlc browser test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -30,7 +30,7 @@ help: ## show this
 demo: ## two agents bargain on a chain in the process, and settle
 	@toolchain/demo $(ARGS)
 
-test: program anchor-packages postgresql sqlc lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
+test: program anchor-packages postgresql sqlc browser lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
 nightly: verify-engine validator test-chains differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
@@ -41,15 +41,16 @@ program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 idl: prerequisites ## write the IDL, Anchor.toml and the SDK's fixtures from the program's table
 	@$(program) cargo run --locked --quiet --package haggle-idl
 
-pictures: program ## draw docs/offers.svg (from a run of the demo) and docs/load.svg (from docs/load.csv), and those of docs/RESEARCH.md
+pictures: program browser ## draw docs/offers.svg (from a run of the demo), docs/load.svg (from docs/load.csv), those of docs/RESEARCH.md, and the arena
 	@go run ./cmd/haggle demo --svg docs/offers.svg >/dev/null
 	@HAGGLE_WRITE_PICTURES=1 go test -count=1 -run TestThePictureIsUpToDate ./tests/load
 	@go run ./internal/research docs
+	@HAGGLE_WRITE_PICTURES="$(CURDIR)/docs" go test -count=1 -run TestSpectatorsWatchInABrowser ./tests/arena
 
 schemas: ## write docs/schemas: the JSON Schemas of every command's --json, and of HIRE's messages
 	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run 'Test(Hire)?SchemasAreUpToDate' ./cmd/haggle
 
-generate: prerequisites sqlc ## write the generated files: the SDK's from the IDL, the gateway's query functions from their statements
+generate: prerequisites sqlc browser ## write the generated files: the SDK's from the IDL, query functions from their statements, pages from their templates
 	@echo "==> go generate"
 	@go generate ./...
 
@@ -82,7 +83,7 @@ test-rust: program ## the program's tests against the built ELF, and the IDL's
 	@echo "==> cargo test"
 	@$(program) cargo test --locked --workspace
 
-test-go: program postgresql sqlc ## the Go tests except the scenarios, the faults, Anchor's clients and Yellowstone's plugin
+test-go: program postgresql sqlc browser ## the Go tests except the scenarios, the faults, Anchor's clients and Yellowstone's plugin
 	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
 	    go test -count=1 $(race) $(packages) -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/anchor$$' -e '/tests/yellowstone$$')
@@ -216,3 +217,8 @@ postgresql:
 
 sqlc:
 	@toolchain/sqlc version >/dev/null
+
+browser: ## install a Chromium, and what else the tests of pages need
+	@toolchain/templ version >/dev/null
+	@toolchain/axe >/dev/null
+	@toolchain/chromium >/dev/null

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
+	"github.com/haggle-protocol/haggle/internal/arena/pages"
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/internal/arena/transport"
@@ -45,6 +46,7 @@ func serve(t *testing.T, change func(*arena.Config)) (url string, opened *store.
 	t.Cleanup(func() { cancel(); running.Wait() })
 	mux := http.NewServeMux()
 	transport.New(transport.Config{Service: s, Log: slog.New(slog.DiscardHandler)}).Register(mux)
+	pages.New(ctx, pages.Config{Store: opened, Service: s, Log: slog.New(slog.DiscardHandler)}).Register(mux)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	require.Eventually(t, func() bool {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"log/slog"
+	"os/exec"
+	"runtime"
 	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/arena"
@@ -18,6 +20,15 @@ const (
 	nextEstimate  = 3
 	demoRisk      = 60 * arena.SetPrice
 )
+
+// showPage opens a page in the user's browser, if there is one.
+func showPage(ctx context.Context, url string) {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	_ = exec.CommandContext(ctx, opener, url).Start() // its address is printed
+}
 
 // play lets eight players trade, and prints what happens, until the context ends.
 func (o *serveOptions) play(ctx context.Context, url, operator string) error {

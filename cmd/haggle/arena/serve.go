@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/haggle-protocol/haggle/internal/arena/pages"
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 	"github.com/haggle-protocol/haggle/internal/arena/transport"
@@ -25,8 +26,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-const serveHelp = `Runs the markets of a database until Ctrl-C. Agents and spectators connect by WebSocket, at
-ws://ADDRESS/arena/MARKET. haggle arena open adds a market.
+const serveHelp = `Runs the markets of a database until Ctrl-C. Agents connect by WebSocket, at ws://ADDRESS/arena/MARKET. People
+watch with a browser, at http://ADDRESS/markets: live, and as a replay. haggle arena open adds a market.
 
 Several servers can use one PostgreSQL database: each market is run by one of them, and by another one within
 seconds after it ends.
@@ -34,7 +35,8 @@ seconds after it ends.
 Others must reach the server over wss: put a proxy that ends TLS before it. On one machine ws://127.0.0.1
 works.
 
---demo adds a market of an hour, and lets eight players trade in it.`
+--demo adds a market of a day, lets eight players trade in it, and opens its page in a browser if the output
+is a terminal.`
 
 const (
 	defaultListen   = "127.0.0.1:3020"
@@ -54,13 +56,15 @@ type serverView struct {
 	Address  string `json:"address"`
 	Operator string `json:"operator"`
 	Database string `json:"database"`
+	// Page is the address of the spectators' page: that of the market with --demo, otherwise that of all markets.
+	Page string `json:"page"`
 	// Watch and Join are commands for the market of --demo.
 	Watch string `json:"watch,omitempty"`
 	Join  string `json:"join,omitempty"`
 }
 
 func (v serverView) lines() []string {
-	lines := []string{"arena     " + v.Address, "operator  " + v.Operator, "database  " + v.Database}
+	lines := []string{"arena     " + v.Address, "page      " + v.Page, "operator  " + v.Operator, "database  " + v.Database}
 	if v.Join != "" {
 		lines = append(lines, "", "In another terminal:", "", "  "+v.Watch, "  "+v.Join)
 	}
@@ -107,8 +111,10 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	address := listening.Addr().String()
 	view := serverView{
-		Address: "ws://" + listening.Addr().String() + "/arena", Operator: arena.AddressOf(operator), Database: opened.String(),
+		Address: "ws://" + address + "/arena", Page: "http://" + address + "/markets",
+		Operator: arena.AddressOf(operator), Database: opened.String(),
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	// The players leave before the markets end.
@@ -121,6 +127,7 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 			return err
 		}
 		url := view.Address + "/" + id
+		view.Page += "/" + id
 		view.Watch = "haggle arena watch " + url
 		view.Join = fmt.Sprintf("haggle arena join %s --operator %s --name NAME --estimate 0.60", url, view.Operator)
 		play = func() error {
@@ -131,11 +138,15 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 					return nil
 				}
 			}
+			if o.Interactive() {
+				showPage(ctx, view.Page)
+			}
 			return o.play(ctx, url, view.Operator)
 		}
 	}
 	mux := http.NewServeMux()
 	transport.New(transport.Config{Service: markets, Log: log}).Register(mux)
+	pages.New(ctx, pages.Config{Store: opened, Service: markets, Log: log}).Register(mux)
 	if err := o.Print(view, view.lines()...); err != nil {
 		return err
 	}

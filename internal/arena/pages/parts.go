@@ -1,0 +1,32 @@
+package pages
+
+import (
+	"context"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// part is a section of a market's page, which is replaced as a whole.
+type part struct{ name, title string }
+
+var allParts = []part{
+	{"status", "Market"}, {"chart-part", "Price of YES"}, {"floor", "Floor"}, {"trades", "Trades"},
+	{"chats", "Side chats"}, {"countdowns", "Tentative agreements"}, {"agents", "Agents"},
+}
+
+// render returns the HTML of each part.
+func (s *scene) render(ctx context.Context, live bool) (map[string]string, error) {
+	parts := map[string]string{}
+	for name, component := range map[string]templ.Component{
+		"status": statusPart(s, live), "chart-part": pricePart(s), "floor": floorPart(s), "trades": tradesPart(s),
+		"chats": chatsPart(s, live), "countdowns": countdownsPart(s, live), "agents": agentsPart(s),
+	} {
+		var text strings.Builder
+		if err := component.Render(ctx, &text); err != nil {
+			return nil, err
+		}
+		parts[name] = text.String()
+	}
+	return parts, nil
+}

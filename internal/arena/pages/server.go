@@ -1,0 +1,297 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a-h/templ"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/haggle-protocol/haggle/internal/arena/service"
+	"github.com/haggle-protocol/haggle/internal/arena/store"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+)
+
+const (
+	// DefaultViewers is the largest number of pages that follow markets.
+	DefaultViewers = 1024
+	// maxFilms is the largest number of markets with viewers.
+	maxFilms = 64
+	// keepFilm is the time for which a film without viewers stays.
+	keepFilm = time.Minute
+	// loadWithin is the time to read the history of a market.
+	loadWithin = 20 * time.Second
+	// writeWithin is the time for one version of a page.
+	writeWithin = 10 * time.Second
+	// keepAlive is the time between comments on a silent connection.
+	keepAlive = 15 * time.Second
+)
+
+// Config describes a server. Store and Service are required.
+type Config struct {
+	Store   *store.Store
+	Service *service.Service
+	// Viewers limits the pages that follow markets: [DefaultViewers] by default.
+	Viewers int
+	// Log receives problems. If nil, slog.Default is used.
+	Log *slog.Logger
+}
+
+// Server serves the pages: GET /markets, and below it /{market}, /{market}/events and /{market}/replay.
+type Server struct {
+	config Config
+	ctx    context.Context
+	free   *semaphore.Weighted
+	lock   sync.Mutex
+	films  map[string]*shown
+}
+
+// shown is a film, or one that is being loaded.
+type shown struct {
+	once sync.Once
+	film *film
+	err  error
+	end  context.CancelFunc
+}
+
+// New returns a server, which follows markets until the context ends.
+func New(ctx context.Context, config Config) *Server {
+	config.Viewers = cmp.Or(config.Viewers, DefaultViewers)
+	config.Log = cmp.Or(config.Log, slog.Default())
+	return &Server{
+		config: config, ctx: ctx, free: semaphore.NewWeighted(int64(config.Viewers)), films: map[string]*shown{},
+	}
+}
+
+// Register adds the paths to a mux.
+func (s *Server) Register(mux *http.ServeMux) {
+	for path, handle := range map[string]http.HandlerFunc{
+		"GET /markets": s.list, "GET /markets/{market}": s.market, "GET /markets/{market}/events": s.events,
+		"GET /markets/{market}/replay": s.replay, "GET /assets/{name}": serveAsset,
+		"GET /{$}": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/markets", http.StatusFound) },
+	} {
+		mux.HandleFunc(path, protected(handle))
+	}
+}
+
+// policy permits the server's own files alone. A text that looks like a script stays a text.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+func protected(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		handle(w, r)
+	}
+}
+
+// marketPath returns the path of a market's page.
+func marketPath(id string) string { return "/markets/" + url.PathEscape(id) }
+
+// entry is a market in the list.
+type entry struct {
+	ID, Title      string
+	Here           bool
+	Phase          arena.Phase
+	Price          arena.Price
+	Trades, Agents int
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	ids, err := s.config.Store.Markets(r.Context(), "")
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	var entries []entry
+	for _, id := range ids {
+		e := entry{ID: id, Title: clean(id)}
+		if standing, err := s.config.Service.Standing(r.Context(), id, ""); err == nil {
+			v := standing.View
+			e.Title, e.Here, e.Phase, e.Price = clean(v.Config.Question), true, v.Phase, v.Price
+			e.Trades, e.Agents = v.Trades, len(v.Agents)
+		}
+		entries = append(entries, e)
+	}
+	s.write(w, r, http.StatusOK, listPage(entries))
+}
+
+func (s *Server) market(w http.ResponseWriter, r *http.Request) {
+	f, err := s.film(r.PathValue("market"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	parts, _ := f.now()
+	s.write(w, r, http.StatusOK, marketPage(&scene{View: arena.View{Config: f.config}}, parts))
+}
+
+func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
+	f, err := s.film(r.PathValue("market"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	length := f.length()
+	number := length
+	if text := r.URL.Query().Get("event"); text != "" {
+		if number, err = strconv.Atoi(text); err != nil || number < 0 {
+			s.write(w, r, http.StatusBadRequest, failurePage("Not a number", "event: must be a number from 0"))
+			return
+		}
+	}
+	scene := f.at(number)
+	parts, err := scene.render(r.Context(), false)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if r.Header.Get("HX-Request") == "true" {
+		s.write(w, r, http.StatusOK, stage(scene, parts))
+		return
+	}
+	s.write(w, r, http.StatusOK, replayPage(scene, parts, length))
+}
+
+// events sends the parts of the page as they change. A slow reader skips versions.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	f, err := s.film(r.PathValue("market"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if !s.free.TryAcquire(1) {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, "arena: too many viewers", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.free.Release(1)
+	defer f.view()()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	control := http.NewResponseController(w)
+	sent := map[string]string{}
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	for {
+		parts, changed := f.now()
+		text := difference(sent, parts)
+		if text == "" {
+			text = ":\n\n"
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(writeWithin)) // without it the server's own limit remains
+		if _, err := w.Write([]byte(text)); err != nil {
+			return
+		}
+		if err := control.Flush(); err != nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-alive.C:
+		case <-r.Context().Done():
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// difference returns the events for the parts that differ from the sent ones, and adds them to those.
+func difference(sent, parts map[string]string) string {
+	var text strings.Builder
+	for _, part := range allParts {
+		if html := parts[part.name]; sent[part.name] != html {
+			sent[part.name] = html
+			// No line of the data may end an event.
+			fmt.Fprintf(&text, "event: %s\ndata: %s\n\n", part.name, strings.NewReplacer("\r", " ", "\n", " ").Replace(html))
+		}
+	}
+	return text.String()
+}
+
+func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if err := page.Render(r.Context(), w); err != nil && r.Context().Err() == nil {
+		s.config.Log.WarnContext(r.Context(), "page not written", "path", r.URL.Path, "error", err)
+	}
+}
+
+// errFull: too many markets have viewers.
+var errFull = errors.New("arena: too many markets are watched")
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		s.write(w, r, http.StatusNotFound, failurePage("No such market", "This arena has no market with this id."))
+	case errors.Is(err, errFull):
+		w.Header().Set("Retry-After", "60")
+		s.write(w, r, http.StatusServiceUnavailable, failurePage("Too many markets", "Many markets are watched. Try again in a minute."))
+	default:
+		s.config.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "error", err)
+		s.write(w, r, http.StatusInternalServerError, failurePage("Failed", "The page could not be made. Try again."))
+	}
+}
+
+// film returns the film of a market. The first request loads it.
+func (s *Server) film(market string) (*film, error) {
+	s.lock.Lock()
+	for id, other := range s.films {
+		if other.film != nil && id != market && other.film.unused(keepFilm) {
+			other.end()
+			delete(s.films, id)
+		}
+	}
+	known := s.films[market]
+	if known == nil {
+		if len(s.films) >= maxFilms {
+			s.lock.Unlock()
+			return nil, errFull
+		}
+		known = &shown{}
+		s.films[market] = known
+	}
+	s.lock.Unlock()
+	known.once.Do(func() { s.open(market, known) })
+	return known.film, known.err
+}
+
+func (s *Server) open(market string, known *shown) {
+	ctx, cancel := context.WithTimeout(s.ctx, loadWithin)
+	defer cancel()
+	loaded, err := s.load(ctx, market)
+	running, end := context.WithCancel(s.ctx)
+	s.lock.Lock()
+	known.film, known.err, known.end = loaded, err, end
+	if err != nil {
+		end()
+		delete(s.films, market)
+	}
+	s.lock.Unlock()
+	if err != nil {
+		return
+	}
+	go func() {
+		loaded.run(running, s.config.Service)
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		if s.films[market] == known {
+			delete(s.films, market)
+		}
+	}()
+}

@@ -1,0 +1,214 @@
+package arena_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/arena"
+	"github.com/haggle-protocol/haggle/sdk/arena/client"
+	"github.com/haggle-protocol/haggle/sdk/arena/player"
+)
+
+// hostile are a name and a message of an agent that attacks its spectators: with HTML, an event of a stream, an order of
+// characters, and with a line that never ends.
+const (
+	hostileName    = "<img src=x onerror=alert(1)>\u202e"
+	hostileMessage = "</q><script>alert(2)</script>\r\n\r\nevent: status\ndata: gone\u202e \u0000"
+)
+
+// pictures is the folder for the pictures of the README; nothing is written without it.
+const pictures = "HAGGLE_WRITE_PICTURES"
+
+// tool runs a script of toolchain/, which prints a path.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "../../toolchain/"+name).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(output))
+}
+
+// browser starts a Chromium. Whatever a page writes to its console, and every dialog, is a failure.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(tool(t, "chromium")), chromedp.NoSandbox)
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(allocator, chromedp.WithListener(func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventConsoleAPICalled:
+			t.Errorf("console: %s", e.Args[0].Value)
+		case *runtime.EventExceptionThrown:
+			t.Errorf("exception: %v", e.ExceptionDetails)
+		case *log.EventEntryAdded:
+			t.Errorf("log: %s %s", e.Entry.Text, e.Entry.URL)
+		case *page.EventJavascriptDialogOpening:
+			t.Errorf("dialog: %s", e.Message)
+		}
+	}))
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// get runs an action that must succeed, and returns its result.
+func get[T any](t *testing.T, ctx context.Context, action chromedp.Action[T]) T {
+	t.Helper()
+	result, err := chromedp.Run(ctx, action)
+	require.NoError(t, err)
+	return result
+}
+
+// screen is how a page is looked at.
+type screen struct {
+	name          string
+	width, height int64
+	scheme        string
+}
+
+// count returns the number of elements of a page that match.
+func count(selector string) chromedp.Action[int] {
+	return chromedp.Evaluate[int](fmt.Sprintf("document.querySelectorAll(%q).length", selector))
+}
+
+func TestSpectatorsWatchInABrowser(t *testing.T) {
+	url, _ := serve(t, nil)
+	address := "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
+	axe, err := os.ReadFile(tool(t, "axe"))
+	require.NoError(t, err)
+	for i, personality := range player.Personalities() {
+		p, err := player.New(personality, player.Options{Estimate: arena.Price(42 + 3*i), Risk: 60 * arena.SetPrice, Seed: uint64(i)})
+		require.NoError(t, err)
+		run(t, p.Trader(config(url, byte(i+1), personality.Name), 100*arena.SetPrice))
+	}
+	attack(t, url)
+	await(t, watch(t, url), func(arena.Traded) bool { return true })
+
+	ctx := browser(t)
+	for _, s := range []screen{
+		{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"},
+	} {
+		for name, path := range map[string]string{"list": "/markets", "live": "/markets/m", "replay": "/markets/m/replay"} {
+			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(s.width, s.height)))
+			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.scheme}},
+			})
+			require.NoError(t, err)
+			require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address+path), chromedp.WaitVisible("main")))
+			if name != "list" {
+				require.NoError(t, chromedp.Do(ctx, chromedp.WaitVisible("canvas")))
+			}
+			overflow := get(t, ctx, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`))
+			require.LessOrEqual(t, overflow, 0, "%s %s: wider than the screen", s.name, name)
+			require.Zero(t, get(t, ctx, count("main img, body script")))
+			get(t, ctx, chromedp.Evaluate[chromedp.Void](string(axe)+";undefined"))
+			broken := get(t, ctx, chromedp.Evaluate[[]string](
+				`axe.run().then(r => r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" ")))`, chromedp.EvalAwaitPromise))
+			require.Empty(t, broken, "%s %s", s.name, name)
+			folder := os.Getenv(pictures)
+			if folder != "" && name == "live" && (s.name == "desktop-light" || s.name == "phone-dark") {
+				require.NoError(t, chromedp.Do(ctx, chromedp.Sleep(time.Second)))
+				picture := get(t, ctx, chromedp.CaptureScreenshot())
+				require.NoError(t, os.WriteFile(filepath.Join(folder, "arena-"+s.name+".png"), picture, 0o644))
+			}
+		}
+	}
+	showsWhatHappens(t, ctx, address)
+	replays(t, ctx, address)
+}
+
+// attack adds an agent with a hostile name, which writes hostile messages.
+func attack(t *testing.T, url string) {
+	t.Helper()
+	own := config(url, 90, "")
+	c, err := client.Dial(t.Context(), client.Config{URL: url, Key: own.Key, Operator: own.Operator})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = c.Do(t.Context(), arena.Join{Name: hostileName})
+	require.NoError(t, err)
+	for _, message := range []string{strings.Repeat("W", arena.MaxText), hostileMessage} {
+		_, err = c.Do(t.Context(), arena.State{Interest: arena.Interest{
+			Interested: true, Message: message, Want: &arena.Want{Side: arena.Sell, Token: arena.No, Price: 45, Quantity: 5},
+		}})
+		require.NoError(t, err)
+	}
+}
+
+// showsWhatHappens shows that a page follows the market, and what strangers write is text.
+func showsWhatHappens(t *testing.T, ctx context.Context, address string) {
+	t.Helper()
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address+"/markets/m")))
+	before := get(t, ctx, chromedp.Text("#floor"))
+	require.Eventually(t, func() bool { return get(t, ctx, chromedp.Text("#floor")) != before }, time.Minute, 100*time.Millisecond,
+		"the floor does not change")
+	require.Contains(t, get(t, ctx, chromedp.Text("#agents")), "<img src=x onerror=alert(1)>\ufffd")
+	require.Contains(t, get(t, ctx, chromedp.Text("#status")), "Closes in")
+}
+
+// replays shows that the slider leads to the state after an event.
+func replays(t *testing.T, ctx context.Context, address string) {
+	t.Helper()
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address+"/markets/m/replay")))
+	moment := func() string { return get(t, ctx, chromedp.Text(".moment")) }
+	move := func(event string) {
+		get(t, ctx, chromedp.Evaluate[chromedp.Void](
+			fmt.Sprintf(`slider.value = %s; slider.dispatchEvent(new Event("input", {bubbles: true})); undefined`, event)))
+	}
+	reaches := func(prefix string) {
+		t.Helper()
+		var latest string
+		for end := time.Now().Add(10 * time.Second); !strings.HasPrefix(latest, prefix); latest = moment() {
+			require.True(t, time.Now().Before(end), "%s, not %s", latest, prefix)
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	last := moment()
+	move("1")
+	reaches("Event 1,")
+	require.Equal(t, "There is no trade.", strings.TrimSpace(get(t, ctx, chromedp.Text("#trades"))))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Click("#play")))
+	reaches("Event 4,")
+	require.NoError(t, chromedp.Do(ctx, chromedp.Click("#play")))
+	move("slider.max")
+	reaches(last)
+	require.Contains(t, get(t, ctx, chromedp.Text("#trades")), " YES ")
+}
+
+func TestPagesAnswerBadRequests(t *testing.T) {
+	url, _ := serve(t, nil)
+	address := "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
+	var wait sync.WaitGroup
+	for path, status := range map[string]int{
+		"/": http.StatusOK, "/markets/none": http.StatusNotFound, "/markets/none/events": http.StatusNotFound,
+		"/markets/none/replay": http.StatusNotFound, "/markets/m/replay?event=x": http.StatusBadRequest,
+		"/markets/m/replay?event=-1": http.StatusBadRequest, "/markets/m/replay?event=99999999": http.StatusOK,
+		"/assets/none.js": http.StatusNotFound, "/assets/%2e%2e%2fpages.go": http.StatusNotFound, "/markets/%2e%2e": http.StatusNotFound,
+	} {
+		wait.Go(func() {
+			response, err := http.Get(address + path)
+			if !assert.NoError(t, err) {
+				return
+			}
+			defer response.Body.Close()
+			assert.Equal(t, status, response.StatusCode, path)
+			assert.Contains(t, response.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'", path)
+		})
+	}
+	wait.Wait()
+}
