@@ -25,7 +25,22 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-var goBlock = regexp.MustCompile("(?s)```go\n(// ([a-z]+\\.go).*?)```")
+var goBlock = regexp.MustCompile("(?s)```go\n(// ([a-z_]+\\.go).*?)```")
+
+// TestTheTestOfTheLocalnetPage runs it as its readers do.
+func TestTheTestOfTheLocalnetPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/LOCALNET.md")
+	require.NoError(t, err)
+	block := goBlock.FindStringSubmatch(string(page))
+	require.NotNil(t, block)
+	_, body, found := strings.Cut(block[1], "func TestDeal")
+	require.True(t, found)
+	require.LessOrEqual(t, strings.Count(body, "\n"), 30)
+	folder := t.TempDir()
+	foreign(t, folder, map[string]string{"deal_test.go": block[1]})
+	inModule(t, folder, "vet", ".")
+	inModule(t, folder, "test", ".")
+}
 
 // readmeFiles returns the Go files of the README by their names, which their first lines state.
 func readmeFiles(t *testing.T) map[string]string {
@@ -40,12 +55,11 @@ func readmeFiles(t *testing.T) map[string]string {
 
 // TestREADMEAgentsSettle compiles the README's agents in a module of their own, and runs both as a reader
 // would.
-func TestREADMEAgentsSettle(t *testing.T) {
-	a := &agents{t: t, folder: t.TempDir()}
-	a.wallets = filepath.Join(a.folder, "chain")
-	require.NoError(t, os.Mkdir(a.wallets, 0o700))
-	for name, content := range readmeFiles(t) {
-		require.NoError(t, os.WriteFile(filepath.Join(a.folder, name), []byte(content), 0o600))
+// foreign writes a module of a user, with files, that uses this checkout.
+func foreign(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
@@ -56,16 +70,28 @@ func TestREADMEAgentsSettle(t *testing.T) {
 	const haggle = "github.com/haggle-protocol/haggle"
 	content := "module agents\n" + requirements +
 		fmt.Sprintf("\nrequire %s v0.0.0\nreplace %s => %s\n", haggle, haggle, root)
-	require.NoError(t, os.WriteFile(filepath.Join(a.folder, "go.mod"), []byte(content), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte(content), 0o600))
 	sums, err := os.ReadFile("../go.sum")
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(a.folder, "go.sum"), sums, 0o600))
-	for _, arguments := range [][]string{{"vet", "."}, {"build", "-o", "agents", "."}} {
-		build := exec.CommandContext(t.Context(), "go", arguments...)
-		build.Dir, build.Env = a.folder, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-		output, err := build.CombinedOutput()
-		require.NoError(t, err, string(output))
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.sum"), sums, 0o600))
+}
+
+// inModule runs go in the folder of a module.
+func inModule(t *testing.T, folder string, arguments ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", arguments...)
+	command.Dir, command.Env = folder, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, string(output))
+}
+
+func TestREADMEAgentsSettle(t *testing.T) {
+	a := &agents{t: t, folder: t.TempDir()}
+	a.wallets = filepath.Join(a.folder, "chain")
+	require.NoError(t, os.Mkdir(a.wallets, 0o700))
+	foreign(t, a.folder, readmeFiles(t))
+	inModule(t, a.folder, "vet", ".")
+	inModule(t, a.folder, "build", "-o", "agents", ".")
 
 	a.start()
 	agent := func(arguments ...string) *exec.Cmd {

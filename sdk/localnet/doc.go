@@ -38,8 +38,11 @@
 // Close deletes the chain's state, and all keys are new at each start. Options.Ledger keeps the state in a
 // folder, with fixed keys for tests.
 //
+// A chain in this process can also return to a prepared state ([Chain.Snapshot]), and have any program and account
+// ([Chain.LoadProgram], [Chain.SetAccount]), also from a cluster ([Chain.CloneAccounts]).
+//
 // # The clock
 //
-// [Chain.AdvanceTo] advances the clock of the whole chain, or waits for a validator's. Tests that run in parallel and advance the clock
-// need a chain each.
+// [Chain.AdvanceTime] and [Chain.AdvanceTo] advance the clock of the whole chain, or wait for a validator's. Tests that run
+// in parallel and advance the clock need a chain each.
 package localnet

@@ -1,0 +1,177 @@
+package localnet
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
+	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
+)
+
+// ErrNotInProcess is the error of methods that change the state of a chain from outside: only a chain of the kind
+// [Process] permits that.
+var ErrNotInProcess = fmt.Errorf("only a chain of the kind %s can do this", Process)
+
+// Snapshot is a copy of a chain's state. It can be restored any number of times.
+type Snapshot struct {
+	chain *Chain
+	state *ledger.Snapshot
+}
+
+// Snapshot returns a copy of the state: accounts, blocks, history and clock. Tests can prepare a state once, and each
+// begin with it. It returns [ErrNotInProcess] for another kind of chain.
+func (c *Chain) Snapshot() (*Snapshot, error) {
+	if c.local == nil {
+		return nil, ErrNotInProcess
+	}
+	state, err := c.local.ledger.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{c, state}, nil
+}
+
+// Restore returns to a snapshot of this chain. Slots and clock go back, too: a client that follows the chain can see
+// transactions again, or miss them, so create new clients. It returns [ErrNotInProcess] for another kind of chain.
+func (c *Chain) Restore(ctx context.Context, snapshot *Snapshot) error {
+	switch {
+	case c.local == nil:
+		return ErrNotInProcess
+	case snapshot.chain != c:
+		return errors.New("the snapshot is of another chain")
+	}
+	return c.local.ledger.Restore(ctx, snapshot.state)
+}
+
+// AdvanceTime advances the chain's clock by a duration, rounded up to seconds: see [Chain.AdvanceTo].
+func (c *Chain) AdvanceTime(ctx context.Context, duration time.Duration) error {
+	now, err := c.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return c.AdvanceTo(ctx, now+int64((duration+time.Second-1)/time.Second))
+}
+
+// LoadProgram writes an ELF file as an upgradeable program. If authority is zero, nobody can upgrade it. It returns
+// [ErrNotInProcess] for another kind of chain, and an error for a file that the runtime does not accept.
+func (c *Chain) LoadProgram(program solana.PublicKey, elf []byte, authority solana.PublicKey) error {
+	if c.local == nil {
+		return ErrNotInProcess
+	}
+	return c.local.ledger.LoadProgram(program, elf, authority)
+}
+
+// SetAccount replaces an account at every commitment level, or removes it if it holds no lamports. It returns
+// [ErrNotInProcess] for another kind of chain.
+func (c *Chain) SetAccount(address solana.PublicKey, account rpc.Account) error {
+	if c.local == nil {
+		return ErrNotInProcess
+	}
+	return c.local.ledger.SetAccount(address, engineAccount(&account))
+}
+
+func engineAccount(account *rpc.Account) engine.Account {
+	converted := engine.Account{
+		Lamports: account.Lamports, Owner: account.Owner, Executable: account.Executable, Data: account.Data.GetBinary(),
+	}
+	if account.RentEpoch != nil && account.RentEpoch.IsUint64() {
+		converted.RentEpoch = account.RentEpoch.Uint64()
+	}
+	return converted
+}
+
+// The layouts of the upgradeable loader: a program's account has its data's address after the variant, and the data's
+// account has the ELF file after variant, slot and optional authority.
+const (
+	programVariant  = 2
+	variantLength   = 4
+	programLength   = variantLength + solana.PublicKeyLength
+	elfOffset       = variantLength + 8 + 1 + solana.PublicKeyLength
+	authorityOffset = variantLength + 8 + 1
+	accountsAtOnce  = 100
+)
+
+// CloneAccounts copies accounts from another chain, such as a cluster, at the commitment level confirmed. A program of
+// the upgradeable loader comes with its ELF file and its upgrade authority. Nothing is copied if an account does not
+// exist, is a sysvar, or cannot be read. It returns [ErrNotInProcess] for another kind of chain.
+func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses ...solana.PublicKey) error {
+	if c.local == nil {
+		return ErrNotInProcess
+	}
+	accounts, err := readAccounts(ctx, from, addresses)
+	if err != nil {
+		return err
+	}
+	programs := map[solana.PublicKey]solana.PublicKey{}
+	var data []solana.PublicKey
+	for i, account := range accounts {
+		if isSysvar := account.Owner == solana.SysVarPubkey; isSysvar {
+			return fmt.Errorf("account %s: a sysvar, which each chain has of its own", addresses[i])
+		}
+		if account.Owner != solana.BPFLoaderUpgradeableProgramID || !account.Executable {
+			continue
+		}
+		content := account.Data.GetBinary()
+		if len(content) < programLength || binary.LittleEndian.Uint32(content) != programVariant {
+			return fmt.Errorf("account %s: executable, but not a program of the upgradeable loader", addresses[i])
+		}
+		of := solana.PublicKeyFromBytes(content[variantLength:programLength])
+		programs[addresses[i]] = of
+		data = append(data, of)
+	}
+	files, err := readAccounts(ctx, from, data)
+	if err != nil {
+		return err
+	}
+	content := map[solana.PublicKey][]byte{}
+	for i, address := range data {
+		if content[address] = files[i].Data.GetBinary(); len(content[address]) < elfOffset {
+			return fmt.Errorf("account %s: too short for the data of a program", address)
+		}
+	}
+	for i, address := range addresses {
+		if of, is := programs[address]; is {
+			var authority solana.PublicKey
+			if content[of][authorityOffset-1] == 1 {
+				authority = solana.PublicKeyFromBytes(content[of][authorityOffset:elfOffset])
+			}
+			err = c.LoadProgram(address, content[of][elfOffset:], authority)
+		} else {
+			err = c.SetAccount(address, *accounts[i])
+		}
+		if err != nil {
+			return fmt.Errorf("account %s: %w", address, err)
+		}
+	}
+	return nil
+}
+
+// readAccounts reads accounts, all of which must exist.
+func readAccounts(ctx context.Context, from *rpc.Client, addresses []solana.PublicKey) ([]*rpc.Account, error) {
+	var accounts []*rpc.Account
+	for len(accounts) < len(addresses) {
+		page := addresses[len(accounts):min(len(accounts)+accountsAtOnce, len(addresses))]
+		found, err := from.GetMultipleAccountsWithOpts(ctx, page, &rpc.GetMultipleAccountsOpts{
+			Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read accounts: %w", err)
+		}
+		if len(found.Value) != len(page) {
+			return nil, fmt.Errorf("read accounts: %d instead of %d", len(found.Value), len(page))
+		}
+		for i, account := range found.Value {
+			if account == nil {
+				return nil, fmt.Errorf("account %s does not exist", page[i])
+			}
+			accounts = append(accounts, account)
+		}
+	}
+	return accounts, nil
+}

@@ -1,0 +1,93 @@
+package localnet
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSnapshotOfAChain(t *testing.T) {
+	net, err := Start(t.Context(), Options{Kind: Process})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	account := associatedWith(t, net.Buyer.PublicKey(), net.Mint, solana.TokenProgramID)
+	prepared, err := net.Chain.Snapshot()
+	require.NoError(t, err)
+	began, err := net.Chain.Now(t.Context())
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, net.Chain.MintTo(t.Context(), net.Mint, account, 7))
+		requireTokens(t, net.Chain, account, StartTokens+7)
+		require.NoError(t, net.Chain.AdvanceTime(t.Context(), 24*time.Hour-time.Millisecond))
+		later, err := net.Chain.Now(t.Context())
+		require.NoError(t, err)
+		require.InDelta(t, began+24*3600, later, 10)
+
+		require.NoError(t, net.Chain.Restore(t.Context(), prepared))
+		requireTokens(t, net.Chain, account, StartTokens)
+		later, err = net.Chain.Now(t.Context())
+		require.NoError(t, err)
+		require.InDelta(t, began, later, 10)
+	}
+	other := start(t, Process)
+	require.ErrorContains(t, other.Restore(t.Context(), prepared), "another chain")
+}
+
+func TestCloneAccounts(t *testing.T) {
+	program := solana.NewWallet().PublicKey()
+	from, err := StartChain(t.Context(), Options{Kind: Process, ProgramID: program})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, from.Close()) })
+	mint, err := from.CreateMint(t.Context(), Decimals)
+	require.NoError(t, err)
+	owner := solana.NewWallet()
+	account, err := from.CreateTokenAccount(t.Context(), mint, owner.PublicKey())
+	require.NoError(t, err)
+	require.NoError(t, from.MintTo(t.Context(), mint, account, 9))
+	to := start(t, Process)
+
+	// Nothing is copied if something is wrong.
+	missing := solana.NewWallet().PublicKey()
+	require.ErrorContains(t, to.CloneAccounts(t.Context(), from.Client(), mint, missing), "account "+missing.String()+" does not exist")
+	require.ErrorContains(t, to.CloneAccounts(t.Context(), from.Client(), mint, solana.SysVarClockPubkey), "a sysvar")
+	_, err = to.mintInfo(t.Context(), mint)
+	require.Error(t, err)
+
+	require.NoError(t, to.CloneAccounts(t.Context(), from.Client(), mint, account, program))
+	requireTokens(t, to, account, 9)
+	copied, err := to.Client().GetAccountInfo(t.Context(), program)
+	require.NoError(t, err)
+	require.True(t, copied.Value.Executable)
+	// The program runs, and refuses the other address. The tokens can be moved.
+	_, err = to.Send(t.Context(), nil, solana.NewInstruction(program, nil, []byte{255}))
+	require.ErrorContains(t, err, "DeclaredProgramIdMismatch")
+	require.NoError(t, to.Fund(t.Context(), owner.PublicKey(), solana.LAMPORTS_PER_SOL))
+	second, err := to.CreateTokenAccount(t.Context(), mint, solana.NewWallet().PublicKey())
+	require.NoError(t, err)
+	err = to.Transfer(t.Context(), mint, account, second, owner.PrivateKey, 4)
+	require.NoError(t, err)
+	requireTokens(t, to, second, 4)
+}
+
+func TestOtherChainsCannotBeChangedFromOutside(t *testing.T) {
+	chain := &Chain{Kind: External}
+	_, err := chain.Snapshot()
+	require.ErrorIs(t, err, ErrNotInProcess)
+	require.ErrorIs(t, chain.Restore(t.Context(), &Snapshot{}), ErrNotInProcess)
+	require.ErrorIs(t, chain.LoadProgram(solana.PublicKey{1}, nil, solana.PublicKey{}), ErrNotInProcess)
+	require.ErrorIs(t, chain.SetAccount(solana.PublicKey{1}, rpc.Account{}), ErrNotInProcess)
+	require.ErrorIs(t, chain.CloneAccounts(t.Context(), nil), ErrNotInProcess)
+}
+
+func TestAccountsAndProgramsFromOutside(t *testing.T) {
+	chain := start(t, Process)
+	address := solana.NewWallet().PublicKey()
+	require.NoError(t, chain.SetAccount(address, rpc.Account{Lamports: 5_000_000, Owner: solana.SystemProgramID}))
+	lamports, err := chain.Balance(t.Context(), address)
+	require.NoError(t, err)
+	require.EqualValues(t, 5_000_000, lamports)
+	require.Error(t, chain.LoadProgram(solana.NewWallet().PublicKey(), []byte("text"), solana.PublicKey{}))
+}
