@@ -34,6 +34,8 @@ func arenaSchema(kind reflect.Type) *jsonschema.Schema {
 		return one(arena.OutcomeYes, arena.OutcomeNo, arena.OutcomeVoid)
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
+	case reflect.TypeFor[arena.Shown]():
+		return &jsonschema.Schema{Ref: "event.json"}
 	}
 	return nil
 }
@@ -66,10 +68,21 @@ func (g schemaGenerator) arena() map[string][]byte {
 	facts, factNames := kindsOf(arena.Facts())
 	receipt := reflector.ReflectFromType(reflect.TypeFor[arena.Receipt]())
 	receipt.Title = "The receipt of a message of the arena"
+	// frame returns the schema of a frame, which has one field.
+	frame := func(kind reflect.Type, title string) []byte {
+		schema := reflector.ReflectFromType(kind)
+		schema.Title, schema.MinProperties, schema.MaxProperties = title, new(uint64(1)), new(uint64(1))
+		if message, is := schema.Properties.Get("message"); is {
+			*message = jsonschema.Schema{Ref: "message.json", Description: message.Description}
+		}
+		return g.encode(schema)
+	}
 	return map[string][]byte{
-		"message.json": tagged(reflect.TypeFor[arena.Envelope](), "A message of the arena", "action", actions, actionNames),
-		"event.json":   tagged(reflect.TypeFor[arena.EventEnvelope](), "An event of the arena", "fact", facts, factNames),
-		"receipt.json": g.encode(receipt),
+		"message.json":      tagged(reflect.TypeFor[arena.Envelope](), "A message of the arena", "action", actions, actionNames),
+		"event.json":        tagged(reflect.TypeFor[arena.EventEnvelope](), "An event of the arena", "fact", facts, factNames),
+		"receipt.json":      g.encode(receipt),
+		"client-frame.json": frame(reflect.TypeFor[arena.ClientFrame](), "A frame of a client of the arena"),
+		"server-frame.json": frame(reflect.TypeFor[arena.ServerFrame](), "A frame of a server of the arena"),
 	}
 }
 
@@ -107,5 +120,42 @@ func TestArenaMessagesPassTheirSchema(t *testing.T) {
 			_, err = arena.Parse([]byte(invalid))
 			require.Error(t, err, invalid)
 		}
+	}
+}
+
+// Frames as client and server write them, and some that are none.
+func TestArenaFramesPassTheirSchema(t *testing.T) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	agent, now := arena.AddressOf(key), time.Now().UTC().Truncate(time.Microsecond)
+	book, err := arena.NewBook(arena.Config{
+		Market: "m", Question: "?", Opens: now, Closes: now.Add(time.Hour), Operator: agent, Resolver: agent, Grant: 5,
+	})
+	require.NoError(t, err)
+	m, err := arena.Sign(key, arena.Draft{Market: "m", Sequence: 1, Expires: now.Add(time.Minute), Action: arena.Join{Name: "ada"}})
+	require.NoError(t, err)
+	empty := book.Standing("")
+	entry, events, err := book.Enter(m, now.Add(time.Second), [arena.SaltSize]byte{})
+	require.NoError(t, err)
+	receipt, err := arena.ReceiptFor(key, entry)
+	require.NoError(t, err)
+	standing, spectator := book.Standing(agent), book.Standing("")
+	for _, frame := range []arena.ServerFrame{
+		{Challenge: "c"}, {Standing: &empty}, {Standing: &standing}, {Standing: &spectator}, {Receipt: &receipt},
+		{Event: &arena.Shown{Number: 1, At: events[0].At, Fact: events[0].Fact}},
+		{Refused: &arena.Refused{Code: arena.CodeFunds, Text: "x", Next: 2}},
+	} {
+		text, err := json.Marshal(frame)
+		require.NoError(t, err)
+		require.NoError(t, validate(arenaSchemas, text, "server-frame.json"), string(text))
+	}
+	for _, frame := range []arena.ClientFrame{
+		{Watch: &arena.Watch{After: 3}}, {Enter: arena.SignEnter(key, "m", "c", 3)}, {Message: m.Text()},
+	} {
+		text, err := json.Marshal(frame)
+		require.NoError(t, err)
+		require.NoError(t, validate(arenaSchemas, text, "client-frame.json"), string(text))
+	}
+	for _, text := range []string{`{}`, `{"watch":{"after":0},"message":{}}`, `{"wach":{"after":0}}`, `{"message":{}}`} {
+		require.Error(t, validate(arenaSchemas, []byte(text), "client-frame.json"), text)
 	}
 }

@@ -161,7 +161,7 @@ func (m *Market) sendReviews() {
 }
 
 func (m *Market) reviewOf(a *agent) Review {
-	r := Review{Number: a.reviews, Holding: m.ledger.Holding(a.id)}
+	r := Review{Number: a.reviews, Holding: m.ledger.Holding(a.id), Pending: []Pending{}}
 	var total Holding
 	for _, agreement := range m.open {
 		if !slices.Contains(agreement.Parties, a.id) {

@@ -39,7 +39,7 @@ type AgentView struct {
 
 // View returns the public state. The interests are the soft order book.
 func (m *Market) View() View {
-	v := View{Config: m.config, Phase: m.phase, Price: m.price, Trades: m.trades}
+	v := View{Config: m.config, Phase: m.phase, Price: m.price, Trades: m.trades, Agents: []AgentView{}}
 	v.Config.Seed = [32]byte{}
 	for _, a := range m.order {
 		v.Agents = append(v.Agents, AgentView{
