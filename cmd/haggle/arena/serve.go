@@ -8,13 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
+	"net/url"
+	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/haggle-protocol/haggle/internal/arena/forward"
 	"github.com/haggle-protocol/haggle/internal/arena/pages"
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
@@ -30,7 +31,8 @@ const serveHelp = `Runs the markets of a database until Ctrl-C. Agents connect b
 watch with a browser, at http://ADDRESS/markets: live, and as a replay. haggle arena open adds a market.
 
 Several servers can use one PostgreSQL database: each market is run by one of them, and by another one within
-seconds after it ends.
+seconds after it ends. Clients connect to any of them: it passes requests on to the market's server, at the
+address of that server's --advertise.
 
 Others must reach the server over wss: put a proxy that ends TLS before it. On one machine ws://127.0.0.1
 works.
@@ -47,8 +49,8 @@ const (
 type serveOptions struct {
 	*session.Session
 	marketFlags
-	listen string
-	demo   bool
+	listen, advertise string
+	demo              bool
 }
 
 // serverView is what a started server prints.
@@ -79,6 +81,7 @@ func serveCommand(s *session.Session) *cobra.Command {
 	}
 	o.register(cmd.Flags())
 	cmd.Flags().StringVar(&o.listen, "listen", defaultListen, "address of the server; port 0 is any free one")
+	cmd.Flags().StringVar(&o.advertise, "advertise", "", "http://HOST:PORT at which other servers reach this one (default: that of --listen)")
 	cmd.Flags().BoolVar(&o.demo, "demo", false, "add a market with eight players")
 	command.Documents(cmd, serverView{}, factView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return o.serve(ctx) })
@@ -100,14 +103,12 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	host, err := os.Hostname()
+	advertised, err := o.advertised(listening.Addr())
 	if err != nil {
 		return err
 	}
-	log := o.Logger(slog.LevelInfo)
-	markets, err := service.New(service.Config{
-		Store: opened, Key: operator, Holder: fmt.Sprintf("%s %d %s", host, os.Getpid(), uuid.NewString()), Log: log,
-	})
+	log, holder := o.Logger(slog.LevelInfo), forward.Holder(advertised)
+	markets, err := service.New(service.Config{Store: opened, Key: operator, Holder: holder, Log: log})
 	if err != nil {
 		return err
 	}
@@ -126,10 +127,10 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		url := view.Address + "/" + id
+		address := view.Address + "/" + id
 		view.Page += "/" + id
-		view.Watch = "haggle arena watch " + url
-		view.Join = fmt.Sprintf("haggle arena join %s --operator %s --name NAME --estimate 0.60", url, view.Operator)
+		view.Watch = "haggle arena watch " + address
+		view.Join = fmt.Sprintf("haggle arena join %s --operator %s --name NAME --estimate 0.60", address, view.Operator)
 		play = func() error {
 			for !markets.Runs(id) { // the server takes it first
 				select {
@@ -141,7 +142,7 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 			if o.Interactive() {
 				showPage(ctx, view.Page)
 			}
-			return o.play(ctx, url, view.Operator)
+			return o.play(ctx, address, view.Operator)
 		}
 	}
 	mux := http.NewServeMux()
@@ -150,7 +151,7 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	if err := o.Print(view, view.lines()...); err != nil {
 		return err
 	}
-	serve(ctx, group, mux, listening)
+	serve(ctx, group, forward.Handler(forward.Config{Store: opened, Service: markets, Holder: holder, Log: log}, mux), listening)
 	group.Go(func() error {
 		defer stop()
 		return play()
@@ -162,6 +163,21 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 		return nil
 	})
 	return group.Wait()
+}
+
+// advertised returns the address for other servers; empty if it listens on all addresses and has no --advertise.
+func (o *serveOptions) advertised(listening net.Addr) (string, error) {
+	if o.advertise != "" {
+		given, err := url.Parse(o.advertise)
+		if err != nil || given.Host == "" || given.Scheme != "http" && given.Scheme != "https" || strings.Trim(given.Path, "/") != "" {
+			return "", exitcode.Usagef("--advertise: must be http://HOST:PORT")
+		}
+		return strings.TrimSuffix(o.advertise, "/"), nil
+	}
+	if own, is := listening.(*net.TCPAddr); is && own.IP.IsUnspecified() {
+		return "", nil
+	}
+	return "http://" + listening.String(), nil
 }
 
 // serve answers requests until the context ends.

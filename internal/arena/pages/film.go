@@ -34,7 +34,7 @@ type film struct {
 
 // load reads the history from the store.
 func (s *Server) load(ctx context.Context, market string) (*film, error) {
-	f := &film{changed: make(chan struct{}), idle: time.Now()}
+	f := &film{changed: make(chan struct{}), idle: time.Now(), live: s.config.Service.Runs(market)}
 	number := uint64(0)
 	var events []arena.Shown
 	log, err := s.config.Store.Load(ctx, market, func(more []arena.Event) {

@@ -137,12 +137,17 @@ func (s *Store) Take(ctx context.Context, market, holder string, now, until time
 	if err != nil || taken > 0 {
 		return s.failed(ctx, err)
 	}
-	row, err := s.read.Market(ctx, market)
+	other, held, err := s.Holder(ctx, market)
 	if err != nil {
-		return s.failed(ctx, err)
+		return err
 	}
-	return fmt.Errorf("%w: %s has %s until %s", ErrHeld, row.Holder, market,
-		time.UnixMicro(row.HeldUntil).UTC().Format(time.RFC3339Nano))
+	return fmt.Errorf("%w: %s has %s until %s", ErrHeld, other, market, held.UTC().Format(time.RFC3339Nano))
+}
+
+// Holder returns the name of the process that has a market, and until when. Another process can have it after that.
+func (s *Store) Holder(ctx context.Context, market string) (holder string, until time.Time, err error) {
+	row, err := s.read.Market(ctx, market)
+	return row.Holder, time.UnixMicro(row.HeldUntil), s.failed(ctx, err)
 }
 
 // Give ends a holder's time, so that another process can take the market afterwards. Nothing of the market may be later

@@ -1,0 +1,123 @@
+package forward_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
+	"github.com/haggle-protocol/haggle/internal/arena/forward"
+	"github.com/haggle-protocol/haggle/internal/arena/pages"
+	"github.com/haggle-protocol/haggle/internal/arena/service"
+	"github.com/haggle-protocol/haggle/internal/arena/store"
+	"github.com/haggle-protocol/haggle/internal/arena/transport"
+	"github.com/haggle-protocol/haggle/sdk/arena"
+	"github.com/haggle-protocol/haggle/sdk/arena/client"
+)
+
+// process is one of several servers with the same database.
+type process struct {
+	*service.Service
+	address string
+	// end ends the process, as Ctrl-C does.
+	end func()
+}
+
+func start(t *testing.T, database string) *process {
+	t.Helper()
+	opened, err := store.Open(t.Context(), database)
+	require.NoError(t, err)
+	listening, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := "http://" + listening.Addr().String()
+	holder, quiet := forward.Holder(address), slog.New(slog.DiscardHandler)
+	s, err := service.New(service.Config{Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: holder, Lease: time.Second})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	mux := http.NewServeMux()
+	transport.New(transport.Config{Service: s, Log: quiet}).Register(mux)
+	pages.New(ctx, pages.Config{Store: opened, Service: s, Log: quiet}).Register(mux)
+	server := &httptest.Server{
+		Listener: listening,
+		Config: &http.Server{
+			Handler: forward.Handler(forward.Config{Store: opened, Service: s, Holder: holder, Log: quiet}, mux),
+		},
+	}
+	server.Start()
+	var running sync.WaitGroup
+	running.Go(func() { assert.ErrorIs(t, s.Run(ctx), context.Canceled) })
+	end := sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		server.CloseClientConnections()
+		server.Close()
+		assert.NoError(t, opened.Close())
+	})
+	t.Cleanup(end)
+	return &process{s, address, end}
+}
+
+func (p *process) dial(t *testing.T) (*client.Client, error) {
+	t.Helper()
+	return client.Dial(t.Context(), client.Config{
+		URL: "ws" + strings.TrimPrefix(p.address, "http") + "/arena/m", Key: arenatest.Key(1), Operator: arenatest.ID(arenatest.Operator),
+	})
+}
+
+// Rule 53, with a client that knows one process alone.
+func TestAClientMayConnectToAnyProcess(t *testing.T) {
+	database := filepath.Join(t.TempDir(), "arena.db")
+	first := start(t, database)
+	created, err := store.Open(t.Context(), database)
+	require.NoError(t, err)
+	require.NoError(t, created.Create(t.Context(), arenatest.Config("m", time.Now()), time.Now()))
+	require.NoError(t, created.Close())
+	require.Eventually(t, func() bool { return first.Runs("m") }, 10*time.Second, 10*time.Millisecond)
+	second := start(t, database)
+	require.False(t, second.Runs("m"))
+
+	c, err := second.dial(t)
+	require.NoError(t, err)
+	_, err = c.Do(t.Context(), arena.Join{Name: "ada"})
+	require.NoError(t, err)
+	response, err := http.Get(second.address + "/markets/m")
+	require.NoError(t, err)
+	page, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Contains(t, string(page), "ada")
+	require.NotContains(t, string(page), "This is not live")
+
+	first.end()
+	require.Eventually(t, func() bool { return second.Runs("m") }, 10*time.Second, 10*time.Millisecond)
+	_ = c.Close()
+	c, err = second.dial(t)
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = c.Do(t.Context(), arena.Split{Sets: 5})
+	require.NoError(t, err)
+}
+
+func TestWhatNobodyRunsIsAnsweredHere(t *testing.T) {
+	p := start(t, filepath.Join(t.TempDir(), "arena.db"))
+	for path, status := range map[string]int{
+		"/arena/none": http.StatusNotFound, "/markets/none": http.StatusNotFound, "/markets": http.StatusOK, "//arena/m": http.StatusNotFound,
+		"/arena/": http.StatusNotFound, "/none/m": http.StatusNotFound,
+	} {
+		response, err := http.Get(p.address + path)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, status, response.StatusCode, path)
+	}
+}
