@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
+.PHONY: leaks help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
     cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator anchor-packages \
     postgresql sqlc browser test-gateway-api image
 
@@ -33,7 +33,7 @@ demo: ## two agents bargain on a chain in the process, and settle
 test: program anchor-packages postgresql sqlc browser lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
-nightly: verify-engine validator test-chains differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: verify-engine validator test-chains leaks differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
@@ -157,6 +157,9 @@ differential: program ## play random instructions against the program and the re
 	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \
 	    go test -count=1 -v -timeout 2h ./tests/differential
 
+leaks: ## start 1,000 chains in one process, one after the other: CHAINS=1000
+	@HAGGLE_CHAINS=$(or $(CHAINS),1000) go test -count=1 -run TestChainsLeaveNothing -v ./sdk/localnet
+
 test-faults: program ## agents under injected faults and kills, a short run: on a validator if there is one (make validator)
 	@echo "==> agents under faults"
 	@! toolchain/validator --installed >/dev/null || export $(validator); \
@@ -171,9 +174,9 @@ faults: program validator ## 500 negotiations under injected faults and kills, a
 fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... describes a case that it found
 	@toolchain/fuzz
 
-fuzz-parsers: prerequisites ## fuzz the parsers of HIRE/1.0 and of the arena, 20 seconds each: TIME=10m
-	@echo "==> go test -fuzz: sdk/hire sdk/arena"
-	@TIME=$(or $(TIME),$(if $(ALL),10m,20s)) toolchain/fuzz-go ./sdk/hire ./sdk/arena
+fuzz-parsers: prerequisites ## fuzz the parsers of HIRE/1.0 and of the arena, and the chain in the process, 20 seconds each: TIME=10m
+	@echo "==> go test -fuzz: sdk/hire sdk/arena sdk/localnet"
+	@TIME=$(or $(TIME),$(if $(ALL),10m,20s)) toolchain/fuzz-go ./sdk/hire ./sdk/arena ./sdk/localnet/ledger ./sdk/localnet/jsonrpc
 
 mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
 	@toolchain/mutants
