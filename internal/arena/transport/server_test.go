@@ -194,8 +194,11 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}, 5*time.Second, 10*time.Millisecond)
 }
 
-// Rules 49 and 51.
-func TestHostileConnections(t *testing.T) {
+// The hostile agents: forged, replayed, out of turn, over commitment, flooding and 10 MB. A slow reader is in
+// TestAnAgentHasOneStreamAndASlowOneEnds, hostile names and texts are in TestSpectatorsWatchInABrowser.
+//
+// Rules 43, 46, 49 and 51.
+func TestHostileAgents(t *testing.T) {
 	url := serve(t)
 	_, response, err := websocket.DefaultDialer.DialContext(t.Context(), url+"x", nil)
 	require.Error(t, err)
@@ -248,6 +251,51 @@ func TestHostileConnections(t *testing.T) {
 		require.NoError(t, socket.ReadJSON(&frame))
 		require.Equal(t, arena.CodeParty, frame.Refused.Code)
 		require.EqualValues(t, 1, frame.Refused.Next)
+	})
+	// send sends a text as a message, and returns the answer.
+	send := func(t *testing.T, socket *websocket.Conn, text string) (frame arena.ServerFrame) {
+		t.Helper()
+		require.NoError(t, socket.WriteJSON(arena.ClientFrame{Message: json.RawMessage(text)}))
+		for frame.Receipt == nil && frame.Refused == nil {
+			frame = arena.ServerFrame{}
+			require.NoError(t, socket.ReadJSON(&frame))
+		}
+		return frame
+	}
+	sign := func(t *testing.T, seed byte, market string, sequence uint64, action arena.Action) string {
+		t.Helper()
+		m, err := arena.Sign(arenatest.Key(seed), arena.Draft{
+			Market: market, Sequence: sequence, Expires: time.Now().Add(time.Minute), Action: action,
+		})
+		require.NoError(t, err)
+		return string(m.Text())
+	}
+	t.Run("forged", func(t *testing.T) {
+		forged := strings.Replace(sign(t, 5, "m", 1, arena.Join{Name: "forged"}), `"name":"forged"`, `"name":"forger"`, 1)
+		require.Equal(t, arena.CodeSignature, send(t, enter(t, 5), forged).Refused.Code)
+	})
+	t.Run("replayed", func(t *testing.T) {
+		socket := enter(t, 6)
+		join, split := sign(t, 6, "m", 1, arena.Join{Name: "replayed"}), sign(t, 6, "m", 2, arena.Split{Sets: 30})
+		require.NotNil(t, send(t, socket, join).Receipt)
+		first := send(t, socket, split).Receipt
+		require.NotNil(t, first)
+		require.Equal(t, first, send(t, socket, split).Receipt, "the latest message counts once")
+		require.Equal(t, arena.CodeSequence, send(t, socket, join).Refused.Code)
+		require.Equal(t, arena.CodeParty, send(t, socket, sign(t, 6, "n", 3, arena.Split{Sets: 30})).Refused.Code)
+		require.EqualValues(t, 70*arena.SetPrice, dial(t, url, 6, 0).Standing().Review.Holding.Money)
+	})
+	t.Run("out of turn, and over commitment", func(t *testing.T) {
+		socket := enter(t, 7)
+		require.NotNil(t, send(t, socket, sign(t, 7, "m", 1, arena.Join{Name: "eager"})).Receipt)
+		for action, code := range map[arena.Action]arena.Code{
+			arena.Chat{Chat: 99, Text: "x"}: arena.CodeUnknown, arena.Agree{Chat: 1, Proposal: 1}: arena.CodeUnknown,
+			arena.Finalize{Agreement: 1, Review: 1}: arena.CodeUnknown, arena.Split{Sets: 101}: arena.CodeFunds, arena.Merge{Sets: 1}: arena.CodeFunds,
+			arena.Withdraw{Agent: arenatest.ID(7), Amount: 1}: arena.CodeParty, arena.Resolve{Outcome: arena.OutcomeYes}: arena.CodeParty,
+		} {
+			require.Equal(t, code, send(t, socket, sign(t, 7, "m", 2, action)).Refused.Code, action.Kind())
+		}
+		require.EqualValues(t, 100*arena.SetPrice, dial(t, url, 7, 0).Standing().Review.Holding.Money)
 	})
 	t.Run("a flood delays only itself", func(t *testing.T) {
 		flood := enter(t, 3)
