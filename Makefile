@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: leaks help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
+.PHONY: leaks arena-load help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
     cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator anchor-packages \
     postgresql sqlc browser test-gateway-api image
 
@@ -135,6 +135,10 @@ gateway-load: postgresql ## the gateway under load beside pgbench with the same 
 hire-load: postgresql ## the reply of a home in one conversation, and many at once: docs/HIRE_LOAD.md (CONVERSATIONS=1000)
 	@HAGGLE_HIRE_REPORT="$(CURDIR)/docs/HIRE_LOAD.md" HAGGLE_HIRE_CONVERSATIONS=$(or $(CONVERSATIONS),1000) HAGGLE_HIRE_REPLIES=2000 \
 	    go test -count=1 -timeout 20m -run TestManyConversationsAtOnce ./tests/hire
+
+arena-load: ## the arena under load beside a server that only passes frames on: docs/ARENA_LOAD.md (MARKETS=100)
+	@HAGGLE_ARENA_REPORT="$(CURDIR)/docs/ARENA_LOAD.md" HAGGLE_ARENA_MARKETS=$(or $(MARKETS),100) \
+	    go test -count=1 -timeout 20m -v -run TestManyMarketsAtOnce ./tests/arena
 
 hire-kills: program postgresql ## kill homes, workers and seekers at random moments: KILLS=200 SEEKERS=5 PURCHASES=20
 	@HAGGLE_HIRE_KILLS=$(or $(KILLS),200) HAGGLE_HIRE_SEEKERS=$(or $(SEEKERS),5) HAGGLE_HIRE_PURCHASES=$(or $(PURCHASES),20) \
