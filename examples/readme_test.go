@@ -27,8 +27,8 @@ func readme(t *testing.T) string {
 
 var goBlock = regexp.MustCompile("(?s)```go\n(// ([a-z_]+\\.go).*?)```")
 
-// TestTheTestOfTheLocalnetPage runs it as its readers do.
-func TestTheTestOfTheLocalnetPage(t *testing.T) {
+// TestLocalnetPageExampleRuns runs the test of docs/LOCALNET.md as its readers do.
+func TestLocalnetPageExampleRuns(t *testing.T) {
 	page, err := os.ReadFile("../docs/LOCALNET.md")
 	require.NoError(t, err)
 	block := goBlock.FindStringSubmatch(string(page))
@@ -37,7 +37,7 @@ func TestTheTestOfTheLocalnetPage(t *testing.T) {
 	require.True(t, found)
 	require.LessOrEqual(t, strings.Count(body, "\n"), 30)
 	folder := t.TempDir()
-	foreign(t, folder, map[string]string{"deal_test.go": block[1]})
+	writeModule(t, folder, map[string]string{"deal_test.go": block[1]})
 	inModule(t, folder, "vet", ".")
 	inModule(t, folder, "test", ".")
 }
@@ -53,10 +53,8 @@ func readmeFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// TestREADMEAgentsSettle compiles the README's agents in a module of their own, and runs both as a reader
-// would.
-// foreign writes a module of a user, with files, that uses this checkout.
-func foreign(t *testing.T, folder string, files map[string]string) {
+// writeModule writes a module with the given files that depends on this checkout.
+func writeModule(t *testing.T, folder string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
@@ -85,11 +83,13 @@ func inModule(t *testing.T, folder string, arguments ...string) {
 	require.NoError(t, err, string(output))
 }
 
+// TestREADMEAgentsSettle compiles the README's agents in a module of their own, and runs both as a reader
+// would.
 func TestREADMEAgentsSettle(t *testing.T) {
 	a := &agents{t: t, folder: t.TempDir()}
 	a.wallets = filepath.Join(a.folder, "chain")
 	require.NoError(t, os.Mkdir(a.wallets, 0o700))
-	foreign(t, a.folder, readmeFiles(t))
+	writeModule(t, a.folder, readmeFiles(t))
 	inModule(t, a.folder, "vet", ".")
 	inModule(t, a.folder, "build", "-o", "agents", ".")
 

@@ -36,7 +36,7 @@ type party struct {
 	acted func(actions.Action)
 }
 
-// play runs both agents until their ends. Each has a client of its own.
+// play runs both agents until they have ended. Each bargains with a client of its own.
 func play(ctx context.Context, stage demo.Stage, acted func(actions.Action)) error {
 	agents, ctx := errgroup.WithContext(ctx)
 	agents.Go(func() error {

@@ -1,4 +1,4 @@
-// Command demo lets two agents bargain on a chain in this process, and settles their agreement:
+// Command demo lets two agents bargain on a local chain, by default in this process, and settles their agreement:
 //
 //	go run ./cmd/demo
 //
@@ -21,8 +21,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/demo"
 )
 
-const usage = `Starts a local chain with the program, lets a buyer and a seller bargain that know only each other's
-address, and prints their actions on chain until the negotiation is settled and closed. At the end it checks all
+const usage = `Starts a local chain with the program, runs a buyer and a seller, which know only each other's address,
+and prints their actions on chain until the negotiation is settled and closed. At the end it checks all
 balances: the exit code is 0 only if the escrow was conserved to the unit, and all rent was returned.
 
 Flags:
@@ -35,7 +35,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// The exit codes, as haggle's.
+// The exit codes are haggle's.
 const (
 	failed      = 1
 	misused     = 2
@@ -49,7 +49,7 @@ func run(ctx context.Context, arguments []string, out, progress io.Writer) int {
 	flags.BoolVar(&options.JSON, "json", false, "print each action and the balances as a JSON document")
 	err := flags.Parse(arguments)
 	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("%q: takes no arguments", flags.Arg(0))
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	switch {
 	case errors.Is(err, pflag.ErrHelp):

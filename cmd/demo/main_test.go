@@ -42,7 +42,7 @@ func TestArguments(t *testing.T) {
 	var out, progress bytes.Buffer
 	require.Equal(t, misused, run(t.Context(), []string{"--chian"}, &out, &progress))
 	require.Equal(t, misused, run(t.Context(), []string{"now"}, &out, &progress))
-	require.Equal(t, "demo: unknown flag: --chian\n\nSee demo --help.\ndemo: \"now\": takes no arguments\n\nSee demo --help.\n",
+	require.Equal(t, "demo: unknown flag: --chian\n\nSee demo --help.\ndemo: unexpected argument \"now\"\n\nSee demo --help.\n",
 		progress.String())
 	require.Empty(t, out.String())
 	require.Zero(t, run(t.Context(), []string{"--help"}, &out, &progress))

@@ -2,8 +2,8 @@ package demo
 
 import "github.com/haggle-protocol/haggle/internal/actions"
 
-// order releases actions in their order on chain. Two processes can report theirs in another order, because
-// one can answer an action before the other has reported it.
+// order releases actions in their order on chain. Two agents can report theirs in another order, because one can
+// answer an action before the other has reported it.
 type order struct {
 	release  func(actions.Action)
 	released []actions.Action

@@ -26,7 +26,7 @@
 //
 // If no kind is named, it is process. The validator is the command on PATH, or a checkout's
 // build in the cache (HAGGLE_CACHE, by default ~/.cache/haggle). Inside a checkout, toolchain/validator
-// chooses it, and builds a missing one, which takes about 30 minutes once.
+// chooses it, and builds a missing one, which takes about 25 minutes once.
 //
 // # The program
 //
@@ -38,8 +38,8 @@
 // Close deletes the chain's state, and all keys are new at each start. Options.Ledger keeps the state in a
 // folder, with fixed keys for tests.
 //
-// A chain in this process can also return to a prepared state ([Chain.Snapshot]), and have any program and account
-// ([Chain.LoadProgram], [Chain.SetAccount]), also from a cluster ([Chain.CloneAccounts]).
+// A chain in this process can also return to a prepared state ([Chain.Snapshot]), and load any program and account
+// ([Chain.LoadProgram], [Chain.SetAccount]), also copies from a cluster ([Chain.CloneAccounts]).
 //
 // # The clock
 //

@@ -15,7 +15,7 @@ import (
 // scripts.
 const validatorVersion = "4.2.2"
 
-// The first version of solana-test-validator that runs the program: older ones refuse its instruction set.
+// The first version of solana-test-validator that runs the program: older versions reject its instruction set.
 const (
 	leastMajor = 4
 	leastMinor = 2
@@ -41,8 +41,8 @@ func findValidator(ctx context.Context, progress func(string)) (string, error) {
 	return path, nil
 }
 
-// installedValidator returns the path of a solana-test-validator on PATH or in the cache, or an empty path. The error
-// is that of an unusable one on PATH.
+// installedValidator returns the path of a solana-test-validator on PATH or in the cache, or an empty path. err
+// reports an unusable validator on PATH.
 func installedValidator(ctx context.Context) (path string, err error) {
 	path, lookErr := exec.LookPath(validatorCommand)
 	if lookErr == nil {
@@ -118,7 +118,7 @@ func CacheFolder() (string, error) {
 
 func notFound() error {
 	return fmt.Errorf("validator not found: install %s %d.%d or later (https://docs.anza.xyz/cli/install) on PATH; "+
-		"or run this in a checkout of %s, which builds one (about 30 minutes, once per machine); or start a chain of "+
+		"or run this in a checkout of %s, which builds one (about 25 minutes, once per machine); or start a chain of "+
 		"the kind %s; or set %s to the endpoint of a running chain with the program",
 		validatorCommand, leastMajor, leastMinor, modulePath, Process, EnvRPCURL)
 }

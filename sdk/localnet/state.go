@@ -14,9 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// ErrNotInProcess is the error of methods that change the state of a chain from outside: only a chain of the kind
-// [Process] permits that.
-var ErrNotInProcess = fmt.Errorf("only a chain of the kind %s can do this", Process)
+// ErrNotInProcess is the error of methods that only a chain of the kind [Process] has.
+var ErrNotInProcess = fmt.Errorf("not supported: needs a chain of the kind %s", Process)
 
 // Snapshot is a copy of a chain's state. It can be restored any number of times.
 type Snapshot struct {
@@ -86,20 +85,23 @@ func engineAccount(account *rpc.Account) engine.Account {
 	return converted
 }
 
-// The layouts of the upgradeable loader: a program's account has its data's address after the variant, and the data's
-// account has the ELF file after variant, slot and optional authority.
+// maxAccountsPerRequest is the limit of getMultipleAccounts.
+const maxAccountsPerRequest = 100
+
+// The layouts of the upgradeable loader: a program's account has the address of the program data after the variant. The
+// program data is the variant, a slot, an optional upgrade authority, and the ELF file.
 const (
 	programVariant  = 2
 	variantLength   = 4
 	programLength   = variantLength + solana.PublicKeyLength
 	elfOffset       = variantLength + 8 + 1 + solana.PublicKeyLength
 	authorityOffset = variantLength + 8 + 1
-	accountsAtOnce  = 100
 )
 
 // CloneAccounts copies accounts from another chain, such as a cluster, at the commitment level confirmed. A program of
-// the upgradeable loader comes with its ELF file and its upgrade authority. Nothing is copied if an account does not
-// exist, is a sysvar, or cannot be read. It returns [ErrNotInProcess] for another kind of chain.
+// the upgradeable loader comes with its ELF file and its upgrade authority. All accounts are read and checked before the
+// first is written: nothing is copied if one does not exist, is a sysvar, or cannot be read. If this chain refuses an ELF
+// file, the accounts before it remain. It returns [ErrNotInProcess] for another kind of chain.
 func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses ...solana.PublicKey) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -111,8 +113,8 @@ func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses .
 	programs := map[solana.PublicKey]solana.PublicKey{}
 	var data []solana.PublicKey
 	for i, account := range accounts {
-		if isSysvar := account.Owner == solana.SysVarPubkey; isSysvar {
-			return fmt.Errorf("account %s: a sysvar, which each chain has of its own", addresses[i])
+		if account.Owner == solana.SysVarPubkey {
+			return fmt.Errorf("account %s: is a sysvar; each chain has its own", addresses[i])
 		}
 		if account.Owner != solana.BPFLoaderUpgradeableProgramID || !account.Executable {
 			continue
@@ -156,7 +158,7 @@ func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses .
 func readAccounts(ctx context.Context, from *rpc.Client, addresses []solana.PublicKey) ([]*rpc.Account, error) {
 	var accounts []*rpc.Account
 	for len(accounts) < len(addresses) {
-		page := addresses[len(accounts):min(len(accounts)+accountsAtOnce, len(addresses))]
+		page := addresses[len(accounts):min(len(accounts)+maxAccountsPerRequest, len(addresses))]
 		found, err := from.GetMultipleAccountsWithOpts(ctx, page, &rpc.GetMultipleAccountsOpts{
 			Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
 		})

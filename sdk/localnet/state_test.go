@@ -52,7 +52,7 @@ func TestCloneAccounts(t *testing.T) {
 	// Nothing is copied if something is wrong.
 	missing := solana.NewWallet().PublicKey()
 	require.ErrorContains(t, to.CloneAccounts(t.Context(), from.Client(), mint, missing), "account "+missing.String()+" does not exist")
-	require.ErrorContains(t, to.CloneAccounts(t.Context(), from.Client(), mint, solana.SysVarClockPubkey), "a sysvar")
+	require.ErrorContains(t, to.CloneAccounts(t.Context(), from.Client(), mint, solana.SysVarClockPubkey), "is a sysvar")
 	_, err = to.mintInfo(t.Context(), mint)
 	require.Error(t, err)
 

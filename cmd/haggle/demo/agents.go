@@ -44,10 +44,10 @@ func (p programs) play(ctx context.Context, stage demo.Stage, acted func(actions
 		}
 		return startProcess(ctx, acted, cancel, name, program, append(arguments, more...)...)
 	}
-	// On a chain of one trusted node.
-	asked := stage.Tokens(demo.SellerPrices.Opening).Decimal()
+	// The chain is a single trusted node.
+	opening := stage.Tokens(demo.SellerPrices.Opening).Decimal()
 	seller, err := start(p.seller, "seller", stage.Seller, demo.SellerPrices, "--buyer", stage.Buyer.PublicKey(),
-		"--single-source-up-to", asked, "--finalized-above", asked)
+		"--single-source-up-to", opening, "--finalized-above", opening)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,8 @@ func Command(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// play runs the demonstration with the agents of a folder, and draws it.
+// play runs the demonstration, and draws it to the file svg. The agents are those of a folder; if it is "", those of this
+// binary.
 func play(ctx context.Context, options demo.Options, folder, svg string) (err error) {
 	drawing, err := openDrawing(svg)
 	if err != nil {

@@ -60,6 +60,8 @@ func TestSnapshot(t *testing.T) {
 		require.True(t, known)
 		require.Len(t, chain.History(to, ledger.Processed, ledger.Page{}), 1)
 	}
+	require.NoError(t, chain.Close())
+	require.ErrorIs(t, chain.Restore(t.Context(), snapshot), engine.ErrClosed)
 }
 
 func TestHistoryIsPaged(t *testing.T) {

@@ -42,6 +42,7 @@ type Ledger struct {
 	history int
 	now     func() time.Time
 	watch   func(Event)
+	closed  bool
 
 	state
 }
@@ -142,6 +143,7 @@ func nativeMint() engine.Account {
 func (l *Ledger) Close() error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
+	l.closed = true
 	return l.engine.Close()
 }
 

@@ -32,6 +32,9 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 func (l *Ledger) Restore(ctx context.Context, snapshot *Snapshot) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
+	if l.closed {
+		return engine.ErrClosed
+	}
 	restored, err := l.module.Restore(ctx, snapshot.image)
 	if err != nil {
 		return err
