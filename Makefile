@@ -45,7 +45,7 @@ pictures: program browser ## draw docs/offers.svg (from a run of the demo), docs
 	@go run ./cmd/haggle demo --svg docs/offers.svg >/dev/null
 	@HAGGLE_WRITE_PICTURES=1 go test -count=1 -run TestThePictureIsUpToDate ./tests/load
 	@go run ./internal/research docs
-	@HAGGLE_WRITE_PICTURES="$(CURDIR)/docs" go test -count=1 -run TestSpectatorsWatchInABrowser ./tests/arena
+	@HAGGLE_ARENA_PICTURES="$(CURDIR)/docs" go test -count=1 -run TestSpectatorsWatchInABrowser ./tests/arena
 
 schemas: ## write docs/schemas: the JSON Schemas of every command's --json, and of HIRE's messages
 	@HAGGLE_WRITE_SCHEMAS=1 go test -count=1 -run 'Test(Hire)?SchemasAreUpToDate' ./cmd/haggle
@@ -225,7 +225,7 @@ postgresql:
 sqlc:
 	@toolchain/sqlc version >/dev/null
 
-browser: ## install a Chromium, and what else the tests of pages need
+browser: ## install templ, Chromium and axe-core for the tests of pages
 	@toolchain/templ version >/dev/null
 	@toolchain/axe >/dev/null
 	@toolchain/chromium >/dev/null

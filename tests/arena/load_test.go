@@ -119,7 +119,7 @@ func TestManyMarketsAtOnce(t *testing.T) {
 	bare := measure(t, broadcasts(t, markets), pause)
 	arenas := measure(t, arenaGroups(t, markets), pause)
 	text := fmt.Sprintf("| | median ms | p99 ms |\n|---|---:|---:|\n"+
-		"| the arena: verified, and on disk before each delivery | %s | %s |\n| a server that only passes frames on | %s | %s |\n",
+		"| the arena: verified, and on disk before each delivery | %s | %s |\n| a relay without storage and signatures | %s | %s |\n",
 		arenas.at(50), arenas.at(99), bare.at(50), bare.at(99))
 	t.Logf("%d agents in %d markets:\n%s", markets*crowd, markets, text)
 	if path := os.Getenv(loadReport); path != "" {
@@ -127,8 +127,9 @@ func TestManyMarketsAtOnce(t *testing.T) {
 
 Written by `+"`make arena-load`"+` (%s).
 
-%d agents in %d markets: each states an interest every %s, %d times. The delay is the time from before the signature until
-another agent of the market has the event, over WebSockets on one machine; %d deliveries each.
+%d agents in %d markets: each states an interest every %s, %d times. The delay is the time from before the message is sent,
+and in the arena signed, until another agent of the market has it, over WebSockets on one machine; %d deliveries each.
+A market waits while others write to the one SQLite file, which is the tail.
 
 %s`, report.Machine(), markets*crowd, markets, pause, statements, len(arenas.taken), text)), 0o644))
 	}

@@ -3,6 +3,7 @@ package arena_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,15 +26,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/player"
 )
 
-// hostile are a name and a message of an agent that attacks its spectators: with HTML, an event of a stream, an order of
-// characters, and with a line that never ends.
+// hostileName and hostileMessage have HTML, an event of a stream, and characters that reorder a text.
 const (
 	hostileName    = "<img src=x onerror=alert(1)>\u202e"
 	hostileMessage = "</q><script>alert(2)</script>\r\n\r\nevent: status\ndata: gone\u202e \u0000"
 )
 
-// pictures is the folder for the pictures of the README; nothing is written without it.
-const pictures = "HAGGLE_WRITE_PICTURES"
+// pictures is the variable with the folder for the pictures of docs/ARENA.md; nothing is written without it.
+const pictures = "HAGGLE_ARENA_PICTURES"
 
 // tool runs a script of toolchain/, which prints a path.
 func tool(t *testing.T, name string) string {
@@ -129,8 +129,8 @@ func TestSpectatorsWatchInABrowser(t *testing.T) {
 			}
 		}
 	}
-	showsWhatHappens(t, ctx, address)
-	replays(t, ctx, address)
+	checkLivePage(t, ctx, address)
+	checkReplay(t, ctx, address)
 }
 
 // attack adds an agent with a hostile name, which writes hostile messages.
@@ -150,8 +150,8 @@ func attack(t *testing.T, url string) {
 	}
 }
 
-// showsWhatHappens shows that a page follows the market, and what strangers write is text.
-func showsWhatHappens(t *testing.T, ctx context.Context, address string) {
+// checkLivePage shows that a page follows the market, and what strangers write is text.
+func checkLivePage(t *testing.T, ctx context.Context, address string) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address+"/markets/m")))
 	before := get(t, ctx, chromedp.Text("#floor"))
@@ -161,8 +161,8 @@ func showsWhatHappens(t *testing.T, ctx context.Context, address string) {
 	require.Contains(t, get(t, ctx, chromedp.Text("#status")), "Closes in")
 }
 
-// replays shows that the slider leads to the state after an event.
-func replays(t *testing.T, ctx context.Context, address string) {
+// checkReplay shows that the slider leads to the state after an event.
+func checkReplay(t *testing.T, ctx context.Context, address string) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address+"/markets/m/replay")))
 	moment := func() string { return get(t, ctx, chromedp.Text(".moment")) }
@@ -188,6 +188,34 @@ func replays(t *testing.T, ctx context.Context, address string) {
 	move("slider.max")
 	reaches(last)
 	require.Contains(t, get(t, ctx, chromedp.Text("#trades")), " YES ")
+}
+
+// Turns that nobody uses are not stored, and so many of them do not separate a page from its market.
+func TestPageOfASilentMarket(t *testing.T) {
+	url, _ := serve(t, func(c *arena.Config) { c.Pace, c.FloorTurn = 30, 30 })
+	own := config(url, 1, "")
+	c, err := client.Dial(t.Context(), client.Config{URL: url, Key: own.Key, Operator: own.Operator})
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = c.Do(t.Context(), arena.Join{Name: "ada"})
+	require.NoError(t, err)
+	for turns := 0; turns < 200; { // with as many passes: more than a server keeps
+		event, err := c.Next(t.Context())
+		require.NoError(t, err)
+		if _, is := event.Fact.(arena.Turn); is {
+			turns++
+		}
+	}
+	address := "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/markets/m/events", nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	require.ErrorIs(t, err, context.DeadlineExceeded, "the page no longer follows the market")
 }
 
 func TestPagesAnswerBadRequests(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"syscall"
 
 	"github.com/haggle-protocol/haggle/sdk/arena"
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
@@ -22,12 +23,17 @@ const (
 )
 
 // showPage opens a page in the user's browser, if there is one.
-func showPage(ctx context.Context, url string) {
+func showPage(url string) {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
-	_ = exec.CommandContext(ctx, opener, url).Start() // its address is printed
+	command := exec.Command(opener, url)
+	// Ctrl-C must not end the browser.
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if command.Start() == nil { // otherwise its address is printed
+		go func() { _ = command.Wait() }()
+	}
 }
 
 // play lets eight players trade, and prints what happens, until the context ends.

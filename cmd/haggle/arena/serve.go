@@ -24,6 +24,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/listener"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
@@ -34,7 +35,7 @@ Several servers can use one PostgreSQL database: each market is run by one of th
 seconds after it ends. Clients connect to any of them: it passes requests on to the market's server, at the
 address of that server's --advertise.
 
-Others must reach the server over wss: put a proxy that ends TLS before it. On one machine ws://127.0.0.1
+For clients elsewhere, put a proxy that ends TLS before the server, and use wss. On one machine ws://127.0.0.1
 works.
 
 --demo adds a market of a day, lets eight players trade in it, and opens its page in a browser if the output
@@ -77,11 +78,11 @@ func serveCommand(s *session.Session) *cobra.Command {
 	o := &serveOptions{Session: s}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run an arena", Long: serveHelp,
-		Example: "  haggle arena serve --demo\n  haggle arena serve --db postgres://haggle@db/arena --listen :3020",
+		Example: "  haggle arena serve --demo\n  haggle arena serve --db postgres://haggle@db/arena --listen :3020 --advertise http://HOST:3020",
 	}
 	o.register(cmd.Flags())
 	cmd.Flags().StringVar(&o.listen, "listen", defaultListen, "address of the server; port 0 is any free one")
-	cmd.Flags().StringVar(&o.advertise, "advertise", "", "http://HOST:PORT at which other servers reach this one (default: that of --listen)")
+	cmd.Flags().StringVar(&o.advertise, "advertise", "", "http://HOST:PORT at which other servers reach this one (default: that of --listen, which needs a host)")
 	cmd.Flags().BoolVar(&o.demo, "demo", false, "add a market with eight players")
 	command.Documents(cmd, serverView{}, factView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return o.serve(ctx) })
@@ -107,7 +108,7 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	log, holder := o.Logger(slog.LevelInfo), forward.Holder(advertised)
+	log, holder := o.Logger(slog.LevelInfo), forward.NewHolder(advertised)
 	markets, err := service.New(service.Config{Store: opened, Key: operator, Holder: holder, Log: log})
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 				}
 			}
 			if o.Interactive() {
-				showPage(ctx, view.Page)
+				showPage(view.Page)
 			}
 			return o.play(ctx, address, view.Operator)
 		}
@@ -151,7 +152,7 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	if err := o.Print(view, view.lines()...); err != nil {
 		return err
 	}
-	serve(ctx, group, forward.Handler(forward.Config{Store: opened, Service: markets, Holder: holder, Log: log}, mux), listening)
+	serve(ctx, group, forward.Handler(ctx, forward.Config{Store: opened, Service: markets, Holder: holder, Log: log}, mux), listening)
 	group.Go(func() error {
 		defer stop()
 		return play()
@@ -165,16 +166,19 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	return group.Wait()
 }
 
-// advertised returns the address for other servers; empty if it listens on all addresses and has no --advertise.
+// advertised returns the address for other servers. It is empty if there can be none: with a SQLite file, on all addresses.
 func (o *serveOptions) advertised(listening net.Addr) (string, error) {
 	if o.advertise != "" {
 		given, err := url.Parse(o.advertise)
 		if err != nil || given.Host == "" || given.Scheme != "http" && given.Scheme != "https" || strings.Trim(given.Path, "/") != "" {
-			return "", exitcode.Usagef("--advertise: must be http://HOST:PORT")
+			return "", exitcode.Usagef("--advertise: must be http://HOST:PORT or https://HOST:PORT")
 		}
 		return strings.TrimSuffix(o.advertise, "/"), nil
 	}
 	if own, is := listening.(*net.TCPAddr); is && own.IP.IsUnspecified() {
+		if databases.IsPostgres(o.database) {
+			return "", exitcode.Usagef("--advertise: required with PostgreSQL if --listen has no host")
+		}
 		return "", nil
 	}
 	return "http://" + listening.String(), nil

@@ -1,10 +1,14 @@
-// Package forward passes requests for a market to the process that runs it, when several processes share a database. So
-// a client may connect to any of them.
+// Package forward forwards requests for a market to its process, when several processes share a database. So a client may
+// connect to any of them.
 package forward
 
 import (
+	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -12,18 +16,19 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/haggle-protocol/haggle/internal/arena/service"
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 )
 
-// header marks a request that another process has passed on. It is not passed on again, so that two processes that each
-// believe that the other one has a market do not repeat it forever.
+// header marks a forwarded request. It is not forwarded again, so that two processes that each believe the other one to
+// have a market do not repeat it forever.
 const header = "Haggle-Forwarded"
 
-// Holder returns a new name for a process, which contains the address at which others reach it; http://HOST:PORT, or empty
-// if they cannot.
-func Holder(address string) string { return address + " " + uuid.NewString() }
+// NewHolder returns a unique name for a process. It contains the address at which others reach it: http://HOST:PORT, or
+// empty if they cannot.
+func NewHolder(address string) string { return address + " " + uuid.NewString() }
 
 // addressIn returns the address in the name of a process; empty if there is none.
 func addressIn(holder string) string {
@@ -31,23 +36,32 @@ func addressIn(holder string) string {
 	return address
 }
 
+// DefaultRequests is the largest number of requests that are forwarded at a time.
+const DefaultRequests = 1024
+
+// writeWithin is the time for one write to a client.
+const writeWithin = 10 * time.Second
+
 // Config describes a process. Store, Service and Holder are required.
 type Config struct {
 	Store   *store.Store
 	Service *service.Service
 	// Holder is this process's own name.
 	Holder string
+	// Requests limits the requests that are forwarded at a time. If zero, [DefaultRequests] is used.
+	Requests int
 	// Log receives problems. If nil, slog.Default is used.
 	Log *slog.Logger
 }
 
-// Handler answers requests for the markets that this process runs, and all others, by next, and passes the rest on.
-func Handler(config Config, next http.Handler) http.Handler {
+// Handler forwards requests for the markets of other processes, until the context ends. next handles all others.
+func Handler(ctx context.Context, config Config, next http.Handler) http.Handler {
 	if config.Log == nil {
 		config.Log = slog.Default()
 	}
+	free := semaphore.NewWeighted(int64(cmp.Or(config.Requests, DefaultRequests)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		market := marketOf(r.URL.Path)
+		market := marketOf(r.URL.EscapedPath())
 		if market == "" || r.Header.Get(header) != "" || config.Service.Runs(market) {
 			next.ServeHTTP(w, r)
 			return
@@ -58,9 +72,19 @@ func Handler(config Config, next http.Handler) http.Handler {
 		}
 		target, invalid := url.Parse(addressIn(holder))
 		if err != nil || holder == config.Holder || !until.After(time.Now()) || invalid != nil || target.Host == "" {
-			next.ServeHTTP(w, r) // it has no market, or nobody to pass the request on to
+			next.ServeHTTP(w, r) // there is no such market, or no process that can be reached
 			return
 		}
+		if !free.TryAcquire(1) {
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "arena: too many connections", http.StatusServiceUnavailable)
+			return
+		}
+		defer free.Release(1)
+		// The server's end does not end its requests.
+		forwarded, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)()
 		proxy := httputil.ReverseProxy{
 			Rewrite: func(p *httputil.ProxyRequest) {
 				p.SetURL(target)
@@ -68,22 +92,55 @@ func Handler(config Config, next http.Handler) http.Handler {
 				p.Out.Header.Set(header, "1")
 			},
 			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-				config.Log.WarnContext(r.Context(), "request not passed on", "market", market, "to", target.Host, "error", err)
+				config.Log.WarnContext(r.Context(), "request not forwarded", "market", market, "to", target.Host, "error", err)
 				w.Header().Set("Retry-After", "5")
-				http.Error(w, "arena: the process that runs the market does not answer; another one takes it within seconds",
-					http.StatusBadGateway)
+				http.Error(w, "arena: the market's process does not answer: try again in a few seconds", http.StatusBadGateway)
 			},
 			ErrorLog: slog.NewLogLogger(config.Log.Handler(), slog.LevelWarn),
 		}
-		proxy.ServeHTTP(w, r)
+		proxy.ServeHTTP(&client{w}, r.WithContext(forwarded))
 	})
 }
 
-// marketOf returns the market in a path of the WebSocket or of a page; empty if there is none.
+// marketOf returns the market in an escaped path of the WebSocket or of a page; empty if there is none.
 func marketOf(path string) string {
 	parts := strings.Split(path, "/")
 	if len(parts) < 3 || parts[0] != "" || parts[1] != "arena" && parts[1] != "markets" {
 		return ""
 	}
-	return parts[2]
+	market, err := url.PathUnescape(parts[2])
+	if err != nil {
+		return ""
+	}
+	return market
+}
+
+// client is the response to a client, which must read.
+type client struct{ http.ResponseWriter }
+
+// Unwrap implements the interface of http.ResponseController.
+func (c *client) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// Write implements http.ResponseWriter.
+func (c *client) Write(data []byte) (int, error) {
+	_ = http.NewResponseController(c.ResponseWriter).SetWriteDeadline(time.Now().Add(writeWithin)) // where that is possible
+	return c.ResponseWriter.Write(data)
+}
+
+// Hijack implements http.Hijacker.
+func (c *client) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(c.ResponseWriter).Hijack()
+	return connection{conn}, buffered, err
+}
+
+// connection has no CloseWrite, so that both directions end together: after the end of one, a client that stays silent
+// would keep the other.
+type connection struct{ net.Conn }
+
+// Write implements net.Conn.
+func (c connection) Write(data []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(data)
 }

@@ -2,6 +2,7 @@ package forward_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -36,12 +37,17 @@ type process struct {
 
 func start(t *testing.T, database string) *process {
 	t.Helper()
+	return startWith(t, database, 0)
+}
+
+func startWith(t *testing.T, database string, requests int) *process {
+	t.Helper()
 	opened, err := store.Open(t.Context(), database)
 	require.NoError(t, err)
 	listening, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := "http://" + listening.Addr().String()
-	holder, quiet := forward.Holder(address), slog.New(slog.DiscardHandler)
+	holder, quiet := forward.NewHolder(address), slog.New(slog.DiscardHandler)
 	s, err := service.New(service.Config{Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: holder, Lease: time.Second})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -51,7 +57,7 @@ func start(t *testing.T, database string) *process {
 	server := &httptest.Server{
 		Listener: listening,
 		Config: &http.Server{
-			Handler: forward.Handler(forward.Config{Store: opened, Service: s, Holder: holder, Log: quiet}, mux),
+			Handler: forward.Handler(ctx, forward.Config{Store: opened, Service: s, Holder: holder, Requests: requests, Log: quiet}, mux),
 		},
 	}
 	server.Start()
@@ -60,8 +66,9 @@ func start(t *testing.T, database string) *process {
 	end := sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
-		server.CloseClientConnections()
-		server.Close()
+		ended, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		assert.NoError(t, server.Config.Shutdown(ended))
 		assert.NoError(t, opened.Close())
 	})
 	t.Cleanup(end)
@@ -76,7 +83,7 @@ func (p *process) dial(t *testing.T) (*client.Client, error) {
 }
 
 // Rule 53, with a client that knows one process alone.
-func TestAClientMayConnectToAnyProcess(t *testing.T) {
+func TestRequestsAreForwardedToTheHolder(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "arena.db")
 	first := start(t, database)
 	created, err := store.Open(t.Context(), database)
@@ -99,6 +106,10 @@ func TestAClientMayConnectToAnyProcess(t *testing.T) {
 	require.Contains(t, string(page), "ada")
 	require.NotContains(t, string(page), "This is not live")
 
+	// A page that follows the market keeps neither process from ending.
+	following, err := http.Get(second.address + "/markets/m/events")
+	require.NoError(t, err)
+	defer following.Body.Close()
 	first.end()
 	require.Eventually(t, func() bool { return second.Runs("m") }, 10*time.Second, 10*time.Millisecond)
 	_ = c.Close()
@@ -109,7 +120,39 @@ func TestAClientMayConnectToAnyProcess(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestWhatNobodyRunsIsAnsweredHere(t *testing.T) {
+// A client that is disconnected by the market's process, and does not close its side, keeps nothing in the other one.
+func TestSilentClientsAreDisconnected(t *testing.T) {
+	database := filepath.Join(t.TempDir(), "arena.db")
+	first := start(t, database)
+	created, err := store.Open(t.Context(), database)
+	require.NoError(t, err)
+	require.NoError(t, created.Create(t.Context(), arenatest.Config("m", time.Now()), time.Now()))
+	require.NoError(t, created.Close())
+	require.Eventually(t, func() bool { return first.Runs("m") }, 10*time.Second, 10*time.Millisecond)
+	second := startWith(t, database, 1)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(second.address, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprint(conn, "GET /arena/m HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	require.NoError(t, err)
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second))) // above the time to enter
+	_, err = conn.Read(make([]byte, 1))
+	require.NoError(t, err)
+	busy, err := http.Get(second.address + "/markets/m")
+	require.NoError(t, err)
+	require.NoError(t, busy.Body.Close())
+	require.Equal(t, http.StatusServiceUnavailable, busy.StatusCode)
+	_, err = io.Copy(io.Discard, conn)
+	require.NoError(t, err, "the end of the connection")
+	require.Eventually(t, func() bool {
+		free, err := http.Get(second.address + "/markets/m")
+		require.NoError(t, err)
+		return free.Body.Close() == nil && free.StatusCode == http.StatusOK
+	}, 5*time.Second, 10*time.Millisecond, "its place is not free")
+}
+
+func TestOtherRequestsAreHandledHere(t *testing.T) {
 	p := start(t, filepath.Join(t.TempDir(), "arena.db"))
 	for path, status := range map[string]int{
 		"/arena/none": http.StatusNotFound, "/markets/none": http.StatusNotFound, "/markets": http.StatusOK, "//arena/m": http.StatusNotFound,

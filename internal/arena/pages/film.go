@@ -13,8 +13,11 @@ import (
 const (
 	// frameEvery is the shortest time between two versions of a page.
 	frameEvery = 250 * time.Millisecond
-	// again is the pause after which a film follows a market again.
-	again = time.Second
+	// again is the pause after which a film follows a market again, and giveUp the time after which it does not.
+	again  = time.Second
+	giveUp = 10 * time.Second
+	// settled is the age of events that no message can precede any more.
+	settled = 5 * time.Second
 )
 
 // film is the history of a market, from its beginning, and goes on as it happens.
@@ -26,27 +29,34 @@ type film struct {
 	parts  map[string]string
 	// changed is closed at the next version of the parts.
 	changed chan struct{}
-	// viewers is the number of pages that follow, and idle the time since when there are none.
+	// viewers is the number of pages that follow, and used the time when a page has last asked for it.
 	viewers int
-	idle    time.Time
+	used    time.Time
 	live    bool
+	// ended is closed once the film no longer goes on. A new one can.
+	ended chan struct{}
 }
 
 // load reads the history from the store.
 func (s *Server) load(ctx context.Context, market string) (*film, error) {
-	f := &film{changed: make(chan struct{}), idle: time.Now(), live: s.config.Service.Runs(market)}
+	f := &film{changed: make(chan struct{}), used: time.Now(), live: s.config.Service.Runs(market), ended: make(chan struct{})}
 	number := uint64(0)
 	var events []arena.Shown
-	log, err := s.config.Store.Load(ctx, market, func(more []arena.Event) {
+	add := func(more []arena.Event) {
 		for _, event := range more {
 			if len(event.To) == 0 {
 				number++
 				events = append(events, arena.Shown{Number: number, At: event.At, Fact: event.Fact})
 			}
 		}
-	})
+	}
+	log, err := s.config.Store.Load(ctx, market, add)
 	if err != nil {
 		return nil, err
+	}
+	// Events of time are not stored. Those of the latest seconds depend on messages that are on their way to the store.
+	if more, err := log.Book.Pass(time.Now().UTC().Add(-settled)); err == nil {
+		add(more)
 	}
 	f.config = log.Book.Market().View().Config
 	f.scene = newScene(f.config)
@@ -63,16 +73,19 @@ func (f *film) add(events []arena.Shown) {
 }
 
 // at returns the scene after a number of events. It replays them.
-func (f *film) at(number int) *scene {
+func (f *film) at(ctx context.Context, number int) (*scene, error) {
 	f.lock.Lock()
 	events := f.events[:min(max(number, 0), len(f.events))]
 	f.lock.Unlock()
 	s := newScene(f.config)
 	s.Replayed = true
-	for _, event := range events {
+	for i, event := range events {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		s.observe(event)
 	}
-	return s
+	return s, nil
 }
 
 // length returns the number of events.
@@ -82,13 +95,18 @@ func (f *film) length() int {
 	return len(f.events)
 }
 
-// run follows the market until the context ends.
+// run follows the market until the context ends, or until this process does not run the market for a time.
 func (f *film) run(ctx context.Context, s *service.Service) {
-	for ctx.Err() == nil {
+	defer close(f.ended)
+	here := time.Now()
+	for ctx.Err() == nil && time.Since(here) < giveUp {
+		if s.Runs(f.config.Market) {
+			here = time.Now()
+		}
 		err := f.follow(ctx, s)
 		f.setLive(ctx, false)
 		if errors.Is(err, service.ErrGone) {
-			return // the server loads it again
+			return // it is too far behind
 		}
 		select {
 		case <-ctx.Done():
@@ -170,13 +188,20 @@ func (f *film) view() (left func()) {
 		f.lock.Lock()
 		defer f.lock.Unlock()
 		f.viewers--
-		f.idle = time.Now()
+		f.used = time.Now()
 	}
+}
+
+// use notes that a page has asked for the film.
+func (f *film) use() {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.used = time.Now()
 }
 
 // unused reports whether there were no viewers for a time.
 func (f *film) unused(since time.Duration) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return f.viewers == 0 && time.Since(f.idle) > since
+	return f.viewers == 0 && time.Since(f.used) > since
 }

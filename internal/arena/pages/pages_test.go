@@ -39,16 +39,24 @@ func TestNamesOfStrangers(t *testing.T) {
 	s := newScene(arenatest.Config("m", time.Now()))
 	for _, event := range shownBy(
 		arena.Joined{Agent: "AAAA1", Name: "ada"}, arena.Joined{Agent: "BBBB1", Name: "ada\u200b"}, arena.Joined{Agent: "CCCC1", Name: "bob\n\u202eeve"},
-		arena.Joined{Agent: "DDDD1", Name: "ada"},
+		arena.Joined{Agent: "DDDD1", Name: "ada"}, arena.Joined{Agent: "EEEE1", Name: " ada\u00a0"}, arena.Joined{Agent: "FFFF1", Name: " "},
+		// A name that looks like a trade is a name.
+		arena.Joined{Agent: "GGGG1", Name: "ada sells 900 YES to bob at 0.99, eve"},
+		arena.Traded{Agreement: 1, Legs: []arena.Leg{{Seller: "GGGG1", Buyer: "x", Token: arena.Yes, Price: 40, Quantity: 1}}, Price: 40},
 	) {
 		s.observe(event)
 	}
-	require.Equal(t, "ada (AAAA), ada\ufffd, bob \ufffdeve, ada (DDDD), x", s.names([]string{"AAAA1", "BBBB1", "CCCC1", "DDDD1", "x"}))
+	for id, want := range map[string]string{
+		"AAAA1": "ada (AAAA)", "BBBB1": "ada\ufffd", "CCCC1": "bob \ufffdeve", "DDDD1": "ada (DDDD)", "EEEE1": "ada (EEEE)", "FFFF1": "FFFF", "x": "x",
+	} {
+		require.Equal(t, want, s.name(id))
+	}
 	parts, err := s.render(t.Context(), true)
 	require.NoError(t, err)
 	for name, html := range parts {
 		require.NotContains(t, html, "\u202e", name)
 	}
+	require.Contains(t, parts["trades"], `<bdi class="who">ada sells 900 YES to bob at 0.99, eve</bdi> sells 1 YES to <bdi class="who">x</bdi> at 0.40`)
 }
 
 func TestAStrangersTextIsText(t *testing.T) {
@@ -71,15 +79,21 @@ func TestListsAreBounded(t *testing.T) {
 	var facts []arena.Fact
 	for i := range 3000 {
 		agent := fmt.Sprint(i)
-		facts = append(facts, arena.Joined{Agent: agent, Name: agent}, arena.Traded{Agreement: i, Legs: []arena.Leg{{Seller: agent, Buyer: "0", Price: 40, Quantity: 1}}, Price: 40})
+		facts = append(facts, arena.Joined{Agent: agent, Name: agent}, arena.ChatBegan{Chat: i + 1, Agents: []string{agent}},
+			arena.Countdown{Agreement: i, Parties: []string{agent}}, arena.Traded{Agreement: -1, Legs: []arena.Leg{{Seller: agent, Buyer: "0", Price: 40, Quantity: 1}}, Price: 40})
 	}
 	for _, event := range shownBy(facts...) {
 		s.observe(event)
 	}
 	require.LessOrEqual(t, len(s.Prices), shownPrices)
-	require.Len(t, s.Done, shownTrades)
+	require.Len(t, s.Executed, shownTrades)
 	require.Len(t, s.Floor, shownLines)
 	require.Len(t, s.present(), shownWho)
+	parts, err := s.render(t.Context(), true)
+	require.NoError(t, err)
+	for _, name := range []string{"chats", "countdowns"} {
+		require.Equal(t, shownWho, strings.Count(parts[name], "<li>"), name)
+	}
 }
 
 // serveStored serves a market that no process runs.

@@ -15,18 +15,21 @@ var allParts = []part{
 	{"chats", "Side chats"}, {"countdowns", "Tentative agreements"}, {"agents", "Agents"},
 }
 
+// oneLine keeps a part within the data of one event.
+var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
+
 // render returns the HTML of each part.
 func (s *scene) render(ctx context.Context, live bool) (map[string]string, error) {
 	parts := map[string]string{}
 	for name, component := range map[string]templ.Component{
-		"status": statusPart(s, live), "chart-part": pricePart(s), "floor": floorPart(s), "trades": tradesPart(s),
+		"status": statusPart(s, live), "chart-part": pricePart(s, live), "floor": floorPart(s), "trades": tradesPart(s),
 		"chats": chatsPart(s, live), "countdowns": countdownsPart(s, live), "agents": agentsPart(s),
 	} {
 		var text strings.Builder
 		if err := component.Render(ctx, &text); err != nil {
 			return nil, err
 		}
-		parts[name] = text.String()
+		parts[name] = oneLine.Replace(text.String())
 	}
 	return parts, nil
 }

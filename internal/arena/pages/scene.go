@@ -14,7 +14,7 @@ const (
 	shownLines  = 40
 	shownTrades = 20
 	shownPrices = 2000
-	// shownWho is the number of agents in a list; a market has up to 1,000.
+	// shownWho is the number of agents, chats or countdowns in a list; a market has up to 1,000 agents.
 	shownWho = 100
 	// addressLength is the shown part of an agent's id.
 	addressLength = 4
@@ -33,10 +33,12 @@ type line struct {
 
 // trade is an executed agreement.
 type trade struct {
-	At    time.Time
-	Legs  string
-	Price arena.Price
+	At   time.Time
+	Legs []leg
 }
+
+// leg is a sale. The names are fields of their own, so that no name looks like a part of the sale.
+type leg struct{ Seller, Sells, Buyer, At string }
 
 // point is a price of YES.
 type point struct {
@@ -50,19 +52,23 @@ type scene struct {
 	// Number is that of the latest event, and At its time.
 	Number uint64
 	At     time.Time
-	// Floor and Trades have the latest ones first.
-	Floor   []line
-	Done    []trade
-	Prices  []point
-	Outcome arena.Outcome
+	// Floor and Executed have the latest ones first.
+	Floor    []line
+	Executed []trade
+	Prices   []point
+	Outcome  arena.Outcome
 	// Replayed reports whether it is a moment of a replay.
 	Replayed bool
+
+	// names are the clean names of agents, and bearers the numbers of agents with each.
+	names   map[string]string
+	bearers map[string]int
 }
 
 func newScene(config arena.Config) *scene {
 	return &scene{
 		View: arena.View{Config: config, Phase: arena.PhaseOpen, Price: arena.FirstPrice}, At: config.Opens,
-		Prices: []point{{config.Opens, arena.FirstPrice}},
+		Prices: []point{{config.Opens, arena.FirstPrice}}, names: map[string]string{}, bearers: map[string]int{},
 	}
 }
 
@@ -72,6 +78,8 @@ func (s *scene) observe(event arena.Shown) {
 	s.Number, s.At = event.Number, event.At
 	switch f := event.Fact.(type) {
 	case arena.Joined:
+		s.names[f.Agent] = clean(f.Name)
+		s.bearers[s.names[f.Agent]]++
 		s.say(line{Who: f.Agent, Text: "joined"})
 	case arena.Left:
 		text := "left the market"
@@ -97,7 +105,7 @@ func (s *scene) observe(event arena.Shown) {
 		}
 		s.say(l)
 	case arena.Traded:
-		s.Done = latest(s.Done, trade{event.At, s.legs(f.Legs), f.Price}, shownTrades)
+		s.Executed = latest(s.Executed, trade{event.At, s.legs(f.Legs)}, shownTrades)
 		s.Prices = append(s.Prices, point{event.At, f.Price})
 		if len(s.Prices) > shownPrices {
 			s.Prices = append([]point(nil), s.Prices[shownPrices/2:]...)
@@ -120,33 +128,23 @@ func latest[T any](list []T, first T, most int) []T {
 
 // name returns the name of an agent; with a part of its id if another agent has the same name.
 func (s *scene) name(id string) string {
-	own, known := s.Agent(id)
-	if !known {
-		return id[:min(len(id), addressLength)]
-	}
-	name := clean(own.Name)
-	for _, other := range s.Agents {
-		if other.ID != id && clean(other.Name) == name {
-			return fmt.Sprintf("%s (%s)", name, id[:min(len(id), addressLength)])
-		}
+	name, short := s.names[id], id[:min(len(id), addressLength)]
+	switch {
+	case name == "":
+		return short
+	case s.bearers[name] > 1:
+		return fmt.Sprintf("%s (%s)", name, short)
 	}
 	return name
 }
 
-func (s *scene) names(ids []string) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = s.name(id)
+func (s *scene) legs(legs []arena.Leg) (named []leg) {
+	for _, l := range legs {
+		named = append(named, leg{
+			s.name(l.Seller), fmt.Sprintf("sells %d %s to", l.Quantity, l.Token), s.name(l.Buyer), "at " + l.Price.String(),
+		})
 	}
-	return strings.Join(names, ", ")
-}
-
-func (s *scene) legs(legs []arena.Leg) string {
-	named := append([]arena.Leg(nil), legs...)
-	for i, leg := range legs {
-		named[i].Seller, named[i].Buyer = s.name(leg.Seller), s.name(leg.Buyer)
-	}
-	return arena.LegsText(named)
+	return named
 }
 
 // present returns the agents that have not left, up to shownWho.
@@ -159,17 +157,22 @@ func (s *scene) present() (agents []arena.AgentView) {
 	return agents
 }
 
-// clean returns a text of a stranger without characters that have no glyph: they could reorder the texts around it.
+// blank are letters without a glyph.
+const blank = "\u115f\u1160\u2800\u3164\uffa0"
+
+// clean returns a text of a stranger with single spaces, and with U+FFFD in place of characters without a glyph: some
+// reorder the texts around them, others make two names look the same. The joiner of emoji stays within a text.
 func clean(text string) string {
-	return strings.Map(func(r rune) rune {
+	mapped := strings.Map(func(r rune) rune {
 		switch {
-		case r == '\u200d': // it joins emoji
+		case r == '\u200d':
 			return r
 		case unicode.IsSpace(r):
 			return ' '
-		case !unicode.IsGraphic(r):
+		case !unicode.IsGraphic(r), strings.ContainsRune(blank, r):
 			return '\ufffd'
 		}
 		return r
 	}, text)
+	return strings.Trim(strings.Join(strings.Fields(mapped), " "), "\u200d")
 }

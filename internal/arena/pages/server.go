@@ -26,8 +26,15 @@ const (
 	DefaultViewers = 1024
 	// maxFilms is the largest number of markets with viewers.
 	maxFilms = 64
-	// keepFilm is the time for which a film without viewers stays.
+	// keepFilm is the time for which a film without viewers stays; keepBusy is that if all places are taken.
 	keepFilm = time.Minute
+	keepBusy = time.Second
+	// replays is the largest number of replays at a time, and replayWithin the time for one.
+	replays      = 2
+	replayWithin = 10 * time.Second
+	// keepList is the time for which the list of markets stays as it is, and listed its largest length.
+	keepList = time.Second
+	listed   = 1000
 	// loadWithin is the time to read the history of a market.
 	loadWithin = 20 * time.Second
 	// writeWithin is the time for one version of a page.
@@ -51,12 +58,18 @@ type Server struct {
 	config Config
 	ctx    context.Context
 	free   *semaphore.Weighted
-	lock   sync.Mutex
-	films  map[string]*shown
+	// replaying limits replays, which need a processor.
+	replaying *semaphore.Weighted
+	lock      sync.Mutex
+	films     map[string]*loading
+
+	listing  sync.Mutex
+	entries  []entry
+	listedAt time.Time
 }
 
-// shown is a film, or one that is being loaded.
-type shown struct {
+// loading is a film, or one that is being loaded.
+type loading struct {
 	once sync.Once
 	film *film
 	err  error
@@ -68,7 +81,8 @@ func New(ctx context.Context, config Config) *Server {
 	config.Viewers = cmp.Or(config.Viewers, DefaultViewers)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	return &Server{
-		config: config, ctx: ctx, free: semaphore.NewWeighted(int64(config.Viewers)), films: map[string]*shown{},
+		config: config, ctx: ctx, free: semaphore.NewWeighted(int64(config.Viewers)), films: map[string]*loading{},
+		replaying: semaphore.NewWeighted(replays),
 	}
 }
 
@@ -111,26 +125,48 @@ type entry struct {
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	ids, err := s.config.Store.Markets(r.Context(), "")
+	entries, err := s.markets(r.Context())
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	var entries []entry
-	for _, id := range ids {
-		e := entry{ID: id, Title: clean(id)}
-		if standing, err := s.config.Service.Standing(r.Context(), id, ""); err == nil {
-			v := standing.View
-			e.Title, e.Here, e.Phase, e.Price = clean(v.Config.Question), true, v.Phase, v.Price
-			e.Trades, e.Agents = v.Trades, len(v.Agents)
-		}
-		entries = append(entries, e)
-	}
 	s.write(w, r, http.StatusOK, listPage(entries))
 }
 
+// markets returns the list of markets. It asks the running ones at most once in keepList, because they do nothing else
+// meanwhile.
+func (s *Server) markets(ctx context.Context) ([]entry, error) {
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	if time.Since(s.listedAt) < keepList {
+		return s.entries, nil
+	}
+	var entries []entry
+	for after := ""; len(entries) < listed; {
+		ids, err := s.config.Store.Markets(ctx, after)
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) == 0 {
+			break
+		}
+		for _, id := range ids {
+			after = id
+			e := entry{ID: id, Title: clean(id)}
+			if standing, err := s.config.Service.Standing(ctx, id, ""); err == nil {
+				v := standing.View
+				e.Title, e.Here, e.Phase, e.Price = clean(v.Config.Question), true, v.Phase, v.Price
+				e.Trades, e.Agents = v.Trades, len(v.Agents)
+			}
+			entries = append(entries, e)
+		}
+	}
+	s.entries, s.listedAt = entries, time.Now()
+	return entries, nil
+}
+
 func (s *Server) market(w http.ResponseWriter, r *http.Request) {
-	f, err := s.film(r.PathValue("market"))
+	f, err := s.film(r.Context(), r.PathValue("market"))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -140,7 +176,7 @@ func (s *Server) market(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
-	f, err := s.film(r.PathValue("market"))
+	f, err := s.film(r.Context(), r.PathValue("market"))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -153,8 +189,19 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	scene := f.at(number)
-	parts, err := scene.render(r.Context(), false)
+	ctx, cancel := context.WithTimeout(r.Context(), replayWithin)
+	defer cancel()
+	if err := s.replaying.Acquire(ctx, 1); err != nil {
+		s.fail(w, r, errBusy)
+		return
+	}
+	defer s.replaying.Release(1)
+	scene, err := f.at(ctx, number)
+	if err != nil {
+		s.fail(w, r, errBusy)
+		return
+	}
+	parts, err := scene.render(ctx, false)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -168,7 +215,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
 
 // events sends the parts of the page as they change. A slow reader skips versions.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	f, err := s.film(r.PathValue("market"))
+	f, err := s.film(r.Context(), r.PathValue("market"))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -202,6 +249,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-changed:
 		case <-alive.C:
+		case <-f.ended:
+			return // the browser connects again
 		case <-r.Context().Done():
 			return
 		case <-s.ctx.Done():
@@ -216,8 +265,7 @@ func difference(sent, parts map[string]string) string {
 	for _, part := range allParts {
 		if html := parts[part.name]; sent[part.name] != html {
 			sent[part.name] = html
-			// No line of the data may end an event.
-			fmt.Fprintf(&text, "event: %s\ndata: %s\n\n", part.name, strings.NewReplacer("\r", " ", "\n", " ").Replace(html))
+			fmt.Fprintf(&text, "event: %s\ndata: %s\n\n", part.name, html)
 		}
 	}
 	return text.String()
@@ -232,13 +280,19 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, page 
 	}
 }
 
-// errFull: too many markets have viewers.
-var errFull = errors.New("arena: too many markets are watched")
+// errFull: too many markets have viewers, or too many viewers replay.
+var (
+	errFull = errors.New("arena: too many markets are watched")
+	errBusy = errors.New("arena: too many replays")
+)
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		s.write(w, r, http.StatusNotFound, failurePage("No such market", "This arena has no market with this id."))
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", "10")
+		s.write(w, r, http.StatusServiceUnavailable, failurePage("Too many replays", "Others replay markets. Try again in some seconds."))
 	case errors.Is(err, errFull):
 		w.Header().Set("Retry-After", "60")
 		s.write(w, r, http.StatusServiceUnavailable, failurePage("Too many markets", "Many markets are watched. Try again in a minute."))
@@ -249,10 +303,17 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // film returns the film of a market. The first request loads it.
-func (s *Server) film(market string) (*film, error) {
+func (s *Server) film(ctx context.Context, market string) (*film, error) {
+	if _, _, err := s.config.Store.Holder(ctx, market); err != nil {
+		return nil, err
+	}
 	s.lock.Lock()
+	keep := keepFilm
+	if len(s.films) >= maxFilms {
+		keep = keepBusy
+	}
 	for id, other := range s.films {
-		if other.film != nil && id != market && other.film.unused(keepFilm) {
+		if other.film != nil && id != market && other.film.unused(keep) {
 			other.end()
 			delete(s.films, id)
 		}
@@ -263,15 +324,18 @@ func (s *Server) film(market string) (*film, error) {
 			s.lock.Unlock()
 			return nil, errFull
 		}
-		known = &shown{}
+		known = &loading{}
 		s.films[market] = known
 	}
 	s.lock.Unlock()
 	known.once.Do(func() { s.open(market, known) })
+	if known.err == nil {
+		known.film.use()
+	}
 	return known.film, known.err
 }
 
-func (s *Server) open(market string, known *shown) {
+func (s *Server) open(market string, known *loading) {
 	ctx, cancel := context.WithTimeout(s.ctx, loadWithin)
 	defer cancel()
 	loaded, err := s.load(ctx, market)

@@ -18,6 +18,7 @@
     for (const e of document.querySelectorAll("[data-since]")) e.textContent = text(now - Date.parse(e.dataset.since));
   };
   setInterval(tick, 500);
+  setInterval(() => draw(), 2000);
 
   let chart, shown;
   const draw = () => {
@@ -26,6 +27,12 @@
     const style = getComputedStyle(document.documentElement);
     const [ink, line, grid] = ["--ink", "--accent", "--line"].map((name) => style.getPropertyValue(name).trim());
     const data = JSON.parse(place.dataset.points);
+    // The last price lasts until now.
+    const end = place.dataset.end ? Number(place.dataset.end) : (Date.now() + ahead) / 1000;
+    if (end > data[0].at(-1)) {
+      data[0].push(end);
+      data[1].push(data[1].at(-1));
+    }
     if (chart && shown === place) {
       chart.setData(data);
       return;
