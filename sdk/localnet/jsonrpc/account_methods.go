@@ -3,7 +3,6 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 
 	"github.com/gagliardetto/solana-go"
@@ -232,40 +231,26 @@ func (s *Server) getTokenAccountsByOwner(p parameters) (any, error) {
 	for _, program := range programs {
 		var owned []ledger.Owned
 		owned, slot = s.ledger.ProgramAccounts(program, level, func(account *engine.Account) bool {
-			return ledger.IsTokenAccount(account) && bytes.Equal(account.Data[32:64], owner[:]) &&
-				(mint.IsZero() || bytes.Equal(account.Data[:32], mint[:]))
+			token, is := ledger.ParseToken(account)
+			return is && token.Owner == owner && (mint.IsZero() || token.Mint == mint)
 		})
 		all = append(all, owned...)
 	}
 	return config.encodeOwned(all, slot, true)
 }
 
-// mintDecimals returns the decimals of a mint account.
-func mintDecimals(mint *engine.Account) (byte, bool) {
-	if mint == nil || len(mint.Data) < 82 ||
-		mint.Owner != solana.TokenProgramID && mint.Owner != solana.Token2022ProgramID {
-		return 0, false
-	}
-	return mint.Data[44], true
-}
-
 func (s *Server) getTokenSupply(p parameters) (any, error) {
 	return s.tokens(p, func(account *engine.Account, _ ledger.Commitment) (uint64, byte, bool) {
-		decimals, valid := mintDecimals(account)
-		if !valid {
-			return 0, 0, false
-		}
-		return binary.LittleEndian.Uint64(account.Data[36:]), decimals, true
+		mint, is := ledger.ParseMint(account)
+		return mint.Supply, mint.Decimals, is
 	}, "mint")
 }
 
 func (s *Server) getTokenAccountBalance(p parameters) (any, error) {
 	return s.tokens(p, func(account *engine.Account, level ledger.Commitment) (uint64, byte, bool) {
-		if !ledger.IsTokenAccount(account) {
-			return 0, 0, false
-		}
-		decimals, valid := mintDecimals(s.ledger.Account(solana.PublicKeyFromBytes(account.Data[:32]), level))
-		return binary.LittleEndian.Uint64(account.Data[64:]), decimals, valid
+		token, is := ledger.ParseToken(account)
+		mint, known := ledger.ParseMint(s.ledger.Account(token.Mint, level))
+		return token.Amount, mint.Decimals, is && known
 	}, "account")
 }
 

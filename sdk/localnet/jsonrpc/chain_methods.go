@@ -85,7 +85,7 @@ func (s *Server) getFeeForMessage(p parameters) (any, error) {
 			return nil, invalidParams("failed to deserialize message")
 		}
 	}
-	return withContext(s.ledger.Slot(level), lamportsPerSignature*int(raw[0])), nil
+	return withContext(s.ledger.Slot(level), ledger.LamportsPerSignature*int(raw[0])), nil
 }
 
 func (s *Server) getRecentPrioritizationFees(parameters) (any, error) {

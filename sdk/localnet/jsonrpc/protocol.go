@@ -39,7 +39,6 @@ const (
 	maxMemcmp               = 128
 	maxBlockRange           = 500_000
 	softwareVersion         = "4.2.2"
-	lamportsPerSignature    = 5000
 	maxRecentPrioritization = 150
 )
 

@@ -19,7 +19,6 @@ var (
 const (
 	slotHashesLimit        = 512
 	recentBlockhashesLimit = 150
-	lamportsPerSignature   = 5000
 	rentExempt             = ^uint64(0)
 )
 
@@ -72,7 +71,7 @@ func (l *Ledger) writeSysvars() error {
 		hashes = append(hashes, block.Hash[:]...)
 		if i < recentBlockhashesLimit {
 			recent = append(recent, block.Hash[:]...)
-			recent = binary.LittleEndian.AppendUint64(recent, lamportsPerSignature)
+			recent = binary.LittleEndian.AppendUint64(recent, LamportsPerSignature)
 		}
 	}
 	binary.LittleEndian.PutUint64(hashes, uint64(len(hashes)/40))

@@ -29,6 +29,8 @@ type Options struct {
 const (
 	defaultHistory = 100_000
 	leastHistory   = 512
+	// LamportsPerSignature is the fee of each signature of a transaction, beside its priority fee.
+	LamportsPerSignature = 5000
 	// FaucetLamports is the faucet's balance on a new ledger, as on a new solana-test-validator.
 	FaucetLamports = 500_000_000 * solana.LAMPORTS_PER_SOL
 )
@@ -133,7 +135,7 @@ func (l *Ledger) begin() error {
 // nativeMint returns the SPL Token mint of wrapped SOL, which every cluster has.
 func nativeMint() engine.Account {
 	data := make([]byte, mintSize)
-	data[mintDecimals], data[mintDecimals+1] = 9, 1
+	data[mintDecimals], data[mintInitialized] = 9, 1
 	return engine.Account{
 		Lamports: solana.LAMPORTS_PER_SOL, Owner: solana.TokenProgramID, RentEpoch: rentExempt, Data: data,
 	}
