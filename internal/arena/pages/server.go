@@ -24,19 +24,12 @@ import (
 const (
 	// DefaultViewers is the largest number of pages that follow markets.
 	DefaultViewers = 1024
-	// maxFilms is the largest number of markets with viewers.
-	maxFilms = 64
-	// keepFilm is the time for which a film without viewers stays; keepBusy is that if all places are taken.
-	keepFilm = time.Minute
-	keepBusy = time.Second
 	// replays is the largest number of replays at a time, and replayWithin the time for one.
 	replays      = 2
 	replayWithin = 10 * time.Second
 	// keepList is the time for which the list of markets stays as it is, and listed its largest length.
 	keepList = time.Second
 	listed   = 1000
-	// loadWithin is the time to read the history of a market.
-	loadWithin = 20 * time.Second
 	// writeWithin is the time for one version of a page.
 	writeWithin = 10 * time.Second
 	// keepAlive is the time between comments on a silent connection.
@@ -66,14 +59,6 @@ type Server struct {
 	listing  sync.Mutex
 	entries  []entry
 	listedAt time.Time
-}
-
-// loading is a film, or one that is being loaded.
-type loading struct {
-	once sync.Once
-	film *film
-	err  error
-	end  context.CancelFunc
 }
 
 // New returns a server, which follows markets until the context ends.
@@ -300,62 +285,4 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.config.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "error", err)
 		s.write(w, r, http.StatusInternalServerError, failurePage("Failed", "The page could not be made. Try again."))
 	}
-}
-
-// film returns the film of a market. The first request loads it.
-func (s *Server) film(ctx context.Context, market string) (*film, error) {
-	if _, _, err := s.config.Store.Holder(ctx, market); err != nil {
-		return nil, err
-	}
-	s.lock.Lock()
-	keep := keepFilm
-	if len(s.films) >= maxFilms {
-		keep = keepBusy
-	}
-	for id, other := range s.films {
-		if other.film != nil && id != market && other.film.unused(keep) {
-			other.end()
-			delete(s.films, id)
-		}
-	}
-	known := s.films[market]
-	if known == nil {
-		if len(s.films) >= maxFilms {
-			s.lock.Unlock()
-			return nil, errFull
-		}
-		known = &loading{}
-		s.films[market] = known
-	}
-	s.lock.Unlock()
-	known.once.Do(func() { s.open(market, known) })
-	if known.err == nil {
-		known.film.use()
-	}
-	return known.film, known.err
-}
-
-func (s *Server) open(market string, known *loading) {
-	ctx, cancel := context.WithTimeout(s.ctx, loadWithin)
-	defer cancel()
-	loaded, err := s.load(ctx, market)
-	running, end := context.WithCancel(s.ctx)
-	s.lock.Lock()
-	known.film, known.err, known.end = loaded, err, end
-	if err != nil {
-		end()
-		delete(s.films, market)
-	}
-	s.lock.Unlock()
-	if err != nil {
-		return
-	}
-	go func() {
-		loaded.run(running, s.config.Service)
-		s.lock.Lock()
-		defer s.lock.Unlock()
-		if s.films[market] == known {
-			delete(s.films, market)
-		}
-	}()
 }
