@@ -11,6 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
+	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
@@ -55,6 +56,26 @@ func (c *Chain) AdvanceTime(ctx context.Context, duration time.Duration) error {
 		return err
 	}
 	return c.AdvanceTo(ctx, now+int64((duration+time.Second-1)/time.Second))
+}
+
+// SetFaults makes the chain's JSON-RPC port lose requests or answers, or delay them, so that agents can be tested against a
+// bad node. [Chain.Client], and everything that uses it, is affected as well. It returns [ErrNotInProcess] for another kind
+// of chain.
+func (c *Chain) SetFaults(faults jsonrpc.Faults) error {
+	if c.local == nil {
+		return ErrNotInProcess
+	}
+	c.local.server.SetFaults(faults)
+	return nil
+}
+
+// ExpireBlockhashes closes blocks until no transaction that was signed before can land. It returns [ErrNotInProcess] for
+// another kind of chain.
+func (c *Chain) ExpireBlockhashes() error {
+	if c.local == nil {
+		return ErrNotInProcess
+	}
+	return c.local.ledger.SkipBlocks(ledger.MaxBlockhashAge + 1)
 }
 
 // LoadProgram writes an ELF file as an upgradeable program. If authority is zero, nobody can upgrade it. It returns

@@ -7,6 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
 func TestSnapshotOfAChain(t *testing.T) {
@@ -80,6 +82,8 @@ func TestOtherChainsCannotBeChangedFromOutside(t *testing.T) {
 	require.ErrorIs(t, chain.LoadProgram(solana.PublicKey{1}, nil, solana.PublicKey{}), ErrNotInProcess)
 	require.ErrorIs(t, chain.SetAccount(solana.PublicKey{1}, rpc.Account{}), ErrNotInProcess)
 	require.ErrorIs(t, chain.CloneAccounts(t.Context(), nil), ErrNotInProcess)
+	require.ErrorIs(t, chain.SetFaults(jsonrpc.Faults{}), ErrNotInProcess)
+	require.ErrorIs(t, chain.ExpireBlockhashes(), ErrNotInProcess)
 }
 
 func TestAccountsAndProgramsFromOutside(t *testing.T) {
@@ -90,4 +94,44 @@ func TestAccountsAndProgramsFromOutside(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 5_000_000, lamports)
 	require.Error(t, chain.LoadProgram(solana.NewWallet().PublicKey(), []byte("text"), solana.PublicKey{}))
+}
+
+// An agent's node loses requests and answers, and the payment happens once.
+func TestFaultsOnDemand(t *testing.T) {
+	net, err := Start(t.Context(), Options{Kind: Process})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	lost, served := 0, 0
+	require.NoError(t, net.Chain.SetFaults(jsonrpc.Faults{LoseRequests: 0.3, LoseAnswers: 0.3, Delay: time.Millisecond, Seed: 1}))
+	for range 100 {
+		if _, err := net.Chain.Client().GetSlot(t.Context(), rpc.CommitmentConfirmed); err != nil {
+			lost++
+		} else {
+			served++
+		}
+	}
+	require.Greater(t, lost, 30)
+	require.Greater(t, served, 30)
+
+	// A lost answer is not a lost transaction.
+	address := solana.NewWallet().PublicKey()
+	require.NoError(t, net.Chain.SetFaults(jsonrpc.Faults{LoseAnswers: 1}))
+	_, err = net.Chain.Client().RequestAirdrop(t.Context(), address, solana.LAMPORTS_PER_SOL, rpc.CommitmentConfirmed)
+	require.Error(t, err)
+	require.NoError(t, net.Chain.SetFaults(jsonrpc.Faults{}))
+	require.Eventually(t, func() bool {
+		lamports, err := net.Chain.Balance(t.Context(), address)
+		require.NoError(t, err)
+		return lamports == solana.LAMPORTS_PER_SOL
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+func TestExpiredBlockhashes(t *testing.T) {
+	chain := start(t, Process)
+	latest, err := chain.Client().GetLatestBlockhash(t.Context(), rpc.CommitmentConfirmed)
+	require.NoError(t, err)
+	require.NoError(t, chain.ExpireBlockhashes())
+	valid, err := chain.Client().IsBlockhashValid(t.Context(), latest.Value.Blockhash, rpc.CommitmentConfirmed)
+	require.NoError(t, err)
+	require.False(t, valid.Value)
 }

@@ -1,0 +1,69 @@
+package jsonrpc
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Faults are a server's mistakes with HTTP requests, so that clients can be tested against it. WebSockets and clients
+// without a port ([Server.Client]) are not affected. The zero value does nothing wrong.
+type Faults struct {
+	// LoseRequests is the share of requests, from 0 to 1, that are refused with the HTTP status 503 and not executed.
+	LoseRequests float64
+	// LoseAnswers is the share of the other requests that are executed and whose connection ends without an answer.
+	LoseAnswers float64
+	// Delay is the time before each answer.
+	Delay time.Duration
+	// Seed is that of the random choices, so that a test repeats them.
+	Seed uint64
+}
+
+// faults are the current faults of a server.
+type faults struct {
+	lock sync.Mutex
+	Faults
+	random *rand.Rand
+}
+
+// SetFaults sets the faults of later requests.
+func (s *Server) SetFaults(of Faults) {
+	s.faults.lock.Lock()
+	defer s.faults.lock.Unlock()
+	s.faults.Faults, s.faults.random = of, rand.New(rand.NewPCG(of.Seed, 0))
+}
+
+// choose returns the faults of one request.
+func (f *faults) choose() (loseRequest, loseAnswer bool, delay time.Duration) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.Faults == (Faults{}) {
+		return false, false, 0
+	}
+	loseRequest = f.random.Float64() < f.LoseRequests
+	return loseRequest, f.random.Float64() < f.LoseAnswers, f.Delay
+}
+
+// serveFaulty answers requests at a port, with the faults.
+func (s *Server) serveFaulty(w http.ResponseWriter, r *http.Request) {
+	loseRequest, loseAnswer, delay := s.faults.choose()
+	if delay > 0 {
+		select {
+		case <-time.After(delay):
+		case <-r.Context().Done():
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+	if loseRequest {
+		http.Error(w, "fault: request lost", http.StatusServiceUnavailable)
+		return
+	}
+	if loseAnswer {
+		s.serveRequests(&recorder{header: http.Header{}, status: http.StatusOK}, r)
+		panic(http.ErrAbortHandler)
+	}
+	s.serveRequests(w, r)
+}
