@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// sound is an account in which everything is as it has to be.
+// sound returns an account that passes check.
 func sound() *Account {
 	buying, selling := solana.PublicKey{1}, solana.PublicKey{2}
 	return &Account{

@@ -29,10 +29,10 @@ type film struct {
 	parts  map[string]string
 	// changed is closed at the next version of the parts.
 	changed chan struct{}
-	// viewers is the number of pages that follow, and used the time when a page has last asked for it.
-	viewers int
-	used    time.Time
-	live    bool
+	// spectators is the number of pages that follow, and used the time when a page has last asked for it.
+	spectators int
+	used       time.Time
+	live       bool
 	// ended is closed once the film no longer goes on. A new one can.
 	ended chan struct{}
 }
@@ -160,7 +160,7 @@ func (f *film) setLive(ctx context.Context, live bool) {
 	}
 }
 
-// render writes the parts of the page, and wakes the viewers. It needs the lock.
+// render writes the parts of the page, and wakes the spectators. It needs the lock.
 func (f *film) render(ctx context.Context) error {
 	parts, err := f.scene.render(ctx, f.live)
 	if err != nil {
@@ -179,15 +179,15 @@ func (f *film) now() (parts map[string]string, changed <-chan struct{}) {
 	return f.parts, f.changed
 }
 
-// view counts a viewer until left is called.
+// view counts a spectator until left is called.
 func (f *film) view() (left func()) {
 	f.lock.Lock()
-	f.viewers++
+	f.spectators++
 	f.lock.Unlock()
 	return func() {
 		f.lock.Lock()
 		defer f.lock.Unlock()
-		f.viewers--
+		f.spectators--
 		f.used = time.Now()
 	}
 }
@@ -199,9 +199,9 @@ func (f *film) use() {
 	f.used = time.Now()
 }
 
-// unused reports whether there were no viewers for a time.
+// unused reports whether there were no spectators for a time.
 func (f *film) unused(since time.Duration) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return f.viewers == 0 && time.Since(f.used) > since
+	return f.spectators == 0 && time.Since(f.used) > since
 }

@@ -9,7 +9,7 @@ import (
 const (
 	// maxFilms is the largest number of films.
 	maxFilms = 64
-	// keepFilm is the time for which a film without viewers stays; keepBusy is that if all places are taken.
+	// keepFilm is the time for which a film without spectators stays; keepBusy is that if all places are taken.
 	keepFilm = time.Minute
 	keepBusy = time.Second
 	// loadWithin is the time to read the history of a market.

@@ -30,12 +30,12 @@ func shownBy(facts ...arena.Fact) (events []arena.Shown) {
 	return events
 }
 
-func TestTheGeneratedCodeIsUpToDate(t *testing.T) {
+func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	output, err := exec.CommandContext(t.Context(), "../../../toolchain/templ", "generate", "-check", "-path", ".").CombinedOutput()
 	require.NoError(t, err, "run go generate ./internal/arena/pages and commit the result: %s", output)
 }
 
-func TestNamesOfStrangers(t *testing.T) {
+func TestNamesAreDistinct(t *testing.T) {
 	s := newScene(arenatest.Config("m", time.Now()))
 	for _, event := range shownBy(
 		arena.Joined{Agent: "AAAA1", Name: "ada"}, arena.Joined{Agent: "BBBB1", Name: "ada\u200b"}, arena.Joined{Agent: "CCCC1", Name: "bob\n\u202eeve"},
@@ -59,7 +59,7 @@ func TestNamesOfStrangers(t *testing.T) {
 	require.Contains(t, parts["trades"], `<bdi class="who">ada sells 900 YES to bob at 0.99, eve</bdi> sells 1 YES to <bdi class="who">x</bdi> at 0.40`)
 }
 
-func TestAStrangersTextIsText(t *testing.T) {
+func TestTextsAreEscaped(t *testing.T) {
 	s := newScene(arenatest.Config("m", time.Now()))
 	for _, event := range shownBy(arena.Joined{Agent: "a", Name: "<b>"}, arena.Said{Agent: "a", Text: "<script>x</script>\r\n\nevent: status\ndata: y"}) {
 		s.observe(event)
@@ -97,7 +97,7 @@ func TestListsAreBounded(t *testing.T) {
 }
 
 // serveStored serves a market that no process runs.
-func serveStored(t *testing.T, viewers int) (*Server, string) {
+func serveStored(t *testing.T, spectators int) (*Server, string) {
 	t.Helper()
 	opened, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "arena.db"))
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func serveStored(t *testing.T, viewers int) (*Server, string) {
 	idle, err := service.New(service.Config{Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: t.Name()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	pages := New(ctx, Config{Store: opened, Service: idle, Viewers: viewers})
+	pages := New(ctx, Config{Store: opened, Service: idle, Spectators: spectators})
 	mux := http.NewServeMux()
 	pages.Register(mux)
 	server := httptest.NewServer(mux)
@@ -115,7 +115,7 @@ func serveStored(t *testing.T, viewers int) (*Server, string) {
 	return pages, server.URL
 }
 
-func TestViewersAreLimited(t *testing.T) {
+func TestSpectatorsAreLimited(t *testing.T) {
 	_, url := serveStored(t, 1)
 	first, err := http.Get(url + "/markets/m/events")
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestViewersAreLimited(t *testing.T) {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-func TestAMarketThatIsNotHereIsShown(t *testing.T) {
+func TestStoredMarketIsShown(t *testing.T) {
 	pages, url := serveStored(t, 1)
 	response, err := http.Get(url + "/markets/m")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 type part struct{ name, title string }
 
 var allParts = []part{
-	{"status", "Market"}, {"chart-part", "Price of YES"}, {"floor", "Floor"}, {"trades", "Trades"},
+	{"status", "Market"}, {"price", "Price of YES"}, {"floor", "Floor"}, {"trades", "Trades"},
 	{"chats", "Side chats"}, {"countdowns", "Tentative agreements"}, {"agents", "Agents"},
 }
 
@@ -22,7 +22,7 @@ var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 func (s *scene) render(ctx context.Context, live bool) (map[string]string, error) {
 	parts := map[string]string{}
 	for name, component := range map[string]templ.Component{
-		"status": statusPart(s, live), "chart-part": pricePart(s, live), "floor": floorPart(s), "trades": tradesPart(s),
+		"status": statusPart(s, live), "price": pricePart(s, live), "floor": floorPart(s), "trades": tradesPart(s),
 		"chats": chatsPart(s, live), "countdowns": countdownsPart(s, live), "agents": agentsPart(s),
 	} {
 		var text strings.Builder

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// DefaultViewers is the largest number of pages that follow markets.
-	DefaultViewers = 1024
+	// DefaultSpectators is the largest number of pages that follow markets.
+	DefaultSpectators = 1024
 	// replays is the largest number of replays at a time, and replayWithin the time for one.
 	replays      = 2
 	replayWithin = 10 * time.Second
@@ -40,8 +40,8 @@ const (
 type Config struct {
 	Store   *store.Store
 	Service *service.Service
-	// Viewers limits the pages that follow markets: [DefaultViewers] by default.
-	Viewers int
+	// Spectators limits the pages that follow markets. If zero, [DefaultSpectators] is used.
+	Spectators int
 	// Log receives problems. If nil, slog.Default is used.
 	Log *slog.Logger
 }
@@ -63,10 +63,10 @@ type Server struct {
 
 // New returns a server, which follows markets until the context ends.
 func New(ctx context.Context, config Config) *Server {
-	config.Viewers = cmp.Or(config.Viewers, DefaultViewers)
+	config.Spectators = cmp.Or(config.Spectators, DefaultSpectators)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	return &Server{
-		config: config, ctx: ctx, free: semaphore.NewWeighted(int64(config.Viewers)), films: map[string]*loading{},
+		config: config, ctx: ctx, free: semaphore.NewWeighted(int64(config.Spectators)), films: map[string]*loading{},
 		replaying: semaphore.NewWeighted(replays),
 	}
 }
@@ -170,7 +170,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
 	number := length
 	if text := r.URL.Query().Get("event"); text != "" {
 		if number, err = strconv.Atoi(text); err != nil || number < 0 {
-			s.write(w, r, http.StatusBadRequest, failurePage("Not a number", "event: must be a number from 0"))
+			s.write(w, r, http.StatusBadRequest, failurePage("Bad request", "event: must be an integer from 0"))
 			return
 		}
 	}
@@ -192,7 +192,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Header.Get("HX-Request") == "true" {
-		s.write(w, r, http.StatusOK, stage(scene, parts))
+		s.write(w, r, http.StatusOK, replayParts(scene, parts))
 		return
 	}
 	s.write(w, r, http.StatusOK, replayPage(scene, parts, length))
@@ -207,7 +207,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	if !s.free.TryAcquire(1) {
 		w.Header().Set("Retry-After", "10")
-		http.Error(w, "arena: too many viewers", http.StatusServiceUnavailable)
+		http.Error(w, "arena: too many spectators", http.StatusServiceUnavailable)
 		return
 	}
 	defer s.free.Release(1)
@@ -265,7 +265,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, page 
 	}
 }
 
-// errFull: too many markets have viewers, or too many viewers replay.
+// errFull: too many markets have spectators, or too many spectators replay.
 var (
 	errFull = errors.New("arena: too many markets are watched")
 	errBusy = errors.New("arena: too many replays")
@@ -283,6 +283,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.write(w, r, http.StatusServiceUnavailable, failurePage("Too many markets", "Many markets are watched. Try again in a minute."))
 	default:
 		s.config.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "error", err)
-		s.write(w, r, http.StatusInternalServerError, failurePage("Failed", "The page could not be made. Try again."))
+		s.write(w, r, http.StatusInternalServerError, failurePage("Failed", "The page could not be rendered. Try again."))
 	}
 }
