@@ -105,7 +105,7 @@ func TestScripts(t *testing.T) {
 			"gateway": gateway, "tamper": tamper, "language-model": languageModel,
 			"module": module, "load-json": loadJSON, "load-config": loadConfig, "taken-port": takenPort,
 		},
-		Condition: hasFlag,
+		Condition: holds,
 	})
 }
 
@@ -148,8 +148,11 @@ func buildAgents(t *testing.T) string {
 	return folder
 }
 
-// hasFlag is the condition [flag:COMMAND:NAME]: the command has the flag.
-func hasFlag(condition string) (bool, error) {
+// holds reports whether a condition holds: [flag:COMMAND:NAME], the command has the flag; [validator], one is installed.
+func holds(condition string) (bool, error) {
+	if condition == "validator" {
+		return localnet.HasValidator(context.Background()), nil
+	}
 	parts := strings.Split(condition, ":")
 	if len(parts) != 3 || parts[0] != "flag" {
 		return false, fmt.Errorf("unknown condition %s", condition)
