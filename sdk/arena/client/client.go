@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"path"
 	"sync"
@@ -223,6 +224,9 @@ func (c *Client) Close() error {
 	_ = c.socket.WriteControl(websocket.CloseMessage, message, time.Now().Add(writeWithin))
 	err := c.socket.Close()
 	<-c.done
+	if errors.Is(err, net.ErrClosed) {
+		return nil // the server was first
+	}
 	return err
 }
 
