@@ -95,16 +95,16 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer listening.Close() // after Serve it is closed already
+	advertised, err := o.advertised(listening.Addr())
+	if err != nil {
+		return err
+	}
 	opened, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	operator, err := key(o.key, operatorKey)
-	if err != nil {
-		return err
-	}
-	advertised, err := o.advertised(listening.Addr())
 	if err != nil {
 		return err
 	}
