@@ -203,8 +203,8 @@ func broadcasts(t *testing.T, count int) (groups [][]speaker) {
 		defer socket.Close()
 		lock.Lock()
 		members[r.URL.Path] = append(members[r.URL.Path], socket)
-		lock.Unlock()
 		_ = socket.WriteMessage(websocket.TextMessage, []byte("here"))
+		lock.Unlock()
 		for {
 			_, data, err := socket.ReadMessage()
 			if err != nil {
