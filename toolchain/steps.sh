@@ -108,6 +108,21 @@ run_step() { # label, command...
     say "$label: done in $((SECONDS - start)) s"
 }
 
+# Builds a Go command at its pinned version, once for each version of Go, and prints its path.
+go_tool() { # name, version, package, note on the duration
+    local binary folder
+    binary=$HAGGLE_CACHE/bin/$1-$2-$(go env GOVERSION) || die "go does not tell its version"
+    [ -x "$binary" ] || take_lock "$1"
+    if [ ! -x "$binary" ]; then
+        folder=$(mktemp -d "$HAGGLE_CACHE/$1.XXXXXX") || die "no folder for $1"
+        # shellcheck disable=SC2064 # the folder is this one
+        trap "rm -rf '$folder'" EXIT
+        GOBIN=$folder run_step "building $1 $2${4:+ ($4)}" go install "$3@$2"
+        mv "$folder/$1" "$binary" || die "$3 has built no $1"
+    fi
+    printf '%s\n' "$binary"
+}
+
 # Reports whether all commands are on PATH.
 have() {
     local name
