@@ -24,49 +24,33 @@ const (
 // validatorCommand is the validator's name on PATH.
 const validatorCommand = "solana-test-validator"
 
+// HasValidator reports whether a chain of the kind [Validator] starts without building one: a usable
+// solana-test-validator is on PATH or in the cache.
+func HasValidator(ctx context.Context) bool {
+	path, _ := findValidator(ctx, func(string) {}, "--installed")
+	return path != ""
+}
+
 // findValidator returns the path of a solana-test-validator: on PATH, or in the cache. Inside a checkout,
-// toolchain/validator chooses it, and builds a missing one.
-func findValidator(ctx context.Context, progress func(string)) (string, error) {
+// toolchain/validator chooses it, with these arguments; without any it builds a missing one.
+func findValidator(ctx context.Context, progress func(string), arguments ...string) (string, error) {
 	inside, err := findCheckout()
 	if err != nil {
 		return "", err
 	}
 	if inside != "" {
-		return inside.runScript(ctx, progress, "validator")
+		return inside.runScript(ctx, progress, "validator", arguments...)
 	}
-	path, err := installedValidator(ctx)
-	if path == "" {
-		return "", errors.Join(err, notFound())
-	}
-	return path, nil
-}
-
-// installedValidator returns the path of a solana-test-validator on PATH or in the cache, or an empty path. err
-// reports an unusable validator on PATH.
-func installedValidator(ctx context.Context) (path string, err error) {
 	path, lookErr := exec.LookPath(validatorCommand)
 	if lookErr == nil {
 		if err = checkVersion(ctx, path); err == nil {
 			return path, nil
 		}
 	}
-	return cachedValidator(), err
-}
-
-// HasValidator reports whether a chain of the kind [Validator] starts without building one: a usable
-// solana-test-validator is on PATH or in the cache.
-func HasValidator(ctx context.Context) bool {
-	inside, err := findCheckout()
-	if err != nil {
-		return false
+	if path := cachedValidator(); path != "" {
+		return path, nil
 	}
-	var path string
-	if inside != "" {
-		path, _ = inside.runScript(ctx, func(string) {}, "validator", "--installed")
-	} else {
-		path, _ = installedValidator(ctx)
-	}
-	return path != ""
+	return "", errors.Join(err, notFound())
 }
 
 var versionNumber = regexp.MustCompile(`\b(\d+)\.(\d+)\.\d+`)

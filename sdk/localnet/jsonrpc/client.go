@@ -31,7 +31,7 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		request.Body = http.NoBody
 	}
 	defer request.Body.Close()
-	recorded := &recorder{header: http.Header{}, status: http.StatusOK}
+	recorded := newRecorder()
 	t.server.ServeHTTP(recorded, request)
 	return &http.Response{
 		Status: http.StatusText(recorded.status), StatusCode: recorded.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -45,6 +45,8 @@ type recorder struct {
 	status int
 	body   bytes.Buffer
 }
+
+func newRecorder() *recorder { return &recorder{header: http.Header{}, status: http.StatusOK} }
 
 // Header implements http.ResponseWriter.
 func (r *recorder) Header() http.Header { return r.header }

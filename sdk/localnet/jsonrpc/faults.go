@@ -62,7 +62,7 @@ func (s *Server) serveFaulty(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if loseAnswer {
-		s.serveRequests(&recorder{header: http.Header{}, status: http.StatusOK}, r)
+		s.serveRequests(newRecorder(), r)
 		panic(http.ErrAbortHandler)
 	}
 	s.serveRequests(w, r)
