@@ -56,9 +56,7 @@ type Config struct {
 
 // Handler forwards requests for the markets of other processes, until the context ends. next handles all others.
 func Handler(ctx context.Context, config Config, next http.Handler) http.Handler {
-	if config.Log == nil {
-		config.Log = slog.Default()
-	}
+	config.Log = cmp.Or(config.Log, slog.Default())
 	free := semaphore.NewWeighted(int64(cmp.Or(config.Requests, DefaultRequests)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		market := marketOf(r.URL.EscapedPath())

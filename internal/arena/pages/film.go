@@ -98,13 +98,12 @@ func (f *film) length() int {
 // run follows the market until the context ends, or until this process does not run the market for a time.
 func (f *film) run(ctx context.Context, s *service.Service) {
 	defer close(f.ended)
-	here := time.Now()
-	for ctx.Err() == nil && time.Since(here) < giveUp {
-		if s.Runs(f.config.Market) {
-			here = time.Now()
-		}
+	followed := time.Now()
+	for ctx.Err() == nil && time.Since(followed) < giveUp {
 		err := f.follow(ctx, s)
-		f.setLive(ctx, false)
+		if f.setLive(ctx, false) {
+			followed = time.Now()
+		}
 		if errors.Is(err, service.ErrGone) {
 			return // it is too far behind
 		}
@@ -151,13 +150,15 @@ func (f *film) follow(ctx context.Context, s *service.Service) error {
 	}
 }
 
-func (f *film) setLive(ctx context.Context, live bool) {
+// setLive reports whether that has changed.
+func (f *film) setLive(ctx context.Context, live bool) (changed bool) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if f.live != live {
+	if changed = f.live != live; changed {
 		f.live = live
 		_ = f.render(ctx) // it writes to memory
 	}
+	return changed
 }
 
 // render writes the parts of the page, and wakes the spectators. It needs the lock.

@@ -26,35 +26,49 @@ type loading struct {
 
 // film returns the film of a market. The first request loads it.
 func (s *Server) film(ctx context.Context, market string) (*film, error) {
-	if _, _, err := s.config.Store.Holder(ctx, market); err != nil {
+	known, err := s.place(ctx, market)
+	if err != nil {
 		return nil, err
 	}
-	s.lock.Lock()
-	keep := keepFilm
-	if len(s.films) >= maxFilms {
-		keep = keepBusy
-	}
-	for id, other := range s.films {
-		if other.film != nil && id != market && other.film.unused(keep) {
-			other.end()
-			delete(s.films, id)
-		}
-	}
-	known := s.films[market]
-	if known == nil {
-		if len(s.films) >= maxFilms {
-			s.lock.Unlock()
-			return nil, errFull
-		}
-		known = &loading{}
-		s.films[market] = known
-	}
-	s.lock.Unlock()
 	known.once.Do(func() { s.open(market, known) })
 	if known.err == nil {
 		known.film.use()
 	}
 	return known.film, known.err
+}
+
+// place returns the place of a market's film. A market that does not exist takes none.
+func (s *Server) place(ctx context.Context, market string) (*loading, error) {
+	s.lock.Lock()
+	known := s.films[market]
+	s.lock.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	if _, _, err := s.config.Store.Holder(ctx, market); err != nil {
+		return nil, err
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if known = s.films[market]; known != nil {
+		return known, nil // another request was first
+	}
+	keep := keepFilm
+	if len(s.films) >= maxFilms {
+		keep = keepBusy
+	}
+	for id, other := range s.films {
+		if other.film != nil && other.film.unused(keep) {
+			other.end()
+			delete(s.films, id)
+		}
+	}
+	if len(s.films) >= maxFilms {
+		return nil, errFull
+	}
+	known = &loading{}
+	s.films[market] = known
+	return known, nil
 }
 
 func (s *Server) open(market string, known *loading) {

@@ -157,7 +157,7 @@ func (s *Server) market(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	parts, _ := f.now()
-	s.write(w, r, http.StatusOK, marketPage(&scene{View: arena.View{Config: f.config}}, parts))
+	s.write(w, r, http.StatusOK, marketPage(f.config, parts))
 }
 
 func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
