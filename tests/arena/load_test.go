@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,14 +15,10 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
-	"github.com/haggle-protocol/haggle/internal/arena/service"
-	"github.com/haggle-protocol/haggle/internal/arena/store"
-	"github.com/haggle-protocol/haggle/internal/arena/transport"
 	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
@@ -137,35 +131,22 @@ A market waits while others write to the one SQLite file, which is the tail.
 
 // arenaGroups joins agents to markets of one server.
 func arenaGroups(t *testing.T, markets int) (groups [][]speaker) {
-	opened, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "arena.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, opened.Close()) })
-	for m := range markets {
-		require.NoError(t, opened.Create(t.Context(), arenatest.Config(fmt.Sprint("m", m), time.Now()), time.Now()))
-	}
-	s, err := service.New(service.Config{Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: t.Name()})
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = s.Run(ctx) })
-	t.Cleanup(func() { cancel(); running.Wait() })
-	mux := http.NewServeMux()
-	transport.New(transport.Config{Service: s, Log: slog.New(slog.DiscardHandler)}).Register(mux)
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
+	url, opened := serve(t, nil)
 	for m := range markets {
 		id := fmt.Sprint("m", m)
-		require.Eventually(t, func() bool { return s.Runs(id) }, time.Minute, 10*time.Millisecond)
+		require.NoError(t, opened.Create(t.Context(), arenatest.Config(id, time.Now()), time.Now()))
+	}
+	for m := range markets {
+		market := url + fmt.Sprint(m) // serve's own is "m"
+		require.Eventually(t, func() bool {
+			c, err := client.Dial(t.Context(), client.Config{URL: market})
+			return err == nil && c.Close() == nil
+		}, time.Minute, 100*time.Millisecond)
 		var group []speaker
 		for range crowd {
 			_, key, err := ed25519.GenerateKey(nil)
 			require.NoError(t, err)
-			url := "ws" + strings.TrimPrefix(server.URL, "http") + "/arena/" + id
-			c, err := client.Dial(t.Context(), client.Config{URL: url, Key: key, Operator: arenatest.ID(arenatest.Operator)})
-			require.NoError(t, err)
-			t.Cleanup(func() { _ = c.Close() })
-			_, err = c.Do(t.Context(), arena.Join{Name: "agent"})
-			require.NoError(t, err)
+			c := join(t, market, key, "agent")
 			own := arena.AddressOf(key)
 			group = append(group, speaker{
 				say: func(ctx context.Context, text string) error {

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
 	"github.com/haggle-protocol/haggle/sdk/arena"
-	"github.com/haggle-protocol/haggle/sdk/arena/client"
 	"github.com/haggle-protocol/haggle/sdk/arena/player"
 )
 
@@ -34,6 +34,11 @@ const (
 
 // pictures is the variable with the folder for the pictures of docs/ARENA.md; nothing is written without it.
 const pictures = "HAGGLE_ARENA_PICTURES"
+
+// site returns the address of the pages of an arena.
+func site(url string) string {
+	return "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
+}
 
 // tool runs a script of toolchain/, which prints a path.
 func tool(t *testing.T, name string) string {
@@ -94,7 +99,7 @@ func count(selector string) chromedp.Action[int] {
 
 func TestSpectatorsWatchInABrowser(t *testing.T) {
 	url, _ := serve(t, nil)
-	address := "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
+	address := site(url)
 	axe, err := os.ReadFile(tool(t, "axe"))
 	require.NoError(t, err)
 	for i, personality := range player.Personalities() {
@@ -141,14 +146,9 @@ func TestSpectatorsWatchInABrowser(t *testing.T) {
 // attack adds an agent with a hostile name, which writes hostile messages.
 func attack(t *testing.T, url string) {
 	t.Helper()
-	own := config(url, 90, "")
-	c, err := client.Dial(t.Context(), client.Config{URL: url, Key: own.Key, Operator: own.Operator})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	_, err = c.Do(t.Context(), arena.Join{Name: hostileName})
-	require.NoError(t, err)
+	c := join(t, url, arenatest.Key(90), hostileName)
 	for _, message := range []string{strings.Repeat("W", arena.MaxText), hostileMessage} {
-		_, err = c.Do(t.Context(), arena.State{Interest: arena.Interest{
+		_, err := c.Do(t.Context(), arena.State{Interest: arena.Interest{
 			Interested: true, Message: message, Want: &arena.Want{Side: arena.Sell, Token: arena.No, Price: 45, Quantity: 5},
 		}})
 		require.NoError(t, err)
@@ -198,12 +198,7 @@ func checkReplay(t *testing.T, ctx context.Context, address string) {
 // Turns that nobody uses are not stored, and so many of them do not separate a page from its market.
 func TestPageOfASilentMarket(t *testing.T) {
 	url, _ := serve(t, func(c *arena.Config) { c.Pace, c.FloorTurn = 30, 30 })
-	own := config(url, 1, "")
-	c, err := client.Dial(t.Context(), client.Config{URL: url, Key: own.Key, Operator: own.Operator})
-	require.NoError(t, err)
-	defer c.Close()
-	_, err = c.Do(t.Context(), arena.Join{Name: "ada"})
-	require.NoError(t, err)
+	c := join(t, url, arenatest.Key(1), "ada")
 	for turns := 0; turns < 200; { // with as many passes: more than a server keeps
 		event, err := c.Next(t.Context())
 		require.NoError(t, err)
@@ -211,7 +206,7 @@ func TestPageOfASilentMarket(t *testing.T) {
 			turns++
 		}
 	}
-	address := "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
+	address := site(url)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/markets/m/events", nil)
@@ -225,7 +220,7 @@ func TestPageOfASilentMarket(t *testing.T) {
 
 func TestPagesAnswerBadRequests(t *testing.T) {
 	url, _ := serve(t, nil)
-	address := "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
+	address := site(url)
 	var wait sync.WaitGroup
 	for path, status := range map[string]int{
 		"/": http.StatusOK, "/markets/none": http.StatusNotFound, "/markets/none/events": http.StatusNotFound,

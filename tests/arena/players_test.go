@@ -3,6 +3,7 @@ package arena_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -83,6 +84,17 @@ func watch(t *testing.T, url string) *client.Client {
 	c, err := client.Dial(t.Context(), client.Config{URL: url})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// join connects an agent and joins the market.
+func join(t *testing.T, url string, key ed25519.PrivateKey, name string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(t.Context(), client.Config{URL: url, Key: key, Operator: arenatest.ID(arenatest.Operator)})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = c.Do(t.Context(), arena.Join{Name: name})
+	require.NoError(t, err)
 	return c
 }
 

@@ -35,12 +35,8 @@ type process struct {
 	end func()
 }
 
-func start(t *testing.T, database string) *process {
-	t.Helper()
-	return startWith(t, database, 0)
-}
-
-func startWith(t *testing.T, database string, requests int) *process {
+// start starts a process that forwards a number of requests at a time; 0 for the default.
+func start(t *testing.T, database string, requests int) *process {
 	t.Helper()
 	opened, err := store.Open(t.Context(), database)
 	require.NoError(t, err)
@@ -75,6 +71,19 @@ func startWith(t *testing.T, database string, requests int) *process {
 	return &process{s, address, end}
 }
 
+// startHolder starts a process that runs the market "m" of a new database.
+func startHolder(t *testing.T) (database string, holder *process) {
+	t.Helper()
+	database = filepath.Join(t.TempDir(), "arena.db")
+	holder = start(t, database, 0)
+	created, err := store.Open(t.Context(), database)
+	require.NoError(t, err)
+	require.NoError(t, created.Create(t.Context(), arenatest.Config("m", time.Now()), time.Now()))
+	require.NoError(t, created.Close())
+	require.Eventually(t, func() bool { return holder.Runs("m") }, 10*time.Second, 10*time.Millisecond)
+	return database, holder
+}
+
 func (p *process) dial(t *testing.T) (*client.Client, error) {
 	t.Helper()
 	return client.Dial(t.Context(), client.Config{
@@ -84,14 +93,8 @@ func (p *process) dial(t *testing.T) (*client.Client, error) {
 
 // Rule 53, with a client that knows one process alone.
 func TestRequestsAreForwardedToTheHolder(t *testing.T) {
-	database := filepath.Join(t.TempDir(), "arena.db")
-	first := start(t, database)
-	created, err := store.Open(t.Context(), database)
-	require.NoError(t, err)
-	require.NoError(t, created.Create(t.Context(), arenatest.Config("m", time.Now()), time.Now()))
-	require.NoError(t, created.Close())
-	require.Eventually(t, func() bool { return first.Runs("m") }, 10*time.Second, 10*time.Millisecond)
-	second := start(t, database)
+	database, first := startHolder(t)
+	second := start(t, database, 0)
 	require.False(t, second.Runs("m"))
 
 	c, err := second.dial(t)
@@ -122,14 +125,8 @@ func TestRequestsAreForwardedToTheHolder(t *testing.T) {
 
 // A client that is disconnected by the market's process, and does not close its side, keeps nothing in the other one.
 func TestSilentClientsAreDisconnected(t *testing.T) {
-	database := filepath.Join(t.TempDir(), "arena.db")
-	first := start(t, database)
-	created, err := store.Open(t.Context(), database)
-	require.NoError(t, err)
-	require.NoError(t, created.Create(t.Context(), arenatest.Config("m", time.Now()), time.Now()))
-	require.NoError(t, created.Close())
-	require.Eventually(t, func() bool { return first.Runs("m") }, 10*time.Second, 10*time.Millisecond)
-	second := startWith(t, database, 1)
+	database, _ := startHolder(t)
+	second := start(t, database, 1)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(second.address, "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -153,7 +150,7 @@ func TestSilentClientsAreDisconnected(t *testing.T) {
 }
 
 func TestOtherRequestsAreHandledHere(t *testing.T) {
-	p := start(t, filepath.Join(t.TempDir(), "arena.db"))
+	p := start(t, filepath.Join(t.TempDir(), "arena.db"), 0)
 	for path, status := range map[string]int{
 		"/arena/none": http.StatusNotFound, "/markets/none": http.StatusNotFound, "/markets": http.StatusOK, "//arena/m": http.StatusNotFound,
 		"/arena/": http.StatusNotFound, "/none/m": http.StatusNotFound,
