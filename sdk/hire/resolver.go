@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/haggle-protocol/haggle/sdk/internal/recent"
 )
 
@@ -84,6 +86,32 @@ func (r *Resolver) Resolve(ctx context.Context, id string) (Identity, error) {
 		}
 	}
 	return Identity{ID: id, Key: pin.public(), Inbox: card.Inbox, Settlement: pin.Settlement, Card: card}, nil
+}
+
+// Await resolves an agent's identity as Resolve does. While the agent's origin fails, it repeats the request with
+// growing pauses, until the context ends.
+func (r *Resolver) Await(ctx context.Context, id string) (Identity, error) {
+	return backoff.Retry(ctx, func() (Identity, error) {
+		identity, err := r.Resolve(ctx, id)
+		if err != nil && !errors.As(err, new(*transient)) {
+			return identity, backoff.Permanent(err)
+		}
+		if err != nil {
+			r.forget(ctx, id)
+		}
+		return identity, err
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
+}
+
+// forget lets the next call request an origin's card again, although the latest request failed.
+func (r *Resolver) forget(ctx context.Context, origin string) {
+	cached := r.cached(origin)
+	select {
+	case cached.turn <- struct{}{}:
+		cached.at, cached.err = time.Time{}, nil
+		<-cached.turn
+	case <-ctx.Done():
+	}
 }
 
 // Verify checks a message's signature with the sender's key. If the pinned key of an origin does not match, Verify

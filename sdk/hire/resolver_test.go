@@ -241,6 +241,24 @@ func TestFailingOriginIsRequestedOnceAMinute(t *testing.T) {
 	require.Equal(t, a.origin+InboxPath, identity.Inbox)
 }
 
+func TestAwaitRepeatsUntilTheOriginResponds(t *testing.T) {
+	a := newAgent(t)
+	r, _ := resolver(t, new(memoryPins))
+	a.fail(http.StatusServiceUnavailable)
+	_, err := r.Resolve(t.Context(), a.origin)
+	require.ErrorContains(t, err, "status 503")
+	a.during = func(*http.Request) {
+		if a.requests.Load() > 2 {
+			a.publish(worker, "", system)
+		}
+	}
+	identity, err := r.Await(t.Context(), a.origin)
+	require.NoError(t, err, "although the failed request is remembered")
+	require.Equal(t, a.origin+InboxPath, identity.Inbox)
+	_, err = r.Await(t.Context(), "https://worker.example/path")
+	requireReason(t, ReasonIdentity, err)
+}
+
 func TestEndedContextIsNoResult(t *testing.T) {
 	a := newAgent(t)
 	r, _ := resolver(t, new(memoryPins))

@@ -59,12 +59,11 @@ func (r *runtime) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer r.tasks.Wait()
 	defer stop(nil)
-	// This request is repeated until the home responds. A failed request for its card would be remembered for a minute.
 	open, err := r.openConversations(ctx, "")
 	if err != nil {
 		return err
 	}
-	home, err := r.Resolver.Resolve(ctx, r.Home.Origin)
+	home, err := r.Resolver.Await(ctx, r.Home.Origin)
 	if err != nil {
 		return fmt.Errorf("party: home: %w", err)
 	}
