@@ -42,13 +42,14 @@ func (s *Server) load(ctx context.Context, market string) (*film, error) {
 	f := &film{changed: make(chan struct{}), used: time.Now(), live: s.config.Service.Runs(market), ended: make(chan struct{})}
 	number := uint64(0)
 	var events []arena.Shown
-	add := func(more []arena.Event) {
+	add := func(more []arena.Event) error {
 		for _, event := range more {
 			if len(event.To) == 0 {
 				number++
 				events = append(events, arena.Shown{Number: number, At: event.At, Fact: event.Fact})
 			}
 		}
+		return nil
 	}
 	log, err := s.config.Store.Load(ctx, market, add)
 	if err != nil {
@@ -56,7 +57,7 @@ func (s *Server) load(ctx context.Context, market string) (*film, error) {
 	}
 	// Events of time are not stored. Those of the latest seconds depend on messages that are on their way to the store.
 	if more, err := log.Book.Pass(time.Now().UTC().Add(-settled)); err == nil {
-		add(more)
+		_ = add(more)
 	}
 	f.config = log.Book.Market().View().Config
 	f.scene = newScene(f.config)

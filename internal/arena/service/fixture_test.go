@@ -34,6 +34,11 @@ type process struct {
 // start runs a service of a holder until the test ends or stop is called.
 func start(t *testing.T, opened *store.Store, holder string) *process {
 	t.Helper()
+	return startWithLease(t, opened, holder, lease)
+}
+
+func startWithLease(t *testing.T, opened *store.Store, holder string, lease time.Duration) *process {
+	t.Helper()
 	s, err := service.New(service.Config{Store: opened, Key: arenatest.Key(arenatest.Operator), Holder: holder, Lease: lease})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

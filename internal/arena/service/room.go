@@ -82,17 +82,24 @@ func (r *room) run(ctx context.Context) error {
 			if err := r.accept(ctx, r.collect(first)); err != nil {
 				return err
 			}
+			if err := r.keep(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// load reads the market, and delivers the events that no stream has had.
+// load reads the market, and delivers the events that no stream has had. Meanwhile it extends the lease: the log of a
+// long market takes longer than that.
 func (r *room) load(ctx context.Context) error {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.public, r.agents = past{}, map[string]*past{}
 	var err error
-	r.log, err = r.service.config.Store.Load(ctx, r.market, r.deliver)
+	r.log, err = r.service.config.Store.Load(ctx, r.market, func(events []arena.Event) error {
+		r.deliver(events)
+		return r.keep(ctx)
+	})
 	if err != nil {
 		return err
 	}
@@ -106,6 +113,14 @@ func (r *room) now() (time.Time, error) {
 		return now, fmt.Errorf("%w: %s", store.ErrLost, r.market)
 	}
 	return now, nil
+}
+
+// keep extends the lease once a third of it has passed.
+func (r *room) keep(ctx context.Context) error {
+	if r.service.config.Now().Before(r.until.Add(-r.service.config.Lease * 2 / 3)) {
+		return nil
+	}
+	return r.extend(ctx)
 }
 
 func (r *room) extend(ctx context.Context) error {

@@ -171,3 +171,37 @@ func TestProcessWithoutItsLeaseStops(t *testing.T) {
 		return errors.Is(err, service.ErrStopped)
 	}, 10*lease, 10*time.Millisecond)
 }
+
+// A log that takes longer to read than the lease lasts does not stop the market for good. Rule 53.
+func TestLongLogIsLoadedDespiteAShortLease(t *testing.T) {
+	opened := open(t, t.TempDir()+"/arena.db")
+	now := time.Now().Add(-50 * time.Minute)
+	require.NoError(t, opened.Create(t.Context(), arenatest.Config("m", now), now))
+	require.NoError(t, opened.Take(t.Context(), "m", "writer", now, now))
+	log, err := opened.Load(t.Context(), "m", nil)
+	require.NoError(t, err)
+	a := newTrader(t, 1)
+	const messages = 2_000
+	entries := make([]arena.Entry, messages)
+	for i := range entries {
+		action := []arena.Action{arena.Merge{Sets: 1}, arena.Split{Sets: 1}}[i%2]
+		if i == 0 {
+			action = arena.Join{Name: "a"}
+		}
+		now = now.Add(time.Second)
+		m, err := arena.Sign(arenatest.Key(1), arena.Draft{
+			Market: "m", Sequence: a.sequence, Seen: log.Book.Market().Shown(arenatest.ID(1)), Expires: now.Add(time.Minute), Action: action,
+		})
+		require.NoError(t, err)
+		entries[i], _, err = log.Book.Enter(m, now, [arena.SaltSize]byte{})
+		require.NoError(t, err)
+		a.sequence++
+	}
+	require.NoError(t, opened.Append(t.Context(), log, "writer", entries...))
+
+	p := startWithLease(t, opened, "p", 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		standing, err := p.Standing(t.Context(), "m", arenatest.ID(1))
+		return err == nil && standing.Next == messages+1
+	}, time.Minute, 5*time.Millisecond)
+}

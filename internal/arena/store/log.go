@@ -11,19 +11,19 @@ import (
 )
 
 // Load reads a market: its book has all entries of the chain. each, if not nil, gets the events of every entry in their
-// order. It returns [ErrNotFound], or an error that wraps database.ErrDamaged if the chain is broken, or if an entry
-// is not accepted again as it was.
-func (s *Store) Load(ctx context.Context, market string, each func([]arena.Event)) (*chain.Log, error) {
+// order. It returns [ErrNotFound], the error of each, or an error that wraps database.ErrDamaged if the chain is broken,
+// or if an entry is not accepted again as it was.
+func (s *Store) Load(ctx context.Context, market string, each func([]arena.Event) error) (*chain.Log, error) {
 	l := new(chain.Log)
 	err := s.Lines(ctx, market, func(line chain.Line) error {
 		events, err := l.Follow(line)
 		if err != nil {
 			return s.database.Damaged(fmt.Sprintf("entry %d of market %s", line.Sequence, market), err)
 		}
-		if each != nil {
-			each(events)
+		if each == nil {
+			return nil
 		}
-		return nil
+		return each(events)
 	})
 	if err != nil {
 		return nil, err

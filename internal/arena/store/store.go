@@ -23,7 +23,7 @@ var (
 	// ErrHeld: another process has the market. The error's text names it.
 	ErrHeld = errors.New("arena: market held by another process")
 	// ErrLost: the process no longer has the market. Load the market again before anything else.
-	ErrLost = errors.New("arena: market lost to another process")
+	ErrLost = errors.New("arena: market no longer held by this process")
 )
 
 const (

@@ -59,7 +59,7 @@ func onBoth(t *testing.T, test func(t *testing.T, h *hall)) {
 	})
 }
 
-func (h *hall) load(each func([]arena.Event)) *chain.Log {
+func (h *hall) load(each func([]arena.Event) error) *chain.Log {
 	h.t.Helper()
 	log, err := h.Load(h.t.Context(), "m", each)
 	require.NoError(h.t, err)
@@ -107,7 +107,10 @@ func TestMarketIsLoadedAsItWasAppended(t *testing.T) {
 		require.NoError(t, h.Append(t.Context(), h.log, "p"))
 
 		var replayed []arena.Event
-		loaded := h.load(func(more []arena.Event) { replayed = append(replayed, more...) })
+		loaded := h.load(func(more []arena.Event) error {
+			replayed = append(replayed, more...)
+			return nil
+		})
 		require.Equal(t, events, replayed)
 		require.Equal(t, h.log.Head(), loaded.Head())
 		require.Equal(t, h.log.Book.Market().View(), loaded.Book.Market().View())
