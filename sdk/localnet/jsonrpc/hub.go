@@ -11,6 +11,8 @@ import (
 type hub struct {
 	ledger *ledger.Ledger
 	wake   chan struct{}
+	// stop ends the events.
+	stop func()
 
 	lock        sync.Mutex
 	events      []ledger.Event
@@ -19,7 +21,7 @@ type hub struct {
 
 func newHub(l *ledger.Ledger) *hub {
 	h := &hub{ledger: l, wake: make(chan struct{}, 1), connections: map[*connection]struct{}{}}
-	l.Watch(h.receive)
+	h.stop = l.Watch(h.receive)
 	return h
 }
 
@@ -38,21 +40,34 @@ func (h *hub) receive(event ledger.Event) {
 }
 
 func (h *hub) run(ctx context.Context) {
-	defer h.ledger.Watch(nil)
+	defer h.stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.wake:
 		}
-		h.lock.Lock()
-		events := h.events
-		h.events = nil
-		h.lock.Unlock()
-		for _, event := range events {
+		for event, visible := h.take(); visible; event, visible = h.take() {
 			h.dispatch(event)
 		}
 	}
+}
+
+// take removes the oldest event, if the node has seen it.
+func (h *hub) take() (ledger.Event, bool) {
+	processed, confirmed := h.ledger.Slot(ledger.Processed), h.ledger.Slot(ledger.Confirmed)
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	if len(h.events) == 0 {
+		return ledger.Event{}, false
+	}
+	event := h.events[0]
+	if event.Executed != nil && event.Executed.Slot > processed || event.Closed != nil && event.Closed.Slot > confirmed {
+		return ledger.Event{}, false
+	}
+	h.events[0] = ledger.Event{}
+	h.events = h.events[1:]
+	return event, true
 }
 
 func (h *hub) dispatch(event ledger.Event) {

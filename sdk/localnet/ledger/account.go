@@ -127,9 +127,12 @@ func (l *Ledger) mirror(address solana.PublicKey, account engine.Account) {
 	l.owned[account.Owner][address] = struct{}{}
 }
 
+// keptStates is the number of blocks that can hold earlier states of accounts.
+const keptStates = finality + MaxBehind + 2
+
 // overwrite forgets the earlier states of an account.
 func (l *Ledger) overwrite(address solana.PublicKey) {
-	for _, block := range l.blocks[max(0, len(l.blocks)-finality-2):] {
+	for _, block := range l.blocks[max(0, len(l.blocks)-keptStates):] {
 		delete(block.before, address)
 	}
 }

@@ -28,12 +28,12 @@ type Block struct {
 	Time         int64
 	Transactions []*Transaction
 
-	// before holds the accounts that the block has changed, as they were. It is dropped when the block is
-	// finalized.
+	// before holds the accounts that the block has changed, as they were. It is dropped MaxBehind blocks after the
+	// block is finalized.
 	before map[solana.PublicKey]*engine.Account
 }
 
-func (l *Ledger) head() *Block { return l.blocks[len(l.blocks)-1] }
+func (c *chain) head() *Block { return c.blocks[len(c.blocks)-1] }
 
 // parent is the newest closed block.
 func (l *Ledger) parent() *Block { return l.blocks[len(l.blocks)-2] }
@@ -51,7 +51,7 @@ func (l *Ledger) at(slot uint64) *Block {
 func (l *Ledger) NextBlock() error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	return l.open()
+	return l.next()
 }
 
 // SkipBlocks closes a number of blocks. 151 of them expire every blockhash that a transaction holds.
@@ -59,13 +59,24 @@ func (l *Ledger) SkipBlocks(count int) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	for range count {
-		if err := l.open(); err != nil {
+		if err := l.next(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// next closes the open block, opens the next one, and announces it.
+func (l *Ledger) next() error {
+	if err := l.open(); err != nil {
+		return err
+	}
+	closed := l.parent()
+	l.emit(Event{Closed: &Block{closed.Slot, closed.Hash, closed.Previous, closed.Time, closed.Transactions, nil}})
+	return nil
+}
+
+// open adds an empty block, which becomes the open one.
 func (l *Ledger) open() error {
 	block := &Block{
 		Slot: firstSlot, Previous: l.genesis, Time: l.time(), before: map[solana.PublicKey]*engine.Account{},
@@ -76,17 +87,11 @@ func (l *Ledger) open() error {
 		l.hashes[head.Hash] = head.Slot
 	}
 	seed := binary.LittleEndian.AppendUint64(block.Previous[:], block.Slot)
+	seed = binary.LittleEndian.AppendUint64(seed, l.forks)
 	block.Hash = sha256.Sum256(seed)
 	l.blocks = append(l.blocks, block)
 	l.forget()
-	if err := l.writeSysvars(); err != nil {
-		return err
-	}
-	if len(l.blocks) > 1 {
-		closed := l.parent()
-		l.emit(Event{Closed: &Block{closed.Slot, closed.Hash, closed.Previous, closed.Time, closed.Transactions, nil}})
-	}
-	return nil
+	return l.writeSysvars()
 }
 
 // forget drops expired hashes, old account states and blocks beyond the limit.
@@ -94,8 +99,10 @@ func (l *Ledger) forget() {
 	if old := l.at(l.head().Slot - keptHashes); old != nil {
 		delete(l.hashes, old.Hash)
 	}
-	if old := l.at(l.slot(Finalized)); old != nil {
-		old.before = nil
+	if final := l.chain.slot(Finalized); final > MaxBehind {
+		if old := l.at(final - MaxBehind); old != nil {
+			old.before = nil
+		}
 	}
 	if len(l.blocks) <= l.history {
 		return

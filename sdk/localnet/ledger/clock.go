@@ -43,7 +43,7 @@ func (l *Ledger) AdvanceTo(unixTime int64) error {
 		return fmt.Errorf("ledger: time %d is after %d", unixTime, int64(maxTime))
 	}
 	l.offset = time.Unix(unixTime, 0).Sub(l.now())
-	return l.open()
+	return l.next()
 }
 
 // AdvanceBy moves the clock forward and opens a block with the new time.

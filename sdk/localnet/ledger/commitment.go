@@ -1,5 +1,7 @@
 package ledger
 
+import "fmt"
+
 // Commitment selects the newest block that a query takes into account.
 type Commitment string
 
@@ -22,8 +24,13 @@ func (l *Ledger) Slot(commitment Commitment) uint64 {
 	return l.slot(commitment)
 }
 
+// slot returns the newest slot of a commitment that this node has seen.
 func (l *Ledger) slot(commitment Commitment) uint64 {
-	head := l.head().Slot
+	return max(l.chain.slot(commitment), firstSlot+l.behind) - l.behind
+}
+
+func (c *chain) slot(commitment Commitment) uint64 {
+	head := c.head().Slot
 	switch commitment {
 	case Processed:
 		return head
@@ -31,6 +38,18 @@ func (l *Ledger) slot(commitment Commitment) uint64 {
 		return head - 1
 	}
 	return max(head-1, firstSlot+finality) - finality
+}
+
+// MaxBehind limits the number of slots by which a node is behind.
+const MaxBehind = 128
+
+// Behind returns another node of the chain. All that it shows is as it was a number of slots ago: slots, accounts,
+// transactions, blockhashes. It passes on transactions at once, and simulates them on the newest state.
+func (l *Ledger) Behind(slots uint64) (*Ledger, error) {
+	if slots > MaxBehind {
+		return nil, fmt.Errorf("ledger: %d slots behind exceed %d", slots, MaxBehind)
+	}
+	return &Ledger{l.chain, slots}, nil
 }
 
 // commitmentOf returns the highest commitment of a slot.

@@ -8,16 +8,25 @@ type Event struct {
 	Closed *Block
 }
 
-// Watch registers a function that receives every event in order. It runs while the ledger is locked: it must
-// return at once and must not call the ledger. A ledger has at most one such function; nil removes it.
-func (l *Ledger) Watch(receive func(Event)) {
+// watcher receives events.
+type watcher struct{ receive func(Event) }
+
+// Watch registers a function that receives every event in order, until stop is called. It runs while the ledger is
+// locked: it must return at once and must not call the ledger. A node that is behind gets the events at once, too.
+func (l *Ledger) Watch(receive func(Event)) (stop func()) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	l.watch = receive
+	added := &watcher{receive}
+	l.watchers[added] = struct{}{}
+	return func() {
+		l.lock.Lock()
+		defer l.lock.Unlock()
+		delete(l.watchers, added)
+	}
 }
 
 func (l *Ledger) emit(event Event) {
-	if l.watch != nil {
-		l.watch(event)
+	for watcher := range l.watchers {
+		watcher.receive(event)
 	}
 }

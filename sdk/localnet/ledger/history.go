@@ -16,14 +16,14 @@ func (l *Ledger) Status(signature solana.Signature) (Status, bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	transaction, known := l.transactions[signature]
-	if !known {
+	if !known || transaction.Slot > l.slot(Processed) {
 		return Status{}, false
 	}
 	return l.status(transaction), true
 }
 
 func (l *Ledger) status(transaction *Transaction) Status {
-	return Status{transaction, l.commitmentOf(transaction.Slot), l.head().Slot - transaction.Slot}
+	return Status{transaction, l.commitmentOf(transaction.Slot), l.slot(Processed) - transaction.Slot}
 }
 
 // Page selects a part of an address's history.

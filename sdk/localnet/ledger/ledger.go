@@ -35,16 +35,23 @@ const (
 	FaucetLamports = 500_000_000 * solana.LAMPORTS_PER_SOL
 )
 
-// Ledger is a chain with one node. Its methods can be called from several goroutines.
+// Ledger is a chain, as a node sees it. Its methods can be called from several goroutines.
 type Ledger struct {
-	lock    sync.Mutex
-	module  *engine.Module
-	engine  *engine.Engine
-	faucet  solana.PrivateKey
-	history int
-	now     func() time.Time
-	watch   func(Event)
-	closed  bool
+	*chain
+	// behind is the number of slots by which this node is behind: see [Ledger.Behind].
+	behind uint64
+}
+
+// chain is what all nodes share.
+type chain struct {
+	lock     sync.Mutex
+	module   *engine.Module
+	engine   *engine.Engine
+	faucet   solana.PrivateKey
+	history  int
+	now      func() time.Time
+	watchers map[*watcher]struct{}
+	closed   bool
 
 	state
 }
@@ -64,6 +71,8 @@ type state struct {
 	transactions map[solana.Signature]*Transaction
 	mentions     map[solana.PublicKey][]*Transaction
 	count        uint64
+	// forks is the number of forks. It makes the hashes of replaced blocks differ.
+	forks uint64
 }
 
 // New returns a ledger whose first block is open. Close releases it.
@@ -71,7 +80,10 @@ func New(ctx context.Context, options Options) (*Ledger, error) {
 	if options.Module == nil {
 		return nil, errors.New("ledger: Module not set")
 	}
-	l := &Ledger{module: options.Module, faucet: options.Faucet, now: options.Now, history: options.History}
+	l := &Ledger{chain: &chain{
+		module: options.Module, faucet: options.Faucet, now: options.Now, history: options.History,
+		watchers: map[*watcher]struct{}{},
+	}}
 	if l.now == nil {
 		l.now = time.Now
 	}

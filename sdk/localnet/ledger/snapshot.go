@@ -44,10 +44,10 @@ func (l *Ledger) Restore(ctx context.Context, snapshot *Snapshot) error {
 	return previous.Close()
 }
 
-// clone copies what changes: the maps, and the blocks that are not finalized.
+// clone copies what changes: the maps, and the blocks with earlier states of accounts.
 func (s state) clone() state {
 	s.blocks = slices.Clone(s.blocks)
-	for i := max(0, len(s.blocks)-finality-2); i < len(s.blocks); i++ {
+	for i := max(0, len(s.blocks)-keptStates); i < len(s.blocks); i++ {
 		block := *s.blocks[i]
 		block.Transactions = slices.Clone(block.Transactions)
 		block.before = maps.Clone(block.before)
