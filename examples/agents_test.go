@@ -55,7 +55,7 @@ func (a *agents) start() {
 // command returns an example that runs in the folder of the key files, on the chain.
 func (a *agents) command(example string, arguments ...string) *exec.Cmd {
 	arguments = append([]string{
-		"--rpc", a.net.Chain.RPCURL, "--ws", a.net.Chain.WSURL, "--mint", a.net.Mint.String(),
+		"--rpc", a.net.Chain.RPCURL(), "--ws", a.net.Chain.WSURL(), "--mint", a.net.Mint.String(),
 	}, arguments...)
 	command := exec.CommandContext(a.t.Context(), filepath.Join(a.folder, example), arguments...)
 	command.Dir, command.Env = a.folder, append(os.Environ(), localnet.EnvRPCURL+"=")

@@ -51,9 +51,9 @@ func TestExamplesOnARunningChain(t *testing.T) {
 		require.NoError(t, keypair.Save(path))
 		return path
 	}
-	rpc := []string{"--rpc", net.Chain.RPCURL}
+	rpc := []string{"--rpc", net.Chain.RPCURL()}
 	run(t, "create-and-settle", []string{"settled at 3000000", "seller   has   2985000 base units"},
-		append(rpc, "--ws", net.Chain.WSURL, "--mint", net.Mint.String(),
+		append(rpc, "--ws", net.Chain.WSURL(), "--mint", net.Mint.String(),
 			"--buyer", save("buyer.json", net.Buyer), "--seller", save("seller.json", net.Seller))...)
 
 	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{

@@ -49,7 +49,7 @@ func negotiates(t *testing.T, example func(ctx context.Context, net *localnet.Ne
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	command := example(ctx, net)
-	command.Args = append(command.Args, "--rpc", net.Chain.RPCURL, "--mint", net.Mint.String(), "--buyer", buyer,
+	command.Args = append(command.Args, "--rpc", net.Chain.RPCURL(), "--mint", net.Mint.String(), "--buyer", buyer,
 		"--seller", seller, "--idl", filepath.Join(folder, "..", "idl", "haggle.json"))
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))
@@ -81,6 +81,6 @@ func TestTypeScriptNegotiatesByTheIDL(t *testing.T) {
 	require.NoError(t, err, string(output))
 	negotiates(t, func(ctx context.Context, net *localnet.Net) *exec.Cmd {
 		program := filepath.Join(folder, "build", "negotiate.js")
-		return exec.CommandContext(ctx, "node", program, "--ws", net.Chain.WSURL)
+		return exec.CommandContext(ctx, "node", program, "--ws", net.Chain.WSURL())
 	})
 }

@@ -98,7 +98,7 @@ func TestREADMEAgentsSettle(t *testing.T) {
 		command := exec.CommandContext(t.Context(), filepath.Join(a.folder, "agents"), arguments...)
 		command.Dir = a.folder
 		command.Env = append(os.Environ(),
-			localnet.EnvRPCURL+"="+a.net.Chain.RPCURL, localnet.EnvWSURL+"="+a.net.Chain.WSURL)
+			localnet.EnvRPCURL+"="+a.net.Chain.RPCURL(), localnet.EnvWSURL+"="+a.net.Chain.WSURL())
 		return command
 	}
 	deal := []string{"Settled at 3500000"}

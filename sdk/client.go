@@ -72,6 +72,9 @@ type Config struct {
 	// seconds and of 128 MiB per request. Its CheckRedirect is not used: a node may redirect to its own host
 	// only.
 	HTTPClient *http.Client
+	// DialContext opens the connections of WebSockets, and those of the client's own HTTPClient. If nil, they are
+	// TCP connections, or use the proxy that the environment names.
+	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Logger logs failures and recoveries of nodes. If nil, nothing is logged. It names nodes by their hosts,
 	// never by their whole URLs.
@@ -115,6 +118,8 @@ type Client struct {
 	// until the first one.
 	source events.Source
 	feed   *feed.Feed
+	// dial opens the connections of WebSockets; nil is TCP.
+	dial feed.Dial
 
 	// closing ends with Close, which then waits for running. The lock ensures that nothing starts in between.
 	closing context.Context
@@ -145,7 +150,7 @@ func NewClient(config Config) (*Client, error) {
 			config.RequestsPerSecond)
 	}
 	if config.HTTPClient == nil {
-		config.HTTPClient = newHTTPClient()
+		config.HTTPClient = newHTTPClient(config.DialContext)
 	}
 	wsFallbacks, err := fallbackWebSockets(config)
 	if err != nil {
@@ -171,6 +176,7 @@ func NewClient(config Config) (*Client, error) {
 		attempts:       newAttemptedCreations(),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,
+		dial:           config.DialContext,
 		logger:         config.Logger,
 		telemetry:      telemetry,
 	}
@@ -295,12 +301,18 @@ const (
 	idleConnectionsKept = 90 * time.Second
 )
 
-func newHTTPClient() *http.Client {
+func newHTTPClient(dial feed.Dial) *http.Client {
+	proxy := http.ProxyFromEnvironment
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: connectTimeout, KeepAlive: connectTimeout}).DialContext
+	} else {
+		proxy = nil
+	}
 	return &http.Client{
 		Timeout: requestTimeout,
 		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: connectTimeout, KeepAlive: connectTimeout}).DialContext,
+			Proxy:                 proxy,
+			DialContext:           dial,
 			ForceAttemptHTTP2:     true,
 			MaxIdleConns:          connectionsPerNode,
 			MaxIdleConnsPerHost:   connectionsPerNode,

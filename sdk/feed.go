@@ -23,7 +23,7 @@ func (c *Client) sharedFeed() *feed.Feed {
 	if c.feed == nil {
 		source := c.source
 		if source == nil {
-			source = feed.NewWebSockets(append([]string{c.wsEndpoint}, c.wsFallbacks...))
+			source = feed.NewWebSockets(append([]string{c.wsEndpoint}, c.wsFallbacks...), c.dial)
 		}
 		c.feed = feed.New(feed.Options{
 			RPC: c.rpc, Program: protocol.ProgramID, Commitment: c.commitment, Source: source, Logger: c.logger,

@@ -85,7 +85,7 @@ func (p party) buy(ctx context.Context, seller solana.PublicKey) error {
 
 // bargain concedes in equal steps from the opening price to the reservation price.
 func (p party) bargain(ctx context.Context, prices demo.Prices, negotiation solana.PublicKey, config agent.Config) error {
-	client, err := haggle.NewClient(haggle.Config{Endpoint: p.Chain.RPCURL, WSEndpoint: p.Chain.WSURL})
+	client, err := haggle.NewClient(p.Chain.ClientConfig())
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}

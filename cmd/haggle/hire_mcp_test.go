@@ -32,7 +32,7 @@ func configOf(t *testing.T, net *localnet.Net, key *wallet.Keypair) (folder stri
 	folder = t.TempDir()
 	require.NoError(t, key.Save(filepath.Join(folder, "wallet.json")))
 	config := solanaconfig.Config{
-		URL: net.Chain.RPCURL, WebSocketURL: net.Chain.WSURL, KeypairPath: filepath.Join(folder, "wallet.json"),
+		URL: net.Chain.RPCURL(), WebSocketURL: net.Chain.WSURL(), KeypairPath: filepath.Join(folder, "wallet.json"),
 	}
 	require.NoError(t, config.Write(filepath.Join(folder, "config.yml")))
 	return folder

@@ -94,9 +94,9 @@ func withoutDetails(t *testing.T, result *mcp.CallToolResult) string {
 // A node's errors and logs reach the results of tools only as marked details.
 func TestTextOfAHostileNodeIsOnlyInDetails(t *testing.T) {
 	net := startNet(t)
-	node := newHostileNode(t, net.Chain.RPCURL)
+	node := newHostileNode(t, net.Chain.RPCURL())
 	buyer := startMCPAgent(t, net, net.Buyer, node.URL, "--wait", "2s")
-	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL)
+	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL())
 	creation := map[string]any{"seller": net.Seller.PublicKey().String(), "mint": net.Mint.String(),
 		"escrow": "1", "service": "it", "idempotency_key": "first"}
 	created := buyer.confirmed("haggle_create", creation)

@@ -40,7 +40,7 @@ func startMCPAgent(
 	folder := t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }
 	require.NoError(t, key.Save(path("wallet.json")))
-	config := solanaconfig.Config{URL: rpcURL, WebSocketURL: net.Chain.WSURL, KeypairPath: path("wallet.json")}
+	config := solanaconfig.Config{URL: rpcURL, WebSocketURL: net.Chain.WSURL(), KeypairPath: path("wallet.json")}
 	require.NoError(t, config.Write(path("config.yml")))
 	limits := fmt.Sprintf(`{
 		"lamports": {"perTransaction": 10000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
@@ -119,8 +119,8 @@ func startNet(t *testing.T) *localnet.Net {
 // way names its reason, and a repeated call sends nothing.
 func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	net := startNet(t)
-	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL)
-	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL)
+	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
+	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL())
 
 	const service = "Summarise a paper"
 	creation := map[string]any{"seller": net.Seller.PublicKey().String(), "mint": net.Mint.String(),
@@ -196,7 +196,7 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 // An agent ends a negotiation, once.
 func TestRejectionThroughMCP(t *testing.T) {
 	net := startNet(t)
-	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL)
+	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
 	created := buyer.confirmed("haggle_create", map[string]any{"seller": net.Seller.PublicKey().String(),
 		"mint": net.Mint.String(), "escrow": "1", "service_hash": fmt.Sprintf("%064x", 7), "idempotency_key": "a"})
 	reject := map[string]any{"negotiation": created.Negotiation, "round": 0}
@@ -210,7 +210,7 @@ func TestRejectionThroughMCP(t *testing.T) {
 // repetition sends a second transaction.
 func TestSlowAnswerThroughMCP(t *testing.T) {
 	net := startNet(t)
-	node, err := url.Parse(net.Chain.RPCURL)
+	node, err := url.Parse(net.Chain.RPCURL())
 	require.NoError(t, err)
 	proxy, answering := httputil.NewSingleHostReverseProxy(node), make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
@@ -261,7 +261,7 @@ func TestSlowAnswerThroughMCP(t *testing.T) {
 // and an idempotency key.
 func TestToolsOfMCP(t *testing.T) {
 	net := startNet(t)
-	agent := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL)
+	agent := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
 	listed, err := agent.session.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	var names []string

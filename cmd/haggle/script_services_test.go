@@ -144,7 +144,7 @@ func fund(ts *testscript.TestScript, _ bool, arguments []string) {
 // slowNode starts a node that delays one method: "slow-node NAME METHOD DELAY [FILE]" sets NAME to the URL of
 // a proxy before the script's chain, and creates FILE when the method is called for the first time.
 func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
-	node, err := url.Parse(ts.Value(stageKey{}).(*fixture).chain.RPCURL)
+	node, err := url.Parse(ts.Value(stageKey{}).(*fixture).chain.RPCURL())
 	ts.Check(err)
 	delay, err := time.ParseDuration(arguments[2])
 	ts.Check(err)
@@ -175,7 +175,7 @@ func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
 // lyingNode starts a node that states three decimals more for every mint: "lying-node NAME" sets NAME to its URL.
 func lyingNode(ts *testscript.TestScript, _ bool, arguments []string) {
 	chain := ts.Value(stageKey{}).(*fixture).chain
-	liar, err := proxy.Start(proxy.Options{RPCURL: chain.RPCURL, WSURL: chain.WSURL, Lies: []proxy.Lie{proxy.LieDecimals}})
+	liar, err := proxy.Start(proxy.Options{RPCURL: chain.RPCURL(), WSURL: chain.WSURL(), Lies: []proxy.Lie{proxy.LieDecimals}})
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(liar.Close()) })
 	ts.Setenv(arguments[0], liar.URL())

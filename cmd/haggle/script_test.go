@@ -208,13 +208,13 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("TREASURY", net.Treasury.String())
 	ts.Setenv("MINT", net.Mint.String())
 	ts.Setenv("SYMBOL", localnet.Symbol)
-	ts.Setenv("RPC_URL", net.Chain.RPCURL)
-	ts.Setenv("WS_URL", net.Chain.WSURL)
+	ts.Setenv("RPC_URL", net.Chain.RPCURL())
+	ts.Setenv("WS_URL", net.Chain.WSURL())
 }
 
 func writeConfig(ts *testscript.TestScript, chain *localnet.Chain, name string, key *wallet.Keypair) {
 	ts.Check(key.Save(ts.MkAbs(name + ".json")))
-	config := solanaconfig.Config{URL: chain.RPCURL, WebSocketURL: chain.WSURL, KeypairPath: ts.MkAbs(name + ".json")}
+	config := solanaconfig.Config{URL: chain.RPCURL(), WebSocketURL: chain.WSURL(), KeypairPath: ts.MkAbs(name + ".json")}
 	ts.Check(config.Write(ts.MkAbs(name + ".yml")))
 }
 

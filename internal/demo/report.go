@@ -33,7 +33,7 @@ func (s *demonstration) introduce() {
 	}
 	s.printf("%s\n\n", s.paint(bold, "Two agents bargain over a price and settle it from escrow"))
 	for _, known := range [][2]string{
-		{"chain", fmt.Sprintf("%s at %s", s.net.Chain.Kind, s.net.Chain.RPCURL)},
+		{"chain", s.net.Chain.String()},
 		{"program", s.net.Chain.ProgramID.String()},
 		{"mint", fmt.Sprintf("%s  whose symbol is %s", s.net.Mint, s.symbol)},
 		{"buyer", fmt.Sprintf("%s  offers from %s up to %s", s.net.Buyer.PublicKey(), s.tokens(BuyerPrices.Opening).Decimal(), s.tokens(BuyerPrices.Reservation).Decimal())},

@@ -104,7 +104,7 @@ func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 		for {
 			enough := true
 			for _, index := range indexes {
-				index.runAndKill(t, s.Chain.RPCURL)
+				index.runAndKill(t, s.Chain.RPCURL())
 				enough = enough && index.wrote >= 2
 			}
 			select {

@@ -194,7 +194,7 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 	} {
 		for kind, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
 			t.Run(name+" "+kind, func(t *testing.T) {
-				runOnce(t, s.ctx, database, truncatingNode(t, s.Chain.RPCURL, line, clocks), rpc.CommitmentConfirmed)
+				runOnce(t, s.ctx, database, truncatingNode(t, s.Chain.RPCURL(), line, clocks), rpc.CommitmentConfirmed)
 				for _, table := range Tables {
 					require.Equal(t, exported(t, s.ctx, expected, table), exported(t, s.ctx, database, table), table.Name)
 				}

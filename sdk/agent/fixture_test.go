@@ -149,7 +149,7 @@ func (f *fixture) runtime(as *wallet.Keypair, config agent.Config) (*haggle.Clie
 	if config.Mints == nil {
 		config.Mints = f.limits()
 	}
-	client, err := haggle.NewClient(haggle.Config{Endpoint: f.Chain.RPCURL, WSEndpoint: f.Chain.WSURL})
+	client, err := haggle.NewClient(f.Chain.ClientConfig())
 	require.NoError(f.t, err)
 	runtime, err := agent.New(client, as, config)
 	require.NoError(f.t, err)

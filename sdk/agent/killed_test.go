@@ -88,7 +88,7 @@ func killUntilClosed(f *fixture, withJournal bool) {
 	folder := f.t.TempDir()
 	keypair := filepath.Join(folder, "buyer.json")
 	require.NoError(f.t, f.Buyer.Save(keypair))
-	environment := append(os.Environ(), envEndpoint+"="+f.Chain.RPCURL, envWSEndpoint+"="+f.Chain.WSURL,
+	environment := append(os.Environ(), envEndpoint+"="+f.Chain.RPCURL(), envWSEndpoint+"="+f.Chain.WSURL(),
 		envKeypair+"="+keypair, envMint+"="+f.Mint.String())
 	if withJournal {
 		environment = append(environment, envJournal+"="+filepath.Join(folder, "journal"))

@@ -190,7 +190,7 @@ func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
 	chain, err := localnet.StartChain(ctx, localnet.Options{ProgramID: solana.PublicKey{5}})
 	require.NoError(t, err)
 	defer chain.Close()
-	client, err := haggle.NewClient(haggle.Config{Endpoint: chain.RPCURL, WSEndpoint: chain.WSURL})
+	client, err := haggle.NewClient(chain.ClientConfig())
 	require.NoError(t, err)
 	defer client.Close()
 	me, err := wallet.GenerateKeypair()

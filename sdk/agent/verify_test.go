@@ -39,7 +39,7 @@ func (f *fixture) lyingNodeAbout(
 	var left atomic.Int64
 	left.Store(lies)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		request, err := http.NewRequestWithContext(r.Context(), r.Method, f.Chain.RPCURL, r.Body)
+		request, err := http.NewRequestWithContext(r.Context(), r.Method, f.Chain.RPCURL(), r.Body)
 		if err != nil {
 			return
 		}
@@ -95,7 +95,7 @@ func agreed(n *protocol.Negotiation) {
 func (f *fixture) sellerAt(config agent.Config, nodes ...string) *agent.Runtime {
 	f.t.Helper()
 	client, err := haggle.NewClient(haggle.Config{
-		Endpoint: nodes[0], Fallbacks: nodes[1:], WSEndpoint: f.Chain.WSURL,
+		Endpoint: nodes[0], Fallbacks: nodes[1:], WSEndpoint: f.Chain.WSURL(),
 	})
 	require.NoError(f.t, err)
 	f.t.Cleanup(func() { require.NoError(f.t, client.Close()) })
@@ -163,7 +163,7 @@ func TestSettlementAboveSingleSourceLimitIsUnverified(t *testing.T) {
 		Decide: concede(3_000_000, 500_000, false), Services: [][32]byte{service},
 		Mints: f.limits(func(l *agent.Limits) { l.SingleSourceUpTo = 2_999_999 }),
 		Ended: func(agent.Result) { ended = true },
-	}, f.Chain.RPCURL)
+	}, f.Chain.RPCURL())
 	sold, err := runtime.RunOne(f.ctx, negotiation)
 	var unverified *agent.UnverifiedError
 	require.ErrorAs(t, err, &unverified)
@@ -225,7 +225,7 @@ func TestEscrowAboveSingleSourceLimitIsNotDelivered(t *testing.T) {
 		},
 		Mints:  f.limits(func(l *agent.Limits) { l.SingleSourceUpTo = 2_999_999 }),
 		Failed: func(_ solana.PublicKey, err error) { failed <- err },
-	}, f.Chain.RPCURL)
+	}, f.Chain.RPCURL())
 	result := make(chan *agent.Result, 1)
 	go func() {
 		sold, err := runtime.RunOne(f.ctx, negotiation)

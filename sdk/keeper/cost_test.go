@@ -45,7 +45,7 @@ func (i intercept) RoundTrip(request *http.Request) (*http.Response, error) {
 func (s *fixture) through(before func(method string) string, maxPriorityFee uint64) {
 	s.t.Helper()
 	client, err := haggle.NewClient(haggle.Config{
-		Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL, MaxPriorityFee: maxPriorityFee,
+		Endpoint: s.Chain.RPCURL(), WSEndpoint: s.Chain.WSURL(), MaxPriorityFee: maxPriorityFee,
 		HTTPClient: &http.Client{Transport: intercept{before}},
 	})
 	require.NoError(s.t, err)

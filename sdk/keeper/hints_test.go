@@ -51,7 +51,7 @@ func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
 	requests := &counted{calls: make(map[string]int)}
 	var err error
 	s.Client, err = haggle.NewClient(haggle.Config{
-		Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL, HTTPClient: &http.Client{Transport: requests},
+		Endpoint: s.Chain.RPCURL(), WSEndpoint: s.Chain.WSURL(), HTTPClient: &http.Client{Transport: requests},
 	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Client.Close()) }()
@@ -85,7 +85,7 @@ func (noEvents) Open(context.Context, events.Options) (events.Stream, error) {
 
 func TestKeeperWithoutEventsScans(t *testing.T) {
 	s := setStage(t)
-	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Source: noEvents{}})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL(), Source: noEvents{}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, client.Close()) }()
 	key := s.wallet()

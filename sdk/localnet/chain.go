@@ -11,24 +11,25 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
 // Chain is a running chain with the program. Its methods can be called from several goroutines.
 type Chain struct {
 	// Kind is External if HAGGLE_RPC_URL was set.
 	Kind Kind
-	// RPCURL and WSURL are the chain's JSON-RPC and WebSocket endpoints.
-	RPCURL string
-	WSURL  string
 	// ProgramID is the address of the program.
 	ProgramID solana.PublicKey
 	// UpgradeAuthority is the program's upgrade authority. It is nil on an external chain unless
 	// HAGGLE_UPGRADE_AUTHORITY is set.
 	UpgradeAuthority solana.PrivateKey
 
-	faucet  solana.PrivateKey
-	client  *rpc.Client
-	process *process
+	faucet solana.PrivateKey
+	client *rpc.Client
+	// endpoints are those of a validator and of an external chain.
+	endpoints jsonrpc.Endpoints
+	process   *process
 	// local is a chain of the kind Process; process is nil then.
 	local *inProcess
 	// wrapping is locked while a mint of wrapped SOL is created.
@@ -106,8 +107,8 @@ func startValidator(ctx context.Context, options Options) (*Chain, error) {
 		}
 		running, err := launch.run(ctx, options.Log)
 		if err == nil {
-			chain.process, chain.RPCURL, chain.WSURL = running, launch.endpoints.RPC, launch.endpoints.WS
-			chain.client = rpc.New(chain.RPCURL)
+			chain.process, chain.endpoints = running, launch.endpoints
+			chain.client = rpc.New(chain.endpoints.RPC)
 			break
 		}
 		if attempt == startAttempts || ctx.Err() != nil || !strings.Contains(err.Error(), "in use") {

@@ -275,7 +275,7 @@ func saysWhyATransactionFails(t *testing.T, chain *Chain) {
 }
 
 func notifiesSubscribers(t *testing.T, chain *Chain) {
-	client, err := ws.Connect(t.Context(), chain.WSURL)
+	client, err := ws.Connect(t.Context(), chain.WSURL())
 	require.NoError(t, err)
 	defer client.Close()
 	account := newKey(t).PublicKey()
@@ -302,6 +302,8 @@ func notifiesSubscribers(t *testing.T, chain *Chain) {
 
 func leavesNothingBehind(t *testing.T, chain *Chain) {
 	process := chain.process
+	endpoints, err := chain.Listen()
+	require.NoError(t, err)
 	require.NoError(t, chain.Close())
 	require.NoError(t, chain.Close(), "closing again")
 	if process != nil {
@@ -310,7 +312,7 @@ func leavesNothingBehind(t *testing.T, chain *Chain) {
 			require.NoDirExists(t, folder)
 		}
 	}
-	for _, endpoint := range []string{chain.RPCURL, chain.WSURL} {
+	for _, endpoint := range []string{endpoints.RPC, endpoints.WS} {
 		parsed, err := url.Parse(endpoint)
 		require.NoError(t, err)
 		listener, err := net.Listen("tcp", parsed.Host)
@@ -323,8 +325,8 @@ func TestExternalChain(t *testing.T) {
 	own := start(t, Process)
 	keyFile := filepath.Join(t.TempDir(), "authority.json")
 	require.NoError(t, os.WriteFile(keyFile, keygenFile(t, own.UpgradeAuthority), 0o600))
-	t.Setenv(EnvRPCURL, own.RPCURL)
-	t.Setenv(EnvWSURL, own.WSURL)
+	t.Setenv(EnvRPCURL, own.RPCURL())
+	t.Setenv(EnvWSURL, own.WSURL())
 	t.Setenv(EnvUpgradeAuthority, keyFile)
 
 	chain, err := StartChain(t.Context(), Options{})

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
 // faucetLamports is the airdrop to the faucet of an external chain.
@@ -25,7 +27,8 @@ func connect(ctx context.Context, rpcURL, wsURL string, options Options) (*Chain
 		wsURL = derived
 	}
 	c := &Chain{
-		Kind: External, RPCURL: rpcURL, WSURL: wsURL, ProgramID: options.ProgramID, client: rpc.New(rpcURL),
+		Kind: External, endpoints: jsonrpc.Endpoints{RPC: rpcURL, WS: wsURL}, ProgramID: options.ProgramID,
+		client: rpc.New(rpcURL),
 	}
 	if err := c.meet(ctx); err != nil {
 		_ = c.client.Close()

@@ -3,11 +3,10 @@ package localnet
 import (
 	"context"
 	"errors"
+	"net"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
@@ -21,6 +20,11 @@ const slotTime = 50 * time.Millisecond
 type inProcess struct {
 	ledger *ledger.Ledger
 	server *jsonrpc.Server
+
+	lock sync.Mutex
+	// endpoints are set once the server has ports.
+	endpoints jsonrpc.Endpoints
+	nodes     []*Node
 }
 
 // engineModule compiles the engine once per process; all chains share it.
@@ -54,21 +58,49 @@ func startInProcess(ctx context.Context, options Options) (*Chain, error) {
 		return nil, err
 	}
 	server := jsonrpc.New(started)
-	chain.local = &inProcess{started, server}
+	chain.local = &inProcess{ledger: started, server: server}
 	if err := started.LoadProgram(options.ProgramID, elf, chain.UpgradeAuthority.PublicKey()); err != nil {
 		return nil, errors.Join(err, chain.local.close())
 	}
-	endpoints, err := server.Listen(options.Port)
-	if err != nil {
-		return nil, errors.Join(err, chain.local.close())
+	if options.Port != 0 {
+		if _, err := chain.local.listen(options.Port); err != nil {
+			return nil, errors.Join(err, chain.local.close())
+		}
 	}
 	server.Run(slotTime)
-	chain.RPCURL, chain.WSURL = endpoints.RPC, endpoints.WS
-	chain.client = rpc.New(endpoints.RPC)
+	chain.client = server.Client()
 	return chain, nil
 }
 
-func (p *inProcess) close() error { return errors.Join(p.server.Close(), p.ledger.Close()) }
+// listen opens ports, unless it has done so already. If port is zero, it chooses them.
+func (p *inProcess) listen(port int) (jsonrpc.Endpoints, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.endpoints != (jsonrpc.Endpoints{}) {
+		return p.endpoints, nil
+	}
+	var err error
+	p.endpoints, err = p.server.Listen(port)
+	return p.endpoints, err
+}
+
+// dial opens connections to the server that need no port, and TCP connections to all other addresses.
+func (p *inProcess) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if address == jsonrpc.InProcessAddress {
+		return p.server.Dial(ctx, network, address)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
+}
+
+func (p *inProcess) close() error {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	err := p.server.Close()
+	for _, node := range p.nodes {
+		err = errors.Join(err, node.server.Close())
+	}
+	return errors.Join(err, p.ledger.Close())
+}
 
 // advanceTo moves the clock, and confirms a block with the new time. The time may have passed meanwhile.
 func (p *inProcess) advanceTo(unixTime int64) error {

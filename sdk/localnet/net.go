@@ -73,7 +73,7 @@ func (n *Net) Close() error {
 }
 
 func (n *Net) setUp(ctx context.Context, options Options, mint solana.PrivateKey) (err error) {
-	n.Client, err = haggle.NewClient(haggle.Config{Endpoint: n.Chain.RPCURL, WSEndpoint: n.Chain.WSURL})
+	n.Client, err = haggle.NewClient(n.Chain.ClientConfig())
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (n *Net) configure(ctx context.Context, options Options) error {
 	}
 	if n.Chain.UpgradeAuthority == nil {
 		return fmt.Errorf("protocol not initialized on %s: set %s to the upgrade authority's keypair file",
-			n.Chain.RPCURL, EnvUpgradeAuthority)
+			n.Chain.endpoints.RPC, EnvUpgradeAuthority)
 	}
 	authority, err := wallet.NewKeypair(n.Chain.UpgradeAuthority)
 	if err != nil {

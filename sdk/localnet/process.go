@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
+	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
 // stopGrace is the time that a process has to end after SIGTERM, before SIGKILL.
@@ -27,12 +28,10 @@ type launch struct {
 	// logFile is the process's log file.
 	logFile string
 	// endpoints are the addresses of the chain.
-	endpoints endpoints
+	endpoints jsonrpc.Endpoints
 	// limit is the longest time until the chain confirms blocks.
 	limit time.Duration
 }
-
-type endpoints struct{ RPC, WS string }
 
 // process is a child process with its own process group. It ends with stop, or with its parent.
 type process struct {

@@ -58,7 +58,7 @@ func (c *Chain) AdvanceTime(ctx context.Context, duration time.Duration) error {
 	return c.AdvanceTo(ctx, now+int64((duration+time.Second-1)/time.Second))
 }
 
-// SetFaults makes the chain's JSON-RPC port lose requests or answers, or delay them, so that agents can be tested against a
+// SetFaults makes the chain's JSON-RPC interface lose requests or answers, or delay them, so that agents can be tested against a
 // bad node. [Chain.Client], and everything that uses it, is affected as well. It returns [ErrNotInProcess] for another kind
 // of chain.
 func (c *Chain) SetFaults(faults jsonrpc.Faults) error {
@@ -67,6 +67,15 @@ func (c *Chain) SetFaults(faults jsonrpc.Faults) error {
 	}
 	c.local.server.SetFaults(faults)
 	return nil
+}
+
+// Fork replaces the newest blocks by empty ones: the open block, and the closed ones before it. Their transactions are
+// undone: see [ledger.Ledger.Fork]. It returns [ErrNotInProcess] for another kind of chain.
+func (c *Chain) Fork(blocks int) error {
+	if c.local == nil {
+		return ErrNotInProcess
+	}
+	return c.local.ledger.Fork(blocks)
 }
 
 // ExpireBlockhashes closes blocks until no transaction that was signed before can land. It returns [ErrNotInProcess] for

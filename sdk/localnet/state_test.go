@@ -8,7 +8,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestSnapshotOfAChain(t *testing.T) {
@@ -134,4 +136,63 @@ func TestExpiredBlockhashes(t *testing.T) {
 	valid, err := chain.Client().IsBlockhashValid(t.Context(), latest.Value.Blockhash, rpc.CommitmentConfirmed)
 	require.NoError(t, err)
 	require.False(t, valid.Value)
+}
+
+func TestClientsNeedNoPort(t *testing.T) {
+	net, err := Start(t.Context(), Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	watched, err := net.Client.Watch(t.Context(), net.Buyer.PublicKey())
+	require.NoError(t, err)
+	watched.Close()
+	require.Empty(t, net.Chain.local.endpoints)
+	require.Equal(t, "in this process", net.Chain.String())
+	endpoints, err := net.Chain.Listen()
+	require.NoError(t, err)
+	require.Equal(t, endpoints.RPC, net.Chain.RPCURL())
+	slot, err := rpc.New(endpoints.RPC).GetSlot(t.Context(), rpc.CommitmentProcessed)
+	require.NoError(t, err)
+	require.Positive(t, slot)
+}
+
+func TestNodeBehindAndFork(t *testing.T) {
+	net, err := Start(t.Context(), Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	node, err := net.Chain.AddNode(20)
+	require.NoError(t, err)
+	behind := rpc.New(node.RPCURL)
+	address := newKey(t).PublicKey()
+	require.NoError(t, net.Chain.Fund(t.Context(), address, solana.LAMPORTS_PER_SOL))
+	balance, err := behind.GetBalance(t.Context(), address, rpc.CommitmentProcessed)
+	require.NoError(t, err)
+	require.Zero(t, balance.Value)
+	require.Eventually(t, func() bool {
+		balance, err := behind.GetBalance(t.Context(), address, rpc.CommitmentConfirmed)
+		return err == nil && balance.Value == solana.LAMPORTS_PER_SOL
+	}, time.Minute, 10*time.Millisecond)
+
+	// A client notices that its first node is behind, and reads its own transaction from the other one.
+	config := net.Chain.ClientConfig()
+	config.Fallbacks, config.WSFallbacks = []string{config.Endpoint}, []string{config.WSEndpoint}
+	config.Endpoint, config.WSEndpoint = node.RPCURL, node.WSURL
+	client, err := haggle.NewClient(config)
+	require.NoError(t, err)
+	defer client.Close()
+	action, err := client.CreateNegotiation(haggle.CreateRequest{
+		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: Decimals,
+		ServiceHash: protocol.ServiceHash("a service"), EscrowAmount: 5_000_000,
+	}).Build(t.Context())
+	require.NoError(t, err)
+	receipt, err := action.Do(t.Context(), net.Buyer)
+	require.NoError(t, err)
+	negotiation, err := client.Negotiation(action.Negotiation).Snapshot(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, net.Buyer.PublicKey(), negotiation.Buyer)
+
+	slot, err := net.Chain.Client().GetSlot(t.Context(), rpc.CommitmentProcessed)
+	require.NoError(t, err)
+	require.NoError(t, net.Chain.Fork(int(slot-receipt.Slot)+2), "one more for a block that is opened meanwhile")
+	_, err = net.Client.Negotiation(action.Negotiation).Snapshot(t.Context())
+	require.ErrorIs(t, err, protocol.ErrAccountNotFound, "the fork without it has won")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
 // validator prepares a solana-test-validator with its own ledger, or with a kept one.
@@ -82,8 +83,8 @@ func (c configuration) validator() (_ *launch, err error) {
 }
 
 // localEndpoints are the endpoints of a chain on two consecutive ports.
-func localEndpoints(port int) endpoints {
-	return endpoints{
+func localEndpoints(port int) jsonrpc.Endpoints {
+	return jsonrpc.Endpoints{
 		RPC: fmt.Sprintf("http://127.0.0.1:%d", port),
 		WS:  fmt.Sprintf("ws://127.0.0.1:%d", port+1),
 	}

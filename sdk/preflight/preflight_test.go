@@ -113,13 +113,13 @@ func TestChecksOfALocalChain(t *testing.T) {
 	// The WebSocket port is wrong, and one of two nodes does not answer.
 	partly := buyer
 	partly.Client = newClient(t, haggle.Config{
-		Endpoint: net.Chain.RPCURL, WSEndpoint: "ws" + strings.TrimPrefix(net.Chain.RPCURL, "http"),
+		Endpoint: net.Chain.RPCURL(), WSEndpoint: "ws" + strings.TrimPrefix(net.Chain.RPCURL(), "http"),
 		Fallbacks: []string{deadURL(t)},
 	})
 	found = results(t, partly)
 	requireResult(t, found, preflight.CheckNode, preflight.Warning, "node 127.0.0.1:")
 	requireResult(t, found, preflight.CheckEvents, preflight.Problem, "events: ")
-	require.Contains(t, found[preflight.CheckEvents].Text, strings.TrimPrefix(net.Chain.RPCURL, "http://"))
+	require.Contains(t, found[preflight.CheckEvents].Text, strings.TrimPrefix(net.Chain.RPCURL(), "http://"))
 
 	now, err := net.Chain.Now(ctx)
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ func chainVariables(t *testing.T) []string {
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "authority.json")
 	require.NoError(t, authority.Save(path))
-	return []string{localnet.EnvRPCURL + "=" + chain.RPCURL, localnet.EnvUpgradeAuthority + "=" + path}
+	return []string{localnet.EnvRPCURL + "=" + chain.RPCURL(), localnet.EnvUpgradeAuthority + "=" + path}
 }
 
 // installedPackages returns the folder of the clients' packages.

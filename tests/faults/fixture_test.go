@@ -100,7 +100,7 @@ func (s *fixture) startProxies() {
 	rates[proxy.SubscriptionRefused] = 0.5 / float64(2*len(s.plan.Negotiations)+len(s.plan.Wallets))
 	for number := range proxies {
 		options := proxy.Options{
-			RPCURL: s.net.Chain.RPCURL, WSURL: s.net.Chain.WSURL, Seed: s.scale.seed + uint64(number), Rates: rates, Past: past, Lag: lag,
+			RPCURL: s.net.Chain.RPCURL(), WSURL: s.net.Chain.WSURL(), Seed: s.scale.seed + uint64(number), Rates: rates, Past: past, Lag: lag,
 			Sent: s.workers.sent,
 		}
 		if number == 0 {

@@ -117,7 +117,7 @@ func (d *deception) run(t *testing.T) {
 func (d *deception) prepare(t *testing.T, ctx context.Context) {
 	start := func(lies ...proxy.Lie) *proxy.Proxy {
 		chain := d.net.Chain
-		p, err := proxy.Start(proxy.Options{RPCURL: chain.RPCURL, WSURL: chain.WSURL, Lies: lies})
+		p, err := proxy.Start(proxy.Options{RPCURL: chain.RPCURL(), WSURL: chain.WSURL(), Lies: lies})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, p.Close()) })
 		return p

@@ -93,7 +93,7 @@ func stage(t *testing.T, database string, seekers, purchases int) (*localnet.Net
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	p := &plan{
-		Folder: t.TempDir(), RPC: chain.Chain.RPCURL, WS: chain.Chain.WSURL, Listen: listener.Addr().String(),
+		Folder: t.TempDir(), RPC: chain.Chain.RPCURL(), WS: chain.Chain.WSURL(), Listen: listener.Addr().String(),
 		Mint: chain.Mint.String(), Arbiter: chain.Treasury.String(), Database: database,
 		Seekers: seekers, Purchases: purchases,
 	}

@@ -25,7 +25,7 @@ func (r *run) newClient(atOnce int) (*countedClient, error) {
 		requests:  map[string]int{},
 	}
 	client, err := haggle.NewClient(haggle.Config{
-		Endpoint: r.net.Chain.RPCURL, WSEndpoint: r.net.Chain.WSURL,
+		Endpoint: r.net.Chain.RPCURL(), WSEndpoint: r.net.Chain.WSURL(),
 		HTTPClient: &http.Client{Transport: transport, Timeout: requestTimeout},
 	})
 	if err != nil {

@@ -33,7 +33,7 @@ type fixture struct {
 func newStage(t testing.TB, net *localnet.Net, config haggle.Config) *fixture {
 	t.Helper()
 	s := &fixture{transcript: &transcript{}, net: net}
-	config.Endpoint, config.WSEndpoint, config.HTTPClient = net.Chain.RPCURL, net.Chain.WSURL, &http.Client{Transport: s.transcript}
+	config.Endpoint, config.WSEndpoint, config.HTTPClient = net.Chain.RPCURL(), net.Chain.WSURL(), &http.Client{Transport: s.transcript}
 	client, err := haggle.NewClient(config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
@@ -127,7 +127,7 @@ func BenchmarkAction(b *testing.B) {
 	}
 	b.Run("requests_alone", func(b *testing.B) {
 		s := newStage(b, net, haggle.Config{})
-		client := jsonrpc.NewClientWithOpts(net.Chain.RPCURL, &jsonrpc.RPCClientOpts{HTTPClient: &http.Client{Transport: s.transcript}})
+		client := jsonrpc.NewClientWithOpts(net.Chain.RPCURL(), &jsonrpc.RPCClientOpts{HTTPClient: &http.Client{Transport: s.transcript}})
 		parameters := s.parameters(b)
 		b.ReportAllocs()
 		for b.Loop() {

@@ -27,8 +27,8 @@ func BenchmarkSubscriptions(b *testing.B) {
 }
 
 func benchmarkSubscriptions(b *testing.B, net *localnet.Net, many int) {
-	connection := newRelay(b, net.Chain.WSURL)
-	client, err := haggle.NewClient(haggle.Config{Endpoint: net.Chain.RPCURL, WSEndpoint: connection.url})
+	connection := newRelay(b, net.Chain.WSURL())
+	client, err := haggle.NewClient(haggle.Config{Endpoint: net.Chain.RPCURL(), WSEndpoint: connection.url})
 	require.NoError(b, err)
 	defer client.Close()
 	n := bargain(b, net.Client, net)
@@ -69,8 +69,8 @@ func benchmarkSubscriptions(b *testing.B, net *localnet.Net, many int) {
 
 func TestSubscriptionsShareAConnectionAndAreMadeAgain(t *testing.T) {
 	net := startNet(t)
-	connection := newRelay(t, net.Chain.WSURL)
-	client, err := haggle.NewClient(haggle.Config{Endpoint: net.Chain.RPCURL, WSEndpoint: connection.url})
+	connection := newRelay(t, net.Chain.WSURL())
+	client, err := haggle.NewClient(haggle.Config{Endpoint: net.Chain.RPCURL(), WSEndpoint: connection.url})
 	require.NoError(t, err)
 	defer client.Close()
 	n := bargain(t, net.Client, net)

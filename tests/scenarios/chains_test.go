@@ -89,7 +89,7 @@ func openVenue(ctx context.Context) (*venue, error) {
 
 // configure initializes the protocol; on a chain that was already running it may be initialized.
 func (v *venue) configure(ctx context.Context) error {
-	client, err := haggle.NewClient(haggle.Config{Endpoint: v.RPCURL, WSEndpoint: v.WSURL})
+	client, err := haggle.NewClient(v.ClientConfig())
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (s *fixture) prunedNode() *haggle.Client {
 	s.t.Helper()
 	first, err := s.venue.client.RPC().GetSlot(s.ctx, rpc.CommitmentFinalized)
 	require.NoError(s.t, err)
-	target, err := url.Parse(s.venue.RPCURL)
+	target, err := url.Parse(s.venue.RPCURL())
 	require.NoError(s.t, err)
 	forward := httputil.NewSingleHostReverseProxy(target)
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

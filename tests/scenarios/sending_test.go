@@ -23,7 +23,7 @@ func TestSendingWithAJournal(t *testing.T) {
 		book, err := sqlite.Open(s.ctx, filepath.Join(s.t.TempDir(), "state.db"))
 		require.NoError(s.t, err)
 		defer func() { require.NoError(s.t, book.Close()) }()
-		client, err := haggle.NewClient(haggle.Config{Endpoint: s.venue.RPCURL, WSEndpoint: s.venue.WSURL, Journal: book})
+		client, err := haggle.NewClient(haggle.Config{Endpoint: s.venue.RPCURL(), WSEndpoint: s.venue.WSURL(), Journal: book})
 		require.NoError(s.t, err)
 		defer func() { require.NoError(s.t, client.Close()) }()
 

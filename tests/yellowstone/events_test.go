@@ -42,7 +42,7 @@ func (s *station) listen(t *testing.T, commitment rpc.CommitmentType) *listener 
 	l := &listener{proxy: startProxy(t, s.address)}
 	l.recorder = &recorder{Source: s.source(t, l.proxy.address(), 0)}
 	var err error
-	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Commitment: commitment, Source: l.recorder})
+	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL(), Commitment: commitment, Source: l.recorder})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	return l
@@ -234,7 +234,7 @@ func TestServiceWithoutRepetitionIsSufficient(t *testing.T) {
 	l := &listener{proxy: startProxy(t, s.address)}
 	l.recorder = &recorder{Source: s.source(t, l.proxy.address(), 3)}
 	var err error
-	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Source: l.recorder})
+	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL(), Source: l.recorder})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	subscription, err := l.WatchAgent(ctx, s.Seller.PublicKey())

@@ -31,7 +31,7 @@ func (p programs) play(ctx context.Context, stage demo.Stage, acted func(actions
 			return nil, err
 		}
 		config := solanaconfig.Config{
-			URL: stage.Chain.RPCURL, WebSocketURL: stage.Chain.WSURL, KeypairPath: keypair, Commitment: "confirmed",
+			URL: stage.Chain.RPCURL(), WebSocketURL: stage.Chain.WSURL(), KeypairPath: keypair, Commitment: "confirmed",
 		}
 		configPath := filepath.Join(folder, name+".yml")
 		if err := config.Write(configPath); err != nil {

@@ -111,7 +111,7 @@ func (st *stage) file(name string) string { return filepath.Join(st.folder, name
 // arguments returns the arguments that both processes have.
 func (st *stage) arguments(name string) []string {
 	return []string{
-		"--url", st.net.Chain.RPCURL, "--ws", st.net.Chain.WSURL, "--keypair", st.file(name + ".json"),
+		"--url", st.net.Chain.RPCURL(), "--ws", st.net.Chain.WSURL(), "--keypair", st.file(name + ".json"),
 		"--state", st.file(name + ".db"), "--asset", "TEST=" + st.net.Mint.String(), "--arbiter",
 		st.arbiter.PublicKey().String(), "--local", "--json",
 	}
@@ -152,7 +152,7 @@ func (st *stage) play(ctx context.Context) (err error) {
 func (o *serveOptions) serveDemo(ctx context.Context) error {
 	return withStage(ctx, o.Session, "", func(st *stage) error {
 		settings := &o.Connection
-		settings.URL, settings.WebSocketURL = st.net.Chain.RPCURL, st.net.Chain.WSURL
+		settings.URL, settings.WebSocketURL = st.net.Chain.RPCURL(), st.net.Chain.WSURL()
 		settings.KeypairPath, settings.StatePath = st.file("worker.json"), st.file("worker.db")
 		o.written = []string{"TEST=" + st.net.Mint.String()}
 		o.arbiters, o.local = []string{st.arbiter.PublicKey().String()}, true
@@ -162,7 +162,7 @@ func (o *serveOptions) serveDemo(ctx context.Context) error {
 		return o.serve(ctx, func(origin string) string {
 			return fmt.Sprintf("haggle hire ask %s --task %q --most %q --local --yes --out logo.svg \\\n"+
 				"    --url %s --ws %s --keypair %s --state %s \\\n    --asset TEST=%s --arbiter %s", origin, demoTask, demoMost,
-				st.net.Chain.RPCURL, st.net.Chain.WSURL, st.file("seeker.json"), st.file("seeker.db"), st.net.Mint,
+				st.net.Chain.RPCURL(), st.net.Chain.WSURL(), st.file("seeker.json"), st.file("seeker.db"), st.net.Mint,
 				st.arbiter.PublicKey())
 		})
 	})

@@ -140,7 +140,7 @@ func (f localnetFolder) remove() error {
 // fill writes keypairs and configurations, and the description last, which marks the folder as complete.
 func (f localnetFolder) fill(net *localnet.Net) (localnetView, error) {
 	v := localnetView{
-		RPC: net.Chain.RPCURL, WebSocket: net.Chain.WSURL, Program: net.Chain.ProgramID,
+		RPC: net.Chain.RPCURL(), WebSocket: net.Chain.WSURL(), Program: net.Chain.ProgramID,
 		Mint: net.Mint, Decimals: localnet.Decimals, Treasury: net.Treasury, PID: os.Getpid(), TestKeys: f.kept,
 	}
 	if f.detached {

@@ -79,7 +79,7 @@ func (c *chain) journaled() *haggle.Client {
 	store, err := sqlite.Open(c.ctx, filepath.Join(c.t.TempDir(), "state.db"))
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { require.NoError(c.t, store.Close()) })
-	client, err := haggle.NewClient(haggle.Config{Endpoint: c.Chain.RPCURL, WSEndpoint: c.Chain.WSURL, Journal: store})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: c.Chain.RPCURL(), WSEndpoint: c.Chain.WSURL(), Journal: store})
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { require.NoError(c.t, client.Close()) })
 	return client

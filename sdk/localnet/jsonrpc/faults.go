@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Faults are a server's mistakes with HTTP requests, so that clients can be tested against it. WebSockets and clients
-// without a port ([Server.Client]) are not affected. The zero value does nothing wrong.
+// Faults are a server's mistakes with HTTP requests, so that clients can be tested against it. WebSockets are not
+// affected. The zero value does nothing wrong.
 type Faults struct {
 	// LoseRequests is the share of requests, from 0 to 1, that are refused with the HTTP status 503 and not executed.
 	LoseRequests float64
@@ -62,8 +62,20 @@ func (s *Server) serveFaulty(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if loseAnswer {
-		s.serveRequests(newRecorder(), r)
+		s.serveRequests(discarded{http.Header{}}, r)
 		panic(http.ErrAbortHandler)
 	}
 	s.serveRequests(w, r)
 }
+
+// discarded is an answer that nobody reads.
+type discarded struct{ header http.Header }
+
+// Header implements http.ResponseWriter.
+func (d discarded) Header() http.Header { return d.header }
+
+// Write implements http.ResponseWriter.
+func (discarded) Write(data []byte) (int, error) { return len(data), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (discarded) WriteHeader(int) {}

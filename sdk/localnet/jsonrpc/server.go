@@ -27,6 +27,7 @@ type Server struct {
 	ledger *ledger.Ledger
 	hub    *hub
 	faults faults
+	memory *memory
 	http   []*http.Server
 	tasks  sync.WaitGroup
 	ctx    context.Context
@@ -36,8 +37,9 @@ type Server struct {
 // New returns a server of a ledger. Close stops it; it does not close the ledger.
 func New(l *ledger.Ledger) *Server {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Server{ledger: l, hub: newHub(l), ctx: ctx, stop: stop}
+	s := &Server{ledger: l, hub: newHub(l), memory: newMemory(), ctx: ctx, stop: stop}
 	s.tasks.Go(func() { s.hub.run(ctx) })
+	s.serve(s.memory, s)
 	return s
 }
 
@@ -66,8 +68,11 @@ type Endpoints struct{ RPC, WS string }
 const listenAttempts = 50
 
 // Listen serves JSON-RPC at a port of 127.0.0.1 and WebSockets at the next one, as Solana's tools expect. If
-// port is zero, it chooses free ports. Close stops both.
+// port is zero, it chooses free ports. Close stops both. Do not call it during or after Close.
 func (s *Server) Listen(port int) (Endpoints, error) {
+	if s.ctx.Err() != nil {
+		return Endpoints{}, http.ErrServerClosed
+	}
 	for attempt := 1; ; attempt++ {
 		first, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
@@ -76,7 +81,7 @@ func (s *Server) Listen(port int) (Endpoints, error) {
 		chosen := first.Addr().(*net.TCPAddr).Port
 		second, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(chosen+1)))
 		if err == nil {
-			s.serve(first, http.HandlerFunc(s.serveFaulty))
+			s.serve(first, s)
 			s.serve(second, http.HandlerFunc(s.serveWebSocket))
 			return Endpoints{fmt.Sprintf("http://127.0.0.1:%d", chosen), fmt.Sprintf("ws://127.0.0.1:%d", chosen+1)}, nil
 		}
@@ -105,14 +110,14 @@ func (s *Server) Close() error {
 	return err
 }
 
-// ServeHTTP answers a request or a batch of requests, or upgrades the connection to a WebSocket. Listen separates
-// the two, as nodes do.
+// ServeHTTP answers a request or a batch of requests, or upgrades the connection to a WebSocket. Listen has a further
+// port for WebSockets, as nodes do.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if websocket.IsWebSocketUpgrade(r) {
 		s.serveWebSocket(w, r)
 		return
 	}
-	s.serveRequests(w, r)
+	s.serveFaulty(w, r)
 }
 
 func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {

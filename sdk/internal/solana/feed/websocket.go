@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 // webSockets is the source of the WebSocket interfaces of one or several nodes. It uses one at a time.
 type webSockets struct {
 	endpoints []string
+	dial      Dial
 
 	lock sync.Mutex
 	// current is the endpoint in use, until it fails.
@@ -23,9 +25,13 @@ type webSockets struct {
 	refused map[int]bool
 }
 
-// NewWebSockets returns a source that uses the WebSocket interfaces of nodes, given by their URLs.
-func NewWebSockets(endpoints []string) events.Source {
-	return &webSockets{endpoints: endpoints, refused: make(map[int]bool)}
+// Dial opens a connection, as net.Dialer does.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// NewWebSockets returns a source that uses the WebSocket interfaces of nodes, given by their URLs. If dial is nil, the
+// connections are TCP connections.
+func NewWebSockets(endpoints []string, dial Dial) events.Source {
+	return &webSockets{endpoints: endpoints, dial: dial, refused: make(map[int]bool)}
 }
 
 // Open connects to the node that was used last, or to the next one that can be reached.
@@ -33,7 +39,7 @@ func (w *webSockets) Open(ctx context.Context, options events.Options) (events.S
 	var errs error
 	for range w.endpoints {
 		number, endpoint := w.choose()
-		conn, err := dialLogs(ctx, endpoint, options)
+		conn, err := dialLogs(ctx, w.dial, endpoint, options)
 		if err == nil {
 			stream := &webSocketStream{source: w, number: number, endpoint: endpoint, options: options,
 				done: make(chan struct{})}
@@ -145,7 +151,7 @@ func (s *webSocketStream) Subscribe(ctx context.Context, addresses []solana.Publ
 			return s.leaveNode(err)
 		}
 		addresses = slices.DeleteFunc(slices.Clone(addresses), conn.isSubscribed)
-		further, err := dialLogs(ctx, s.endpoint, s.options)
+		further, err := dialLogs(ctx, s.source.dial, s.endpoint, s.options)
 		if err != nil {
 			return s.leaveNode(err)
 		}

@@ -97,9 +97,12 @@ type message struct {
 }
 
 func dialLogs(
-	ctx context.Context, endpoint string, options events.Options,
+	ctx context.Context, dial Dial, endpoint string, options events.Options,
 ) (*logConn, error) {
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: handshakeTimeout}
+	dialer := websocket.Dialer{HandshakeTimeout: handshakeTimeout, NetDialContext: dial}
+	if dial == nil {
+		dialer.Proxy = http.ProxyFromEnvironment
+	}
 	conn, response, err := dialer.DialContext(ctx, endpoint, nil)
 	if response != nil && response.Body != nil {
 		_ = response.Body.Close()

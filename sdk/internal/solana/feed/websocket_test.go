@@ -51,7 +51,7 @@ func logServer(t *testing.T, answer func(request string) []string) string {
 func serveLogs(t *testing.T, answer func(request string) []string) (*logConn, <-chan events.Hint) {
 	t.Helper()
 	hints := make(chan events.Hint, 16)
-	stream, err := dialLogs(t.Context(), logServer(t, answer), events.Options{
+	stream, err := dialLogs(t.Context(), nil, logServer(t, answer), events.Options{
 		Program: program, Commitment: rpc.CommitmentConfirmed,
 		Notify: func(n events.Hint) { hints <- n },
 	})

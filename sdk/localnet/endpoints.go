@@ -1,0 +1,83 @@
+package localnet
+
+import (
+	"fmt"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
+)
+
+// String says where the chain runs.
+func (c *Chain) String() string {
+	if c.local == nil {
+		return fmt.Sprintf("%s at %s", c.Kind, c.endpoints.RPC)
+	}
+	return "in this process"
+}
+
+// ClientConfig returns the configuration of a client of this chain. With a chain of the kind [Process], its connections
+// need no port. Other fields, such as Journal, can be set.
+func (c *Chain) ClientConfig() haggle.Config {
+	if c.local == nil {
+		return haggle.Config{Endpoint: c.endpoints.RPC, WSEndpoint: c.endpoints.WS}
+	}
+	return haggle.Config{
+		Endpoint: jsonrpc.InProcess.RPC, WSEndpoint: jsonrpc.InProcess.WS, DialContext: c.local.dial,
+	}
+}
+
+// Listen returns the addresses of the chain's JSON-RPC and WebSocket ports, for other programs. The first call opens the
+// ports of a chain of the kind [Process] at 127.0.0.1, unless Options.Port has opened them.
+func (c *Chain) Listen() (jsonrpc.Endpoints, error) {
+	if c.local == nil {
+		return c.endpoints, nil
+	}
+	return c.local.listen(0)
+}
+
+// RPCURL returns the address of the JSON-RPC port: see [Chain.Listen]. It panics if no port can be opened.
+func (c *Chain) RPCURL() string { return c.mustListen().RPC }
+
+// WSURL returns the address of the WebSocket port: see [Chain.Listen]. It panics if no port can be opened.
+func (c *Chain) WSURL() string { return c.mustListen().WS }
+
+func (c *Chain) mustListen() jsonrpc.Endpoints {
+	endpoints, err := c.Listen()
+	if err != nil {
+		panic("localnet: " + err.Error())
+	}
+	return endpoints
+}
+
+// Node is a further node of a chain of the kind [Process], with ports of its own.
+type Node struct {
+	// RPCURL and WSURL are the addresses of its JSON-RPC and WebSocket ports.
+	RPCURL, WSURL string
+	server        *jsonrpc.Server
+}
+
+// AddNode starts a further node, which runs until the chain is closed. All that it shows is as it was a number of slots
+// ago, at most [ledger.MaxBehind]; a slot takes 50 ms. It returns [ErrNotInProcess] for another kind of chain.
+func (c *Chain) AddNode(behind uint64) (*Node, error) {
+	if c.local == nil {
+		return nil, ErrNotInProcess
+	}
+	view, err := c.local.ledger.Behind(behind)
+	if err != nil {
+		return nil, err
+	}
+	server := jsonrpc.New(view)
+	endpoints, err := server.Listen(0)
+	if err != nil {
+		_ = server.Close()
+		return nil, err
+	}
+	node := &Node{RPCURL: endpoints.RPC, WSURL: endpoints.WS, server: server}
+	c.local.lock.Lock()
+	defer c.local.lock.Unlock()
+	c.local.nodes = append(c.local.nodes, node)
+	return node, nil
+}
+
+// SetFaults sets the node's faults: see [Chain.SetFaults].
+func (n *Node) SetFaults(faults jsonrpc.Faults) { n.server.SetFaults(faults) }
