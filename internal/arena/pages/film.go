@@ -22,19 +22,21 @@ const (
 
 // film is the history of a market, from its beginning, and goes on as it happens.
 type film struct {
-	lock   sync.Mutex
 	config arena.Config
+	// scene and live belong to the goroutine of run.
+	scene *scene
+	live  bool
+	// ended is closed once the film no longer goes on. A new one can.
+	ended chan struct{}
+
+	lock   sync.Mutex
 	events []arena.Shown
-	scene  *scene
 	parts  map[string]string
 	// changed is closed at the next version of the parts.
 	changed chan struct{}
 	// spectators is the number of pages that follow, and used the time when a page has last asked for it.
 	spectators int
 	used       time.Time
-	live       bool
-	// ended is closed once the film no longer goes on. A new one can.
-	ended chan struct{}
 }
 
 // load reads the history from the store.
@@ -61,16 +63,24 @@ func (s *Server) load(ctx context.Context, market string) (*film, error) {
 	}
 	f.config = log.Book.Market().View().Config
 	f.scene = newScene(f.config)
-	f.add(events)
-	return f, f.render(ctx)
+	return f, f.add(ctx, events...)
 }
 
-// add adds events that follow.
-func (f *film) add(events []arena.Shown) {
+// add adds events that follow, writes the parts of the page, and wakes the spectators. The lock is free meanwhile.
+func (f *film) add(ctx context.Context, events ...arena.Shown) error {
 	for _, event := range events {
-		f.events = append(f.events, event)
 		f.scene.observe(event)
 	}
+	parts, err := f.scene.render(ctx, f.live)
+	if err != nil {
+		return err
+	}
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.events, f.parts = append(f.events, events...), parts
+	close(f.changed)
+	f.changed = make(chan struct{})
+	return nil
 }
 
 // at returns the scene after a number of events. It replays them.
@@ -96,17 +106,18 @@ func (f *film) length() int {
 	return len(f.events)
 }
 
-// run follows the market until the context ends, or until this process does not run the market for a time.
-func (f *film) run(ctx context.Context, s *service.Service) {
+// run follows the market until the context ends, or until this process does not run the market for a time, or nobody
+// watches the film.
+func (f *film) run(ctx context.Context, s *service.Service, keep time.Duration) {
 	defer close(f.ended)
 	followed := time.Now()
 	for ctx.Err() == nil && time.Since(followed) < giveUp {
-		err := f.follow(ctx, s)
+		err := f.follow(ctx, s, keep)
 		if f.setLive(ctx, false) {
 			followed = time.Now()
 		}
-		if errors.Is(err, service.ErrGone) {
-			return // it is too far behind
+		if errors.Is(err, service.ErrGone) || errors.Is(err, errUnused) {
+			return // it is too far behind, or not needed
 		}
 		select {
 		case <-ctx.Done():
@@ -115,18 +126,25 @@ func (f *film) run(ctx context.Context, s *service.Service) {
 	}
 }
 
-func (f *film) follow(ctx context.Context, s *service.Service) error {
+func (f *film) follow(ctx context.Context, s *service.Service, keep time.Duration) error {
 	stream, end, err := s.Follow(f.config.Market, "", uint64(f.length()))
 	if err != nil {
 		return err
 	}
 	defer end()
 	f.setLive(ctx, true)
+	check := time.NewTicker(keep / 4)
+	defer check.Stop()
 	for {
 		var events []arena.Shown
 		select {
 		case event := <-stream.Events():
 			events = append(events, event)
+		case <-check.C:
+			if f.unused(keep) {
+				return errUnused
+			}
+			continue
 		case <-stream.Done():
 			return stream.Err()
 		case <-ctx.Done():
@@ -141,11 +159,7 @@ func (f *film) follow(ctx context.Context, s *service.Service) error {
 				soon = nil
 			}
 		}
-		f.lock.Lock()
-		f.add(events)
-		err := f.render(ctx)
-		f.lock.Unlock()
-		if err != nil {
+		if err := f.add(ctx, events...); err != nil {
 			return err
 		}
 	}
@@ -153,25 +167,11 @@ func (f *film) follow(ctx context.Context, s *service.Service) error {
 
 // setLive reports whether that has changed.
 func (f *film) setLive(ctx context.Context, live bool) (changed bool) {
-	f.lock.Lock()
-	defer f.lock.Unlock()
 	if changed = f.live != live; changed {
 		f.live = live
-		_ = f.render(ctx) // it writes to memory
+		_ = f.add(ctx) // it writes to memory
 	}
 	return changed
-}
-
-// render writes the parts of the page, and wakes the spectators. It needs the lock.
-func (f *film) render(ctx context.Context) error {
-	parts, err := f.scene.render(ctx, f.live)
-	if err != nil {
-		return err
-	}
-	f.parts = parts
-	close(f.changed)
-	f.changed = make(chan struct{})
-	return nil
 }
 
 // now returns the parts of the page, and a channel that is closed at the next version.

@@ -9,9 +9,9 @@ import (
 const (
 	// maxFilms is the largest number of films.
 	maxFilms = 64
-	// keepFilm is the time for which a film without spectators stays; keepBusy is that if all places are taken.
-	keepFilm = time.Minute
-	keepBusy = time.Second
+	// keepUnused is the time for which a film without spectators stays; keepBusy is that if all places are taken.
+	keepUnused = time.Minute
+	keepBusy   = time.Second
 	// loadWithin is the time to read the history of a market.
 	loadWithin = 20 * time.Second
 )
@@ -53,22 +53,24 @@ func (s *Server) place(ctx context.Context, market string) (*loading, error) {
 	if known = s.films[market]; known != nil {
 		return known, nil // another request was first
 	}
-	keep := keepFilm
-	if len(s.films) >= maxFilms {
-		keep = keepBusy
-	}
-	for id, other := range s.films {
-		if other.film != nil && other.film.unused(keep) {
-			other.end()
-			delete(s.films, id)
-		}
-	}
-	if len(s.films) >= maxFilms {
+	if len(s.films) >= maxFilms && !s.endUnused() {
 		return nil, errFull
 	}
 	known = &loading{}
 	s.films[market] = known
 	return known, nil
+}
+
+// endUnused ends a film that nobody watches, and reports whether there is one. It needs the lock.
+func (s *Server) endUnused() bool {
+	for id, other := range s.films {
+		if other.film != nil && other.film.unused(keepBusy) {
+			other.end()
+			delete(s.films, id)
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) open(market string, known *loading) {
@@ -87,7 +89,7 @@ func (s *Server) open(market string, known *loading) {
 		return
 	}
 	go func() {
-		loaded.run(running, s.config.Service)
+		loaded.run(running, s.config.Service, s.keepFilm)
 		s.lock.Lock()
 		defer s.lock.Unlock()
 		if s.films[market] == known {

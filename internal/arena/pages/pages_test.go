@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,4 +147,25 @@ func TestStoredMarketIsShown(t *testing.T) {
 	require.Contains(t, text.String(), "50,000 likes?")
 	require.Contains(t, text.String(), "This is not live")
 	require.Len(t, pages.films, 1)
+}
+
+func TestFilmWithoutSpectatorsEnds(t *testing.T) {
+	pages, url := serveStored(t, 1)
+	pages.keepFilm = 100 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = pages.config.Service.Run(ctx) })
+	defer func() { cancel(); running.Wait() }()
+	require.Eventually(t, func() bool { return pages.config.Service.Runs("m") }, 10*time.Second, 10*time.Millisecond)
+	films := func() int {
+		pages.lock.Lock()
+		defer pages.lock.Unlock()
+		return len(pages.films)
+	}
+	watched, err := http.Get(url + "/markets/m/events")
+	require.NoError(t, err)
+	time.Sleep(3 * pages.keepFilm)
+	require.Equal(t, 1, films())
+	require.NoError(t, watched.Body.Close())
+	require.Eventually(t, func() bool { return films() == 0 }, 8*time.Second, 10*time.Millisecond, "sooner than it gives up")
 }

@@ -53,8 +53,10 @@ type Server struct {
 	free   *semaphore.Weighted
 	// replaying limits replays, which need a processor.
 	replaying *semaphore.Weighted
-	lock      sync.Mutex
-	films     map[string]*loading
+	// keepFilm is keepUnused, but in tests.
+	keepFilm time.Duration
+	lock     sync.Mutex
+	films    map[string]*loading
 
 	listing  sync.Mutex
 	entries  []entry
@@ -67,7 +69,7 @@ func New(ctx context.Context, config Config) *Server {
 	config.Log = cmp.Or(config.Log, slog.Default())
 	return &Server{
 		config: config, ctx: ctx, free: semaphore.NewWeighted(int64(config.Spectators)), films: map[string]*loading{},
-		replaying: semaphore.NewWeighted(replays),
+		replaying: semaphore.NewWeighted(replays), keepFilm: keepUnused,
 	}
 }
 
@@ -265,10 +267,11 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, page 
 	}
 }
 
-// errFull: too many markets have spectators, or too many spectators replay.
 var (
 	errFull = errors.New("arena: too many markets are watched")
 	errBusy = errors.New("arena: too many replays")
+	// errUnused: nobody watches the film.
+	errUnused = errors.New("arena: no spectators")
 )
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {

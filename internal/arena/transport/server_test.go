@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -31,6 +32,26 @@ const connections = 20
 // serve runs an arena with the market "m", and returns the URL of its WebSocket.
 func serve(t *testing.T) string {
 	t.Helper()
+	_, url := serveService(t)
+	return url
+}
+
+// smallBuffers makes a reader that does not read block the server soon.
+type smallBuffers struct{ net.Listener }
+
+const bufferSize = 4096
+
+// Accept implements net.Listener.
+func (l smallBuffers) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		err = conn.(*net.TCPConn).SetWriteBuffer(bufferSize)
+	}
+	return conn, err
+}
+
+func serveService(t *testing.T) (*service.Service, string) {
+	t.Helper()
 	opened, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "arena.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, opened.Close()) })
@@ -46,13 +67,15 @@ func serve(t *testing.T) string {
 	t.Cleanup(func() { cancel(); running.Wait() })
 	mux := http.NewServeMux()
 	transport.New(transport.Config{Service: s, Connections: connections, Log: slog.New(slog.DiscardHandler)}).Register(mux)
-	server := httptest.NewServer(mux)
+	server := httptest.NewUnstartedServer(mux)
+	server.Listener = smallBuffers{server.Listener}
+	server.Start()
 	t.Cleanup(server.Close)
 	require.Eventually(t, func() bool {
 		_, err := s.Standing(t.Context(), "m", "")
 		return err == nil
 	}, 10*time.Second, 10*time.Millisecond)
-	return "ws" + strings.TrimPrefix(server.URL, "http") + "/arena/m"
+	return s, "ws" + strings.TrimPrefix(server.URL, "http") + "/arena/m"
 }
 
 // dial connects an agent, or a spectator if seed is 0.
@@ -194,8 +217,42 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}, 5*time.Second, 10*time.Millisecond)
 }
 
+// A reader that stops reading loses its connection, and the market goes on. Rules 50 and 52.
+func TestSlowReaderLosesItsConnection(t *testing.T) {
+	s, url := serveService(t)
+	dialer := websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return conn, conn.(*net.TCPConn).SetReadBuffer(bufferSize)
+	}}
+	slow, _, err := dialer.DialContext(t.Context(), url, nil)
+	require.NoError(t, err)
+	defer slow.Close()
+	require.NoError(t, slow.WriteJSON(arena.ClientFrame{Watch: &arena.Watch{}}))
+	for range 2 { // the challenge and the state: it follows the market now
+		require.NoError(t, slow.ReadJSON(new(arena.ServerFrame)))
+	}
+	const messages = 1000
+	for i := range uint64(messages) {
+		var action arena.Action = arena.State{Interest: arena.Interest{Message: strings.Repeat("x", 200)}}
+		if i == 0 {
+			action = arena.Join{Name: "talker"}
+		}
+		m, err := arena.Sign(arenatest.Key(1), arena.Draft{
+			Market: "m", Sequence: i + 1, Expires: time.Now().Add(time.Minute), Action: action,
+		})
+		require.NoError(t, err)
+		_, err = s.Accept(t.Context(), m)
+		require.NoError(t, err)
+	}
+	require.NoError(t, slow.SetReadDeadline(time.Now().Add(20*time.Second)))
+	require.Equal(t, arena.CloseSlow, closes(t, slow))
+}
+
 // The hostile agents: forged, replayed, out of turn, over commitment, flooding and 10 MB. A slow reader is in
-// TestAnAgentHasOneStreamAndASlowOneEnds, hostile names and texts are in TestSpectatorsWatchInABrowser.
+// TestSlowReaderLosesItsConnection, hostile names and texts are in TestSpectatorsWatchInABrowser.
 //
 // Rules 43, 46, 49 and 51.
 func TestHostileAgents(t *testing.T) {
