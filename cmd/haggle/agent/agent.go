@@ -71,8 +71,9 @@ accepts or rejects without an offer has published no commitment: give the printe
 Each decision of a model is printed with the model's own reason, which is not trusted, and at the end the
 tokens that it used. --record then has what the model was told, its answers, corrections and costs.
 
-With --model and --prompt the commitment is to a language model and to the SHA-256 of its prompt instead: for
-an agent whose strategy and prices a model has chosen. Its proof shows both, and cannot be replayed.
+With --declare-model and --declare-prompt the commitment is to a language model and to the SHA-256 of its
+prompt instead: for an agent whose strategy and prices a model has chosen. No model is called, and nobody can
+check the claim: the proof shows both, and cannot be replayed.
 
 With --domain and --profile the agent bargains about several issues: a domain and its own preferences in
 GENIUS' XML or NegMAS' YAML or JSON. --price-issue is an integer issue, whose values are tokens. An offer on
@@ -162,11 +163,11 @@ func Command(s *session.Session) *cobra.Command {
 		"most open negotiations of a seller with one buyer; further invitations wait")
 	flags.BoolVar(&a.one, "one", false, "end with the first negotiation in which the agent takes part")
 	flags.StringVar(&a.proofs, "proof", "", "folder for proofs of the strategy; the offers carry the commitment")
-	flags.StringVar(&a.model, "model", "",
-		"with --proof: language model that chose strategy and prices, committed to in their place")
-	flags.StringVar(&a.prompt, "prompt", "",
-		"with --model: file with the model's prompt; only its SHA-256 is revealed")
-	cmd.MarkFlagsRequiredTogether("model", "prompt")
+	flags.StringVar(&a.model, "declare-model", "",
+		"with --proof: claim that this language model chose strategy and prices; the commitment is to it in their place")
+	flags.StringVar(&a.prompt, "declare-prompt", "",
+		"with --declare-model: file with the model's prompt; only its SHA-256 is revealed")
+	cmd.MarkFlagsRequiredTogether("declare-model", "declare-prompt")
 	a.changed = flags.Changed
 	flags.StringVar(&a.issues.domain, "domain", "", "file with the domain of several issues")
 	flags.StringVar(&a.issues.profile, "profile", "", "with --domain: file with the agent's preferences")
@@ -262,10 +263,10 @@ func (a *agentCommand) checkRole() error {
 		return exitcode.Usagef("--role: %q is neither buyer nor seller", a.role)
 	}
 	switch {
-	case a.changed("model") && a.model == "":
-		return exitcode.Usagef("--model: must not be empty")
+	case a.changed("declare-model") && a.model == "":
+		return exitcode.Usagef("--declare-model: must not be empty")
 	case a.model != "" && a.proofs == "":
-		return exitcode.Requires("--model", "--proof", "")
+		return exitcode.Requires("--declare-model", "--proof", "")
 	}
 	if a.maxOpen == 0 || a.maxOpenPerBuyer == 0 {
 		return exitcode.Usagef("--max-open and --max-open-per-buyer: must be positive")

@@ -105,8 +105,8 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		next = "the buyer commits to its reservation price first"
 	}
 	return t.Do(ctx, action, func(*haggle.Receipt) string {
-		return fmt.Sprintf("invitation accepted: %d rounds, %s of the escrow decay each; %s",
-			n.MaxRounds, format.Percent(n.DecayRateBps), next)
+		return fmt.Sprintf("invitation accepted: %d rounds, %s of the escrow decay each; %s\n%s",
+			n.MaxRounds, format.Percent(n.DecayRateBps), next, nextIsToWait(n))
 	})
 }
 

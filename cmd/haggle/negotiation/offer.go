@@ -68,8 +68,8 @@ func offer(ctx context.Context, s *session.Session, written, writtenAmount strin
 		return err
 	}
 	return t.Do(ctx, action, func(*haggle.Receipt) string {
-		return fmt.Sprintf("offered: %s in round %d of %d; the escrow is now worth %s",
-			tokens(price), n.CurrentRound+1, n.MaxRounds, tokens(n.EscrowAfterRound()))
+		return fmt.Sprintf("offered: %s in round %d of %d; the escrow is now worth %s\n%s",
+			tokens(price), n.CurrentRound+1, n.MaxRounds, tokens(n.EscrowAfterRound()), nextIsToWait(n))
 	})
 }
 

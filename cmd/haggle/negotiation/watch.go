@@ -31,23 +31,37 @@ the default of --agent.
 
 The exit code for one negotiation is 0 only if its settlement was observed: 8 if it ended without a deal,
 9 if it is closed and its end was not observed, 130 after Ctrl-C. If the buyer has created another
-negotiation at the same address, the latest one counts.`
+negotiation at the same address, the latest one counts.
+
+With --until-my-turn the command prints future events, and ends with exit code 0 when this wallet can act: it
+prints the state, as haggle negotiation show does. A negotiation that is settled, or agreed with milestones,
+counts, too. The exit code is 8 if it has ended without a deal or the time to answer has ended.`
 
 func newWatchCommand(s *session.Session) *cobra.Command {
 	var agent connection.Address
-	var fresh bool
+	var fresh, untilTurn bool
 	cmd := &cobra.Command{
 		Use: "watch [NEGOTIATION]", Short: "Print events as they happen", Long: watchHelp,
-		Example:           "  haggle negotiation watch NEGOTIATION\n  haggle negotiation watch --agent ADDRESS --json",
+		Example: "  haggle negotiation watch NEGOTIATION\n  haggle negotiation watch NEGOTIATION --until-my-turn\n" +
+			"  haggle negotiation watch --agent ADDRESS --json",
 		ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().Var(&agent, "agent", "all negotiations of this agent (default: the keypair's)")
 	cmd.Flags().BoolVar(&fresh, "new", false, "only future events")
-	command.Documents(cmd, eventView{}, truncatedView{})
+	cmd.Flags().BoolVar(&untilTurn, "until-my-turn", false, "end when this wallet can act, and show the state")
+	cmd.MarkFlagsMutuallyExclusive("until-my-turn", "agent")
+	cmd.MarkFlagsMutuallyExclusive("until-my-turn", "new")
+	command.Documents(cmd, eventView{}, truncatedView{}, negotiationView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, arguments []string) error {
 		var options []haggle.WatchOption
 		if !fresh {
 			options = append(options, haggle.FromBeginning())
+		}
+		switch {
+		case untilTurn && len(arguments) == 0:
+			return exitcode.Requires("--until-my-turn", "NEGOTIATION", "")
+		case untilTurn:
+			return awaitTurn(ctx, s, arguments[0])
 		}
 		if len(arguments) == 1 {
 			return watchNegotiation(ctx, s, arguments[0], options)

@@ -40,8 +40,8 @@ that its domain lacks.
 
 If the negotiation expired at the agent's turn, the output has the move that the strategy would have made.
 
-A language model's moves cannot be replayed: its proof shows only the model and the hash of the prompt that
-it had committed to.
+A declared language model is a claim, which nothing proves: the proof shows its name and the hash of the prompt
+to which the agent had committed. Its moves cannot be replayed.
 
 The exit code is 0 for a valid proof, and 12 for an invalid one. A file without the end of the negotiation is
 unfinished: what it has is valid, but moves may be missing. Then the exit code is 9.`
@@ -191,7 +191,7 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s: the %s played %s: replayed %s",
 			verdict, p.Side, p.Reveal.Strategy.Name, replayed(result)))
 	} else {
-		lines = append(lines, fmt.Sprintf("%s: the %s had committed to the model %q; its moves cannot be replayed",
+		lines = append(lines, fmt.Sprintf("%s: the %s claimed, before its first move, that the model %q chose; its moves cannot be replayed",
 			verdict, p.Side, p.Reveal.Model.Name))
 	}
 	if p.Last != nil && p.Last.By == "" {
