@@ -87,9 +87,9 @@ With NEGOTIATION or --one the exit code is 0 with a deal, and 8 without one or i
 NEGOTIATION. The agent prints what it waits for. It ends at once with exit code 4 if NEGOTIATION does not
 exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`
 
-const agentExample = `  haggle agent --role seller --strategy negmas-boulware --mint ADDRESS --service "Summarise a paper" \
+const agentExample = `  haggle agent --role seller --strategy linear --mint ADDRESS --service "Summarise a paper" \
       --opening 4.5 --reservation 3 --min-price 3 --single-source-up-to 5
-  haggle agent NEGOTIATION --role buyer --strategy micro --mint ADDRESS --reservation 3.5 \
+  haggle agent NEGOTIATION --role buyer --strategy linear --mint ADDRESS --opening 2 --reservation 3.5 \
       --max-price 3.5 --record decisions.jsonl
   haggle agent NEGOTIATION --role buyer --mint ADDRESS --max-price 3.5 --llm openai:MODEL --llm-tokens 200000 \
       --principal "A summary of the paper. Cheap matters more than fast."

@@ -40,8 +40,8 @@ that its domain lacks.
 
 If the negotiation expired at the agent's turn, the output has the move that the strategy would have made.
 
-A declared language model is a claim, which nothing proves: the proof shows its name and the hash of the prompt
-to which the agent had committed. Its moves cannot be replayed.
+A declared language model is a claim, which nothing proves: the proof shows its name and the hash of the
+prompt to which the agent had committed. Its moves cannot be replayed.
 
 The exit code is 0 for a valid proof, and 12 for an invalid one. A file without the end of the negotiation is
 unfinished: what it has is valid, but moves may be missing. Then the exit code is 9.`
