@@ -47,8 +47,12 @@ var measurements = []measurement{
 	{benchmarks: "Action", pkg: "./tests/overhead", length: "500ms", count: "3"},
 	{benchmarks: "Subscriptions", pkg: "./tests/overhead", length: "15x", count: "1",
 		environment: []string{"HAGGLE_CHAIN=validator"}},
+	chainMeasurement,
 	engineMeasurement,
 }
+
+// chainMeasurement needs a validator for the comparison.
+var chainMeasurement = measurement{benchmarks: "Chain", pkg: "./tests/overhead", length: "20x", count: "3"}
 
 // engineMeasurement needs no chain.
 var engineMeasurement = measurement{

@@ -22,6 +22,12 @@ BenchmarkCall/requests_alone-2                       	    2000	      6000 ns/op	
 BenchmarkAction/plain-2                              	    2000	    250000 ns/op	 6.000 requests/op	     600 B/op	       5 allocs/op
 BenchmarkAction/requests_alone-2                     	    2000	    100000 ns/op	 6.000 requests/op	     500 B/op	       4 allocs/op
 BenchmarkSubscriptions/10000-2                       	      15	 120558654 ns/op	      7396 B/subscription	       199.0 ms/reconnect
+BenchmarkChain/start/process-2                       	      20	  80000000 ns/op
+BenchmarkChain/start/validator-2                     	      20	2400000000 ns/op
+BenchmarkChain/answer/process-2                      	      20	    500000 ns/op
+BenchmarkChain/answer/validator-2                    	      20	   1000000 ns/op
+BenchmarkChain/confirmation/process-2                	      20	  50000000 ns/op
+BenchmarkChain/confirmation/validator-2              	      20	 500000000 ns/op
 BenchmarkNegotiation/100_steps-2                      	   54716	      4430 ns/op	     768 B/op	      10 allocs/op
 BenchmarkNegotiation/100_steps-2                      	   54716	      4530 ns/op	     768 B/op	      10 allocs/op
 BenchmarkNegotiation/100_steps-2                      	   54716	      9830 ns/op	     768 B/op	      10 allocs/op
@@ -40,7 +46,7 @@ func TestThePageComparesWhatWasMeasured(t *testing.T) {
 		"| `OfferSubmitted` | 500.0 | 5 | 600 | – | – | – |\n",
 		"| one node | 7.0 | 1 | 5 | 600 |\n", "| plain | 250.0 | 150 | 5 | 600 |\n",
 		"| requests alone | 100.0 | – | 4 | 500 |\n",
-		"| 10000 | 121 | 7396 | 199 |\n",
+		"| 10000 | 121 | 7396 | 199 |\n", "| start, until it confirms blocks | 80.0 | 2400.0 | 30 |\n",
 		"| 100 steps | 4.5 | 23 | 10 | 768 |\n", "| levels of a curve | 64.3 |\n", "Medians of 3 runs (, A processor).",
 	} {
 		require.Contains(t, page, row)

@@ -17,7 +17,7 @@ var pageText string
 // page returns the report in Markdown. It returns an error if a benchmark for comparison is missing.
 func (r *benchmarks) page() (string, error) {
 	return report.Fill(pageText, template.FuncMap{
-		"comparison": r.comparison, "beyondRequests": r.beyondRequests, "subscriptions": r.subscriptions,
+		"comparison": r.comparison, "beyondRequests": r.beyondRequests, "subscriptions": r.subscriptions, "chains": r.chains,
 		"sessions": r.sessions,
 	}, map[string]string{"machine": r.machine, "cpu": r.cpu, "commands": strings.Join(r.commands, "\n")})
 }
@@ -70,11 +70,30 @@ func (r *benchmarks) beyondRequests(group string) (string, error) {
 func (r *benchmarks) subscriptions(group string) string {
 	table := report.NewTable("subscriptions", "ms to the event", "bytes each", "ms until all are restored")
 	for _, row := range r.of(group) {
-		table.Row(row.name, whole(row.ns()/1e6), whole(row.values["B/subscription"]),
+		table.Row(row.name, whole(row.ns()/nsPerMillisecond), whole(row.values["B/subscription"]),
 			whole(row.values["ms/reconnect"]))
 	}
 	return table.String()
 }
+
+// chains compares a chain in the process with a validator.
+func (r *benchmarks) chains(group string) (string, error) {
+	table := report.NewTable("", "in the process: ms", "validator: ms", "times as fast")
+	for _, row := range []struct{ name, text string }{
+		{"start", "start, until it confirms blocks"},
+		{"answer", "answer to a transfer, with its simulation"},
+		{"confirmation", "transfer, until it is confirmed"},
+	} {
+		ours, theirs := r.find(group, row.name+"/process"), r.find(group, row.name+"/validator")
+		if ours == nil || theirs == nil {
+			return "", fmt.Errorf("%s/%s is missing for a kind of chain", group, row.name)
+		}
+		table.Row(row.text, tenths(ours.ns()/nsPerMillisecond), tenths(theirs.ns()/nsPerMillisecond), whole(theirs.ns()/ours.ns()))
+	}
+	return table.String(), nil
+}
+
+const nsPerMillisecond = 1_000_000
 
 func whole(value float64) string { return fmt.Sprintf("%.0f", value) }
 
