@@ -24,6 +24,8 @@ pub enum Request {
     Run(Instruction),
     /// 7: return the outcome of an instruction and discard its changes. As above.
     Probe(Instruction),
+    /// 8: return the ELF file of a program. Address.
+    Elf(Address),
 }
 
 impl Request {
@@ -42,6 +44,7 @@ impl Request {
             5 => Self::Rent(u32::from_le_bytes(rest.take()?)),
             6 => Self::Run(rest.instruction()?),
             7 => Self::Probe(rest.instruction()?),
+            8 => Self::Elf(rest.address()?),
             other => return Err(format!("unknown request {other}")),
         };
         match rest.0.len() {

@@ -27,13 +27,21 @@ pub fn accounts(accounts: &[(Address, Account)]) -> Vec<u8> {
     response
 }
 
+/// A response with an ELF file.
+pub fn file(content: &[u8]) -> Vec<u8> {
+    let mut response = done();
+    put_bytes(&mut response, content);
+    response
+}
+
 /// A response with the outcome of an instruction: its result (0 for success; 1 and the number of a custom
-/// error as u32; 2 and the name of another error), its compute units as u64, its log, and the accounts that
-/// it changed.
+/// error as u32; 2 and the name of another error), its compute units as u64, its log, its return data, and
+/// the accounts that it changed.
 pub fn outcome(
     result: &Result<(), InstructionError>,
     units: u64,
     log: &[String],
+    returned: &[u8],
     changed: &[(Address, Account)],
 ) -> Vec<u8> {
     let mut response = done();
@@ -53,6 +61,7 @@ pub fn outcome(
     for line in log {
         put_bytes(&mut response, line.as_bytes());
     }
+    put_bytes(&mut response, returned);
     put_accounts(&mut response, changed);
     response
 }

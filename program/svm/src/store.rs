@@ -13,6 +13,10 @@ use solana_svm_log_collector::LogCollector;
 use crate::request::Request;
 use crate::response;
 
+/// The compute units that a transaction with one instruction can consume, unless it requests another limit.
+/// The log shows how many remain.
+const COMPUTE_UNITS: u64 = 200_000;
+
 /// Accounts and a virtual machine. An account that was never set is empty, as on chain.
 pub struct Store {
     machine: Mollusk,
@@ -24,6 +28,7 @@ impl Store {
     /// as they are deployed.
     pub fn new() -> Self {
         let mut machine = Mollusk::default();
+        machine.compute_budget.compute_unit_limit = COMPUTE_UNITS;
         token::add_program(&mut machine);
         token2022::add_program(&mut machine);
         associated_token::add_program(&mut machine);
@@ -66,6 +71,12 @@ impl Store {
             }
             Request::Run(instruction) => self.run(&instruction, true),
             Request::Probe(instruction) => self.run(&instruction, false),
+            Request::Elf(address) => {
+                match self.machine.program_cache.get_program_elf_bytes(&address) {
+                    Some(elf) => response::file(&elf),
+                    None => response::error(&format!("no ELF file of program {address}")),
+                }
+            }
         }
     }
 
@@ -100,6 +111,7 @@ impl Store {
             &result.raw_result,
             result.compute_units_consumed,
             &log,
+            &result.return_data,
             &changed,
         )
     }

@@ -52,6 +52,8 @@ type Outcome struct {
 	Units uint64
 	// Log is the log of the instruction and of those that it called.
 	Log []string
+	// ReturnData are the bytes that a program returned last.
+	ReturnData []byte
 	// Changed are the changed accounts.
 	Changed []KeyedAccount
 }
@@ -100,6 +102,18 @@ func (m *Machine) Load(program solana.PublicKey, elf []byte) error {
 	m.frame = append(append(m.frame, program[:]...), elf...)
 	_, err := m.roundTrip()
 	return err
+}
+
+// ELF returns the content of a program's ELF file.
+func (m *Machine) ELF(program solana.PublicKey) ([]byte, error) {
+	m.begin(requestELF)
+	m.frame = append(m.frame, program[:]...)
+	response, err := m.roundTrip()
+	if err != nil {
+		return nil, err
+	}
+	elf := response.bytes()
+	return elf, response.end()
 }
 
 // Begin removes all accounts and sets these.

@@ -1,6 +1,7 @@
 package svm_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -79,6 +80,11 @@ func TestAProgramIsLoadedFromItsFile(t *testing.T) {
 	require.NoError(t, err)
 	program := solana.PublicKey{7}
 	require.NoError(t, m.Load(program, elf))
+	loaded, err := m.ELF(program)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(elf, loaded))
+	_, err = m.ELF(solana.PublicKey{8})
+	require.ErrorContains(t, err, "no ELF file")
 	require.NoError(t, m.SetClock(1_700_000_000))
 	lamports, err := m.Rent(0)
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ const (
 	requestRent
 	requestRun
 	requestProbe
+	requestELF
 )
 
 // frameLimit is the maximum size of a request or response in bytes.
@@ -137,6 +138,7 @@ func (r *reader) outcome() *Outcome {
 		}
 		outcome.Log = append(outcome.Log, string(r.bytes()))
 	}
+	outcome.ReturnData = r.bytes()
 	outcome.Changed = r.accounts()
 	return outcome
 }
