@@ -47,7 +47,7 @@ func instructionCount(t *testing.T) uint64 {
 
 func TestProgramMatchesTheModel(t *testing.T) {
 	instructions := instructionCount(t)
-	stats := runSequences(t, svmExecutors(t), instructions)
+	stats := runSequences(t, pairExecutors(t), instructions)
 	if isLong := stats.instructions >= defaultInstructions; isLong && !t.Failed() {
 		require.Empty(t, stats.gaps(), "outcomes that the sequences must reach")
 	}

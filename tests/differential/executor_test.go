@@ -24,10 +24,12 @@ type executor interface {
 // outcome is the outcome of an instruction.
 type outcome struct {
 	// code is the string of a model.Code, or the name of an error without a number.
-	code    string
-	units   uint64
-	log     []string
-	changed map[model.Address]model.Account
+	code  string
+	units uint64
+	log   []string
+	// returned is the return data.
+	returned []byte
+	changed  map[model.Address]model.Account
 }
 
 func (o *outcome) failed() bool { return o.code != model.Success.String() }

@@ -92,15 +92,18 @@ func (f *fixture) mutate(next step) error {
 }
 
 func (f *fixture) execute(next step) error {
-	call := next.instruction
+	call := asLoaded(next.instruction)
 	expected := model.Execute(f.environment, *call)
+	f.traceStep(next, expected.Code.String())
 	found, err := f.executor.Execute(call)
+	if asFailure(err) != nil {
+		return err
+	}
 	if err != nil {
 		return failuref("executor", "%v", err)
 	}
 	f.stats.add(call, expected, found)
 	f.addRefusalStats(call, expected)
-	f.traceStep(next, expected.Code.String())
 	if err := f.compare(call, expected, found); err != nil {
 		return err
 	}

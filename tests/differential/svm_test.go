@@ -14,27 +14,29 @@ import (
 // svmExecutor executes instructions in the virtual machine of a validator.
 type svmExecutor struct{ machine *svm.Machine }
 
-// svmExecutors builds the virtual machine and the program, and returns a function that starts a virtual
-// machine.
-func svmExecutors(t *testing.T) func() executor {
+// startMachine starts a virtual machine with the program at two addresses.
+func startMachine(t *testing.T, binary string, elf []byte) *svmExecutor {
 	t.Helper()
-	binary, err := svm.Build(t.Context())
+	m, err := svm.Start(context.Background(), binary) // t.Context ends before the cleanups.
 	require.NoError(t, err)
-	var elf []byte
-	if path := os.Getenv("HAGGLE_ELF"); path != "" {
-		elf, err = os.ReadFile(path)
-	} else {
-		elf, err = svm.BuildProgram(t.Context())
+	for _, program := range []model.Address{model.ProgramID, impostor} {
+		require.NoError(t, m.Load(program, elf))
 	}
-	require.NoError(t, err)
-	return func() executor {
-		m, err := svm.Start(context.Background(), binary) // t.Context ends before the cleanups.
+	return &svmExecutor{m}
+}
+
+// programELF returns the content of the program's ELF file: of HAGGLE_ELF, or else of the sources.
+func programELF(t *testing.T) []byte {
+	t.Helper()
+	path := os.Getenv("HAGGLE_ELF")
+	if path == "" {
+		elf, err := svm.BuildProgram(t.Context())
 		require.NoError(t, err)
-		for _, program := range []model.Address{model.ProgramID, impostor} {
-			require.NoError(t, m.Load(program, elf))
-		}
-		return &svmExecutor{m}
+		return elf
 	}
+	elf, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return elf
 }
 
 func (s *svmExecutor) Begin(accounts map[model.Address]model.Account) error {
@@ -72,7 +74,7 @@ func (s *svmExecutor) Simulate(instruction *model.Instruction) (*outcome, error)
 }
 
 func foundOutcome(found *svm.Outcome) *outcome {
-	o := &outcome{code: model.Success.String(), units: found.Units, log: found.Log,
+	o := &outcome{code: model.Success.String(), units: found.Units, log: found.Log, returned: found.ReturnData,
 		changed: map[model.Address]model.Account{}}
 	switch {
 	case found.OtherError != "":
