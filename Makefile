@@ -157,7 +157,7 @@ test-fuzz: program ## the fuzzer's own tests, and a short run of it
 test-gateway-api: ## random requests to the gateway, compared with its OpenAPI description: LIMIT=300 (seconds), EXAMPLES=5, SEED=1, DATABASE=sqlite
 	@toolchain/schemathesis
 
-differential: program ## play random instructions against the program and the reference model: INSTRUCTIONS=1000000, SEED=...
+differential: program ## play random instructions against the program, on two virtual machines, and the reference model: INSTRUCTIONS=1000000, SEED=...
 	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \
 	    go test -count=1 -v -timeout 2h ./tests/differential
 
