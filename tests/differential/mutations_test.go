@@ -187,9 +187,8 @@ func (s *scenario) addUnknownExtension(account, owner model.Address) step {
 	return step{description: description, actor: owner, mutate: func(e *edit) {
 		if at := e.account(account); at.Owner == solana.Token2022ProgramID &&
 			len(at.Data) == tokenAccountSize {
-			at.Data = withExtensions(at.Data, 2, extension{kind, value})
-			at.Data = at.Data[:len(at.Data)-min(cut, len(value))]
-			e.put(account, at)
+			data := withExtensions(at.Data, 2, extension{kind, value})
+			e.put(account, reallocated(e.environment.Rent, at, data[:len(data)-min(cut, len(value))]))
 		}
 	}}
 }
@@ -204,8 +203,8 @@ func enableExtension(e *edit, address model.Address, kind uint16) {
 	if at := extensionAt(account.Data, kind); at > 0 {
 		e.put(address, withBytes(account, at, 1))
 	} else if len(account.Data) == tokenAccountSize {
-		account.Data = withExtensions(account.Data, 2, extension{kind, []byte{1}})
-		e.put(address, account)
+		data := withExtensions(account.Data, 2, extension{kind, []byte{1}})
+		e.put(address, reallocated(e.environment.Rent, account, data))
 	}
 }
 

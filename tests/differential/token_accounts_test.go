@@ -105,6 +105,19 @@ func newTokenAccount(rent model.Rent, program, mint, owner model.Address, amount
 	return model.Account{Lamports: lamports, Owner: program, Data: extended}
 }
 
+// reallocated returns a token account with longer data and the lamports that keep it rent exempt. Like
+// Token-2022, it adds them to the reserve of wrapped SOL.
+func reallocated(rent model.Rent, account model.Account, data []byte) model.Account {
+	lamports := rent.Exempt(len(data)) - rent.Exempt(len(account.Data))
+	account.Data = data
+	account.Lamports += lamports
+	if account.Data[nativeOffset] == 1 {
+		reserve := binary.LittleEndian.Uint64(account.Data[reserveOffset:])
+		return withNumber(account, reserveOffset, reserve+lamports)
+	}
+	return account
+}
+
 func isNativeMint(mint model.Address) bool {
 	return mint == model.WrappedSOL || mint == model.WrappedSOL2022
 }
