@@ -21,6 +21,8 @@
 //   - The fee payer and its balance are not compared. It is not an account of the sequences.
 //   - In a transaction, accounts reserved for the runtime are never writable, such as the system program.
 //     The model and program/svm get the flags that a transaction would pass on (asLoaded).
+//   - A transaction fails if it leaves an account below its rent exemption. Such steps are not executed
+//     (isRentRefused).
 //   - Rent epochs are not compared: transactions maintain them, and instructions neither read nor change them.
 //   - Only in the engine do program accounts and the program data account contain the ELF file.
 package differential
