@@ -26,8 +26,10 @@ type Transaction struct {
 	Keys []solana.PublicKey
 	// LoadedWritable and LoadedReadonly are the accounts of lookup tables.
 	LoadedWritable, LoadedReadonly []solana.PublicKey
-	Result                         *engine.Result
-	Before, After                  Balances
+	// LoadedBytes is the size of the loaded accounts, as the runtime limits it.
+	LoadedBytes   uint32
+	Result        *engine.Result
+	Before, After Balances
 }
 
 // Balances are the balances of a transaction's accounts.
@@ -66,6 +68,12 @@ type DecodeError struct{ Reason string }
 // Error implements error.
 func (e *DecodeError) Error() string { return "transaction: " + e.Reason }
 
+// SanitizeError is a transaction whose indexes or counts do not match its accounts.
+type SanitizeError struct{ Reason string }
+
+// Error implements error.
+func (e *SanitizeError) Error() string { return "transaction: " + e.Reason }
+
 // ErrSignature is returned for a transaction with a missing or wrong signature.
 var ErrSignature = errors.New("transaction: signature verification failed")
 
@@ -96,10 +104,10 @@ func decode(wire []byte) (*solana.Transaction, error) {
 	signers := int(header.NumRequiredSignatures)
 	switch {
 	case signers == 0 || len(transaction.Signatures) != signers || signers > len(message.AccountKeys):
-		return nil, &DecodeError{"wrong number of signatures"}
+		return nil, &SanitizeError{"wrong number of signatures"}
 	case int(header.NumReadonlySignedAccounts) >= signers,
 		signers+int(header.NumReadonlyUnsignedAccounts) > len(message.AccountKeys):
-		return nil, &DecodeError{"header does not match the accounts"}
+		return nil, &SanitizeError{"header does not match the accounts"}
 	}
 	accounts := len(message.AccountKeys)
 	for _, table := range message.AddressTableLookups {
@@ -107,11 +115,11 @@ func decode(wire []byte) (*solana.Transaction, error) {
 	}
 	for _, instruction := range message.Instructions {
 		if int(instruction.ProgramIDIndex) >= len(message.AccountKeys) {
-			return nil, &DecodeError{"program index out of range"}
+			return nil, &SanitizeError{"program index out of range"}
 		}
 		for _, index := range instruction.Accounts {
 			if int(index) >= accounts {
-				return nil, &DecodeError{"account index out of range"}
+				return nil, &SanitizeError{"account index out of range"}
 			}
 		}
 	}

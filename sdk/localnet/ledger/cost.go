@@ -1,0 +1,70 @@
+package ledger
+
+import (
+	"encoding/binary"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// Sizes that the runtime counts for each account and each lookup table of a transaction, in bytes.
+const (
+	accountBaseSize = 64
+	tableBaseSize   = 8248
+)
+
+// The costs of Agave's cost model, in compute units.
+const (
+	signatureCost  = 720
+	writeLockCost  = 300
+	bytesPerUnit   = 4
+	loadedPageSize = 32 * 1024
+	loadedPageCost = 8
+)
+
+// loadedBytes returns the size of the accounts that a transaction loads. A program's data counts once, also if the
+// transaction does not name it.
+func (l *Ledger) loadedBytes(message *solana.Message, keys []solana.PublicKey) uint32 {
+	size := tableBaseSize * len(message.AddressTableLookups)
+	counted := map[solana.PublicKey]bool{solana.SysVarInstructionsPubkey: true}
+	add := func(key solana.PublicKey) {
+		if account := l.accounts[key]; account != nil && !counted[key] {
+			size += accountBaseSize + len(account.Data)
+		}
+		counted[key] = true
+	}
+	for _, key := range keys {
+		add(key)
+	}
+	for _, key := range keys {
+		if data, is := l.programData(key); is {
+			add(data)
+		}
+	}
+	return uint32(size)
+}
+
+// programData returns the address of an upgradeable program's data.
+func (l *Ledger) programData(program solana.PublicKey) (solana.PublicKey, bool) {
+	const stateProgram, length = 2, 36
+	account := l.accounts[program]
+	if account == nil || account.Owner != solana.BPFLoaderUpgradeableProgramID || len(account.Data) < length ||
+		binary.LittleEndian.Uint32(account.Data) != stateProgram {
+		return solana.PublicKey{}, false
+	}
+	return solana.PublicKeyFromBytes(account.Data[length-len(program) : length]), true
+}
+
+// Cost returns the cost of an executed transaction in a block's limit, in compute units.
+func (t *Transaction) Cost() uint64 {
+	message := &t.Decoded.Message
+	header := message.Header
+	writable := len(t.Keys) - len(t.LoadedReadonly) - int(header.NumReadonlySignedAccounts) -
+		int(header.NumReadonlyUnsignedAccounts)
+	data := 0
+	for _, instruction := range message.Instructions {
+		data += len(instruction.Data)
+	}
+	pages := (int(t.LoadedBytes) + loadedPageSize - 1) / loadedPageSize
+	return t.Result.ComputeUnits + uint64(
+		signatureCost*len(t.Decoded.Signatures)+writeLockCost*writable+data/bytesPerUnit+loadedPageCost*pages)
+}
