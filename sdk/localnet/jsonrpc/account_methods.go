@@ -1,12 +1,7 @@
 package jsonrpc
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/json"
-
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/base58"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
@@ -19,7 +14,7 @@ type accountConfig struct {
 
 // accountConfig decodes the configuration at an index.
 func (s *Server) accountConfig(p parameters, index int) (config accountConfig, level ledger.Commitment, err error) {
-	if err = p.optional(index, &config); err == nil {
+	if err = p.optional(index, "RpcAccountInfoConfig", &config); err == nil {
 		if err = config.check(); err == nil {
 			level, err = s.at(config.readConfig)
 		}
@@ -60,7 +55,7 @@ func (s *Server) getBalance(p parameters) (any, error) {
 
 func (s *Server) getMultipleAccounts(p parameters) (any, error) {
 	var texts []string
-	if err := p.into(0, &texts); err != nil {
+	if err := p.into(0, "", &texts); err != nil {
 		return nil, err
 	}
 	if len(texts) > maxAccounts {
@@ -90,72 +85,6 @@ func (s *Server) getMultipleAccounts(p parameters) (any, error) {
 	return withContext(slot, values), nil
 }
 
-// filter is a filter of getProgramAccounts and programSubscribe.
-type filter struct {
-	DataSize *uint64 `json:"dataSize"`
-	Memcmp   *struct {
-		Offset   uint64          `json:"offset"`
-		Bytes    json.RawMessage `json:"bytes"`
-		Encoding string          `json:"encoding"`
-	} `json:"memcmp"`
-	want []byte
-}
-
-// filters are the filters of a configuration.
-type filters []filter
-
-// prepare decodes the bytes that the filters compare with.
-func (f filters) prepare() error {
-	if len(f) > maxFilters {
-		return invalidParams("Too many filters provided; max %d", maxFilters)
-	}
-	for i := range f {
-		compare := f[i].Memcmp
-		if compare == nil {
-			if f[i].DataSize == nil {
-				return invalidParams("Invalid params: unknown filter")
-			}
-			continue
-		}
-		var text string
-		var err error
-		if json.Unmarshal(compare.Bytes, &text) != nil {
-			var numbers []uint16
-			if err = json.Unmarshal(compare.Bytes, &numbers); err == nil {
-				for _, number := range numbers[:min(len(numbers), maxMemcmp+1)] {
-					f[i].want = append(f[i].want, byte(number))
-				}
-			}
-		} else if len(text) > 2*maxMemcmp {
-			return invalidParams("Invalid param: Memcmp too large")
-		} else if compare.Encoding == "base64" {
-			f[i].want, err = base64.StdEncoding.DecodeString(text)
-		} else {
-			f[i].want, err = base58.Decode(text)
-		}
-		if err != nil {
-			return invalidParams("Invalid param: %v", err)
-		}
-		if len(f[i].want) > maxMemcmp {
-			return invalidParams("Invalid param: Memcmp too large")
-		}
-	}
-	return nil
-}
-
-func (f filters) match(account *engine.Account) bool {
-	for _, filter := range f {
-		if filter.DataSize != nil && uint64(len(account.Data)) != *filter.DataSize {
-			return false
-		}
-		if compare := filter.Memcmp; compare != nil &&
-			(compare.Offset > uint64(len(account.Data)) || !bytes.HasPrefix(account.Data[compare.Offset:], filter.want)) {
-			return false
-		}
-	}
-	return true
-}
-
 func (s *Server) getProgramAccounts(p parameters) (any, error) {
 	key, err := p.key(0)
 	if err != nil {
@@ -169,10 +98,10 @@ func (s *Server) getProgramAccounts(p parameters) (any, error) {
 		Filters     filters `json:"filters"`
 		WithContext bool    `json:"withContext"`
 	}
-	if err := p.optional(1, &more); err != nil {
+	if err := p.optional(1, "RpcProgramAccountsConfig", &more); err != nil {
 		return nil, err
 	}
-	if err := more.Filters.prepare(); err != nil {
+	if err := more.Filters.checkTokenAddresses(key); err != nil {
 		return nil, err
 	}
 	owned, slot := s.ledger.ProgramAccounts(key, level, more.Filters.match)
@@ -203,7 +132,7 @@ func (s *Server) getTokenAccountsByOwner(p parameters) (any, error) {
 		Mint      string `json:"mint"`
 		ProgramID string `json:"programId"`
 	}
-	if err := p.into(1, &by); err != nil {
+	if err := p.into(1, "", &by); err != nil {
 		return nil, err
 	}
 	config, level, err := s.accountConfig(p, 2)
@@ -214,6 +143,9 @@ func (s *Server) getTokenAccountsByOwner(p parameters) (any, error) {
 	programs := []solana.PublicKey{solana.TokenProgramID, solana.Token2022ProgramID}
 	if by.Mint != "" {
 		if mint, err = parseKey(by.Mint); err != nil {
+			return nil, err
+		}
+		if _, err := s.mint(mint, level); err != nil {
 			return nil, err
 		}
 	} else {
@@ -240,22 +172,43 @@ func (s *Server) getTokenAccountsByOwner(p parameters) (any, error) {
 }
 
 func (s *Server) getTokenSupply(p parameters) (any, error) {
-	return s.tokens(p, func(account *engine.Account, _ ledger.Commitment) (uint64, byte, bool) {
+	return s.tokens(p, func(account *engine.Account, _ ledger.Commitment) (object, error) {
 		mint, is := ledger.ParseMint(account)
-		return mint.Supply, mint.Decimals, is
-	}, "mint")
+		switch {
+		case is:
+			return tokenAmount(mint.Supply, mint.Decimals), nil
+		case !ledger.OwnedByTokenProgram(account):
+			return nil, invalidParams("Invalid param: not a Token mint")
+		}
+		return nil, invalidParams("Invalid param: mint could not be unpacked")
+	})
 }
 
 func (s *Server) getTokenAccountBalance(p parameters) (any, error) {
-	return s.tokens(p, func(account *engine.Account, level ledger.Commitment) (uint64, byte, bool) {
+	return s.tokens(p, func(account *engine.Account, level ledger.Commitment) (object, error) {
 		token, is := ledger.ParseToken(account)
-		mint, known := ledger.ParseMint(s.ledger.Account(token.Mint, level))
-		return token.Amount, mint.Decimals, is && known
-	}, "account")
+		if !is {
+			return nil, invalidParams("Invalid param: not a Token account")
+		}
+		mint, err := s.mint(token.Mint, level)
+		return tokenAmount(token.Amount, mint.Decimals), err
+	})
 }
 
-func (s *Server) tokens(p parameters, of func(*engine.Account, ledger.Commitment) (uint64, byte, bool),
-	what string) (any, error) {
+// mint reads the mint of a token account or of a filter.
+func (s *Server) mint(address solana.PublicKey, level ledger.Commitment) (ledger.Mint, error) {
+	account := s.ledger.Account(address, level)
+	if account == nil {
+		return ledger.Mint{}, invalidParams("Invalid param: could not find mint")
+	}
+	mint, is := ledger.ParseMint(account)
+	if !is {
+		return mint, invalidParams("Invalid param: Token mint could not be unpacked")
+	}
+	return mint, nil
+}
+
+func (s *Server) tokens(p parameters, amount func(*engine.Account, ledger.Commitment) (object, error)) (any, error) {
 	key, err := p.key(0)
 	if err != nil {
 		return nil, err
@@ -266,11 +219,8 @@ func (s *Server) tokens(p parameters, of func(*engine.Account, ledger.Commitment
 	}
 	accounts, slot := s.ledger.Accounts(level, key)
 	if accounts[0] == nil {
-		return nil, invalidParams("Invalid param: could not find %s", what)
+		return nil, invalidParams("Invalid param: could not find account")
 	}
-	amount, decimals, valid := of(accounts[0], level)
-	if !valid {
-		return nil, invalidParams("Invalid param: not a Token %s", what)
-	}
-	return withContext(slot, tokenAmount(amount, decimals)), nil
+	value, err := amount(accounts[0], level)
+	return withContext(slot, value), err
 }

@@ -1,7 +1,7 @@
 package jsonrpc
 
 import (
-	"encoding/base64"
+	"errors"
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
@@ -42,8 +42,8 @@ func (s *Server) getEpochInfo(p parameters) (any, error) {
 }
 
 func (s *Server) getMinimumBalance(p parameters) (any, error) {
-	var size uint32
-	err := p.into(0, &size)
+	var size uint64
+	err := p.into(0, "", &size)
 	return engine.MinimumBalance(int(size)), err
 }
 
@@ -65,27 +65,43 @@ func (s *Server) isBlockhashValid(p parameters) (any, error) {
 	return withContext(s.ledger.Slot(level), s.ledger.BlockhashValid(solana.Hash(key), level)), err
 }
 
-// getFeeForMessage returns the fee of the signatures, without a priority fee.
+// getFeeForMessage returns null if the message's blockhash has expired.
 func (s *Server) getFeeForMessage(p parameters) (any, error) {
-	var text string
-	if err := p.into(0, &text); err != nil {
+	raw, err := decodeText(p, "base64", messageType)
+	if err != nil {
 		return nil, err
 	}
 	level, err := s.read(p, 1)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(raw) == 0 || len(raw) > engine.MaxTransactionBytes {
-		return nil, invalidParams("invalid base64 encoding: %v", err)
+	fee, valid, err := s.ledger.Fee(unsigned(raw))
+	var invalid *ledger.DecodeError
+	switch {
+	case errors.As(err, &invalid):
+		return nil, invalidParams("failed to deserialize %s: %s", messageType, invalid.Reason)
+	case err != nil:
+		return nil, invalidParams("invalid transaction message: %v", err)
 	}
-	// The number of signatures is the first byte of a legacy message, and follows the version of others.
-	if raw[0]&0x80 != 0 {
-		if raw = raw[1:]; len(raw) == 0 {
-			return nil, invalidParams("failed to deserialize message")
-		}
+	if !valid {
+		return withContext(s.ledger.Slot(level), nil), nil
 	}
-	return withContext(s.ledger.Slot(level), ledger.LamportsPerSignature*int(raw[0])), nil
+	return withContext(s.ledger.Slot(level), fee), nil
+}
+
+// unsigned returns the transaction of a message, with empty signatures. Their number is the first byte of a legacy
+// message, and follows the version of others.
+func unsigned(message []byte) []byte {
+	signatures := 0
+	if len(message) > 0 {
+		signatures = int(message[0])
+	}
+	if signatures&0x80 != 0 && len(message) > 1 {
+		signatures = int(message[1])
+	}
+	signatures &= 0x7f
+	wire := append([]byte{byte(signatures)}, make([]byte, signatures*len(solana.Signature{}))...)
+	return append(wire, message...)
 }
 
 func (s *Server) getRecentPrioritizationFees(parameters) (any, error) {
@@ -104,7 +120,7 @@ func notAvailable(slot uint64) *Error {
 // block returns a closed block of the first parameter.
 func (s *Server) block(p parameters, level ledger.Commitment) (ledger.Block, error) {
 	var slot uint64
-	if err := p.into(0, &slot); err != nil {
+	if err := p.into(0, "", &slot); err != nil {
 		return ledger.Block{}, err
 	}
 	if first := s.ledger.FirstSlot(); slot < first {
@@ -131,7 +147,10 @@ func (s *Server) getBlock(p parameters) (any, error) {
 		transactionConfig
 		TransactionDetails string `json:"transactionDetails"`
 	}{}
-	if err := p.optional(1, &config); err != nil {
+	if err := p.encodingOrConfig(1, &config.Encoding, &config); err != nil {
+		return nil, err
+	}
+	if err := config.check(); err != nil {
 		return nil, err
 	}
 	level, err := closedCommitment(config.Commitment)
@@ -142,32 +161,45 @@ func (s *Server) getBlock(p parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := object{
+	encoded := object{
 		"blockhash": block.Hash, "previousBlockhash": block.Previous, "parentSlot": block.Slot - 1,
-		"blockTime": block.Time, "blockHeight": block.Slot, "rewards": []any{},
+		"blockTime": block.Time, "blockHeight": block.Slot,
 	}
-	switch config.TransactionDetails {
+	if config.Rewards == nil || *config.Rewards {
+		encoded["rewards"] = []any{}
+	}
+	return encoded, addTransactions(encoded, block, config.transactionConfig, config.TransactionDetails)
+}
+
+// addTransactions adds a block's transactions in some detail.
+func addTransactions(encoded object, block ledger.Block, config transactionConfig, details string) error {
+	encode := config.encode
+	switch details {
 	case "none":
+		return nil
 	case "signatures":
 		signatures := []solana.Signature{}
 		for _, transaction := range block.Transactions {
 			signatures = append(signatures, transaction.Signature)
 		}
-		answer["signatures"] = signatures
+		encoded["signatures"] = signatures
+		return nil
+	case "accounts":
+		encode = config.encodeAccounts
 	case "", "full":
-		transactions := []any{}
-		for _, transaction := range block.Transactions {
-			encoded, err := config.encode(transaction)
-			if err != nil {
-				return nil, err
-			}
-			transactions = append(transactions, encoded)
-		}
-		answer["transactions"] = transactions
 	default:
-		return nil, invalidParams("Invalid params: transactionDetails %q is not supported", config.TransactionDetails)
+		return invalidParams("Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.")
 	}
-	return answer, nil
+	transactions := []any{}
+	for _, transaction := range block.Transactions {
+		each, err := encode(transaction)
+		if err != nil {
+			return err
+		}
+		transactions = append(transactions, each)
+	}
+	encoded["transactions"] = transactions
+	return nil
 }
 
 // closedCommitment returns a commitment of methods that answer about closed blocks alone.
@@ -181,16 +213,16 @@ func closedCommitment(name string) (ledger.Commitment, error) {
 
 func (s *Server) getBlocks(p parameters) (any, error) {
 	var from uint64
-	if err := p.into(0, &from); err != nil {
+	if err := p.into(0, "", &from); err != nil {
 		return nil, err
 	}
 	level, index := ledger.Finalized, 1
 	last := uint64(1<<64 - 1)
-	if len(p) > 1 && p.into(1, &last) == nil {
+	if len(p) > 1 && p.into(1, "", &last) == nil {
 		index = 2
 	}
 	var config readConfig
-	err := p.optional(index, &config)
+	err := p.optional(index, "RpcContextConfig", &config)
 	if err == nil {
 		level, err = closedCommitment(config.Commitment)
 	}
@@ -202,17 +234,20 @@ func (s *Server) getBlocks(p parameters) (any, error) {
 
 func (s *Server) getBlocksWithLimit(p parameters) (any, error) {
 	var from, limit uint64
-	if err := p.into(0, &from); err != nil {
+	if err := p.into(0, "", &from); err != nil {
 		return nil, err
 	}
-	if err := p.into(1, &limit); err != nil {
+	if err := p.into(1, "", &limit); err != nil {
 		return nil, err
+	}
+	if limit > maxBlockRange {
+		return nil, invalidParams("Limit too large; max %d", maxBlockRange)
 	}
 	if limit == 0 {
 		return []uint64{}, nil
 	}
 	var config readConfig
-	if err := p.optional(2, &config); err != nil {
+	if err := p.optional(2, "RpcContextConfig", &config); err != nil {
 		return nil, err
 	}
 	level, err := closedCommitment(config.Commitment)

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
-	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/base58"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
@@ -29,12 +30,18 @@ type accountEncoding struct {
 	DataSlice *dataSlice `json:"dataSlice"`
 }
 
+var compressor = sync.OnceValue(func() *zstd.Encoder {
+	encoder, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // these options are valid
+	return encoder
+})
+
 func (e accountEncoding) check() error {
 	switch e.Encoding {
-	case "", "base58", "base64", "jsonParsed":
+	case "", "binary", "base58", "base64", "base64+zstd", parsed:
 		return nil
 	}
-	return invalidParams("Invalid params: unknown variant `%s`, expected one of `base58`, `base64`, `jsonParsed`", e.Encoding)
+	return invalidParams("Invalid params: unknown variant `%s`, expected one of `binary`, `base58`, `base64`, `jsonParsed`, "+
+		"`base64+zstd`.", e.Encoding)
 }
 
 func (e accountEncoding) encode(account *engine.Account) (any, error) {
@@ -48,11 +55,14 @@ func (e accountEncoding) encode(account *engine.Account) (any, error) {
 	}
 	var encoded any
 	switch {
-	case e.Encoding == "base64" || e.Encoding == "jsonParsed":
+	case e.Encoding == "base64" || e.Encoding == parsed:
 		encoded = []string{base64.StdEncoding.EncodeToString(data), "base64"}
+	case e.Encoding == "base64+zstd":
+		encoded = []string{base64.StdEncoding.EncodeToString(compressor().EncodeAll(data, nil)), "base64+zstd"}
 	case len(data) > maxBase58:
-		return nil, &Error{Code: -32600, Message: "Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding."}
-	case e.Encoding == "":
+		return nil, &Error{Code: codeInvalidRequest,
+			Message: "Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding."}
+	case e.Encoding == "" || e.Encoding == "binary":
 		encoded = base58.Encode(data)
 	default:
 		encoded = []string{base58.Encode(data), "base58"}
@@ -63,57 +73,11 @@ func (e accountEncoding) encode(account *engine.Account) (any, error) {
 	}, nil
 }
 
-// nullable returns the error of a transaction, or null.
-func nullable(err json.RawMessage) any {
-	if err == nil {
-		return nil
-	}
-	return err
-}
-
-func status(err json.RawMessage) object {
-	if err == nil {
-		return object{"Ok": nil}
-	}
-	return object{"Err": err}
-}
-
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}
 	}
 	return items
-}
-
-func encodeInner(result *engine.Result) []any {
-	encoded := []any{}
-	for index, calls := range result.Inner {
-		if len(calls) == 0 {
-			continue
-		}
-		var instructions []any
-		for _, call := range calls {
-			accounts := make([]int, len(call.Accounts))
-			for i, account := range call.Accounts {
-				accounts[i] = int(account)
-			}
-			instructions = append(instructions, object{
-				"programIdIndex": call.Program, "accounts": accounts, "data": base58.Encode(call.Data),
-				"stackHeight": call.StackHeight,
-			})
-		}
-		encoded = append(encoded, object{"index": index, "instructions": instructions})
-	}
-	return encoded
-}
-
-func encodeReturnData(result *engine.Result) any {
-	if len(result.ReturnData) == 0 {
-		return nil
-	}
-	return object{
-		"programId": result.ReturnProgram, "data": []string{base64.StdEncoding.EncodeToString(result.ReturnData), "base64"},
-	}
 }
 
 func encodeTokens(balances []ledger.TokenBalance) []any {
@@ -137,39 +101,4 @@ func tokenAmount(amount uint64, decimals byte) object {
 	return object{
 		"amount": fmt.Sprint(amount), "decimals": decimals, "uiAmount": json.RawMessage(text), "uiAmountString": text,
 	}
-}
-
-func encodeMeta(t *ledger.Transaction) object {
-	meta := object{
-		"err": nullable(t.Result.Err), "status": status(t.Result.Err), "fee": t.Result.Fee,
-		"preBalances": t.Before.Lamports, "postBalances": t.After.Lamports,
-		"preTokenBalances": encodeTokens(t.Before.Tokens), "postTokenBalances": encodeTokens(t.After.Tokens),
-		"innerInstructions": encodeInner(t.Result), "logMessages": list(t.Result.Logs), "rewards": []any{},
-		"computeUnitsConsumed": t.Result.ComputeUnits,
-		"loadedAddresses":      object{"writable": list(t.LoadedWritable), "readonly": list(t.LoadedReadonly)},
-	}
-	if data := encodeReturnData(t.Result); data != nil {
-		meta["returnData"] = data
-	}
-	return meta
-}
-
-func encodeTransaction(t *ledger.Transaction, encoding string) (any, error) {
-	switch encoding {
-	case "base64":
-		return []string{base64.StdEncoding.EncodeToString(t.Wire), "base64"}, nil
-	case "base58":
-		return []string{base58.Encode(t.Wire), "base58"}, nil
-	case "", "json":
-		return t.Decoded, nil
-	}
-	return nil, invalidParams("Invalid params: encoding %q is not supported, use json, base58 or base64", encoding)
-}
-
-// version returns 0, or "legacy".
-func version(t *ledger.Transaction) any {
-	if t.Decoded.Message.GetVersion() == solana.MessageVersionV0 {
-		return supportedVersion
-	}
-	return "legacy"
 }

@@ -2,45 +2,49 @@ package jsonrpc
 
 import "github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 
-type method func(*Server, parameters) (any, error)
+// method is a JSON-RPC method with the least and the largest number of its parameters.
+type method struct {
+	required, most int
+	handle         func(*Server, parameters) (any, error)
+}
 
-// methods are the methods of HTTP and WebSocket connections. Subscriptions are in websocket.go.
+// methods are the methods of HTTP. WebSocket connections have subscriptions, in websocket.go, and getVersion.
 var methods map[string]method
 
 func init() {
 	methods = map[string]method{
-		"getAccountInfo":                    (*Server).getAccountInfo,
-		"getBalance":                        (*Server).getBalance,
-		"getBlock":                          (*Server).getBlock,
-		"getBlockHeight":                    (*Server).getSlot,
-		"getBlockTime":                      (*Server).getBlockTime,
-		"getBlocks":                         (*Server).getBlocks,
-		"getBlocksWithLimit":                (*Server).getBlocksWithLimit,
-		"getEpochInfo":                      (*Server).getEpochInfo,
-		"getFeeForMessage":                  (*Server).getFeeForMessage,
-		"getFirstAvailableBlock":            (*Server).getFirstAvailableBlock,
-		"getGenesisHash":                    (*Server).getGenesisHash,
-		"getHealth":                         func(*Server, parameters) (any, error) { return "ok", nil },
-		"getIdentity":                       (*Server).getIdentity,
-		"getLatestBlockhash":                (*Server).getLatestBlockhash,
-		"getMinimumBalanceForRentExemption": (*Server).getMinimumBalance,
-		"getMultipleAccounts":               (*Server).getMultipleAccounts,
-		"getProgramAccounts":                (*Server).getProgramAccounts,
-		"getRecentPrioritizationFees":       (*Server).getRecentPrioritizationFees,
-		"getSignatureStatuses":              (*Server).getSignatureStatuses,
-		"getSignaturesForAddress":           (*Server).getSignaturesForAddress,
-		"getSlot":                           (*Server).getSlot,
-		"getTokenAccountBalance":            (*Server).getTokenAccountBalance,
-		"getTokenAccountsByOwner":           (*Server).getTokenAccountsByOwner,
-		"getTokenSupply":                    (*Server).getTokenSupply,
-		"getTransaction":                    (*Server).getTransaction,
-		"getTransactionCount":               (*Server).getTransactionCount,
-		"getVersion":                        (*Server).getVersion,
-		"isBlockhashValid":                  (*Server).isBlockhashValid,
-		"minimumLedgerSlot":                 (*Server).getFirstAvailableBlock,
-		"requestAirdrop":                    (*Server).requestAirdrop,
-		"sendTransaction":                   (*Server).sendTransaction,
-		"simulateTransaction":               (*Server).simulateTransaction,
+		"getAccountInfo":                    {1, 2, (*Server).getAccountInfo},
+		"getBalance":                        {1, 2, (*Server).getBalance},
+		"getBlock":                          {1, 2, (*Server).getBlock},
+		"getBlockHeight":                    {0, 1, (*Server).getSlot},
+		"getBlockTime":                      {1, 1, (*Server).getBlockTime},
+		"getBlocks":                         {1, 3, (*Server).getBlocks},
+		"getBlocksWithLimit":                {2, 3, (*Server).getBlocksWithLimit},
+		"getEpochInfo":                      {0, 1, (*Server).getEpochInfo},
+		"getFeeForMessage":                  {1, 2, (*Server).getFeeForMessage},
+		"getFirstAvailableBlock":            {0, 0, (*Server).getFirstAvailableBlock},
+		"getGenesisHash":                    {0, 0, (*Server).getGenesisHash},
+		"getHealth":                         {0, 0, func(*Server, parameters) (any, error) { return "ok", nil }},
+		"getIdentity":                       {0, 0, (*Server).getIdentity},
+		"getLatestBlockhash":                {0, 1, (*Server).getLatestBlockhash},
+		"getMinimumBalanceForRentExemption": {1, 2, (*Server).getMinimumBalance},
+		"getMultipleAccounts":               {1, 2, (*Server).getMultipleAccounts},
+		"getProgramAccounts":                {1, 2, (*Server).getProgramAccounts},
+		"getRecentPrioritizationFees":       {0, 1, (*Server).getRecentPrioritizationFees},
+		"getSignatureStatuses":              {1, 2, (*Server).getSignatureStatuses},
+		"getSignaturesForAddress":           {1, 2, (*Server).getSignaturesForAddress},
+		"getSlot":                           {0, 1, (*Server).getSlot},
+		"getTokenAccountBalance":            {1, 2, (*Server).getTokenAccountBalance},
+		"getTokenAccountsByOwner":           {2, 3, (*Server).getTokenAccountsByOwner},
+		"getTokenSupply":                    {1, 2, (*Server).getTokenSupply},
+		"getTransaction":                    {1, 2, (*Server).getTransaction},
+		"getTransactionCount":               {0, 1, (*Server).getTransactionCount},
+		"getVersion":                        {0, 0, (*Server).getVersion},
+		"isBlockhashValid":                  {1, 2, (*Server).isBlockhashValid},
+		"minimumLedgerSlot":                 {0, 0, (*Server).getFirstAvailableBlock},
+		"requestAirdrop":                    {2, 3, (*Server).requestAirdrop},
+		"sendTransaction":                   {1, 2, (*Server).sendTransaction},
+		"simulateTransaction":               {1, 2, (*Server).simulateTransaction},
 	}
 }
 
@@ -66,7 +70,7 @@ func (s *Server) at(config readConfig) (ledger.Commitment, error) {
 // read decodes the configuration at an index, and returns its commitment.
 func (s *Server) read(p parameters, index int) (ledger.Commitment, error) {
 	var config readConfig
-	if err := p.optional(index, &config); err != nil {
+	if err := p.optional(index, "RpcContextConfig", &config); err != nil {
 		return "", err
 	}
 	return s.at(config)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -29,6 +30,7 @@ const (
 	codeBlockNotAvailable   = -32004
 	codeUnsupportedVersion  = -32015
 	codeMinContextSlot      = -32016
+	codeInvalidRequest      = -32600
 	codeInvalidParams       = -32602
 	codeInternal            = -32603
 	maxAccounts             = 100
@@ -44,74 +46,69 @@ const (
 
 var (
 	parseError     = &Error{Code: -32700, Message: "Parse error"}
-	invalidRequest = &Error{Code: -32600, Message: "Invalid request"}
+	invalidRequest = &Error{Code: codeInvalidRequest, Message: "Invalid request"}
 	methodNotFound = &Error{Code: -32601, Message: "Method not found"}
+
+	unsupportedProtocol = &Error{Code: codeInvalidRequest, Message: "Unsupported JSON-RPC protocol version"}
+	namedParams         = &Error{Code: codeInvalidParams, Message: "`params` should be an array"}
 )
 
 func invalidParams(format string, arguments ...any) *Error {
 	return &Error{Code: codeInvalidParams, Message: fmt.Sprintf(format, arguments...)}
 }
 
-type request struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-}
-
-type response struct {
-	Version string          `json:"jsonrpc"`
-	Result  any             `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
-	ID      json.RawMessage `json:"id"`
-}
-
-// MarshalJSON keeps a null result and a null ID, which omitempty would drop.
-func (r response) MarshalJSON() ([]byte, error) {
-	id := r.ID
-	if len(id) == 0 {
-		id = json.RawMessage("null")
-	}
-	if r.Error != nil {
-		return json.Marshal(map[string]any{"jsonrpc": "2.0", "error": r.Error, "id": id})
-	}
-	return json.Marshal(map[string]any{"jsonrpc": "2.0", "result": r.Result, "id": id})
-}
-
-func failure(id json.RawMessage, err *Error) response { return response{Error: err, ID: id} }
-
 // parameters are the positional parameters of a request.
 type parameters []json.RawMessage
 
-func parseRequest(raw json.RawMessage) (request, parameters, *Error) {
-	var r request
-	if err := json.Unmarshal(raw, &r); err != nil || r.Method == "" {
-		return r, nil, invalidRequest
+// check returns an error for a wrong number of parameters.
+func (p parameters) check(required, most int) *Error {
+	switch {
+	case len(p) < required:
+		return invalidParams("`params` should have at least %d argument(s)", required)
+	case len(p) <= most:
+		return nil
+	case most == 0:
+		return invalidParams("Invalid parameters: No parameters were expected")
 	}
-	if len(r.Params) == 0 || bytes.Equal(r.Params, []byte("null")) {
-		return r, nil, nil
-	}
-	var positional parameters
-	if err := json.Unmarshal(r.Params, &positional); err != nil {
-		return r, nil, invalidParams("Invalid params: invalid type: map, expected a sequence")
-	}
-	return r, positional, nil
+	return &Error{codeInvalidParams, fmt.Sprintf("Invalid parameters: Expected from %d to %d parameters.", required, most),
+		fmt.Sprintf("%q", fmt.Sprintf("Got: %d", len(p)))}
 }
 
-// into decodes a required parameter.
-func (p parameters) into(index int, target any) error {
-	if index >= len(p) {
-		return invalidParams("`params` should have at least %d argument(s)", index+1)
+// into decodes a required parameter. name is the Rust type of a structure, for errors.
+func (p parameters) into(index int, name string, target any) error {
+	raw := p[index]
+	err := json.Unmarshal(raw, target)
+	if isNull(raw) && err == nil {
+		err = &json.UnmarshalTypeError{Type: reflect.TypeOf(target).Elem()}
 	}
-	if err := json.Unmarshal(p[index], target); err != nil {
-		return invalidParams("Invalid params: %v", err)
+	var exact *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exact):
+		return exact
 	}
-	return nil
+	return invalidParams("Invalid params: %s.", mismatch(raw, err, name))
+}
+
+// optional decodes a configuration unless it is missing or null.
+func (p parameters) optional(index int, name string, target any) error {
+	if index >= len(p) || isNull(p[index]) {
+		return nil
+	}
+	return p.into(index, name, target)
+}
+
+func isNull(raw json.RawMessage) bool { return bytes.Equal(raw, []byte("null")) }
+
+func (p parameters) text(index int) (text string, err error) {
+	err = p.into(index, "", &text)
+	return text, err
 }
 
 func (p parameters) key(index int) (key solana.PublicKey, err error) {
-	var text string
-	if err := p.into(index, &text); err != nil {
+	text, err := p.text(index)
+	if err != nil {
 		return key, err
 	}
 	return parseKey(text)
@@ -129,8 +126,8 @@ func parseKey(text string) (solana.PublicKey, error) {
 }
 
 func (p parameters) signature(index int) (signature solana.Signature, err error) {
-	var text string
-	if err := p.into(index, &text); err != nil {
+	text, err := p.text(index)
+	if err != nil {
 		return signature, err
 	}
 	return parseSignature(text)
@@ -147,14 +144,6 @@ func parseSignature(text string) (solana.Signature, error) {
 	return signature, nil
 }
 
-// optional decodes a configuration if it is there.
-func (p parameters) optional(index int, target any) error {
-	if index >= len(p) {
-		return nil
-	}
-	return p.into(index, target)
-}
-
 // commitment returns the commitment of a configuration.
 func commitment(name string) (ledger.Commitment, error) {
 	switch name {
@@ -163,25 +152,27 @@ func commitment(name string) (ledger.Commitment, error) {
 	case "processed", "confirmed":
 		return ledger.Commitment(name), nil
 	}
-	return "", invalidParams("Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`", name)
+	return "", invalidParams("Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`.",
+		name)
 }
 
-func (s *Server) answer(raw json.RawMessage) (answer response) {
-	r, positional, invalid := parseRequest(raw)
-	if invalid != nil {
-		return failure(r.ID, invalid)
-	}
-	method, known := methods[r.Method]
+func (s *Server) answer(raw json.RawMessage) *response { return respond(raw, s.call) }
+
+func (s *Server) call(r request) (any, *Error) {
+	method, known := methods[r.method]
 	if !known {
-		return failure(r.ID, methodNotFound)
+		return nil, methodNotFound
 	}
-	result, err := method(s, positional)
+	if err := r.params.check(method.required, method.most); err != nil {
+		return nil, err
+	}
+	result, err := method.handle(s, r.params)
 	if err == nil {
-		return response{Result: result, ID: r.ID}
+		return result, nil
 	}
 	var exact *Error
 	if !errors.As(err, &exact) {
 		exact = &Error{Code: codeInternal, Message: err.Error()}
 	}
-	return failure(r.ID, exact)
+	return nil, exact
 }

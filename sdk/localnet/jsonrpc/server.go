@@ -1,10 +1,12 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -129,31 +131,44 @@ func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Used HTTP Method is not allowed. POST or OPTIONS is required", http.StatusMethodNotAllowed)
 		return
 	}
-	var raw json.RawMessage
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequestBytes))
-	if err := decoder.Decode(&raw); err != nil {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
+	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
 			http.Error(w, "request too large", http.StatusRequestEntityTooLarge)
-			return
 		}
-		reply(w, failure(nil, parseError))
 		return
 	}
+	if !json.Valid(body) {
+		reply(w, &response{err: parseError})
+		return
+	}
+	raw := json.RawMessage(bytes.TrimSpace(body))
 	if raw[0] != '[' {
-		reply(w, s.answer(raw))
+		if single := s.answer(raw); single != nil {
+			reply(w, single)
+		}
 		return
 	}
+	s.serveBatch(w, raw)
+}
+
+// serveBatch answers a batch. Notifications get no response.
+func (s *Server) serveBatch(w http.ResponseWriter, raw json.RawMessage) {
 	var batch []json.RawMessage
 	if err := json.Unmarshal(raw, &batch); err != nil || len(batch) == 0 || len(batch) > maxBatch {
-		reply(w, failure(nil, invalidRequest))
+		reply(w, &response{err: invalidRequest})
 		return
 	}
-	answers := make([]response, len(batch))
-	for i, request := range batch {
-		answers[i] = s.answer(request)
+	var answers []*response
+	for _, request := range batch {
+		if answer := s.answer(request); answer != nil {
+			answers = append(answers, answer)
+		}
 	}
-	reply(w, answers)
+	if answers != nil {
+		reply(w, answers)
+	}
 }
 
 func reply(w http.ResponseWriter, answer any) {

@@ -1,7 +1,9 @@
 package jsonrpc
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -28,8 +30,10 @@ var kinds = map[string]func(*subscription, parameters) error{
 	"program": (*subscription).parseProgram,
 	"logs":    (*subscription).parseLogs,
 	"signature": func(s *subscription, p parameters) (err error) {
-		s.signature, err = p.signature(0)
-		return err
+		if s.signature, err = p.signature(0); err != nil {
+			return invalidRequestParam(err, "signature")
+		}
+		return nil
 	},
 	"slot": func(*subscription, parameters) error { return nil },
 	"root": func(*subscription, parameters) error { return nil },
@@ -38,8 +42,15 @@ var kinds = map[string]func(*subscription, parameters) error{
 // newSubscription decodes a subscription. Its errors are of the type *Error.
 func newSubscription(kind string, p parameters) (*subscription, error) {
 	s := &subscription{kind: kind}
+	required, most := 1, 2
+	if kind == "slot" || kind == "root" {
+		required, most = 0, 0
+	}
+	if err := p.check(required, most); err != nil {
+		return nil, err
+	}
 	var config accountConfig
-	if err := p.optional(1, &config); err != nil {
+	if err := p.optional(1, "RpcAccountInfoConfig", &config); err != nil {
 		return nil, err
 	}
 	if err := config.check(); err != nil {
@@ -54,7 +65,17 @@ func newSubscription(kind string, p parameters) (*subscription, error) {
 }
 
 func (s *subscription) parseAccount(p parameters) (err error) {
-	s.key, err = p.key(0)
+	if s.key, err = p.key(0); err != nil {
+		return invalidRequestParam(err, "pubkey")
+	}
+	return nil
+}
+
+// invalidRequestParam replaces the text of an address or a signature that does not decode.
+func invalidRequestParam(err error, name string) error {
+	if strings.HasPrefix(err.Error(), "Invalid param:") {
+		return invalidParams("Invalid Request: Invalid %s provided", name)
+	}
 	return err
 }
 
@@ -62,20 +83,16 @@ func (s *subscription) parseProgram(p parameters) (err error) {
 	var config struct {
 		Filters filters `json:"filters"`
 	}
-	if err := p.optional(1, &config); err != nil {
+	if err := p.optional(1, "RpcProgramAccountsConfig", &config); err != nil {
 		return err
 	}
 	s.filters = config.Filters
-	if err := s.filters.prepare(); err != nil {
-		return err
-	}
-	s.key, err = p.key(0)
-	return err
+	return s.parseAccount(p)
 }
 
 func (s *subscription) parseLogs(p parameters) error {
 	var name string
-	if p.into(0, &name) == nil {
+	if json.Unmarshal(p[0], &name) == nil {
 		if name != "all" && name != "allWithVotes" {
 			return invalidParams("Invalid params: unknown variant `%s`, expected one of `all`, `allWithVotes`, `mentions`", name)
 		}
@@ -84,15 +101,18 @@ func (s *subscription) parseLogs(p parameters) error {
 	var filter struct {
 		Mentions []string `json:"mentions"`
 	}
-	if err := p.into(0, &filter); err != nil {
+	if err := p.into(0, "", &filter); err != nil {
 		return err
 	}
 	if len(filter.Mentions) != 1 {
 		return invalidParams("Invalid Request: Only 1 address supported")
 	}
-	key, err := parseKey(filter.Mentions[0])
-	s.key, s.mentions = key, true
-	return err
+	var err error
+	if s.key, err = parseKey(filter.Mentions[0]); err != nil {
+		return invalidRequestParam(err, "mentions")
+	}
+	s.mentions = true
+	return nil
 }
 
 // result returns the notification of a transaction, or false if the subscription is not about it.

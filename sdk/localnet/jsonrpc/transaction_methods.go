@@ -1,33 +1,17 @@
 package jsonrpc
 
 import (
+	"encoding/json"
+
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// transactionConfig is how transactions are encoded.
-type transactionConfig struct {
-	Encoding   string `json:"encoding"`
-	MaxVersion *uint8 `json:"maxSupportedTransactionVersion"`
-}
-
-func (c transactionConfig) encode(t *ledger.Transaction) (object, error) {
-	version := version(t)
-	if version == supportedVersion && c.MaxVersion == nil {
-		return nil, &Error{
-			Code: codeUnsupportedVersion,
-			Message: "Transaction version (0) is not supported by the requesting client. Please try the request again " +
-				"with the following configuration parameter: \"maxSupportedTransactionVersion\": 0",
-		}
+// encodingOrConfig decodes a configuration, or the encoding alone as in old clients.
+func (p parameters) encodingOrConfig(index int, encoding *string, config any) error {
+	if index < len(p) && json.Unmarshal(p[index], encoding) == nil {
+		return nil
 	}
-	encoded, err := encodeTransaction(t, c.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	answer := object{"transaction": encoded, "meta": encodeMeta(t)}
-	if c.MaxVersion != nil {
-		answer["version"] = version
-	}
-	return answer, nil
+	return p.optional(index, "", config)
 }
 
 func (s *Server) getTransaction(p parameters) (any, error) {
@@ -39,7 +23,10 @@ func (s *Server) getTransaction(p parameters) (any, error) {
 		readConfig
 		transactionConfig
 	}{}
-	if err := p.optional(1, &config); err != nil {
+	if err := p.encodingOrConfig(1, &config.Encoding, &config); err != nil {
+		return nil, err
+	}
+	if err := config.check(); err != nil {
 		return nil, err
 	}
 	level, err := closedCommitment(config.Commitment)
@@ -60,7 +47,7 @@ func (s *Server) getTransaction(p parameters) (any, error) {
 
 func (s *Server) getSignatureStatuses(p parameters) (any, error) {
 	var texts []string
-	if err := p.into(0, &texts); err != nil {
+	if err := p.into(0, "", &texts); err != nil {
 		return nil, err
 	}
 	if len(texts) > maxSignatures {
@@ -99,7 +86,7 @@ func (s *Server) getSignaturesForAddress(p parameters) (any, error) {
 		Until  string `json:"until"`
 		Limit  *int   `json:"limit"`
 	}{}
-	if err := p.optional(1, &config); err != nil {
+	if err := p.optional(1, "RpcSignaturesForAddressConfig", &config); err != nil {
 		return nil, err
 	}
 	level, err := closedCommitment(config.Commitment)
@@ -128,9 +115,16 @@ func (s *Server) getSignaturesForAddress(p parameters) (any, error) {
 	values := []any{}
 	for _, status := range s.ledger.History(key, level, page) {
 		values = append(values, object{
-			"signature": status.Signature, "slot": status.Slot, "err": nullable(status.Result.Err), "memo": nil,
+			"signature": status.Signature, "slot": status.Slot, "err": nullable(status.Result.Err), "memo": memo(status.Transaction),
 			"blockTime": status.Time, "confirmationStatus": status.Commitment,
 		})
 	}
 	return values, nil
+}
+
+func memo(t *ledger.Transaction) any {
+	if text := t.Memo(); text != "" {
+		return text
+	}
+	return nil
 }

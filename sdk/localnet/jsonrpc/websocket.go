@@ -55,9 +55,11 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		if answer := s.answerSocket(c, raw); answer != nil {
-			c.push(answer)
+		if !json.Valid(raw) {
+			c.push(&response{err: parseError})
+			continue
 		}
+		s.answerSocket(c, raw)
 	}
 }
 
@@ -86,40 +88,38 @@ func (c *connection) push(message any) {
 	}
 }
 
-func (s *Server) answerSocket(c *connection, raw json.RawMessage) any {
-	r, positional, invalid := parseRequest(raw)
-	if invalid != nil {
-		return failure(r.ID, invalid)
-	}
-	if kind, is := strings.CutSuffix(r.Method, "Unsubscribe"); is && kinds[kind] != nil {
-		var id uint64
-		if err := positional.into(0, &id); err != nil {
-			return failure(r.ID, err.(*Error))
+// answerSocket answers a request. The response to a subscription precedes its notifications.
+func (s *Server) answerSocket(c *connection, raw json.RawMessage) {
+	begin := func() {}
+	answer := respond(raw, func(r request) (any, *Error) {
+		if kind, is := strings.CutSuffix(r.method, "Unsubscribe"); is && kinds[kind] != nil {
+			return c.unsubscribe(r.params)
 		}
-		if !c.unsubscribe(id) {
-			return failure(r.ID, invalidParams("Invalid subscription id."))
+		kind, is := strings.CutSuffix(r.method, "Subscribe")
+		switch {
+		case r.method == "getVersion":
+			return s.call(r)
+		case !is || kinds[kind] == nil:
+			return nil, methodNotFound
 		}
-		return response{Result: true, ID: r.ID}
+		subscribed, err := newSubscription(kind, r.params)
+		if err != nil {
+			return nil, err.(*Error)
+		}
+		id, refused := c.subscribe(subscribed)
+		begin = func() { s.hub.begin(c, id, subscribed) }
+		return id, refused
+	})
+	if answer == nil {
+		return
 	}
-	kind, is := strings.CutSuffix(r.Method, "Subscribe")
-	if !is || kinds[kind] == nil {
-		return s.answer(raw)
+	c.push(answer)
+	if answer.err == nil {
+		begin()
 	}
-	subscribed, err := newSubscription(kind, positional)
-	if err != nil {
-		return failure(r.ID, err.(*Error))
-	}
-	id, err := c.subscribe(subscribed)
-	if err != nil {
-		return failure(r.ID, err.(*Error))
-	}
-	// The answer precedes the notifications.
-	c.push(response{Result: id, ID: r.ID})
-	s.hub.begin(c, id, subscribed)
-	return nil
 }
 
-func (c *connection) subscribe(s *subscription) (uint64, error) {
+func (c *connection) subscribe(s *subscription) (uint64, *Error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if len(c.subscriptions) >= maxSubscriptions {
@@ -130,12 +130,21 @@ func (c *connection) subscribe(s *subscription) (uint64, error) {
 	return c.next, nil
 }
 
-func (c *connection) unsubscribe(id uint64) bool {
+func (c *connection) unsubscribe(p parameters) (any, *Error) {
+	if err := p.check(1, 1); err != nil {
+		return nil, err
+	}
+	var id uint64
+	if err := p.into(0, "", &id); err != nil {
+		return nil, err.(*Error)
+	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	_, known := c.subscriptions[id]
+	if _, known := c.subscriptions[id]; !known {
+		return nil, invalidParams("Invalid subscription id.")
+	}
 	delete(c.subscriptions, id)
-	return known
+	return true, nil
 }
 
 // each calls a function with every active subscription.

@@ -169,7 +169,7 @@ func TestBlockhashExpires(t *testing.T) {
 	requireRefused(t, err, "BlockhashNotFound")
 	result, err := chain.Simulate(chain.sign(hash.Hash, chain.gift(to, 2*sol)), ledger.Simulation{ReplaceBlockhash: true})
 	require.NoError(t, err)
-	require.Nil(t, result.Err)
+	require.Nil(t, result.Result.Err)
 }
 
 func TestTransactionIsExecutedOnce(t *testing.T) {
@@ -206,7 +206,7 @@ func TestInvalidTransactionsAreRefused(t *testing.T) {
 	require.ErrorIs(t, err, ledger.ErrSignature)
 	result, err := chain.Simulate(forged, ledger.Simulation{})
 	require.NoError(t, err)
-	require.Nil(t, result.Err, "simulations do not verify unless asked to")
+	require.Nil(t, result.Result.Err, "simulations do not verify unless asked to")
 	var invalid *ledger.DecodeError
 	for length := range wire {
 		_, err := chain.Send(wire[:length])

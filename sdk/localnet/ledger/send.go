@@ -9,9 +9,9 @@ import (
 )
 
 // Send verifies and executes a transaction in the open block. The transaction may have failed there: see its
-// Result. It returns a [DecodeError] or [ErrSignature] for an invalid transaction, and a [TransactionError]
-// for a transaction that no block can contain: its blockhash has expired, it was executed already, or it
-// cannot pay its fee.
+// Result. It returns a [DecodeError], [SanitizeError] or [ErrSignature] for an invalid transaction, and a
+// [TransactionError] for a transaction that no block can contain: its blockhash has expired, it was executed
+// already, or it cannot pay its fee.
 func (l *Ledger) Send(wire []byte) (*Transaction, error) {
 	transaction, err := decode(wire)
 	if err != nil {
@@ -46,7 +46,8 @@ func (l *Ledger) execute(wire []byte, transaction *solana.Transaction) (*Transac
 		Wire: wire, Decoded: transaction, LoadedWritable: writable, LoadedReadonly: readonly,
 	}
 	executed.Keys = append(append(append(executed.Keys, message.AccountKeys...), writable...), readonly...)
-	executed.Before = l.balances(executed.Keys)
+	executed.Before = l.balances(executed, nil)
+	executed.LoadedBytes = l.loadedBytes(message, executed.Keys)
 	executed.Result, err = l.engine.Execute(wire)
 	if err != nil {
 		return nil, invalid(err)
@@ -62,7 +63,7 @@ func (l *Ledger) execute(wire []byte, transaction *solana.Transaction) (*Transac
 			return nil, err
 		}
 	}
-	executed.After = l.balances(executed.Keys)
+	executed.After = l.balances(executed, nil)
 	l.record(executed)
 	return executed, nil
 }
@@ -85,60 +86,4 @@ func invalid(err error) error {
 		return &DecodeError{rejected.Message}
 	}
 	return err
-}
-
-// Simulation configures a simulation.
-type Simulation struct {
-	// VerifySignatures reports whether wrong signatures are an error.
-	VerifySignatures bool
-	// ReplaceBlockhash replaces the transaction's blockhash with the newest one. It excludes VerifySignatures.
-	ReplaceBlockhash bool
-}
-
-// Simulate executes a transaction on the newest state and stores nothing. Its errors are those of
-// [Ledger.Send], but a transaction that no block can contain is a Result with an error.
-func (l *Ledger) Simulate(wire []byte, options Simulation) (*engine.Result, error) {
-	if options.VerifySignatures && options.ReplaceBlockhash {
-		return nil, errors.New("ledger: sigVerify may not be used with replaceRecentBlockhash")
-	}
-	transaction, err := decode(wire)
-	if err != nil {
-		return nil, err
-	}
-	if options.VerifySignatures {
-		if err := verify(transaction); err != nil {
-			return nil, err
-		}
-	}
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	message := &transaction.Message
-	if options.ReplaceBlockhash {
-		message.RecentBlockhash = l.parent().Hash
-		if wire, err = transaction.MarshalBinary(); err != nil {
-			return nil, &DecodeError{err.Error()}
-		}
-	}
-	if _, executed := l.transactions[transaction.Signatures[0]]; executed && !options.ReplaceBlockhash {
-		return failed(refused("AlreadyProcessed")), nil
-	}
-	if _, durable := l.durableNonce(message); !durable && !l.usable(message.RecentBlockhash) {
-		return failed(refused("BlockhashNotFound")), nil
-	}
-	if _, _, err := l.lookup(message); err != nil {
-		var refusal *TransactionError
-		if errors.As(err, &refusal) {
-			return failed(refusal), nil
-		}
-		return nil, err
-	}
-	result, err := l.engine.Simulate(wire)
-	if err != nil {
-		return nil, invalid(err)
-	}
-	return result, nil
-}
-
-func failed(refusal *TransactionError) *engine.Result {
-	return &engine.Result{Err: refusal.Err, Logs: refusal.Logs}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -58,29 +59,46 @@ func ParseToken(account *engine.Account) (Token, bool) {
 	}, true
 }
 
+// OwnedByTokenProgram reports whether SPL Token or Token-2022 owns an account, which can be nil.
+func OwnedByTokenProgram(account *engine.Account) bool {
+	return account != nil && (account.Owner == solana.TokenProgramID || account.Owner == solana.Token2022ProgramID)
+}
+
 // isOfTokens reports whether an account of a token program has a size, or with extensions a type.
 func isOfTokens(account *engine.Account, size int, kind byte) bool {
-	if account == nil || account.Owner != solana.TokenProgramID && account.Owner != solana.Token2022ProgramID {
+	if !OwnedByTokenProgram(account) {
 		return false
 	}
 	return len(account.Data) == size || len(account.Data) > tokenSize && account.Data[tokenSize] == kind
 }
 
-func (l *Ledger) balances(keys []solana.PublicKey) Balances {
-	balances := Balances{Lamports: make([]uint64, len(keys))}
-	for i, key := range keys {
-		account := l.accounts[key]
-		if account == nil {
+// balances returns the balances of a transaction's accounts, with those that it has changed. As nodes do, it leaves
+// out token accounts if the transaction does not load a token program, and token accounts without a mint.
+func (l *Ledger) balances(t *Transaction, changed map[solana.PublicKey]*engine.Account) Balances {
+	account := func(key solana.PublicKey) *engine.Account {
+		if after, is := changed[key]; is {
+			return after
+		}
+		return l.accounts[key]
+	}
+	balances := Balances{Lamports: make([]uint64, len(t.Keys))}
+	tokens := slices.Contains(t.Keys, solana.TokenProgramID) || slices.Contains(t.Keys, solana.Token2022ProgramID)
+	for i, key := range t.Keys {
+		stored := account(key)
+		if stored == nil {
 			continue
 		}
-		balances.Lamports[i] = account.Lamports
-		token, is := ParseToken(account)
-		if !is {
+		balances.Lamports[i] = stored.Lamports
+		token, is := ParseToken(stored)
+		if !is || !tokens {
 			continue
 		}
-		mint, _ := ParseMint(l.accounts[token.Mint])
+		mint, known := ParseMint(account(token.Mint))
+		if !known {
+			continue
+		}
 		balances.Tokens = append(balances.Tokens, TokenBalance{
-			Account: i, Mint: token.Mint, Owner: token.Owner, Program: account.Owner, Amount: token.Amount, Decimals: mint.Decimals,
+			Account: i, Mint: token.Mint, Owner: token.Owner, Program: stored.Owner, Amount: token.Amount, Decimals: mint.Decimals,
 		})
 	}
 	return balances
