@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: leaks arena-load help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
-    cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator anchor-packages \
+    cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator record-validator anchor-packages \
     postgresql sqlc browser test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -90,6 +90,9 @@ test-go: program postgresql sqlc browser ## the Go tests except the scenarios, t
 
 test-chains: program ## the scenarios of tests/scenarios on a chain in the process, and on a validator if there is one (make validator)
 	@toolchain/scenarios
+
+record-validator: validator ## record a validator's JSON-RPC responses, with which the tests compare those of the chain in the process
+	@HAGGLE_RECORD_VALIDATOR=1 go test -count=1 -timeout 20m -run TestResponsesAreThoseOfAValidator ./sdk/localnet/jsonrpc
 
 test-anchor: program ## negotiations with the Anchor TypeScript clients, from the IDL alone
 	@toolchain/anchor-client
