@@ -195,7 +195,7 @@ cross: ## compile the commands and the SDK for the other platforms of a release:
 	    CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath ./cmd/... ./sdk/...; \
 	done
 
-portable: prerequisites ## the bargaining engine's offers are the same on amd64, GOAMD64=v3 and arm64 (qemu); with ALL=1 its tests, too
+portable: prerequisites ## the bargaining engine's offers are the same on amd64, GOAMD64=v3 and arm64 (qemu), and the compute units of the chain in the process on arm64; with ALL=1 more tests
 	@echo "==> the same offers on every processor"
 	@toolchain/portable $(if $(ALL),all)
 

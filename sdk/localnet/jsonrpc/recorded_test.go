@@ -61,7 +61,7 @@ func responses(t *testing.T, kind localnet.Kind) []group {
 	chain, err := localnet.StartChain(t.Context(), localnet.Options{Kind: kind})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, chain.Close()) }()
-	s := play(newSession(t, chain.RPCURL, chain.WSURL))
+	s := play(newSession(t, chain.RPCURL(), chain.WSURL()))
 	s.protocol()
 	s.chain()
 	s.fees()
