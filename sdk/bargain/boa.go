@@ -68,7 +68,7 @@ type BOA struct {
 func (b BOA) Start(seat Seat) Negotiator {
 	n := &boa{self: seat.Self}
 	if b.Modeling != nil {
-		n.model = b.Modeling.Model(seat)
+		n.model = newModel(b.Modeling, seat)
 	}
 	n.bidder = b.Bidding.Bidder(seat, n.model)
 	if b.Acceptance != nil {
@@ -123,9 +123,14 @@ func (s *State) Own(self, back int) (Offer, bool) {
 	return s.find(back, func(by int) bool { return by == self })
 }
 
-// Others returns an offer of the other parties, counted back from the last one, which is 0.
+// Others returns an offer of the party that made the latest offer of another party, counted back from this offer,
+// which is 0. Two offers of one party show its concession, while offers of two parties show nothing.
 func (s *State) Others(self, back int) (Offer, bool) {
-	return s.find(back, func(by int) bool { return by != self })
+	latest, ok := s.find(0, func(by int) bool { return by != self })
+	if !ok || back == 0 {
+		return latest, ok
+	}
+	return s.find(back, func(by int) bool { return by == latest.By })
 }
 
 func (s *State) find(back int, is func(by int) bool) (Offer, bool) {

@@ -6,8 +6,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Course is one party's part of a session in which two parties make offers in turn, as on chain. A round is
-// one offer, and party 0 makes the first. The course has the [State] that the party's strategy receives, so
+// Course is one party's part of a session whose parties make offers in turn. A round is the turn of one party, and
+// party 0 has the first. With two parties, as on chain, each round is an offer; with more, as in stacked
+// alternating offers, it can be an acceptance. The course has the [State] that the party's strategy receives, so
 // that a strategy moves alike in each such protocol, and when its turns are played again.
 //
 // A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
@@ -17,8 +18,9 @@ type Course struct {
 	negotiator  Negotiator
 	random      Random
 	state       State
-	self        int
-	// round is the number of offers so far, of rounds.
+	// self is the party's number among the parties.
+	self, parties int
+	// round is the number of turns so far, of rounds.
 	round, rounds int
 	// price is the number of the price's issue; -1 if the domain has none.
 	price int
@@ -29,8 +31,16 @@ type Course struct {
 // NewCourse starts a strategy with the number self, which is 0 or 1, before the first of rounds offers.
 // Opening is [Seat].Opening. The random numbers are the seed's stream with the number self.
 func NewCourse(s Strategy, p *Preferences, self, rounds int, opening fixed.Number, seed uint64) *Course {
-	c := &Course{preferences: p, self: self, rounds: rounds, price: -1, state: State{
-		Steps: ownOffers(rounds, self), Offer: NoOutcome, By: -1, History: make([]Offer, 0, rounds),
+	return NewStackedCourse(s, p, self, 2, rounds, opening, seed)
+}
+
+// NewStackedCourse starts a strategy as [NewCourse] does, with the number self of two or more parties. An offer that
+// all other parties accept in a row is the agreement: see [Course.ObserveAcceptance].
+func NewStackedCourse(
+	s Strategy, p *Preferences, self, parties, rounds int, opening fixed.Number, seed uint64,
+) *Course {
+	c := &Course{preferences: p, self: self, parties: parties, rounds: rounds, price: -1, state: State{
+		Steps: ownOffers(rounds, self, parties), Offer: NoOutcome, By: -1, History: make([]Offer, 0, rounds),
 	}}
 	for at := p.Domain().Len() - 1; at >= 0; at-- {
 		if p.Domain().Issue(at).Kind == KindPrice {
@@ -39,7 +49,7 @@ func NewCourse(s Strategy, p *Preferences, self, rounds int, opening fixed.Numbe
 	}
 	c.random.Reset(seed, uint64(self))
 	c.negotiator = s.Start(Seat{
-		Preferences: p, Self: self, Parties: 2, Steps: c.state.Steps, Random: &c.random, Opening: opening,
+		Preferences: p, Self: self, Parties: parties, Steps: c.state.Steps, Random: &c.random, Opening: opening,
 	})
 	return c
 }
@@ -47,16 +57,20 @@ func NewCourse(s Strategy, p *Preferences, self, rounds int, opening fixed.Numbe
 // Observe adds the offer of the next round, which is the standing one from then on. [NoOutcome] is an offer
 // that the party does not know: it is not in the history, and cannot be accepted.
 func (c *Course) Observe(o Outcome) {
-	by := c.round % 2
+	by := c.round % c.parties
 	if o != NoOutcome {
-		c.state.History = append(c.state.History, Offer{By: by, Step: c.round / 2, Time: c.time(), Outcome: o})
+		c.state.History = append(c.state.History, Offer{By: by, Step: c.round / c.parties, Time: c.time(), Outcome: o})
 	}
 	c.stand(o, by)
 	c.round++
 }
 
-// Stand replaces the offer that the party can accept. For [NoOutcome] there is none.
-func (c *Course) Stand(o Outcome) { c.stand(o, 1-c.self) }
+// ObserveAcceptance adds a round of a party that accepts the standing offer, which goes on to stand.
+func (c *Course) ObserveAcceptance() { c.round++ }
+
+// Stand replaces the offer that the party can accept, as an offer of the party before it. For [NoOutcome] there is
+// none.
+func (c *Course) Stand(o Outcome) { c.stand(o, (c.self+c.parties-1)%c.parties) }
 
 func (c *Course) stand(o Outcome, by int) {
 	if c.state.Offer, c.state.By = o, by; o == NoOutcome {
@@ -65,15 +79,15 @@ func (c *Course) stand(o Outcome, by int) {
 }
 
 // time returns the time of a party's offer in the round.
-func (c *Course) time() fixed.Number { return ownTime(c.round/2, c.state.Steps) }
+func (c *Course) time() fixed.Number { return ownTime(c.round/c.parties, c.state.Steps) }
 
-// TurnTime returns the time of party self at its turn after a number of offers, of rounds: see [Course].
+// TurnTime returns the time of party self of two at its turn after a number of offers, of rounds: see [Course].
 func TurnTime(self, rounds, offers int) fixed.Number {
-	return ownTime(offers/2, ownOffers(rounds, self))
+	return ownTime(offers/2, ownOffers(rounds, self, 2))
 }
 
 // ownOffers returns the number of offers that a party can make in a number of rounds.
-func ownOffers(rounds, self int) int { return (rounds + 1 - self) / 2 }
+func ownOffers(rounds, self, parties int) int { return (rounds + parties - 1 - self) / parties }
 
 // ownTime returns the time of a party's offer with an index, from 0.
 func ownTime(index, offers int) fixed.Number {
@@ -90,7 +104,7 @@ func ownTime(index, offers int) fixed.Number {
 // price of the domain is in the range, if no rounds are left, or if a strategy accepts without an offer.
 func (c *Course) Respond(least, most uint64) Action {
 	state := &c.state
-	state.Step, state.Time = min(c.round/2, max(state.Steps-1, 0)), c.time()
+	state.Step, state.Time = min(c.round/c.parties, max(state.Steps-1, 0)), c.time()
 	state.Least, state.Most, state.Last = least, most, c.rounds-c.round < 2
 	c.own = c.negotiator.Respond(state)
 	c.moved = c.own
@@ -113,7 +127,7 @@ func (c *Course) Play(offers []Outcome, standing Outcome, limits func() (least, 
 	}
 	for _, o := range offers {
 		least, most := limits()
-		if c.round%2 == c.self {
+		if c.round%c.parties == c.self {
 			c.Respond(least, most)
 		}
 		c.Observe(o)

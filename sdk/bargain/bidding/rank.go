@@ -56,8 +56,12 @@ func (*random) Sent(bargain.Outcome) string { return "random outcome" }
 // a round it allocates only the cursor for its second offer, unless it makes or receives more than 1,024
 // different offers or the steps have no limit.
 //
-// Source: de Jonge: An Analysis of the Linear Bilateral ANAC Domains Using the MiCRO Benchmark Strategy
-// (2022); the repeated offer as in NegMAS' MiCROOfferingPolicy.
+// With several other parties the fewest different offers of any of them count. An offer that a party accepts
+// counts as its own, so that parties which agree do not stop each other.
+//
+// Sources: de Jonge: An Analysis of the Linear Bilateral ANAC Domains Using the MiCRO Benchmark Strategy
+// (2022); the repeated offer as in NegMAS' MiCROOfferingPolicy; Aguilera-Luzon, de Jonge, Larrosa: MiCRO for
+// Multilateral Negotiations (2025).
 type MiCRO struct{}
 
 // maxPlanned bounds the number of offers for which MiCRO reserves memory.
@@ -66,10 +70,14 @@ const maxPlanned = 1024
 // Bidder implements [bargain.Bidding].
 func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	different := int(min(uint64(seat.Steps), seat.Preferences.Domain().Size(), maxPlanned))
-	return &micro{
+	m := &micro{
 		seat: seat, order: newOrder(seat.Preferences), sent: make([]bargain.Outcome, 0, different),
-		received: newSet(seat.Preferences.Domain().Size(), different), lowest: fixed.Max,
+		last: bargain.Offer{By: -1}, lowest: fixed.Max,
 	}
+	for range max(seat.Parties, 2) - 1 {
+		m.received = append(m.received, newSet(seat.Preferences.Domain().Size(), different))
+	}
+	return m
 }
 
 // set is a set of outcomes.
@@ -161,24 +169,19 @@ type micro struct {
 	seat  bargain.Seat
 	order order
 	sent  []bargain.Outcome
-	// received are the different offers received.
-	received set
+	// received are the different offers of the other parties, in the order of their turns after the own one.
+	received []set
 	observed int
+	// last is the latest observed offer; its By is -1 before the first.
+	last bargain.Offer
 	// lowest is the lowest utility of the own offers in the history, or fixed.Max. They can differ from sent: a
 	// protocol with limits changes offers beyond them.
 	lowest fixed.Number
 }
 
 func (m *micro) Next(state *bargain.State) bargain.Outcome {
-	for ; m.observed < len(state.History); m.observed++ {
-		switch offer := state.History[m.observed]; {
-		case offer.By != m.seat.Self:
-			m.received.add(offer.Outcome)
-		default:
-			m.lowest = min(m.lowest, m.order.of(offer.Outcome))
-		}
-	}
-	if len(m.sent) <= m.received.count {
+	m.observe(state)
+	if len(m.sent) <= m.fewest() {
 		if next := m.order.next(); next != bargain.NoOutcome {
 			return next
 		}
@@ -187,6 +190,50 @@ func (m *micro) Next(state *bargain.State) bargain.Outcome {
 		return bargain.NoOutcome
 	}
 	return m.sent[m.seat.Random.Below(uint64(len(m.sent)))]
+}
+
+func (m *micro) observe(state *bargain.State) {
+	for ; m.observed < len(state.History); m.observed++ {
+		offer := state.History[m.observed]
+		m.accepted(m.last, offer.By)
+		if m.last = offer; offer.By == m.seat.Self {
+			m.lowest = min(m.lowest, m.order.of(offer.Outcome))
+		} else {
+			m.of(offer.By).add(offer.Outcome)
+		}
+	}
+	if state.Offer == m.last.Outcome && state.By == m.last.By {
+		m.accepted(m.last, m.seat.Self)
+	}
+}
+
+// accepted adds an offer to those of the parties with turns between the offer and the next move, which can only
+// have accepted it. Two parties have no such turns.
+func (m *micro) accepted(offer bargain.Offer, next int) {
+	parties := len(m.received) + 1
+	if parties == 2 || offer.By < 0 || offer.By == next {
+		return
+	}
+	for by := (offer.By + 1) % parties; by != next; by = (by + 1) % parties {
+		if by != m.seat.Self {
+			m.of(by).add(offer.Outcome)
+		}
+	}
+}
+
+// of returns the offers of another party.
+func (m *micro) of(by int) *set {
+	parties := len(m.received) + 1
+	return &m.received[(by-m.seat.Self-1+parties)%parties]
+}
+
+// fewest returns the number of different offers of the party that has made the fewest.
+func (m *micro) fewest() int {
+	fewest := m.received[0].count
+	for _, received := range m.received[1:] {
+		fewest = min(fewest, received.count)
+	}
+	return fewest
 }
 
 func (m *micro) Sent(o bargain.Outcome) string {
