@@ -197,3 +197,52 @@ func proxy(t *testing.T, url string) (proxied string, cut func()) {
 	}()
 	return "ws://" + listener.Addr().String() + "/arena/m", func() { _ = (<-connections).Close() }
 }
+
+// Rules 24 and 31. The standing package is gone with a member that leaves, and the turn is not.
+func TestTurnIsDecidedAgainAfterMemberLeaves(t *testing.T) {
+	url, _ := serve(t, func(c *arena.Config) { c.ChatTurn = 5000 })
+	const opener, leaver byte = 3, 4
+	clients := map[byte]*client.Client{}
+	for _, seed := range []byte{opener, leaver} {
+		require.NoError(t, join(t, url, arenatest.Key(seed), "member").Close())
+		c, err := client.Dial(t.Context(), client.Config{
+			URL: url, Key: arenatest.Key(seed), Operator: arenatest.ID(arenatest.Operator),
+		})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		clients[seed] = c
+	}
+	do := func(seed byte, action arena.Action) {
+		t.Helper()
+		_, err := clients[seed].Do(t.Context(), action)
+		require.NoError(t, err)
+	}
+	purchases := func(sellers ...string) (legs []arena.Leg) {
+		for _, id := range sellers {
+			legs = append(legs, arena.Leg{Seller: id, Buyer: arenatest.ID(buyer), Token: arena.Yes, Price: 50, Quantity: 1})
+		}
+		return legs
+	}
+	thinking, left := make(chan struct{}, 1), make(chan struct{})
+	run(t, buying(url, func(_ context.Context, turn trader.Turn) (trader.Move, error) {
+		if len(turn.Chat.Members) == 3 {
+			thinking <- struct{}{}
+			<-left
+			time.Sleep(200 * time.Millisecond) // the trader has observed it
+			return trader.Offer{Legs: purchases(arenatest.ID(opener), arenatest.ID(leaver))}, nil
+		}
+		return trader.Offer{Legs: purchases(arenatest.ID(opener))}, nil
+	}))
+	await(t, clients[opener], func(f arena.Joined) bool { return f.Agent == arenatest.ID(buyer) })
+	do(opener, arena.Invite{Agents: []string{arenatest.ID(buyer), arenatest.ID(leaver)}, Mode: arena.ModePackages})
+	invited := await[arena.Invited](t, clients[leaver], nil)
+	time.Sleep(200 * time.Millisecond) // the buyer accepts first, so that its turn is the second
+	do(leaver, arena.AcceptInvitation{Chat: invited.Chat})
+	await(t, clients[opener], func(f arena.Turn) bool { return f.Chat == invited.Chat })
+	do(opener, arena.Propose{Chat: invited.Chat, Legs: purchases(arenatest.ID(opener), arenatest.ID(leaver))})
+	<-thinking
+	do(leaver, arena.LeaveChat{Chat: invited.Chat})
+	close(left)
+	proposed := await(t, clients[opener], func(f arena.Proposed) bool { return f.Agent == arenatest.ID(buyer) })
+	require.Equal(t, purchases(arenatest.ID(opener)), proposed.Legs)
+}

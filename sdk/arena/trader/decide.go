@@ -32,14 +32,28 @@ func (s *session) observe(ctx context.Context, event arena.Shown) error {
 		case f.Chat == 0:
 			s.speak(ctx, f.Until)
 		default:
+			s.turns[f.Chat] = f.Until
 			return s.negotiate(ctx, f.Chat, f.Until, nil)
 		}
+	case arena.ChatSaid:
+		s.used(f.Chat, f.Agent)
+	case arena.Proposed:
+		s.used(f.Chat, f.Agent)
+	case arena.AgreedTo:
+		s.used(f.Chat, f.Agent)
+	case arena.ChatLeft:
+		// The standing proposal is gone with its party: a decision about it is refused, and the turn goes on.
+		if until, own := s.turns[f.Chat]; own && f.Agent != s.desk.Self {
+			return s.negotiate(ctx, f.Chat, until, nil)
+		}
+		s.used(f.Chat, f.Agent)
 	case arena.Invited:
 		if f.By != s.desk.Self {
 			s.admit(ctx, f)
 		}
 	case arena.ChatEnded:
 		s.forget(topic{"chat", f.Chat})
+		delete(s.turns, f.Chat)
 	case arena.Voided:
 		s.forget(topic{"agreement", f.Agreement})
 		delete(s.verdicts, f.Agreement)
@@ -50,6 +64,14 @@ func (s *session) observe(ctx context.Context, event arena.Shown) error {
 		return s.settle(ctx)
 	}
 	return nil
+}
+
+// used ends the trader's turn in a chat after an action of an agent.
+func (s *session) used(chat int, agent string) {
+	if agent == s.desk.Self {
+		s.forget(topic{"chat", chat})
+		delete(s.turns, chat)
+	}
 }
 
 // decide runs a decision until a time, less the reserve. Then act carries it out in the session's goroutine, unless the
@@ -185,7 +207,13 @@ func (s *session) admit(ctx context.Context, invited arena.Invited) {
 				s.failed(ctx, "admit", err)
 			}
 			if enter && err == nil {
-				return s.do(ctx, arena.AcceptInvitation{Chat: invited.Chat})
+				_, accepted, err := s.try(ctx, arena.AcceptInvitation{Chat: invited.Chat})
+				if accepted {
+					s.desk.await(invited)
+				}
+				if accepted || err != nil {
+					return err
+				}
 			}
 			return s.do(ctx, arena.DeclineInvitation{Chat: invited.Chat})
 		})

@@ -214,7 +214,16 @@ func (d *desk) observeChat(fact arena.Fact) {
 	}
 }
 
-// enter adds a chat in which the trader now is, or changes one that it began. The view has its members.
+// await adds a chat whose invitation the trader has accepted. A packages chat begins only after all replies.
+func (d *desk) await(invited arena.Invited) {
+	if d.chat(invited.Chat) == nil {
+		d.Chats = append(d.Chats, Chat{
+			Number: invited.Chat, Mode: invited.Mode, Members: []string{invited.By, d.Self}, Invited: len(invited.Agents) - 1,
+		})
+	}
+}
+
+// enter adds a chat in which the trader now is, or changes one that has begun. The view has its members.
 func (d *desk) enter(number int) {
 	at := slices.IndexFunc(d.View.Chats, func(c arena.ChatView) bool { return c.Chat == number })
 	public := d.View.Chats[at]
@@ -222,6 +231,9 @@ func (d *desk) enter(number int) {
 	if c == nil {
 		d.Chats = append(d.Chats, Chat{Number: number, Mode: public.Mode})
 		c = &d.Chats[len(d.Chats)-1]
+	}
+	if !c.Begun {
+		c.Invited -= min(c.Invited, len(public.Members)-len(c.Members))
 	}
 	c.Members, c.Begun = slices.Clone(public.Members), true
 }

@@ -73,6 +73,13 @@ func (d *Desk) Room(side arena.Side, token arena.Token, price arena.Price) arena
 	return low
 }
 
+// Permits returns [ErrBeyondLimit] if the limits do not permit the trader to agree to legs in a chat, instead of the
+// chat's standing proposal.
+func (d *Desk) Permits(legs []arena.Leg, chat int) error {
+	_, err := d.allow(legs, chat)
+	return err
+}
+
 // allow checks legs that the trader would agree to in a chat, instead of the chat's standing proposal. It returns the
 // number of complete sets that they need.
 func (d *Desk) allow(legs []arena.Leg, chat int) (sets arena.Quantity, err error) {

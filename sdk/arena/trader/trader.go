@@ -82,6 +82,8 @@ type session struct {
 	done chan func(context.Context) error
 	// deciding are the running decisions by topic.
 	deciding map[topic]context.CancelFunc
+	// turns are the ends of the trader's current turns in side chats.
+	turns map[int]time.Time
 	// verdicts are those about tentative agreements.
 	verdicts map[int]Verdict
 }
@@ -105,7 +107,7 @@ func (t *Trader) session(ctx context.Context) error {
 	s := &session{
 		Trader: t, client: c, desk: newDesk(t.self(), t.config.Limits, standing), latest: standing.Shown,
 		done: make(chan func(context.Context) error), deciding: map[topic]context.CancelFunc{},
-		verdicts: map[int]Verdict{},
+		turns: map[int]time.Time{}, verdicts: map[int]Verdict{},
 	}
 	if err := s.enter(ctx, standing); err != nil {
 		return err
@@ -177,6 +179,9 @@ func (s *session) run(ctx, deciding context.Context) error {
 		}
 	}()
 	s.state(deciding)
+	for _, invitation := range s.client.Standing().Invitations {
+		s.admit(deciding, invitation)
+	}
 	if err := s.settle(deciding); err != nil { // what an earlier connection has left
 		return err
 	}
