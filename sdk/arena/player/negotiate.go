@@ -22,6 +22,11 @@ var prices = func() *bargain.Domain {
 	return domain
 }()
 
+// outcomeOf and priceOf convert between prices and outcomes of the domain.
+func outcomeOf(price arena.Price) bargain.Outcome { return bargain.Outcome(price - arena.MinPrice) }
+
+func priceOf(o bargain.Outcome) arena.Price { return arena.Price(prices.Issue(0).Amount(uint64(o))) }
+
 // trade is what a player bargains about in a chat.
 type trade struct {
 	other    string
@@ -40,8 +45,11 @@ func (t trade) leg(self string, price arena.Price) arena.Leg {
 }
 
 func (p *Player) negotiate(ctx context.Context, turn trader.Turn) (trader.Move, error) {
+	if turn.Chat.Mode == arena.ModePackages {
+		return p.negotiatePackage(ctx, turn)
+	}
 	t, ok := p.trade(&turn)
-	if !ok || turn.Invalid != nil || turn.Chat.Mode != arena.ModeTalk {
+	if !ok || turn.Invalid != nil {
 		return trader.Leave{}, nil
 	}
 	limit, possible := p.limit(t.side, t.token, turn.View.Price)
@@ -57,11 +65,9 @@ func (p *Player) negotiate(ctx context.Context, turn trader.Turn) (trader.Move, 
 	if err != nil {
 		return nil, err
 	}
-	action := assessed.Move
-	if p.options.Choose != nil {
-		if action, err = p.options.Choose(ctx, turn, assessed); err != nil {
-			return nil, err
-		}
+	action, err := p.choose(ctx, turn, assessed)
+	if err != nil {
+		return nil, err
 	}
 	switch action.Move {
 	case bargain.MoveAccept:
@@ -72,11 +78,19 @@ func (p *Player) negotiate(ctx context.Context, turn trader.Turn) (trader.Move, 
 		}
 		return t.propose(turn.Self, standing.Price), nil
 	case bargain.MoveOffer:
-		price := arena.Price(prices.Issue(0).Amount(uint64(action.Outcome)))
+		price := priceOf(action.Outcome)
 		t.quantity = min(t.quantity, turn.Room(t.side, t.token, price))
 		return t.propose(turn.Self, price), nil
 	}
 	return trader.Leave{}, nil
+}
+
+// choose returns the move of [Options].Choose, or the strategy's.
+func (p *Player) choose(ctx context.Context, turn trader.Turn, assessed bargain.Assessment) (bargain.Action, error) {
+	if p.options.Choose == nil {
+		return assessed.Move, nil
+	}
+	return p.options.Choose(ctx, turn, assessed)
 }
 
 // propose offers the trade at a price, or leaves if the limits leave no token for it.
@@ -160,8 +174,7 @@ func (p *Player) assess(side arena.Side, limit arena.Price, offers []offered) (b
 	if err != nil {
 		return bargain.Assessment{}, err
 	}
-	outcome := func(price arena.Price) bargain.Outcome { return bargain.Outcome(price - arena.MinPrice) }
-	preferences, err := bargain.NewPreferences(prices, line, line.Of(outcome(limit)))
+	preferences, err := bargain.NewPreferences(prices, line, line.Of(outcomeOf(limit)))
 	if err != nil {
 		return bargain.Assessment{}, err
 	}
@@ -171,11 +184,11 @@ func (p *Player) assess(side arena.Side, limit arena.Price, offers []offered) (b
 		if i == 0 && !offer.own {
 			self = 1
 		}
-		outcomes = append(outcomes, outcome(offer.price))
+		outcomes = append(outcomes, outcomeOf(offer.price))
 		standing = outcomes[i]
 	}
 	return bargain.Assess(standing, func(standing bargain.Outcome) *bargain.Course {
-		course := bargain.NewCourse(p.strategy, preferences, self, rounds, line.Of(outcome(opening(side, limit))), p.options.Seed)
+		course := bargain.NewCourse(p.strategy, preferences, self, rounds, line.Of(outcomeOf(opening(side, limit))), p.options.Seed)
 		course.Play(outcomes, standing, nil)
 		return course
 	}), nil

@@ -19,9 +19,12 @@ type Personality struct {
 	Lean, Follow int
 	// Edge is the least profit for each token, by the player's estimate.
 	Edge arena.Price
-	// Size is the number of tokens of a deal, and Chats the number of side chats at once.
+	// Size is the number of tokens of a sale, and Chats the number of side chats at once.
 	Size  arena.Quantity
 	Chats int
+	// Packages makes one of so many invitations an invitation to a packages chat, if at least two interests fit. If zero,
+	// the player begins no such chats.
+	Packages int
 	// Both makes the player buy and sell in turns. Without, its estimate and the price decide.
 	Both bool
 	// Flees makes the player cancel an agreement if the price has moved against it by as much. If zero, it never does.
@@ -38,28 +41,28 @@ func Personalities() []Personality {
 	return []Personality{
 		{
 			Name: "optimist", About: "believes in YES, and pays for it", Strategy: "genius-conceder", Lean: 15, Edge: 2,
-			Size: 25, Chats: 3,
+			Size: 25, Chats: 3, Packages: 3,
 			phrases: phrases{"This one happens.", "Looking for %s.", "I keep buying at %s.", "Meet me half way?"},
 		},
 		{
 			Name: "skeptic", About: "believes in NO, and sells YES", Strategy: "genius-boulware", Lean: -15, Edge: 2, Size: 25,
-			Chats:   3,
+			Chats: 3, Packages: 3,
 			phrases: phrases{"The crowd is too sure.", "Offering %s.", "%s is too much.", "I can wait."},
 		},
 		{
 			Name: "scholar", About: "trusts its own estimate, and asks for a margin", Strategy: "negmas-linear", Edge: 4,
-			Size: 15, Chats: 2,
+			Size: 15, Chats: 2, Packages: 4,
 			phrases: phrases{"My model has a margin here.", "Would trade %s.", "The price is %s. My number is another.",
 				"The numbers say otherwise."},
 		},
 		{
 			Name: "maker", About: "buys and sells around the price for a small profit", Strategy: "linear", Follow: 50, Edge: 2,
-			Size: 20, Chats: 4, Both: true,
+			Size: 20, Chats: 4, Packages: 2, Both: true,
 			phrases: phrases{"Both sides, every day.", "Trading %s.", "Tight around %s.", "Volume matters to me."},
 		},
 		{
 			Name: "gambler", About: "trades much, and concedes fast", Strategy: "negmas-conceder", Lean: 5, Edge: 1, Size: 40,
-			Chats: 4, Flees: 8,
+			Chats: 4, Packages: 2, Flees: 8,
 			phrases: phrases{"All in!", "Who has %s?", "%s? I like it.", "Come on, quick."},
 		},
 		{
@@ -68,7 +71,8 @@ func Personalities() []Personality {
 		},
 		{
 			Name: "follower", About: "believes the market", Strategy: "tit-for-tat", Follow: 80, Edge: 1, Size: 20, Chats: 3,
-			phrases: phrases{"The market knows.", "Joining for %s.", "Everybody says %s.", "What do others pay?"},
+			Packages: 4,
+			phrases:  phrases{"The market knows.", "Joining for %s.", "Everybody says %s.", "What do others pay?"},
 		},
 		{
 			Name: "contrarian", About: "bets against the market", Strategy: "micro", Follow: -60, Edge: 2, Size: 20, Chats: 3,

@@ -1,7 +1,6 @@
 package player
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +49,8 @@ type Player struct {
 	random *rand.Rand
 	// met counts the chats with each agent.
 	met map[string]int
+	// packages counts the invitations to packages chats, and invitations the others since the latest of them.
+	packages, invitations int
 }
 
 // New returns a player.
@@ -192,41 +193,6 @@ func (p *Player) chance(n int) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.random.IntN(n) == 0
-}
-
-// invite invites the agent that it has met least, of those whose interest is on the other side.
-func (p *Player) invite(_ context.Context, desk trader.Desk) (arena.Invite, error) {
-	want := p.want(&desk)
-	if want == nil || len(desk.Chats)+len(desk.Pending) >= p.personality.Chats {
-		return arena.Invite{}, nil
-	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	var others []arena.AgentView
-	for _, other := range desk.View.Agents {
-		of := other.Interest.Want
-		busy := other.Availability == arena.AvailabilityLeft || other.Availability == arena.AvailabilityUnresponsive
-		if other.ID == desk.Self || busy || of == nil || of.Token != want.Token || of.Side == want.Side || talks(&desk, other.ID) {
-			continue
-		}
-		others = append(others, other)
-	}
-	if len(others) == 0 {
-		return arena.Invite{}, nil
-	}
-	p.random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-	chosen := slices.MinFunc(others, func(a, b arena.AgentView) int { return cmp.Compare(p.met[a.ID], p.met[b.ID]) })
-	p.met[chosen.ID]++
-	return arena.Invite{Agents: []string{chosen.ID}}, nil
-}
-
-// talks reports whether the player is in a chat with an agent.
-func talks(desk *trader.Desk, other string) bool {
-	return slices.ContainsFunc(desk.Chats, func(c trader.Chat) bool { return slices.Contains(c.Members, other) })
-}
-
-func (p *Player) admit(_ context.Context, invitation trader.Invitation) (bool, error) {
-	return invitation.Mode == arena.ModeTalk && len(invitation.Chats) < p.personality.Chats, nil
 }
 
 // settle cancels an agreement if the price has moved against it too far, and finalizes the others.
