@@ -37,11 +37,17 @@ func factsOf(desk *trader.Desk) facts {
 	return facts{Price: desk.View.Price.String(), Trades: desk.View.Trades, Agents: len(desk.View.Agents)}
 }
 
+// packageRole explains the prices of a package: see package player.
+const packageRole = "party of a package, whose price is the mean price of its own sales in it; " +
+	"a purchase of a token counts as the sale of the other one at 1.00 less its price"
+
 // Choose returns a function for [player.Options].Choose. It decides before the end of its context.
 func Choose(chooser *llm.Chooser) func(context.Context, trader.Turn, bargain.Assessment) (bargain.Action, error) {
 	return func(ctx context.Context, turn trader.Turn, assessed bargain.Assessment) (bargain.Action, error) {
 		role := "seller"
-		if worst, best := assessed.Preferences.Extremes(); best < worst {
+		if turn.Chat.Mode == arena.ModePackages {
+			role = packageRole
+		} else if worst, best := assessed.Preferences.Extremes(); best < worst {
 			role = "buyer"
 		}
 		return chooser.Choose(ctx, llm.Position{

@@ -107,3 +107,16 @@ func TestModelWritesMessagesAndDecidesNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, alone.Text, "the personality's own phrase")
 }
+
+// A model that accepts a package below the limit gets a package at the limit instead.
+func TestPackageIsDescribedAndKeepsTheLimits(t *testing.T) {
+	model := &scripted{text: `{"reason":"as ordered","move":"accept","candidate":0,"price":""}`}
+	in := turn()
+	in.Chat.Mode = arena.ModePackages
+	move, err := decisions(t, model).Negotiate(t.Context(), in)
+	require.NoError(t, err)
+	offer, is := move.(trader.Offer)
+	require.True(t, is, "%T", move)
+	require.GreaterOrEqual(t, offer.Legs[0].Price, arena.Price(44))
+	require.Contains(t, model.requests[0].Input, "party of a package")
+}
