@@ -83,7 +83,7 @@ func (s *Server) Listen(port int) (Endpoints, error) {
 		chosen := first.Addr().(*net.TCPAddr).Port
 		second, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(chosen+1)))
 		if err == nil {
-			s.serve(first, s)
+			s.serve(first, http.HandlerFunc(s.serveFaulty))
 			s.serve(second, http.HandlerFunc(s.serveWebSocket))
 			return Endpoints{fmt.Sprintf("http://127.0.0.1:%d", chosen), fmt.Sprintf("ws://127.0.0.1:%d", chosen+1)}, nil
 		}

@@ -99,7 +99,13 @@ func (l *Ledger) forget() {
 	if old := l.at(l.head().Slot - keptHashes); old != nil {
 		delete(l.hashes, old.Hash)
 	}
-	if final := l.chain.slot(Finalized); final > MaxBehind {
+	final := l.chain.slot(Finalized)
+	if old := l.at(final); old != nil {
+		// These change in each block, and are large. Nodes that are behind show them as of a later slot.
+		delete(old.before, slotHashes)
+		delete(old.before, recentBlockhashes)
+	}
+	if final > MaxBehind {
 		if old := l.at(final - MaxBehind); old != nil {
 			old.before = nil
 		}
