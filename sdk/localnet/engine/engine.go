@@ -108,7 +108,10 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.failed = ErrClosed
-	return e.module.Close(context.Background())
+	closed := e.module
+	// A client that nobody has closed refers to the engine until its timers end.
+	e.module, e.reserve, e.call = nil, nil, nil
+	return closed.Close(context.Background())
 }
 
 // do executes an operation and returns a copy of its response. If the virtual machine stops at a defect of
