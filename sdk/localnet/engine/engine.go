@@ -109,7 +109,7 @@ func (e *Engine) Close() error {
 	}
 	e.failed = ErrClosed
 	closed := e.module
-	// A client that nobody has closed refers to the engine until its timers end.
+	// A client without Close refers to the engine until its timers end.
 	e.module, e.reserve, e.call = nil, nil, nil
 	return closed.Close(context.Background())
 }
