@@ -11,6 +11,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
 // The names of the fixed keys of a kept ledger.
@@ -38,9 +40,6 @@ func hasLedger(folder string) bool {
 	return err == nil
 }
 
-// programDataHeader is the length of a ProgramData account before the ELF: state, slot and upgrade authority.
-const programDataHeader = 45
-
 // checkProgram returns an error if the chain has another program than the given ELF.
 func (c *Chain) checkProgram(ctx context.Context, elf []byte) error {
 	address, _, err := solana.FindProgramAddress([][]byte{c.ProgramID.Bytes()},
@@ -53,10 +52,9 @@ func (c *Chain) checkProgram(ctx context.Context, elf []byte) error {
 	if err != nil {
 		return fmt.Errorf("program %s: %w", c.ProgramID, err)
 	}
-	data := account.GetBinary()
 	// The loader can add zeros after the file.
-	if len(data) < programDataHeader ||
-		!bytes.Equal(bytes.TrimRight(data[programDataHeader:], "\x00"), bytes.TrimRight(elf, "\x00")) {
+	found, _, ok := engine.ParseProgramData(account.GetBinary())
+	if !ok || !bytes.Equal(bytes.TrimRight(found, "\x00"), bytes.TrimRight(elf, "\x00")) {
 		return fmt.Errorf("program %s is of another version of Haggle: delete the ledger to start a new one, or "+
 			"continue it with the version that made it", c.ProgramID)
 	}

@@ -2,7 +2,6 @@ package localnet
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -118,16 +117,6 @@ func engineAccount(account *rpc.Account) engine.Account {
 // maxAccountsPerRequest is the limit of getMultipleAccounts.
 const maxAccountsPerRequest = 100
 
-// The layouts of the upgradeable loader: a program's account has the address of the program data after the variant. The
-// program data is the variant, a slot, an optional upgrade authority, and the ELF file.
-const (
-	programVariant  = 2
-	variantLength   = 4
-	programLength   = variantLength + solana.PublicKeyLength
-	elfOffset       = variantLength + 8 + 1 + solana.PublicKeyLength
-	authorityOffset = variantLength + 8 + 1
-)
-
 // CloneAccounts copies accounts from another chain, such as a cluster, at the commitment level confirmed. A program of
 // the upgradeable loader comes with its ELF file and its upgrade authority. All accounts are read and checked before the
 // first is written: nothing is copied if one does not exist, is a sysvar, or cannot be read. If this chain refuses an ELF
@@ -149,11 +138,10 @@ func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses .
 		if account.Owner != solana.BPFLoaderUpgradeableProgramID || !account.Executable {
 			continue
 		}
-		content := account.Data.GetBinary()
-		if len(content) < programLength || binary.LittleEndian.Uint32(content) != programVariant {
+		of, is := engine.ProgramData(engineAccount(account))
+		if !is {
 			return fmt.Errorf("account %s: executable, but not a program of the upgradeable loader", addresses[i])
 		}
-		of := solana.PublicKeyFromBytes(content[variantLength:programLength])
 		programs[addresses[i]] = of
 		data = append(data, of)
 	}
@@ -163,17 +151,15 @@ func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses .
 	}
 	content := map[solana.PublicKey][]byte{}
 	for i, address := range data {
-		if content[address] = files[i].Data.GetBinary(); len(content[address]) < elfOffset {
+		content[address] = files[i].Data.GetBinary()
+		if _, _, ok := engine.ParseProgramData(content[address]); !ok {
 			return fmt.Errorf("account %s: too short for the data of a program", address)
 		}
 	}
 	for i, address := range addresses {
 		if of, is := programs[address]; is {
-			var authority solana.PublicKey
-			if content[of][authorityOffset-1] == 1 {
-				authority = solana.PublicKeyFromBytes(content[of][authorityOffset:elfOffset])
-			}
-			err = c.LoadProgram(address, content[of][elfOffset:], authority)
+			elf, authority, _ := engine.ParseProgramData(content[of])
+			err = c.LoadProgram(address, elf, authority)
 		} else {
 			err = c.SetAccount(address, *accounts[i])
 		}

@@ -72,48 +72,7 @@ func (e *Engine) Accounts() ([]Entry, error) {
 	return entries, r.finish()
 }
 
-const (
-	programDataHeader = 45
-	programSize       = 36
-	rentExempt        = math.MaxUint64
-)
-
-// LoadProgram writes an ELF file as an upgradeable program that was deployed in slot 0, with the accounts
-// that the upgradeable loader would have created. If authority is zero, the program cannot be upgraded. It
-// returns a [RequestError] if the verifier rejects the file.
-func (e *Engine) LoadProgram(program solana.PublicKey, elf []byte, authority solana.PublicKey) error {
-	data, _, err := solana.FindProgramAddress([][]byte{program[:]}, solana.BPFLoaderUpgradeableProgramID)
-	if err != nil {
-		return err
-	}
-	content := make([]byte, programDataHeader, programDataHeader+len(elf))
-	content[0] = 3 // ProgramData
-	if !authority.IsZero() {
-		content[12] = 1
-		copy(content[13:], authority[:])
-	}
-	content = append(content, elf...)
-	before, err := e.Account(data)
-	if err != nil {
-		return err
-	}
-	if err := e.SetAccount(data, Account{
-		Lamports: MinimumBalance(len(content)), Owner: solana.BPFLoaderUpgradeableProgramID,
-		RentEpoch: rentExempt, Data: content,
-	}); err != nil {
-		return err
-	}
-	err = e.SetAccount(program, Account{
-		Lamports: MinimumBalance(programSize), Owner: solana.BPFLoaderUpgradeableProgramID,
-		Executable: true, RentEpoch: rentExempt, Data: append([]byte{2, 0, 0, 0}, data[:]...),
-	})
-	if err != nil {
-		if restored := e.SetAccount(data, before); restored != nil {
-			return restored
-		}
-	}
-	return err
-}
+const rentExempt = math.MaxUint64
 
 // MinimumBalance returns the lamports that exempt an account from rent. The size of its data is in bytes.
 func MinimumBalance(size int) uint64 { return (128 + uint64(size)) * 6960 }

@@ -86,16 +86,13 @@ func (h *hub) dispatch(event ledger.Event) {
 		}
 	})
 	h.transactions(ledger.Confirmed, closed.Transactions)
-	if closed.Slot <= finality {
+	if closed.Slot <= ledger.Finality {
 		return
 	}
-	if final, visible := h.ledger.Block(closed.Slot-finality, ledger.Finalized); visible {
+	if final, visible := h.ledger.Block(closed.Slot-ledger.Finality, ledger.Finalized); visible {
 		h.transactions(ledger.Finalized, final.Transactions)
 	}
 }
-
-// finality is the number of blocks after which a block is finalized.
-const finality = 32
 
 func (h *hub) transactions(level ledger.Commitment, executed []*ledger.Transaction) {
 	for _, transaction := range executed {

@@ -128,7 +128,7 @@ func (l *Ledger) mirror(address solana.PublicKey, account engine.Account) {
 }
 
 // keptStates is the number of blocks that can hold earlier states of accounts.
-const keptStates = finality + MaxBehind + 2
+const keptStates = Finality + MaxBehind + 2
 
 // overwrite forgets the earlier states of an account.
 func (l *Ledger) overwrite(address solana.PublicKey) {

@@ -71,10 +71,13 @@ func (l *Ledger) next() error {
 	if err := l.open(); err != nil {
 		return err
 	}
-	closed := l.parent()
-	l.emit(Event{Closed: &Block{closed.Slot, closed.Hash, closed.Previous, closed.Time, closed.Transactions, nil}})
+	closed := l.parent().shown()
+	l.emit(Event{Closed: &closed})
 	return nil
 }
+
+// shown returns the block without what changes later.
+func (b *Block) shown() Block { return Block{b.Slot, b.Hash, b.Previous, b.Time, b.Transactions, nil} }
 
 // open adds an empty block, which becomes the open one.
 func (l *Ledger) open() error {
@@ -134,7 +137,7 @@ func (l *Ledger) Block(slot uint64, commitment Commitment) (Block, bool) {
 	if block == nil || block == l.head() || slot > l.slot(commitment) {
 		return Block{}, false
 	}
-	return Block{block.Slot, block.Hash, block.Previous, block.Time, block.Transactions, nil}, true
+	return block.shown(), true
 }
 
 // FirstSlot returns the oldest slot whose block is kept.

@@ -15,7 +15,8 @@ const (
 	Finalized Commitment = "finalized"
 )
 
-const finality = 32
+// Finality is the number of blocks after which a closed block is finalized.
+const Finality = 32
 
 // Slot returns the newest slot of a commitment.
 func (l *Ledger) Slot(commitment Commitment) uint64 {
@@ -37,7 +38,7 @@ func (c *chain) slot(commitment Commitment) uint64 {
 	case Confirmed:
 		return head - 1
 	}
-	return max(head-1, firstSlot+finality) - finality
+	return max(head-1, firstSlot+Finality) - Finality
 }
 
 // MaxBehind limits the number of slots by which a node is behind.

@@ -1,9 +1,9 @@
 package ledger
 
 import (
-	"encoding/binary"
-
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
 // Sizes that the runtime counts for each account and each lookup table of a transaction, in bytes.
@@ -36,22 +36,13 @@ func (l *Ledger) loadedBytes(message *solana.Message, keys []solana.PublicKey) u
 		add(key)
 	}
 	for _, key := range keys {
-		if data, is := l.programData(key); is {
-			add(data)
+		if account := l.accounts[key]; account != nil {
+			if data, is := engine.ProgramData(*account); is {
+				add(data)
+			}
 		}
 	}
 	return uint32(size)
-}
-
-// programData returns the address of an upgradeable program's data.
-func (l *Ledger) programData(program solana.PublicKey) (solana.PublicKey, bool) {
-	const stateProgram, length = 2, 36
-	account := l.accounts[program]
-	if account == nil || account.Owner != solana.BPFLoaderUpgradeableProgramID || len(account.Data) < length ||
-		binary.LittleEndian.Uint32(account.Data) != stateProgram {
-		return solana.PublicKey{}, false
-	}
-	return solana.PublicKeyFromBytes(account.Data[length-len(program) : length]), true
 }
 
 // Cost returns the cost of an executed transaction in a block's limit, in compute units.

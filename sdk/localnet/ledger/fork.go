@@ -16,8 +16,8 @@ import (
 func (l *Ledger) Fork(blocks int) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	if blocks < 1 || blocks > finality {
-		return fmt.Errorf("ledger: a fork of %d blocks is not between 1 and %d", blocks, finality)
+	if blocks < 1 || blocks > Finality {
+		return fmt.Errorf("ledger: a fork of %d blocks is not between 1 and %d", blocks, Finality)
 	}
 	if len(l.blocks) <= blocks {
 		return fmt.Errorf("ledger: has only %d blocks", len(l.blocks))
