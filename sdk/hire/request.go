@@ -159,29 +159,34 @@ func (c *Client) once(ctx context.Context, r request) ([]byte, error) {
 	return data, nil
 }
 
-// repeat sends a request, with growing pauses after transient errors, until the context ends.
+// repeat sends a request as [retry] does.
 func (c *Client) repeat(ctx context.Context, r request) ([]byte, error) {
+	return retry(ctx, func() ([]byte, error) { return c.once(ctx, r) })
+}
+
+// retry calls a function, with growing pauses after transient errors, until the context ends.
+func retry[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
 	var last error
-	data, err := backoff.Retry(ctx, func() ([]byte, error) {
-		data, err := c.once(ctx, r)
+	result, err := backoff.Retry(ctx, func() (T, error) {
+		result, err := attempt()
 		if ctx.Err() == nil {
 			last = err
 		}
 		var again *transient
 		switch {
 		case err == nil:
-			return data, nil
+			return result, nil
 		case !errors.As(err, &again):
-			return nil, backoff.Permanent(err)
+			return result, backoff.Permanent(err)
 		case again.after > 0:
-			return nil, &backoff.RetryAfterError{Duration: again.after}
+			return result, &backoff.RetryAfterError{Duration: again.after}
 		}
-		return nil, err
+		return result, err
 	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
 	if err != nil && last != nil && !errors.Is(last, err) {
 		err = fmt.Errorf("%w (%v)", err, last)
 	}
-	return data, err
+	return result, err
 }
 
 // pauses returns the pauses between attempts.

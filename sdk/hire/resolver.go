@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/haggle-protocol/haggle/sdk/internal/recent"
 )
 
@@ -91,16 +89,13 @@ func (r *Resolver) Resolve(ctx context.Context, id string) (Identity, error) {
 // Await resolves an agent's identity as Resolve does. While the agent's origin fails, it repeats the request with
 // growing pauses, until the context ends.
 func (r *Resolver) Await(ctx context.Context, id string) (Identity, error) {
-	return backoff.Retry(ctx, func() (Identity, error) {
+	return retry(ctx, func() (Identity, error) {
 		identity, err := r.Resolve(ctx, id)
-		if err != nil && !errors.As(err, new(*transient)) {
-			return identity, backoff.Permanent(err)
-		}
-		if err != nil {
+		if errors.As(err, new(*transient)) {
 			r.forget(ctx, id)
 		}
 		return identity, err
-	}, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0))
+	})
 }
 
 // forget lets the next call request an origin's card again, although the latest request failed.
