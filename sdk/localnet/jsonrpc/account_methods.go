@@ -1,6 +1,8 @@
 package jsonrpc
 
 import (
+	"encoding/json"
+
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
@@ -123,15 +125,36 @@ func (e accountEncoding) encodeOwned(owned []ledger.Owned, slot uint64, context 
 	return values, nil
 }
 
+// tokenFilter is the filter of getTokenAccountsByOwner: one of its fields is set.
+type tokenFilter struct{ mint, programID string }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *tokenFilter) UnmarshalJSON(raw []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+	if len(fields) != 1 {
+		return errSingleKey
+	}
+	for name, value := range fields {
+		switch name {
+		case "mint":
+			return json.Unmarshal(value, &f.mint)
+		case "programId":
+			return json.Unmarshal(value, &f.programID)
+		}
+		return invalidParams("Invalid params: unknown variant `%s`, expected `mint` or `programId`.", name)
+	}
+	return nil
+}
+
 func (s *Server) getTokenAccountsByOwner(p parameters) (any, error) {
 	owner, err := p.key(0)
 	if err != nil {
 		return nil, err
 	}
-	var by struct {
-		Mint      string `json:"mint"`
-		ProgramID string `json:"programId"`
-	}
+	var by tokenFilter
 	if err := p.into(1, "", &by); err != nil {
 		return nil, err
 	}
@@ -141,15 +164,15 @@ func (s *Server) getTokenAccountsByOwner(p parameters) (any, error) {
 	}
 	var mint solana.PublicKey
 	programs := []solana.PublicKey{solana.TokenProgramID, solana.Token2022ProgramID}
-	if by.Mint != "" {
-		if mint, err = parseKey(by.Mint); err != nil {
+	if by.mint != "" {
+		if mint, err = parseKey(by.mint); err != nil {
 			return nil, err
 		}
 		if _, err := s.mint(mint, level); err != nil {
 			return nil, err
 		}
 	} else {
-		program, err := parseKey(by.ProgramID)
+		program, err := parseKey(by.programID)
 		if err != nil {
 			return nil, err
 		}

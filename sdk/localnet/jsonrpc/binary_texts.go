@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gagliardetto/solana-go/base58"
@@ -22,6 +23,9 @@ const (
 	maxBase64Text = 1644
 )
 
+// transactionEncodings are the encodings that nodes know.
+var transactionEncodings = []string{"binary", "base64", "base58", "json", parsed}
+
 // decodeText decodes the transaction or message of the first parameter.
 func decodeText(p parameters, encoding, kind string) ([]byte, error) {
 	text, err := p.text(0)
@@ -34,6 +38,10 @@ func decodeText(p parameters, encoding, kind string) ([]byte, error) {
 	case "", "base58":
 		encoding, decode, longest = "base58", decodeBase58, maxBase58Text
 	default:
+		if !slices.Contains(transactionEncodings, encoding) {
+			return nil, invalidParams("Invalid params: unknown variant `%s`, expected one of `%s`.", encoding,
+				strings.Join(transactionEncodings, "`, `"))
+		}
 		return nil, invalidParams("unsupported encoding: %s. Supported encodings: base58, base64", encoding)
 	}
 	if len(text) > longest {

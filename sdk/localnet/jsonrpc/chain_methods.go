@@ -22,13 +22,14 @@ func (s *Server) getIdentity(parameters) (any, error) {
 }
 
 func (s *Server) getVersion(parameters) (any, error) {
-	return object{"solana-core": softwareVersion, "feature-set": 0}, nil
+	return object{"solana-core": softwareVersion, "feature-set": featureSet}, nil
 }
 
 func (s *Server) getFirstAvailableBlock(parameters) (any, error) { return s.ledger.FirstSlot(), nil }
 
-func (s *Server) getTransactionCount(parameters) (any, error) {
-	return s.ledger.TransactionCount(), nil
+func (s *Server) getTransactionCount(p parameters) (any, error) {
+	_, err := s.read(p, 0)
+	return s.ledger.TransactionCount(), err
 }
 
 func (s *Server) getEpochInfo(p parameters) (any, error) {
@@ -42,9 +43,14 @@ func (s *Server) getEpochInfo(p parameters) (any, error) {
 }
 
 func (s *Server) getMinimumBalance(p parameters) (any, error) {
-	var size uint64
-	err := p.into(0, "", &size)
-	return engine.MinimumBalance(int(size)), err
+	var size uint
+	if err := p.into(0, "", &size); err != nil {
+		return nil, err
+	}
+	if size > engine.MaxAccountBytes {
+		return nil, invalidRequest
+	}
+	return engine.MinimumBalance(int(size)), nil
 }
 
 func (s *Server) getLatestBlockhash(p parameters) (any, error) {
@@ -57,12 +63,16 @@ func (s *Server) getLatestBlockhash(p parameters) (any, error) {
 }
 
 func (s *Server) isBlockhashValid(p parameters) (any, error) {
-	key, err := p.key(0)
+	text, err := p.text(0)
 	if err != nil {
 		return nil, err
 	}
+	hash, err := fixedBytes(text, 44, len(solana.Hash{}))
+	if err != nil {
+		return nil, invalidParams("%v", err)
+	}
 	level, err := s.read(p, 1)
-	return withContext(s.ledger.Slot(level), s.ledger.BlockhashValid(solana.Hash(key), level)), err
+	return withContext(s.ledger.Slot(level), s.ledger.BlockhashValid(solana.Hash(hash), level)), err
 }
 
 // getFeeForMessage returns null if the message's blockhash has expired.
@@ -104,7 +114,19 @@ func unsigned(message []byte) []byte {
 	return append(wire, message...)
 }
 
-func (s *Server) getRecentPrioritizationFees(parameters) (any, error) {
+func (s *Server) getRecentPrioritizationFees(p parameters) (any, error) {
+	var accounts []string
+	if err := p.optional(0, "", &accounts); err != nil {
+		return nil, err
+	}
+	if len(accounts) > maxPrioritizedAccounts {
+		return nil, invalidParams("Too many inputs provided; max %d", maxPrioritizedAccounts)
+	}
+	for _, account := range accounts {
+		if _, err := parseKey(account); err != nil {
+			return nil, err
+		}
+	}
 	fees := []any{}
 	last := s.ledger.Slot(ledger.Confirmed)
 	for slot := max(s.ledger.FirstSlot(), last-min(last, maxRecentPrioritization-1)); slot <= last; slot++ {
@@ -204,11 +226,11 @@ func addTransactions(encoded object, block ledger.Block, config transactionConfi
 
 // closedCommitment returns a commitment of methods that answer about closed blocks alone.
 func closedCommitment(name string) (ledger.Commitment, error) {
-	level, err := commitment(name)
-	if err == nil && level == ledger.Processed {
-		err = invalidParams("Method does not support commitment below `confirmed`")
+	level := commitment(name)
+	if level == ledger.Processed {
+		return level, invalidParams("Method does not support commitment below `confirmed`")
 	}
-	return level, err
+	return level, nil
 }
 
 func (s *Server) getBlocks(p parameters) (any, error) {

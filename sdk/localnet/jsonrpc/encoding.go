@@ -19,9 +19,25 @@ type object = map[string]any
 // maxBase58 is the largest account data that nodes encode as base58, in bytes.
 const maxBase58 = 128
 
-type dataSlice struct {
-	Offset uint64 `json:"offset"`
-	Length uint64 `json:"length"`
+type dataSlice struct{ Offset, Length uint64 }
+
+// UnmarshalJSON implements json.Unmarshaler. Both fields are required.
+func (s *dataSlice) UnmarshalJSON(raw []byte) error {
+	var given struct {
+		Offset *uint `json:"offset"`
+		Length *uint `json:"length"`
+	}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return err
+	}
+	switch {
+	case given.Offset == nil:
+		return invalidParams("Invalid params: missing field `offset`.")
+	case given.Length == nil:
+		return invalidParams("Invalid params: missing field `length`.")
+	}
+	s.Offset, s.Length = uint64(*given.Offset), uint64(*given.Length)
+	return nil
 }
 
 // accountEncoding is how an account's data is encoded.

@@ -37,12 +37,15 @@ func (f *filter) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	if len(fields) != 1 {
-		return invalidParams("Invalid params: expected value at line 1 column 1.")
+		return errSingleKey
 	}
 	for name, value := range fields {
 		switch name {
 		case "dataSize":
-			return json.Unmarshal(value, &f.size)
+			if err := json.Unmarshal(value, &f.size); err != nil {
+				return invalidParams("Invalid params: %s.", mismatch(value, err, ""))
+			}
+			return nil
 		case "memcmp":
 			return f.compareWith(value)
 		}
@@ -50,6 +53,8 @@ func (f *filter) UnmarshalJSON(raw []byte) error {
 	}
 	return nil
 }
+
+var errSingleKey = invalidParams("Invalid params: invalid value: map, expected map with a single key.")
 
 func unknownFilter(name string) error {
 	return invalidParams("Invalid params: unknown variant `%s`, expected one of `dataSize`, `memcmp`, `tokenAccountState`.",

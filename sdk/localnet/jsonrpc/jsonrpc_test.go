@@ -105,10 +105,10 @@ func TestErrorsOfANode(t *testing.T) {
 		body, want string
 	}{
 		"no JSON":      {`{`, `{"code":-32700,"message":"Parse error"}`},
-		"no request":   {`[]`, `{"code":-32600,"message":"Invalid request"}`},
+		"no request":   {`1`, `{"code":-32700,"message":"Parse error"}`},
 		"method":       {`{"jsonrpc":"2.0","id":1,"method":"getNothing"}`, `{"code":-32601,"message":"Method not found"}`},
 		"no parameter": {`{"jsonrpc":"2.0","id":1,"method":"getBalance"}`, `"code":-32602`},
-		"address":      {`{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}`, `"message":"Invalid param: Invalid"`},
+		"address":      {`{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["0"]}`, `"message":"Invalid param: Invalid"`},
 		"block":        {`{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[99]}`, `{"code":-32004,"message":"Block not available for slot 99"}`},
 		"processed": {
 			`{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[1,{"commitment":"processed"}]}`,

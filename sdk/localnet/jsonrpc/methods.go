@@ -57,10 +57,7 @@ type readConfig struct {
 // at returns the commitment of a configuration, after comparing its slot with the least one that the caller
 // wants.
 func (s *Server) at(config readConfig) (ledger.Commitment, error) {
-	level, err := commitment(config.Commitment)
-	if err != nil {
-		return "", err
-	}
+	level := commitment(config.Commitment)
 	if slot := s.ledger.Slot(level); config.MinContextSlot > slot {
 		return "", &Error{codeMinContextSlot, "Minimum context slot has not been reached", object{"contextSlot": slot}}
 	}

@@ -17,8 +17,8 @@ func mismatch(raw json.RawMessage, err error, name string) string {
 	}
 	value := field(raw, wrong.Field)
 	expected := expectation(wrong.Type, name)
-	if expected == "u64" && strings.HasPrefix(string(value), "-") {
-		return fmt.Sprintf("invalid value: integer `%s`, expected u64", value)
+	if (expected == "u64" || expected == "usize") && strings.HasPrefix(string(value), "-") {
+		return fmt.Sprintf("invalid value: integer `%s`, expected %s", value, expected)
 	}
 	return fmt.Sprintf("invalid type: %s, expected %s", describeValue(value), expected)
 }
@@ -75,6 +75,8 @@ func expectation(expected reflect.Type, name string) string {
 		return "struct " + name
 	case reflect.Uint8:
 		return "u8"
+	case reflect.Uint:
+		return "usize"
 	}
 	return "u64"
 }

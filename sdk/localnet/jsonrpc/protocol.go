@@ -30,6 +30,7 @@ const (
 	codeBlockNotAvailable   = -32004
 	codeUnsupportedVersion  = -32015
 	codeMinContextSlot      = -32016
+	codeNotFound            = -32020
 	codeInvalidRequest      = -32600
 	codeInvalidParams       = -32602
 	codeInternal            = -32603
@@ -41,7 +42,9 @@ const (
 	maxMemcmp               = 128
 	maxBlockRange           = 500_000
 	softwareVersion         = "4.2.2"
+	featureSet              = 565236538
 	maxRecentPrioritization = 150
+	maxPrioritizedAccounts  = 128
 )
 
 var (
@@ -63,6 +66,8 @@ type parameters []json.RawMessage
 // check returns an error for a wrong number of parameters.
 func (p parameters) check(required, most int) *Error {
 	switch {
+	case p == nil && required > 0 && required == most:
+		return invalidParams("Invalid params: invalid type: null, expected a tuple of size %d.", most)
 	case len(p) < required:
 		return invalidParams("`params` should have at least %d argument(s)", required)
 	case len(p) <= most:
@@ -115,14 +120,32 @@ func (p parameters) key(index int) (key solana.PublicKey, err error) {
 }
 
 func parseKey(text string) (solana.PublicKey, error) {
-	if len(text) > 44 {
-		return solana.PublicKey{}, invalidParams("Invalid param: WrongSize")
-	}
-	key, err := solana.PublicKeyFromBase58(text)
+	raw, err := fixedBytes(text, 44, len(solana.PublicKey{}))
 	if err != nil {
-		return key, invalidParams("Invalid param: Invalid")
+		return solana.PublicKey{}, invalidParams("Invalid param: %v", err)
 	}
-	return key, nil
+	return solana.PublicKey(raw), nil
+}
+
+// The errors of texts of addresses, hashes and signatures.
+var (
+	errWrongSize = errors.New("WrongSize")
+	errInvalid   = errors.New("Invalid")
+)
+
+// fixedBytes decodes base58 of a known number of bytes, which has at most so many digits.
+func fixedBytes(text string, longest, size int) ([]byte, error) {
+	if len(text) > longest {
+		return nil, errWrongSize
+	}
+	raw, err := decodeBase58(text)
+	switch {
+	case err != nil:
+		return nil, errInvalid
+	case len(raw) != size:
+		return nil, errWrongSize
+	}
+	return raw, nil
 }
 
 func (p parameters) signature(index int) (signature solana.Signature, err error) {
@@ -134,26 +157,20 @@ func (p parameters) signature(index int) (signature solana.Signature, err error)
 }
 
 func parseSignature(text string) (solana.Signature, error) {
-	if len(text) > 88 {
-		return solana.Signature{}, invalidParams("Invalid param: WrongSize")
-	}
-	signature, err := solana.SignatureFromBase58(text)
+	raw, err := fixedBytes(text, 88, len(solana.Signature{}))
 	if err != nil {
-		return signature, invalidParams("Invalid param: Invalid")
+		return solana.Signature{}, invalidParams("Invalid param: %v", err)
 	}
-	return signature, nil
+	return solana.Signature(raw), nil
 }
 
-// commitment returns the commitment of a configuration.
-func commitment(name string) (ledger.Commitment, error) {
+// commitment returns the commitment of a configuration. Nodes take an unknown name for none.
+func commitment(name string) ledger.Commitment {
 	switch name {
-	case "", "finalized":
-		return ledger.Finalized, nil
 	case "processed", "confirmed":
-		return ledger.Commitment(name), nil
+		return ledger.Commitment(name)
 	}
-	return "", invalidParams("Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`.",
-		name)
+	return ledger.Finalized
 }
 
 func (s *Server) answer(raw json.RawMessage) *response { return respond(raw, s.call) }

@@ -3,6 +3,8 @@ package jsonrpc
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -73,6 +75,9 @@ func (s *Server) sendTransaction(p parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkPreflight(config.PreflightCommitment); err != nil {
+		return nil, err
+	}
 	if _, err := s.at(readConfig{config.PreflightCommitment, config.MinContextSlot}); err != nil {
 		return nil, err
 	}
@@ -95,6 +100,15 @@ func (s *Server) sendTransaction(p parameters) (any, error) {
 		return solana.SignatureFromBytes(raw[1:65]), nil
 	}
 	return nil, refusal(err)
+}
+
+// checkPreflight returns an error for a commitment that nodes do not know. Only this one is an error.
+func checkPreflight(name string) error {
+	switch name {
+	case "", "processed", "confirmed", "finalized":
+		return nil
+	}
+	return invalidParams("Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`.", name)
 }
 
 func (s *Server) simulateTransaction(p parameters) (any, error) {
@@ -176,11 +190,12 @@ func (s *Server) accountsAfter(simulated *ledger.Transaction, encoding accountEn
 			return nil, err
 		}
 		account := s.ledger.Account(key, ledger.Processed)
+		if account == nil && slices.Contains(simulated.Keys, key) {
+			account = &engine.Account{RentEpoch: math.MaxUint64}
+		}
 		for _, change := range simulated.Result.Changes {
 			if change.Address == key {
-				if account = &change.Account; !account.Exists() {
-					account = nil
-				}
+				account = &change.Account
 			}
 		}
 		if values[i], err = encoding.encode(account); err != nil {

@@ -124,6 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/health" {
+		w.Header()["Content-Type"] = nil // nodes send none
 		_, _ = w.Write([]byte("ok"))
 		return
 	}
@@ -147,18 +148,26 @@ func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 	if raw[0] != '[' {
 		if single := s.answer(raw); single != nil {
 			reply(w, single)
+		} else {
+			replyNothing(w)
 		}
 		return
 	}
 	s.serveBatch(w, raw)
 }
 
-// serveBatch answers a batch. Notifications get no response.
+// serveBatch answers a batch. Notifications get no response. A batch with anything else than requests is none.
 func (s *Server) serveBatch(w http.ResponseWriter, raw json.RawMessage) {
 	var batch []json.RawMessage
-	if err := json.Unmarshal(raw, &batch); err != nil || len(batch) == 0 || len(batch) > maxBatch {
+	if err := json.Unmarshal(raw, &batch); err != nil || len(batch) > maxBatch {
 		reply(w, &response{err: invalidRequest})
 		return
+	}
+	for _, request := range batch {
+		if _, err := parseRequest(request); err == parseError {
+			reply(w, &response{err: parseError})
+			return
+		}
 	}
 	var answers []*response
 	for _, request := range batch {
@@ -168,8 +177,13 @@ func (s *Server) serveBatch(w http.ResponseWriter, raw json.RawMessage) {
 	}
 	if answers != nil {
 		reply(w, answers)
+	} else {
+		replyNothing(w)
 	}
 }
+
+// replyNothing answers without a response.
+func replyNothing(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/json") }
 
 func reply(w http.ResponseWriter, answer any) {
 	w.Header().Set("Content-Type", "application/json")

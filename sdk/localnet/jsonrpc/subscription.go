@@ -56,11 +56,8 @@ func newSubscription(kind string, p parameters) (*subscription, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	var err error
-	if s.commitment, err = commitment(config.Commitment); err != nil {
-		return nil, err
-	}
-	s.encoding = config.accountEncoding
+	s.commitment, s.encoding = commitment(config.Commitment), config.accountEncoding
+	s.encoding.DataSlice = nil // nodes send all data
 	return s, kinds[kind](s, p)
 }
 
@@ -94,7 +91,7 @@ func (s *subscription) parseLogs(p parameters) error {
 	var name string
 	if json.Unmarshal(p[0], &name) == nil {
 		if name != "all" && name != "allWithVotes" {
-			return invalidParams("Invalid params: unknown variant `%s`, expected one of `all`, `allWithVotes`, `mentions`", name)
+			return invalidParams("Invalid params: unknown variant `%s`, expected one of `all`, `allWithVotes`, `mentions`.", name)
 		}
 		return nil
 	}

@@ -2,6 +2,9 @@ package jsonrpc
 
 import (
 	"encoding/json"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
@@ -84,7 +87,7 @@ func (s *Server) getSignaturesForAddress(p parameters) (any, error) {
 		readConfig
 		Before string `json:"before"`
 		Until  string `json:"until"`
-		Limit  *int   `json:"limit"`
+		Limit  *uint  `json:"limit"`
 	}{}
 	if err := p.optional(1, "RpcSignaturesForAddressConfig", &config); err != nil {
 		return nil, err
@@ -98,25 +101,30 @@ func (s *Server) getSignaturesForAddress(p parameters) (any, error) {
 	}
 	page := ledger.Page{Limit: maxHistory}
 	if config.Limit != nil {
-		if page.Limit = *config.Limit; page.Limit < 1 || page.Limit > maxHistory {
+		if *config.Limit < 1 || *config.Limit > maxHistory {
 			return nil, invalidParams("Invalid limit; max %d", maxHistory)
 		}
+		page.Limit = int(*config.Limit)
 	}
-	if config.Before != "" {
-		if page.Before, err = parseSignature(config.Before); err != nil {
+	for _, end := range []struct {
+		text string
+		into *solana.Signature
+	}{{config.Before, &page.Before}, {config.Until, &page.Until}} {
+		if end.text == "" {
+			continue
+		}
+		if *end.into, err = parseSignature(end.text); err != nil {
 			return nil, err
 		}
-	}
-	if config.Until != "" {
-		if page.Until, err = parseSignature(config.Until); err != nil {
-			return nil, err
+		if _, known := s.ledger.Status(*end.into); !known {
+			return nil, &Error{Code: codeNotFound, Message: fmt.Sprintf("Transaction %s not found", end.text)}
 		}
 	}
 	values := []any{}
 	for _, status := range s.ledger.History(key, level, page) {
 		values = append(values, object{
 			"signature": status.Signature, "slot": status.Slot, "err": nullable(status.Result.Err), "memo": memo(status.Transaction),
-			"blockTime": status.Time, "confirmationStatus": status.Commitment,
+			"blockTime": status.Time, "confirmationStatus": status.Commitment, "transactionIndex": status.Index,
 		})
 	}
 	return values, nil

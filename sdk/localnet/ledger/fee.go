@@ -29,7 +29,7 @@ var builtins = map[solana.PublicKey]bool{
 // Fee returns the fee of a transaction in lamports, priority fee included. It reports false if the transaction's
 // blockhash has expired. Signatures are not verified.
 func (l *Ledger) Fee(wire []byte) (uint64, bool, error) {
-	transaction, err := decode(wire)
+	transaction, _, err := decode(wire)
 	if err != nil {
 		return 0, false, err
 	}

@@ -13,7 +13,7 @@ import (
 // [TransactionError] for a transaction that no block can contain: its blockhash has expired, it was executed
 // already, or it cannot pay its fee.
 func (l *Ledger) Send(wire []byte) (*Transaction, error) {
-	transaction, err := decode(wire)
+	transaction, wire, err := decode(wire)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (l *Ledger) Send(wire []byte) (*Transaction, error) {
 	}
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	return l.execute(append([]byte(nil), wire...), transaction)
+	return l.execute(wire, transaction)
 }
 
 func (l *Ledger) execute(wire []byte, transaction *solana.Transaction) (*Transaction, error) {

@@ -22,7 +22,7 @@ func (l *Ledger) Simulate(wire []byte, options Simulation) (*Transaction, error)
 	if options.VerifySignatures && options.ReplaceBlockhash {
 		return nil, errors.New("ledger: sigVerify may not be used with replaceRecentBlockhash")
 	}
-	transaction, err := decode(wire)
+	transaction, wire, err := decode(wire)
 	if err != nil {
 		return nil, err
 	}

@@ -90,24 +90,25 @@ func refused(name string) *TransactionError {
 	return &TransactionError{Err: json.RawMessage(`"` + name + `"`)}
 }
 
-// decode returns a transaction whose structure is valid: its indexes are in range.
-func decode(wire []byte) (*solana.Transaction, error) {
+// decode returns a transaction whose structure is valid: its indexes are in range. It also returns the transaction's
+// own bytes: like nodes, it ignores further ones.
+func decode(wire []byte) (*solana.Transaction, []byte, error) {
 	if len(wire) > engine.MaxTransactionBytes {
-		return nil, &DecodeError{fmt.Sprintf("%d bytes exceed %d", len(wire), engine.MaxTransactionBytes)}
+		return nil, nil, &DecodeError{fmt.Sprintf("%d bytes exceed %d", len(wire), engine.MaxTransactionBytes)}
 	}
-	transaction, err := parse(wire)
+	transaction, wire, err := parse(wire)
 	if err != nil {
-		return nil, &DecodeError{err.Error()}
+		return nil, nil, &DecodeError{err.Error()}
 	}
 	message := &transaction.Message
 	header := message.Header
 	signers := int(header.NumRequiredSignatures)
 	switch {
 	case signers == 0 || len(transaction.Signatures) != signers || signers > len(message.AccountKeys):
-		return nil, &SanitizeError{"wrong number of signatures"}
+		return nil, nil, &SanitizeError{"wrong number of signatures"}
 	case int(header.NumReadonlySignedAccounts) >= signers,
 		signers+int(header.NumReadonlyUnsignedAccounts) > len(message.AccountKeys):
-		return nil, &SanitizeError{"header does not match the accounts"}
+		return nil, nil, &SanitizeError{"header does not match the accounts"}
 	}
 	accounts := len(message.AccountKeys)
 	for _, table := range message.AddressTableLookups {
@@ -115,36 +116,35 @@ func decode(wire []byte) (*solana.Transaction, error) {
 	}
 	for _, instruction := range message.Instructions {
 		if int(instruction.ProgramIDIndex) >= len(message.AccountKeys) {
-			return nil, &SanitizeError{"program index out of range"}
+			return nil, nil, &SanitizeError{"program index out of range"}
 		}
 		for _, index := range instruction.Accounts {
 			if int(index) >= accounts {
-				return nil, &SanitizeError{"account index out of range"}
+				return nil, nil, &SanitizeError{"account index out of range"}
 			}
 		}
 	}
-	return transaction, nil
+	return transaction, wire, nil
 }
 
 // parse decodes a transaction that has a single encoding: otherwise a signature could be verified over other
 // bytes than the engine decodes. The library's decoder can panic at malformed input.
-func parse(wire []byte) (transaction *solana.Transaction, err error) {
+func parse(wire []byte) (transaction *solana.Transaction, encoded []byte, err error) {
 	defer func() {
 		if recovered := recover(); recovered != nil {
 			err = fmt.Errorf("malformed: %v", recovered)
 		}
 	}()
 	if transaction, err = solana.TransactionFromBytes(wire); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	encoded, err := transaction.MarshalBinary()
-	if err != nil {
-		return nil, err
+	if encoded, err = transaction.MarshalBinary(); err != nil {
+		return nil, nil, err
 	}
-	if !bytes.Equal(encoded, wire) {
-		return nil, errors.New("not encoded canonically")
+	if !bytes.HasPrefix(wire, encoded) {
+		return nil, nil, errors.New("not encoded canonically")
 	}
-	return transaction, nil
+	return transaction, encoded, nil
 }
 
 func verify(transaction *solana.Transaction) error {
