@@ -210,13 +210,13 @@ func TestMilestoneActions(t *testing.T) {
 
 	named := solana.PublicKey{41}
 	action, err = client.At(n).ResolveDispute(arbiter, 2,
-		Ruling{SellerBps: 2_500, ForfeitBond: true}).PayTo(TokenAccounts{Buyer: named}).Build(t.Context())
+		2_500).PayTo(TokenAccounts{Buyer: named}).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.ResolveDispute{
 		Arbiter: arbiter, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: named,
 		SellerTokenAccount: associated(n.Seller),
 		TokenMint:          keptMint, TokenProgram: solana.Token2022ProgramID, CreatedAt: n.CreatedAt, Index: 2,
-		SellerBps: 2_500, ForfeitBond: true,
+		SellerBps: 2_500,
 	}, lastInstruction[protocol.ResolveDispute](t, action))
 	assert.Len(t, action.Instructions, 1)
 

@@ -9,8 +9,9 @@ import (
 )
 
 // Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back,
-// less the decay of the rounds so far, and the seller its bond, unless it has not revealed its price in time
-// and forfeits the bond to the buyer. Anyone may sign as payer.
+// less the decay of the rounds so far, and the seller its bond, less the decay that it bears, which goes to
+// the buyer: see [protocol.Negotiation.BondAfterExpiry]. A seller that has not revealed its price in time
+// forfeits the bond to the buyer. Anyone may sign as payer.
 //
 // The program answers [protocol.ErrInvalidState] once the negotiation has ended, and as long as a party may
 // still act: see [protocol.Negotiation.IsOverdue].
@@ -27,7 +28,7 @@ func (e expire) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	to, err := a.payouts(ctx, payoutRequest{
 		payer: e.payer, withoutSeller: n.BondRequired == 0,
-		unpaidSeller: n.HeldBond() == 0 || n.SellerOwesReveal(),
+		unpaidSeller: n.BondAfterExpiry() == n.HeldBond(),
 	})
 	if err != nil {
 		return nil, err

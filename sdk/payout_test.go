@@ -73,7 +73,7 @@ func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
 					return client.At(n).ResolveDispute(testSeller, 0,
-						Ruling{}).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
+						0).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, 0},
 				{func(buyer solana.PublicKey) (*Action, error) {
 					return client.At(n).SettleDeadline(testSeller).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())

@@ -9,9 +9,10 @@ import (
 )
 
 // Reject ends the negotiation as either party, which signs: the buyer gets the escrow back, less the decay of
-// the rounds so far, and the seller its bond. A seller that rejects between the buyer's reveal and the
-// buyer's first offer forfeits the bond to the buyer: see [protocol.Negotiation.RejectionForfeitsBond]. If
-// the snapshot does not show the buyer's reveal, the program answers [protocol.ErrStaleState].
+// the rounds so far, and the seller its bond, less the decay of its own offers, which goes to the buyer: see
+// [protocol.Negotiation.BondAfterRejection]. A seller that rejects between the buyer's reveal and the buyer's
+// first offer forfeits the bond to the buyer: see [protocol.Negotiation.RejectionForfeitsBond]. If the
+// snapshot does not show the buyer's reveal, the program answers [protocol.ErrStaleState].
 //
 // The program answers [protocol.ErrInvalidState] once the negotiation has ended, [protocol.ErrExpired],
 // [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState] to another
@@ -27,8 +28,10 @@ func (r reject) build(ctx context.Context, a *Action) (*builtAct, error) {
 	// A seller that leaves its account out agrees to forfeit the bond, so the program requires the account in
 	// every other state, even before the deposit.
 	forfeits := r.Rejector == n.Seller && n.RejectionForfeitsBond()
+	side, _ := n.SideOf(r.Rejector)
 	to, err := a.payouts(ctx, payoutRequest{
-		payer: r.Rejector, withoutSeller: n.BondRequired == 0 || forfeits, unpaidSeller: n.HeldBond() == 0,
+		payer: r.Rejector, withoutSeller: n.BondRequired == 0 || forfeits,
+		unpaidSeller: n.BondAfterRejection(side) == n.HeldBond(),
 	})
 	if err != nil {
 		return nil, err

@@ -8,26 +8,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Ruling is an arbiter's decision on a disputed milestone.
-type Ruling struct {
-	// SellerBps is the seller's part of the tranche, 0 to 10,000 basis points, rounded down; the buyer gets
-	// the rest.
-	SellerBps uint16
-	// ForfeitBond pays the seller's bond to the buyer, at once.
-	ForfeitBond bool
-}
-
 // ResolveDispute divides the tranche of a disputed milestone between seller and buyer. The negotiation's
 // arbiter signs. The last decided milestone settles the negotiation: the seller gets its bond back, except
-// the share that the buyer got back of the price, unless it is forfeited. index is the milestone, from 0.
+// the share that the buyer got back of the price. index is the milestone, from 0. sellerBps is the seller's part of the
+// tranche, 0 to 10,000 basis points, rounded down.
 //
 // The program answers [protocol.ErrInvalidParams] for a milestone that does not exist or more than 10,000
-// basis points, [protocol.ErrInvalidState] for one that is not disputed and for a bond that is not held,
-// [protocol.ErrExpired] from [protocol.Negotiation.ArbitrationDeadline] on, [protocol.ErrUnauthorized], or
+// basis points, [protocol.ErrInvalidState] for one that is not disputed, [protocol.ErrExpired] from [protocol.Negotiation.ArbitrationDeadline] on, [protocol.ErrUnauthorized], or
 // [protocol.ErrStaleState] on another deal.
-func (n *Negotiation) ResolveDispute(arbiter solana.PublicKey, index uint8, ruling Ruling) *Action {
+func (n *Negotiation) ResolveDispute(arbiter solana.PublicKey, index uint8, sellerBps uint16) *Action {
 	return n.actionBy(arbiter, &resolveDispute{protocol.ResolveDispute{Arbiter: arbiter, Index: index,
-		SellerBps: ruling.SellerBps, ForfeitBond: ruling.ForfeitBond}})
+		SellerBps: sellerBps}})
 }
 
 type resolveDispute struct{ protocol.ResolveDispute }

@@ -92,7 +92,7 @@ func TestTheDatabaseEqualsTheChain(t *testing.T) {
 	})
 
 	t.Run("bonds, milestones and accepted offers", func(t *testing.T) {
-		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE bond_state = 'Returned' AND status = 'Expired'`))
+		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE bond_state = 'Split' AND status = 'Expired'`))
 		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE milestone_count = 3 AND status = 'Settled'`))
 		require.Equal(t, 4, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM offers WHERE accepted`))
 		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(DISTINCT mint) FROM offers`))

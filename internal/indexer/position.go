@@ -47,7 +47,7 @@ func (p *position) apply(event protocol.Event, metadata *[64]byte) {
 	case *protocol.ZopaRevealed:
 		p.reveal(event)
 	case *protocol.OfferSubmitted:
-		p.EffectiveEscrow, p.CurrentRound = event.EffectiveEscrow, event.Round
+		p.EffectiveEscrow, p.CurrentRound, p.LastOfferAt = event.EffectiveEscrow, event.Round, event.Timestamp
 		p.CurrentOfferAmount, p.CurrentOfferBy = event.Amount, event.Offerer
 		p.OfferSide, _ = p.SideOf(event.Offerer)
 		p.Status = protocol.NegotiationStatusProposed

@@ -70,8 +70,12 @@ func (r *replay) SubmitOffer(i *protocol.SubmitOffer) error {
 
 func (r *replay) RejectNegotiation(i *protocol.RejectNegotiation) error {
 	r.require(i.ExpectedRound == r.CurrentRound)
-	forfeits := i.Rejector == r.Seller && r.RejectionForfeitsBond()
-	r.reject(i.Rejector, forfeits, i.BuyerTokenAccount, i.SellerTokenAccount)
+	reason := protocol.BondReasonNoDeal
+	side, _ := r.SideOf(i.Rejector)
+	if side == protocol.OfferSideSeller && r.RejectionForfeitsBond() {
+		reason = protocol.BondReasonForfeit
+	}
+	r.reject(i.Rejector, r.BondAfterRejection(side), reason, i.BuyerTokenAccount, i.SellerTokenAccount)
 	return nil
 }
 
@@ -99,7 +103,7 @@ func (r *replay) RevealZopaPrice(i *protocol.RevealZopaPrice) error {
 	}
 	r.emit(event, nil)
 	if i.Agent == r.Seller && event.Midpoint == 0 {
-		r.reject(r.address, false, i.BuyerTokenAccount, i.SellerTokenAccount)
+		r.reject(r.address, 0, protocol.BondReasonNoDeal, i.BuyerTokenAccount, i.SellerTokenAccount)
 	}
 	return nil
 }
@@ -114,56 +118,64 @@ func (r *replay) AcceptOffer(i *protocol.AcceptOffer) error {
 		r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, rest, 0)
 		return nil
 	}
-	toBuyer, toSeller := r.settle(0)
+	toBuyer, toSeller := r.settle(0, protocol.BondReasonSettlement)
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, rest+toBuyer, r.PaidGross-r.FeeOn(r.PaidGross)+toSeller)
 	return nil
 }
 
-func (r *replay) reject(by solana.PublicKey, forfeits bool, buyerAccount, sellerAccount solana.PublicKey) {
+func (r *replay) reject(
+	by solana.PublicKey, bondToBuyer uint64, reason protocol.BondReason, buyerAccount, sellerAccount solana.PublicKey,
+) {
 	refund := r.EffectiveEscrow
 	r.emit(&protocol.NegotiationRejected{
 		NegotiationID: r.address, RejectedBy: by, RefundAmount: refund, RoundsCompleted: r.CurrentRound, Timestamp: r.now,
 	}, nil)
-	toBuyer, toSeller := r.settleBond(r.forfeitedIf(forfeits))
+	toBuyer, toSeller := r.settleBond(bondToBuyer, reason)
 	r.deliver(buyerAccount, sellerAccount, refund+toBuyer, toSeller)
 }
 
 func (r *replay) ExpireNegotiation(i *protocol.ExpireNegotiation) error {
-	refund, forfeits := r.EffectiveEscrow, r.SellerOwesReveal()
+	refund, reason := r.EffectiveEscrow, protocol.BondReasonNoDeal
+	if r.SellerOwesReveal() {
+		reason = protocol.BondReasonForfeit
+	}
+	bondToBuyer := r.bondAfterExpiry()
 	r.emit(&protocol.NegotiationExpired{
 		NegotiationID: r.address, RefundAmount: refund, RoundsCompleted: r.CurrentRound, Timestamp: r.now,
 	}, nil)
-	toBuyer, toSeller := r.settleBond(r.forfeitedIf(forfeits))
+	toBuyer, toSeller := r.settleBond(bondToBuyer, reason)
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, refund+toBuyer, toSeller)
 	return nil
 }
 
-func (r *replay) forfeitedIf(forfeits bool) uint64 {
-	if forfeits {
-		return r.HeldBond()
-	}
-	return 0
+// bondAfterExpiry is the buyer's part of the bond. It depends on whether the global deadline has cut the turn short.
+// The events do not show extensions of the deadline, so that this is unknown if the first deadline would have done so.
+func (r *replay) bondAfterExpiry() uint64 {
+	end := r.LastOfferAt + r.ResponseWindow
+	r.require(r.HeldBond() == 0 || r.CurrentRound == 0 || end <= r.GlobalDeadline)
+	r.TurnDeadline = min(end, r.GlobalDeadline)
+	return r.BondAfterExpiry()
 }
 
 // settle logs the settlement and the parts of the bond, and returns these.
-func (r *replay) settle(bondToBuyer uint64) (toBuyer, toSeller uint64) {
+func (r *replay) settle(bondToBuyer uint64, reason protocol.BondReason) (toBuyer, toSeller uint64) {
 	r.require(r.knowsMetadata)
 	r.emit(&protocol.NegotiationSettled{
 		NegotiationID: r.address, Buyer: r.Buyer, Seller: r.Seller, SettledAmount: r.PaidGross, TotalRounds: r.CurrentRound,
 		ProtocolFee: r.FeeOn(r.PaidGross), EscrowDecayTotal: r.Decay(), Timestamp: r.now, TokenMint: r.TokenMint,
 		ServiceHash: r.ServiceHash, Metadata: r.Metadata,
 	}, nil)
-	return r.settleBond(bondToBuyer)
+	return r.settleBond(bondToBuyer, reason)
 }
 
 // settleBond logs the parts of a held bond and returns them.
-func (r *replay) settleBond(bondToBuyer uint64) (toBuyer, toSeller uint64) {
+func (r *replay) settleBond(bondToBuyer uint64, reason protocol.BondReason) (toBuyer, toSeller uint64) {
 	toBuyer, toSeller = bondToBuyer, r.HeldBond()-bondToBuyer
 	if toBuyer > 0 {
-		r.emit(&protocol.BondSettled{NegotiationID: r.address, To: r.Buyer, Amount: toBuyer, Timestamp: r.now}, nil)
+		r.emit(&protocol.BondSettled{NegotiationID: r.address, To: r.Buyer, Amount: toBuyer, Timestamp: r.now, Reason: reason}, nil)
 	}
 	if toSeller > 0 {
-		r.emit(&protocol.BondSettled{NegotiationID: r.address, To: r.Seller, Amount: toSeller, Timestamp: r.now}, nil)
+		r.emit(&protocol.BondSettled{NegotiationID: r.address, To: r.Seller, Amount: toSeller, Timestamp: r.now, Reason: reason}, nil)
 	}
 	return toBuyer, toSeller
 }

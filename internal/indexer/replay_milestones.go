@@ -59,7 +59,7 @@ func (r *replay) settleIfDecided() (toBuyer, toSeller uint64) {
 	}
 	forfeited, ok := r.forfeitedBond(0)
 	r.require(ok)
-	return r.settle(forfeited)
+	return r.settle(forfeited, protocol.BondReasonSettlement)
 }
 
 func (r *replay) ResolveDispute(i *protocol.ResolveDispute) error {
@@ -72,15 +72,7 @@ func (r *replay) ResolveDispute(i *protocol.ResolveDispute) error {
 	r.emit(&protocol.DisputeResolved{
 		NegotiationID: r.address, Index: i.Index, SellerAmount: net, Fee: fee, BuyerAmount: tranche - gross, Timestamp: r.now,
 	}, nil)
-	var toBuyer, toSeller uint64
-	switch isDecided := r.MilestonesDecided == r.allMilestones(); {
-	case i.ForfeitBond && isDecided:
-		toBuyer, toSeller = r.settle(r.HeldBond())
-	case i.ForfeitBond:
-		toBuyer, toSeller = r.settleBond(r.HeldBond())
-	default:
-		toBuyer, toSeller = r.settleIfDecided()
-	}
+	toBuyer, toSeller := r.settleIfDecided()
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, tranche-gross+toBuyer, net+toSeller)
 	return nil
 }
@@ -110,7 +102,7 @@ func (r *replay) SettleDeadline(i *protocol.SettleDeadline) error {
 	}, nil)
 	forfeited, ok := r.forfeitedBond(buyersHalves)
 	r.require(ok)
-	toBuyer, toSeller := r.settle(forfeited)
+	toBuyer, toSeller := r.settle(forfeited, protocol.BondReasonSettlement)
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, undecided-gross+toBuyer, net+toSeller)
 	return nil
 }
@@ -125,7 +117,7 @@ func (r *replay) SettleByAgreement(i *protocol.SettleByAgreement) error {
 		NegotiationID: r.address, SellerAmount: amounts.ToSeller, Fee: amounts.Fee, BuyerAmount: amounts.ToBuyer,
 		BondToBuyer: amounts.BondToBuyer, Timestamp: r.now,
 	}, nil)
-	toBuyer, toSeller := r.settle(amounts.BondToBuyer)
+	toBuyer, toSeller := r.settle(amounts.BondToBuyer, protocol.BondReasonAgreement)
 	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, amounts.ToBuyer+toBuyer, amounts.ToSeller+toSeller)
 	return nil
 }

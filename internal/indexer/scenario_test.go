@@ -187,7 +187,7 @@ func (s *scenario) milestones(session uint64) {
 		s.do(s.Client.Negotiation(negotiation).ClaimMilestone(s.Seller.PublicKey(), index, [32]byte{}).Build(s.ctx))(s.Seller)
 		if index == 1 {
 			s.do(s.Client.Negotiation(negotiation).DisputeMilestone(s.Buyer.PublicKey(), index, [32]byte{}).Build(s.ctx))(s.Buyer)
-			s.do(s.Client.Negotiation(negotiation).ResolveDispute(s.arbiter.PublicKey(), index, haggle.Ruling{SellerBps: 4_321}).Build(s.ctx))(s.arbiter)
+			s.do(s.Client.Negotiation(negotiation).ResolveDispute(s.arbiter.PublicKey(), index, 4_321).Build(s.ctx))(s.arbiter)
 			continue
 		}
 		s.do(s.Client.Negotiation(negotiation).ReleaseMilestone(s.Buyer.PublicKey(), index).Build(s.ctx))(s.Buyer)

@@ -73,7 +73,7 @@ func (s *scenario) forfeited(session uint64, disputed uint8) {
 			continue
 		}
 		s.do(s.Client.Negotiation(n).DisputeMilestone(s.Buyer.PublicKey(), index, [32]byte{}).Build(s.ctx))(s.Buyer)
-		s.do(s.Client.Negotiation(n).ResolveDispute(s.arbiter.PublicKey(), index, haggle.Ruling{SellerBps: 1_234, ForfeitBond: true}).Build(s.ctx))(s.arbiter)
+		s.do(s.Client.Negotiation(n).ResolveDispute(s.arbiter.PublicKey(), index, 1_234).Build(s.ctx))(s.arbiter)
 	}
 	s.close(n)
 }

@@ -1162,11 +1162,13 @@ type BondSettled struct {
 	Amount uint64
 	// The time of the event.
 	Timestamp int64
+	// The reason of this end of the bond.
+	Reason BondReason
 }
 
 const (
 	// BondSettledSize is the size of the event in bytes, discriminator included.
-	BondSettledSize = 88
+	BondSettledSize = 89
 	// BondSettledDiscriminator is the beginning of the event's bytes.
 	BondSettledDiscriminator = "\xbb\x96\xac\xd4\xe5\x77\xa5\x7b"
 )
@@ -1185,10 +1187,14 @@ func (v *BondSettled) Decode(data []byte) error {
 	if len(data) != BondSettledSize || string(data[:8]) != BondSettledDiscriminator {
 		return unfit("BondSettled", data, BondSettledDiscriminator, BondSettledSize)
 	}
+	if data[88] > 3 {
+		return outOfRange("BondSettled", "Reason", data[88])
+	}
 	v.NegotiationID = solana.PublicKey(data[8:40])
 	v.To = solana.PublicKey(data[40:72])
 	v.Amount = binary.LittleEndian.Uint64(data[72:80])
 	v.Timestamp = int64(binary.LittleEndian.Uint64(data[80:88]))
+	v.Reason = BondReason(data[88])
 	return nil
 }
 
@@ -1199,6 +1205,7 @@ func (v *BondSettled) AppendTo(dst []byte) []byte {
 	dst = append(dst, v.To[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, v.Amount)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	dst = append(dst, byte(v.Reason))
 	return dst
 }
 

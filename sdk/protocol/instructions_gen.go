@@ -1216,9 +1216,10 @@ func (v *AcceptOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 }
 
 // RejectNegotiation rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds
-// so far, and the seller its bond. Either party can reject at any point before an agreement, within the
-// turn. A seller that has seen the buyer's reservation price and rejects before the buyer's first offer
-// forfeits the bond to the buyer; it agrees to the forfeiture by leaving its token account out.
+// so far, and the seller its bond, less the decay of its own offers, which goes to the buyer. Either
+// party can reject at any point before an agreement, within the turn. A seller that has seen the buyer's
+// reservation price and rejects before the buyer's first offer forfeits the bond to the buyer; it agrees
+// to the forfeiture by leaving its token account out.
 type RejectNegotiation struct {
 	// Either party.
 	Rejector solana.PublicKey
@@ -1229,8 +1230,8 @@ type RejectNegotiation struct {
 	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if a bond is returned. If it cannot be paid, it must be the
-	// associated one, and the payment is recorded. A seller that rejects a negotiation with bond_required
+	// A token account of the seller; only if a part of the bond is returned. If it cannot be paid, it must be
+	// the associated one, and the payment is recorded. A seller that rejects a negotiation with bond_required
 	// names it in every state, except where it forfeits the bond. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
@@ -1341,9 +1342,11 @@ func (v *RejectNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 }
 
 // ExpireNegotiation ends a negotiation whose deadline or response window has passed: the buyer gets the
-// escrow back, less the decay of the rounds so far, and the seller its bond. A seller that has not
-// revealed its reservation price in time, after the buyer revealed its own, forfeits the bond to the
-// buyer. Anyone can send it.
+// escrow back, less the decay of the rounds so far, and the seller its bond, less the decay that the
+// seller bears, which goes to the buyer: that of its own offers, and of the latest offer if a whole
+// response window after it ran out at the seller's turn; one that ran out at the buyer's turn is the
+// buyer's. A seller that has not revealed its reservation price in time, after the buyer revealed its
+// own, forfeits the bond to the buyer. Anyone can send it.
 type ExpireNegotiation struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
@@ -1352,8 +1355,8 @@ type ExpireNegotiation struct {
 	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if the seller gets a bond back. If it cannot be paid, it must be
-	// the associated one, and the payment is recorded. Zero leaves it out.
+	// A token account of the seller; only if the seller gets a part of a bond back. If it cannot be paid, it
+	// must be the associated one, and the payment is recorded. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1984,9 +1987,9 @@ func (v *DisputeMilestone) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// ResolveDispute divides a disputed milestone between the parties, and can forfeit all of the seller's
-// bond to the buyer. The last decided milestone settles the negotiation: the seller gets back a bond that
-// is still held, less the fraction of it that equals the refunded fraction of the price.
+// ResolveDispute divides a disputed milestone between the parties. The last decided milestone settles the
+// negotiation: the seller gets its bond back, less the fraction of it that equals the refunded fraction
+// of the price.
 type ResolveDispute struct {
 	// The arbiter.
 	Arbiter solana.PublicKey
@@ -2011,15 +2014,13 @@ type ResolveDispute struct {
 	Index uint8
 	// The seller's share of the milestone in basis points, 0 to 10,000, rounded down to a base unit.
 	SellerBps uint16
-	// Whether the seller's bond is forfeited to the buyer.
-	ForfeitBond bool
 }
 
 const (
 	// ResolveDisputeAccounts is the number of the instruction's accounts.
 	ResolveDisputeAccounts = 7
 	// ResolveDisputeDataSize is the size of the instruction's data in bytes, discriminator included.
-	ResolveDisputeDataSize = 20
+	ResolveDisputeDataSize = 19
 	// ResolveDisputeDiscriminator is the beginning of the instruction's data.
 	ResolveDisputeDiscriminator = "\xe7\x06\xca\x06\x60\x67\x0c\xe6"
 )
@@ -2090,7 +2091,6 @@ func (v *ResolveDispute) AppendData(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.Index)
 	dst = binary.LittleEndian.AppendUint16(dst, v.SellerBps)
-	dst = appendBool(dst, v.ForfeitBond)
 	return dst
 }
 
@@ -2103,9 +2103,6 @@ func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) err
 	if len(accounts) < ResolveDisputeAccounts {
 		return tooFewAccounts("resolve_dispute", len(accounts), ResolveDisputeAccounts)
 	}
-	if data[19] > 1 {
-		return outOfRange("resolve_dispute", "ForfeitBond", data[19])
-	}
 	v.Arbiter = accounts[0].PublicKey
 	v.Negotiation = accounts[1].PublicKey
 	v.EscrowVault = accounts[2].PublicKey
@@ -2116,7 +2113,6 @@ func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) err
 	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
 	v.Index = data[16]
 	v.SellerBps = binary.LittleEndian.Uint16(data[17:19])
-	v.ForfeitBond = data[19] == 1
 	return nil
 }
 

@@ -102,6 +102,7 @@ func TestEveryValueOfEveryByteIsKeptOrRefused(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]int{
+		"BondSettled.Reason":                    4,
 		"Negotiation.Status":                    7,
 		"Negotiation.OfferSide":                 2,
 		"Negotiation.ZopaEnabled":               2,
@@ -114,7 +115,6 @@ func TestEveryValueOfEveryByteIsKeptOrRefused(t *testing.T) {
 		"ZopaCommitted.Phase":                   5,
 		"ZopaRevealed.Phase":                    5,
 		"set_paused.Paused":                     2,
-		"resolve_dispute.ForfeitBond":           2,
 		"create_negotiation.Params.ZopaEnabled": 2,
 	}, ranged)
 }

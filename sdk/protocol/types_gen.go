@@ -141,6 +141,37 @@ func (v BondState) String() string {
 	return "BondState(" + strconv.Itoa(int(v)) + ")"
 }
 
+// BondReason is why a bond has left the deposit.
+type BondReason uint8
+
+// The values of BondReason, in the program's order.
+const (
+	BondReasonSettlement BondReason = iota
+	BondReasonNoDeal
+	BondReasonForfeit
+	BondReasonAgreement
+)
+
+// Valid reports whether the value is one of those above.
+func (v BondReason) Valid() bool {
+	return v < 4
+}
+
+// String returns the value's name in the program.
+func (v BondReason) String() string {
+	switch v {
+	case BondReasonSettlement:
+		return "Settlement"
+	case BondReasonNoDeal:
+		return "NoDeal"
+	case BondReasonForfeit:
+		return "Forfeit"
+	case BondReasonAgreement:
+		return "Agreement"
+	}
+	return "BondReason(" + strconv.Itoa(int(v)) + ")"
+}
+
 // NegotiationParams is the terms of a negotiation.
 type NegotiationParams struct {
 	// The deposit in base units of the mint, at least 100,000.

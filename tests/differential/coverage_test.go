@@ -122,7 +122,7 @@ var frequentOutcomes = []string{
 
 // infrequentOutcomes are outcomes that a run of the default length must reach at least once.
 var infrequentOutcomes = []string{
-	"bond forfeited by the arbiter", "config: authority accepted",
+	"config: authority accepted",
 	"deadline settled: claim, no dispute, no refund", "deadline settled: no claim, dispute, no refund",
 	"deadline settled: no claim, dispute, refund",
 	"dispute resolved after the milestone deadline",

@@ -187,23 +187,19 @@ func bondToBuyer(was, is *model.Negotiation, call *model.Instruction) *big.Int {
 	bond := integer(is.BondRequired)
 	instruction, _ := model.Decode(*call)
 	switch i := instruction.(type) {
-	case *model.ResolveDispute:
-		if i.ForfeitBond {
-			return bond
-		}
 	case *model.SettleByAgreement:
 		return floorBps(bond, i.BondToBuyerBps)
-	case *model.ReleaseMilestone, *model.SettleDeadline:
+	case *model.ResolveDispute, *model.ReleaseMilestone, *model.SettleDeadline:
 	case *model.RejectNegotiation:
 		if i.Rejector == was.Parties[model.Seller] && sellerForfeits(was) {
 			return bond
 		}
-		return new(big.Int)
+		return least(bond, sellersDelay(was, false))
 	case *model.ExpireNegotiation:
 		if was.Prices[model.Buyer] != 0 && was.Prices[model.Seller] == 0 {
 			return bond
 		}
-		return new(big.Int)
+		return least(bond, sellersDelay(was, was.LastOfferAt+was.ResponseWindow == was.TurnDeadline))
 	default:
 		return new(big.Int)
 	}
@@ -217,6 +213,32 @@ func bondToBuyer(was, is *model.Negotiation, call *model.Instruction) *big.Int {
 		}
 	}
 	return floorDiv(bond, refused, integer(is.SettledAmount))
+}
+
+// sellersDelay returns the decay that the seller bears without a deal: that of the even rounds. If a side has not answered
+// the latest offer within a whole window, that offer is its own.
+func sellersDelay(n *model.Negotiation, unanswered bool) *big.Int {
+	total, worth := new(big.Int), integer(n.EscrowAmount)
+	for round := uint8(1); round <= n.CurrentRound; round++ {
+		decay := floorDiv(new(big.Int).Add(new(big.Int).Mul(worth, big.NewInt(int64(n.DecayRateBps))), big.NewInt(5_000)),
+			big.NewInt(1), big.NewInt(10_000))
+		worth.Sub(worth, decay)
+		isSellers := round%2 == 0
+		if unanswered && round == n.CurrentRound {
+			isSellers = n.CurrentOfferBy == n.Parties[model.Buyer]
+		}
+		if isSellers {
+			total.Add(total, decay)
+		}
+	}
+	return total
+}
+
+func least(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
 }
 
 // sellerForfeits reports whether the seller loses its bond by a rejection: the buyer has revealed its price,

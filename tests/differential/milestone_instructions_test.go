@@ -74,10 +74,6 @@ func (s *scenario) resolveDispute(session *session, n *model.Negotiation) model.
 		CreatedAt:          s.createdAt(session, n),
 		Index:              s.milestone(n, n.OpenDisputes()),
 		SellerBps:          s.bps(),
-		ForfeitBond:        s.percent(5),
-	}
-	if n.BondState == model.BondHeld {
-		i.ForfeitBond = s.percent(35)
 	}
 	return i
 }

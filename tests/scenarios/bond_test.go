@@ -221,28 +221,3 @@ func TestBondSplitWithThePrice(t *testing.T) {
 		})
 	})
 }
-
-// The arbiter may forfeit the bond to the buyer: at once, once, and independent of its decision on the
-// tranche.
-func TestBondForfeitedByArbiter(t *testing.T) {
-	scenario(t, "bond_forfeited_by_the_arbiter", func(s *fixture) {
-		arbiter := s.stranger()
-		d := s.agree(inTranches(s.termsWithBond(), arbiter, 5_000, 5_000), 2_000_000)
-		s.do(d.claimMilestone(s.seller, 0))
-		s.do(d.dispute(s.buyer, 0))
-		d.emits(s.do(d.resolve(arbiter, decision{index: 0, forfeit: true})),
-			&protocol.DisputeResolved{Index: 0, BuyerAmount: 1_000_000},
-			d.bondGoesTo(s.buyer))
-		require.Equal(s.t, protocol.BondStateForfeited, d.state().BondState)
-		require.EqualValues(s.t, 400_000+1_920_000+1_000_000+bond, s.tokens(s.buyer.account), "tranche and bond in one transfer")
-
-		s.do(d.claimMilestone(s.seller, 1))
-		s.do(d.dispute(s.buyer, 1))
-		s.refuses(protocol.ErrInvalidState, d.resolve(arbiter, decision{index: 1, sellerBps: 10_000, forfeit: true}))
-		d.emits(s.do(d.resolve(arbiter, decision{index: 1, sellerBps: 10_000})),
-			&protocol.DisputeResolved{Index: 1, SellerAmount: 995_000, Fee: 5_000},
-			d.settlement(1, 1_000_000, 5_000, 80_000))
-		d.closes(s.seller)
-		s.ends(holdings{buyer: 400_000 + 1_920_000 + 1_000_000 + bond, seller: 100_000 + 995_000, treasury: 85_000})
-	})
-}

@@ -82,7 +82,7 @@ func TestMilestonesKeepToTheRules(t *testing.T) {
 		d.emits(s.do(d.dispute(s.buyer, 0)), &protocol.MilestoneDisputed{Index: 0, Evidence: complaintOf(0)})
 
 		s.refuses(protocol.ErrInvalidState, d.claimMilestone(s.seller, 0), d.release(s.buyer, 0), d.dispute(s.buyer, 0),
-			d.resolve(arbiter, decision{index: 1}), d.settle(stranger), d.resolve(arbiter, decision{index: 0, forfeit: true}))
+			d.resolve(arbiter, decision{index: 1}), d.settle(stranger))
 		s.refuses(protocol.ErrUnauthorized, d.resolve(s.buyer, half), d.resolve(s.seller, half), d.resolve(stranger, half))
 		s.refuses(protocol.ErrInvalidParams, d.resolve(arbiter, decision{index: 0, sellerBps: 10_001}))
 		s.do(d.resolve(arbiter, half))

@@ -201,17 +201,15 @@ func (d *deal) dispute(by party, index uint8) move {
 	}}
 }
 
-// decision is the arbiter's decision: the seller's part of a disputed tranche in basis points, and whether
-// its bond is forfeited.
+// decision is the arbiter's decision: the seller's part of a disputed tranche in basis points.
 type decision struct {
 	index     uint8
 	sellerBps uint16
-	forfeit   bool
 }
 
 func (d *deal) resolve(by party, decided decision) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.Negotiation(d.address).ResolveDispute(by.PublicKey(), decided.index, haggle.Ruling{SellerBps: decided.sellerBps, ForfeitBond: decided.forfeit}).Build(ctx)
+		return d.venue.client.Negotiation(d.address).ResolveDispute(by.PublicKey(), decided.index, decided.sellerBps).Build(ctx)
 	}}
 }
 

@@ -23,8 +23,9 @@ func newRejectCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reject NEGOTIATION", Short: "End a negotiation without a deal (either side)",
 		Long: `Ends a negotiation without a deal before its deadlines. The escrow, less its decay, goes back to the buyer
-at once, and a bond to the seller. A seller that rejects after the buyer has revealed its reservation
-price and before the buyer's first offer forfeits the bond to the buyer (--forfeit-bond).`,
+at once, and a bond to the seller, less the decay of the seller's offers, which the bond pays the buyer. A
+seller that rejects after the buyer has revealed its reservation price and before the buyer's first offer
+forfeits the bond to the buyer (--forfeit-bond).`,
 		Example: "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
 	}
 	cmd.Flags().IntVar(&round, "round", -1, "reject only if this number of offers has been made (default: any)")
@@ -50,9 +51,22 @@ price and before the buyer's first offer forfeits the bond to the buyer (--forfe
 			if forfeitsBond(t) {
 				return "rejected: the escrow and the bond are with the buyer"
 			}
+			side, _ := t.Snapshot.SideOf(t.Key.PublicKey())
 			return fmt.Sprintf("rejected after %s: the rest of the escrow is back with the buyer",
-				report.Counted(int(t.Snapshot.CurrentRound), "offer", ""))
+				report.Counted(int(t.Snapshot.CurrentRound), "offer", "")) + bondText(t, t.Snapshot.BondAfterRejection(side))
 		}))
+}
+
+// bondText states where a held bond went; it is empty without one.
+func bondText(t onchain.Step, toBuyer uint64) string {
+	switch held := t.Snapshot.HeldBond(); {
+	case held == 0:
+		return ""
+	case toBuyer == 0:
+		return ", the bond with the seller"
+	default:
+		return fmt.Sprintf("; of the bond %s went to the buyer for the delay, %s to the seller", t.Tokens(toBuyer), t.Tokens(held-toBuyer))
+	}
 }
 
 // forfeitsBond reports whether a rejection costs the wallet its bond.
@@ -65,7 +79,8 @@ func newExpireCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "expire NEGOTIATION", Short: "End a negotiation whose deadline has passed (anyone)",
 		Long: `Ends a negotiation whose response window or global deadline has passed. The escrow, less its decay, goes
-back to the buyer. Any wallet can expire it; the keypair pays the transaction's fee.`,
+back to the buyer. A bond goes back to the seller, less the decay of the seller's offers and of one that it
+left without an answer for a whole window. Any wallet can expire it; the keypair pays the transaction's fee.`,
 		Example: "  haggle negotiation expire NEGOTIATION",
 	}
 	unwrap.register(cmd)
@@ -79,7 +94,7 @@ back to the buyer. Any wallet can expire it; the keypair pays the transaction's 
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("expired after %s: the rest of the escrow is back with the buyer",
-				report.Counted(int(t.Snapshot.CurrentRound), "offer", ""))
+				report.Counted(int(t.Snapshot.CurrentRound), "offer", "")) + bondText(t, t.Snapshot.BondAfterExpiry())
 		}))
 }
 

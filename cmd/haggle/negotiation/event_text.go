@@ -72,7 +72,7 @@ func (d *deal) text(event protocol.Event) string {
 		return fmt.Sprintf("offer accepted: %s in round %d, by the %s",
 			d.tokens(e.Amount), e.Round, d.party(e.AcceptedBy))
 	case *protocol.BondSettled:
-		return fmt.Sprintf("bond settled: %s to the %s", d.tokens(e.Amount), d.party(e.To))
+		return fmt.Sprintf("bond settled: %s to the %s (%s)", d.tokens(e.Amount), d.party(e.To), bondReasons[e.Reason])
 	case *protocol.NegotiationSettled:
 		return fmt.Sprintf("settled: %s (fee %s, decay %s)",
 			d.tokens(e.SettledAmount), d.tokens(e.ProtocolFee), d.tokens(e.EscrowDecayTotal))
@@ -176,4 +176,10 @@ func evidenceText(evidence [32]byte) string {
 		return ""
 	}
 	return ", evidence " + hex.EncodeToString(evidence[:])
+}
+
+// bondReasons are the reasons of parts of a bond.
+var bondReasons = map[protocol.BondReason]string{
+	protocol.BondReasonSettlement: "the price is settled", protocol.BondReasonNoDeal: "no deal: each side bears its delay",
+	protocol.BondReasonForfeit: "forfeited", protocol.BondReasonAgreement: "by agreement",
 }

@@ -273,7 +273,6 @@ impl Builder<'_> {
                 [usize::from(self.variant / 8) % SHARES.len()]
             .to_le_bytes()
             .into(),
-            "forfeit_bond" => vec![u8::from(self.bit(4) && negotiation.held_bond() > 0)],
             "valid_until" => self.now.saturating_add(60).to_le_bytes().into(),
             "commitment" => {
                 let price = match side {

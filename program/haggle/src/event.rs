@@ -6,7 +6,7 @@
 
 use crate::schema::declare::{bytes_of, event, Flag, Wire};
 use crate::schema::table::Record;
-use crate::state::{ProtocolConfig, ZopaPhase};
+use crate::state::{BondReason, ProtocolConfig, ZopaPhase};
 use pinocchio::Address;
 
 macro_rules! events {
@@ -391,6 +391,8 @@ event! {
         pub amount: u64,
         /// The time of the event.
         pub timestamp: i64,
+        /// The reason of this end of the bond.
+        pub reason: BondReason,
     }
 }
 

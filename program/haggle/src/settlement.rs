@@ -5,7 +5,7 @@ use crate::error::{HaggleError, Result};
 use crate::event::{BondSettled, NegotiationSettled};
 use crate::schema::account::State;
 use crate::state::bond::SettledBond;
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::state::{BondReason, Negotiation, NegotiationStatus};
 use pinocchio::Address;
 
 /// A part of the price that is paid now, in base units.
@@ -40,7 +40,7 @@ impl Paid {
 }
 
 /// Settles a negotiation whose price is decided to the last unit: `bond_to_buyer` of a held bond goes to the
-/// buyer, the rest to the seller.
+/// buyer, the rest to the seller, for this reason.
 ///
 /// # Errors
 /// Overflow if the decay were negative.
@@ -48,6 +48,7 @@ impl Paid {
 pub fn settle(
     negotiation: &mut State<'_, Negotiation>,
     bond_to_buyer: u64,
+    reason: BondReason,
     now: i64,
 ) -> Result<SettledBond> {
     let escrow_decay_total = negotiation.decay()?;
@@ -67,9 +68,7 @@ pub fn settle(
         metadata: negotiation.metadata,
     }
     .emit();
-    let bond = negotiation.take_bond(bond_to_buyer);
-    emit_bond(negotiation, bond, now);
-    Ok(bond)
+    Ok(end_bond(negotiation, |_| (bond_to_buyer, reason), now))
 }
 
 /// Settles the negotiation if each of its milestones is decided. Until then the bond stays in the vault.
@@ -85,17 +84,38 @@ pub fn settle_when_decided(
         return Ok(SettledBond::NONE);
     }
     let forfeited = negotiation.forfeited_share(0)?;
-    settle(negotiation, forfeited, now)
+    settle(negotiation, forfeited, BondReason::Settlement, now)
 }
 
-/// Logs the payment of each part of a bond. The caller has already logged the event that caused it.
+/// Takes the bond, if one is held, out of the deposit, and logs its parts. `decide` returns the part that the buyer
+/// gets, at most all of the bond, and the reason. The caller has already logged the event that caused it.
 #[inline(always)]
-pub fn emit_bond(negotiation: &State<'_, Negotiation>, bond: SettledBond, now: i64) {
+pub fn end_bond(
+    negotiation: &mut State<'_, Negotiation>,
+    decide: impl FnOnce(&Negotiation) -> (u64, BondReason),
+    now: i64,
+) -> SettledBond {
+    if negotiation.held_bond() == 0 {
+        return SettledBond::NONE;
+    }
+    let (to_buyer, reason) = decide(negotiation);
+    end_held_bond(negotiation, to_buyer, reason, now)
+}
+
+#[inline(never)]
+fn end_held_bond(
+    negotiation: &mut State<'_, Negotiation>,
+    to_buyer: u64,
+    reason: BondReason,
+    now: i64,
+) -> SettledBond {
+    let bond = negotiation.take_bond(to_buyer);
     if bond.to_buyer > 0 {
         emit_bond_part(
             negotiation.address(),
             &negotiation.buyer,
             bond.to_buyer,
+            reason,
             now,
         );
     }
@@ -104,18 +124,27 @@ pub fn emit_bond(negotiation: &State<'_, Negotiation>, bond: SettledBond, now: i
             negotiation.address(),
             &negotiation.seller,
             bond.to_seller,
+            reason,
             now,
         );
     }
+    bond
 }
 
 #[inline(never)]
-fn emit_bond_part(negotiation_id: &Address, to: &Address, amount: u64, timestamp: i64) {
+fn emit_bond_part(
+    negotiation_id: &Address,
+    to: &Address,
+    amount: u64,
+    reason: BondReason,
+    timestamp: i64,
+) {
     BondSettled {
         negotiation_id: *negotiation_id,
         to: *to,
         amount,
         timestamp,
+        reason,
     }
     .emit();
 }

@@ -44,7 +44,7 @@ func (i *AcceptOffer) execute(e *execution) error {
 	} else {
 		amounts[Seller], _ = n.payGross(n.SettledAmount)
 		e.settle(i.Negotiation, n)
-		amounts = addAmounts(amounts, e.settleBond(i.Negotiation, n, 0))
+		amounts = addAmounts(amounts, e.settleBond(i.Negotiation, n, 0, BondSettlement))
 	}
 	e.pay(i.Negotiation, n, amounts, to)
 	return nil

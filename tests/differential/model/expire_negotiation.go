@@ -20,11 +20,11 @@ func (i *ExpireNegotiation) execute(e *execution) error {
 	); err != nil {
 		return err
 	}
-	bondTo := Seller
-	if n.BondState == BondHeld && n.sellerOwesReveal() {
-		bondTo = Buyer
+	toBuyer, reason := n.delayed(true), BondNoDeal
+	if n.sellerOwesReveal() {
+		toBuyer, reason = n.BondRequired, BondForfeit
 	}
-	if n.BondState == BondHeld && bondTo == Seller {
+	if n.BondState == BondHeld && toBuyer < n.BondRequired {
 		if err := e.require("seller_token_account"); err != nil {
 			return err
 		}
@@ -37,6 +37,6 @@ func (i *ExpireNegotiation) execute(e *execution) error {
 	n.Status = StatusExpired
 	e.log("NegotiationExpired", "negotiation_id", i.Negotiation, "refund_amount", n.EffectiveEscrow,
 		"rounds_completed", n.CurrentRound, "timestamp", e.now())
-	e.refund(i.Negotiation, n, bondTo, to)
+	e.refund(i.Negotiation, n, toBuyer, reason, to)
 	return nil
 }

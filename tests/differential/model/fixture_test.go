@@ -141,11 +141,10 @@ func (f *fixture) release(releaser Address, index uint8, tokens Address) *Releas
 		Index: index}
 }
 
-func (f *fixture) resolution(index uint8, sellerBps uint16, forfeitBond bool) *ResolveDispute {
+func (f *fixture) resolution(index uint8, sellerBps uint16) *ResolveDispute {
 	return &ResolveDispute{Arbiter: f.arbiter, Negotiation: f.negotiation, EscrowVault: f.vault,
 		BuyerTokenAccount: f.tokens[Buyer], SellerTokenAccount: f.tokens[Seller], TokenMint: f.mint,
-		TokenProgram: tokenProgram, CreatedAt: start, Index: index, SellerBps: sellerBps,
-		ForfeitBond: forfeitBond}
+		TokenProgram: tokenProgram, CreatedAt: start, Index: index, SellerBps: sellerBps}
 }
 
 func (f *fixture) deadlineSettlement() *SettleDeadline {

@@ -80,7 +80,7 @@ func TestInstructionNamesAndSizes(t *testing.T) {
 		"accept_invitation":  32 + 1, "submit_offer": 8 + 1 + 8 + 4 + 64, "accept_offer": 8 + 1 + 8 + 64,
 		"reject_negotiation": 9, "expire_negotiation": 0, "close_negotiation": 0, "settle_deadline": 0,
 		"claim_payout": 16, "submit_zopa_commitment": 40, "reveal_zopa_price": 48, "claim_milestone": 41,
-		"dispute_milestone": 41, "release_milestone": 9, "resolve_dispute": 12, "settle_by_agreement": 21,
+		"dispute_milestone": 41, "release_milestone": 9, "resolve_dispute": 11, "settle_by_agreement": 21,
 	} {
 		r := rowOf(discriminator("global", name))
 		require.NotNil(t, r, name)

@@ -18,12 +18,13 @@ func (i *RejectNegotiation) execute(e *execution) error {
 	wrong := e.checkEscrow(i.Negotiation, n)
 	to := e.recipients(n, &wrong)
 	side, isParty := n.SideOf(i.Rejector)
-	bondTo := Seller
-	if side == Seller && n.rejectionForfeitsBond() {
-		bondTo = Buyer
+	toBuyer, reason := n.delayed(false), BondNoDeal
+	forfeits := side == Seller && n.rejectionForfeitsBond()
+	if forfeits {
+		toBuyer, reason = n.BondRequired, BondForfeit
 	}
 	// A seller that names an account for the bond expects to get it back.
-	expectsBond := bondTo == Buyer && e.given("seller_token_account")
+	expectsBond := forfeits && e.given("seller_token_account")
 	if err := firstError(
 		wrong.first(),
 		failIf(!n.IsOpen(), InvalidState),
@@ -35,22 +36,22 @@ func (i *RejectNegotiation) execute(e *execution) error {
 	}
 	// A seller that leaves the account out agrees to forfeit the bond. In every other state, also before the
 	// deposit, it names one.
-	disagrees := side == Seller && n.BondRequired > 0
-	if bondTo == Seller && (n.BondState == BondHeld || disagrees) {
+	disagrees := side == Seller && !forfeits && n.BondRequired > 0
+	if disagrees || n.BondState == BondHeld && toBuyer < n.BondRequired {
 		if err := e.require("seller_token_account"); err != nil {
 			return err
 		}
 	}
 	e.note("rejected by the " + sideNames[side] + " " + n.phase())
-	e.reject(i.Negotiation, n, i.Rejector, bondTo, to)
+	e.reject(i.Negotiation, n, i.Rejector, toBuyer, reason, to)
 	return nil
 }
 
-func (e *execution) reject(address Address, n *Negotiation, rejectedBy Address, bondTo int, to [2]recipient) {
+func (e *execution) reject(address Address, n *Negotiation, rejectedBy Address, bondToBuyer uint64, reason uint8, to [2]recipient) {
 	n.Status = StatusRejected
 	e.log("NegotiationRejected", "negotiation_id", address, "rejected_by", rejectedBy,
 		"refund_amount", n.EffectiveEscrow, "rounds_completed", n.CurrentRound, "timestamp", e.now())
-	e.refund(address, n, bondTo, to)
+	e.refund(address, n, bondToBuyer, reason, to)
 }
 
 // phase describes an open negotiation in outcomes.

@@ -53,7 +53,7 @@ func (e *execution) payTranches(address Address, n *Negotiation, amounts [2]uint
 	if n.allDecided() {
 		e.settle(address, n)
 		e.note("settled after " + strconv.Itoa(int(n.MilestoneCount())) + " milestones")
-		amounts = addAmounts(amounts, e.settleBond(address, n, n.unpaidBond(undecidedHalves)))
+		amounts = addAmounts(amounts, e.settleBond(address, n, n.unpaidBond(undecidedHalves), BondSettlement))
 	}
 	e.pay(address, n, amounts, to)
 }

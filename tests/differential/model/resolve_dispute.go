@@ -1,7 +1,5 @@
 package model
 
-import "strconv"
-
 type ResolveDispute struct {
 	Arbiter            Address `account:"signer"`
 	Negotiation        Address `account:"writable,negotiation"`
@@ -11,10 +9,9 @@ type ResolveDispute struct {
 	TokenMint          Address `account:""`
 	TokenProgram       Address `account:""`
 
-	CreatedAt   int64
-	Index       uint8
-	SellerBps   uint16
-	ForfeitBond bool
+	CreatedAt int64
+	Index     uint8
+	SellerBps uint16
 }
 
 func (i *ResolveDispute) execute(e *execution) error {
@@ -25,8 +22,7 @@ func (i *ResolveDispute) execute(e *execution) error {
 	if err := firstError(
 		wrong.first(),
 		failIf(i.Index >= n.MilestoneCount() || i.SellerBps > maxBps, InvalidParams),
-		failIf(n.Status != StatusAccepted || !isOpen || i.ForfeitBond && n.BondState != BondHeld,
-			InvalidState),
+		failIf(n.Status != StatusAccepted || !isOpen, InvalidState),
 		failIf(e.now() >= n.ArbiterDeadline(), Expired),
 		failIf(i.Arbiter != n.Arbiter, Unauthorized),
 		failIf(i.CreatedAt != n.CreatedAt, StaleState),
@@ -40,16 +36,7 @@ func (i *ResolveDispute) execute(e *execution) error {
 	e.log("DisputeResolved", "negotiation_id", i.Negotiation, "index", i.Index, "seller_amount", net,
 		"fee", fee, "buyer_amount", amounts[Buyer], "timestamp", e.now())
 	e.noteResolution(n, i)
-	if !i.ForfeitBond {
-		e.payTranches(i.Negotiation, n, amounts, 0, to)
-		return nil
-	}
-	if n.allDecided() {
-		e.settle(i.Negotiation, n)
-		e.note("settled after " + strconv.Itoa(int(n.MilestoneCount())) + " milestones")
-	}
-	amounts = addAmounts(amounts, e.settleBond(i.Negotiation, n, n.BondRequired))
-	e.pay(i.Negotiation, n, amounts, to)
+	e.payTranches(i.Negotiation, n, amounts, 0, to)
 	return nil
 }
 
@@ -64,8 +51,5 @@ func (e *execution) noteResolution(n *Negotiation, i *ResolveDispute) {
 	}
 	if e.now() >= n.MilestoneDeadline {
 		e.note("dispute resolved after the milestone deadline")
-	}
-	if i.ForfeitBond {
-		e.note("bond forfeited by the arbiter")
 	}
 }

@@ -133,7 +133,7 @@ func TestBondOfRefusedTranches(t *testing.T) {
 		f.agree()
 		f.claim(0)
 		f.dispute(0)
-		f.play(Success, f.resolution(0, c.sellerBps, false))
+		f.play(Success, f.resolution(0, c.sellerBps))
 		f.claim(1)
 		release := f.release(f.buyer, 1, f.tokens[Seller])
 		if c.toBuyer > 0 {
@@ -161,20 +161,10 @@ func TestASilentArbiterCostsNoBond(t *testing.T) {
 	f.environment.Now = start + 101*day - 1
 	f.play(InvalidState, f.deadlineSettlement())
 	f.environment.Now++
-	f.play(Expired, f.resolution(0, 0, false))
+	f.play(Expired, f.resolution(0, 0))
 	f.play(Success, f.deadlineSettlement())
 	require.Equal(t, BondReturned, f.state().BondState)
 	require.Equal(t, uint64(250_000), f.state().PaidGross)
-}
-
-func TestTheArbiterTakesTheWholeBond(t *testing.T) {
-	f := newFixture(t, func(p *NegotiationParams) { p.MilestoneBps = [8]uint16{10_000} })
-	f.agree()
-	f.claim(0)
-	f.dispute(0)
-	events := f.play(Success, f.resolution(0, 10_000, true))
-	require.Equal(t, []string{"DisputeResolved", "NegotiationSettled", "BondSettled"}, events)
-	require.Equal(t, BondForfeited, f.state().BondState)
 }
 
 func TestSettleByAgreement(t *testing.T) {

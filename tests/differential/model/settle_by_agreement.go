@@ -46,7 +46,7 @@ func (i *SettleByAgreement) execute(e *execution) error {
 	e.log("AgreementSettled", "negotiation_id", i.Negotiation, "seller_amount", net, "fee", fee,
 		"buyer_amount", amounts[Buyer], "bond_to_buyer", bondToBuyer, "timestamp", e.now())
 	e.settle(i.Negotiation, n)
-	amounts = addAmounts(amounts, e.settleBond(i.Negotiation, n, bondToBuyer))
+	amounts = addAmounts(amounts, e.settleBond(i.Negotiation, n, bondToBuyer, BondAgreement))
 	e.pay(i.Negotiation, n, amounts, to)
 	return nil
 }

@@ -10,19 +10,15 @@ func (e *execution) settle(address Address, n *Negotiation) {
 		"token_mint", n.TokenMint, "service_hash", n.ServiceHash, "metadata", n.Metadata)
 }
 
-// refund ends a negotiation without a price: the buyer gets the effective escrow, one side gets the bond.
-func (e *execution) refund(address Address, n *Negotiation, bondTo int, to [2]recipient) {
-	var toBuyer uint64
-	if bondTo == Buyer {
-		toBuyer = n.BondRequired
-	}
-	amounts := addAmounts([2]uint64{Buyer: n.EffectiveEscrow}, e.settleBond(address, n, toBuyer))
+// refund ends a negotiation without a price: the buyer gets the effective escrow, and this part of a held bond.
+func (e *execution) refund(address Address, n *Negotiation, bondToBuyer uint64, reason uint8, to [2]recipient) {
+	amounts := addAmounts([2]uint64{Buyer: n.EffectiveEscrow}, e.settleBond(address, n, bondToBuyer, reason))
 	e.pay(address, n, amounts, to)
 }
 
 // settleBond divides a held bond: toBuyer base units for the buyer, the rest for the seller. It returns the
 // two parts.
-func (e *execution) settleBond(address Address, n *Negotiation, toBuyer uint64) [2]uint64 {
+func (e *execution) settleBond(address Address, n *Negotiation, toBuyer uint64, reason uint8) [2]uint64 {
 	if n.BondState != BondHeld {
 		return [2]uint64{}
 	}
@@ -41,7 +37,7 @@ func (e *execution) settleBond(address Address, n *Negotiation, toBuyer uint64) 
 	for side, part := range parts {
 		if part > 0 {
 			e.log("BondSettled", "negotiation_id", address, "to", n.Parties[side], "amount", part,
-				"timestamp", e.now())
+				"timestamp", e.now(), "reason", reason)
 		}
 	}
 	return parts

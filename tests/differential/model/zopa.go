@@ -129,7 +129,7 @@ func (i *RevealZopaPrice) execute(e *execution) error {
 	}
 	e.logRevealed(i, n, 0)
 	e.note("no zone")
-	e.reject(i.Negotiation, n, i.Negotiation, Seller, to)
+	e.reject(i.Negotiation, n, i.Negotiation, 0, BondNoDeal, to)
 	return nil
 }
 

@@ -49,13 +49,23 @@ impl Rules<'_> {
             "accept_offer" => self.accepted(),
             "reject_negotiation" => {
                 let seller = self.effect.prepared.is_signed_by(&before.seller);
-                self.ended(seller && rejection_forfeits_bond(before))
+                if seller && rejection_forfeits_bond(before) {
+                    self.ended(bond(before))
+                } else {
+                    self.ended(sellers_delay(before, None))
+                }
             }
-            "expire_negotiation" => self.ended(seller_owes_reveal(before)),
+            "expire_negotiation" => {
+                if seller_owes_reveal(before) {
+                    self.ended(bond(before))
+                } else {
+                    self.ended(sellers_delay(before, silent(before)))
+                }
+            }
             "reveal_zopa_price" => {
                 let price = self.effect.number("price");
                 if before.buyer_price != 0 && price > before.buyer_price {
-                    self.ended(false)
+                    self.ended(0)
                 } else {
                     Due::default()
                 }
@@ -67,11 +77,7 @@ impl Rules<'_> {
             "resolve_dispute" => {
                 let tranche = sum_of(before, self.milestone());
                 let gross = tranche * u128::from(self.effect.number("seller_bps")) / BPS;
-                let bond = match self.effect.number("forfeit_bond") {
-                    0 => Bond::AsDecided,
-                    _ => Bond::Forfeited,
-                };
-                self.decided(self.milestone(), gross, 0, bond)
+                self.decided(self.milestone(), gross, 0, Bond::AsDecided)
             }
             "settle_deadline" => {
                 let waiting = !before.milestones_decided;
@@ -111,13 +117,13 @@ impl Rules<'_> {
             .unwrap_or(0)
     }
 
-    /// The end without an agreement.
-    fn ended(&self, forfeits: bool) -> Due {
-        let bond = signed(bond(self.before));
-        let refund = i128::from(self.before.effective_escrow);
+    /// The end without an agreement: at most `bond_to_buyer` of the bond is the buyer's.
+    fn ended(&self, bond_to_buyer: u128) -> Due {
+        let bond = bond(self.before);
+        let part = bond_to_buyer.min(bond);
         Due {
-            buyer: refund + if forfeits { bond } else { 0 },
-            seller: if forfeits { 0 } else { bond },
+            buyer: i128::from(self.before.effective_escrow) + signed(part),
+            seller: signed(bond - part),
             treasury: 0,
         }
     }
@@ -154,7 +160,6 @@ impl Rules<'_> {
         let settles = (before.milestones_decided | mask) & all == all;
         let held = bond(before);
         let (to_buyer, to_seller) = match decision {
-            Bond::Forfeited => (held, 0),
             Bond::Agreed(part) => (part, held - part),
             Bond::AsDecided if !settles => (0, 0),
             Bond::AsDecided => {
@@ -194,8 +199,6 @@ impl Rules<'_> {
 enum Bond {
     /// The share of the price that goes back to the buyer, once all milestones are decided.
     AsDecided,
-    /// All of it for the buyer.
-    Forfeited,
     /// This part for the buyer, the rest for the seller.
     Agreed(u128),
 }
@@ -223,4 +226,35 @@ pub fn turn(negotiation: &Negotiation) -> OfferSide {
 
 fn signed(amount: u128) -> i128 {
     i128::try_from(amount).unwrap_or(i128::MAX)
+}
+
+/// The side whose whole response window after the latest offer ran out, if this turn lasted as long.
+fn silent(negotiation: &Negotiation) -> Option<OfferSide> {
+    let window = i128::from(negotiation.turn_deadline) - i128::from(negotiation.last_offer_at);
+    let is_whole = window == i128::from(negotiation.response_window);
+    match negotiation.current_round {
+        0 => None,
+        round if is_whole && round % 2 == 1 => Some(OfferSide::Seller),
+        _ if is_whole => Some(OfferSide::Buyer),
+        _ => None,
+    }
+}
+
+/// The decay of the offers that the seller made, or left without an answer.
+fn sellers_delay(negotiation: &Negotiation, silent: Option<OfferSide>) -> u128 {
+    let rate = u128::from(negotiation.decay_rate_bps);
+    let rounds = negotiation.current_round;
+    let mut worth = wide(negotiation.escrow_amount);
+    let mut total = 0;
+    for round in 1..=rounds {
+        let left = worth - (worth * rate + BPS / 2) / BPS;
+        let by_seller = silent
+            .filter(|_| round == rounds)
+            .map_or(round % 2 == 0, |side| side == OfferSide::Seller);
+        if by_seller {
+            total += worth - left;
+        }
+        worth = left;
+    }
+    total
 }

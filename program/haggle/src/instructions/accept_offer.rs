@@ -6,8 +6,8 @@ use crate::event::OfferAccepted;
 use crate::runtime::sysvar;
 use crate::schema::account::{Signer, State};
 use crate::schema::instruction::instruction;
-use crate::settlement::{settle, Paid};
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::settlement::settle;
+use crate::state::{BondReason, Negotiation, NegotiationStatus};
 use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
@@ -109,11 +109,15 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             seller: 0,
         }
     } else {
-        let paid = Paid::count(&mut negotiation, amount)?;
-        let bond = settle(&mut negotiation, 0, now)?;
+        negotiation.paid_gross = { negotiation.paid_gross }
+            .checked_add(amount)
+            .ok_or(HaggleError::Overflow)?;
+        let bond = settle(&mut negotiation, 0, BondReason::Settlement, now)?;
         Division {
             buyer: rest,
-            seller: paid.net,
+            seller: amount
+                .checked_sub(negotiation.fee_on(amount))
+                .ok_or(HaggleError::Overflow)?,
         }
         .with(bond)?
     };
@@ -496,7 +500,7 @@ mod tests {
             let mut events = vec![
                 accepted_event(&fixture, &deal, SELLER),
                 fixture.settled_event(&deal, OFFER, FEE),
-                fixture.bond_event(&deal, SELLER, BOND),
+                fixture.bond_event(&deal, SELLER, BOND, BondReason::Settlement),
             ];
             let (paid, recorded) = if frozen {
                 events.push(fixture.recorded_event(&deal, SELLER, OFFER - FEE + BOND));

@@ -88,7 +88,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::schema::declare::Flag;
     use crate::tests::fixture::{
         assert_negotiation, event, Fixture, ARBITER, BUYER, EVIDENCE, MILESTONE_DEADLINE, NOW,
         PRICE, REVIEW, SELLER, STRANGER, THIRDS,
@@ -167,7 +166,7 @@ mod tests {
             let call = fixture.claim_milestone(&deal, index);
             fixture.refuses(&call, HaggleError::InvalidState);
         }
-        let call = fixture.resolve(&deal, 1, 0, Flag::OFF);
+        let call = fixture.resolve(&deal, 1, 0);
         fixture.run(&call).succeeds();
         let call = fixture.claim_milestone(&deal, 1);
         fixture.refuses(&call, HaggleError::InvalidState);

@@ -74,7 +74,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::schema::declare::Flag;
     use crate::tests::fixture::{
         assert_negotiation, event, Fixture, ARBITER, BUYER, COMPLAINT, MILESTONE_DEADLINE, NOW,
         PRICE, REVIEW, SELLER, STRANGER, THIRDS,
@@ -126,7 +125,7 @@ mod tests {
         released.refuses(&call, HaggleError::InvalidState);
         fixture.run(&call).succeeds();
         fixture.refuses(&call, HaggleError::InvalidState);
-        let resolve = fixture.resolve(&deal, 1, 5_000, Flag::OFF);
+        let resolve = fixture.resolve(&deal, 1, 5_000);
         fixture.run(&resolve).succeeds();
         fixture.refuses(&call, HaggleError::InvalidState);
     }

@@ -6,16 +6,18 @@ use crate::event::NegotiationExpired;
 use crate::runtime::sysvar;
 use crate::schema::account::State;
 use crate::schema::instruction::instruction;
-use crate::settlement::emit_bond;
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::settlement::end_bond;
+use crate::state::{BondReason, Negotiation, NegotiationStatus};
 use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
 instruction! {
     /// Ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less
-    /// the decay of the rounds so far, and the seller its bond. A seller that has not revealed its
-    /// reservation price in time, after the buyer revealed its own, forfeits the bond to the buyer. Anyone
-    /// can send it.
+    /// the decay of the rounds so far, and the seller its bond, less the decay that the seller bears, which
+    /// goes to the buyer: that of its own offers, and of the latest offer if a whole response window after it
+    /// ran out at the seller's turn; one that ran out at the buyer's turn is the buyer's. A seller that has
+    /// not revealed its reservation price in time, after the buyer revealed its own, forfeits the bond to the
+    /// buyer. Anyone can send it.
     pub fn expire_negotiation();
     accounts<'a> {
         /// The negotiation.
@@ -25,7 +27,7 @@ instruction! {
         /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller; only if the seller gets a bond back. If it cannot be paid, it must
+        /// A token account of the seller; only if the seller gets a part of a bond back. If it cannot be paid, it must
         /// be the associated one, and the payment is recorded.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow.
@@ -69,13 +71,15 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         timestamp: now,
     }
     .emit();
-    let forfeited = if negotiation.seller_owes_reveal() {
-        u64::MAX
-    } else {
-        0
+    let decide = |negotiation: &Negotiation| {
+        if negotiation.seller_owes_reveal() {
+            (u64::MAX, BondReason::Forfeit)
+        } else {
+            let silent = negotiation.silent_side();
+            (negotiation.delay_of_seller(silent), BondReason::NoDeal)
+        }
     };
-    let bond = negotiation.take_bond(forfeited);
-    emit_bond(&negotiation, bond, now);
+    let bond = end_bond(&mut negotiation, decide, now);
     Delivery {
         division: refund.with(bond)?,
         owed,

@@ -6,16 +6,17 @@ use crate::event::NegotiationRejected;
 use crate::runtime::sysvar;
 use crate::schema::account::{Signer, State};
 use crate::schema::instruction::instruction;
-use crate::settlement::emit_bond;
-use crate::state::{Negotiation, NegotiationStatus, OfferSide};
+use crate::settlement::end_bond;
+use crate::state::{BondReason, Negotiation, NegotiationStatus, OfferSide};
 use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
 instruction! {
     /// Rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds so far, and the
-    /// seller its bond. Either party can reject at any point before an agreement, within the turn. A seller
-    /// that has seen the buyer's reservation price and rejects before the buyer's first offer forfeits the
-    /// bond to the buyer; it agrees to the forfeiture by leaving its token account out.
+    /// seller its bond, less the decay of its own offers, which goes to the buyer. Either party can reject at
+    /// any point before an agreement, within the turn. A seller that has seen the buyer's reservation price
+    /// and rejects before the buyer's first offer forfeits the bond to the buyer; it agrees to the forfeiture
+    /// by leaving its token account out.
     pub fn reject_negotiation(
         /// The negotiation's created_at, as the signer saw it.
         created_at: i64,
@@ -32,8 +33,8 @@ instruction! {
         /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller; only if a bond is returned. If it cannot be paid, it must be the
-        /// associated one, and the payment is recorded. A seller that rejects a negotiation with
+        /// A token account of the seller; only if a part of the bond is returned. If it cannot be paid, it must
+        /// be the associated one, and the payment is recorded. A seller that rejects a negotiation with
         /// bond_required names it in every state, except where it forfeits the bond.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow.
@@ -98,8 +99,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         timestamp: now,
     }
     .emit();
-    let bond = negotiation.take_bond(if forfeits { u64::MAX } else { 0 });
-    emit_bond(&negotiation, bond, now);
+    let decide = |negotiation: &Negotiation| {
+        if forfeits {
+            (u64::MAX, BondReason::Forfeit)
+        } else {
+            (negotiation.delay_of_seller(None), BondReason::NoDeal)
+        }
+    };
+    let bond = end_bond(&mut negotiation, decide, now);
     Delivery {
         division: refund.with(bond)?,
         owed,
@@ -234,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bond_loses_nothing_to_decay() {
+    fn the_bond_pays_the_decay_of_the_sellers_offers() {
         let (mut fixture, deal) = Fixture::bonded();
         for (who, amount) in [(BUYER, 3_000_000), (SELLER, 3_500_000)] {
             let call = fixture.offer(&deal, who, amount);
@@ -243,10 +250,12 @@ mod tests {
         let call = with_bond(&fixture, &deal, BUYER);
         fixture.run(&call).succeeds().emitted(&[
             rejected_event(&deal, BUYER, 4_802_000, 2, NOW),
-            fixture.bond_event(&deal, SELLER, BOND),
+            fixture.bond_event(&deal, BUYER, 98_000, BondReason::NoDeal),
+            fixture.bond_event(&deal, SELLER, BOND - 98_000, BondReason::NoDeal),
         ]);
-        let buyer = BUYER_REST + 4_802_000;
-        assert_shares(&fixture, &deal, buyer, SELLER_FUNDS, ESCROW - 4_802_000);
+        let buyer = BUYER_REST + 4_802_000 + 98_000;
+        let seller = SELLER_FUNDS - 98_000;
+        assert_shares(&fixture, &deal, buyer, seller, ESCROW - 4_802_000);
     }
 
     #[test]

@@ -110,9 +110,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 mod tests {
     use super::*;
     use crate::error::Framework;
-    use crate::schema::declare::Flag;
-    use crate::state::BondState;
-    use crate::state::NegotiationStatus;
+    use crate::state::{BondReason, BondState, NegotiationStatus};
     use crate::tests::fixture::ARBITRATION;
     use crate::tests::fixture::{
         assert_negotiation, event, Deal, Fixture, ARBITER, BOND, BUYER, ESCROW, FUNDS,
@@ -184,7 +182,7 @@ mod tests {
         outcome.succeeds().emitted(&[
             released_event(&fixture, &deal, 1, [994_901, 4_999]),
             fixture.settled_event(&deal, PRICE, FEE),
-            fixture.bond_event(&deal, SELLER, BOND),
+            fixture.bond_event(&deal, SELLER, BOND, BondReason::Settlement),
         ]);
         assert_negotiation(
             &fixture.negotiation(&deal),
@@ -262,7 +260,7 @@ mod tests {
         let dispute = fixture.dispute(&deal, 1);
         fixture.run(&dispute).succeeds();
         fixture.refuses(&call, HaggleError::InvalidState);
-        let resolve = fixture.resolve(&deal, 1, 10_000, Flag::OFF);
+        let resolve = fixture.resolve(&deal, 1, 10_000);
         fixture.run(&resolve).succeeds();
         fixture.refuses(&call, HaggleError::InvalidState);
     }
@@ -316,7 +314,7 @@ mod tests {
             if index == 2 {
                 // The last tranche and the bond are one amount.
                 events.push(fixture.settled_event(&deal, PRICE, FEE));
-                events.push(fixture.bond_event(&deal, SELLER, BOND));
+                events.push(fixture.bond_event(&deal, SELLER, BOND, BondReason::Settlement));
                 amount += BOND;
             }
             events.push(fixture.recorded_event(&deal, SELLER, amount));
@@ -350,7 +348,7 @@ mod tests {
     fn the_last_release_pays_the_buyers_part_of_the_bond() {
         let (mut fixture, deal) = Fixture::accepted(&THIRDS);
         fixture.claims_and_disputes(&deal, 0);
-        let call = fixture.resolve(&deal, 0, 0, Flag::OFF);
+        let call = fixture.resolve(&deal, 0, 0);
         fixture.run(&call).succeeds();
         fixture.claims_and_is_paid(&deal, 1);
         fixture.claims(&deal, 2);
@@ -363,8 +361,8 @@ mod tests {
         outcome.succeeds().emitted(&[
             released_event(&fixture, &deal, 2, [995_199, 5_001]),
             fixture.settled_event(&deal, PRICE - TRANCHES[0], fee),
-            fixture.bond_event(&deal, BUYER, 83_324),
-            fixture.bond_event(&deal, SELLER, BOND - 83_324),
+            fixture.bond_event(&deal, BUYER, 83_324, BondReason::Settlement),
+            fixture.bond_event(&deal, SELLER, BOND - 83_324, BondReason::Settlement),
         ]);
         assert_negotiation(
             &fixture.negotiation(&deal),

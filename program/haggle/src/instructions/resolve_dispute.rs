@@ -6,19 +6,16 @@ use crate::event::DisputeResolved;
 use crate::math::bps;
 use crate::runtime::sysvar;
 use crate::schema::account::{Signer, State};
-use crate::schema::declare::Flag;
 use crate::schema::instruction::instruction;
-use crate::settlement::{check_share, emit_bond, settle_when_decided, Paid};
-use crate::state::bond::SettledBond;
-use crate::state::{BondState, Negotiation, NegotiationStatus};
+use crate::settlement::{check_share, settle_when_decided, Paid};
+use crate::state::{Negotiation, NegotiationStatus};
 use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::address::address_eq;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Divides a disputed milestone between the parties, and can forfeit all of the seller's bond to the
-    /// buyer. The last decided milestone settles the negotiation: the seller gets back a bond that is still
-    /// held, less the fraction of it that equals the refunded fraction of the price.
+    /// Divides a disputed milestone between the parties. The last decided milestone settles the negotiation:
+    /// the seller gets its bond back, less the fraction of it that equals the refunded fraction of the price.
     pub fn resolve_dispute(
         /// The negotiation's created_at, as the signer saw it.
         created_at: i64,
@@ -26,8 +23,6 @@ instruction! {
         index: u8,
         /// The seller's share of the milestone in basis points, 0 to 10,000, rounded down to a base unit.
         seller_bps: u16,
-        /// Whether the seller's bond is forfeited to the buyer.
-        forfeit_bond: Flag,
     );
     accounts<'a> {
         /// The arbiter.
@@ -67,7 +62,7 @@ instruction! {
 ///
 /// # Errors
 /// InvalidParams without this milestone or for a share above the whole, InvalidState unless the milestone
-/// waits for the arbiter and a bond to forfeit is held, Expired after the arbiter's time, Unauthorized,
+/// waits for the arbiter, Expired after the arbiter's time, Unauthorized,
 /// StaleState.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
@@ -76,11 +71,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 
     let bit = negotiation.milestone_bit(args.index)?;
     check_share(args.seller_bps)?;
-    let forfeits = args.forfeit_bond != Flag::OFF;
-    if negotiation.status != NegotiationStatus::Accepted
-        || negotiation.open_disputes() & bit == 0
-        || (forfeits && negotiation.bond_state != BondState::Held)
-    {
+    if negotiation.status != NegotiationStatus::Accepted || negotiation.open_disputes() & bit == 0 {
         return Err(HaggleError::InvalidState.into());
     }
     let now = sysvar::now()?;
@@ -110,15 +101,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         timestamp: now,
     }
     .emit();
-    let forfeited = if forfeits {
-        negotiation.take_bond(u64::MAX)
-    } else {
-        SettledBond::NONE
-    };
     let bond = settle_when_decided(&mut negotiation, now)?;
-    emit_bond(&negotiation, forfeited, now);
     Delivery {
-        division: division.with(forfeited)?.with(bond)?,
+        division: division.with(bond)?,
         owed,
         negotiation: &mut negotiation,
         vault: &accounts.escrow_vault,
@@ -134,6 +119,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 mod tests {
     use super::*;
 
+    use crate::state::{BondReason, BondState};
     use crate::tests::fixture::ARBITRATION;
     use crate::tests::fixture::{
         assert_negotiation, event, Deal, Fixture, BOND, BUYER, ESCROW, FUNDS, MILESTONE_DEADLINE,
@@ -188,7 +174,7 @@ mod tests {
             fixture.claims_and_disputes(&deal, 0);
             fixture.now = NOW + 4_000;
             let before = fixture.clone();
-            let call = fixture.resolve(&deal, 0, seller_bps, Flag::OFF);
+            let call = fixture.resolve(&deal, 0, seller_bps);
             let outcome = fixture.run(&call);
             outcome
                 .succeeds()
@@ -233,16 +219,17 @@ mod tests {
             (9_999, 2_999_699, 25),
             (10_000, PRICE, 0),
         ] {
-            for forfeit in [Flag::OFF, Flag::ON] {
+            {
                 let (mut fixture, deal) = Fixture::accepted(&[10_000]);
                 fixture.claims_and_disputes(&deal, 0);
                 fixture.now = NOW + 4_000;
                 let before = fixture.clone();
-                let call = fixture.resolve(&deal, 0, seller_bps, forfeit);
+                let call = fixture.resolve(&deal, 0, seller_bps);
                 let outcome = fixture.run(&call);
                 let fee = gross * 50 / 10_000;
                 let split = split(gross - fee, fee, PRICE - gross);
-                let to_buyer = if forfeit == Flag::ON { BOND } else { forfeited };
+                let to_buyer = forfeited;
+                let reason = BondReason::Settlement;
                 let to_seller = BOND - to_buyer;
                 let state = match (to_buyer, to_seller) {
                     (0, _) => BondState::Returned,
@@ -255,7 +242,7 @@ mod tests {
                 ];
                 for (party, part) in [(BUYER, to_buyer), (SELLER, to_seller)] {
                     if part > 0 {
-                        events.push(fixture.bond_event(&deal, party, part));
+                        events.push(fixture.bond_event(&deal, party, part, reason));
                     }
                 }
                 outcome.succeeds().emitted(&events);
@@ -286,7 +273,7 @@ mod tests {
     #[test]
     fn only_an_open_dispute_is_resolved() {
         let (mut fixture, deal) = Fixture::accepted(&THIRDS);
-        let call = fixture.resolve(&deal, 0, 5_000, Flag::OFF);
+        let call = fixture.resolve(&deal, 0, 5_000);
         fixture.refuses(&call, HaggleError::InvalidState);
         fixture.claims(&deal, 0);
         fixture.refuses(&call, HaggleError::InvalidState);
@@ -296,7 +283,7 @@ mod tests {
         released.refuses(&call, HaggleError::InvalidState);
         let dispute = fixture.dispute(&deal, 0);
         fixture.run(&dispute).succeeds();
-        let other = fixture.resolve(&deal, 1, 5_000, Flag::OFF);
+        let other = fixture.resolve(&deal, 1, 5_000);
         fixture.refuses(&other, HaggleError::InvalidState);
         fixture.run(&call).succeeds();
         fixture.refuses(&call, HaggleError::InvalidState);
@@ -307,17 +294,17 @@ mod tests {
         let (mut fixture, deal) = Fixture::accepted(&THIRDS);
         fixture.claims_and_disputes(&deal, 2);
         for index in [3, 7, 8, 10, 255] {
-            let call = fixture.resolve(&deal, index, 5_000, Flag::OFF);
+            let call = fixture.resolve(&deal, index, 5_000);
             fixture.refuses(&call, HaggleError::InvalidParams);
         }
         for seller_bps in [10_001, 20_000, u16::MAX] {
             for index in [0, 2] {
-                let call = fixture.resolve(&deal, index, seller_bps, Flag::OFF);
+                let call = fixture.resolve(&deal, index, seller_bps);
                 fixture.refuses(&call, HaggleError::InvalidParams);
             }
         }
         for (mut fixture, deal) in [Fixture::offered(), Fixture::settled()] {
-            let call = fixture.resolve(&deal, 0, 5_000, Flag::OFF);
+            let call = fixture.resolve(&deal, 0, 5_000);
             fixture.refuses(&call, HaggleError::InvalidParams);
         }
     }
@@ -325,7 +312,7 @@ mod tests {
     #[test]
     fn a_decision_needs_an_accepted_price_that_is_not_settled() {
         let (mut fixture, deal) = Fixture::offered_with(&Fixture::milestone_terms(&THIRDS), PRICE);
-        let call = fixture.resolve(&deal, 0, 5_000, Flag::OFF);
+        let call = fixture.resolve(&deal, 0, 5_000);
         fixture.refuses(&call, HaggleError::InvalidState);
         let (mut fixture, deal) = Fixture::accepted(&THIRDS);
         fixture.claims_and_disputes(&deal, 0);
@@ -342,7 +329,7 @@ mod tests {
         let (mut fixture, deal) = Fixture::accepted(&THIRDS);
         fixture.claims_and_disputes(&deal, 0);
         let end = MILESTONE_DEADLINE + ARBITRATION;
-        let call = fixture.resolve(&deal, 0, 5_000, Flag::OFF);
+        let call = fixture.resolve(&deal, 0, 5_000);
         for now in [end, end + 1, i64::MAX] {
             fixture.at(now).refuses(&call, HaggleError::Expired);
         }
@@ -356,16 +343,12 @@ mod tests {
         let (mut fixture, deal) = Fixture::accepted(&THIRDS);
         fixture.claims_and_disputes(&deal, 0);
         for who in [BUYER, SELLER, STRANGER] {
-            let call = fixture
-                .resolve(&deal, 0, 5_000, Flag::OFF)
-                .with("arbiter", who);
+            let call = fixture.resolve(&deal, 0, 5_000).with("arbiter", who);
             fixture.refuses(&call, HaggleError::Unauthorized);
             fixture
                 .at(MILESTONE_DEADLINE + ARBITRATION)
                 .refuses(&call, HaggleError::Expired);
-            let call = fixture
-                .resolve(&deal, 1, 5_000, Flag::OFF)
-                .with("arbiter", who);
+            let call = fixture.resolve(&deal, 1, 5_000).with("arbiter", who);
             fixture
                 .at(MILESTONE_DEADLINE + ARBITRATION)
                 .refuses(&call, HaggleError::InvalidState);
@@ -381,27 +364,26 @@ mod tests {
         fixture.freeze(&deal.seller_token_account);
         let vault = fixture.balance(&deal.escrow_vault);
         let half = split(497_450, 2_499, 499_950);
-        let call = fixture.resolve(&deal, 0, 5_000, Flag::OFF);
+        let call = fixture.resolve(&deal, 0, 5_000);
         let outcome = fixture.run(&call);
         outcome.succeeds().emitted(&[
             resolved_event(&fixture, &deal, 0, &half),
             fixture.recorded_event(&deal, BUYER, half.back),
             fixture.recorded_event(&deal, SELLER, half.net),
         ]);
-        // The fee on 499,949 + 499,950 is 4,999, of which 2,499 were due before. The bond is forfeited.
+        // The fee on 499,949 + 499,950 is 4,999, of which 2,499 were due before.
         let second = split(497_450, 2_500, 499_950);
-        let call = fixture.resolve(&deal, 1, 5_000, Flag::ON);
+        let call = fixture.resolve(&deal, 1, 5_000);
         let outcome = fixture.run(&call);
         outcome.succeeds().emitted(&[
             resolved_event(&fixture, &deal, 1, &second),
-            fixture.bond_event(&deal, BUYER, BOND),
-            fixture.recorded_event(&deal, BUYER, second.back + BOND),
+            fixture.recorded_event(&deal, BUYER, second.back),
             fixture.recorded_event(&deal, SELLER, second.net),
         ]);
         let negotiation = fixture.negotiation(&deal);
         assert_eq!(
             (negotiation.claimable_buyer, negotiation.claimable_seller),
-            (half.back + second.back + BOND, half.net + second.net)
+            (half.back + second.back, half.net + second.net)
         );
         assert_eq!(fixture.balance(&deal.escrow_vault), vault);
         assert_eq!(negotiation.status, NegotiationStatus::Accepted);

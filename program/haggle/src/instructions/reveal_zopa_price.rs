@@ -7,9 +7,9 @@ use crate::runtime::hash::is_equal;
 use crate::runtime::sysvar;
 use crate::schema::account::{Signer, State};
 use crate::schema::instruction::instruction;
-use crate::settlement::emit_bond;
+use crate::settlement::end_bond;
 use crate::state::zopa::Step;
-use crate::state::{Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
+use crate::state::{BondReason, Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
 use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
@@ -165,8 +165,7 @@ fn end_without_zone<'a>(
         timestamp: now,
     }
     .emit();
-    let bond = negotiation.take_bond(0);
-    emit_bond(negotiation, bond, now);
+    let bond = end_bond(negotiation, |_| (0, BondReason::NoDeal), now);
     Delivery {
         division: refund.with(bond)?,
         owed,
@@ -227,7 +226,7 @@ mod tests {
                     timestamp: fixture.now,
                 },
             ),
-            fixture.bond_event(deal, SELLER, BOND),
+            fixture.bond_event(deal, SELLER, BOND, BondReason::NoDeal),
         ]
     }
 

@@ -8,7 +8,7 @@ use crate::runtime::sysvar;
 use crate::schema::account::{Party, State};
 use crate::schema::instruction::instruction;
 use crate::settlement::{check_share, settle, Paid};
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::state::{BondReason, Negotiation, NegotiationStatus};
 use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
@@ -124,7 +124,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         timestamp: now,
     }
     .emit();
-    let bond = settle(&mut negotiation, bond_to_buyer, now)?;
+    let bond = settle(&mut negotiation, bond_to_buyer, BondReason::Agreement, now)?;
     Delivery {
         division: division.with(bond)?,
         owed,
@@ -142,7 +142,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 mod tests {
     use super::*;
     use crate::error::Framework;
-    use crate::schema::declare::Flag;
     use crate::state::BondState;
     use crate::tests::fixture::{
         args_of, assert_negotiation, event, under_both_token_programs, Call, Deal, Fixture,
@@ -185,9 +184,9 @@ mod tests {
         (fixture, deal)
     }
 
-    fn divided(forfeit_bond: Flag) -> (Fixture, Deal) {
+    fn divided() -> (Fixture, Deal) {
         let (mut fixture, deal) = mixed();
-        let call = fixture.resolve(&deal, 1, 3_333, forfeit_bond);
+        let call = fixture.resolve(&deal, 1, 3_333);
         fixture.run(&call).succeeds();
         (fixture, deal)
     }
@@ -212,13 +211,12 @@ mod tests {
         }
     }
 
-    const POINTS: [Point; 7] = [
+    const POINTS: [Point; 6] = [
         point("nothing claimed", accepted, 0b000, BOND),
         point("one under review", under_review, 0b000, BOND),
         point("one disputed", disputed, 0b000, BOND),
         point("one paid and one disputed", mixed, 0b100, BOND),
-        point("one divided", || divided(Flag::OFF), 0b110, BOND),
-        point("the bond forfeited", || divided(Flag::ON), 0b110, 0),
+        point("one divided", divided, 0b110, BOND),
         point("no bond", without_bond, 0b000, 0),
     ];
 
@@ -292,7 +290,7 @@ mod tests {
         ];
         for (party, bond) in [(BUYER, bond_to_buyer), (SELLER, bond_to_seller)] {
             if bond > 0 {
-                events.push(fixture.bond_event(deal, party, bond));
+                events.push(fixture.bond_event(deal, party, bond, BondReason::Agreement));
             }
         }
         outcome.emitted(&events);
@@ -421,15 +419,13 @@ mod tests {
 
     #[test]
     fn a_share_of_the_bond_needs_a_held_bond() {
-        for reach in [without_bond as fn() -> _, || divided(Flag::ON)] {
-            let (mut fixture, deal) = reach();
-            for bps in [1, 10_000] {
-                let call = with(&fixture, &deal, |args| args.bond_to_buyer_bps = bps);
-                fixture.refuses(&call, HaggleError::InvalidState);
-            }
-            let call = with(&fixture, &deal, |_| {});
-            fixture.run(&call).succeeds();
+        let (mut fixture, deal) = without_bond();
+        for bps in [1, 10_000] {
+            let call = with(&fixture, &deal, |args| args.bond_to_buyer_bps = bps);
+            fixture.refuses(&call, HaggleError::InvalidState);
         }
+        let call = with(&fixture, &deal, |_| {});
+        fixture.run(&call).succeeds();
     }
 
     #[test]

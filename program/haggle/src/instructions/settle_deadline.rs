@@ -7,7 +7,7 @@ use crate::runtime::sysvar;
 use crate::schema::account::State;
 use crate::schema::instruction::instruction;
 use crate::settlement::{settle, Paid};
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::state::{BondReason, Negotiation, NegotiationStatus};
 use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
@@ -99,7 +99,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     }
     .emit();
     let forfeited = negotiation.forfeited_share(for_buyer)?;
-    let bond = settle(&mut negotiation, forfeited, now)?;
+    let bond = settle(&mut negotiation, forfeited, BondReason::Settlement, now)?;
     Delivery {
         division: division.with(bond)?,
         owed,
@@ -116,7 +116,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::schema::declare::Flag;
     use crate::state::BondState;
     use crate::tests::fixture::ARBITRATION;
     use crate::tests::fixture::{
@@ -161,7 +160,7 @@ mod tests {
             Tranche::Released => fixture.claims_and_is_paid(deal, index),
             Tranche::Divided => {
                 fixture.claims_and_disputes(deal, index);
-                let call = fixture.resolve(deal, index, ARBITERS, Flag::OFF);
+                let call = fixture.resolve(deal, index, ARBITERS);
                 fixture.run(&call).succeeds();
             }
         }
@@ -235,7 +234,7 @@ mod tests {
         ];
         for (party, part) in [(BUYER, forfeited), (SELLER, returned)] {
             if part > 0 {
-                events.push(fixture.bond_event(deal, party, part));
+                events.push(fixture.bond_event(deal, party, part, BondReason::Settlement));
             }
         }
         outcome.succeeds().emitted(&events);
@@ -388,7 +387,7 @@ mod tests {
         ];
         for now in seconds {
             let settle = disputed.settle_deadline(&deal);
-            let resolve = disputed.resolve(&deal, 0, 5_000, Flag::OFF);
+            let resolve = disputed.resolve(&deal, 0, 5_000);
             let resolved = disputed.at(now).run(&resolve).error_code();
             let settled = disputed.at(now).run(&settle).error_code();
             if now < MILESTONE_DEADLINE + ARBITRATION {

@@ -13,37 +13,53 @@ pub fn floored(amount: u64, part: u64, whole: u64) -> u64 {
     }
 }
 
-/// Multiplies bit by bit, from the highest, and divides on the way: `quotient * whole + remainder` is always
-/// the product of the bits so far and `part`.
-// `remainder` and `part` are at most `whole`, and each sum is formed as a difference that cannot underflow.
-// `quotient` is at most the bits of `amount` so far.
+const LOW: u64 = u32::MAX as u64;
+
+/// Divides the product by Knuth's algorithm D (The Art of Computer Programming, volume 2, 4.3.1) in digits of
+/// 32 bits. Its cost depends on the amounts only by the corrections of digits, at most four.
+// The divisor has its highest bit set, and `part <= whole` means that the quotient has at most 64 bits.
 #[allow(clippy::arithmetic_side_effects)]
 #[cold]
 #[inline(never)]
 fn long_floored(amount: u64, part: u64, whole: u64) -> u64 {
-    let (mut quotient, mut remainder) = (0u64, 0u64);
-    let mut bits = amount;
-    for _ in 0..u64::BITS {
-        quotient <<= 1;
-        let room = whole - remainder;
-        if remainder >= room {
-            quotient += 1;
-            remainder -= room;
-        } else {
-            remainder += remainder;
+    let (high, low) = product(amount, part);
+    let shift = whole.leading_zeros();
+    let divisor = whole << shift;
+    let high = high << shift | low >> 1 >> (u64::BITS - 1 - shift);
+    let low = low << shift;
+    let (first, rest) = digit(high, low >> 32, divisor);
+    let (second, _) = digit(rest, low & LOW, divisor);
+    first << 32 | second
+}
+
+/// The upper and the lower 64 bits of a product.
+// No sum exceeds (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
+#[allow(clippy::arithmetic_side_effects)]
+#[inline(always)]
+fn product(a: u64, b: u64) -> (u64, u64) {
+    let low = (a & LOW) * (b & LOW);
+    let middle = (a >> 32) * (b & LOW) + (low >> 32);
+    let other = (a & LOW) * (b >> 32) + (middle & LOW);
+    let high = (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+    (high, other << 32 | low & LOW)
+}
+
+/// The digit of `(high * 2^32 + next) / divisor`, and the remainder. Requires `high < divisor`.
+// The first guess is at most 2 too large. The comparison needs 64 bits, because it comes after the one with 2^32.
+#[allow(clippy::arithmetic_side_effects)]
+#[inline(never)]
+fn digit(high: u64, next: u64, divisor: u64) -> (u64, u64) {
+    let upper = divisor >> 32;
+    let (mut quotient, mut rest) = (high / upper, high % upper);
+    while quotient > LOW || quotient * (divisor & LOW) > (rest << 32 | next) {
+        quotient -= 1;
+        rest += upper;
+        if rest > LOW {
+            break;
         }
-        if bits >> 63 != 0 {
-            let room = whole - remainder;
-            if part >= room {
-                quotient += 1;
-                remainder = part - room;
-            } else {
-                remainder += part;
-            }
-        }
-        bits <<= 1;
     }
-    quotient
+    let remainder = (high << 32 | next).wrapping_sub(quotient.wrapping_mul(divisor));
+    (quotient, remainder)
 }
 
 #[cfg(test)]
@@ -59,6 +75,8 @@ mod tests {
     fn proportions_equal_those_of_128_bit_arithmetic() {
         let mut numbers: Vec<u64> = (0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit]).collect();
         numbers.extend([3, 7, 9_999, 10_001, 5_000_000, u64::MAX - 1, u64::MAX]);
+        // Both digits of u64::MAX times the first, divided by the second, need two corrections.
+        numbers.extend([0x1f_5de8_92d0, 0x20_db45_23fb]);
         for whole in numbers.iter().filter(|whole| **whole > 0) {
             for part in numbers.iter().filter(|part| *part <= whole) {
                 for amount in &numbers {

@@ -1,8 +1,8 @@
 //! The seller's bond: a deposit beside the escrow.
 
 use crate::error::{HaggleError, Result};
-use crate::math::proportion;
-use crate::state::{BondState, Negotiation, ZopaPhase};
+use crate::math::{bps, proportion};
+use crate::state::{BondState, Negotiation, OfferSide, ZopaPhase};
 
 /// A bond that has left the seller's deposit, in base units.
 #[derive(Clone, Copy)]
@@ -45,6 +45,38 @@ impl Negotiation {
     pub fn rejection_forfeits_bond(&self) -> bool {
         self.seller_owes_reveal()
             || (self.zopa_phase == ZopaPhase::Revealed && self.current_round == 0)
+    }
+
+    /// The decay that the seller bears if there is no deal, in base units: that of its own offers, which are the
+    /// even rounds. `silent` is the side that let a whole response window after the latest offer run out. It
+    /// bears the decay of that offer, whoever made it.
+    #[inline(never)]
+    pub fn delay_of_seller(&self, silent: Option<OfferSide>) -> u64 {
+        let (mut escrow, mut borne) = (self.escrow_amount, 0u64);
+        for round in 1..=self.current_round {
+            let decay = bps::rounded(escrow, self.decay_rate_bps);
+            escrow = escrow.saturating_sub(decay);
+            let is_sellers = match silent {
+                Some(side) if round == self.current_round => side == OfferSide::Seller,
+                _ => round % 2 == 0,
+            };
+            if is_sellers {
+                borne = borne.saturating_add(decay);
+            }
+        }
+        borne
+    }
+
+    /// The side that did not answer the latest offer within a whole response window, once the turn is over. None
+    /// without an offer, and if the global deadline has cut the turn short.
+    #[inline(always)]
+    pub fn silent_side(&self) -> Option<OfferSide> {
+        let window_ends = { self.last_offer_at }.checked_add(self.response_window);
+        if self.current_round > 0 && window_ends == Some(self.turn_deadline) {
+            Some(self.turn())
+        } else {
+            None
+        }
     }
 
     /// Takes the bond, if one is held, out of the deposit: at most `to_buyer` of it for the buyer, the rest
@@ -91,6 +123,7 @@ impl Negotiation {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use crate::tests::fixture::{Fixture, BOND, PRICE, THIRDS};
@@ -142,6 +175,73 @@ mod tests {
             negotiation.bond_state = BondState::Forfeited;
             assert_eq!(negotiation.forfeited_share(undecided), share.map(|_| 0));
         }
+    }
+
+    /// The default terms after a number of rounds, with a bond of 5.000000.
+    fn bargained(round: u8) -> Negotiation {
+        let mut negotiation = accepted();
+        negotiation.bond_state = BondState::Held;
+        negotiation.bond_required = 5_000_000;
+        negotiation.escrow_amount = 5_000_000;
+        negotiation.decay_rate_bps = 200;
+        negotiation.current_round = round;
+        negotiation
+    }
+
+    #[test]
+    fn each_side_bears_the_decay_of_its_own_offers() {
+        for (round, seller, silent_buyer, silent_seller) in [
+            (0, 0, 0, 0),
+            (1, 0, 0, 100_000),
+            (2, 98_000, 0, 98_000),
+            (3, 98_000, 98_000, 194_040),
+            (4, 192_119, 98_000, 192_119),
+            (10, 452_699, 369_324, 452_699),
+        ] {
+            let negotiation = bargained(round);
+            assert_eq!(negotiation.delay_of_seller(None), seller);
+            let of = |side| negotiation.delay_of_seller(Some(side));
+            assert_eq!(of(OfferSide::Buyer), silent_buyer);
+            assert_eq!(of(OfferSide::Seller), silent_seller);
+        }
+    }
+
+    #[test]
+    fn all_decay_is_borne_by_one_side() {
+        for decay_rate_bps in [0, 1, 200, 1_000] {
+            for round in 0..=20 {
+                let mut negotiation = bargained(round);
+                negotiation.decay_rate_bps = decay_rate_bps;
+                let mut escrow = 5_000_000;
+                let mut of_buyer = 0;
+                for number in 1..=round {
+                    let decay = bps::rounded(escrow, decay_rate_bps);
+                    escrow -= decay;
+                    of_buyer += if number % 2 == 1 { decay } else { 0 };
+                }
+                assert_eq!(
+                    negotiation.delay_of_seller(None) + of_buyer,
+                    5_000_000 - escrow
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_whole_response_window_makes_a_side_silent() {
+        let mut negotiation = bargained(1);
+        negotiation.offer_side = OfferSide::Buyer;
+        negotiation.last_offer_at = 1_000;
+        negotiation.response_window = 300;
+        negotiation.turn_deadline = 1_300;
+        assert_eq!(negotiation.silent_side(), Some(OfferSide::Seller));
+        negotiation.offer_side = OfferSide::Seller;
+        assert_eq!(negotiation.silent_side(), Some(OfferSide::Buyer));
+        negotiation.turn_deadline = 1_299;
+        assert_eq!(negotiation.silent_side(), None);
+        negotiation.turn_deadline = 1_300;
+        negotiation.current_round = 0;
+        assert_eq!(negotiation.silent_side(), None);
     }
 
     #[test]

@@ -14,7 +14,9 @@ pub mod turn;
 pub mod zopa;
 
 pub use config::{Defaults, ProtocolConfig};
-pub use negotiation::{BondState, Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
+pub use negotiation::{
+    BondReason, BondState, Negotiation, NegotiationStatus, OfferSide, ZopaPhase,
+};
 
 use crate::schema::table::Record;
 

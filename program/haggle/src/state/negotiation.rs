@@ -67,6 +67,21 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// Why a bond has left the deposit.
+    pub enum BondReason {
+        /// The price is settled. The buyer's part is the share of the bond that equals its refunded share of the
+        /// price.
+        Settlement = 0,
+        /// There is no deal. The buyer's part is the decay that the seller bears.
+        NoDeal = 1,
+        /// The seller has seen the buyer's reservation price and walked away.
+        Forfeit = 2,
+        /// Both parties have agreed on the parts.
+        Agreement = 3,
+    }
+}
+
 account! {
     /// A negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in base units of
     /// token_mint, rates in basis points, times in Unix seconds of the chain's clock.

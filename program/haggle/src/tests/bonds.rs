@@ -6,7 +6,7 @@ mod milestones;
 
 use super::fixture::{Deal, Fixture, Outcome, BUYER, SELLER};
 use crate::event::BondSettled;
-use crate::state::BondState;
+use crate::state::{BondReason, BondState};
 
 /// The BondSettled events of an outcome.
 pub fn bond_events(outcome: &Outcome) -> Vec<Vec<u8>> {
@@ -24,13 +24,14 @@ pub fn assert_split(
     outcome: &Outcome,
     state: BondState,
     parts: [u64; 2],
+    reason: BondReason,
 ) {
     assert_eq!(fixture.negotiation(deal).bond_state, state);
     let expected: Vec<_> = [BUYER, SELLER]
         .into_iter()
         .zip(parts)
         .filter(|(_, part)| *part > 0)
-        .map(|(party, part)| fixture.bond_event(deal, party, part))
+        .map(|(party, part)| fixture.bond_event(deal, party, part, reason))
         .collect();
     assert_eq!(bond_events(outcome), expected);
     assert!(outcome.events().ends_with(&expected));

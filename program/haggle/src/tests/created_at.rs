@@ -6,7 +6,6 @@ use super::fixture::{
 use super::scenes::scenes;
 use crate::error::{Framework, HaggleError};
 use crate::instructions::INSTRUCTIONS;
-use crate::schema::declare::Flag;
 use pinocchio::error::ProgramError;
 use std::collections::BTreeSet;
 
@@ -170,7 +169,7 @@ fn with_another_fault() -> Vec<(&'static str, Fixture, Call, ProgramError)> {
     add("release as a stranger", &fixture, call, unauthorized());
     let call = fixture.dispute(&deal, 0);
     fixture.run(&call).succeeds();
-    let call = fixture.resolve(&deal, 0, 0, Flag::OFF);
+    let call = fixture.resolve(&deal, 0, 0);
     let by_stranger = call.clone().with("arbiter", STRANGER);
     add(
         "resolve as a stranger",
@@ -189,7 +188,7 @@ fn with_another_fault() -> Vec<(&'static str, Fixture, Call, ProgramError)> {
     let by_stranger = call.with("seller", STRANGER);
     let has_one = Framework::ConstraintHasOne.into();
     add("agree as a stranger", &fixture, by_stranger, has_one);
-    let call = fixture.resolve(&deal, 0, 0, Flag::OFF);
+    let call = fixture.resolve(&deal, 0, 0);
     fixture.run(&call).succeeds();
     fixture.claims(&deal, 1);
     let call = fixture.release(&deal, BUYER, 1);

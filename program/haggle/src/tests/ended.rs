@@ -6,7 +6,6 @@ use super::fixture::{
     STRANGER, THIRDS,
 };
 use crate::error::{Framework, HaggleError};
-use crate::schema::declare::Flag;
 use pinocchio::error::ProgramError;
 
 /// Every action on a negotiation before its end, by each possible signer.
@@ -19,8 +18,7 @@ fn actions(fixture: &Fixture, deal: &Deal) -> Vec<Call> {
         fixture.settle_by_agreement(deal, 5_000, 0),
         fixture.claim_milestone(deal, 0),
         fixture.dispute(deal, 0),
-        fixture.resolve(deal, 0, 5_000, Flag::OFF),
-        fixture.resolve(deal, 0, 5_000, Flag::ON),
+        fixture.resolve(deal, 0, 5_000),
     ];
     for who in [BUYER, SELLER, STRANGER, ARBITER] {
         calls.push(fixture.offer(deal, who, OFFER));
@@ -39,7 +37,7 @@ fn endings() -> Vec<(Fixture, Deal)> {
     released.claims_and_is_paid(&deal, 0);
     let (mut resolved, _) = Fixture::accepted(&[10_000]);
     resolved.claims_and_disputes(&deal, 0);
-    let call = resolved.resolve(&deal, 0, 5_000, Flag::ON);
+    let call = resolved.resolve(&deal, 0, 5_000);
     resolved.run(&call).succeeds();
     let (mut settled, _) = Fixture::accepted(&THIRDS);
     settled.claims_and_disputes(&deal, 0);

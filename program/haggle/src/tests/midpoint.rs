@@ -7,7 +7,7 @@ use super::fixture::{
 };
 use crate::error::HaggleError;
 use crate::event::OfferAccepted;
-use crate::state::{Negotiation, NegotiationStatus, OfferSide};
+use crate::state::{BondReason, Negotiation, NegotiationStatus, OfferSide};
 
 #[test]
 fn the_midpoint_is_rounded_down() {
@@ -157,7 +157,7 @@ fn either_side_accepts_the_midpoint() {
             ),
             // No round has passed, so nothing has decayed.
             fixture.settled_event(&deal, MIDPOINT, 17_500),
-            fixture.bond_event(&deal, SELLER, BOND),
+            fixture.bond_event(&deal, SELLER, BOND, BondReason::Settlement),
         ]);
         assert_eq!(
             fixture.balance(&deal.buyer_token_account) - before.balance(&deal.buyer_token_account),

@@ -9,7 +9,6 @@ use crate::error::HaggleError;
 use crate::event::{MilestoneClaimed, MilestoneDisputed};
 use crate::instructions::create_negotiation::NegotiationParams;
 use crate::instructions::{claim_milestone, dispute_milestone};
-use crate::schema::declare::Flag;
 use crate::state::NegotiationStatus;
 
 /// Terms with this review window and the earliest possible deadline.
@@ -78,7 +77,7 @@ fn review_hours_set_the_windows_of_buyer_seller_and_arbiter() {
             // The arbiter has a day after the deadline, or a longer review window; then anyone settles.
             let mut disputed = claimed.clone();
             disputed.run(&dispute).succeeds();
-            let resolve = disputed.resolve(&deal, 1, 5_000, Flag::OFF);
+            let resolve = disputed.resolve(&deal, 1, 5_000);
             let end = deadline + arbitration * 3_600;
             assert_possible(&disputed, &resolve, [NOW + 77, end], HaggleError::Expired);
             let settle = disputed.settle_deadline(&deal);
@@ -163,7 +162,7 @@ fn no_order_of_decisions_changes_an_amount() {
                         }
                         Some(seller_bps) => {
                             fixture.claims_and_disputes(&deal, index);
-                            fixture.resolve(&deal, index, seller_bps, Flag::OFF)
+                            fixture.resolve(&deal, index, seller_bps)
                         }
                     };
                     fixture.run(&call).succeeds();

@@ -5,7 +5,6 @@ use super::fixture::{
     Call, Deal, Fixture, ARBITRATION, BOND, BUYER, BUYER_PRICE, ESCROW, MILESTONE_DEADLINE, OFFER,
     PRICE, REVIEW, SELLER, STRANGER, THIRDS, TOO_MUCH,
 };
-use crate::schema::declare::Flag;
 use crate::ID;
 use pinocchio::Address;
 
@@ -121,7 +120,7 @@ fn disputed() -> (Fixture, Deal) {
 /// The arbiter has refunded the first tranche, the second is paid, and the third is claimed.
 fn one_left_after_a_refund() -> (Fixture, Deal) {
     let (mut fixture, deal) = disputed();
-    let call = fixture.resolve(&deal, 0, 0, Flag::OFF);
+    let call = fixture.resolve(&deal, 0, 0);
     fixture.run(&call).succeeds();
     fixture.claims_and_is_paid(&deal, 1);
     fixture.claims(&deal, 2);
@@ -241,15 +240,8 @@ pub fn payments() -> Vec<Payment> {
         "resolve_dispute",
         disputed(),
         0,
-        &|fixture, deal| fixture.resolve(deal, 0, 5_000, Flag::OFF),
+        &|fixture, deal| fixture.resolve(deal, 0, 5_000),
         [499_950, 497_450],
-    );
-    add(
-        "resolve_dispute that forfeits the bond",
-        disputed(),
-        0,
-        &|fixture, deal| fixture.resolve(deal, 0, 5_000, Flag::ON),
-        [499_950 + BOND, 497_450],
     );
     let (mut missed, deal) = disputed();
     missed.claims(&deal, 1);

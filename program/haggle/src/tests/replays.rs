@@ -12,7 +12,6 @@ use super::virtual_machine::machine;
 use crate::error::HaggleError;
 use crate::instructions::create_negotiation::NegotiationParams;
 use crate::instructions::settle_by_agreement;
-use crate::schema::declare::Flag;
 use crate::ID;
 use mollusk_svm::result::ProgramResult;
 use pinocchio::error::ProgramError;
@@ -221,8 +220,7 @@ fn steps() -> Vec<Step> {
             path: dispute,
             calls: |fixture, deal| {
                 vec![
-                    fixture.resolve(deal, 0, 5_000, Flag::OFF),
-                    fixture.resolve(deal, 0, 0, Flag::ON),
+                    fixture.resolve(deal, 0, 5_000),
                     agree(fixture, deal, 10_000),
                 ]
             },

@@ -162,7 +162,7 @@ fn one_left_after_a_refund(fixture: &mut Fixture, deal: &Deal) {
     let call = fixture.accept_offer(deal, deal.seller);
     run(fixture, &call);
     fixture.claims_and_disputes(deal, 0);
-    let call = fixture.resolve(deal, 0, 0, Flag::OFF);
+    let call = fixture.resolve(deal, 0, 0);
     run(fixture, &call);
     fixture.claims(deal, 1);
 }
@@ -382,7 +382,7 @@ pub fn scenes() -> Vec<Scene> {
             }
             "resolve_dispute" => {
                 let fixture = environment(disputed);
-                let call = fixture.resolve(&deal, 0, 5_000, Flag::ON);
+                let call = fixture.resolve(&deal, 0, 5_000);
                 add("resolve_dispute", fixture, call);
             }
             "settle_deadline" => {

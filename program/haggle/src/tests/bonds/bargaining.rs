@@ -2,7 +2,7 @@
 
 use super::assert_split;
 use crate::error::{Framework, HaggleError};
-use crate::state::{BondState, Negotiation, NegotiationStatus};
+use crate::state::{BondReason, BondState, Negotiation, NegotiationStatus};
 use crate::tests::fixture::{
     assert_negotiation, assert_shares, named, under_both_token_programs, Call, Deal, Fixture, BOND,
     BUYER, BUYER_PRICE, ESCROW, FUNDS, MIDPOINT, NOW, PRICE, SELLER, SELLER_FUNDS, TOO_MUCH,
@@ -34,72 +34,75 @@ struct Point {
     reach: fn() -> (Fixture, Deal),
     /// The escrow after the decay of the rounds so far.
     escrow: u64,
-    /// Whether a rejection by the seller forfeits the bond.
-    rejection_forfeits: bool,
-    /// Whether an expiry forfeits the bond.
-    expiry_forfeits: bool,
+    /// Whether a rejection by the seller, and an expiry, forfeit the bond.
+    forfeits: [bool; 2],
+    /// The decay that the bond pays after a rejection, and after an expiry.
+    delay: [u64; 2],
 }
 
 const fn point(
     name: &'static str,
     reach: fn() -> (Fixture, Deal),
     escrow: u64,
-    rejection_forfeits: bool,
-    expiry_forfeits: bool,
+    forfeits: [bool; 2],
+    delay: [u64; 2],
 ) -> Point {
     Point {
         name,
         reach,
         escrow,
-        rejection_forfeits,
-        expiry_forfeits,
+        forfeits,
+        delay,
     }
 }
 
+const NEVER: [bool; 2] = [false, false];
+
 const POINTS: [Point; 8] = [
-    point("the buyer's opening", Fixture::bonded, ESCROW, false, false),
-    point(
-        "the buyer's commitment",
-        Fixture::sealed,
-        ESCROW,
-        false,
-        false,
-    ),
+    point("the opening", Fixture::bonded, ESCROW, NEVER, [0, 0]),
+    point("its commitment", Fixture::sealed, ESCROW, NEVER, [0, 0]),
     point(
         "the seller's commitment",
         Fixture::buyer_committed,
         ESCROW,
-        false,
-        false,
+        NEVER,
+        [0, 0],
     ),
     point(
         "the buyer's reveal",
         Fixture::both_committed,
         ESCROW,
-        false,
-        false,
+        NEVER,
+        [0, 0],
     ),
     point(
         "the seller's reveal",
         Fixture::buyer_revealed,
         ESCROW,
-        true,
-        true,
+        [true, true],
+        [0, 0],
     ),
-    point("the midpoint", Fixture::with_midpoint, ESCROW, true, false),
+    point(
+        "the midpoint",
+        Fixture::with_midpoint,
+        ESCROW,
+        [true, false],
+        [0, 0],
+    ),
+    // The seller made no offer yet. If it falls silent, the buyer's offer was in vain.
     point(
         "the seller's answer",
         offered_over_midpoint,
         4_900_000,
-        false,
-        false,
+        NEVER,
+        [0, 100_000],
     ),
     point(
         "the buyer's answer",
         countered_over_midpoint,
         4_802_000,
-        false,
-        false,
+        NEVER,
+        [98_000, 0],
     ),
 ];
 
@@ -110,18 +113,20 @@ fn assert_end(
     call: &Call,
     escrow: u64,
     status: NegotiationStatus,
-    forfeits: bool,
+    to_buyer: u64,
 ) {
     let mut fixture = before.clone();
     let outcome = fixture.run(call);
     outcome.succeeds();
-    let (state, [to_buyer, to_seller]) = if forfeits {
-        (BondState::Forfeited, [BOND, 0])
-    } else {
-        (BondState::Returned, [0, BOND])
+    let (state, reason, events) = match to_buyer {
+        0 => (BondState::Returned, BondReason::NoDeal, 2),
+        BOND => (BondState::Forfeited, BondReason::Forfeit, 2),
+        _ => (BondState::Split, BondReason::NoDeal, 3),
     };
-    assert_split(&fixture, deal, &outcome, state, [to_buyer, to_seller]);
-    assert_eq!(outcome.events().len(), 2);
+    let to_seller = BOND - to_buyer;
+    let parts = [to_buyer, to_seller];
+    assert_split(&fixture, deal, &outcome, state, parts, reason);
+    assert_eq!(outcome.events().len(), events);
     assert_negotiation(
         &fixture.negotiation(deal),
         &Negotiation {
@@ -149,7 +154,8 @@ fn a_rejection_by_the_seller_forfeits_the_bond_between_the_buyers_reveal_and_its
                 println!("{} by {rejector}", point.name);
                 let bare = fixture.reject(&deal, rejector);
                 let full = with_account(bare.clone(), &deal);
-                let forfeits = point.rejection_forfeits && rejector == SELLER;
+                let forfeits = point.forfeits[0] && rejector == SELLER;
+                let to_buyer = if forfeits { BOND } else { point.delay[0] };
                 // A seller that names an account for its bond does not agree to forfeit it.
                 let call = if forfeits {
                     fixture.refuses(&full, HaggleError::StaleState);
@@ -159,7 +165,7 @@ fn a_rejection_by_the_seller_forfeits_the_bond_between_the_buyers_reveal_and_its
                     full
                 };
                 let rejected = NegotiationStatus::Rejected;
-                assert_end(&fixture, &deal, &call, point.escrow, rejected, forfeits);
+                assert_end(&fixture, &deal, &call, point.escrow, rejected, to_buyer);
             }
         }
     });
@@ -179,7 +185,8 @@ fn an_expiry_forfeits_the_bond_only_if_the_sellers_reveal_is_due() {
                     .refuses(call, HaggleError::InvalidState);
             }
             fixture.now = NOW + 300;
-            let forfeits = point.expiry_forfeits;
+            let forfeits = point.forfeits[1];
+            let to_buyer = if forfeits { BOND } else { point.delay[1] };
             let calls = if forfeits {
                 vec![bare, full]
             } else {
@@ -188,7 +195,7 @@ fn an_expiry_forfeits_the_bond_only_if_the_sellers_reveal_is_due() {
             };
             for call in calls {
                 let expired = NegotiationStatus::Expired;
-                assert_end(&fixture, &deal, &call, point.escrow, expired, forfeits);
+                assert_end(&fixture, &deal, &call, point.escrow, expired, to_buyer);
             }
         }
     });
@@ -207,7 +214,14 @@ fn prices_without_a_zone_cost_no_bond() {
             let mut ended = fixture.clone();
             let outcome = ended.run(&call);
             outcome.succeeds();
-            assert_split(&ended, &deal, &outcome, BondState::Returned, [0, BOND]);
+            assert_split(
+                &ended,
+                &deal,
+                &outcome,
+                BondState::Returned,
+                [0, BOND],
+                BondReason::NoDeal,
+            );
             assert_shares(&ended, &deal, FUNDS, SELLER_FUNDS, 0);
         }
     });
@@ -225,7 +239,14 @@ fn an_agreement_without_milestones_returns_the_bond() {
             let call = fixture.accept_offer(&deal, SELLER);
             let outcome = fixture.run(&call);
             outcome.succeeds();
-            assert_split(&fixture, &deal, &outcome, BondState::Returned, [0, BOND]);
+            assert_split(
+                &fixture,
+                &deal,
+                &outcome,
+                BondState::Returned,
+                [0, BOND],
+                BondReason::Settlement,
+            );
         }
     });
 }
@@ -249,7 +270,14 @@ fn an_unaccepted_invitation_ends_without_a_bond() {
             fixture.refuses(&named, Framework::ConstraintRaw);
             let outcome = fixture.run(&call);
             outcome.succeeds();
-            assert_split(&fixture, &deal, &outcome, BondState::None, [0, 0]);
+            assert_split(
+                &fixture,
+                &deal,
+                &outcome,
+                BondState::None,
+                [0, 0],
+                BondReason::NoDeal,
+            );
             assert_shares(&fixture, &deal, FUNDS, SELLER_FUNDS, 0);
         }
     });
@@ -272,4 +300,74 @@ fn a_rejection_signed_without_an_account_forfeits_no_later_bond() {
         fixture.reveals(&deal, BUYER, BUYER_PRICE);
         fixture.refuses(&full, HaggleError::StaleState);
     });
+}
+
+/// Makes a number of offers, the buyer's first, with a bond of this amount.
+fn bargained(bond: u64, rounds: u8) -> (Fixture, Deal) {
+    let mut terms = Fixture::bonded_terms();
+    terms.bond_required = bond;
+    terms.max_rounds = 10;
+    let (mut fixture, deal) = Fixture::bonded_with(&terms);
+    for round in 0..rounds {
+        let offerer = [BUYER, SELLER][usize::from(round % 2)];
+        let call = fixture.offer(&deal, offerer, 1_000_000);
+        fixture.run(&call).succeeds();
+    }
+    (fixture, deal)
+}
+
+/// The decay of ten rounds at the default rate: the even rounds are the seller's.
+#[test]
+fn both_sides_lose_their_own_delay() {
+    const BUYERS: u64 = 461_937;
+    const SELLERS: u64 = 452_699;
+    for who in [BUYER, SELLER] {
+        let (mut fixture, deal) = bargained(500_000, 10);
+        let call = with_account(fixture.reject(&deal, who), &deal);
+        fixture.run(&call).succeeds();
+        assert_eq!(fixture.balance(&deal.buyer_token_account), FUNDS - BUYERS);
+        assert_eq!(
+            fixture.balance(&deal.seller_token_account),
+            SELLER_FUNDS - SELLERS
+        );
+    }
+}
+
+/// The bond pays no more than it is, and the seller is paid nothing then.
+#[test]
+fn a_small_bond_is_taken_whole() {
+    for (bond, to_buyer) in [(97_999, 97_999), (98_000, 98_000), (98_001, 98_000)] {
+        let (mut fixture, deal) = bargained(bond, 2);
+        let call = with_account(fixture.reject(&deal, SELLER), &deal);
+        fixture.refuses(
+            &fixture.reject(&deal, SELLER),
+            Framework::AccountNotEnoughKeys,
+        );
+        let outcome = fixture.run(&call);
+        outcome.succeeds();
+        let state = if to_buyer == bond {
+            BondState::Forfeited
+        } else {
+            BondState::Split
+        };
+        let parts = [to_buyer, bond - to_buyer];
+        assert_split(&fixture, &deal, &outcome, state, parts, BondReason::NoDeal);
+    }
+}
+
+/// A turn that the global deadline cuts short is nobody's silence.
+#[test]
+fn a_turn_cut_short_leaves_each_side_its_own_delay() {
+    for (response_window, to_buyer) in [(3_000, 100_000), (3_001, 0)] {
+        let mut terms = Fixture::bonded_terms();
+        terms.response_window = response_window;
+        terms.global_deadline = NOW + 3_000;
+        let (mut fixture, deal) = Fixture::bonded_with(&terms);
+        let call = fixture.offer(&deal, BUYER, 1_000_000);
+        fixture.run(&call).succeeds();
+        fixture.now = NOW + 3_000;
+        let call = with_account(fixture.expire(&deal), &deal);
+        let expired = NegotiationStatus::Expired;
+        assert_end(&fixture, &deal, &call, 4_900_000, expired, to_buyer);
+    }
 }

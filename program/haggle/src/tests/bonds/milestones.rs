@@ -1,9 +1,8 @@
 //! The bond of a negotiation with milestones: the buyer's refund forfeits the same share of it.
 
 use super::{assert_split, bond_events};
-use crate::error::HaggleError;
-use crate::schema::declare::Flag;
-use crate::state::{BondState, NegotiationStatus};
+use crate::constants::MIN_OFFER_BPS_FLOOR;
+use crate::state::{BondReason, BondState};
 use crate::tests::fixture::{
     under_both_token_programs, Deal, Fixture, Outcome, ARBITRATION, BOND, BUYER,
     MILESTONE_DEADLINE, PRICE, SELLER, STRANGER, THIRDS,
@@ -36,7 +35,7 @@ fn settle(fixture: &mut Fixture, deal: &Deal, ends: &[End]) -> Outcome {
             }
             Divided(seller_bps) => {
                 fixture.claims_and_disputes(deal, index);
-                last = Some(fixture.resolve(deal, index, *seller_bps, Flag::OFF));
+                last = Some(fixture.resolve(deal, index, *seller_bps));
             }
             Undecided => fixture.claims_and_disputes(deal, index),
             UnderReview | Unclaimed => continue,
@@ -81,7 +80,14 @@ fn assert_forfeits(shares: &[u16], bond: u64, ends: &[End], forfeited: u64) {
         [_, 0] => BondState::Forfeited,
         _ => BondState::Split,
     };
-    assert_split(&fixture, &deal, &outcome, state, parts);
+    assert_split(
+        &fixture,
+        &deal,
+        &outcome,
+        state,
+        parts,
+        BondReason::Settlement,
+    );
     let paid = fixture.negotiation(&deal).paid_gross;
     let fee = paid / 200;
     assert_eq!(
@@ -157,7 +163,7 @@ fn the_forfeited_share_is_exact_for_the_largest_amounts() {
                 let (mut fixture, deal) = Fixture::accepted_with(&terms, escrow);
                 fixture.set_balance(&deal.buyer_token_account, 0);
                 fixture.claims_and_disputes(&deal, 0);
-                let call = fixture.resolve(&deal, 0, seller_bps, Flag::OFF);
+                let call = fixture.resolve(&deal, 0, seller_bps);
                 fixture.run(&call).succeeds();
                 let paid = fixture.negotiation(&deal).paid_gross;
                 let refund = escrow - paid;
@@ -170,83 +176,74 @@ fn the_forfeited_share_is_exact_for_the_largest_amounts() {
 }
 
 #[test]
-fn the_arbiter_forfeits_all_of_the_bond_at_once_and_only_once() {
+fn the_arbiters_share_decides_the_bond() {
     under_both_token_programs(|| {
-        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
-        fixture.claims_and_disputes(&deal, 0);
-        fixture.claims_and_disputes(&deal, 1);
-        let call = fixture.resolve(&deal, 0, 10_000, Flag::ON);
-        let outcome = fixture.run(&call);
-        outcome.succeeds();
-        assert_split(&fixture, &deal, &outcome, BondState::Forfeited, [BOND, 0]);
-        assert_eq!(
-            fixture.negotiation(&deal).status,
-            NegotiationStatus::Accepted
-        );
-        let again = fixture.resolve(&deal, 1, 5_000, Flag::ON);
-        fixture.refuses(&again, HaggleError::InvalidState);
-        let call = fixture.resolve(&deal, 1, 5_000, Flag::OFF);
-        fixture.run(&call).succeeds();
-
-        // No end returns a part of the bond.
-        let mut released = fixture.clone();
-        released.claims(&deal, 2);
-        let release = released.release(&deal, BUYER, 2);
-        let agree = fixture.settle_by_agreement(&deal, 5_000, 0);
-        let mut missed = fixture.at(MILESTONE_DEADLINE);
-        let settle = missed.settle_deadline(&deal);
-        for (fixture, call) in [
-            (&mut released, release),
-            (&mut missed, settle),
-            (&mut fixture, agree),
-        ] {
-            let outcome = fixture.run(&call);
-            outcome.succeeds();
-            assert_eq!(bond_events(&outcome), Vec::<Vec<u8>>::new());
-            let negotiation = fixture.negotiation(&deal);
-            assert_eq!(negotiation.bond_state, BondState::Forfeited);
-            assert_eq!(negotiation.status, NegotiationStatus::Settled);
-            let fee = { negotiation.paid_gross } / 200;
-            assert_eq!(fixture.balance(&deal.escrow_vault), 100_000 + fee);
-        }
-    });
-}
-
-#[test]
-fn the_arbiters_forfeiture_replaces_the_share_of_the_last_decision() {
-    under_both_token_programs(|| {
-        for (seller_bps, forfeit, state, parts) in [
-            (10_000, Flag::OFF, BondState::Returned, [0, BOND]),
-            (10_000, Flag::ON, BondState::Forfeited, [BOND, 0]),
-            (5_000, Flag::OFF, BondState::Split, [125_000, 125_000]),
-            (5_000, Flag::ON, BondState::Forfeited, [BOND, 0]),
-            (0, Flag::OFF, BondState::Forfeited, [BOND, 0]),
-            (0, Flag::ON, BondState::Forfeited, [BOND, 0]),
+        for (seller_bps, state, parts) in [
+            (10_000, BondState::Returned, [0, BOND]),
+            (5_000, BondState::Split, [125_000, 125_000]),
+            (0, BondState::Forfeited, [BOND, 0]),
         ] {
             let (mut fixture, deal) = Fixture::accepted(&[10_000]);
             fixture.claims_and_disputes(&deal, 0);
-            let call = fixture.resolve(&deal, 0, seller_bps, forfeit);
+            let call = fixture.resolve(&deal, 0, seller_bps);
             let outcome = fixture.run(&call);
             outcome.succeeds();
-            assert_split(&fixture, &deal, &outcome, state, parts);
+            assert_split(
+                &fixture,
+                &deal,
+                &outcome,
+                state,
+                parts,
+                BondReason::Settlement,
+            );
             assert_eq!(outcome.events().len(), 2 + bond_events(&outcome).len());
         }
     });
 }
 
 #[test]
-fn only_a_held_bond_can_be_forfeited() {
+fn a_tranche_of_nothing_costs_none_of_the_bond() {
+    under_both_token_programs(|| {
+        let mut terms = Fixture::milestone_terms(&[1, 9_999]);
+        terms.escrow_amount = 100_000;
+        terms.min_offer_bps = MIN_OFFER_BPS_FLOOR;
+        let (mut fixture, deal) = Fixture::accepted_with(&terms, 980);
+        fixture.claims_and_disputes(&deal, 0);
+        let call = fixture.resolve(&deal, 0, 0);
+        fixture.run(&call).succeeds();
+        fixture.claims(&deal, 1);
+        let release = fixture.release(&deal, BUYER, 1);
+        let outcome = fixture.run(&release);
+        outcome.succeeds();
+        assert_split(
+            &fixture,
+            &deal,
+            &outcome,
+            BondState::Returned,
+            [0, BOND],
+            BondReason::Settlement,
+        );
+    });
+}
+
+#[test]
+fn without_a_bond_a_decision_moves_none() {
     under_both_token_programs(|| {
         let mut terms = Fixture::milestone_terms(&THIRDS);
         terms.bond_required = 0;
         let (mut fixture, deal) = Fixture::accepted_with(&terms, PRICE);
         fixture.claims_and_disputes(&deal, 0);
-        let call = fixture.resolve(&deal, 0, 0, Flag::ON);
-        fixture.refuses(&call, HaggleError::InvalidState);
-        let call = fixture.resolve(&deal, 0, 0, Flag::OFF);
+        let call = fixture.resolve(&deal, 0, 0);
         let outcome = fixture.run(&call);
         outcome.succeeds();
-        assert_split(&fixture, &deal, &outcome, BondState::None, [0, 0]);
+        assert_split(
+            &fixture,
+            &deal,
+            &outcome,
+            BondState::None,
+            [0, 0],
+            BondReason::Settlement,
+        );
     });
 }
 
@@ -263,8 +260,8 @@ fn a_split_bond_is_recorded_with_the_payments() {
         let to_seller = (999_899 - 4_999) + (500_100 - 2_500) + (BOND - 83_325);
         let last = to_seller - 994_900;
         assert!(outcome.events().ends_with(&[
-            fixture.bond_event(&deal, BUYER, 83_325),
-            fixture.bond_event(&deal, SELLER, BOND - 83_325),
+            fixture.bond_event(&deal, BUYER, 83_325, BondReason::Settlement),
+            fixture.bond_event(&deal, SELLER, BOND - 83_325, BondReason::Settlement),
             fixture.recorded_event(&deal, BUYER, to_buyer),
             fixture.recorded_event(&deal, SELLER, last),
         ]));

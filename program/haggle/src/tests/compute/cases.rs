@@ -269,15 +269,9 @@ fn milestones(cases: &mut Vec<Measured>, start: &Start) {
     for index in 0..7 {
         disputed.claims_and_disputes(deal, index);
     }
-    let call = disputed.resolve(deal, 0, 5_000, Flag::OFF);
+    let call = disputed.resolve(deal, 0, 5_000);
     cases.push(measure(
         "the first of eight, half and half",
-        &disputed,
-        &call,
-    ));
-    let call = disputed.resolve(deal, 0, 5_000, Flag::ON);
-    cases.push(measure(
-        "the same, with the bond forfeited",
         &disputed,
         &call,
     ));

@@ -28,20 +28,31 @@ pub const CEILINGS: &[Ceiling] = &[
     ceiling("create_negotiation", 9_063, [9_100, 14_900]),
     ceiling("accept_invitation", 1_197, [2_720, 4_900]),
     ceiling("submit_zopa_commitment", 651, [660, 660]),
-    ceiling("reveal_zopa_price", 1_184, [4_350, 8_200]),
-    ceiling("submit_offer", 783, [860, 860]),
-    ceiling("accept_offer", 3_600, [4_400, 8_200]),
-    ceiling("reject_negotiation", 2_500, [3_700, 7_600]),
-    ceiling("expire_negotiation", 2_400, [3_550, 7_400]),
+    ceiling("reveal_zopa_price", 1_184, [4_400, 8_250]),
+    ceiling("submit_offer", 783, [870, 870]),
+    ceiling("accept_offer", 3_500, [4_400, 8_250]),
+    ceiling("reject_negotiation", 2_500, [4_200, 8_050]),
+    ceiling("expire_negotiation", 2_400, [4_200, 7_850]),
     ceiling("close_negotiation", 2_850, [4_500, 13_400]),
     ceiling("claim_payout", 2_250, [2_200, 4_000]),
     ceiling("claim_milestone", 640, [640, 640]),
-    ceiling("release_milestone", 2_760, [6_500, 10_400]),
+    ceiling("release_milestone", 2_760, [5_450, 9_300]),
     ceiling("dispute_milestone", 610, [600, 600]),
-    ceiling("resolve_dispute", 3_348, [6_600, 10_400]),
-    ceiling("settle_deadline", 4_663, [6_900, 10_800]),
+    ceiling("resolve_dispute", 3_348, [5_450, 9_300]),
+    ceiling("settle_deadline", 4_663, [5_900, 9_750]),
     ceiling("settle_by_agreement", 4_400, [5_400, 9_300]),
 ];
+
+/// The most that four corrections of a long division cost.
+pub const CORRECTIONS: u64 = 60;
+
+/// The most that amounts can add to the found worst case of an instruction.
+pub fn corrections(instruction: &str) -> u64 {
+    match instruction {
+        "release_milestone" | "resolve_dispute" | "settle_deadline" => CORRECTIONS,
+        _ => 0,
+    }
+}
 
 /// The ceilings of an instruction.
 pub fn ceiling_of(instruction: &str) -> &'static Ceiling {

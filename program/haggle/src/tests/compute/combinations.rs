@@ -108,26 +108,31 @@ pub fn with_recipients(
 }
 
 /// An amount above 2^32. The share of a bond then needs the longer calculation.
-pub const HUGE: u64 = 1 << 60;
+pub const HUGE: u64 = (1 << 62) - 1;
 
-/// Sets every amount of a negotiation that is not zero to [`HUGE`], and the balance of the vault to twice
-/// that.
+/// Sets every amount of a negotiation that is not zero to [`HUGE`], as [`with_amounts`] does.
 pub fn with_huge_amounts(fixture: &mut Fixture, deal: &Deal) {
+    with_amounts(fixture, deal, HUGE, HUGE);
+}
+
+/// Sets a bond, if there is one, and every other amount of a negotiation that is not zero to these, and the
+/// balance of the vault to their sum.
+pub fn with_amounts(fixture: &mut Fixture, deal: &Deal, amount: u64, bond: u64) {
     let before = fixture.negotiation(deal);
-    let scaled = |amount: u64| if amount == 0 { 0 } else { HUGE };
+    let scaled = |before: u64, after: u64| if before == 0 { 0 } else { after };
     let negotiation = Negotiation {
-        escrow_amount: HUGE,
-        effective_escrow: HUGE,
-        current_offer_amount: scaled(before.current_offer_amount),
-        settled_amount: scaled(before.settled_amount),
-        bond_required: scaled(before.bond_required),
+        escrow_amount: amount,
+        effective_escrow: amount,
+        current_offer_amount: scaled(before.current_offer_amount, amount),
+        settled_amount: scaled(before.settled_amount, amount),
+        bond_required: scaled(before.bond_required, bond),
         ..before
     };
     fixture.set_negotiation(deal, &negotiation);
     let held = fixture.balance(&deal.escrow_vault);
-    fixture.set_balance(&deal.escrow_vault, 2 * HUGE);
+    fixture.set_balance(&deal.escrow_vault, amount + bond);
     if currency() == NATIVE_MINT {
-        let added = 2 * HUGE - held;
+        let added = amount + bond - held;
         fixture.change(&deal.escrow_vault, |account| account.lamports += added);
     }
 }

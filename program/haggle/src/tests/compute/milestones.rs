@@ -5,7 +5,6 @@ use super::super::fixture::{Call, Deal, Fixture, ARBITRATION, MILESTONE_DEADLINE
 use super::combinations::{with_recipients, Condition, Milestones};
 use super::search::{further_bumps, Worst};
 use super::start::Start;
-use crate::schema::declare::Flag;
 use std::ops::RangeInclusive;
 
 /// A state of the milestones, and an instruction in it.
@@ -203,27 +202,10 @@ fn dispute(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, 
 fn resolve(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fixture, Call)> {
     let mut built = Vec::new();
     for index in ends(state.disputed) {
-        for (seller_bps, forfeit_bond) in [
-            (5_000, Flag::OFF),
-            (5_000, Flag::ON),
-            (0, Flag::OFF),
-            (10_000, Flag::OFF),
-        ] {
-            if forfeit_bond == Flag::ON && !state.bond {
-                continue;
-            }
+        for seller_bps in [5_000, 0, 10_000] {
             let fixture = state.apply(accepted, deal);
-            let call = fixture.resolve(deal, index, seller_bps, forfeit_bond);
-            let what = if forfeit_bond == Flag::ON {
-                ", the bond forfeited"
-            } else {
-                ""
-            };
-            built.push((
-                format!("milestone {index} at {seller_bps}{what}"),
-                fixture,
-                call,
-            ));
+            let call = fixture.resolve(deal, index, seller_bps);
+            built.push((format!("milestone {index} at {seller_bps}"), fixture, call));
         }
     }
     built

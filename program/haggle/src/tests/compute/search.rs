@@ -14,6 +14,7 @@ use super::combinations::{with_huge_amounts, with_recipients, Condition, Milesto
 use super::meter::{measure, units, Measured};
 use super::milestones;
 use super::start::{after, deal_with_bumps, metadata, Start};
+use crate::constants::MAX_ROUNDS;
 use crate::instructions::create_negotiation::NegotiationParams;
 use crate::schema::declare::Flag;
 use crate::state::Negotiation;
@@ -319,20 +320,34 @@ fn submit_offer(start: &Start) -> Worst {
                     ("no extension", 0, 0),
                     ("a requested", 0, 60),
                     ("a granted", 60, 30),
+                    ("a smaller pending", 30, 60),
+                    ("an unanswered", 60, 0),
                 ] {
-                    let mut fixture = fixture.clone();
                     let before = fixture.negotiation(deal);
-                    fixture.set_negotiation(
-                        deal,
-                        &Negotiation {
-                            pending_extension: pending,
-                            ..before
-                        },
-                    );
-                    let call = fixture.offer_with_extension(deal, offerer, OFFER, &metadata, asked);
-                    worst.visit(&fixture, &call, || {
-                        format!("{point}, {count} milestones, metadata of kind {kind}, {extension}")
-                    });
+                    let capped = before.global_deadline - before.response_window / 2;
+                    for now in [fixture.now, capped] {
+                        let mut fixture = fixture.at(now);
+                        fixture.set_negotiation(
+                            deal,
+                            &Negotiation {
+                                pending_extension: pending,
+                                turn_deadline: now + 1,
+                                ..before
+                            },
+                        );
+                        let call =
+                            fixture.offer_with_extension(deal, offerer, OFFER, &metadata, asked);
+                        worst.visit(&fixture, &call, || {
+                            format!(
+                                "{point}, {count} milestones, metadata of kind {kind}, {extension}{}",
+                                if now == capped {
+                                    ", the turn cut short"
+                                } else {
+                                    ""
+                                }
+                            )
+                        });
+                    }
                 }
             }
         }
@@ -415,7 +430,30 @@ fn open_points(start: &Start) -> Vec<(String, Fixture, bool)> {
     }
     let deal = &start.deal;
     let reveal = revealed.reveal(deal, deal.seller, SELLER_PRICE, nonce_of(deal.seller));
-    points.push(("the midpoint".into(), after(&revealed, &reveal), true));
+    let midpoint = after(&revealed, &reveal);
+    let offer = midpoint.offer(deal, deal.buyer, OFFER);
+    let replaced = after(&midpoint, &offer);
+    points.push(("the midpoint".into(), midpoint, true));
+    points.push(("the midpoint replaced".into(), replaced, true));
+    // The bond pays the decay of half of the offers.
+    for (last, point) in [
+        ("the buyer's", start.offered(&Fixture::bonded_terms())),
+        ("the seller's", start.countered(&Fixture::bonded_terms())),
+    ] {
+        let mut fixture = point;
+        let before = fixture.negotiation(deal);
+        let current_round = MAX_ROUNDS - before.current_round % 2;
+        fixture.set_negotiation(
+            deal,
+            &Negotiation {
+                current_round,
+                max_rounds: MAX_ROUNDS,
+                ..before
+            },
+        );
+        let offers = format!("{current_round} offers, the last one {last}, a bond");
+        points.push((offers, fixture, true));
+    }
     points
 }
 
