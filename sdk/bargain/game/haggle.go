@@ -18,9 +18,11 @@ const (
 //
 // After k offers the buyer has lost the decay of k rounds, with or without an agreement. An agreement at a
 // price is worth Value - price - decay to the buyer and price - fee - Cost to the seller; no agreement is
-// worth -decay and 0. So a delay costs the buyer only, except that the highest price, the effective escrow,
-// falls. This is not Rubinstein's discount, by which a delay costs both. Times, bonds and milestones are no
-// part of the game.
+// worth -decay and 0, and with a bond the part of it that pays the decay of the seller's offers more and less.
+// So without a bond a delay costs the buyer only, except that the highest price, the effective escrow, falls;
+// with one it costs each side its own offers, and both limits fall by that part: the buyer has more to lose by an
+// agreement, the seller more by none. This is not Rubinstein's discount, by which a delay costs both. A side that
+// wants no agreement rejects: expiry costs it at least as much. Times and milestones are no part of the game.
 type Haggle struct {
 	Rules onchain.Rules
 	// Value is the value of the service to the buyer. Cost is the seller's: the least amount after the fee
@@ -36,6 +38,8 @@ type Result struct {
 	// Offers is the number of offers that were made. Decay is their cost to the buyer.
 	Offers int
 	Decay  uint64
+	// FromBond is the part of the seller's bond that the buyer gets, without an agreement.
+	FromBond uint64
 }
 
 // Node is the turn of a side after a number of offers.
@@ -45,6 +49,8 @@ type Node struct {
 	// Limit is the worst price that it accepts: a buyer's highest, a seller's lowest. An indifferent side
 	// accepts.
 	Limit uint64
+	// AcceptsNone reports a buyer that accepts no price, not even 0: the bond pays more without an agreement.
+	AcceptsNone bool
 	// Move is its move if it does not accept: [bargain.MoveOffer] at Price, or [bargain.MoveEnd].
 	Move  bargain.Move
 	Price uint64
@@ -55,7 +61,7 @@ type Node struct {
 // Accepts reports whether the side accepts a price.
 func (n *Node) Accepts(price uint64) bool {
 	if n.Side == Buyer {
-		return price <= n.Limit
+		return price <= n.Limit && !n.AcceptsNone
 	}
 	return price >= n.Limit
 }
@@ -67,22 +73,22 @@ func (n *Node) Accepts(price uint64) bool {
 // prices that leave the seller the same after the rounded fee, it demands the lowest.
 func (h Haggle) Solve() []Node {
 	nodes := make([]Node, int(h.Rules.MaxRounds)+1)
-	decays := make([]uint64, len(nodes))
+	ends := make([]Result, len(nodes))
 	ranges := make([][2]uint64, len(nodes))
 	n := h.Rules.Negotiation()
 	for offers := range nodes {
-		decays[offers] = n.Decay()
+		ends[offers] = Result{Offers: offers, Decay: n.Decay(), FromBond: n.BondAfterRejection(n.Turn())}
 		ranges[offers][0], ranges[offers][1] = n.OfferRange()
 		onchain.Apply(n, n.Turn(), 0, 0)
 	}
 	for offers := len(nodes) - 1; offers >= 0; offers-- {
 		node := &nodes[offers]
 		node.Side = offers % 2
-		node.Move, node.Result = bargain.MoveEnd, Result{Offers: offers, Decay: decays[offers]}
+		node.Move, node.Result = bargain.MoveEnd, ends[offers]
 		if offers+1 < len(nodes) {
-			h.offer(node, &nodes[offers+1], ranges[offers][0], ranges[offers][1], decays[offers+1])
+			h.offer(node, &nodes[offers+1], ranges[offers][0], ranges[offers][1], ends[offers+1].Decay)
 		}
-		node.Limit = h.limit(node, decays[offers])
+		node.Limit, node.AcceptsNone = h.limit(node, ends[offers].Decay)
 	}
 	return nodes
 }
@@ -99,7 +105,7 @@ func (h Haggle) offer(node, next *Node, least, most, decay uint64) {
 		canAgree, canDelay = price <= most, least < next.Limit
 	} else {
 		price, refused = min(next.Limit, most), most
-		canAgree, canDelay = price >= least, most > next.Limit
+		canAgree, canDelay = price >= least && !next.AcceptsNone, most > next.Limit || next.AcceptsNone
 		for canAgree && price > least && h.net(price-1) == h.net(price) {
 			price--
 		}
@@ -113,15 +119,17 @@ func (h Haggle) offer(node, next *Node, least, most, decay uint64) {
 	}
 }
 
-// limit returns the worst price that is as good as a node's result if it is accepted now.
-func (h Haggle) limit(node *Node, decay uint64) uint64 {
+// limit returns the worst price that is as good as a node's result if it is accepted now, or that there is none.
+func (h Haggle) limit(node *Node, decay uint64) (price uint64, none bool) {
 	switch later := node.Result; {
 	case node.Side == Seller:
-		return onchain.Gross(h.Rules.Negotiation(), h.keeps(later))
+		kept := h.keeps(later)
+		return onchain.Gross(h.Rules.Negotiation(), kept-min(kept, h.Rules.Bond)), false
 	case later.Agreed:
-		return later.Price + later.Decay - decay
+		return later.Price + later.Decay - decay, false
 	default:
-		return sum(h.Value, later.Decay-decay)
+		worth := sum(h.Value, later.Decay-decay)
+		return worth - min(worth, later.FromBond), worth < later.FromBond
 	}
 }
 
@@ -148,17 +156,17 @@ func (h Haggle) costs(of, other Result) uint64 {
 	case of.Agreed:
 		return of.Price + of.Decay
 	case other.Agreed:
-		return sum(h.Value, of.Decay)
+		return sum(h.Value, of.Decay-of.FromBond)
 	}
-	return of.Decay
+	return of.Decay - of.FromBond
 }
 
-// keeps returns what the seller has at an end: the price less the fee, or the cost that it saves.
+// keeps returns what the seller has at an end: its bond, and the price less the fee or the cost that it saves.
 func (h Haggle) keeps(r Result) uint64 {
 	if r.Agreed {
-		return h.net(r.Price)
+		return sum(h.net(r.Price), h.Rules.Bond)
 	}
-	return h.Cost
+	return sum(h.Cost, h.Rules.Bond-r.FromBond)
 }
 
 func (h Haggle) net(price uint64) uint64 { return price - h.Rules.Negotiation().FeeOn(price) }

@@ -57,13 +57,15 @@ func TestEquilibriaByHand(t *testing.T) {
 // drawGame draws a game with few prices.
 func drawGame(t *rapid.T) game.Haggle {
 	number := rapid.Uint64Range(0, 16)
-	return game.Haggle{
+	h := game.Haggle{
 		Rules: terms(rapid.Uint64Range(1, 14).Draw(t, "escrow"), uint8(rapid.IntRange(1, 6).Draw(t, "rounds")),
 			uint16(rapid.IntRange(0, 4_000).Draw(t, "decay")),
 			uint16(rapid.IntRange(0, 5_000).Draw(t, "min offer")),
 			uint16(rapid.IntRange(0, 3_000).Draw(t, "fee"))),
 		Value: number.Draw(t, "value"), Cost: number.Draw(t, "cost"),
 	}
+	h.Rules.Bond = rapid.Uint64Range(0, 4).Draw(t, "bond")
+	return h
 }
 
 // enumeration plays a game by trying all moves. A side whose strategy is set plays that.
@@ -101,7 +103,7 @@ func (e *enumeration) play(offers, standing int) game.Result {
 	}
 	least, most := n.OfferRange()
 	side := offers % 2
-	end := game.Result{Offers: offers, Decay: n.Decay()}
+	end := game.Result{Offers: offers, Decay: n.Decay(), FromBond: n.BondAfterRejection(n.Turn())}
 	agreement := game.Result{Agreed: true, Price: uint64(standing), Offers: offers, Decay: n.Decay()}
 	result := end
 	if player := e.players[side]; player != nil {
@@ -306,4 +308,26 @@ func TestOptimalRoundsToTheOtherSidesFavour(t *testing.T) {
 		}
 		require.False(t, node.Accepts(issue.Amount(uint64(worse))))
 	}
+}
+
+// TestABondMovesBothLimits: after two offers the bond pays the buyer the decay of the second one without a deal. Each
+// side's limit at its last chance to agree is lower by as much.
+func TestABondMovesBothLimits(t *testing.T) {
+	const value, cost, delay = 800_000, 600_000, 19_600
+	rules := terms(1_000_000, 2, 200, 1_000, 0)
+	limits := func(bond uint64) (buyer, seller uint64) {
+		rules.Bond = bond
+		nodes := game.Haggle{Rules: rules, Value: value, Cost: cost}.Solve()
+		return nodes[2].Limit, nodes[1].Limit
+	}
+	buyer, _ := limits(0)
+	require.Equal(t, uint64(value), buyer)
+	buyer, _ = limits(50_000)
+	require.Equal(t, uint64(value-delay), buyer)
+	buyer, _ = limits(1_000)
+	require.Equal(t, uint64(value-1_000), buyer, "at most the bond")
+
+	rules.MaxRounds = 3
+	nodes := game.Haggle{Rules: rules, Value: value, Cost: cost}.Solve()
+	require.Equal(t, uint64(cost-1_000), nodes[3].Limit, "the seller's, after its own offer and two of the buyer")
 }

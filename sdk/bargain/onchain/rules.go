@@ -52,6 +52,9 @@ type Rules struct {
 	MinOfferBps uint16
 	// FeeBps is the protocol's fee on the price, in basis points.
 	FeeBps uint16
+	// Bond is the seller's deposit, in base units of the mint. It pays the decay of the seller's offers if there
+	// is no agreement.
+	Bond uint64
 	// ResponseWindow is the time for an answer, in seconds.
 	ResponseWindow int64
 	// Deadline is the time from the seller's joining until the end, in seconds.
@@ -64,15 +67,19 @@ type Rules struct {
 func RulesOf(n *protocol.Negotiation, joined int64) Rules {
 	return Rules{
 		Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds, DecayRateBps: n.DecayRateBps,
-		MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps, ResponseWindow: n.ResponseWindow,
+		MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps, Bond: n.BondRequired, ResponseWindow: n.ResponseWindow,
 		Deadline: n.GlobalDeadline - joined,
 	}
 }
 
 // Negotiation returns the account when the seller has joined at the time 0.
 func (r Rules) Negotiation() *protocol.Negotiation {
+	state := protocol.BondStateNone
+	if r.Bond > 0 {
+		state = protocol.BondStateHeld
+	}
 	return &protocol.Negotiation{
-		Status: protocol.NegotiationStatusProposed, EscrowAmount: r.Escrow, EffectiveEscrow: r.Escrow,
+		Status: protocol.NegotiationStatusProposed, BondRequired: r.Bond, BondState: state, EscrowAmount: r.Escrow, EffectiveEscrow: r.Escrow,
 		MaxRounds: r.MaxRounds, DecayRateBps: r.DecayRateBps, MinOfferBps: r.MinOfferBps,
 		ProtocolFeeBps: r.FeeBps, ResponseWindow: r.ResponseWindow, GlobalDeadline: r.Deadline,
 		TurnDeadline: min(r.ResponseWindow, r.Deadline),
@@ -128,6 +135,8 @@ type Settlement struct {
 	ToSeller, Refund uint64
 	// Fee and Decay are the protocol's.
 	Fee, Decay uint64
+	// FromBond is the part of the seller's bond that the buyer gets without an agreement.
+	FromBond uint64
 }
 
 // Result is a finished session.
@@ -205,12 +214,18 @@ func Apply(n *protocol.Negotiation, side protocol.OfferSide, amount uint64, now 
 	n.TurnDeadline = min(now+n.ResponseWindow, n.GlobalDeadline)
 }
 
-// Settle returns the division of a negotiation's escrow: at its current offer if that is agreed.
-func Settle(n *protocol.Negotiation, agreed bool) Settlement {
+// Settle returns the division of a negotiation's escrow and bond: at its current offer if that is agreed, at the end
+// of the current turn if it expires, and otherwise now, by a rejection.
+func Settle(n *protocol.Negotiation, ending bargain.Ending) Settlement {
 	s := Settlement{Decay: n.Decay(), Refund: n.EffectiveEscrow}
-	if agreed {
+	switch ending {
+	case bargain.EndingAgreement:
 		s.Price, s.Fee = n.CurrentOfferAmount, n.FeeOn(n.CurrentOfferAmount)
 		s.ToSeller, s.Refund = s.Price-s.Fee, n.EffectiveEscrow-s.Price
+	case bargain.EndingDeadline:
+		s.FromBond = n.BondAfterExpiry()
+	default:
+		s.FromBond = n.BondAfterRejection(n.Turn())
 	}
 	return s
 }
@@ -221,7 +236,7 @@ func result(n *protocol.Negotiation, offers []Offer, ending bargain.Ending, by i
 			Ending: ending, Agreement: bargain.NoOutcome, By: by, Step: int(n.CurrentRound),
 			Time: roundTime(int(n.CurrentRound), int(n.MaxRounds)),
 		},
-		Settlement: Settle(n, ending == bargain.EndingAgreement), Rounds: n.CurrentRound, Seconds: now,
+		Settlement: Settle(n, ending), Rounds: n.CurrentRound, Seconds: now,
 	}
 	tick := n.EscrowAmount/maxPrices + 1
 	result.History = make([]bargain.Offer, 0, len(offers))

@@ -97,7 +97,9 @@ func TestOffersAreTheSameOnEveryMachine(t *testing.T) {
 					}
 					_ = binary.Write(digest, binary.LittleEndian, session.Values)
 					_ = binary.Write(digest, binary.LittleEndian, session.Advantages)
-					_ = binary.Write(digest, binary.LittleEndian, session.Settlement)
+					paid := session.Settlement
+					_ = binary.Write(digest, binary.LittleEndian,
+						[]uint64{paid.Price, paid.ToSeller, paid.Refund, paid.Fee, paid.Decay})
 					sessions, offers = sessions+1, offers+session.Offers
 					if session.Ending == bargain.EndingAgreement {
 						agreements++
