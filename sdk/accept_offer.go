@@ -50,6 +50,11 @@ func (o acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
 }
 
 func (acceptOffer) postcondition(before, now *Snapshot) bool {
+	return hasAgreed(now, before.CurrentRound, before.CurrentOfferAmount)
+}
+
+// hasAgreed reports whether the parties have agreed on the offer of a round.
+func hasAgreed(now *Snapshot, round uint8, price uint64) bool {
 	agreed := now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled
-	return agreed && now.CurrentRound == before.CurrentRound && now.SettledAmount == before.CurrentOfferAmount
+	return agreed && now.CurrentRound == round && now.SettledAmount == price
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// act is one instruction of the program on a negotiation. Each implementation is in the file of its
+// act is an instruction of the program on a negotiation, or two of them. Each implementation is in the file of its
 // instruction, which it embeds with the fields that the caller has given.
 type act interface {
 	// InstructionName returns the instruction's name in the IDL.
@@ -30,6 +30,8 @@ type builtAct struct {
 	// payer pays the transaction's fee unless the caller has named another payer.
 	payer       solana.PublicKey
 	instruction protocol.AnyInstruction
+	// second is an instruction of the program after it; nil for most acts.
+	second protocol.AnyInstruction
 	// preparation are the instructions before it, which create token accounts or wrap SOL.
 	preparation []solana.Instruction
 	warnings    []error
@@ -140,16 +142,24 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	instructions := append(slices.Clone(built.preparation), instruction)
+	own := []solana.Instruction{instruction}
+	if built.second != nil {
+		second, err := built.second.Instruction()
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, second)
+	}
+	instructions := append(slices.Clone(built.preparation), own...)
 	if !a.unwrap.IsZero() {
-		closing, err := a.unwrapping(instruction)
+		closing, err := a.unwrapping(own)
 		if err != nil {
 			return nil, err
 		}
 		instructions = append(instructions, closing)
 	}
 	a.Payer, a.Instructions, a.Warnings = payer, instructions, built.warnings
-	a.instruction, a.inTime, a.sealed = built.instruction, built.inTime, built.sealed
+	a.instruction, a.second, a.inTime, a.sealed = built.instruction, built.second, built.inTime, built.sealed
 	a.precondition = preconditionOf(built.instruction.Effects(), a.snapshot)
 	if isCreation {
 		// A copy of the action can be built to create another negotiation.

@@ -32,8 +32,9 @@ type Action struct {
 	// is nil.
 	Creation *protocol.CreateNegotiation
 	// Instructions are the action's own instruction, before it the instructions that create missing token
-	// accounts or wrap SOL, and after it, with [Action.UnwrapSOL], the instruction that unwraps SOL. The
-	// compute budget's instructions are not included. They are nil until the action is built.
+	// accounts or wrap SOL, and after it, with [Action.UnwrapSOL], the instruction that unwraps SOL.
+	// [Negotiation.RevealZopa] can have two own instructions. The compute budget's instructions are not
+	// included. They are nil until the action is built.
 	Instructions []solana.Instruction
 	// Payer pays the fee, and has to sign. If zero, the acting party pays.
 	Payer solana.PublicKey
@@ -53,9 +54,10 @@ type Action struct {
 	accounts TokenAccounts
 	unwrap   solana.PublicKey
 
-	// instruction is the action's own instruction.
-	instruction  protocol.AnyInstruction
-	precondition precondition
+	// instruction is the action's own instruction, from which its precondition, its idempotency key and its
+	// intent follow. second is an own instruction after it; nil for most actions.
+	instruction, second protocol.AnyInstruction
+	precondition        precondition
 	// key is the idempotency key if it does not follow from the instruction. intent is the same each time the
 	// action is built.
 	key, intent solana.Hash

@@ -57,7 +57,7 @@ const (
 )
 
 // unitLimit returns the compute limit of a transaction after its simulation. It covers the worst case of the
-// action's own instruction, which can occur if the state or a token account changes between the simulation
+// action's own instructions, which can occur if the state or a token account changes between the simulation
 // and the execution, and the simulated units of the other instructions. A margin comes on top.
 func (a *Action) unitLimit(consumed uint64, logs []string) uint32 {
 	worst, err := a.worstUnits()
@@ -75,19 +75,28 @@ func limitFor(consumed, own, worst uint64) uint32 {
 	return uint32(min(needed+needed*computeMargin/100+unitReserve, maxUnitLimit))
 }
 
-// worstUnits returns the worst case of the action's own instruction; zero if it is another program's. The
-// worst cases are measured at the first bump of every address; an address that the instruction may derive has
-// a known bump.
+// worstUnits returns the worst case of the action's own instructions; zero if they are another program's.
 func (a *Action) worstUnits() (uint64, error) {
 	if a.instruction == nil {
 		return 0, nil
 	}
-	units, ok := protocol.WorstComputeUnits(a.Name)
+	units, err := a.worstUnitsOf(a.Name, a.instruction)
+	if err != nil || a.second == nil {
+		return units, err
+	}
+	second, err := a.worstUnitsOf(a.second.InstructionName(), a.second)
+	return units + second, err
+}
+
+// worstUnitsOf returns the worst case of an instruction. The worst cases are measured at the first bump of
+// every address; an address that the instruction may derive has a known bump.
+func (a *Action) worstUnitsOf(name string, instruction protocol.AnyInstruction) (uint64, error) {
+	units, ok := protocol.WorstComputeUnits(name)
 	if !ok {
 		return 0, nil
 	}
 	tokenProgram := a.tokenProgram()
-	switch on := a.instruction.(type) {
+	switch on := instruction.(type) {
 	case *protocol.InitializeConfig:
 		return units.Of(tokenProgram) + prefundedUnits, nil
 	case *protocol.CreateNegotiation:
@@ -113,7 +122,7 @@ func (a *Action) worstUnits() (uint64, error) {
 	return units.Of(tokenProgram, bumps[:]...), nil
 }
 
-// tokenProgram returns the token program that the action's own instruction calls; zero if it calls none.
+// tokenProgram returns the token program that the action's own instructions call; zero if they call none.
 func (a *Action) tokenProgram() solana.PublicKey {
 	for _, instruction := range a.Instructions {
 		if instruction.ProgramID() != protocol.ProgramID {

@@ -77,6 +77,31 @@ func TestUnitLimitCoversTheWorstCaseAndTheBumpsOfBothParties(t *testing.T) {
 	assert.EqualValues(t, (others+worst)*110/100+unitReserve, action.unitLimit(others+7_364, logs))
 }
 
+// A reveal that accepts the midpoint covers the worst case of both instructions.
+func TestUnitLimitCoversBothInstructionsOfAReveal(t *testing.T) {
+	n, prices := atStep(t, protocol.ZopaStepSellerReveals, 12, 9)
+	client := offlineClient(t)
+	build := func(action *Action) *Action {
+		t.Helper()
+		built, err := action.Build(t.Context())
+		require.NoError(t, err)
+		return built
+	}
+	worstOf := func(action *Action) uint64 {
+		t.Helper()
+		worst, err := action.worstUnits()
+		require.NoError(t, err)
+		return worst
+	}
+	both := build(client.At(n).RevealZopa(prices[protocol.OfferSideSeller]))
+	n.ZopaPhase, n.CurrentOfferAmount = protocol.ZopaPhaseRevealed, 10
+	accept := build(client.At(n).AcceptOffer(n.Seller, 0))
+	reveal, ok := protocol.WorstComputeUnits("reveal_zopa_price")
+	require.True(t, ok)
+	assert.GreaterOrEqual(t, worstOf(both), worstOf(accept)+uint64(reveal.Token2022))
+	assert.GreaterOrEqual(t, uint64(both.unitLimit(0, nil)), worstOf(both)*110/100)
+}
+
 func TestUnitLimitOfACreationCoversBumpsAndLamportsSentAhead(t *testing.T) {
 	client, _, _ := newScripted(t, nil)
 	negotiation, bump, err := protocol.FindNegotiationAddress(testSeller, keptMint, 7)

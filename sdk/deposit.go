@@ -26,14 +26,14 @@ func (a *Action) UnwrapSOL(owner solana.PublicKey) *Action {
 	return &changed
 }
 
-// unwrapping returns the instruction that unwraps SOL after the action's own instruction.
-func (a *Action) unwrapping(own solana.Instruction) (solana.Instruction, error) {
+// unwrapping returns the instruction that unwraps SOL after the action's own instructions.
+func (a *Action) unwrapping(own []solana.Instruction) (solana.Instruction, error) {
 	for _, mint := range []solana.PublicKey{solana.WrappedSol, token.WrappedSOL2022} {
 		account, _, err := token.WrappedSOLAccount(a.unwrap, mint)
 		if err != nil {
 			return nil, err
 		}
-		if takes(own, account) {
+		if slices.ContainsFunc(own, func(i solana.Instruction) bool { return takes(i, account) }) {
 			return token.UnwrapSOL(a.unwrap, mint)
 		}
 	}

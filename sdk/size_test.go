@@ -14,7 +14,7 @@ import (
 // mostNames bounds the exported top-level names and methods of this package, so that it can be read in one
 // sitting. Fields and the methods of interfaces do not count. Lower it when the package shrinks; the aim is
 // 120.
-const mostNames = 119
+const mostNames = 120
 
 func TestPackageIsSmallEnoughToRead(t *testing.T) {
 	entries, err := os.ReadDir(".")

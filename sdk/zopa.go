@@ -43,9 +43,16 @@ func (z commitZopa) postcondition(_, now *Snapshot) bool {
 }
 
 // RevealZopa reveals the reservation price that a party has committed to: the buyer's first, then the
-// seller's. The party that sealed the price signs. If the seller's is not above the buyer's, their midpoint
-// becomes an offer that either side may accept; otherwise the negotiation ends, the escrow goes back to the
-// buyer and the bond to the seller.
+// seller's. The party that sealed the price signs. If the seller's is not above the buyer's, the seller
+// accepts their midpoint in the same transaction, as [Negotiation.AcceptOffer] does: otherwise the buyer could
+// replace the midpoint by an offer of the seller's revealed price. [Negotiation.RevealZopaOnly] leaves the
+// acceptance out. If the seller's price is above the buyer's, the negotiation ends, the escrow goes back to
+// the buyer and the bond to the seller.
+//
+// Reveal and acceptance take effect together or not at all. The acceptance names the midpoint that follows from
+// the snapshot; with a buyer's price that differs from the chain's, the program answers
+// [protocol.ErrStaleState]. If the acceptance is refused, use RevealZopaOnly: a seller that does not reveal
+// loses its bond.
 //
 // It fails, as the program does and before a node receives the price, with [protocol.ErrInvalidParams],
 // [protocol.ErrInvalidState] when no price is due, [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or
@@ -55,12 +62,20 @@ func (z commitZopa) postcondition(_, now *Snapshot) bool {
 // [Action.Transaction] and [Action.Simulate] read the clock once more, because a node that simulates a reveal
 // knows the price.
 func (n *Negotiation) RevealZopa(price *protocol.SealedPrice) *Action {
+	return n.action(&revealZopa{price: price, accepts: true})
+}
+
+// RevealZopaOnly is [Negotiation.RevealZopa] without the seller's acceptance: the midpoint becomes an offer
+// that either side may accept, and that the buyer, whose turn it is, can replace.
+func (n *Negotiation) RevealZopaOnly(price *protocol.SealedPrice) *Action {
 	return n.action(&revealZopa{price: price})
 }
 
 type revealZopa struct {
 	protocol.RevealZopaPrice
 	price *protocol.SealedPrice
+	// accepts reports whether the seller accepts the midpoint in the same transaction.
+	accepts bool
 }
 
 func (z revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
@@ -80,23 +95,52 @@ func (z revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 		return nil, err
 	}
 	built := &builtAct{payer: z.Agent, instruction: &z.RevealZopaPrice, inTime: inTime}
-	if side == protocol.OfferSideSeller && z.Price > n.BuyerPrice {
-		var err error
-		if built.preparation, err = addRefund(ctx, a, &z.RevealZopaPrice); err != nil {
-			return nil, err
-		}
+	if side == protocol.OfferSideBuyer {
+		return built, nil
+	}
+	var err error
+	if midpoint, zone := n.Midpoint(z.Price); !zone {
+		built.preparation, err = addRefund(ctx, a, &z.RevealZopaPrice)
+	} else if z.accepts {
+		built.second, built.preparation, err = acceptMidpoint(ctx, a, midpoint)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return built, nil
 }
 
-func (z revealZopa) postcondition(_, now *Snapshot) bool {
+func (z revealZopa) postcondition(before, now *Snapshot) bool {
 	switch z.price.Agent() {
 	case now.Buyer:
 		return now.BuyerPrice == z.price.Price()
 	case now.Seller:
-		return now.SellerPrice == z.price.Price()
+		if now.SellerPrice != z.price.Price() {
+			return false
+		}
+		midpoint, zone := before.Midpoint(now.SellerPrice)
+		return !z.accepts || !zone || hasAgreed(now, 0, midpoint)
 	}
 	return false
+}
+
+// acceptMidpoint returns the seller's acceptance of the midpoint that its reveal makes the current offer, and
+// the instructions before it.
+func acceptMidpoint(
+	ctx context.Context, a *Action, midpoint uint64,
+) (*protocol.AcceptOffer, []solana.Instruction, error) {
+	n := a.snapshot
+	to, err := a.payouts(ctx, payoutRequest{payer: n.Seller})
+	if err != nil {
+		return nil, nil, err
+	}
+	accept := &protocol.AcceptOffer{
+		Acceptor: n.Seller, BuyerTokenAccount: to.buyer, SellerTokenAccount: to.seller,
+		TokenProgram: to.mint.TokenProgram,
+	}
+	accept.On(a.Negotiation, &n.Negotiation)
+	accept.ExpectedRound, accept.ExpectedAmount = 0, midpoint
+	return accept, to.before, nil
 }
 
 // revealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. If

@@ -2,6 +2,7 @@ package haggle
 
 import (
 	"encoding/binary"
+	"math"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -175,7 +176,7 @@ func TestRefundAccountsAreNamedOnlyWithoutAZone(t *testing.T) {
 			keptMint:                 storedAccount(solana.Token2022ProgramID, mintData()),
 			solana.SysVarClockPubkey: clockAt(testNow),
 		}
-		action, err := client.At(n).RevealZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
+		action, err := client.At(n).RevealZopaOnly(prices[protocol.OfferSideSeller]).Build(t.Context())
 		require.NoError(t, err)
 		want := protocol.RevealZopaPrice{
 			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers,
@@ -198,6 +199,154 @@ func TestRefundAccountsAreNamedOnlyWithoutAZone(t *testing.T) {
 		if !refunds {
 			assert.Equal(t, 1, scripted.called("getMultipleAccounts"), "nothing but the clock")
 		}
+	}
+}
+
+// Without the acceptance the buyer could replace the midpoint by an offer of the seller's revealed price.
+func TestSellersRevealAcceptsTheMidpoint(t *testing.T) {
+	n, prices := atStep(t, protocol.ZopaStepSellerReveals, 12, 9)
+	n.Metadata = [64]byte{3}
+	sellers := prices[protocol.OfferSideSeller]
+	client := offlineClient(t)
+	action, err := client.At(n).RevealZopa(sellers).Build(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "reveal_zopa_price", action.Name)
+	require.Len(t, action.Instructions, 3, "the seller's token account is missing and created first")
+	assert.Equal(t, protocol.RevealZopaPrice{
+		Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: 9, Nonce: sellers.Nonce(),
+	}, decodedAs[protocol.RevealZopaPrice](t, action.Instructions[1]))
+	mint := &token.Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID}
+	associated := func(party solana.PublicKey) solana.PublicKey {
+		address, err := mint.AssociatedAddress(party)
+		require.NoError(t, err)
+		return address
+	}
+	want := protocol.AcceptOffer{
+		Acceptor: n.Seller, Negotiation: n.Address, EscrowVault: vaultOf(t, n),
+		BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: associated(n.Seller),
+		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
+		CreatedAt: n.CreatedAt, ExpectedAmount: 10, ExpectedMetadata: n.Metadata,
+	}
+	assert.Equal(t, want, decodedAs[protocol.AcceptOffer](t, action.Instructions[2]))
+
+	named := TokenAccounts{Buyer: solana.PublicKey{41}, Seller: solana.PublicKey{42}}
+	action, err = client.At(n).RevealZopa(sellers).PayTo(named).Build(t.Context())
+	require.NoError(t, err)
+	want.BuyerTokenAccount, want.SellerTokenAccount = named.Buyer, named.Seller
+	assert.Equal(t, want, decodedAs[protocol.AcceptOffer](t, action.Instructions[1]))
+
+	only, err := client.At(n).RevealZopaOnly(sellers).Build(t.Context())
+	require.NoError(t, err)
+	require.Len(t, only.Instructions, 1)
+	assert.Equal(t, only.idempotencyKey(), action.idempotencyKey(), "a price is revealed once")
+
+	n, prices = atStep(t, protocol.ZopaStepSellerReveals, 8, 9)
+	action, err = client.At(n).RevealZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, action.Instructions, 2, "without a zone there is nothing to accept")
+	n, prices = atStep(t, protocol.ZopaStepBuyerReveals, 12, 9)
+	action, err = client.At(n).RevealZopa(prices[protocol.OfferSideBuyer]).Build(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, action.Instructions, 1, "the buyer reveals first")
+}
+
+func decodedAs[T any, P interface {
+	*T
+	protocol.AnyInstruction
+}](t *testing.T, instruction solana.Instruction) (decoded T) {
+	t.Helper()
+	data, err := instruction.Data()
+	require.NoError(t, err)
+	require.NoError(t, P(&decoded).Decode(instruction.Accounts(), data))
+	return decoded
+}
+
+func TestRevealWithAnAcceptanceUnwrapsSOL(t *testing.T) {
+	n, prices := atStep(t, protocol.ZopaStepSellerReveals, 12, 9)
+	n.TokenMint = solana.WrappedSol
+	client := offlineClient(t)
+	client.mints.Put(solana.WrappedSol, token.Mint{Address: solana.WrappedSol, TokenProgram: solana.TokenProgramID,
+		Decimals: 9})
+	sellers := prices[protocol.OfferSideSeller]
+	action, err := client.At(n).RevealZopa(sellers).UnwrapSOL(n.Seller).Build(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, action.Instructions, 4)
+	_, err = client.At(n).RevealZopaOnly(sellers).UnwrapSOL(n.Seller).Build(t.Context())
+	require.ErrorIs(t, err, token.ErrNotWrappedSOL)
+}
+
+// A reveal whose midpoint is not accepted is not the same effect: the buyer can still replace the midpoint.
+func TestRevealIsDoneOnceTheMidpointIsAgreed(t *testing.T) {
+	before, prices := atStep(t, protocol.ZopaStepSellerReveals, 12, 9)
+	sellers := prices[protocol.OfferSideSeller]
+	both, only := revealZopa{price: sellers, accepts: true}, revealZopa{price: sellers}
+	revealed := *before
+	revealed.ZopaPhase, revealed.SellerPrice = protocol.ZopaPhaseRevealed, 9
+	revealed.CurrentOfferBy, revealed.CurrentOfferAmount = before.Address, 10
+	settled := revealed
+	settled.Status, settled.SettledAmount = protocol.NegotiationStatusSettled, 10
+	accepted := settled
+	accepted.Status, accepted.MilestoneBps = protocol.NegotiationStatusAccepted, [8]uint16{5_000, 5_000}
+	replaced := settled
+	replaced.CurrentRound, replaced.SettledAmount = 1, 9
+	for name, c := range map[string]struct {
+		now        *Snapshot
+		both, only bool
+	}{
+		"before":                       {before, false, false},
+		"revealed":                     {&revealed, false, true},
+		"settled at the midpoint":      {&settled, true, true},
+		"accepted, with milestones":    {&accepted, true, true},
+		"settled at the buyer's offer": {&replaced, false, true},
+	} {
+		assert.Equal(t, c.both, both.postcondition(before, c.now), name)
+		assert.Equal(t, c.only, only.postcondition(before, c.now), name)
+	}
+	before.BuyerPrice = 8
+	ended := revealed
+	ended.Status, ended.BuyerPrice = protocol.NegotiationStatusRejected, 8
+	assert.True(t, both.postcondition(before, &ended), "without a zone")
+}
+
+// After an unknown outcome the state shows whether the transaction took effect. Nothing is signed again.
+func TestRepeatedRevealIsComparedWithTheState(t *testing.T) {
+	a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
+	n, prices := atStep(t, protocol.ZopaStepSellerReveals, 12, 9)
+	a.node.accounts = map[solana.PublicKey]any{
+		solana.SysVarClockPubkey: clockAt(testNow),
+		keptMint:                 storedAccount(solana.Token2022ProgramID, mintData()),
+	}
+	action, err := a.At(n).RevealZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
+	require.NoError(t, err)
+	now := *n
+	now.ZopaPhase, now.SellerPrice = protocol.ZopaPhaseRevealed, 9
+	now.CurrentOfferBy, now.CurrentOfferAmount = n.Address, 10
+	a.node.accounts[n.Address] = negotiationAnswer(&now)
+	_, err = action.Transaction(t.Context())
+	var changed *StateChangedError
+	require.ErrorAs(t, err, &changed, "the price is revealed, and the midpoint is open")
+	require.True(t, changed.Now.HasMidpoint())
+	now.Status, now.SettledAmount = protocol.NegotiationStatusSettled, 10
+	a.node.accounts[n.Address] = negotiationAnswer(&now)
+	_, err = action.Transaction(t.Context())
+	require.ErrorIs(t, err, ErrAlreadyDone)
+}
+
+func TestMidpointIsRoundedDown(t *testing.T) {
+	n := comparing(t)
+	_, zone := n.Midpoint(1)
+	assert.False(t, zone, "the buyer has not revealed its price")
+	for _, c := range []struct {
+		buyer, seller, want uint64
+		zone                bool
+	}{
+		{12, 9, 10, true}, {9, 9, 9, true}, {10, 9, 9, true}, {8, 9, 0, false},
+		{math.MaxUint64, math.MaxUint64 - 1, math.MaxUint64 - 1, true},
+	} {
+		n.BuyerPrice = c.buyer
+		midpoint, zone := n.Midpoint(c.seller)
+		assert.Equal(t, c.want, midpoint, "%+v", c)
+		assert.Equal(t, c.zone, zone, "%+v", c)
 	}
 }
 
@@ -260,7 +409,10 @@ func TestPriceIsNotRevealedTooLate(t *testing.T) {
 			n.TurnDeadline, n.GlobalDeadline = testNow+c.turn, testNow+c.global
 			side, _ := c.step.Side()
 			reveal := func() (*Action, error) { return a.At(n).RevealZopa(prices[side]).Build(t.Context()) }
-			a.node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: clockAt(testNow)}
+			a.node.accounts = map[solana.PublicKey]any{
+				solana.SysVarClockPubkey: clockAt(testNow),
+				keptMint:                 storedAccount(solana.Token2022ProgramID, mintData()),
+			}
 			_, err := reveal()
 			require.ErrorIs(t, err, c.want)
 

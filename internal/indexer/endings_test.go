@@ -17,7 +17,9 @@ import (
 const endingsBond = 700_000
 
 // sealed plays a comparison of reservation prices. If sellers is zero, the seller does not reveal.
-func (s *scenario) sealed(session, buyers, sellers uint64) solana.PublicKey {
+func (s *scenario) sealed(
+	session, buyers, sellers uint64, reveal func(*haggle.Negotiation, *protocol.SealedPrice) *haggle.Action,
+) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Zopa, request.Bond = true, endingsBond })
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
@@ -30,7 +32,7 @@ func (s *scenario) sealed(session, buyers, sellers uint64) solana.PublicKey {
 	s.do(s.Client.Negotiation(seller.Negotiation()).CommitZopa(seller).Build(s.ctx))(s.Seller)
 	s.do(s.Client.Negotiation(buyer.Negotiation()).RevealZopa(buyer).Build(s.ctx))(s.Buyer)
 	if sellers > 0 {
-		s.do(s.Client.Negotiation(seller.Negotiation()).RevealZopa(seller).Build(s.ctx))(s.Seller)
+		s.do(reveal(s.Client.Negotiation(seller.Negotiation()), seller).Build(s.ctx))(s.Seller)
 	}
 	return negotiation
 }
@@ -108,18 +110,23 @@ func (s *scenario) endings() []ending {
 			return n
 		}},
 		{"the middle of two sealed prices", "Settled", "Returned", 0, func(session uint64) solana.PublicKey {
-			n := s.sealed(session, 3_000_001, 2_000_000)
+			n := s.sealed(session, 3_000_001, 2_000_000, (*haggle.Negotiation).RevealZopaOnly)
 			s.accept(n, s.Seller, 2_500_000)
 			return n
 		}},
-		{"sealed prices without a zone", "Rejected", "Returned", 0, func(session uint64) solana.PublicKey { return s.sealed(session, 2_000_000, 3_000_000) }},
+		{"the middle of two sealed prices, accepted by the reveal", "Settled", "Returned", 0, func(session uint64) solana.PublicKey {
+			return s.sealed(session, 3_000_001, 2_000_000, (*haggle.Negotiation).RevealZopa)
+		}},
+		{"sealed prices without a zone", "Rejected", "Returned", 0, func(session uint64) solana.PublicKey {
+			return s.sealed(session, 2_000_000, 3_000_000, (*haggle.Negotiation).RevealZopa)
+		}},
 		{"a seller that does not reveal", "Expired", "Forfeited", endingsBond, func(session uint64) solana.PublicKey {
-			n := s.sealed(session, 2_000_000, 0)
+			n := s.sealed(session, 2_000_000, 0, nil)
 			s.expire(n)
 			return n
 		}},
 		{"a seller that rejects the middle", "Rejected", "Forfeited", endingsBond, func(session uint64) solana.PublicKey {
-			n := s.sealed(session, 3_000_001, 2_000_000)
+			n := s.sealed(session, 3_000_001, 2_000_000, (*haggle.Negotiation).RevealZopaOnly)
 			s.reject(n, s.Seller)
 			return n
 		}},

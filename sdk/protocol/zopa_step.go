@@ -72,6 +72,16 @@ func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
 	return v.SellerCommitment
 }
 
+// Midpoint returns the midpoint of the buyer's revealed reservation price and a price of the seller, rounded
+// down. It becomes the current offer when the seller reveals that price. Midpoint returns false if the buyer
+// has not revealed its price, or if its price is below the seller's.
+func (v *Negotiation) Midpoint(sellerPrice uint64) (uint64, bool) {
+	if v.BuyerPrice == 0 || v.BuyerPrice < sellerPrice {
+		return 0, false
+	}
+	return sellerPrice + (v.BuyerPrice-sellerPrice)/2, true
+}
+
 // HasMidpoint reports whether the current offer is the midpoint of the revealed reservation prices, which has
 // no offerer and which either side may accept. The buyer's first offer replaces it.
 func (v *Negotiation) HasMidpoint() bool {

@@ -102,11 +102,12 @@ var comparisonSteps = []struct {
 // offer.
 const sellersReveal = 3
 
-// step returns the step of a comparison with that number, from 0.
+// step returns the step of a comparison with that number, from 0. The seller's reveal does not accept the
+// midpoint.
 func (c comparison) step(number int) move {
 	return []move{
 		c.commit(c.buyer, c.buyers), c.commit(c.seller, c.sellers),
-		c.reveal(c.buyer, c.buyers), c.reveal(c.seller, c.sellers),
+		c.reveal(c.buyer, c.buyers), c.revealOnly(c.seller, c.sellers),
 	}[number]
 }
 
@@ -127,6 +128,13 @@ func (d *deal) commit(by party, sealed *protocol.SealedPrice) move {
 func (d *deal) reveal(by party, sealed *protocol.SealedPrice) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		return d.venue.client.Negotiation(sealed.Negotiation()).RevealZopa(sealed).Build(ctx)
+	}}
+}
+
+// revealOnly is reveal without an acceptance of the midpoint.
+func (d *deal) revealOnly(by party, sealed *protocol.SealedPrice) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.Negotiation(sealed.Negotiation()).RevealZopaOnly(sealed).Build(ctx)
 	}}
 }
 

@@ -1,11 +1,13 @@
 package scenarios
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -58,6 +60,71 @@ func TestZoneFound(t *testing.T) {
 			})
 		})
 	}
+	t.Run("the seller's reveal accepts it", func(t *testing.T) {
+		scenario(t, "zopa_detection_accepted_by_the_reveal", func(s *fixture) {
+			c := s.compare(s.termsWithBond(), 3_000_001, 2_000_000)
+			c.reach(sellersReveal)
+			c.emits(s.do(c.reveal(s.seller, c.sellers)),
+				&protocol.ZopaRevealed{
+					Agent: s.seller.PublicKey(), Price: 2_000_000, Phase: protocol.ZopaPhaseRevealed, Midpoint: 2_500_000,
+				},
+				&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_500_000},
+				c.settlement(0, 2_500_000, 12_500, 0),
+				c.bondGoesTo(s.seller))
+			// The buyer cannot replace the midpoint by the seller's revealed limit.
+			s.refuses(protocol.ErrInvalidState, c.offer(s.buyer, 2_000_000))
+			c.closes(s.stranger())
+			s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
+		})
+	})
+	t.Run("the reveal accepts it, with milestones", func(t *testing.T) {
+		scenario(t, "zopa_detection_accepted_with_milestones", func(s *fixture) {
+			c := s.compare(inTranches(s.termsWithBond(), s.stranger(), 5_000, 5_000), 3_000_000, 2_000_000)
+			c.reach(sellersReveal)
+			c.emits(s.do(c.reveal(s.seller, c.sellers)),
+				&protocol.ZopaRevealed{
+					Agent: s.seller.PublicKey(), Price: 2_000_000, Phase: protocol.ZopaPhaseRevealed, Midpoint: 2_500_000,
+				},
+				&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_500_000})
+			require.Equal(s.t, protocol.NegotiationStatusAccepted, c.state().Status)
+			for index := range uint8(2) {
+				s.do(c.claimMilestone(s.seller, index))
+				s.do(c.release(s.buyer, index))
+			}
+			c.closes(s.stranger())
+			s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
+		})
+	})
+	t.Run("the reveal accepts it for a frozen account", func(t *testing.T) {
+		scenario(t, "zopa_detection_accepted_for_a_frozen_seller", func(s *fixture) {
+			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+			c.reach(sellersReveal)
+			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
+			s.do(c.reveal(s.seller, c.sellers))
+			require.EqualValues(s.t, bond+2_487_500, c.state().ClaimableSeller)
+			require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, s.seller.account))
+			s.do(c.claim(s.seller, s.seller.account))
+			c.closes(s.stranger())
+			s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
+		})
+	})
+	t.Run("a forged price of the buyer reveals and accepts nothing", func(t *testing.T) {
+		scenario(t, "zopa_detection_forged_price", func(s *fixture) {
+			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+			c.reach(sellersReveal)
+			for _, price := range []uint64{2_000_000, 2_999_998, 4_000_000} {
+				forged := *c.state()
+				forged.BuyerPrice = price
+				s.refuses(protocol.ErrStaleState, move{s.seller, func(ctx context.Context) (*haggle.Action, error) {
+					return s.venue.client.At(&forged).RevealZopa(c.sellers).Build(ctx)
+				}})
+				require.Zero(s.t, c.state().SellerPrice)
+			}
+			s.do(c.reveal(s.seller, c.sellers))
+			c.closes(s.seller)
+			s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
+		})
+	})
 	t.Run("the buyer's first offer replaces it", func(t *testing.T) {
 		scenario(t, "zopa_detection_midpoint_replaced", func(s *fixture) {
 			c := zone(s)

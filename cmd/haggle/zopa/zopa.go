@@ -123,7 +123,7 @@ func reveal(ctx context.Context, s *session.Session, written string) error {
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
-	action, err := t.Client.At(n).RevealZopa(price).Build(ctx)
+	action, err := t.Client.At(n).RevealZopaOnly(price).Build(ctx)
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
