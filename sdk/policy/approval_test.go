@@ -173,6 +173,7 @@ func TestApprovalSurvivesLaterDeadlines(t *testing.T) {
 func TestOwedRevealApprovesNothingElse(t *testing.T) {
 	s, asked := asking(t)
 	sealed, commit, reveal := s.sealed(1_000_000)
+	s.joinSealed()
 	_, err := s.policy.SignMessage(sealing(sealed), s.message(commit))
 	require.NoError(t, err)
 	*asked = 0
@@ -184,6 +185,66 @@ func TestOwedRevealApprovesNothingElse(t *testing.T) {
 	require.Equal(t, 2, *asked, "an account beside the reveal that its owner can close")
 	require.NoError(t, s.sign(unitLimit(1_000), reveal, s.offerOn(7, s.negotiation(friend, s.wallet(), 1), 0, 1_000)))
 	require.Equal(t, 3, *asked, "a price beside the reveal")
+	sold := s.negotiation(friend, s.wallet(), 1)
+	require.NoError(t, s.sign(unitLimit(1_000), reveal, s.acceptMidpoint(7, sold, 999_999)))
+	require.Equal(t, 4, *asked, "a price below the revealed one")
+	require.NoError(t, s.sign(unitLimit(1_000), reveal, s.acceptMidpoint(8, sold, 1_000_001)))
+	require.Equal(t, 5, *asked, "another deal")
+	require.NoError(t, s.sign(unitLimit(1_000), reveal, s.acceptMidpoint(7, s.negotiation(friend, s.wallet(), 3), 1_000_002)))
+	require.Equal(t, 6, *asked, "another negotiation")
+	require.NoError(t, s.sign(unitLimit(1_000), s.acceptMidpoint(7, sold, 1_000_003), reveal))
+	require.Equal(t, 7, *asked, "an acceptance before the reveal")
+	require.NoError(t, s.sign(unitLimit(1_000), reveal, s.acceptMidpoint(7, sold, 1_000_004), transferLamports(s.wallet(), thief, 1_000)))
+	require.Equal(t, 8, *asked, "a payment beside both")
+}
+
+// The acceptance of the midpoint beside the reveal is at least the price that the policy allowed when the
+// wallet committed to it.
+func TestOwedRevealAcceptsTheMidpoint(t *testing.T) {
+	s, asked := asking(t)
+	sealed, commit, reveal := s.sealed(1_000_000)
+	s.joinSealed()
+	_, err := s.policy.SignMessage(sealing(sealed), s.message(commit))
+	require.NoError(t, err)
+	*asked = 0
+	sold := s.negotiation(friend, s.wallet(), 1)
+	own := s.createAssociated(s.wallet(), s.wallet(), mint)
+	for _, midpoint := range []uint64{1_000_000, 1_500_000} {
+		require.NoError(t, s.sign(unitLimit(1_000), own, reveal, s.acceptMidpoint(7, sold, midpoint)))
+	}
+	require.Zero(t, *asked)
+
+	// It stays an acceptance: it must be allowed, pay the wallet, and keep to the limits on prices.
+	stranger := s.build(&protocol.AcceptOffer{
+		Acceptor: s.wallet(), Negotiation: sold, CreatedAt: 7, BuyerTokenAccount: s.associated(friend, mint),
+		SellerTokenAccount: s.associated(thief, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID,
+		ExpectedAmount: 1_500_000,
+	})
+	s.denied(policy.RuleDestination, reveal, stranger)
+	limits := s.config.Tokens[mint]
+	limits.MinPrice = 1_500_001
+	s.config.Tokens[mint] = limits
+	s.restart()
+	s.denied(policy.RuleMinPrice, reveal, s.acceptMidpoint(7, sold, 1_500_000))
+	s.config.Instructions = []string{policy.ComputeBudget}
+	s.restart()
+	s.denied(policy.RuleInstruction, reveal, s.acceptMidpoint(7, sold, 1_500_001))
+	require.NoError(t, s.sign(unitLimit(1_000), reveal))
+}
+
+// A negotiation that is not on record is read: the midpoint follows from the buyer's revealed price.
+func TestMidpointOfAnUnknownNegotiationIsChecked(t *testing.T) {
+	s := newStage(t)
+	address, n := s.invitation(1, 100_000)
+	n.CreatedAt, n.ZopaEnabled, n.ZopaPhase = 7, true, protocol.ZopaPhaseBothCommitted
+	n.Status, n.BuyerPrice = protocol.NegotiationStatusProposed, 2_000_001
+	s.config.Negotiations = chain{address: n.Encode()}
+	s.restart()
+	reveal := s.build(&protocol.RevealZopaPrice{Agent: s.wallet(), Negotiation: address, CreatedAt: 7, Price: 1_000_000})
+	require.NoError(t, s.sign(reveal, s.acceptMidpoint(7, address, 1_500_000)))
+	s.denied(policy.RuleNegotiation, reveal, s.acceptMidpoint(7, address, 1_500_001))
+	s.denied(policy.RuleNegotiation, s.acceptMidpoint(7, address, 1_500_000))
+	s.denied(policy.RuleNegotiation, s.acceptMidpoint(7, address, 1_500_000), reveal)
 }
 
 // A decoder may know amounts and receivers that the instruction does not name.

@@ -113,9 +113,10 @@ func commitmentOf(v *protocol.RevealZopaPrice) Digest {
 
 // owes reports whether a message must be signed because it reveals a committed price, regardless of the used
 // limits: a withheld reveal costs the bond. All reveals of one commitment together may cost at most as much
-// as one transaction may. A message that also pays somebody or agrees to a price is not owed.
+// as one transaction may. A message that also pays somebody or agrees to a price is not owed, except for the
+// midpoint of the revealed prices.
 func (u *Snapshot) owes(config *Config, read *reading) bool {
-	if len(read.reveals) != 1 || len(read.prices) > 0 || read.paysOthers() {
+	if len(read.reveals) != 1 || len(read.prices) > read.midpoints || read.paysOthers() {
 		return false
 	}
 	commitment := u.Commitments[read.reveals[0]]

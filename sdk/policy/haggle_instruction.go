@@ -31,6 +31,7 @@ func (r own) AcceptOffer(v *protocol.AcceptOffer) error { return r.accept(v) }
 func (r own) SubmitZopaCommitment(v *protocol.SubmitZopaCommitment) error { return r.commit(v) }
 
 func (r own) RevealZopaPrice(v *protocol.RevealZopaPrice) error {
+	r.revealed = v
 	if r.isOwed(v) {
 		r.reveals = append(r.reveals, commitmentOf(v))
 		return nil

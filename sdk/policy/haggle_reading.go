@@ -122,7 +122,7 @@ func (r *reading) accept(v *protocol.AcceptOffer) error {
 	}
 	before := len(r.prices)
 	err := r.agree(v.Negotiation, v.CreatedAt, v.ExpectedAmount, func(n *protocol.Negotiation) error {
-		if n.CurrentOfferAmount != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
+		if r.offerBefore(v, n) != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
 			return errors.New("the current offer differs from the transaction's")
 		}
 		return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
@@ -132,6 +132,9 @@ func (r *reading) accept(v *protocol.AcceptOffer) error {
 	}
 	if r.prices[before].Mint != v.TokenMint {
 		return r.deny(RuleNegotiation, v.Negotiation, fmt.Errorf("its mint is %s", r.prices[before].Mint))
+	}
+	if r.isMidpoint(v, r.prices[before].Side) {
+		r.midpoints++
 	}
 	return nil
 }

@@ -231,6 +231,17 @@ func (s *stage) sealed(price uint64) (*protocol.SealedPrice, solana.Instruction,
 	})
 }
 
+// joinSealed puts the negotiation of sealed on record.
+func (s *stage) joinSealed() {
+	s.t.Helper()
+	address := s.negotiation(friend, s.wallet(), 1)
+	data, err := s.config.Negotiations.NegotiationData(s.t.Context(), address)
+	require.NoError(s.t, err)
+	n := new(protocol.Negotiation)
+	require.NoError(s.t, n.Decode(data))
+	require.NoError(s.t, s.sign(s.join(address, n)))
+}
+
 // A commitment is checked like its price. The committed price is revealed regardless of the limits at that
 // time: a withheld reveal costs the bond.
 func TestACommittedPriceIsRevealed(t *testing.T) {

@@ -101,6 +101,10 @@ type reading struct {
 	deals        []Deal
 	// reveals are the allowed commitments whose price the message reveals.
 	reveals []Digest
+	// revealed is the latest reveal of the wallet in the message, and midpoints the number of prices that
+	// isMidpoint.
+	revealed  *protocol.RevealZopaPrice
+	midpoints int
 	// wrapped is the number of lamports that become tokens of the wallet's own, for each mint of wrapped SOL.
 	wrapped map[solana.PublicKey]uint64
 	// nonce is the account of the message's durable nonce; zero without one.

@@ -200,6 +200,15 @@ func (s *stage) accept(negotiation, buyer, seller solana.PublicKey, round uint8,
 	})
 }
 
+// acceptMidpoint is the acceptance of a midpoint by the wallet as the seller.
+func (s *stage) acceptMidpoint(deal int64, negotiation solana.PublicKey, amount uint64) solana.Instruction {
+	return s.build(&protocol.AcceptOffer{
+		Acceptor: s.wallet(), Negotiation: negotiation, CreatedAt: deal, BuyerTokenAccount: s.associated(friend, mint),
+		SellerTokenAccount: s.associated(s.wallet(), mint), TokenMint: mint, TokenProgram: solana.TokenProgramID,
+		ExpectedAmount: amount,
+	})
+}
+
 // chain is a Negotiations with accounts.
 type chain map[solana.PublicKey][]byte
 

@@ -48,7 +48,8 @@ holds for 24 hours for retries with the same payments, receivers and prices, at 
 creates or joins; a term that is left out has the value above, which the specification proposes. While
 "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
 
-A sealed price is checked when the wallet commits to it; its reveal is then always signed.
+A sealed price is checked when the wallet commits to it; its reveal is then always signed. A seller's reveal
+also accepts the midpoint, if "minPrice" and the allowed instructions permit that.
 
 The state database (--state) stores the usage of the limits. Money counts when the wallet signs; a retry
 counts once, and what expires or fails is given back. All processes that use the database share the usage,
