@@ -85,6 +85,9 @@ func (l *loop) acted(
 	}
 	l.config.Logger.Log(l.ctx, level, "action failed",
 		f.attributes("action", name, "round", v.CurrentRound, "outcome", outcome, "error", err)...)
+	if !unknown {
+		l.revealFailed(f, name, err)
+	}
 	switch {
 	case f.changed:
 		f.failures++

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -148,25 +149,83 @@ func seals(
 	}
 }
 
-func TestAgentsCompareSealedPricesAndAcceptTheMidpoint(t *testing.T) {
+// comparePrices runs a buyer that accepts the midpoint if it is still open, and a seller that leaves every
+// decision open. It returns the seller and the events.
+func comparePrices(t *testing.T, signer func(haggle.Signer) haggle.Signer, config agent.Config) (*running, []haggle.EventEnvelope) {
+	t.Helper()
 	f := newFixture(t)
-	acceptMidpoint := func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-		if turn.Negotiation.HasMidpoint() && turn.CanAccept() && turn.Side == protocol.OfferSideSeller {
-			return agent.Accept{}, nil
-		}
-		return agent.Wait{}, nil
-	}
-	buyer := f.run(f.Buyer, agent.Config{Decide: acceptMidpoint, Seal: seals(f.Buyer, 4_000_000)})
-	seller := f.run(f.Seller, agent.Config{
-		Decide: acceptMidpoint, Seal: seals(f.Seller, 3_000_000), Mints: f.limits(acceptBond), Services: services,
+	buyer := f.run(f.Buyer, agent.Config{
+		Seal: seals(f.Buyer, 4_000_000),
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			if turn.CanAccept() {
+				return agent.Accept{}, nil
+			}
+			return agent.Wait{}, nil
+		},
 	})
+	config.Decide, config.Seal = wait, seals(f.Seller, 3_000_000)
+	config.Mints, config.Services = f.limits(acceptBond), services
+	seller := f.run(signer(f.Seller), config)
 	require.NoError(t, f.Chain.Endow(f.ctx, f.Mint, holding(f.Seller, 1_000_000)))
 	negotiation := f.invite(requireSealedPrices)
 	f.result(buyer)
 	require.EqualValues(t, 3_500_000, f.result(seller).Price)
-	require.Len(t, eventsOf[*protocol.BondSettled](f.history(negotiation)), 1)
+	history := f.history(negotiation)
+	require.Len(t, eventsOf[*protocol.BondSettled](history), 1)
 	require.Empty(t, buyer.errors())
+	return seller, history
+}
+
+func signs(signer haggle.Signer) haggle.Signer { return signer }
+
+// slotsOf returns the slots of the seller's reveal and of the acceptance.
+func slotsOf(history []haggle.EventEnvelope) (revealed, accepted uint64) {
+	for _, envelope := range history {
+		switch event := envelope.Event.(type) {
+		case *protocol.ZopaRevealed:
+			if event.Midpoint > 0 {
+				revealed = envelope.Slot
+			}
+		case *protocol.OfferAccepted:
+			accepted = envelope.Slot
+		}
+	}
+	return revealed, accepted
+}
+
+func TestSellerAcceptsTheMidpointWithItsReveal(t *testing.T) {
+	seller, history := comparePrices(t, signs, agent.Config{})
 	require.Empty(t, seller.errors())
+	revealed, accepted := slotsOf(history)
+	require.Equal(t, revealed, accepted)
+	require.Equal(t, eventsOf[*protocol.OfferAccepted](history)[0].AcceptedBy, eventsOf[*protocol.BondSettled](history)[0].To)
+}
+
+func TestSellerRevealsOnly(t *testing.T) {
+	seller, history := comparePrices(t, signs, agent.Config{RevealOnly: true})
+	require.Empty(t, seller.errors())
+	require.NotEqual(t, eventsOf[*protocol.OfferAccepted](history)[0].AcceptedBy, eventsOf[*protocol.BondSettled](history)[0].To,
+		"the buyer has accepted the midpoint")
+}
+
+// refusesAcceptances signs no acceptance of an offer, as a policy can.
+type refusesAcceptances struct{ haggle.Signer }
+
+func (s refusesAcceptances) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
+	if bytes.Contains(message, []byte(protocol.AcceptOfferDiscriminator)) {
+		return solana.Signature{}, errors.New("acceptance denied")
+	}
+	return s.Signer.SignMessage(ctx, message)
+}
+
+// A seller whose signer refuses the acceptance would lose its bond if it did not reveal.
+func TestSellerWithoutAnAcceptanceStillReveals(t *testing.T) {
+	seller, history := comparePrices(t,
+		func(signer haggle.Signer) haggle.Signer { return refusesAcceptances{signer} }, agent.Config{})
+	require.Len(t, seller.errors(), 1)
+	require.ErrorContains(t, seller.errors()[0], "acceptance denied")
+	require.Len(t, eventsOf[*protocol.ZopaRevealed](history), 2)
+	require.NotEqual(t, eventsOf[*protocol.OfferAccepted](history)[0].AcceptedBy, eventsOf[*protocol.BondSettled](history)[0].To)
 }
 
 func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {

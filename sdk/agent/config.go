@@ -30,7 +30,8 @@ const (
 // negotiation one at a time. Their contexts end when their time is up, when the negotiation has changed, and
 // with [Runtime.Run].
 type Config struct {
-	// Decide returns the agent's next move, when it is its turn and when it can accept a midpoint. It is
+	// Decide returns the agent's next move, when it is its turn and when it can accept a midpoint, which a
+	// seller accepts without a call: see RevealOnly. It is
 	// required. It is called once for each state of a negotiation, may take as long as the time to answer
 	// lasts, and its decision is carried out if the negotiation has not changed meanwhile. The runtime calls
 	// it for many negotiations at once: a Decide that needs a scarce resource has to wait for it.
@@ -78,6 +79,11 @@ type Config struct {
 	// return the same price, so store [protocol.SealedPrice.Secret]. If nil, the agent takes no part in
 	// negotiations that compare sealed prices.
 	Seal func(ctx context.Context, negotiation *haggle.Snapshot) (*protocol.SealedPrice, error)
+	// RevealOnly makes a seller reveal its price without accepting the midpoint in the same transaction. Decide
+	// is then called about the midpoint, and the buyer can replace it by an offer of the seller's revealed
+	// price. If false, a seller accepts the midpoint with its reveal without a call of Decide; it reveals only
+	// if the midpoint is beyond its limits, or if the program or the signer has refused the acceptance.
+	RevealOnly bool
 	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
 	// when one is under review. Before the first call on a deal, a seller's escrow is verified: see
 	// [Limits].SingleSourceUpTo. If nil, the agent takes no part in negotiations with milestones. The runtime

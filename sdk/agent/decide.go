@@ -201,7 +201,7 @@ func (l *loop) seal(f *tracked, v *view) {
 			case v.ZopaStep().IsCommit():
 				l.send(f, v, l.client.At(n).CommitZopa(sealed))
 			default:
-				l.send(f, v, l.client.At(n).RevealZopaOnly(sealed))
+				l.send(f, v, l.reveal(f, v, sealed))
 			}
 		})
 }

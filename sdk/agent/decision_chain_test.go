@@ -147,7 +147,7 @@ func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
 	f.run(f.Buyer, agent.Config{Decide: wait, Seal: seals(f.Buyer, 4_000_000)})
 	seller := f.run(f.Seller, agent.Config{
 		Seal: seals(f.Seller, 3_000_000), Mints: f.limits(acceptBond), Services: services,
-		Margin: 10 * time.Second, Fallback: agent.Reject{},
+		Margin: 10 * time.Second, Fallback: agent.Reject{}, RevealOnly: true,
 		Decide: func(context.Context, agent.Turn) (agent.Decision, error) { return nil, errors.New("no idea") },
 	})
 	negotiation := f.invite(requireSealedPrices)

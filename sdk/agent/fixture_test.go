@@ -144,7 +144,7 @@ type running struct {
 }
 
 // runtime returns a runtime for a party, and its client. If Config.Mints is nil, every price is allowed.
-func (f *fixture) runtime(as *wallet.Keypair, config agent.Config) (*haggle.Client, *agent.Runtime) {
+func (f *fixture) runtime(as haggle.Signer, config agent.Config) (*haggle.Client, *agent.Runtime) {
 	f.t.Helper()
 	if config.Mints == nil {
 		config.Mints = f.limits()
@@ -157,7 +157,7 @@ func (f *fixture) runtime(as *wallet.Keypair, config agent.Config) (*haggle.Clie
 }
 
 // run starts a runtime for a party.
-func (f *fixture) run(as *wallet.Keypair, config agent.Config) *running {
+func (f *fixture) run(as haggle.Signer, config agent.Config) *running {
 	f.t.Helper()
 	r := &running{}
 	config.Acted = func(act agent.Act) { r.note(func() { r.acted = append(r.acted, act) }) }

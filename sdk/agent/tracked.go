@@ -40,6 +40,8 @@ type tracked struct {
 	earlier positionState
 	// unpayable reports that a claim failed in this state.
 	unpayable bool
+	// revealOnly reports that a reveal with the acceptance of the midpoint was refused.
+	revealOnly bool
 	// result is nil while the negotiation is open, or if its result is not known.
 	result *Result
 	// closed reports that an event has announced the close.
