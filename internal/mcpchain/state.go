@@ -159,7 +159,7 @@ func nextStep(v *State) string {
 	case v.Status == "created":
 		return "the seller has not accepted the invitation: haggle_status with wait_seconds"
 	case v.Comparison && v.Offer == nil && v.NextOffer == nil:
-		return "reservation prices come first: use the command haggle zopa"
+		return "reservation prices come first: use the command haggle zopa; the seller's reveal accepts the midpoint"
 	case v.YourTurn && v.Offer == nil:
 		return "haggle_offer within next_offer, with round 1"
 	case v.YourTurn && v.NextOffer == nil:

@@ -17,7 +17,8 @@ import (
 
 const acceptOfferHelp = `Accepts the other side's current offer, which settles the negotiation: the escrow pays the seller, less
 the protocol's fee, and returns the rest to the buyer. With milestones the price stays in escrow until
-they are reached. After a comparison of reservation prices either side can accept the midpoint.
+they are reached. A midpoint of reservation prices that the seller's reveal left open can be accepted by
+either side.
 
 At a terminal the command shows the payments and asks for confirmation. A script states the price with
 --expect; nothing is signed if the offer has another price. A script also needs --round for an offer with

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/store"
 )
@@ -27,8 +29,9 @@ created with --zopa. The steps, each within the response window:
   buyer, then seller   commit   sends the hash of its highest or lowest acceptable price
   buyer, then seller   reveal   publishes the price of that hash
 
-If the buyer's price is at least the seller's, their midpoint becomes an offer that either side can
-accept. Otherwise the negotiation ends, and escrow and bond are returned. A seller that does not reveal
+If the buyer's price is at least the seller's, the seller accepts their midpoint in the transaction of its
+reveal. With --reveal-only the midpoint becomes an offer that either side can accept, and that the buyer can
+replace. Otherwise the negotiation ends, and escrow and bond are returned. A seller that does not reveal
 after the buyer, or rejects before the buyer's first offer, loses its bond.
 
 The state database (--state) keeps the price and the nonce of the hash from before the hash is sent until the
@@ -100,16 +103,22 @@ func seal(
 }
 
 func newRevealCommand(s *session.Session) *cobra.Command {
+	var only bool
 	cmd := &cobra.Command{
 		Use: "reveal NEGOTIATION", Short: "Reveal the committed price (buyer, then seller)",
 		Long: `Reveals the price that the keypair's owner has committed to. The buyer reveals first; the seller's price
-then decides whether a zone of agreement exists.`,
-		Example: "  haggle zopa reveal NEGOTIATION",
+then decides whether a zone of agreement exists.
+
+If it exists, the seller's reveal also accepts the midpoint, at least the seller's price, in the same
+transaction: the buyer could otherwise replace the midpoint by an offer of the seller's revealed price.
+--reveal-only leaves the midpoint open. Both take effect together or not at all.`,
+		Example: "  haggle zopa reveal NEGOTIATION\n  haggle zopa reveal NEGOTIATION --reveal-only",
 	}
-	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0]) })
+	cmd.Flags().BoolVar(&only, "reveal-only", false, "do not accept the midpoint in the same transaction (the seller)")
+	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0], only) })
 }
 
-func reveal(ctx context.Context, s *session.Session, written string) error {
+func reveal(ctx context.Context, s *session.Session, written string, only bool) error {
 	state, err := s.Connection.State(ctx)
 	if err != nil {
 		return err
@@ -123,20 +132,27 @@ func reveal(ctx context.Context, s *session.Session, written string) error {
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
-	action, err := t.Client.At(n).RevealZopaOnly(price).Build(ctx)
-	if err != nil {
+	action := t.Client.At(n).RevealZopa(price)
+	if only {
+		action = t.Client.At(n).RevealZopaOnly(price)
+	}
+	if _, err := action.Build(ctx); err != nil {
 		return t.Explain(ctx, err)
 	}
 	tokens, err := s.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	return t.Do(ctx, action, func(receipt *haggle.Receipt) string {
+	err = t.Do(ctx, action, func(receipt *haggle.Receipt) string {
 		if err := state.ForgetPrice(ctx, price); err != nil {
 			fmt.Fprintf(s.Stderr, "price revealed, but its stored copy could not be deleted: %v\n", err)
 		}
-		return revealed(receipt, price.Price(), tokens)
+		return revealed(n, receipt, price.Price(), tokens)
 	})
+	if errors.Is(err, policy.ErrDenied) && !only && n.ZopaStep() == protocol.ZopaStepSellerReveals {
+		err = exitcode.WithHint(err, "to reveal without accepting the midpoint: --reveal-only")
+	}
+	return err
 }
 
 // committed returns the stored price whose hash is on chain.
@@ -156,10 +172,13 @@ func committed(
 	return price, err
 }
 
-// revealed describes the effect of a reveal.
-func revealed(receipt *haggle.Receipt, price uint64, tokens func(uint64) amount.Tokens) string {
-	for _, event := range receipt.Events {
+// revealed describes the effect of a reveal on a negotiation.
+func revealed(n *haggle.Snapshot, receipt *haggle.Receipt, price uint64, tokens func(uint64) amount.Tokens) string {
+	for _, event := range slices.Backward(receipt.Events) {
 		switch event := event.(type) {
+		case *protocol.OfferAccepted:
+			return fmt.Sprintf("price revealed: %s; midpoint accepted: %s, %s", tokens(price), tokens(event.Amount),
+				accepted(n, event.Amount, tokens))
 		case *protocol.NegotiationRejected:
 			return fmt.Sprintf("price revealed: %s; no zone of agreement, so the negotiation has ended: the escrow is back with the buyer and the bond with the seller", tokens(price))
 		case *protocol.ZopaRevealed:
@@ -169,4 +188,17 @@ func revealed(receipt *haggle.Receipt, price uint64, tokens func(uint64) amount.
 		}
 	}
 	return fmt.Sprintf("price revealed: %s", tokens(price))
+}
+
+// accepted describes the payments of an accepted midpoint, and the next step.
+func accepted(n *haggle.Snapshot, midpoint uint64, tokens func(uint64) amount.Tokens) string {
+	rest := tokens(n.EffectiveEscrow - midpoint)
+	if count := n.MilestoneCount(); count > 0 {
+		return fmt.Sprintf("to be paid by %d milestones; %s back to the buyer\nnext: haggle milestone claim %s 0   (the seller)",
+			count, rest, n.Address)
+	}
+	fee := n.FeeOn(midpoint)
+	return fmt.Sprintf("%s to the seller, fee %s, %s back to the buyer\n"+
+		"next: haggle negotiation close %s   (either side; it returns the rent to the buyer)",
+		tokens(midpoint-fee), tokens(fee), rest, n.Address)
 }
