@@ -101,6 +101,12 @@ func (v *Negotiation) FeeOn(price uint64) uint64 { return ShareOf(price, v.Proto
 // Decay returns the escrow's loss over all rounds so far, in base units of the mint.
 func (v *Negotiation) Decay() uint64 { return v.EscrowAmount - min(v.EffectiveEscrow, v.EscrowAmount) }
 
+// DecayAfterRound returns the escrow's loss over all rounds so far and one more offer, in base units of the
+// mint.
+func (v *Negotiation) DecayAfterRound() uint64 {
+	return v.EscrowAmount - min(v.EscrowAfterRound(), v.EscrowAmount)
+}
+
 // HeldBond returns the seller's bond in the vault, in base units of the mint; zero unless one is held.
 func (v *Negotiation) HeldBond() uint64 {
 	if v.BondState != BondStateHeld {

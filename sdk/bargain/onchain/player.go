@@ -2,6 +2,7 @@ package onchain
 
 import (
 	"errors"
+	"math"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -16,6 +17,10 @@ type Player struct {
 	// Opening is the utility of the price from which a strategy with a curve concedes: see [Preferences]. If
 	// zero, it is the best price.
 	Opening fixed.Number
+	// MaxTotal is the most that a buyer pays in all, price and decay, in base units of the mint: its offers
+	// are lowered to what the decay leaves of it, and it accepts no offer above that. If zero, only the
+	// escrow limits the total.
+	MaxTotal uint64
 	// Refuse reports whether the standing offer cannot be accepted, because of its terms beside the price.
 	// The strategy then sees its price, but no offer to accept.
 	Refuse bool
@@ -119,7 +124,24 @@ func (p *Player) Outcomes(
 	case n.HasMidpoint():
 		standing = p.outcome(side, n.CurrentOfferAmount)
 	}
+	if !p.CanPay(n, side) {
+		standing = bargain.NoOutcome
+	}
 	return outcomes, standing
+}
+
+// CanPay reports whether the current offer and the decay so far are within MaxTotal. A seller can always
+// accept.
+func (p *Player) CanPay(n *protocol.Negotiation, side protocol.OfferSide) bool {
+	return n.CurrentOfferAmount <= p.most(side, n.Decay())
+}
+
+// most returns the highest price of a side after a decay.
+func (p *Player) most(side protocol.OfferSide, decay uint64) uint64 {
+	if p.MaxTotal == 0 || side != protocol.OfferSideBuyer {
+		return math.MaxUint64
+	}
+	return p.MaxTotal - min(decay, p.MaxTotal)
 }
 
 // Replay returns a side's move in a negotiation at its turn, over any domain. Outcomes are those of all
@@ -133,7 +155,7 @@ func (p *Player) Replay(
 	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
 	seed uint64,
 ) bargain.Action {
-	return p.start(n.MaxRounds, side, seed).Play(outcomes, standing, ranges(n))
+	return p.start(n.MaxRounds, side, seed).Play(outcomes, standing, p.ranges(n, side))
 }
 
 // Assess returns a side's assessment of its turn in a negotiation. The arguments are those of Replay.
@@ -143,16 +165,17 @@ func (p *Player) Assess(
 ) bargain.Assessment {
 	return bargain.Assess(standing, func(standing bargain.Outcome) *bargain.Course {
 		course := p.start(n.MaxRounds, side, seed)
-		course.Play(outcomes, standing, ranges(n))
+		course.Play(outcomes, standing, p.ranges(n, side))
 		return course
 	})
 }
 
-// ranges returns a function that returns the range of offers of each round, in their order.
-func ranges(n *protocol.Negotiation) func() (least, most uint64) {
+// ranges returns a function that returns the range of a side's offers in each round, in their order.
+func (p *Player) ranges(n *protocol.Negotiation, side protocol.OfferSide) func() (least, most uint64) {
 	replay := RulesOf(n, n.CreatedAt).Negotiation()
 	return func() (least, most uint64) {
 		least, most = replay.OfferRange()
+		most = min(most, p.most(side, replay.DecayAfterRound()))
 		Apply(replay, replay.Turn(), 0, 0) // the range of the next offer does not depend on the price
 		return least, most
 	}

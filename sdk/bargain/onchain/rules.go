@@ -173,8 +173,9 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 			return result(n, offers, bargain.EndingDeadline, -1, now), nil
 		}
 		action := bargain.Action{}
-		if players[side].Refuse {
-			// The strategy does not see the standing offer, but sees it among the earlier ones later on.
+		if players[side].Refuse || players[side].MaxTotal != 0 {
+			// A course cannot take back an offer that the player must not accept: the strategy does not see
+			// it as standing now, and sees it among the earlier ones later on.
 			action = players[side].Respond(n, side, offers, seed)
 		} else {
 			action = courses[side].Respond(n.OfferRange())

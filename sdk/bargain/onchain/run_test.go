@@ -57,6 +57,39 @@ func TestASimulationMakesTheMovesOfRespond(t *testing.T) {
 	require.Greater(t, turns, 1_000)
 }
 
+// TestBuyersPayTheirMaxTotalInAll plays all strategies of a buyer with a limit of 3.5 on price and decay,
+// against a seller that concedes to 2 in the end. Half the negotiations or more still end in a deal.
+func TestBuyersPayTheirMaxTotalInAll(t *testing.T) {
+	const maxTotal = 3_500_000
+	deals, above := 0, 0
+	for name, bought := range strategy.Named() {
+		players := opponents(t, tenRounds, bought, nil)
+		var err error
+		players[1], err = tenRounds.Player(strategy.Linear(), onchain.Seller, 4_500_000, 2_000_000)
+		require.NoError(t, err)
+		unlimited, err := tenRounds.Run(7, players[0], players[1])
+		require.NoError(t, err)
+		if paid := unlimited.Settlement; paid.Price > 0 && paid.Price+paid.Decay > maxTotal {
+			above++
+		}
+		players[0].MaxTotal = maxTotal
+		result, err := tenRounds.Run(7, players[0], players[1])
+		require.NoError(t, err)
+		n := tenRounds.Negotiation()
+		for _, offer := range result.History {
+			if onchain.Apply(n, n.Turn(), uint64(offer.Outcome), 0); n.OfferSide == onchain.Buyer {
+				require.LessOrEqual(t, n.CurrentOfferAmount+n.Decay(), uint64(maxTotal), name)
+			}
+		}
+		if paid := result.Settlement; paid.Price > 0 {
+			deals++
+			require.LessOrEqual(t, paid.Price+paid.Decay, uint64(maxTotal), name)
+		}
+	}
+	require.Positive(t, above, "some buyers pay more in all if only the price is limited")
+	require.GreaterOrEqual(t, deals, len(strategy.Named())/2)
+}
+
 // TestARoundAllocatesNothing compares sessions that a party ends before its first and after its last offer.
 func TestARoundAllocatesNothing(t *testing.T) {
 	allocations := func(rounds int) float64 {

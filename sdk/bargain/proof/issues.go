@@ -91,6 +91,9 @@ func (p *Proof) overIssues(side onchain.Side, result *Result) (*overIssues, erro
 	if revealed.Opening != 0 || revealed.Reservation != 0 {
 		return nil, fmt.Errorf("%w: with several issues, the opening and the reservation must be 0", ErrStrategy)
 	}
+	if err := revealed.checkTotal(side); err != nil {
+		return nil, err
+	}
 	named, err := p.Reveal.Strategy.strategy()
 	if err != nil {
 		return nil, err
@@ -100,7 +103,9 @@ func (p *Proof) overIssues(side onchain.Side, result *Result) (*overIssues, erro
 		return nil, err
 	}
 	return &overIssues{
-		proof: p, side: side, player: onchain.Player{Strategy: named, Preferences: preferences}, result: result,
+		proof: p, side: side, result: result, player: onchain.Player{
+			Strategy: named, Preferences: preferences, MaxTotal: revealed.MaxTotal,
+		},
 	}, nil
 }
 
@@ -113,6 +118,9 @@ func (o *overIssues) respond(n *onchain.Account, turn int) (bargain.Action, erro
 			return bargain.Action{}, err
 		}
 		o.outcomes = append(o.outcomes, standing)
+		if !o.player.CanPay(n, o.side) {
+			standing = bargain.NoOutcome
+		}
 	}
 	return o.player.Replay(n, o.side, o.outcomes, standing, o.proof.Reveal.Strategy.Seed), nil
 }

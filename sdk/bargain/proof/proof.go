@@ -182,11 +182,22 @@ type Strategy struct {
 	Opening     uint64 `json:"opening,string"`
 	Reservation uint64 `json:"reservation,string"`
 	Seed        uint64 `json:"seed,string"`
+	// MaxTotal is the most that a buyer pays in all, price and decay, in base units of the mint: see
+	// agent.Limits. If zero, only the escrow limits the total. A seller's is zero.
+	MaxTotal uint64 `json:"max_total,string,omitempty"`
 	// OtherReservation is the reservation price that "optimal" assumes of the other side, in base units of the
 	// mint; nil for other strategies.
 	OtherReservation *uint64 `json:"other_reservation,string,omitempty"`
 	// Issues is not nil for a strategy over several issues.
 	Issues *Issues `json:"issues,omitempty"`
+}
+
+// checkTotal returns ErrStrategy for a seller with a MaxTotal.
+func (s *Strategy) checkTotal(side onchain.Side) error {
+	if s.MaxTotal != 0 && side != onchain.Buyer {
+		return fmt.Errorf("%w: max_total is a limit of buyers", ErrStrategy)
+	}
+	return nil
 }
 
 // strategy returns the strategy without opening and reservation. It returns [ErrStrategy] for an unknown

@@ -115,6 +115,40 @@ func TestEveryStrategyIsProved(t *testing.T) {
 
 // TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
 // documentation. A change of it makes all published commitments invalid.
+// A buyer's limit on price and decay decides moves, so a proof without it is not a proof of them.
+func TestMaxTotalIsProved(t *testing.T) {
+	rules := onchain.Rules{
+		Escrow: terms.Escrow, MaxRounds: terms.MaxRounds, DecayRateBps: terms.DecayRateBps,
+		MinOfferBps: terms.MinOfferBps, FeeBps: terms.FeeBps, ResponseWindow: 300, Deadline: 3_600,
+	}
+	buyer, err := rules.Player(strategy.Linear(), onchain.Buyer, 2_000_000, 3_500_000)
+	require.NoError(t, err)
+	buyer.MaxTotal = 3_500_000
+	seller, err := rules.Player(strategy.Hardliner(), onchain.Seller, 4_500_000, 4_000_000)
+	require.NoError(t, err)
+	result, err := rules.Run(9, buyer, seller)
+	require.NoError(t, err)
+	p := &proof.Proof{Version: proof.Version, Terms: terms, Side: proof.Buyer, Reveal: revealed("linear", proof.Buyer)}
+	for _, offer := range result.History {
+		p.Offers = append(p.Offers, proof.Offer{Amount: uint64(offer.Outcome)})
+	}
+	p.Reveal.Strategy.MaxTotal = 3_500_000
+	commit(t, p)
+	verified, err := verifyFile(t, p)
+	require.NoError(t, err)
+	require.Equal(t, 3, verified.Offers)
+	require.EqualValues(t, 3_019_604, p.Offers[4].Amount, "3.5 less the decay of five offers")
+	p.Reveal.Strategy.MaxTotal = 0
+	commit(t, p)
+	_, err = verifyFile(t, p)
+	require.ErrorIs(t, err, proof.ErrReplay)
+	sold := played(t, proof.Seller, "linear", "linear")
+	sold.Reveal.Strategy.MaxTotal = 1
+	commit(t, sold)
+	_, err = sold.Verify()
+	require.ErrorIs(t, err, proof.ErrStrategy)
+}
+
 func TestTheCommitmentIsFixed(t *testing.T) {
 	requireCommitment(t, "cc8c1fdea157ea1d35a0c566ddb7c1905c445bc15c3b6581e9d7c1569faa5926",
 		revealed("linear", proof.Buyer))

@@ -333,9 +333,13 @@ func (p *Proof) overPrice(side onchain.Side) (*overPrice, error) {
 		return nil, err
 	}
 	revealed := p.Reveal.Strategy
+	if err := revealed.checkTotal(side); err != nil {
+		return nil, err
+	}
 	player, err := p.Terms.rules().Player(named, side, revealed.Opening, revealed.Reservation)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStrategy, err)
 	}
+	player.MaxTotal = revealed.MaxTotal
 	return &overPrice{p, side, player}, nil
 }
