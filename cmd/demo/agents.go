@@ -78,7 +78,7 @@ func (p party) buy(ctx context.Context, seller solana.PublicKey) error {
 	p.acted(actions.OfCreation(p.name, created, receipt, p.Tokens))
 	return p.bargain(ctx, demo.BuyerPrices, created.Negotiation, agent.Config{
 		Mints: map[solana.PublicKey]agent.Limits{p.Mint: {
-			Decimals: localnet.Decimals, MaxPrice: demo.BuyerPrices.Reservation,
+			Decimals: localnet.Decimals, MaxTotal: demo.MaxTotal,
 		}},
 	})
 }

@@ -93,13 +93,14 @@ func run(
 	return err
 }
 
-// invite deposits 5 tokens and invites the seller, once for each order.
+// invite deposits 5 tokens and invites the seller, once for each order. With nine offers the last one is the
+// buyer's.
 func invite(
 	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey, order string,
 ) (solana.PublicKey, error) {
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: key.PublicKey(), Seller: seller, Mint: mint, Decimals: 6,
-		EscrowAmount: 5_000_000, ServiceHash: service, Key: order,
+		EscrowAmount: 5_000_000, MaxRounds: 9, ServiceHash: service, Key: order,
 	}).Build(ctx)
 	if err != nil {
 		return solana.PublicKey{}, err
@@ -108,17 +109,18 @@ func invite(
 	return invitation.Negotiation, err
 }
 
-// buyer offers 2 tokens at first and 0.5 more each time. It pays at most 3.5.
+// buyer offers 2 tokens at first and 0.5 more each time, up to 3.5. It pays at most 4.2 in all: price and
+// decay.
 func buyer(mint solana.PublicKey) agent.Config {
 	return agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MaxPrice: 3_500_000}},
+		Mints: map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MaxTotal: 4_200_000}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-			bid := min(2_000_000+500_000*uint64(turn.Negotiation.CurrentRound/2), 3_500_000)
-			if turn.CanAccept() && turn.Standing() <= bid {
+			raised := 500_000 * uint64(turn.Negotiation.CurrentRound/2)
+			bid, err := turn.InRange(min(2_000_000+raised, 3_500_000))
+			if err == nil && turn.CanAccept() && turn.Standing() <= bid {
 				return agent.Accept{}, nil
 			}
-			price, err := turn.InRange(bid)
-			return agent.Offer{Amount: price}, err
+			return agent.Offer{Amount: bid}, err
 		},
 	}
 }

@@ -100,7 +100,7 @@ func (m market) runAgent(ctx context.Context, key *wallet.Keypair, negotiation s
 ) error {
 	party, err := agent.New(m.client, key, agent.Config{
 		Mints: map[solana.PublicKey]agent.Limits{
-			m.mint: {Decimals: 6, MinPrice: 2_900_000, MaxPrice: 3_000_000, SingleSourceUpTo: 3_000_000},
+			m.mint: {Decimals: 6, MinPrice: 2_900_000, MaxTotal: 3_200_000, SingleSourceUpTo: 3_000_000},
 		},
 		Services: [][32]byte{service},
 		Decide:   decide,

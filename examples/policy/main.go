@@ -30,7 +30,7 @@ import (
 // Amounts in base units of the mint.
 const (
 	escrow   = 5_000_000
-	maxPrice = 3_500_000
+	maxTotal = 4_000_000 // price and decay
 )
 
 func main() {
@@ -116,7 +116,7 @@ func limited(
 				PerTransaction: escrow, PerNegotiation: escrow, PerCounterparty: 4 * escrow, PerDay: 4 * escrow,
 				ApproveAbove: policy.Unlimited,
 			},
-			MaxPrice: maxPrice,
+			MaxPrice: maxTotal,
 		}},
 		Counterparties: []solana.PublicKey{seller},
 		Negotiations:   policy.Reader(client),
@@ -145,13 +145,13 @@ func bargain(
 	ctx context.Context, client *haggle.Client, signer haggle.Signer, mint, negotiation solana.PublicKey,
 ) error {
 	buyer, err := agent.New(client, signer, agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MaxPrice: maxPrice}},
+		Mints: map[solana.PublicKey]agent.Limits{mint: {Decimals: 6, MaxTotal: maxTotal}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-			if turn.CanAccept() && turn.Standing() <= maxPrice {
+			bid, err := turn.InRange(maxTotal) // less the decay
+			if err == nil && turn.CanAccept() && turn.Standing() <= bid {
 				return agent.Accept{}, nil
 			}
-			price, err := turn.InRange(maxPrice)
-			return agent.Offer{Amount: price}, err
+			return agent.Offer{Amount: bid}, err
 		},
 	})
 	if err != nil {

@@ -49,6 +49,9 @@ var (
 	SellerPrices = Prices{4_500_000, 3_000_000}
 )
 
+// MaxTotal is the most that the buyer pays in all, price and decay, in base units.
+const MaxTotal = 4_100_000
+
 // Escrow is what the buyer deposits, in base units.
 const Escrow = 5_000_000
 

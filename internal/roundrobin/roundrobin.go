@@ -217,7 +217,7 @@ func (c *contest) runtime(
 		},
 		Mints: map[solana.PublicKey]agent.Limits{
 			c.net.Mint: {
-				Decimals: localnet.Decimals, MinPrice: seller.Reservation, MaxPrice: buyer.Reservation,
+				Decimals: localnet.Decimals, MinPrice: seller.Reservation, MaxTotal: c.rules.Escrow,
 				FinalizedAbove: math.MaxUint64, SingleSourceUpTo: math.MaxUint64, // an own chain
 			},
 		},

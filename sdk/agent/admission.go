@@ -37,7 +37,7 @@ func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) error
 		return fmt.Errorf("its mint %s is not one of the agent's", n.TokenMint)
 	case side == protocol.OfferSideSeller && limits.MinPrice == 0:
 		return fmt.Errorf("the agent sells nothing for its mint %s", n.TokenMint)
-	case side == protocol.OfferSideBuyer && limits.MaxPrice == 0:
+	case side == protocol.OfferSideBuyer && limits.MaxTotal == 0:
 		return fmt.Errorf("the agent buys nothing for its mint %s", n.TokenMint)
 	case n.ZopaEnabled && c.Seal == nil:
 		return errNoSeal
@@ -56,7 +56,7 @@ func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) error
 		return errors.New("neither Config.Services nor Config.Admit is set")
 	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):
 		return errors.New("it is for another service")
-	case limits.check(n, side, n.EscrowAmount) != nil:
+	case limits.check(n, side, n.EscrowAmount, 0) != nil:
 		return amount.Errorf(n.TokenMint, "its escrow of %v cannot pay %v after the fee",
 			amount.Units(n.EscrowAmount), amount.Units(limits.MinPrice))
 	case n.BondRequired > limits.MaxBond:

@@ -214,5 +214,5 @@ func (l *loop) checkSealed(f *tracked, v *view, sealed *protocol.SealedPrice) er
 	case !v.ZopaStep().IsCommit():
 		return nil // it is committed already
 	}
-	return l.config.Mints[v.TokenMint].check(v.Snapshot, f.side, sealed.Price())
+	return l.config.Mints[v.TokenMint].check(v.Snapshot, f.side, sealed.Price(), v.Decay())
 }

@@ -162,7 +162,7 @@ func (o Offer) check(turn Turn) error {
 		return amount.Errorf(n.TokenMint, "%w: %v, at most %v", protocol.ErrOfferExceedsEscrow,
 			amount.Units(o.Amount), amount.Units(most))
 	}
-	if err := turn.Limits.check(n, turn.Side, o.Amount); err != nil {
+	if err := turn.Limits.check(n, turn.Side, o.Amount, n.DecayAfterRound()); err != nil {
 		return err
 	}
 	return o.checkExtension(n)
@@ -210,7 +210,8 @@ func (Accept) check(turn Turn) error {
 	if !turn.CanAccept() {
 		return refused(protocol.ErrNotYourTurn, "the standing offer is the agent's own")
 	}
-	return turn.Limits.check(turn.Negotiation, turn.Side, turn.Negotiation.CurrentOfferAmount)
+	n := turn.Negotiation
+	return turn.Limits.check(n, turn.Side, n.CurrentOfferAmount, n.Decay())
 }
 
 func (Reject) check(Turn) error { return nil }

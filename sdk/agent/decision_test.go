@@ -15,7 +15,7 @@ func TestInvalidDecisionsHaveTheProgramsErrors(t *testing.T) {
 	turn := func(n protocol.Negotiation, side protocol.OfferSide) Turn {
 		return Turn{
 			Negotiation: &haggle.Snapshot{Negotiation: n}, Side: side, Now: testNow,
-			Deadline: n.TurnDeadline, Limits: Limits{MinPrice: 1, MaxPrice: 5_000_000},
+			Deadline: n.TurnDeadline, Limits: Limits{MinPrice: 1, MaxTotal: 5_000_000},
 		}
 	}
 	const buyer, seller = protocol.OfferSideBuyer, protocol.OfferSideSeller
@@ -56,9 +56,9 @@ func TestInvalidDecisionsHaveTheProgramsErrors(t *testing.T) {
 		"below MinPrice after fee": {limited(withFee(answering), Limits{MinPrice: 1_990_001}), Accept{},
 			ErrBeyondLimit},
 		"MinPrice after the fee": {limited(withFee(answering), Limits{MinPrice: 1_990_000}), Accept{}, nil},
-		"no MinPrice":            {limited(answering, Limits{MaxPrice: 5_000_000}), Accept{}, ErrBeyondLimit},
-		"offer above MaxPrice":   {limited(first, Limits{MaxPrice: 999_999}), offer, ErrBeyondLimit},
-		"no MaxPrice":            {limited(first, Limits{MinPrice: 1}), offer, ErrBeyondLimit},
+		"no MinPrice":            {limited(answering, Limits{MaxTotal: 5_000_000}), Accept{}, ErrBeyondLimit},
+		"offer above MaxTotal":   {limited(first, Limits{MaxTotal: 999_999}), offer, ErrBeyondLimit},
+		"no MaxTotal":            {limited(first, Limits{MinPrice: 1}), offer, ErrBeyondLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := validate(c.turn, c.decision)
@@ -97,7 +97,7 @@ func withFee(turn Turn) Turn {
 func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
 	turn := func(side protocol.OfferSide, limits Limits) Turn {
 		n := bargaining(1)
-		n.EffectiveEscrow = 3_000_000 // the next offer is 294,000 to 2,940,000
+		n.EffectiveEscrow = 3_000_000 // the next offer is 294,000 to 2,940,000, with a decay of 2,060,000
 		return Turn{Negotiation: &haggle.Snapshot{Negotiation: n}, Side: side, Limits: limits}
 	}
 	price, err := turn(protocol.OfferSideSeller, Limits{MinPrice: 2_940_000}).InRange(3_500_000)
@@ -105,10 +105,10 @@ func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
 	require.EqualValues(t, 2_940_000, price)
 	_, err = turn(protocol.OfferSideSeller, Limits{MinPrice: 2_940_001}).InRange(3_500_000)
 	require.ErrorIs(t, err, ErrBeyondLimit)
-	price, err = turn(protocol.OfferSideBuyer, Limits{MaxPrice: 294_000}).InRange(1)
+	price, err = turn(protocol.OfferSideBuyer, Limits{MaxTotal: 2_060_000 + 294_000}).InRange(1)
 	require.NoError(t, err)
 	require.EqualValues(t, 294_000, price)
-	_, err = turn(protocol.OfferSideBuyer, Limits{MaxPrice: 293_999}).InRange(1)
+	_, err = turn(protocol.OfferSideBuyer, Limits{MaxTotal: 2_060_000 + 293_999}).InRange(1)
 	require.ErrorIs(t, err, ErrBeyondLimit)
 }
 

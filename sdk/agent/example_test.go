@@ -73,7 +73,7 @@ func ExampleRuntime_Run() {
 		log.Fatal(err)
 	}
 	buyer, err := agent.New(client, me, agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MaxPrice: 3_500_000}},
+		Mints: map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MaxTotal: 4_500_000}},
 		Admit: func(ctx context.Context, n *haggle.Snapshot) error {
 			if !isKnown(ctx, n.Seller) {
 				return agent.ErrRefused
@@ -109,7 +109,7 @@ func ExampleRuntime_RunOne() {
 		negotiation solana.PublicKey
 	)
 	buyer, err := agent.New(client, me, agent.Config{
-		Mints: map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MaxPrice: 3_500_000}},
+		Mints: map[solana.PublicKey]agent.Limits{usdc: {Decimals: 6, MaxTotal: 4_500_000}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			if turn.CanAccept() && turn.Standing() <= 3_500_000 {
 				return agent.Accept{}, nil
@@ -130,12 +130,13 @@ func ExampleRuntime_RunOne() {
 	log.Println(deal.Status, deal.Price)
 }
 
-// InRange moves an amount into the range of the next offer, and checks the agent's own limit.
+// InRange moves an amount into the range of the next offer, and a buyer's below its limit: this offer costs a
+// decay of 0.1.
 func ExampleTurn_InRange() {
 	n := &haggle.Snapshot{}
 	n.EscrowAmount, n.EffectiveEscrow, n.DecayRateBps, n.MinOfferBps = 5_000_000, 5_000_000, 200, 1_000
 	turn := agent.Turn{
-		Negotiation: n, Side: protocol.OfferSideBuyer, Limits: agent.Limits{MaxPrice: 3_500_000},
+		Negotiation: n, Side: protocol.OfferSideBuyer, Limits: agent.Limits{MaxTotal: 3_500_000},
 	}
 	for _, bid := range []uint64{100, 3_000_000, 4_000_000} {
 		price, err := turn.InRange(bid)
@@ -144,7 +145,7 @@ func ExampleTurn_InRange() {
 	// Output:
 	// 490000 false
 	// 3000000 false
-	// 4000000 true
+	// 3400000 false
 }
 
 // usdc is Circle's mint on devnet.

@@ -41,7 +41,7 @@ type fixture struct {
 
 // limits returns limits that allow every price, with changes.
 func (f *fixture) limits(change ...func(*agent.Limits)) map[solana.PublicKey]agent.Limits {
-	limits := agent.Limits{Decimals: localnet.Decimals, MinPrice: 1, MaxPrice: 5_000_000,
+	limits := agent.Limits{Decimals: localnet.Decimals, MinPrice: 1, MaxTotal: 5_000_000,
 		FinalizedAbove: 5_000_000, SingleSourceUpTo: 5_000_000}
 	for _, alter := range change {
 		alter(&limits)

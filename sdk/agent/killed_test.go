@@ -65,7 +65,7 @@ func runBuyer() error {
 	}
 	buyer, err := agent.New(client, me, agent.Config{
 		Decide: concede(2_000_000, 300_000, true),
-		Mints:  map[solana.PublicKey]agent.Limits{mint: {Decimals: localnet.Decimals, MaxPrice: 5_000_000}}, MaxRounds: 12,
+		Mints:  map[solana.PublicKey]agent.Limits{mint: {Decimals: localnet.Decimals, MaxTotal: 5_000_000}}, MaxRounds: 12,
 	})
 	if err != nil {
 		return err

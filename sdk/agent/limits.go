@@ -22,9 +22,10 @@ type Limits struct {
 	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee. If zero, the agent
 	// does not sell in this mint.
 	MinPrice uint64
-	// MaxPrice is the most that the agent pays as a buyer, the fee included. If zero, the agent does not buy
-	// in this mint.
-	MaxPrice uint64
+	// MaxTotal is the most that the agent pays in all as a buyer: the price, which includes the fee, and the
+	// decay of all offers of both sides until the deal. So each offer lowers the highest price by its decay:
+	// see [Turn.InRange]. A total never exceeds the escrow. If zero, the agent does not buy in this mint.
+	MaxTotal uint64
 	// MaxBond is the highest bond that the agent deposits as a seller. If zero, the agent accepts no
 	// invitation that requires a bond.
 	MaxBond uint64
@@ -41,15 +42,20 @@ type Limits struct {
 	SingleSourceUpTo uint64
 }
 
-// ErrBeyondLimit: the price is beyond the agent's own limit for the mint: see [Config].Mints.
+// ErrBeyondLimit: the price, for a buyer with the decay, is beyond the agent's own limit for the mint: see
+// [Config].Mints.
 var ErrBeyondLimit = errors.New("agent: price beyond the agent's limit")
 
-// check returns ErrBeyondLimit if the agent must not agree to a price.
-func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price uint64) error {
+// mostAfter returns the highest price that a buyer can pay after a decay.
+func (l Limits) mostAfter(decay uint64) uint64 { return l.MaxTotal - min(decay, l.MaxTotal) }
+
+// check returns ErrBeyondLimit if the agent must not agree to a price. The decay is the escrow's loss until
+// then.
+func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price, decay uint64) error {
 	if side == protocol.OfferSideBuyer {
-		if price > l.MaxPrice {
-			return amount.Errorf(n.TokenMint, "%w: %v, at most %v", ErrBeyondLimit, amount.Units(price),
-				amount.Units(l.MaxPrice))
+		if price > l.mostAfter(decay) {
+			return amount.Errorf(n.TokenMint, "%w: price %v and decay %v, at most %v in all", ErrBeyondLimit,
+				amount.Units(price), amount.Units(decay), amount.Units(l.MaxTotal))
 		}
 		return nil
 	}
@@ -75,8 +81,8 @@ func (c Config) checkLimits() error {
 		switch {
 		case mint.IsZero():
 			return errors.New("agent: Mints: the zero address is not a mint")
-		case limits.MinPrice == 0 && limits.MaxPrice == 0:
-			return fmt.Errorf("agent: Mints: no limits for mint %s: set MinPrice to sell, MaxPrice to buy", mint)
+		case limits.MinPrice == 0 && limits.MaxTotal == 0:
+			return fmt.Errorf("agent: Mints: no limits for mint %s: set MinPrice to sell, MaxTotal to buy", mint)
 		case limits.MaxBond > 0 && limits.MinPrice == 0:
 			return fmt.Errorf("agent: Mints: MaxBond without MinPrice for mint %s: only a seller deposits a bond",
 				mint)

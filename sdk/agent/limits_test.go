@@ -45,7 +45,7 @@ func TestTermsBeyondALimitAreDeclinedByBothSides(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.config.Decide = func(context.Context, Turn) (Decision, error) { return Wait{}, nil }
-			c.config.Mints = map[solana.PublicKey]Limits{testMint: {MinPrice: 1, MaxPrice: 5_000_000}}
+			c.config.Mints = map[solana.PublicKey]Limits{testMint: {MinPrice: 1, MaxTotal: 5_000_000}}
 			c.config.Services = [][32]byte{{}}
 			config, err := c.config.withDefaults()
 			require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestSealedPriceBeyondALimitIsNotCommitted(t *testing.T) {
 	})
 	revealing := with(n, func(n *protocol.Negotiation) { n.ZopaPhase = protocol.ZopaPhaseBothCommitted })
 	l := newLoop(t)
-	l.config.Mints = map[solana.PublicKey]Limits{{}: {MinPrice: 3_000_000, MaxPrice: 4_000_000}}
+	l.config.Mints = map[solana.PublicKey]Limits{{}: {MinPrice: 3_000_000, MaxTotal: 4_000_000}}
 	for _, c := range []struct {
 		side           protocol.OfferSide
 		within, beyond uint64

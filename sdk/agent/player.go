@@ -20,7 +20,7 @@ type Player struct {
 	// Opening is the price from which a strategy with a curve concedes, in base units of the mint.
 	Opening uint64
 	// Reservation is a buyer's highest price, or what a seller receives at least after the fee, in base units
-	// of the mint.
+	// of the mint. A buyer's price and the decay also stay within [Limits].MaxTotal.
 	Reservation uint64
 	// Seed selects the strategy's random numbers.
 	Seed uint64
@@ -117,7 +117,7 @@ func (p Player) onchain(turn Turn) (*onchain.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	player.Refuse = p.Suits != nil && !p.Suits(n)
+	player.Refuse, player.MaxTotal = p.Suits != nil && !p.Suits(n), turn.Limits.MaxTotal
 	return &player, nil
 }
 

@@ -29,7 +29,7 @@ var scriptedMint = solana.PublicKey{31: 9}
 
 // scriptedLimits returns limits that allow to sell and buy in it.
 func scriptedLimits() map[solana.PublicKey]agent.Limits {
-	return map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MinPrice: 1, MaxPrice: 5_000_000, SingleSourceUpTo: 5_000_000}}
+	return map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MinPrice: 1, MaxTotal: 5_000_000, SingleSourceUpTo: 5_000_000}}
 }
 
 // scriptedAccount returns the chain's clock, or an account that Run checks before it starts, in JSON. It is
@@ -97,7 +97,7 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	f := newFixture(t)
 	limit := 20 * time.Second
 	buyer := func() agent.Config {
-		return agent.Config{Decide: wait, Mints: map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 6, MaxPrice: 1}}}
+		return agent.Config{Decide: wait, Mints: map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 6, MaxTotal: 1}}}
 	}
 	poor, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
@@ -111,11 +111,11 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	require.ErrorContains(t, err, "the agent is running", "a seller needs no tokens")
 
 	elsewhere := buyer()
-	elsewhere.Mints = map[solana.PublicKey]agent.Limits{solana.PublicKey{1}: {MaxPrice: 1}}
+	elsewhere.Mints = map[solana.PublicKey]agent.Limits{solana.PublicKey{1}: {MaxTotal: 1}}
 	requireStartError(t, runFor(t, limit, f.Client, f.Buyer, elsewhere), "mint", "account not found")
 
 	otherDecimals := buyer()
-	otherDecimals.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 8, MaxPrice: 1}}
+	otherDecimals.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {Decimals: 8, MaxTotal: 1}}
 	requireStartError(t, runFor(t, limit, f.Client, f.Buyer, otherDecimals), "mint",
 		"the node states 6, Config.Mints states 8")
 
@@ -168,7 +168,7 @@ func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
 			require.NoError(t, err)
 			defer client.Close()
 			runtime, err := agent.New(client, me, agent.Config{
-				Decide: wait, Mints: map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MaxPrice: 1}},
+				Decide: wait, Mints: map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MaxTotal: 1}},
 			})
 			require.NoError(t, err)
 			runtime.SetPreflightTimeout(time.Second)
@@ -213,7 +213,7 @@ func TestConfigurationWithoutLimitsOnMoneyIsRefused(t *testing.T) {
 		"Decide not set":           {Mints: scriptedLimits()},
 		"Mints not set":            {Decide: wait},
 		"no limits for mint":       {Decide: wait, Mints: limits(agent.Limits{})},
-		"MaxBond without MinPrice": {Decide: wait, Mints: limits(agent.Limits{MaxPrice: 1, MaxBond: 1})},
+		"MaxBond without MinPrice": {Decide: wait, Mints: limits(agent.Limits{MaxTotal: 1, MaxBond: 1})},
 		"only one node confirms it; configure nodes of several operators with Endpoint, or set SingleSourceUpTo": {
 			Decide: wait, Mints: limits(agent.Limits{MinPrice: 2, SingleSourceUpTo: 1}),
 		},

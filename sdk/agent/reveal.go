@@ -24,7 +24,7 @@ func (l *loop) acceptsMidpoint(f *tracked, v *view, price uint64) bool {
 	if !zone || l.config.RevealOnly || f.revealOnly {
 		return false
 	}
-	if err := l.config.Mints[v.TokenMint].check(v.Snapshot, f.side, midpoint); err != nil {
+	if err := l.config.Mints[v.TokenMint].check(v.Snapshot, f.side, midpoint, v.Decay()); err != nil {
 		l.config.Logger.Warn("the midpoint is not accepted with the reveal", f.attributes("error", err)...)
 		return false
 	}

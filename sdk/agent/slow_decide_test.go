@@ -43,7 +43,7 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	var calls, cancelled atomic.Int64
 	acted := make(chan Act, 1)
 	buyer, err := New(net.Client, net.Buyer, Config{
-		Mints: map[solana.PublicKey]Limits{net.Mint: {Decimals: localnet.Decimals, MaxPrice: 2_000_000}},
+		Mints: map[solana.PublicKey]Limits{net.Mint: {Decimals: localnet.Decimals, MaxTotal: 2_100_000}},
 		Acted: func(act Act) { acted <- act },
 		Decide: func(ctx context.Context, turn Turn) (Decision, error) {
 			calls.Add(1)

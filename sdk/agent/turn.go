@@ -77,13 +77,20 @@ func (t Turn) Standing() uint64 {
 	return t.Negotiation.CurrentOfferAmount
 }
 
-// InRange returns the amount, moved into the range of the next offer. It returns [ErrBeyondLimit] if that is
-// beyond the agent's own limit: a seller's least payment is more than the escrow can still pay, or a buyer's
-// highest price is below the least offer. Decide can return this error: the decision is invalid then.
+// InRange returns the amount, moved into the range of the next offer. A buyer's range ends at the highest
+// price that [Limits].MaxTotal leaves after the decay of the offers so far and of this one. It returns
+// [ErrBeyondLimit] if the amount is then beyond the agent's own limit: a seller's least payment is more than
+// the escrow can still pay, or a buyer's highest price is below the least offer. Decide can return this
+// error: the decision is invalid then.
 func (t Turn) InRange(amount uint64) (uint64, error) {
-	least, most := t.Negotiation.OfferRange()
-	moved := min(max(amount, least), most)
-	return moved, t.Limits.check(t.Negotiation, t.Side, moved)
+	n := t.Negotiation
+	least, most := n.OfferRange()
+	decay := n.DecayAfterRound()
+	if t.Side == protocol.OfferSideBuyer {
+		most = min(most, t.Limits.mostAfter(decay))
+	}
+	moved := max(min(amount, most), least)
+	return moved, t.Limits.check(n, t.Side, moved, decay)
 }
 
 // Own returns the agent's latest offer; false if it has made none.

@@ -105,7 +105,7 @@ func TestModelThatTakesTwentySecondsSettles(t *testing.T) {
 	t.Parallel()
 	net := start(t)
 	mints := map[solana.PublicKey]agent.Limits{net.Mint: {
-		Decimals: localnet.Decimals, MinPrice: 2_000_000, MaxPrice: 4_000_000, SingleSourceUpTo: 5_000_000,
+		Decimals: localnet.Decimals, MinPrice: 2_000_000, MaxTotal: 4_000_000, SingleSourceUpTo: 5_000_000,
 		FinalizedAbove: 5_000_000,
 	}}
 	var records []llm.Record
@@ -142,7 +142,7 @@ func TestModelsBargainAboutSeveralIssues(t *testing.T) {
 	require.NoError(t, err)
 	shared := issues.Folder{Path: t.TempDir()}
 	mints := map[solana.PublicKey]agent.Limits{net.Mint: {
-		Decimals: localnet.Decimals, MinPrice: 1, MaxPrice: 5_000_000, SingleSourceUpTo: 5_000_000,
+		Decimals: localnet.Decimals, MinPrice: 1, MaxTotal: 5_000_000, SingleSourceUpTo: 5_000_000,
 		FinalizedAbove: 5_000_000,
 	}}
 	var lock sync.Mutex

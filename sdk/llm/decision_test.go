@@ -162,7 +162,7 @@ func TestInvalidAnswersLeaveTheMoveToTheStrategy(t *testing.T) {
 func TestTheStrategyDecidesAloneWithoutAChoice(t *testing.T) {
 	model := saying("test:model", choosing(1))
 	first := newTurn(protocol.OfferSideBuyer)
-	first.Limits.MaxPrice = 500_000
+	first.Limits.MaxTotal = 500_000
 	uncovered := newTurn(protocol.OfferSideSeller, 1_000_000)
 	uncovered.Limits.MinPrice = 4_999_999
 	repeated := bargained()
@@ -194,9 +194,9 @@ func TestStricterLimitDecides(t *testing.T) {
 			})
 			decision, err := player.Decide(t.Context(), turn)
 			require.NoError(t, err)
-			want := min(reservation, turn.Limits.MaxPrice)
+			want := min(reservation, turn.Limits.MaxTotal)
 			if reservation == 0 {
-				want = turn.Limits.MaxPrice
+				want = turn.Limits.MaxTotal
 			}
 			if turn.Side == protocol.OfferSideSeller {
 				least := max(reservation, turn.Limits.MinPrice)
@@ -271,7 +271,7 @@ func TestIdenticalTurnIsAskedOnce(t *testing.T) {
 		"another offer":       func(turn *agent.Turn) { turn.History[3].Amount--; turn.Negotiation.CurrentOfferAmount-- },
 		"another negotiation": func(turn *agent.Turn) { turn.Negotiation.CreatedAt++ },
 		"another address":     func(turn *agent.Turn) { turn.Negotiation.Address = solana.PublicKey{8} },
-		"another limit":       func(turn *agent.Turn) { turn.Limits.MaxPrice-- },
+		"another limit":       func(turn *agent.Turn) { turn.Limits.MaxTotal-- },
 	} {
 		turn := bargained()
 		change(&turn)

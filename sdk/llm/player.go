@@ -91,7 +91,7 @@ func (p *Player) decide(
 // strategist returns the strategy's player, limited by the stricter of Options.Reservation and agent limits.
 func (p *Player) strategist(turn agent.Turn) (agent.Player, error) {
 	o := &p.chooser.options
-	reservation, bound := o.Reservation, turn.Limits.MaxPrice
+	reservation, bound := o.Reservation, turn.Limits.MaxTotal
 	switch {
 	case turn.Side == protocol.OfferSideSeller:
 		reservation = max(reservation, turn.Limits.MinPrice)

@@ -64,7 +64,7 @@ func checkDecision(
 ) {
 	t.Helper()
 	n := turn.Negotiation
-	reservation := turn.Limits.MaxPrice
+	reservation := turn.Limits.MaxTotal
 	if turn.Side == protocol.OfferSideSeller {
 		reservation = turn.Limits.MinPrice
 	}
@@ -73,9 +73,9 @@ func checkDecision(
 	}
 	assessed, err := alone.Assess(turn)
 	require.NoError(t, err)
-	permits := func(price uint64) bool {
+	permits := func(price, decay uint64) bool {
 		if turn.Side == protocol.OfferSideBuyer {
-			return price <= turn.Limits.MaxPrice
+			return price+decay <= turn.Limits.MaxTotal
 		}
 		return price-n.FeeOn(price) >= turn.Limits.MinPrice
 	}
@@ -102,7 +102,7 @@ func checkDecision(
 		require.True(t, turn.CanOffer())
 		require.GreaterOrEqual(t, decision.Amount, least, "%+v", record)
 		require.LessOrEqual(t, decision.Amount, most)
-		require.True(t, permits(decision.Amount), "%d is beyond the limits", decision.Amount)
+		require.True(t, permits(decision.Amount, n.DecayAfterRound()), "%d is beyond the limits", decision.Amount)
 		if u := p.Of(outcome(decision.Amount)); record.Fallback == "" {
 			require.GreaterOrEqual(t, u, floor, "%+v", record)
 			require.LessOrEqual(t, u, ceiling)
@@ -111,7 +111,7 @@ func checkDecision(
 		}
 	case agent.Accept:
 		require.True(t, turn.CanAccept())
-		require.True(t, permits(turn.Standing()), "%d is beyond the limits", turn.Standing())
+		require.True(t, permits(turn.Standing(), n.Decay()), "%d is beyond the limits", turn.Standing())
 		require.True(t, assessed.Move.Move == bargain.MoveAccept || p.Of(outcome(turn.Standing())) >= floor)
 	case agent.Reject:
 		if record.Fallback == "" {

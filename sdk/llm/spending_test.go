@@ -47,7 +47,7 @@ func TestConcurrentNegotiationsStayWithinTheBudget(t *testing.T) {
 		all.Go(func() {
 			turn := bargained()
 			turn.Negotiation.CreatedAt += int64(at)
-			for turn.Limits.MaxPrice > 3_999_995 { // a new position each time
+			for turn.Limits.MaxTotal > 3_999_995 { // a new position each time
 				decision, err := player.Decide(t.Context(), turn)
 				if err != nil {
 					t.Error(err)
@@ -55,7 +55,7 @@ func TestConcurrentNegotiationsStayWithinTheBudget(t *testing.T) {
 				if _, offers := decision.(agent.Offer); !offers {
 					t.Errorf("%T", decision)
 				}
-				turn.Limits.MaxPrice--
+				turn.Limits.MaxTotal--
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func newTurn(side protocol.OfferSide, offers ...uint64) agent.Turn {
 	n.CreatedAt, n.ResponseWindow, n.GlobalDeadline = 10_000, 300, 13_600
 	turn := agent.Turn{
 		Negotiation: n, Side: side, Now: 10_100, Deadline: 10_400,
-		Limits: agent.Limits{Decimals: decimals, MinPrice: 2_000_000, MaxPrice: 4_000_000},
+		Limits: agent.Limits{Decimals: decimals, MinPrice: 2_000_000, MaxTotal: 4_000_000},
 	}
 	for _, amount := range offers {
 		offer(&turn, amount)
@@ -79,7 +79,7 @@ func randomTurn(random *rand.Rand) agent.Turn {
 	side := protocol.OfferSide(random.IntN(2))
 	turn := agent.Turn{Negotiation: n, Side: side, Limits: agent.Limits{
 		Decimals: decimals, MinPrice: 1 + random.Uint64N(n.EscrowAmount*2/3),
-		MaxPrice: n.EscrowAmount/3 + random.Uint64N(n.EscrowAmount),
+		MaxTotal: n.EscrowAmount/3 + random.Uint64N(n.EscrowAmount),
 	}}
 	turn.Now = n.CreatedAt + random.Int64N(3_300)
 	turn.Deadline = min(turn.Now+n.ResponseWindow, n.GlobalDeadline)

@@ -107,7 +107,7 @@ func (h *host) run(ctx context.Context) error {
 			Decide: h.decide, Services: [][32]byte{service}, Logger: logger,
 			MaxOpen: math.MaxInt, MaxOpenPerCounterpart: math.MaxInt, Backoff: time.Nanosecond,
 			MaxDecayBps: new(protocol.MaxDecayRateBps), MaxRounds: protocol.MaxRounds,
-			Mints: map[solana.PublicKey]agent.Limits{h.Mint: {Decimals: localnet.Decimals, MinPrice: 1, MaxPrice: math.MaxUint64,
+			Mints: map[solana.PublicKey]agent.Limits{h.Mint: {Decimals: localnet.Decimals, MinPrice: 1, MaxTotal: math.MaxUint64,
 				FinalizedAbove: math.MaxUint64}},
 		})
 		if err != nil {

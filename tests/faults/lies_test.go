@@ -201,7 +201,7 @@ func (d *deception) bargain(ctx context.Context) {
 }
 
 func (d *deception) agent(as *wallet.Keypair) agent.Config {
-	limits := agent.Limits{Decimals: localnet.Decimals, MaxPrice: lieEscrow}
+	limits := agent.Limits{Decimals: localnet.Decimals, MaxTotal: lieEscrow}
 	if as == d.seller {
 		limits = agent.Limits{Decimals: localnet.Decimals, MinPrice: 1, FinalizedAbove: math.MaxUint64}
 	}

@@ -39,9 +39,10 @@ finds the negotiation and bargains. It answers, keeps the deadlines, claims payo
 
 Prices are tokens of the mint. --opening is the price from which a strategy with a curve concedes; others
 (micro, hardliner, random, car ...) begin at the best price and do not need it. --reservation is the price
-beyond which no deal is better than a deal; a seller receives at least that after the fee. --max-price (buyer)
+beyond which no deal is better than a deal; a seller receives at least that after the fee. --max-total (buyer)
 or --min-price (seller, after the fee) limits every signature, whatever the strategy does; --policy limits the
-wallet.
+wallet. --max-total is the price and the decay of all offers together: each offer lowers the highest price
+that the agent offers or accepts by its decay. A total is never above the escrow.
 A seller reports a sale once the payment is proven: finalized, and confirmed by nodes of two hosts (--url).
 --finalized-above and --single-source-up-to permit less proof for low prices. With one node the latter is
 required.
@@ -90,10 +91,10 @@ exist, and with 2 if the wallet does not have the role of --role there, or if it
 const agentExample = `  haggle agent --role seller --strategy linear --mint ADDRESS --service "Summarise a paper" \
       --opening 4.5 --reservation 3 --min-price 3 --single-source-up-to 5
   haggle agent NEGOTIATION --role buyer --strategy linear --mint ADDRESS --opening 2 --reservation 3.5 \
-      --max-price 3.5 --record decisions.jsonl
-  haggle agent NEGOTIATION --role buyer --mint ADDRESS --max-price 3.5 --llm openai:MODEL --llm-tokens 200000 \
+      --max-total 4.2 --record decisions.jsonl
+  haggle agent NEGOTIATION --role buyer --mint ADDRESS --max-total 3.5 --llm openai:MODEL --llm-tokens 200000 \
       --principal "A summary of the paper. Cheap matters more than fast."
-  haggle agent NEGOTIATION --role buyer --strategy negmas-linear --mint ADDRESS --max-price 14 \
+  haggle agent NEGOTIATION --role buyer --strategy negmas-linear --mint ADDRESS --max-total 14 \
       --domain domain.yml --profile buyer.yml --documents shared`
 
 // agentCommand has the flags of haggle agent.
@@ -101,7 +102,7 @@ type agentCommand struct {
 	*session.Session
 	role                                     string
 	mint                                     connection.Address
-	opening, reservation, minPrice, maxPrice amount.Text
+	opening, reservation, minPrice, maxTotal amount.Text
 	services                                 []string
 	one                                      bool
 	maxOpen, maxOpenPerBuyer                 uint16
@@ -155,7 +156,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.Var(&a.opening, "opening", "first price")
 	flags.Var(&a.reservation, "reservation", "price beyond which no deal is better than a deal")
 	flags.Var(&a.minPrice, "min-price", "least that a seller receives after the fee")
-	flags.Var(&a.maxPrice, "max-price", "most that a buyer pays")
+	flags.Var(&a.maxTotal, "max-total", "most that a buyer pays in all: price and decay")
 	flags.StringArrayVar(&a.services, "service", nil,
 		"description of a service that a seller sells; can be repeated")
 	flags.Uint16Var(&a.maxOpen, "max-open", agent.DefaultMaxOpen, "most open negotiations of a seller")
@@ -239,8 +240,8 @@ func (a *agentCommand) checkRole() error {
 	switch a.role {
 	case "buyer":
 		a.side = protocol.OfferSideBuyer
-		if a.maxPrice.IsZero() {
-			return exitcode.Requires("--role buyer", "--max-price", "")
+		if a.maxTotal.IsZero() {
+			return exitcode.Requires("--role buyer", "--max-total", "")
 		}
 		if a.settlement.IsSet() {
 			return exitcode.Excludes("--role buyer", "--single-source-up-to and --finalized-above", "leave them out")
@@ -253,8 +254,8 @@ func (a *agentCommand) checkRole() error {
 		if a.minPrice.IsZero() || len(a.services) == 0 {
 			return exitcode.Requires("--role seller", "--min-price and --service", "")
 		}
-		if !a.maxPrice.IsZero() {
-			return exitcode.Excludes("--role seller", "--max-price", "leave it out")
+		if !a.maxTotal.IsZero() {
+			return exitcode.Excludes("--role seller", "--max-total", "leave it out")
 		}
 		if slices.Contains(a.services, "") {
 			return exitcode.Usagef("--service: must not be empty")
@@ -296,7 +297,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		into *uint64
 	}{
 		{"--opening", a.opening, &play.Opening}, {"--reservation", a.reservation, &play.Reservation},
-		{"--min-price", a.minPrice, &limits.MinPrice}, {"--max-price", a.maxPrice, &limits.MaxPrice},
+		{"--min-price", a.minPrice, &limits.MinPrice}, {"--max-total", a.maxTotal, &limits.MaxTotal},
 		{"--other-reservation", play.Other, &other},
 	} {
 		if price.text.IsZero() {
@@ -318,7 +319,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	if note := play.Note(); note != "" && !a.opening.IsZero() {
 		a.log.Warn(a.Stderr, note)
 	}
-	if bound = limits.MaxPrice; a.side == protocol.OfferSideSeller {
+	if bound = limits.MaxTotal; a.side == protocol.OfferSideSeller {
 		bound = limits.MinPrice
 	}
 	if a.reservation.IsZero() && a.llm.IsSet() {
@@ -333,18 +334,18 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	case bound == 0 && a.side == protocol.OfferSideSeller:
 		return config, exitcode.Usagef("--min-price: must be positive")
 	case bound == 0:
-		return config, exitcode.Usagef("--max-price: must be positive")
+		return config, exitcode.Usagef("--max-total: must be positive")
 	case a.issues.set():
 	case a.side == protocol.OfferSideBuyer && (play.Opening > play.Reservation || play.Reservation > bound):
 		return config, exitcode.Usagef(
-			"--opening must not exceed --reservation, and --reservation must not exceed --max-price")
+			"--opening must not exceed --reservation, and --reservation must not exceed --max-total")
 	case a.side == protocol.OfferSideSeller && (play.Opening < play.Reservation || play.Reservation < bound):
 		return config, exitcode.Usagef(
 			"--opening must not be below --reservation, and --reservation must not be below --min-price")
 	}
 	play.Suits = hasNoTerms
 	if a.proofs != "" {
-		if err := a.prove(play); err != nil {
+		if err := a.prove(play, limits.MaxTotal); err != nil {
 			return config, err
 		}
 	}

@@ -26,8 +26,8 @@ type committed struct {
 	Commitment string `json:"commitment"`
 }
 
-// prove makes a player commit to its strategy, or to the model that chose it.
-func (a *agentCommand) prove(play *player.Player) error {
+// prove makes a player commit to its strategy and a buyer's limit, or to the model that chose it.
+func (a *agentCommand) prove(play *player.Player, maxTotal uint64) error {
 	if err := os.MkdirAll(a.proofs, 0o700); err != nil {
 		return fmt.Errorf("--proof: %w", err)
 	}
@@ -37,7 +37,7 @@ func (a *agentCommand) prove(play *player.Player) error {
 	a.prover = &proving.Prover{
 		Folder: a.proofs, Side: proof.Side(a.role), Committed: a.committed, Strategy: proof.Strategy{
 			Name: play.Name, Opening: play.Opening, Reservation: play.Reservation, Seed: play.Seed,
-			OtherReservation: play.OtherReservation,
+			MaxTotal: maxTotal, OtherReservation: play.OtherReservation,
 		},
 	}
 	if a.model != "" {

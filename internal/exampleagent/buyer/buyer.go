@@ -26,6 +26,7 @@ import (
 type buyer struct {
 	*exampleagent.Party
 	escrow    uint64
+	maxTotal  uint64
 	rounds    uint8
 	decayBps  uint16
 	maxFeeBps *uint16
@@ -37,7 +38,7 @@ func Main(arguments []string) {
 	log := &exampleagent.Log{Agent: "buyer", Out: os.Stdout}
 	var known exampleagent.Flags
 	var b buyer
-	var escrow amount.Text
+	var escrow, maxTotal amount.Text
 	deadline := duration.Flag(30 * time.Minute)
 	cmd := &cobra.Command{
 		Use:   "buyer",
@@ -59,6 +60,11 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 with
 			if b.escrow, err = b.Units("--escrow", escrow); err != nil {
 				return err
 			}
+			if b.maxTotal = b.escrow; !maxTotal.IsZero() {
+				if b.maxTotal, err = b.Units("--max-total", maxTotal); err != nil {
+					return err
+				}
+			}
 			b.deadline = time.Duration(deadline)
 			known.Limits.Allow(b.rounds, b.decayBps)
 			b.maxFeeBps = known.Limits.MaxFeeBps()
@@ -68,6 +74,8 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 with
 	known.Register(cmd, "seller", "2", "3.5")
 	_ = escrow.Set("5")
 	cmd.Flags().Var(&escrow, "escrow", "deposit: the maximum price")
+	cmd.Flags().Var(&maxTotal, "max-total",
+		"most that the buyer pays in all: price and decay (default: --escrow)")
 	cmd.Flags().Uint8Var(&b.rounds, "rounds", 8, "number of offers of both sides together")
 	cmd.Flags().Uint16Var(&b.decayBps, "decay-bps", 150, "share that the escrow loses each round, in basis points")
 	cmd.Flags().Var(&deadline, "deadline", "time from the creation until the negotiation ends")
@@ -76,8 +84,9 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 with
 }
 
 func (b *buyer) buy(ctx context.Context) error {
-	if b.Opening > b.Reservation || b.Reservation > b.escrow {
-		return exitcode.Usagef("--opening must not exceed --reservation, and --reservation must not exceed --escrow")
+	if b.Opening > b.Reservation || b.Reservation > b.maxTotal || b.maxTotal > b.escrow {
+		return exitcode.Usagef(
+			"--opening, --reservation, --max-total and --escrow: none must exceed the next one")
 	}
 	negotiation, err := b.unfinished(ctx)
 	earlier, acted := false, false
@@ -90,7 +99,7 @@ func (b *buyer) buy(ctx context.Context) error {
 	deal, err := b.Bargain(ctx, negotiation, agent.Config{
 		Decide: b.Play().Decide,
 		Mints: map[solana.PublicKey]agent.Limits{
-			b.Mint: {Decimals: b.Amounts.Decimals, MaxPrice: b.Reservation},
+			b.Mint: {Decimals: b.Amounts.Decimals, MaxTotal: b.maxTotal},
 		},
 		Acted: func(agent.Act) { acted = true },
 	})

@@ -26,7 +26,7 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 			alter(n)
 		}
 		decision, err := b.Play().Decide(t.Context(), agent.Turn{
-			History: history(round, asked), Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left, Limits: agent.Limits{MaxPrice: b.Reservation},
+			History: history(round, asked), Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left, Limits: agent.Limits{MaxTotal: b.Reservation},
 		})
 		require.NoError(t, err)
 		return decision

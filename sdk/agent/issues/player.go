@@ -93,6 +93,10 @@ func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, e
 			return agent.Wait{Until: turn.Now + 1}, nil
 		}
 		rounds[round] = offer.outcome
+		player := p.onchain(turn)
+		if move.Refused == nil && !player.CanPay(&turn.Negotiation.Negotiation, turn.Side) {
+			offer.outcome, move.Refused = bargain.NoOutcome, agent.ErrBeyondLimit
+		}
 	}
 	committed := terms.Committed{}
 	if p.Commit != nil {
@@ -213,7 +217,7 @@ func (p *Player) respond(
 			outcomes[i] = bargain.NoOutcome
 		}
 	}
-	player := onchain.Player{Strategy: p.Strategy, Preferences: p.Preferences}
+	player := p.onchain(turn)
 	if p.Choose == nil {
 		return player.Replay(n, turn.Side, outcomes, standing, p.Seed), nil
 	}
@@ -222,6 +226,11 @@ func (p *Player) respond(
 		err = p.checkChosen(action, standing)
 	}
 	return action, err
+}
+
+// onchain returns the player of a turn.
+func (p *Player) onchain(turn agent.Turn) onchain.Player {
+	return onchain.Player{Strategy: p.Strategy, Preferences: p.Preferences, MaxTotal: turn.Limits.MaxTotal}
 }
 
 // checkChosen returns an error if a move of Choose cannot be carried out.

@@ -90,7 +90,7 @@ func newSettler(
 		if r.role == hire.RoleWorker {
 			limits.MinPrice = prices.Least
 		} else {
-			limits.MaxPrice = prices.Most
+			limits.MaxTotal = prices.Most // an agreement has no decay
 		}
 		config.Mints[mint] = limits
 	}
