@@ -131,7 +131,7 @@ func TestTwoModelsSettleAHireThroughMCP(t *testing.T) {
 		"lamports": {"perTransaction": 10000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
 			"perDay": 100000000, "approveAbove": "unlimited"},
 		"tokens": {%q: {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-			"perDay": 5000000, "approveAbove": "unlimited", "maxPrice": 5000000, "minPrice": 0}}}`, net.Mint), 0o600))
+			"perDay": 5000000, "approveAbove": "unlimited", "maxTotal": 5000000, "minPrice": 0}}}`, net.Mint), 0o600))
 	seeker := startHireModel(t, buyer, home.Origin, net, "--role", "seeker", "--most", "5 TEST", "--policy", policy,
 		"--out", buyer)
 	worker := startHireModel(t, seller, home.Origin, net, "--role", "worker", "--least", "3 TEST", "--skill", "haiku",

@@ -46,7 +46,7 @@ func startMCPAgent(
 		"lamports": {"perTransaction": 10000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
 			"perDay": 100000000, "approveAbove": "unlimited"},
 		"tokens": {%q: {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-			"perDay": 20000000, "approveAbove": "unlimited", "maxPrice": 3500000, "minPrice": 3000000}}}`, net.Mint)
+			"perDay": 20000000, "approveAbove": "unlimited", "maxTotal": 3500000, "minPrice": 3000000}}}`, net.Mint)
 	require.NoError(t, os.WriteFile(path("policy.json"), []byte(limits), 0o600))
 	command := exec.Command("haggle", append([]string{"mcp", "-C", path("config.yml"),
 		"--policy", path("policy.json"), "--state", path("state.db")}, flags...)...)

@@ -116,7 +116,7 @@ func limited(
 				PerTransaction: escrow, PerNegotiation: escrow, PerCounterparty: 4 * escrow, PerDay: 4 * escrow,
 				ApproveAbove: policy.Unlimited,
 			},
-			MaxPrice: maxTotal,
+			MaxTotal: maxTotal,
 		}},
 		Counterparties: []solana.PublicKey{seller},
 		Negotiations:   policy.Reader(client),

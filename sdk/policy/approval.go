@@ -93,7 +93,7 @@ func (p *Policy) isAboveThreshold(read *reading) bool {
 		}
 	}
 	return slices.ContainsFunc(read.prices, func(price Price) bool {
-		return price.Amount > p.config.limits(price.Mint).ApproveAbove
+		return price.Total() > p.config.limits(price.Mint).ApproveAbove
 	})
 }
 

@@ -17,7 +17,7 @@ func BenchmarkSignMessage(b *testing.B) {
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited,
 	}
 	s := newStage(new(testing.T), func(c *policy.Config) {
-		c.Lamports, c.Tokens = unlimited, map[solana.PublicKey]policy.TokenLimits{mint: {Limits: unlimited, MaxPrice: policy.Unlimited}}
+		c.Lamports, c.Tokens = unlimited, map[solana.PublicKey]policy.TokenLimits{mint: {Limits: unlimited, MaxTotal: policy.Unlimited}}
 	})
 	require.NoError(b, s.sign(s.create(friend, 1, 1)))
 	address := s.negotiation(s.wallet(), friend, 1)

@@ -19,6 +19,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
+// replacedKeys are the keys of earlier versions, with what replaces them.
+var replacedKeys = map[string]string{"maxPrice": `"maxTotal", which limits price and decay together`}
+
 // readObject reads a JSON object into the fields of a struct that have its keys as tags. An error of a value
 // begins with its key; the error of an unknown key lists the known ones.
 func readObject(object []byte, into reflect.Value) error {
@@ -34,7 +37,10 @@ func readObject(object []byte, into reflect.Value) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		field, known := fields[key]
-		if !known {
+		switch replacement, replaced := replacedKeys[key]; {
+		case !known && replaced:
+			return fmt.Errorf("unknown key %q: replaced by %s", key, replacement)
+		case !known:
 			return fmt.Errorf("unknown key %q: use one of %s", key,
 				strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
@@ -167,7 +173,7 @@ func ReadConfig(path string) (Config, error) {
 //	{
 //	  "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000},
 //	  "tokens": {"<mint>": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-//	                        "perDay": 20000000, "maxPrice": 4000000, "minPrice": 0, "approveAbove": 2000000}},
+//	                        "perDay": 20000000, "maxTotal": 4000000, "minPrice": 0, "approveAbove": 2000000}},
 //	  "programs": ["<address>"], "instructions": ["compute_budget", "haggle.submit_offer"],
 //	  "counterparties": ["<address>"], "arbiters": ["<address>"], "destinations": ["<address>"],
 //	  "terms": {"maxDecayRateBps": 200, "maxRounds": 10, "minResponseWindow": "5m", "maxFeeBps": 50},
@@ -205,7 +211,7 @@ func parseConfig(content []byte) (Config, error) {
 // The money limits that a policy file must have: of lamports, and of each token.
 var (
 	lamportKeys = []string{"perTransaction", "perNegotiation", "perCounterparty", "perDay"}
-	tokenKeys   = append(slices.Clone(lamportKeys), "maxPrice", "minPrice")
+	tokenKeys   = append(slices.Clone(lamportKeys), "maxTotal", "minPrice")
 )
 
 // missingKeys returns a *MissingLimitsError for money limits that are not in a policy file.

@@ -17,7 +17,7 @@ import (
 func TestConfigFile(t *testing.T) {
 	text := fmt.Sprintf(`{
 		"lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000, "approveAbove": "unlimited"},
-		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxPrice": 4, "minPrice": 5}},
+		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxTotal": 4, "minPrice": 5}},
 		"programs": [%q], "instructions": ["haggle.submit_offer"], "counterparties": [], "arbiters": [%q], "destinations": [%q],
 		"terms": {"maxDecayRateBps": 0, "maxRounds": 12, "minResponseWindow": "90s"},
 		"agreement": {"maxToSellerBps": 6000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 10000},
@@ -31,7 +31,7 @@ func TestConfigFile(t *testing.T) {
 		Lamports: policy.Limits{PerTransaction: 20_000_000, PerNegotiation: 10_000_000, PerDay: 100_000_000, ApproveAbove: policy.Unlimited},
 		Tokens: map[solana.PublicKey]policy.TokenLimits{mint: {
 			Limits:   policy.Limits{PerTransaction: 1, PerNegotiation: 2, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited},
-			MaxPrice: 4, MinPrice: 5,
+			MaxTotal: 4, MinPrice: 5,
 		}},
 		Programs: []solana.PublicKey{protocol.ProgramID}, Instructions: []string{"haggle.submit_offer"},
 		Counterparties: []solana.PublicKey{}, Arbiters: []solana.PublicKey{friend}, Destinations: []solana.PublicKey{thief},
@@ -49,7 +49,7 @@ func TestConfigFile(t *testing.T) {
 	}, missing.Fields)
 	_, err = policy.ParseConfig(fmt.Appendf(nil, `{
 		"lamports": {"perTransaction": 1, "perNegotiation": 1, "perCounterparty": 1, "perDay": 1},
-		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 1, "perCounterparty": 1, "maxPrice": 1}}
+		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 1, "perCounterparty": 1, "maxTotal": 1}}
 	}`, mint))
 	require.EqualError(t, err, fmt.Sprintf("haggle: policy: money limits not set: tokens.%[1]s.perDay, tokens.%[1]s.minPrice", mint))
 }
@@ -93,6 +93,7 @@ func TestASlipInAConfigFileIsFound(t *testing.T) {
 			`approveAbove, perCounterparty, perDay, perNegotiation, perTransaction`,
 		`{"tokens": {"MINT": {}}}`:                               `tokens: "MINT" is not an address (32 bytes in base 58)`,
 		`{"tokens": {"` + mint.String() + `": {"perDay": 1.5}}}`: `tokens: ` + mint.String() + `: perDay: 1.5 is neither a whole number of base units nor "unlimited"`,
+		`{"tokens": {"` + mint.String() + `": {"maxPrice": 4}}}`: `tokens: ` + mint.String() + `: unknown key "maxPrice": replaced by "maxTotal", which limits price and decay together`,
 		`{"counterparties": null}`:                               "counterparties: null is not a list of strings: [...]",
 		`{"counterparties": [null]}`:                             "counterparties: [null] is not a list of strings: [...]",
 		`{"agreement": {"maxToSellerBps": 10001}}`:               "agreement: maxToSellerBps: 10001 is not a number of basis points from 0 to 10000",

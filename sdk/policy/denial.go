@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
@@ -49,8 +50,8 @@ const (
 	// RuleNegotiation: the terms of a negotiation are not known, or its state differs from the state that the
 	// transaction names.
 	RuleNegotiation Rule = "negotiation"
-	// RuleMaxPrice: a buyer would pay more than it may.
-	RuleMaxPrice Rule = "highest price"
+	// RuleMaxTotal: a buyer would pay more than it may, price and decay together.
+	RuleMaxTotal Rule = "highest total"
 	// RuleMinPrice: a seller would sell for less than it may.
 	RuleMinPrice Rule = "lowest price"
 	// RulePerTransaction, RulePerNegotiation, RulePerCounterparty and RulePerDay: the transaction exceeds a
@@ -75,7 +76,8 @@ type Denial struct {
 	Mint solana.PublicKey
 	// Limit is the highest amount that is allowed, or with RuleMinPrice the lowest. Used is the amount that
 	// earlier transactions have used of it; zero if the limit is not on a sum. Requested is the amount that
-	// the transaction would add. All are in base units of the mint, or in lamports.
+	// the transaction would add. With RuleMaxTotal Requested is the price, and Used the decay of all offers
+	// until the deal. All are in base units of the mint, or in lamports.
 	Limit, Used, Requested uint64
 	// Subject is the program, mint, account, counterparty or negotiation that is refused or limited; zero
 	// without one.
@@ -90,17 +92,25 @@ func (d *Denial) Error() string {
 	if !d.Mint.IsZero() {
 		unit = "base units of " + d.Mint.String()
 	}
-	return d.text(fmt.Sprintf("%d requested, %d used, limit %d %s", d.Requested, d.Used, d.Limit, unit))
+	return d.text(d.amounts(func(n uint64) string { return strconv.FormatUint(n, 10) }) + " " + unit)
 }
 
 // TextWith implements [amount.Error].
 func (d *Denial) TextWith(write amount.Formatter) string {
-	text := fmt.Sprintf("%s requested, %s used, limit %s", write(d.Mint, d.Requested), write(d.Mint, d.Used),
-		write(d.Mint, d.Limit))
+	text := d.amounts(func(n uint64) string { return write(d.Mint, n) })
 	if !d.Mint.IsZero() {
 		text += " of mint " + d.Mint.String()
 	}
 	return d.text(text)
+}
+
+// amounts returns the amounts with the limit.
+func (d *Denial) amounts(write func(uint64) string) string {
+	if d.Rule == RuleMaxTotal {
+		return fmt.Sprintf("price %s and decay %s: %s in all, limit %s", write(d.Requested), write(d.Used),
+			write(sum(d.Requested, d.Used)), write(d.Limit))
+	}
+	return fmt.Sprintf("%s requested, %s used, limit %s", write(d.Requested), write(d.Used), write(d.Limit))
 }
 
 func (d *Denial) text(amounts string) string {

@@ -8,7 +8,7 @@
 //	...
 //	signer, err := policy.New(ctx, keypair, policy.Config{
 //		Lamports:     policy.Limits{PerTransaction: 20_000_000, PerNegotiation: 10_000_000, PerDay: 100_000_000},
-//		Tokens:       map[solana.PublicKey]policy.TokenLimits{usdc: {Limits: ..., MaxPrice: 4_000_000}},
+//		Tokens:       map[solana.PublicKey]policy.TokenLimits{usdc: {Limits: ..., MaxTotal: 4_000_000}},
 //		Negotiations: policy.Reader(client),
 //		Evidence:     policy.EvidenceOf(client),
 //		Store:        state,

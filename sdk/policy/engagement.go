@@ -17,6 +17,9 @@ type Engagement struct {
 	Seller      solana.PublicKey `json:"seller"`
 	// Escrow is the deposit of a negotiation that the wallet creates, in base units of the mint.
 	Escrow uint64 `json:"escrow,omitzero"`
+	// DecayRateBps is the share that each offer costs that deposit, in basis points; nil if it is not on
+	// record.
+	DecayRateBps *uint16 `json:"decay_rate_bps,omitempty"`
 	// CreatedAt is the creation time of the deal, in Unix seconds. It is zero until the wallet signs a
 	// message that names the deal.
 	CreatedAt int64 `json:"created_at,omitzero"`

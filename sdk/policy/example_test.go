@@ -45,7 +45,7 @@ func ExampleNew() {
 				PerTransaction: 5_000_000, PerNegotiation: 5_000_000, PerCounterparty: 10_000_000, PerDay: 20_000_000,
 				ApproveAbove: 2_000_000,
 			},
-			MaxPrice: 4_000_000,
+			MaxTotal: 4_000_000,
 		}},
 		Screen:          gate.Check,
 		Negotiations:    policy.Reader(client),

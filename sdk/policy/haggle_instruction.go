@@ -21,7 +21,7 @@ func (r own) CreateNegotiation(v *protocol.CreateNegotiation) error { return r.c
 func (r own) AcceptInvitation(v *protocol.AcceptInvitation) error { return r.join(v) }
 
 func (r own) SubmitOffer(v *protocol.SubmitOffer) error {
-	return r.agree(v.Negotiation, v.CreatedAt, v.Amount, func(n *protocol.Negotiation) error {
+	return r.agree(v.Negotiation, v.CreatedAt, v.Amount, int(v.ExpectedRound)+1, func(n *protocol.Negotiation) error {
 		return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
 	})
 }
@@ -36,7 +36,7 @@ func (r own) RevealZopaPrice(v *protocol.RevealZopaPrice) error {
 		r.reveals = append(r.reveals, commitmentOf(v))
 		return nil
 	}
-	return r.agree(v.Negotiation, v.CreatedAt, v.Price, func(n *protocol.Negotiation) error {
+	return r.agree(v.Negotiation, v.CreatedAt, v.Price, 0, func(n *protocol.Negotiation) error {
 		return sameDeal(n, v.CreatedAt)
 	})
 }
@@ -154,10 +154,14 @@ func (r *reading) roleIn(effects protocol.Effects) (protocol.Role, error) {
 
 // onRecord returns a negotiation in which the wallet engaged through this policy or earlier in the message.
 func (r *reading) onRecord(negotiation solana.PublicKey) (Engagement, bool) {
-	for _, engagement := range append(r.policy.engagement(negotiation), r.engagements...) {
-		if engagement.Negotiation == negotiation {
-			return engagement, true
-		}
+	if engagements := r.recorded(negotiation); len(engagements) > 0 {
+		return engagements[0], true
 	}
 	return Engagement{}, false
+}
+
+// recorded returns the engagements of a negotiation's address through this policy and earlier in the message.
+func (r *reading) recorded(negotiation solana.PublicKey) []Engagement {
+	return slices.DeleteFunc(append(r.policy.engagement(negotiation), r.engagements...),
+		func(e Engagement) bool { return e.Negotiation != negotiation })
 }

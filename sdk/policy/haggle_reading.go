@@ -34,7 +34,8 @@ func (r *reading) create(v *protocol.CreateNegotiation) error {
 	}
 	engagement := Engagement{
 		Negotiation: v.Negotiation, Mint: v.TokenMint, Buyer: v.Buyer, Seller: v.Seller, Escrow: v.Params.EscrowAmount,
-		Until: lifeOf(r.now(), v.Params.MilestoneDeadline, !r.nonce.IsZero()),
+		DecayRateBps: &v.Params.DecayRateBps,
+		Until:        lifeOf(r.now(), v.Params.MilestoneDeadline, !r.nonce.IsZero()),
 	}
 	if err := r.engage(engagement, v.Seller); err != nil {
 		return err
@@ -121,13 +122,13 @@ func (r *reading) accept(v *protocol.AcceptOffer) error {
 		return err
 	}
 	before := len(r.prices)
-	err := r.agree(v.Negotiation, v.CreatedAt, v.ExpectedAmount, func(n *protocol.Negotiation) error {
+	expected := func(n *protocol.Negotiation) error {
 		if r.offerBefore(v, n) != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
 			return errors.New("the current offer differs from the transaction's")
 		}
 		return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
-	})
-	if err != nil {
+	}
+	if err := r.agree(v.Negotiation, v.CreatedAt, v.ExpectedAmount, int(v.ExpectedRound), expected); err != nil {
 		return err
 	}
 	if r.prices[before].Mint != v.TokenMint {
@@ -153,9 +154,13 @@ func sameRound(n *protocol.Negotiation, expected uint8) error {
 	return nil
 }
 
-// agree checks a price. The negotiation is on record if the wallet engaged in it through this policy.
-// Otherwise agree reads it and requires the state that the transaction expects.
-func (r *reading) agree(negotiation solana.PublicKey, createdAt int64, amount uint64, expected func(*protocol.Negotiation) error) error {
+// agree checks a price of a deal after a number of offers. Reservation prices are compared before the first
+// one. The negotiation is on record if the wallet engaged in it through this policy. Otherwise agree reads it
+// and requires the state that the transaction expects.
+func (r *reading) agree(
+	negotiation solana.PublicKey, createdAt int64, amount uint64, offers int,
+	expected func(*protocol.Negotiation) error,
+) error {
 	engagement, err := r.known(negotiation, expected)
 	if err != nil {
 		return err
@@ -176,8 +181,39 @@ func (r *reading) agree(negotiation solana.PublicKey, createdAt int64, amount ui
 	if err := r.allowCounterparty(price.Counterparty); err != nil {
 		return err
 	}
+	if price.Side == protocol.OfferSideBuyer {
+		if price.Decay, err = r.decay(engagement, offers); err != nil {
+			return err
+		}
+	}
 	r.prices = append(r.prices, price)
 	return r.checkPrice(price)
+}
+
+// decay returns the loss of a negotiation's escrow after a number of offers. If the wallet created several
+// deals at the address, it is the highest loss among them. Terms that are not on record are read.
+func (r *reading) decay(engagement Engagement, offers int) (highest uint64, err error) {
+	if offers == 0 {
+		return 0, nil
+	}
+	deals := r.recorded(engagement.Negotiation)
+	if len(deals) == 0 {
+		deals = []Engagement{engagement}
+	}
+	for _, deal := range deals {
+		n := &protocol.Negotiation{EscrowAmount: deal.Escrow}
+		if deal.DecayRateBps != nil {
+			n.DecayRateBps = *deal.DecayRateBps
+		} else if n, err = r.negotiation(deal.Negotiation); err != nil {
+			return 0, err
+		}
+		n.EffectiveEscrow = n.EscrowAmount
+		for range offers {
+			n.EffectiveEscrow = n.EscrowAfterRound()
+		}
+		highest = max(highest, n.Decay())
+	}
+	return highest, nil
 }
 
 // commit checks the price behind a commitment, which the caller of SignMessage gives with haggle.WithSigning.
@@ -190,7 +226,8 @@ func (r *reading) commit(v *protocol.SubmitZopaCommitment) error {
 	case !sealed.Matches(v.Commitment) || sealed.Negotiation() != v.Negotiation || sealed.CreatedAt() != v.CreatedAt || sealed.Agent() != v.Agent:
 		return r.deny(RuleCommitment, v.Negotiation, errors.New("given price differs from the committed one"))
 	}
-	err := r.agree(v.Negotiation, v.CreatedAt, sealed.Price(), func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
+	err := r.agree(v.Negotiation, v.CreatedAt, sealed.Price(), 0,
+		func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
 	if err != nil {
 		return err
 	}
@@ -221,10 +258,10 @@ func (r *reading) checkPrice(price Price) error {
 	switch {
 	case price.Side == protocol.OfferSideSeller && price.Amount < limits.MinPrice:
 		denial.Rule, denial.Limit = RuleMinPrice, limits.MinPrice
-	case price.Side == protocol.OfferSideBuyer && price.Amount > limits.MaxPrice:
-		denial.Rule, denial.Limit = RuleMaxPrice, limits.MaxPrice
-	case price.Side == protocol.OfferSideBuyer && price.Amount > limits.PerNegotiation:
-		denial.Rule, denial.Limit = RulePerNegotiation, limits.PerNegotiation
+	case price.Side == protocol.OfferSideBuyer && price.Total() > limits.MaxTotal:
+		denial.Rule, denial.Limit, denial.Used = RuleMaxTotal, limits.MaxTotal, price.Decay
+	case price.Side == protocol.OfferSideBuyer && price.Total() > limits.PerNegotiation:
+		denial.Rule, denial.Limit, denial.Requested = RulePerNegotiation, limits.PerNegotiation, price.Total()
 	default:
 		return nil
 	}
@@ -244,7 +281,10 @@ func (r *reading) known(address solana.PublicKey, expected func(*protocol.Negoti
 			return Engagement{}, r.deny(RuleNegotiation, address, err)
 		}
 	}
-	return Engagement{Negotiation: address, Mint: n.TokenMint, Buyer: n.Buyer, Seller: n.Seller}, nil
+	return Engagement{
+		Negotiation: address, Mint: n.TokenMint, Buyer: n.Buyer, Seller: n.Seller, Escrow: n.EscrowAmount,
+		DecayRateBps: &n.DecayRateBps,
+	}, nil
 }
 
 // release reads the tranche that the buyer releases. Its escrow is counted, so only approval remains; without

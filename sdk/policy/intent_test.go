@@ -340,7 +340,7 @@ func TestUsageIsPruned(t *testing.T) {
 	}
 	s := newStage(t, func(c *policy.Config) {
 		c.Lamports = unlimited
-		c.Tokens[mint] = policy.TokenLimits{Limits: unlimited, MaxPrice: policy.Unlimited}
+		c.Tokens[mint] = policy.TokenLimits{Limits: unlimited, MaxTotal: policy.Unlimited}
 	})
 	recordsAfter := func(first, sessions uint64) int {
 		for session := first; session < first+sessions; session++ {

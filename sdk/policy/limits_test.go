@@ -140,7 +140,7 @@ func TestDay(t *testing.T) {
 	spend := func(session uint64) error { return s.sign(s.create(other, session, 4_000_000)) }
 	s.config.Tokens[mint] = policy.TokenLimits{Limits: policy.Limits{
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: 5_000_000,
-	}, MaxPrice: policy.Unlimited}
+	}, MaxTotal: policy.Unlimited}
 	s.config.Lamports.PerDay = policy.Unlimited
 	s.restart()
 	require.NoError(t, spend(1))
@@ -329,7 +329,7 @@ func TestNegotiationsHaveToBeKnown(t *testing.T) {
 func TestPrices(t *testing.T) {
 	prices := func(c *policy.Config) {
 		limits := c.Tokens[mint]
-		limits.MaxPrice, limits.MinPrice = 2_000_000, 1_000_000
+		limits.MaxTotal, limits.MinPrice = 2_000_000, 1_000_000
 		c.Tokens[mint] = limits
 	}
 	agreements := map[string]func(s *stage, address, buyer, seller solana.PublicKey, amount uint64) solana.Instruction{
@@ -348,7 +348,7 @@ func TestPrices(t *testing.T) {
 			s := newStage(t, prices)
 			require.NoError(t, s.sign(s.create(friend, 1, 3_000_000)))
 			address := s.negotiation(s.wallet(), friend, 1)
-			denial := s.denied(policy.RuleMaxPrice, agreement(s, address, s.wallet(), friend, 2_000_001))
+			denial := s.denied(policy.RuleMaxTotal, agreement(s, address, s.wallet(), friend, 2_000_001))
 			require.EqualValues(t, 2_000_000, denial.Limit)
 			require.NoError(t, s.sign(agreement(s, address, s.wallet(), friend, 2_000_000)))
 			require.NoError(t, s.sign(agreement(s, address, s.wallet(), friend, 1)), "a buyer may buy cheap")

@@ -29,23 +29,26 @@ const Unlimited uint64 = math.MaxUint64
 type Limits struct {
 	// PerTransaction limits one transaction.
 	PerTransaction uint64 `file:"perTransaction"`
-	// PerNegotiation limits the total spent on one negotiation, and the price that a buyer offers or accepts.
+	// PerNegotiation limits the total spent on one negotiation, and the price, with the decay, that a buyer
+	// offers or accepts.
 	PerNegotiation uint64 `file:"perNegotiation"`
 	// PerCounterparty limits the total ever spent with one counterparty: the other party of negotiations, or
 	// the receiver of a transfer.
 	PerCounterparty uint64 `file:"perCounterparty"`
 	// PerDay limits the total spent on one UTC day: see Config.Now.
 	PerDay uint64 `file:"perDay"`
-	// ApproveAbove is the highest amount and price that needs no approval by Config.Approve.
+	// ApproveAbove is the highest amount, and price with a buyer's decay, that needs no approval by
+	// Config.Approve.
 	ApproveAbove uint64 `file:"approveAbove"`
 }
 
 // TokenLimits are the limits in a mint.
 type TokenLimits struct {
 	Limits
-	// MaxPrice is the highest price that the wallet offers, accepts or commits to as a buyer, in base units.
-	// Zero allows none. PerNegotiation limits the price, too.
-	MaxPrice uint64 `file:"maxPrice"`
+	// MaxTotal is the most that a deal costs the wallet as a buyer, in base units: the price that it offers,
+	// accepts or commits to, and the decay of all offers until then. Zero allows none. PerNegotiation limits
+	// the same sum.
+	MaxTotal uint64 `file:"maxTotal"`
 	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in base units,
 	// before the protocol's fee.
 	MinPrice uint64 `file:"minPrice"`

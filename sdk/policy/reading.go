@@ -69,6 +69,9 @@ type Price struct {
 	Mint solana.PublicKey
 	// Amount is the price in base units of the mint.
 	Amount uint64
+	// Decay is the escrow's loss by all offers until the deal, in base units of the mint, which a buyer pays
+	// besides the price. It is zero for a seller.
+	Decay uint64
 	// Side is the side of the wallet.
 	Side protocol.OfferSide
 	// Negotiation and Counterparty are the negotiation and the other party of the price.
@@ -76,6 +79,9 @@ type Price struct {
 	// Instruction is the index of the instruction that agrees to it, from 0.
 	Instruction int
 }
+
+// Total returns the price and the decay; the highest number if the sum does not fit a number.
+func (p Price) Total() uint64 { return sum(p.Amount, p.Decay) }
 
 // reading is the effect of a message on the wallet that signs it.
 type reading struct {

@@ -74,7 +74,7 @@ func newStage(t *testing.T, change ...func(*policy.Config)) *stage {
 		},
 		Tokens: map[solana.PublicKey]policy.TokenLimits{mint: {Limits: policy.Limits{
 			PerTransaction: mostPerTransaction, PerNegotiation: mostPerNegotiation, PerCounterparty: mostPerCounterparty, PerDay: mostPerDay,
-		}, MaxPrice: policy.Unlimited}},
+		}, MaxTotal: policy.Unlimited}},
 		Store: &policy.MemoryStore{},
 		Now:   func() time.Time { return s.now },
 	}

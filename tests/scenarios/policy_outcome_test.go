@@ -67,7 +67,7 @@ func TestPolicyRefundsExpiredTransactions(t *testing.T) {
 			lamports := policy.Limits{PerTransaction: 1e9, PerNegotiation: 1e9, PerDay: 1e9}
 			tokens := policy.Limits{PerTransaction: 4e6, PerNegotiation: 4e6, PerCounterparty: 4e6, PerDay: 4e6}
 			wallet, err := policy.New(s.ctx, s.buyer, policy.Config{
-				Lamports: lamports, Tokens: map[solana.PublicKey]policy.TokenLimits{s.mint: {Limits: tokens, MaxPrice: 4e6}},
+				Lamports: lamports, Tokens: map[solana.PublicKey]policy.TokenLimits{s.mint: {Limits: tokens, MaxTotal: 4e6}},
 				Evidence: policy.EvidenceOf(client), Store: store, Now: func() time.Time { return now() },
 			})
 			require.NoError(s.t, err)
@@ -184,11 +184,11 @@ func TestPoliciesAndSealedPrices(t *testing.T) {
 			return err
 		}
 		buyers, sellers := &policy.MemoryStore{}, &policy.MemoryStore{}
-		require.ErrorIs(s.t, does(c.step(0), guard(s.buyer, buyers, policy.TokenLimits{MaxPrice: 2_499_999})), policy.ErrDenied)
-		require.NoError(s.t, does(c.step(0), guard(s.buyer, buyers, policy.TokenLimits{MaxPrice: 2_500_000})))
+		require.ErrorIs(s.t, does(c.step(0), guard(s.buyer, buyers, policy.TokenLimits{MaxTotal: 2_499_999})), policy.ErrDenied)
+		require.NoError(s.t, does(c.step(0), guard(s.buyer, buyers, policy.TokenLimits{MaxTotal: 2_500_000})))
 		require.ErrorIs(s.t, does(c.step(1), guard(s.seller, sellers, policy.TokenLimits{MinPrice: 1_500_001})), policy.ErrDenied)
 		require.NoError(s.t, does(c.step(1), guard(s.seller, sellers, policy.TokenLimits{MinPrice: 1_500_000})))
-		require.NoError(s.t, does(c.step(2), guard(s.buyer, buyers, policy.TokenLimits{MaxPrice: 1})))
+		require.NoError(s.t, does(c.step(2), guard(s.buyer, buyers, policy.TokenLimits{MaxTotal: 1})))
 		require.NoError(s.t, does(c.step(3), guard(s.seller, sellers, policy.TokenLimits{MinPrice: 1e9})))
 		s.ended = true
 	})

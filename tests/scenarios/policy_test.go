@@ -88,7 +88,7 @@ func (s *fixture) guard(owner party) *guarded {
 	}
 	wallet, err := policy.New(context.Background(), owner, policy.Config{
 		Lamports:       limits,
-		Tokens:         map[solana.PublicKey]policy.TokenLimits{s.mint: {Limits: limits, MaxPrice: 40_000_000, MinPrice: 25_000_000}},
+		Tokens:         map[solana.PublicKey]policy.TokenLimits{s.mint: {Limits: limits, MaxTotal: 40_000_000, MinPrice: 25_000_000}},
 		Counterparties: []solana.PublicKey{s.buyer.PublicKey(), s.seller.PublicKey()},
 		Negotiations:   policy.Reader(s.venue.client),
 		Evidence:       policy.EvidenceOf(s.venue.client),

@@ -33,7 +33,7 @@ required; 0 allows nothing:
     "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
                  "perDay": 100000000, "approveAbove": "unlimited"},
     "tokens": {"MINT": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-               "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
+               "perDay": 20000000, "approveAbove": 2000000, "maxTotal": 4000000, "minPrice": 0}},
     "counterparties": ["ADDRESS"], "arbiters": ["ADDRESS"],
     "terms": {"maxDecayRateBps": 200, "maxRounds": 10, "minResponseWindow": "5m", "maxFeeBps": 50},
     "agreement": {"maxToSellerBps": 5000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 0},
@@ -104,7 +104,7 @@ type limitsView struct {
 	PerCounterparty limitView        `json:"per_counterparty"`
 	PerDay          limitView        `json:"per_day"`
 	ApproveAbove    limitView        `json:"approve_above"`
-	MaxPrice        *limitView       `json:"max_price,omitempty"`
+	MaxTotal        *limitView       `json:"max_total,omitempty"`
 	MinPrice        *limitView       `json:"min_price,omitempty"`
 }
 
@@ -181,7 +181,7 @@ func viewPolicy(config *policy.Config) policyView {
 	for _, address := range sortedMints(config.Tokens) {
 		limits := config.Tokens[address]
 		shown := viewLimits(address, limits.Limits)
-		shown.MinPrice, shown.MaxPrice = new(limitView(limits.MinPrice)), new(limitView(limits.MaxPrice))
+		shown.MinPrice, shown.MaxTotal = new(limitView(limits.MinPrice)), new(limitView(limits.MaxTotal))
 		v.Limits = append(v.Limits, shown)
 	}
 	terms := config.Terms.WithDefaults()
@@ -249,8 +249,8 @@ func (v limitsView) text(amount amounts) string {
 		{"per day", v.PerDay.text(v.Mint, amount)},
 		{"asks above", v.ApproveAbove.text(v.Mint, amount)},
 	}
-	if v.MaxPrice != nil && v.MinPrice != nil {
-		rows = append(rows, [2]string{"highest price", v.MaxPrice.text(v.Mint, amount)}, [2]string{"lowest price", v.MinPrice.text(v.Mint, amount)})
+	if v.MaxTotal != nil && v.MinPrice != nil {
+		rows = append(rows, [2]string{"highest total", v.MaxTotal.text(v.Mint, amount)}, [2]string{"lowest price", v.MinPrice.text(v.Mint, amount)})
 	}
 	return title + "\n" + rows.String()
 }

@@ -154,11 +154,11 @@ func TestAmountsAreForPeople(t *testing.T) {
 			&token.InsufficientFunds{Account: mint, Mint: mint, Have: 100_000, Need: 5_500_000},
 			"token account " + mint.String() + " holds 100000 base units, but 5500000 base units are needed",
 		},
-		"highest price: 5.50 TEST requested, 0.00 TEST used, limit 3.50 TEST of mint " + mint.String(): {
+		"highest total: price 5.50 TEST and decay 0.25 TEST: 5.75 TEST in all, limit 3.50 TEST of mint " + mint.String(): {
 			fmt.Errorf("haggle: x does not sign: %w", &policy.Denial{
-				Rule: policy.RuleMaxPrice, Instruction: -1, Mint: mint, Limit: 3_500_000, Requested: 5_500_000,
+				Rule: policy.RuleMaxTotal, Instruction: -1, Mint: mint, Limit: 3_500_000, Used: 250_000, Requested: 5_500_000,
 			}),
-			"policy denied: highest price: 5500000 requested, 0 used, limit 3500000 base units of " + mint.String(),
+			"policy denied: highest total: price 5500000 and decay 250000: 5750000 in all, limit 3500000 base units of " + mint.String(),
 		},
 		"reservation price out of range: must be 0.000001 TEST to 5.00 TEST": {
 			tooHigh, "reservation price out of range: must be 1 base units to 5000000 base units",
