@@ -25,7 +25,9 @@ import (
 const createHelp = `Escrows the maximum price and invites a seller. The keypair is the buyer's.
 
 The escrow goes to the seller, up to the price that both agree on, or back to the buyer. Each offer
-costs it a share (the decay), so that neither side gains from delay.
+of either side costs it a share (the decay). So a deal costs the buyer the price and the decay of all
+offers before it: the output has examples. With an even number of --rounds, such as the default, the
+seller makes the last offer and can demand all that the escrow still covers. Then the command warns.
 
 The defaults are the specification's, so that no node can choose worse terms. The ranges:
   --escrow      from 100000u          --rounds      1 to 20 offers of both sides together
@@ -268,7 +270,7 @@ func (f *createFlags) create(
 			return err
 		}
 		receipt := &onchain.Receipt{Receipt: done.Receipt, Repeated: true}
-		return printCreated(s, done.Negotiation, "", receipt, "")
+		return printCreated(s, done.Negotiation, "", receipt, "", nil, nil)
 	case errors.Is(err, protocol.ErrStaleState):
 		return exitcode.WithHint(err, "to agree to the fee, set --max-fee-bps")
 	case err != nil:
@@ -277,6 +279,10 @@ func (f *createFlags) create(
 	tokens, err := s.TokensOf(ctx, request.Mint)
 	if err != nil {
 		return err
+	}
+	// The document of --json contains the warning.
+	if warning := lastOfferWarning(request.MaxRounds); warning != nil && !s.JSON {
+		action.Warnings = append(action.Warnings, warning)
 	}
 	receipt, err := onchain.Do(ctx, s, client, action, key)
 	var refused *protocol.ProgramError
@@ -293,7 +299,8 @@ func (f *createFlags) create(
 		}
 	}
 	escrowed := fmt.Sprintf("%s escrowed, the seller is invited", tokens(request.EscrowAmount))
-	return printCreated(s, action.Negotiation, fmt.Sprint(action.Creation.SessionID), receipt, escrowed)
+	return printCreated(s, action.Negotiation, fmt.Sprint(action.Creation.SessionID), receipt, escrowed,
+		costsOf(&request, tokens), lastOfferWarning(request.MaxRounds))
 }
 
 // checkRepetition returns an error if an earlier command has created the negotiation on other terms, or if
@@ -323,13 +330,18 @@ type createdView struct {
 	SessionID string `json:"session_id,omitempty"`
 	// Vault is the token account of the escrow.
 	Vault string `json:"vault"`
+	// Costs are examples of deals with their costs to the buyer. They are missing if an earlier command has
+	// created the negotiation.
+	Costs []dealCost `json:"costs,omitempty"`
+	// Warning is a warning of an even number of offers.
+	Warning string `json:"warning,omitempty"`
 }
 
 // printCreated prints a negotiation that this command or an earlier one has created. An empty session is left
 // out.
 func printCreated(
 	s *session.Session, negotiation solana.PublicKey, sessionID string, receipt *onchain.Receipt,
-	escrowed string,
+	escrowed string, costs []dealCost, warning error,
 ) error {
 	vault, _, err := protocol.FindVaultAddress(negotiation)
 	if err != nil {
@@ -337,15 +349,22 @@ func printCreated(
 	}
 	v := createdView{
 		onchain.ViewOf(negotiation, (*protocol.CreateNegotiation)(nil).InstructionName(), receipt),
-		sessionID, vault.String(),
+		sessionID, vault.String(), costs, "",
+	}
+	if warning != nil {
+		v.Warning = warning.Error()
 	}
 	created := fmt.Sprintf("created: %s; %s", negotiation, escrowed)
 	if receipt.Repeated {
+		v.Costs = nil // the terms can be others than those of this command
 		created = fmt.Sprintf("created already: %s; nothing was sent", negotiation)
 	}
-	return s.Print(v, created, v.Text(),
-		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)",
-			negotiation))
+	lines := []string{created, v.Text()}
+	for _, cost := range v.Costs {
+		lines = append(lines, cost.String())
+	}
+	return s.Print(v, append(lines,
+		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", negotiation))...)
 }
 
 // withSession adds the hint that prevents a second escrow after a creation with an unknown outcome.

@@ -1,0 +1,57 @@
+package negotiation
+
+import (
+	"fmt"
+	"slices"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// dealCost is the cost of a deal to the buyer: the price and the decay of all offers.
+type dealCost struct {
+	Price amount.Tokens `json:"price"`
+	// Offers is the number of offers of both sides until the deal.
+	Offers uint8         `json:"offers"`
+	Decay  amount.Tokens `json:"decay"`
+	Total  amount.Tokens `json:"total"`
+}
+
+// costsOf returns the costs of a deal after the first offer, half of the offers and all offers. The price is
+// half of the escrow, or the value of the escrow after the last offer if that is lower.
+func costsOf(request *haggle.CreateRequest, tokens func(uint64) amount.Tokens) (costs []dealCost) {
+	n := protocol.Negotiation{
+		EscrowAmount: request.EscrowAmount, EffectiveEscrow: request.EscrowAmount,
+		DecayRateBps: *request.DecayRateBps,
+	}
+	decay := make([]uint64, request.MaxRounds)
+	for offer := range decay {
+		n.EffectiveEscrow = n.EscrowAfterRound()
+		decay[offer] = n.Decay()
+	}
+	price := min(request.EscrowAmount/2, n.EffectiveEscrow)
+	for _, offers := range slices.Compact([]uint8{1, (request.MaxRounds + 1) / 2, request.MaxRounds}) {
+		lost := decay[offers-1]
+		costs = append(costs, dealCost{tokens(price), offers, tokens(lost), tokens(price + lost)})
+	}
+	return costs
+}
+
+func (c dealCost) String() string {
+	offers := "1 offer"
+	if c.Offers > 1 {
+		offers = fmt.Sprintf("%d offers", c.Offers)
+	}
+	return fmt.Sprintf("a deal at %s after %s costs %s: the decay is %s", c.Price, offers, c.Total, c.Decay)
+}
+
+// lastOfferWarning warns of an even number of offers, where the seller makes the last one; nil for an odd
+// number. See docs/RESEARCH.md.
+func lastOfferWarning(rounds uint8) error {
+	if rounds%2 == 1 {
+		return nil
+	}
+	return fmt.Errorf("with %d offers the seller makes the last one, and can demand all that the escrow still "+
+		"covers: use --rounds %d, so that the buyer makes the last one", rounds, rounds-1)
+}

@@ -1,0 +1,37 @@
+package negotiation
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+func TestCostsOfDealsIncludeTheDecay(t *testing.T) {
+	tokens := func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: 6, Symbol: "TEST"} }
+	lines := func(rounds uint8, decayBps uint16) (text []string) {
+		request := &haggle.CreateRequest{EscrowAmount: 5_000_000, MaxRounds: rounds, DecayRateBps: &decayBps}
+		for _, cost := range costsOf(request, tokens) {
+			text = append(text, cost.String())
+		}
+		return text
+	}
+	require.Equal(t, []string{
+		"a deal at 2.50 TEST after 1 offer costs 2.60 TEST: the decay is 0.10 TEST",
+		"a deal at 2.50 TEST after 5 offers costs 2.980396 TEST: the decay is 0.480396 TEST",
+		"a deal at 2.50 TEST after 10 offers costs 3.414636 TEST: the decay is 0.914636 TEST",
+	}, lines(10, 200))
+	require.Equal(t, []string{"a deal at 2.50 TEST after 1 offer costs 2.50 TEST: the decay is 0.00 TEST"}, lines(1, 0))
+	require.Equal(t, "a deal at 0.607883 TEST after 20 offers costs 5.00 TEST: the decay is 4.392117 TEST", lines(20, 1000)[2],
+		"the escrow no longer covers its half")
+}
+
+func TestEvenNumbersOfOffersAreWarnedOf(t *testing.T) {
+	require.NoError(t, lastOfferWarning(9))
+	require.NoError(t, lastOfferWarning(1))
+	require.ErrorContains(t, lastOfferWarning(10), "with 10 offers the seller makes the last one")
+	require.ErrorContains(t, lastOfferWarning(10), "use --rounds 9")
+	require.ErrorContains(t, lastOfferWarning(2), "use --rounds 1,")
+}
