@@ -26,9 +26,10 @@ import (
 )
 
 const analyzeHelp = `Analyses the offers of a negotiation, open, ended or closed: each side's steps and
-concessions, the strategy that fits its offers best, and which side conceded more. It reads the events from
-the chain, or with --db from an index (haggle index --help). Needs no keypair. All figures follow from the
-prices alone: offers with terms beside the price are compared by their prices.
+concessions, the strategy that fits its offers best, and which side conceded more; what a deal has cost the
+buyer, price and decay together, and which side can make the last offer. It reads the events from the chain,
+or with --db from an index (haggle index --help). Needs no keypair. All figures follow from the prices alone:
+offers with terms beside the price are compared by their prices.
 
 With both reservation prices it also compares the result with the Nash solution and with the equilibrium of
 the game that the rules define. They are known after both sides revealed them; otherwise set --buyer-value

@@ -26,6 +26,10 @@ type view struct {
 	MaxRounds int              `json:"max_rounds"`
 	Price     *amount.Tokens   `json:"price,omitempty"`
 	Decay     amount.Tokens    `json:"decay"`
+	// Total is the price and the decay, which a deal costs the buyer.
+	Total *amount.Tokens `json:"total,omitempty"`
+	// LastOffer is the side that can make the last of max_rounds offers: "buyer" if the number is odd.
+	LastOffer string `json:"last_offer"`
 	// Complete is false if there may be further events that could not be read.
 	Complete bool `json:"complete"`
 	// Basis is "price": all figures follow from the prices of the offers.
@@ -89,7 +93,7 @@ func newView(
 	v := view{
 		Negotiation: address, Status: n.Ending, Mint: n.Created.TokenMint, Escrow: tokens(n.Created.EscrowAmount),
 		Rounds: len(n.Offers), MaxRounds: int(n.Created.MaxRounds), Decay: tokens(n.Decay()), Complete: complete,
-		Basis: "price", OtherTerms: n.HasTerms,
+		LastOffer: sides[(n.Created.MaxRounds+1)%2], Basis: "price", OtherTerms: n.HasTerms,
 		Buyer:     partyView{Agent: n.Created.Buyer, View: profile.Of(result.Parties[0])},
 		Seller:    partyView{Agent: n.Created.Seller, View: profile.Of(result.Parties[1])},
 		Imbalance: profile.Rounded(result.Imbalance),
@@ -98,7 +102,7 @@ func newView(
 		v.Status = "open"
 	}
 	if n.Agreed {
-		v.Price = new(tokens(n.Price))
+		v.Price, v.Total = new(tokens(n.Price)), new(tokens(n.Price+n.Decay()))
 	}
 	if result.Exploited != analysis.Nobody {
 		v.Exploited = sides[result.Exploited]
@@ -133,6 +137,8 @@ func (v view) text() string {
 	rows := format.Rows{
 		{"rounds", fmt.Sprintf("%d of %d, decay %s of %s", v.Rounds, v.MaxRounds, v.Decay, v.Escrow)},
 		{"price", optional(v.Price)},
+		{"cost", v.cost()},
+		{"last offer", v.lastOffer()},
 		{"buyer", v.Buyer.text()},
 		{"seller", v.Seller.text()},
 		{"exploited", v.Exploited},
@@ -145,6 +151,23 @@ func (v view) text() string {
 		rows = append(rows, [2]string{"missing", "some transactions have events that could not be read"})
 	}
 	return fmt.Sprintf("%s  %s\n%s", v.Negotiation, v.Status, rows.String())
+}
+
+// cost returns the buyer's cost; empty without an agreement.
+func (v view) cost() string {
+	if v.Total == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s to the buyer: price %s, decay %s", v.Total, v.Price, v.Decay)
+}
+
+// lastOffer returns the side that can make the last offer, with the consequence.
+func (v view) lastOffer() string {
+	if v.LastOffer == sides[0] {
+		return fmt.Sprintf("the buyer's: %d is odd", v.MaxRounds)
+	}
+	return fmt.Sprintf("the seller's: %d is even, so it can demand all that the escrow still covers",
+		v.MaxRounds)
 }
 
 func (p partyView) text() string {
