@@ -67,6 +67,7 @@ type createFlags struct {
 	idempotencyKey        string
 	bond                  amount.Text
 	maxFeeBps             uint16
+	proposeBond           bool
 	zopa                  bool
 	milestones            milestoneFlags
 	wrapSOL               bool
@@ -96,6 +97,8 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 		"idempotency key, for example an order's number: the same key creates one negotiation")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
 	flags.Var(&f.bond, "bond", "bond that the seller deposits (default: none)")
+	flags.BoolVar(&f.proposeBond, "propose-bond", false, "require the bond that pays the seller's delay whenever there is no deal")
+	cmd.MarkFlagsMutuallyExclusive("bond", "propose-bond")
 	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", 0, "highest protocol fee, in basis points of the price (default: the fee that was read, at most 50)")
 	flags.BoolVar(&f.zopa, "zopa", false, "first compare hidden reservation prices; requires --bond")
 	f.milestones.register(cmd)
@@ -140,6 +143,9 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		return f.escrowTooLow(ctx, s)
 	}
 	bond := uint64(0)
+	if f.proposeBond {
+		bond = protocol.ProposedBond(escrow, f.rounds, f.decayBps)
+	}
 	if !f.bond.IsZero() {
 		if bond, err = s.Units(ctx, f.mint.Key(), "--bond", f.bond); err != nil {
 			return err
@@ -187,7 +193,7 @@ func (f *createFlags) complete(withService bool) error {
 		{!f.mint.Key().IsZero() || f.wrapSOL, "--mint (or --wrap-sol)"},
 		{!f.escrow.IsZero(), "--escrow"},
 		{withService, "--service (or --service-hash), which the seller checks"},
-		{!f.zopa || !f.bond.IsZero(), "--bond, which --zopa requires: without a bond the seller could read the buyer's " +
+		{!f.zopa || !f.bond.IsZero() || f.proposeBond, "--bond, which --zopa requires: without a bond the seller could read the buyer's " +
 			"price and reject"},
 	} {
 		if !required.given {
@@ -270,7 +276,7 @@ func (f *createFlags) create(
 			return err
 		}
 		receipt := &onchain.Receipt{Receipt: done.Receipt, Repeated: true}
-		return printCreated(s, done.Negotiation, "", receipt, "", nil, nil)
+		return printCreated(s, done.Negotiation, "", receipt, "", nil, nil, nil)
 	case errors.Is(err, protocol.ErrStaleState):
 		return exitcode.WithHint(err, "to agree to the fee, set --max-fee-bps")
 	case err != nil:
@@ -300,7 +306,7 @@ func (f *createFlags) create(
 	}
 	escrowed := fmt.Sprintf("%s escrowed, the seller is invited", tokens(request.EscrowAmount))
 	return printCreated(s, action.Negotiation, fmt.Sprint(action.Creation.SessionID), receipt, escrowed,
-		costsOf(&request, tokens), lastOfferWarning(request.MaxRounds))
+		costsOf(&request, tokens), noDealOf(&request, tokens), lastOfferWarning(request.MaxRounds))
 }
 
 // checkRepetition returns an error if an earlier command has created the negotiation on other terms, or if
@@ -333,6 +339,8 @@ type createdView struct {
 	// Costs are examples of deals with their costs to the buyer. They are missing if an earlier command has
 	// created the negotiation.
 	Costs []dealCost `json:"costs,omitempty"`
+	// NoDeal is the cost of the dearest end without a deal. It is missing where the costs are.
+	NoDeal *noDealCost `json:"no_deal,omitempty"`
 	// Warning is a warning of an even number of offers.
 	Warning string `json:"warning,omitempty"`
 }
@@ -341,7 +349,7 @@ type createdView struct {
 // out.
 func printCreated(
 	s *session.Session, negotiation solana.PublicKey, sessionID string, receipt *onchain.Receipt,
-	escrowed string, costs []dealCost, warning error,
+	escrowed string, costs []dealCost, noDeal *noDealCost, warning error,
 ) error {
 	vault, _, err := protocol.FindVaultAddress(negotiation)
 	if err != nil {
@@ -349,19 +357,22 @@ func printCreated(
 	}
 	v := createdView{
 		onchain.ViewOf(negotiation, (*protocol.CreateNegotiation)(nil).InstructionName(), receipt),
-		sessionID, vault.String(), costs, "",
+		sessionID, vault.String(), costs, noDeal, "",
 	}
 	if warning != nil {
 		v.Warning = warning.Error()
 	}
 	created := fmt.Sprintf("created: %s; %s", negotiation, escrowed)
 	if receipt.Repeated {
-		v.Costs = nil // the terms can be others than those of this command
+		v.Costs, v.NoDeal = nil, nil // the terms can be others than those of this command
 		created = fmt.Sprintf("created already: %s; nothing was sent", negotiation)
 	}
 	lines := []string{created, v.Text()}
 	for _, cost := range v.Costs {
 		lines = append(lines, cost.String())
+	}
+	if v.NoDeal != nil {
+		lines = append(lines, v.NoDeal.String())
 	}
 	return s.Print(v, append(lines,
 		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", negotiation))...)

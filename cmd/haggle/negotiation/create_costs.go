@@ -46,6 +46,39 @@ func (c dealCost) String() string {
 	return fmt.Sprintf("a deal at %s after %s costs %s: the decay is %s", c.Price, offers, c.Total, c.Decay)
 }
 
+// noDealCost is what the end without a deal that is the dearest one costs the buyer.
+type noDealCost struct {
+	Most amount.Tokens `json:"most"`
+	// ProposedBond is the bond that would pay the seller's part of it.
+	ProposedBond amount.Tokens `json:"proposed_bond"`
+	bonded       bool
+}
+
+// noDealOf returns the cost of an end without a deal after all offers: their decay, less the part that the bond pays
+// if the buyer rejects the last one.
+func noDealOf(request *haggle.CreateRequest, tokens func(uint64) amount.Tokens) *noDealCost {
+	n := protocol.Negotiation{
+		EscrowAmount: request.EscrowAmount, EffectiveEscrow: request.EscrowAmount, DecayRateBps: *request.DecayRateBps,
+		BondRequired: request.Bond, BondState: protocol.BondStateHeld,
+	}
+	most := uint64(0)
+	for range request.MaxRounds {
+		n.EffectiveEscrow = n.EscrowAfterRound()
+		n.CurrentRound++
+		most = max(most, n.Decay()-n.BondAfterRejection(protocol.OfferSideBuyer))
+	}
+	proposed := protocol.ProposedBond(request.EscrowAmount, request.MaxRounds, *request.DecayRateBps)
+	return &noDealCost{tokens(most), tokens(proposed), request.Bond >= proposed}
+}
+
+func (c noDealCost) String() string {
+	text := fmt.Sprintf("an end without a deal costs up to %s", c.Most)
+	if c.bonded {
+		return text + ", the decay of your own offers: the bond pays that of the seller's"
+	}
+	return fmt.Sprintf("%s; a bond of %s would pay the decay of the seller's offers: --propose-bond", text, c.ProposedBond)
+}
+
 // lastOfferWarning warns of an even number of offers, where the seller makes the last one; nil for an odd
 // number. See docs/RESEARCH.md.
 func lastOfferWarning(rounds uint8) error {

@@ -28,6 +28,17 @@ func TestCostsOfDealsIncludeTheDecay(t *testing.T) {
 		"the escrow no longer covers its half")
 }
 
+func TestAnEndWithoutADealCostsLessWithABond(t *testing.T) {
+	tokens := func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: 6, Symbol: "TEST"} }
+	decay := uint16(200)
+	request := &haggle.CreateRequest{EscrowAmount: 5_000_000, MaxRounds: 10, DecayRateBps: &decay}
+	require.Equal(t, "an end without a deal costs up to 0.914636 TEST; a bond of 0.4544 TEST would pay the decay of "+
+		"the seller's offers: --propose-bond", noDealOf(request, tokens).String())
+	request.Bond = 454_400
+	require.Equal(t, "an end without a deal costs up to 0.461937 TEST, the decay of your own offers: the bond pays that of "+
+		"the seller's", noDealOf(request, tokens).String())
+}
+
 func TestEvenNumbersOfOffersAreWarnedOf(t *testing.T) {
 	require.NoError(t, lastOfferWarning(9))
 	require.NoError(t, lastOfferWarning(1))
