@@ -84,8 +84,8 @@ func TestSettleByAgreement(t *testing.T) {
 				d.emits(receipt,
 					&protocol.AgreementSettled{SellerAmount: 300_120 - 1_500, Fee: 1_500, BuyerAmount: 899_881, BondToBuyer: 50_050},
 					d.settlement(1, 1_100_120, 5_500, 80_000),
-					&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 50_050},
-					&protocol.BondSettled{To: s.seller.PublicKey(), Amount: 449_950})
+					&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 50_050, Reason: protocol.BondReasonAgreement},
+					&protocol.BondSettled{To: s.seller.PublicKey(), Amount: 449_950, Reason: protocol.BondReasonAgreement})
 				state := d.state()
 				require.Equal(s.t, protocol.NegotiationStatusSettled, state.Status)
 				require.Equal(s.t, protocol.BondStateSplit, state.BondState)

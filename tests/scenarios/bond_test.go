@@ -33,7 +33,7 @@ func TestBond(t *testing.T) {
 		d.emits(s.do(d.accept(s.seller)),
 			&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_000_000, Round: 1},
 			d.settlement(1, 2_000_000, 10_000, 80_000),
-			d.bondGoesTo(s.seller))
+			d.bondGoesTo(s.seller, protocol.BondReasonSettlement))
 		require.Equal(s.t, protocol.BondStateReturned, d.state().BondState)
 		require.EqualValues(s.t, 90_000, s.tokens(d.vault))
 		d.closes(s.stranger())
@@ -61,7 +61,7 @@ func TestBondAfterRejection(t *testing.T) {
 				d.offers(ending.offers...)
 				rejection := d.rejection(ending.by(s), ending.refund)
 				rejection.RoundsCompleted = uint8(len(ending.offers))
-				d.emits(s.do(d.reject(ending.by(s))), rejection, d.bondGoesTo(s.seller))
+				d.emits(s.do(d.reject(ending.by(s))), rejection, d.bondGoesTo(s.seller, protocol.BondReasonNoDeal))
 				require.Equal(s.t, protocol.BondStateReturned, d.state().BondState)
 				d.closes(s.stranger())
 				s.ends(holdings{buyer: 400_000 + ending.refund, seller: sellersPurse, treasury: ending.decayed})
@@ -101,19 +101,44 @@ func TestBondAboveTheSellersBalance(t *testing.T) {
 	})
 }
 
-// An unanswered offer expires; the silent seller gets its bond back, because it has broken no obligation.
+// An unanswered offer expires: the silent seller's bond pays its decay to the buyer.
 func TestBondAfterExpiry(t *testing.T) {
-	scenarioOverTime(t, "bond_returned_at_expiry", func(s *fixture) {
+	scenarioOverTime(t, "bond_pays_the_unanswered_offer", func(s *fixture) {
 		terms := s.termsWithBond()
 		terms.ResponseWindow = minute
 		d := s.bargain(terms)
 		d.offers(2_000_000)
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
 		d.emits(s.do(d.expire(s.stranger())),
-			&protocol.NegotiationExpired{RefundAmount: 3_920_000, RoundsCompleted: 1}, d.bondGoesTo(s.seller))
+			&protocol.NegotiationExpired{RefundAmount: 3_920_000, RoundsCompleted: 1},
+			&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 80_000, Reason: protocol.BondReasonNoDeal},
+			&protocol.BondSettled{To: s.seller.PublicKey(), Amount: bond - 80_000, Reason: protocol.BondReasonNoDeal})
 		d.closes(s.seller)
-		s.ends(holdings{buyer: 400_000 + 3_920_000, seller: sellersPurse, treasury: 80_000})
+		s.ends(holdings{buyer: 400_000 + 3_920_000 + 80_000, seller: sellersPurse - 80_000, treasury: 80_000})
 	})
+}
+
+// The bond pays the buyer the decay of the seller's offer, whoever rejects.
+func TestBondPaysTheSellersOffers(t *testing.T) {
+	t.Parallel()
+	for name, by := range map[string]func(s *fixture) party{
+		"buyer": func(s *fixture) party { return s.buyer }, "seller": func(s *fixture) party { return s.seller },
+	} {
+		t.Run(name, func(t *testing.T) {
+			scenario(t, "bond_pays_the_sellers_offer_rejected_by_the_"+name, func(s *fixture) {
+				d := s.bargain(s.termsWithBond())
+				d.offers(2_000_000, 3_000_000)
+				rejection := d.rejection(by(s), 3_841_600)
+				rejection.RoundsCompleted = 2
+				d.emits(s.do(d.reject(by(s))), rejection,
+					&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 78_400, Reason: protocol.BondReasonNoDeal},
+					&protocol.BondSettled{To: s.seller.PublicKey(), Amount: bond - 78_400, Reason: protocol.BondReasonNoDeal})
+				require.Equal(s.t, protocol.BondStateSplit, d.state().BondState)
+				d.closes(s.stranger())
+				s.ends(holdings{buyer: 400_000 + 3_841_600 + 78_400, seller: sellersPurse - 78_400, treasury: 158_400})
+			})
+		})
+	}
 }
 
 // A bond that its party's account cannot receive is recorded until the party claims it, and does not delay
@@ -125,7 +150,7 @@ func TestBondUndeliverable(t *testing.T) {
 			d := s.bargain(s.termsWithBond())
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
 			receipt := s.do(d.reject(s.buyer))
-			d.emits(receipt, d.rejection(s.buyer, bondedEscrow), d.bondGoesTo(s.seller),
+			d.emits(receipt, d.rejection(s.buyer, bondedEscrow), d.bondGoesTo(s.seller, protocol.BondReasonNoDeal),
 				&protocol.PayoutRecorded{Party: s.seller.PublicKey(), Amount: bond})
 			d.isKept(receipt, s.seller, bond)
 			require.EqualValues(s.t, 400_000+bondedEscrow, s.tokens(s.buyer.account), "the buyer has its money at once")
@@ -146,7 +171,7 @@ func TestBondUndeliverable(t *testing.T) {
 			d.emits(receipt,
 				&protocol.OfferAccepted{AcceptedBy: s.buyer.PublicKey(), Amount: 3_000_000, Round: 2},
 				d.settlement(2, 3_000_000, 15_000, 158_400),
-				d.bondGoesTo(s.seller),
+				d.bondGoesTo(s.seller, protocol.BondReasonSettlement),
 				&protocol.PayoutRecorded{Party: s.seller.PublicKey(), Amount: 2_985_000 + bond})
 			d.isKept(receipt, s.seller, 2_985_000+bond)
 			other := s.anotherAccount(s.seller)
@@ -163,7 +188,7 @@ func TestBondUndeliverable(t *testing.T) {
 			c.reach(sellersReveal)
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.buyer.account))
 			receipt := s.do(c.reject(s.seller))
-			c.emits(receipt, c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer),
+			c.emits(receipt, c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer, protocol.BondReasonForfeit),
 				&protocol.PayoutRecorded{Party: s.buyer.PublicKey(), Amount: bondedEscrow + bond})
 			require.Equal(s.t, protocol.BondStateForfeited, c.state().BondState)
 			c.isKept(receipt, s.buyer, bondedEscrow+bond)
@@ -187,7 +212,7 @@ func TestBondThroughMilestones(t *testing.T) {
 		d.emits(s.do(d.release(s.buyer, 1)),
 			&protocol.MilestoneReleased{Index: 1, SellerAmount: 995_000, Fee: 5_000},
 			d.settlement(1, 2_000_000, 10_000, 80_000),
-			d.bondGoesTo(s.seller))
+			d.bondGoesTo(s.seller, protocol.BondReasonSettlement))
 		d.closes(s.buyer)
 		s.ends(holdings{buyer: 400_000 + 1_920_000, seller: 100_000 + bond + 1_990_000, treasury: 90_000})
 	})

@@ -57,8 +57,8 @@ func (d *deal) settlement(rounds uint8, paid, fee, decay uint64) *protocol.Negot
 	}
 }
 
-func (d *deal) bondGoesTo(party party) *protocol.BondSettled {
-	return &protocol.BondSettled{To: party.PublicKey(), Amount: bond}
+func (d *deal) bondGoesTo(party party, reason protocol.BondReason) *protocol.BondSettled {
+	return &protocol.BondSettled{To: party.PublicKey(), Amount: bond, Reason: reason}
 }
 
 func (d *deal) rejection(by party, refund uint64) *protocol.NegotiationRejected {

@@ -53,7 +53,7 @@ func TestZoneFound(t *testing.T) {
 				c.emits(s.do(c.accept(accepting)),
 					&protocol.OfferAccepted{AcceptedBy: accepting.PublicKey(), Amount: 2_500_000},
 					c.settlement(0, 2_500_000, 12_500, 0),
-					c.bondGoesTo(s.seller))
+					c.bondGoesTo(s.seller, protocol.BondReasonSettlement))
 				require.Equal(s.t, protocol.BondStateReturned, c.state().BondState)
 				c.closes(s.stranger())
 				s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
@@ -70,7 +70,7 @@ func TestZoneFound(t *testing.T) {
 				},
 				&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_500_000},
 				c.settlement(0, 2_500_000, 12_500, 0),
-				c.bondGoesTo(s.seller))
+				c.bondGoesTo(s.seller, protocol.BondReasonSettlement))
 			// The buyer cannot replace the midpoint by the seller's revealed limit.
 			s.refuses(protocol.ErrInvalidState, c.offer(s.buyer, 2_000_000))
 			c.closes(s.stranger())
@@ -136,7 +136,7 @@ func TestZoneFound(t *testing.T) {
 			c.emits(s.do(c.accept(s.seller)),
 				&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_200_000, Round: 1},
 				c.settlement(1, 2_200_000, 11_000, 80_000),
-				c.bondGoesTo(s.seller))
+				c.bondGoesTo(s.seller, protocol.BondReasonSettlement))
 			c.closes(s.seller)
 			s.ends(holdings{buyer: 400_000 + 1_720_000, seller: 100_000 + bond + 2_189_000, treasury: 11_000 + 80_000})
 		})
@@ -164,7 +164,7 @@ func TestNoZone(t *testing.T) {
 		c.emits(s.do(c.step(sellersReveal)),
 			&protocol.ZopaRevealed{Agent: s.seller.PublicKey(), Price: 2_000_001, Phase: protocol.ZopaPhaseRevealed},
 			&protocol.NegotiationRejected{RejectedBy: c.address, RefundAmount: bondedEscrow},
-			c.bondGoesTo(s.seller))
+			c.bondGoesTo(s.seller, protocol.BondReasonNoDeal))
 		state := c.state()
 		require.True(s.t, state.EndedWithoutZone())
 		require.Equal(s.t, protocol.BondStateReturned, state.BondState)
@@ -196,12 +196,13 @@ func TestStepMissed(t *testing.T) {
 				require.NoError(s.t, s.venue.AdvanceTo(s.ctx, c.state().TurnDeadline))
 				s.refuses(protocol.ErrResponseWindowExpired, due, c.reject(s.buyer), c.reject(s.seller))
 
-				winner, bondState, want := s.seller, protocol.BondStateReturned, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
+				winner, reason := s.seller, protocol.BondReasonNoDeal
+				bondState, want := protocol.BondStateReturned, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
 				if number == sellersReveal {
-					winner, bondState = s.buyer, protocol.BondStateForfeited
+					winner, reason, bondState = s.buyer, protocol.BondReasonForfeit, protocol.BondStateForfeited
 					want = holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
 				}
-				c.emits(s.do(c.expire(anyone)), &protocol.NegotiationExpired{RefundAmount: bondedEscrow}, c.bondGoesTo(winner))
+				c.emits(s.do(c.expire(anyone)), &protocol.NegotiationExpired{RefundAmount: bondedEscrow}, c.bondGoesTo(winner, reason))
 				require.Equal(s.t, bondState, c.state().BondState)
 				s.refuses(protocol.ErrInvalidState, due, c.expire(anyone), c.offer(s.buyer, 1_000_000))
 				c.closes(anyone)
@@ -232,11 +233,13 @@ func TestRejectionOfComparison(t *testing.T) {
 				scenario(t, name, func(s *fixture) {
 					c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 					c.reach(point.steps)
-					winner, want := s.seller, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
+					winner, reason := s.seller, protocol.BondReasonNoDeal
+					want := holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
 					if side == "seller" && point.steps >= sellersReveal {
-						winner, want = s.buyer, holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
+						winner, reason = s.buyer, protocol.BondReasonForfeit
+						want = holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
 					}
-					c.emits(s.do(c.reject(of(s))), c.rejection(of(s), bondedEscrow), c.bondGoesTo(winner))
+					c.emits(s.do(c.reject(of(s))), c.rejection(of(s), bondedEscrow), c.bondGoesTo(winner, reason))
 					require.Zero(s.t, s.tokens(c.vault))
 					c.closes(s.stranger())
 					s.ends(want)
@@ -257,7 +260,7 @@ func TestRejectionAfterBothReveals(t *testing.T) {
 			c.reach(4)
 			require.True(s.t, c.state().RejectionForfeitsBond())
 			s.refuses(protocol.ErrStaleState, unaware)
-			c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
+			c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer, protocol.BondReasonForfeit))
 			require.Equal(s.t, protocol.BondStateForfeited, c.state().BondState)
 			c.closes(s.stranger())
 			s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
@@ -271,7 +274,7 @@ func TestRejectionAfterBothReveals(t *testing.T) {
 			require.False(s.t, c.state().RejectionForfeitsBond())
 			rejection := c.rejection(s.seller, 3_920_000)
 			rejection.RoundsCompleted = 1
-			c.emits(s.do(c.reject(s.seller)), rejection, c.bondGoesTo(s.seller))
+			c.emits(s.do(c.reject(s.seller)), rejection, c.bondGoesTo(s.seller, protocol.BondReasonNoDeal))
 			c.closes(s.stranger())
 			s.ends(holdings{buyer: 400_000 + 3_920_000, seller: sellersPurse, treasury: 80_000})
 		})
@@ -382,7 +385,7 @@ func TestCopiedCommitment(t *testing.T) {
 		published := c.nonceIn(c.step(2))
 		s.do(c.step(2))
 		s.refuses(protocol.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 3_000_000, published))
-		c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
+		c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer, protocol.BondReasonForfeit))
 		c.closes(s.buyer)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
 	})
@@ -404,7 +407,7 @@ func TestRevealLeavesTimeToAnswer(t *testing.T) {
 		require.Greater(s.t, c.state().TurnDeadline, latest+1, "it is still the buyer's turn")
 		s.refuses(protocol.ErrResponseWindowExpired, due)
 		s.refuses(protocol.ErrInvalidState, c.expire(s.seller))
-		c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.seller))
+		c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.seller, protocol.BondReasonNoDeal))
 		c.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
 	})
