@@ -207,8 +207,8 @@ class Deal {
     }];
   }
 
-  bondReturned(timestamp) {
-    return ['BondSettled', { negotiation_id: this.id, to: this.fields.seller, amount: this.bond, timestamp }];
+  bondReturned(timestamp, reason = 'Settlement') {
+    return ['BondSettled', { negotiation_id: this.id, to: this.fields.seller, amount: this.bond, timestamp, reason }];
   }
 
   /** Anyone closes it: the treasury gets fee and decay, the buyer all rent. */

@@ -77,7 +77,7 @@ describe('a price of 4.000000 in tranches of 50, 30 and 20 %', () => {
     await deal.is({ milestones_disputed: 0b010 }, {}, disputed,
       ['MilestoneDisputed', { negotiation_id: deal.id, index: 1, evidence: COMPLAINT, timestamp: disputed[0].data.timestamp }]);
 
-    const resolving = (by, sellerBps) => deal.methods.resolveDispute(deal.createdAt, 1, sellerBps, false)
+    const resolving = (by, sellerBps) => deal.methods.resolveDispute(deal.createdAt, 1, sellerBps)
       .accountsStrict({ arbiter: by.publicKey, ...deal.payment });
     await fixture.refused(resolving(deal.buyer, 2_500), deal.buyer, 'Unauthorized');
     await fixture.refused(resolving(arbiter, 10_001), arbiter, 'InvalidParams');

@@ -108,7 +108,7 @@ describe('sealed prices that do not meet', () => sealedPrices(2_999_999n, 3_000_
       { buyer: ESCROW, seller: BOND }, events,
       revealed(deal, ask, 'Revealed', 0n, timestamp),
       ['NegotiationRejected', { negotiation_id: deal.id, rejected_by: deal.id, refund_amount: ESCROW, rounds_completed: 0, timestamp }],
-      deal.bondReturned(timestamp));
+      deal.bondReturned(timestamp, 'NoDeal'));
     await fixture.refused(deal.offering(deal.buyer, 0, 1_000_000n), deal.buyer, 'NoZopa');
     await fixture.refused(deal.taking(deal.buyer, 1_000_000n), deal.buyer, 'NoZopa');
   },
