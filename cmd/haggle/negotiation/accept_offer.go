@@ -85,13 +85,11 @@ func acceptOffer(ctx context.Context, s *session.Session, written string, expect
 	}
 	action := unwrap.of(t.Key, t.Client.At(n).AcceptOffer(t.Key.PublicKey(), n.CurrentOfferAmount))
 	return t.Do(ctx, action, func(*haggle.Receipt) string {
-		if count := n.MilestoneCount(); count > 0 {
-			return fmt.Sprintf("offer accepted: %s, to be paid by %d milestones; %s back to the buyer\n"+
-				"next: haggle milestone claim %s 0   (the seller)", paid.Price, count, paid.ToBuyer, n.Address)
+		separator := ";"
+		if n.MilestoneCount() > 0 {
+			separator = ","
 		}
-		return fmt.Sprintf("offer accepted: %s; %s to the seller, fee %s, %s back to the buyer\n"+
-			"next: haggle negotiation close %s   (either side; it returns the rent to the buyer)",
-			paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer, n.Address)
+		return fmt.Sprintf("offer accepted: %s%s %s", paid.Price, separator, onchain.Accepted(n, n.CurrentOfferAmount, tokens))
 	})
 }
 

@@ -178,7 +178,7 @@ func revealed(n *haggle.Snapshot, receipt *haggle.Receipt, price uint64, tokens 
 		switch event := event.(type) {
 		case *protocol.OfferAccepted:
 			return fmt.Sprintf("price revealed: %s; midpoint accepted: %s, %s", tokens(price), tokens(event.Amount),
-				accepted(n, event.Amount, tokens))
+				onchain.Accepted(n, event.Amount, tokens))
 		case *protocol.NegotiationRejected:
 			return fmt.Sprintf("price revealed: %s; no zone of agreement, so the negotiation has ended: the escrow is back with the buyer and the bond with the seller", tokens(price))
 		case *protocol.ZopaRevealed:
@@ -188,17 +188,4 @@ func revealed(n *haggle.Snapshot, receipt *haggle.Receipt, price uint64, tokens 
 		}
 	}
 	return fmt.Sprintf("price revealed: %s", tokens(price))
-}
-
-// accepted describes the payments of an accepted midpoint, and the next step.
-func accepted(n *haggle.Snapshot, midpoint uint64, tokens func(uint64) amount.Tokens) string {
-	rest := tokens(n.EffectiveEscrow - midpoint)
-	if count := n.MilestoneCount(); count > 0 {
-		return fmt.Sprintf("to be paid by %d milestones; %s back to the buyer\nnext: haggle milestone claim %s 0   (the seller)",
-			count, rest, n.Address)
-	}
-	fee := n.FeeOn(midpoint)
-	return fmt.Sprintf("%s to the seller, fee %s, %s back to the buyer\n"+
-		"next: haggle negotiation close %s   (either side; it returns the rent to the buyer)",
-		tokens(midpoint-fee), tokens(fee), rest, n.Address)
 }
