@@ -207,11 +207,7 @@ func (r *reading) decay(engagement Engagement, offers int) (highest uint64, err 
 		} else if n, err = r.negotiation(deal.Negotiation); err != nil {
 			return 0, err
 		}
-		n.EffectiveEscrow = n.EscrowAmount
-		for range offers {
-			n.EffectiveEscrow = n.EscrowAfterRound()
-		}
-		highest = max(highest, n.Decay())
+		highest = max(highest, n.DecayAfter(offers))
 	}
 	return highest, nil
 }

@@ -107,6 +107,16 @@ func (v *Negotiation) DecayAfterRound() uint64 {
 	return v.EscrowAmount - min(v.EscrowAfterRound(), v.EscrowAmount)
 }
 
+// DecayAfter returns the escrow's loss after a number of offers, in base units of the mint. It follows from the deposit
+// and the rate alone.
+func (v *Negotiation) DecayAfter(offers int) uint64 {
+	n := Negotiation{EscrowAmount: v.EscrowAmount, EffectiveEscrow: v.EscrowAmount, DecayRateBps: v.DecayRateBps}
+	for range offers {
+		n.EffectiveEscrow = n.EscrowAfterRound()
+	}
+	return n.Decay()
+}
+
 // HeldBond returns the seller's bond in the vault, in base units of the mint; zero unless one is held.
 func (v *Negotiation) HeldBond() uint64 {
 	if v.BondState != BondStateHeld {

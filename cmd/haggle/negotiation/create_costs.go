@@ -21,18 +21,10 @@ type dealCost struct {
 // costsOf returns the costs of a deal after the first offer, half of the offers and all offers. The price is
 // half of the escrow, or the value of the escrow after the last offer if that is lower.
 func costsOf(request *haggle.CreateRequest, tokens func(uint64) amount.Tokens) (costs []dealCost) {
-	n := protocol.Negotiation{
-		EscrowAmount: request.EscrowAmount, EffectiveEscrow: request.EscrowAmount,
-		DecayRateBps: *request.DecayRateBps,
-	}
-	decay := make([]uint64, request.MaxRounds)
-	for offer := range decay {
-		n.EffectiveEscrow = n.EscrowAfterRound()
-		decay[offer] = n.Decay()
-	}
-	price := min(request.EscrowAmount/2, n.EffectiveEscrow)
+	n := protocol.Negotiation{EscrowAmount: request.EscrowAmount, DecayRateBps: *request.DecayRateBps}
+	price := min(request.EscrowAmount/2, request.EscrowAmount-n.DecayAfter(int(request.MaxRounds)))
 	for _, offers := range slices.Compact([]uint8{1, (request.MaxRounds + 1) / 2, request.MaxRounds}) {
-		lost := decay[offers-1]
+		lost := n.DecayAfter(int(offers))
 		costs = append(costs, dealCost{tokens(price), offers, tokens(lost), tokens(price + lost)})
 	}
 	return costs
@@ -58,15 +50,11 @@ type noDealCost struct {
 // if the buyer rejects the last one.
 func noDealOf(request *haggle.CreateRequest, tokens func(uint64) amount.Tokens) *noDealCost {
 	n := protocol.Negotiation{
-		EscrowAmount: request.EscrowAmount, EffectiveEscrow: request.EscrowAmount, DecayRateBps: *request.DecayRateBps,
+		EscrowAmount: request.EscrowAmount, DecayRateBps: *request.DecayRateBps, CurrentRound: request.MaxRounds,
 		BondRequired: request.Bond, BondState: protocol.BondStateHeld,
 	}
-	most := uint64(0)
-	for range request.MaxRounds {
-		n.EffectiveEscrow = n.EscrowAfterRound()
-		n.CurrentRound++
-		most = max(most, n.Decay()-n.BondAfterRejection(protocol.OfferSideBuyer))
-	}
+	// The bond never pays more than an offer costs, so that no earlier end costs more.
+	most := n.DecayAfter(int(request.MaxRounds)) - n.BondAfterRejection(protocol.OfferSideBuyer)
 	proposed := protocol.ProposedBond(request.EscrowAmount, request.MaxRounds, *request.DecayRateBps)
 	return &noDealCost{tokens(most), tokens(proposed), request.Bond >= proposed}
 }
