@@ -166,11 +166,17 @@ func parseSignature(text string) (solana.Signature, error) {
 
 // commitment returns the commitment of a configuration. Nodes take an unknown name for none.
 func commitment(name string) ledger.Commitment {
+	level, _ := knownCommitment(name)
+	return level
+}
+
+// knownCommitment also reports whether nodes know the name, or whether there is none.
+func knownCommitment(name string) (level ledger.Commitment, known bool) {
 	switch name {
 	case "processed", "confirmed":
-		return ledger.Commitment(name)
+		return ledger.Commitment(name), true
 	}
-	return ledger.Finalized
+	return ledger.Finalized, name == "" || name == "finalized"
 }
 
 func (s *Server) answer(raw json.RawMessage) *response { return respond(raw, s.call) }

@@ -75,8 +75,9 @@ func (s *Server) sendTransaction(p parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPreflight(config.PreflightCommitment); err != nil {
-		return nil, err
+	if _, known := knownCommitment(config.PreflightCommitment); !known { // only here nodes refuse it
+		return nil, invalidParams("Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`.",
+			config.PreflightCommitment)
 	}
 	if _, err := s.at(readConfig{config.PreflightCommitment, config.MinContextSlot}); err != nil {
 		return nil, err
@@ -100,15 +101,6 @@ func (s *Server) sendTransaction(p parameters) (any, error) {
 		return solana.SignatureFromBytes(raw[1:65]), nil
 	}
 	return nil, refusal(err)
-}
-
-// checkPreflight returns an error for a commitment that nodes do not know. Only this one is an error.
-func checkPreflight(name string) error {
-	switch name {
-	case "", "processed", "confirmed", "finalized":
-		return nil
-	}
-	return invalidParams("Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`.", name)
 }
 
 func (s *Server) simulateTransaction(p parameters) (any, error) {
