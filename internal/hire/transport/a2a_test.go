@@ -195,15 +195,10 @@ func TestStateOfATaskFollowsTheConversation(t *testing.T) {
 	asked := h.talk()
 	task := send(asked, hire.TypeInquiry)
 	require.Equal(t, a2alib.TaskStateWorking, task.Status.State)
-	answer := func(of hire.Type) {
-		m := asked.Message(t, hire.RoleWorker, of, now) // at the test's time, as the seeker's messages are
-		h.post(t, m)
-		asked.Stored(m)
-	}
-	answer(hire.TypeCapability)
+	h.send(t, asked, hire.RoleWorker, hire.TypeCapability)
 	require.Equal(t, a2alib.TaskStateInputRequired, get(task.ID))
 	require.Equal(t, a2alib.TaskStateWorking, send(asked, hire.TypeProposal).Status.State)
-	answer(hire.TypeReject)
+	h.send(t, asked, hire.RoleWorker, hire.TypeReject)
 	require.Equal(t, a2alib.TaskStateRejected, get(task.ID))
 
 	ended := h.talk()

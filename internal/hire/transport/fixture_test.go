@@ -42,6 +42,8 @@ type home struct {
 	server *http.Server
 	worker hiretest.Agent
 	served chan error
+	// now is the home's clock, at whose time send sends.
+	now func() time.Time
 }
 
 // options change a test's home.
@@ -71,6 +73,9 @@ func newHome(t testing.TB, o options) *home {
 	}
 	if config.Settlement != nil {
 		card.Settlement = hire.Base58(hire.Address(config.Settlement.Key.Public().(ed25519.PublicKey)))
+	}
+	if h.now = config.Now; h.now == nil {
+		h.now = time.Now
 	}
 	h.Service, err = service.New(config)
 	require.NoError(t, err)
@@ -106,7 +111,7 @@ func (h *home) post(t testing.TB, m *hire.Message) {
 // send sends a message of a conversation, as is required by its latest one.
 func (h *home) send(t testing.TB, k *hiretest.Talk, role hire.Role, of hire.Type) *hire.Message {
 	t.Helper()
-	m := k.Message(t, role, of, time.Now())
+	m := k.Message(t, role, of, h.now())
 	h.post(t, m)
 	k.Stored(m)
 	return m
