@@ -325,13 +325,13 @@ fn submit_offer(start: &Start) -> Worst {
                 ] {
                     let before = fixture.negotiation(deal);
                     let capped = before.global_deadline - before.response_window / 2;
-                    for now in [fixture.now, capped] {
-                        let mut fixture = fixture.at(now);
+                    for second in [fixture.now, capped] {
+                        let mut fixture = fixture.at(second);
                         fixture.set_negotiation(
                             deal,
                             &Negotiation {
                                 pending_extension: pending,
-                                turn_deadline: now + 1,
+                                turn_deadline: second + 1,
                                 ..before
                             },
                         );
@@ -340,7 +340,7 @@ fn submit_offer(start: &Start) -> Worst {
                         worst.visit(&fixture, &call, || {
                             format!(
                                 "{point}, {count} milestones, metadata of kind {kind}, {extension}{}",
-                                if now == capped {
+                                if second == capped {
                                     ", the turn cut short"
                                 } else {
                                     ""
