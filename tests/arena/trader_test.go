@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -140,12 +141,15 @@ func TestTraderConnectsAgainAndLeavesAtTheEnd(t *testing.T) {
 
 func TestSecondTraderWithAKeyReplacesTheFirst(t *testing.T) {
 	url, _ := serve(t, nil)
-	spectator := watch(t, url)
-	first := make(chan error, 1)
-	one, err := trader.New(buying(url, accept))
+	first, speaks := make(chan error, 1), make(chan struct{})
+	replaced := buying(url, accept)
+	// It speaks after it has joined and connected again.
+	speak := sync.OnceFunc(func() { close(speaks) })
+	replaced.Speak = func(context.Context, trader.Desk) (arena.Say, error) { speak(); return arena.Say{}, nil }
+	one, err := trader.New(replaced)
 	require.NoError(t, err)
 	go func() { first <- one.Run(t.Context()) }()
-	await[arena.Passed](t, spectator, nil) // it is connected for good
+	<-speaks
 	run(t, buying(url, accept))
 	require.ErrorIs(t, <-first, client.ErrReplaced)
 }

@@ -31,6 +31,8 @@ const (
 	enterWithin = 10 * time.Second
 	// writeWithin is the time for one frame.
 	writeWithin = 10 * time.Second
+	// closeWithin is the time in which a client reads why its connection ends.
+	closeWithin = 5 * time.Second
 	// pingEvery is the time between pings; silent is the time after which a connection without a pong ends.
 	pingEvery = 15 * time.Second
 	silent    = 40 * time.Second
@@ -135,19 +137,25 @@ func (c *connection) serve(ctx context.Context, cancel context.CancelFunc) error
 	if err := c.write(arena.ServerFrame{Standing: &standing}); err != nil {
 		return err
 	}
-	var work sync.WaitGroup
-	defer work.Wait()
-	defer cancel()
 	ended := make(chan error, 2)
 	// joined gets a value once the agent has events.
 	joined := make(chan struct{}, 1)
 	if c.agent == "" || standing.Review != nil {
 		joined <- struct{}{}
 	}
-	work.Go(func() { ended <- c.events(ctx, after, standing.Shown, joined) })
-	work.Go(func() { ended <- c.messages(ctx, joined) })
+	go func() { ended <- c.events(ctx, after, standing.Shown, joined) }()
+	go func() { ended <- c.messages(ctx, joined) }()
 	c.close(<-ended)
-	return c.socket.Close() // the other one ends
+	cancel()
+	// If a socket is closed while frames of the client are unread, the client's next write fails, possibly before the
+	// client has read the reason. So these frames are read, and dropped.
+	stop := time.AfterFunc(closeWithin, func() { _ = c.socket.Close() })
+	defer stop.Stop()
+	<-ended
+	for err == nil {
+		_, _, err = c.socket.ReadMessage()
+	}
+	return nil
 }
 
 // enter challenges the client, and returns the number of its latest event.
@@ -243,7 +251,7 @@ func (c *connection) messages(ctx context.Context, joined chan<- struct{}) error
 			return err
 		}
 		frame, err := c.read()
-		if err != nil {
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return err
 		}
 		if frame.Message == nil || frame.Enter != nil || frame.Watch != nil {

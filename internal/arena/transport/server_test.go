@@ -173,6 +173,8 @@ func TestAgentHasOneConnection(t *testing.T) {
 			break
 		}
 	}
+	_, err := first.Do(t.Context(), arena.Split{Sets: 1})
+	require.ErrorIs(t, err, client.ErrReplaced)
 	do(t, second, arena.Split{Sets: 1})
 }
 

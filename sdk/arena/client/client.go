@@ -199,8 +199,16 @@ func (c *Client) Do(ctx context.Context, action arena.Action) (arena.Receipt, er
 	}
 }
 
-// failed ends a connection whose next answer would be to an earlier message.
-func (c *Client) failed(err error) error { return errors.Join(ErrUnknown, err, c.socket.Close()) }
+// failed ends a connection whose next answer would be to an earlier message. If the server has ended it before, the
+// server's reason counts: an agent that has been replaced must not connect again.
+func (c *Client) failed(err error) error {
+	err = errors.Join(ErrUnknown, err, c.socket.Close())
+	<-c.done
+	if errors.Is(c.err, ErrReplaced) {
+		return errors.Join(ErrUnknown, ErrReplaced)
+	}
+	return err
+}
 
 func (c *Client) answered(m *arena.Message, answer arena.ServerFrame) (arena.Receipt, error) {
 	if answer.Refused != nil {
