@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,10 +19,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
 
-// counted counts requests by their methods.
+// counted counts requests by their methods, and fails while failing.
 type counted struct {
-	lock  sync.Mutex
-	calls map[string]int
+	lock    sync.Mutex
+	calls   map[string]int
+	failing atomic.Bool
 }
 
 func (c *counted) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -34,6 +38,9 @@ func (c *counted) RoundTrip(request *http.Request) (*http.Response, error) {
 	c.lock.Lock()
 	c.calls[asked.Method]++
 	c.lock.Unlock()
+	if c.failing.Load() {
+		return nil, errors.New("unplugged")
+	}
 	return http.DefaultTransport.RoundTrip(request)
 }
 
@@ -43,23 +50,30 @@ func (c *counted) of(method string) int {
 	return c.calls[method]
 }
 
-// The keeper learns of changes between two scans from hints: it expires and closes a negotiation that was
-// created after the scan, and closes one that its parties have ended.
-func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
-	s := setStage(t)
-	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+// count makes the stage's client count its requests.
+func (s *fixture) count() *counted {
+	s.t.Helper()
+	s.t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 	requests := &counted{calls: make(map[string]int)}
 	var err error
 	s.Client, err = haggle.NewClient(haggle.Config{
 		Endpoint: s.Chain.RPCURL(), WSEndpoint: s.Chain.WSURL(), HTTPClient: &http.Client{Transport: requests},
 	})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Client.Close()) }()
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { require.NoError(s.t, s.Client.Close()) })
+	return requests
+}
+
+// The keeper learns of changes between two scans from hints: it expires and closes a negotiation that was
+// created after the scan, and closes one that its parties have ended.
+func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
+	s := setStage(t)
+	requests := s.count()
 	w := s.keeper(keeper.Config{ScanEvery: time.Hour, Grace: -1, Jitter: -1})
 	ctx, stop := context.WithCancel(s.ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
-	s.until("one scan at the start and one when hints arrive", func() bool { return requests.of("getProgramAccounts") == 2 })
+	s.until("it listens", w.Listens)
 
 	settled, silent := s.agreed(), s.offered()
 	soon := time.Now().Add(30 * time.Second)
@@ -73,8 +87,38 @@ func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
 	require.ErrorIs(t, <-ended, context.Canceled)
 	require.Len(t, w.reported(keeper.Done), 3)
 	require.Equal(t, 3, w.all())
-	require.Equal(t, 2, requests.of("getProgramAccounts"), "no further scan")
+	require.LessOrEqual(t, requests.of("getProgramAccounts"), 2, "one scan at the start, and one if hints arrive later")
 }
+
+// A scan for lost hints that fails is repeated long before the next regular one.
+func TestFailedScanIsRepeated(t *testing.T) {
+	s := setStage(t)
+	requests := s.count()
+	failed := make(chan struct{}, 1)
+	logger := slog.New(slog.NewTextHandler(writer(func(line string) {
+		if strings.Contains(line, "scanning negotiations failed") {
+			requests.failing.Store(false)
+			failed <- struct{}{}
+		}
+	}), nil))
+	w := s.keeper(keeper.Config{ScanEvery: time.Hour, Grace: -1, Jitter: -1, Logger: logger})
+	ctx, stop := context.WithCancel(s.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	s.until("it listens", w.Listens)
+	requests.failing.Store(true)
+	w.RequestScan()
+	<-failed
+	scans := requests.of("getProgramAccounts")
+	s.until("it scans again", func() bool { return requests.of("getProgramAccounts") > scans })
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+// writer is a function as an io.Writer.
+type writer func(string)
+
+func (w writer) Write(line []byte) (int, error) { w(string(line)); return len(line), nil }
 
 // noEvents is a source of events that fails.
 type noEvents struct{}

@@ -146,6 +146,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 		if k.untilScan(scanned) <= 0 {
 			if err := k.scan(ctx); err != nil {
 				k.config.Logger.Warn("scanning negotiations failed; the next attempt follows", "error", err)
+				k.requestScan()
 				_ = wait.For(ctx, min(firstPause, k.config.ScanEvery))
 				continue
 			}

@@ -30,14 +30,14 @@ func (k *Keeper) listen(ctx context.Context) {
 // setConnected records whether hints arrive. When they start to arrive, it requests a scan.
 func (k *Keeper) setConnected(connected bool) {
 	k.lock.Lock()
-	changed := k.connected != connected
+	lost := k.connected && !connected
 	k.connected = connected
+	k.scanRequested = k.scanRequested || connected
 	k.lock.Unlock()
-	switch {
-	case connected:
-		k.requestScan()
-	case changed:
+	if lost {
 		k.config.Logger.Warn("event subscription lost: scanning more often until it is back")
+	}
+	if connected || lost {
 		k.wake()
 	}
 }
