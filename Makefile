@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: leaks arena-load help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
-    cross portable fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator record-validator anchor-packages \
+    cross portable go-get fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator record-validator anchor-packages \
     postgresql sqlc browser test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -33,7 +33,7 @@ demo: ## two agents bargain on a chain in the process, and settle
 test: program anchor-packages postgresql sqlc browser lint cross portable fuzz-parsers test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
 nightly: export ALL := 1
-nightly: verify-engine validator test-chains leaks differential fuzz fuzz-parsers faults mutants portable test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: verify-engine validator test-chains leaks differential fuzz fuzz-parsers faults mutants portable go-get test-gateway-api ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: sdk/localnet/haggle.so
 	@toolchain/build-program
@@ -198,6 +198,9 @@ cross: ## compile the commands and the SDK for the other platforms of a release:
 portable: prerequisites ## the bargaining engine's offers are the same on amd64, GOAMD64=v3 and arm64 (qemu), and the compute units of the chain in the process on arm64; with ALL=1 more tests
 	@echo "==> the same offers on every processor"
 	@toolchain/portable $(if $(ALL),all)
+
+go-get: ## "go get" of the SDK at HEAD into a new module, with an empty module cache
+	@toolchain/go-get
 
 snapshot: ## build the files of a release without publishing them: dist/
 	@toolchain/goreleaser check
