@@ -341,8 +341,7 @@ func (v *NegotiationCreated) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// InvitationAccepted says that the seller has accepted the invitation, and the buyer opens. (The
-// specification's diagram calls the instruction accept_negotiation.)
+// InvitationAccepted says that the seller has accepted the invitation, and the buyer opens.
 type InvitationAccepted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -511,8 +510,7 @@ func (v *ZopaRevealed) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// OfferSubmitted says that one side has made an offer. (The specification's diagram calls the seller's
-// offer CounterOffered.)
+// OfferSubmitted says that one side has made an offer.
 type OfferSubmitted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey

@@ -520,7 +520,8 @@ type CreateNegotiation struct {
 	Negotiation solana.PublicKey
 	// The new vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// The buyer's token account, the source of the deposit.
+	// The buyer's token account, the source of the deposit. The buyer must own it: a delegate cannot deposit
+	// another owner's tokens.
 	BuyerTokenAccount solana.PublicKey
 	// The mint of the deposit.
 	TokenMint solana.PublicKey
@@ -677,8 +678,7 @@ func (v *CreateNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 }
 
 // AcceptInvitation accepts the invitation on the terms that the seller saw, and deposits the bond that
-// they require. The buyer then has a response window to open. (The specification's diagram calls this
-// accept_negotiation.)
+// they require. The buyer then has a response window to open.
 type AcceptInvitation struct {
 	// The invited seller.
 	Seller solana.PublicKey
@@ -686,7 +686,8 @@ type AcceptInvitation struct {
 	Negotiation solana.PublicKey
 	// The vault; only if a bond is required. Zero leaves it out.
 	EscrowVault solana.PublicKey
-	// The seller's token account, the source of the bond; only if a bond is required. Zero leaves it out.
+	// The seller's token account, the source of the bond; only if a bond is required. The seller must own it:
+	// a delegate cannot deposit another owner's tokens. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -792,7 +793,7 @@ type SubmitZopaCommitment struct {
 	CreatedAt int64
 	// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the signer's
 	// address, the price (u64, little endian) and a nonce of 32 random bytes. The price has to be one that
-	// reveal_zopa_price accepts.
+	// reveal_zopa_price accepts. Zeros are InvalidParams.
 	Commitment [32]byte
 }
 
@@ -884,7 +885,8 @@ type RevealZopaPrice struct {
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow; only if the prices leave no zone. Zero leaves it out.
 	TokenMint solana.PublicKey
-	// The token program of the mint; only if the prices leave no zone. Zero leaves it out.
+	// The token program of the mint; only if the prices leave no zone. Without token_mint either token
+	// program is accepted. Zero leaves it out.
 	TokenProgram solana.PublicKey
 
 	// The negotiation's created_at, as the signer saw it.
@@ -979,8 +981,7 @@ func (v *RevealZopaPrice) Decode(accounts []*solana.AccountMeta, data []byte) er
 }
 
 // SubmitOffer offers a price. An offer starts the next round, which takes its decay from the escrow. The
-// buyer opens, then turns alternate. (The specification's diagram calls the seller's offer
-// submit_counter_offer.)
+// buyer opens, then turns alternate.
 type SubmitOffer struct {
 	// The party whose turn it is.
 	Offerer solana.PublicKey
@@ -1463,7 +1464,8 @@ type CloseNegotiation struct {
 	Config solana.PublicKey
 	// The buyer, which gets the rent of both accounts.
 	Buyer solana.PublicKey
-	// A token account of the treasury; only if something goes there. Zero leaves it out.
+	// A token account of the treasury; only if something goes there. An account of another owner or mint is
+	// ConstraintRaw (2003) even if nothing goes there; the same holds for the next two. Zero leaves it out.
 	TreasuryTokenAccount solana.PublicKey
 	// A token account of the buyer; only if the buyer has a recorded payout. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
@@ -1592,7 +1594,7 @@ type ClaimPayout struct {
 
 	// The negotiation's created_at, as the signer saw it.
 	CreatedAt int64
-	// The recorded payout, as the signer saw it, in base units of the mint.
+	// The recorded payout, as the signer saw it, in base units of the mint. Zero is InvalidParams.
 	Amount uint64
 }
 

@@ -130,8 +130,7 @@ event! {
 }
 
 event! {
-    /// The seller has accepted the invitation, and the buyer opens. (The specification's diagram calls the
-    /// instruction accept_negotiation.)
+    /// The seller has accepted the invitation, and the buyer opens.
     pub struct InvitationAccepted {
         /// The negotiation's address.
         pub negotiation_id: Address,
@@ -180,7 +179,7 @@ event! {
 }
 
 event! {
-    /// One side has made an offer. (The specification's diagram calls the seller's offer CounterOffered.)
+    /// One side has made an offer.
     pub struct OfferSubmitted {
         /// The negotiation's address.
         pub negotiation_id: Address,

@@ -15,7 +15,7 @@ use pinocchio::AccountView;
 
 instruction! {
     /// Accepts the invitation on the terms that the seller saw, and deposits the bond that they require. The
-    /// buyer then has a response window to open. (The specification's diagram calls this accept_negotiation.)
+    /// buyer then has a response window to open.
     pub fn accept_invitation(
         /// SHA-256 of the negotiation's address and the account's 512 bytes, as the seller read them.
         terms_hash: [u8; 32],
@@ -29,7 +29,8 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault; only if a bond is required.
         escrow_vault: Option<Vault<'a>>,
-        /// The seller's token account, the source of the bond; only if a bond is required.
+        /// The seller's token account, the source of the bond; only if a bond is required. The seller must own
+        /// it: a delegate cannot deposit another owner's tokens.
         seller_token_account: Option<Source<'a, Seller>>,
         /// The mint of the escrow.
         token_mint: ReadMint<'a>,

@@ -15,7 +15,7 @@ instruction! {
     pub fn claim_payout(
         /// The negotiation's created_at, as the signer saw it.
         created_at: i64,
-        /// The recorded payout, as the signer saw it, in base units of the mint.
+        /// The recorded payout, as the signer saw it, in base units of the mint. Zero is InvalidParams.
         amount: u64,
     );
     accounts<'a> {

@@ -28,7 +28,8 @@ instruction! {
         config: State<'a, ProtocolConfig>,
         /// The buyer, which gets the rent of both accounts.
         buyer: RentRecipient<'a>,
-        /// A token account of the treasury; only if something goes there.
+        /// A token account of the treasury; only if something goes there. An account of another owner or mint
+        /// is ConstraintRaw (2003) even if nothing goes there; the same holds for the next two.
         treasury_token_account: Option<ClosingRecipient<'a, Treasury>>,
         /// A token account of the buyer; only if the buyer has a recorded payout.
         buyer_token_account: Option<ClosingRecipient<'a, Buyer>>,

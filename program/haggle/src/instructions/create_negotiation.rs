@@ -81,7 +81,8 @@ instruction! {
         negotiation: New<'a, Negotiation>,
         /// The new vault.
         escrow_vault: NewVault<'a>,
-        /// The buyer's token account, the source of the deposit.
+        /// The buyer's token account, the source of the deposit. The buyer must own it: a delegate cannot
+        /// deposit another owner's tokens.
         buyer_token_account: Source<'a, Creator>,
         /// The mint of the deposit.
         token_mint: NewMint<'a>,

@@ -41,7 +41,8 @@ instruction! {
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow; only if the prices leave no zone.
         token_mint: Option<EscrowMint>,
-        /// The token program of the mint; only if the prices leave no zone.
+        /// The token program of the mint; only if the prices leave no zone. Without token_mint either token
+        /// program is accepted.
         token_program: Option<TokenProgram>,
     }
     effects {

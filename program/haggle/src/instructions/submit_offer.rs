@@ -11,8 +11,7 @@ use pinocchio::AccountView;
 
 instruction! {
     /// Offers a price. An offer starts the next round, which takes its decay from the escrow. The buyer
-    /// opens, then turns alternate. (The specification's diagram calls the seller's offer
-    /// submit_counter_offer.)
+    /// opens, then turns alternate.
     pub fn submit_offer(
         /// The negotiation's created_at, as the signer saw it.
         created_at: i64,

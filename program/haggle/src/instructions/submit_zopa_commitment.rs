@@ -17,7 +17,7 @@ instruction! {
         created_at: i64,
         /// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the
         /// signer's address, the price (u64, little endian) and a nonce of 32 random bytes. The price has to
-        /// be one that reveal_zopa_price accepts.
+        /// be one that reveal_zopa_price accepts. Zeros are InvalidParams.
         commitment: [u8; 32],
     );
     accounts<'a> {
