@@ -97,7 +97,9 @@ func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
 	entry, known := f.entry()
 	switch {
 	case !known:
-		return nil, exitcode.Usagef("--strategy: %q is none of %s", f.name, strings.Join(game.Names(), ", "))
+		return nil, exitcode.WithHint(
+			exitcode.Usagef("--strategy: %q is none of %s", f.name, strings.Join(game.Names(), ", ")),
+			"for their descriptions: haggle simulate --help")
 	case f.IsOptimal() && f.other.IsZero():
 		return nil, exitcode.Requires("--strategy "+game.Name, "--other-reservation", "")
 	case !f.IsOptimal() && !f.other.IsZero():
