@@ -18,8 +18,11 @@ type DryRun struct {
 	// request.
 	ComputeUnits uint64
 	ComputeLimit uint32
-	// Fee is the payer's total fee in lamports, PriorityFee included. Rent is not part of it: see Changes.
+	// Fee is the payer's total fee in lamports, PriorityFee included.
 	Fee uint64
+	// Rent is the rent of the accounts that the transaction creates, in lamports. Wrapped SOL in them is not
+	// part of it.
+	Rent uint64
 	// PriorityFee is the part of the fee for being executed earlier, in lamports.
 	PriorityFee uint64
 	// Logs are the transaction's logs, including those of a refused transaction.
@@ -80,9 +83,26 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	for i, address := range written {
 		if change, changes := balanceChange(address, before[i], result.Accounts[i]); changes {
 			run.Changes = append(run.Changes, change)
+			run.Rent += rentIn(before[i], result.Accounts[i], change)
 		}
 	}
 	return run, nil
+}
+
+// rentIn returns the lamports that a created account gets, less its wrapped SOL; zero if the account existed, and
+// for a wallet, which needs no rent of another wallet.
+func rentIn(before, after *rpc.Account, change transaction.BalanceChange) uint64 {
+	if !isMissing(before) || isMissing(after) {
+		return 0
+	}
+	rent := uint64(max(change.Lamports(), 0))
+	if change.Tokens == nil {
+		return rent
+	}
+	if _, wraps := token.WrappedSOLProgram(change.Tokens.Mint); wraps {
+		rent -= min(rent, change.Tokens.After)
+	}
+	return rent
 }
 
 // lamportsPerSignature is the chain's fee for each signature.

@@ -85,8 +85,43 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 	assert.Equal(t, &transaction.TokenChange{Mint: mint, Owner: owner, Before: 100, After: 40}, byAccount[tokens].Tokens)
 	assert.Equal(t, transaction.BalanceChange{Account: created, LamportsAfter: 95_000,
 		Tokens: &transaction.TokenChange{Mint: mint, Owner: me, After: 60}}, byAccount[created])
+	assert.EqualValues(t, 95_000, run.Rent)
 	assert.Zero(t, a.journal.begun)
 	assert.Zero(t, a.node.called("sendTransaction"))
+}
+
+// The protocol's fee in wrapped SOL arrives in the account whose rent the closer pays; it does not belong to
+// the closer. The rent of a closed negotiation can arrive in an empty wallet.
+func TestRentIsTheRentOfCreatedAccounts(t *testing.T) {
+	account := func(owner solana.PublicKey, lamports uint64) *rpc.Account {
+		return &rpc.Account{Owner: owner, Lamports: lamports, Data: rpc.DataBytesOrJSONFromBytes([]byte{1})}
+	}
+	wallet := func(lamports uint64) *rpc.Account {
+		return &rpc.Account{Owner: solana.SystemProgramID, Lamports: lamports, Data: rpc.DataBytesOrJSONFromBytes(nil)}
+	}
+	tokens := func(lamports uint64) *rpc.Account { return account(solana.TokenProgramID, lamports) }
+	for name, c := range map[string]struct {
+		before, after *rpc.Account
+		mint          solana.PublicKey
+		units, rent   uint64
+	}{
+		"another mint":        {nil, tokens(2_039_280), solana.PublicKey{1}, 450_958, 2_039_280},
+		"wrapped SOL":         {nil, tokens(2_539_280), solana.WrappedSol, 500_000, 2_039_280},
+		"Token-2022":          {nil, account(solana.Token2022ProgramID, 2_574_080), token.WrappedSOL2022, 500_000, 2_074_080},
+		"an existing account": {tokens(2_039_280), tokens(2_539_280), solana.WrappedSol, 500_000, 0},
+		"a prefunded address": {wallet(890_880), tokens(2_039_280), solana.PublicKey{1}, 1, 1_148_400},
+		"no token account":    {nil, account(protocol.ProgramID, 890_880), solana.PublicKey{}, 0, 890_880},
+		"an empty wallet":     {nil, wallet(6_493_680), solana.PublicKey{}, 0, 0},
+	} {
+		change := transaction.BalanceChange{LamportsAfter: c.after.Lamports}
+		if c.before != nil {
+			change.LamportsBefore = c.before.Lamports
+		}
+		if !c.mint.IsZero() {
+			change.Tokens = &transaction.TokenChange{Mint: c.mint, After: c.units}
+		}
+		assert.Equal(t, c.rent, rentIn(c.before, c.after, change), name)
+	}
 }
 
 func TestSimulationOfARefusalReturnsTheLogs(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
-	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -60,7 +59,8 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	if err != nil {
 		return Action{Outcome: outcomeOf(err), Err: err}
 	}
-	most := highestCost(simulated)
+	// The simulated fee limits that of the transaction.
+	most := sum(simulated.Fee, simulated.Rent)
 	if most > k.config.MaxFee {
 		return Action{Outcome: TooExpensive, Cost: most, Err: fmt.Errorf("keeper: cost limit exceeded: %d lamports, at most %d are allowed", most, k.config.MaxFee)}
 	}
@@ -135,29 +135,6 @@ func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uin
 	}
 	before, after := executed.Meta.PreBalances[0], executed.Meta.PostBalances[0]
 	return max(executed.Meta.Fee, before-min(before, after))
-}
-
-// highestCost returns the most that the payer can lose: the fee of the simulation, which limits that of the
-// transaction, and the rent of the accounts that it creates.
-func highestCost(run *haggle.DryRun) uint64 {
-	cost := run.Fee
-	for _, change := range run.Changes {
-		if change.LamportsBefore == 0 {
-			cost += rentOf(change.LamportsAfter, change.Tokens)
-		}
-	}
-	return cost
-}
-
-// rentOf returns the rent of a created account with so many lamports. Its wrapped SOL is not rent.
-func rentOf(lamports uint64, tokens *transaction.TokenChange) uint64 {
-	if tokens == nil {
-		return lamports
-	}
-	if _, wraps := token.WrappedSOLProgram(tokens.Mint); !wraps {
-		return lamports
-	}
-	return lamports - min(lamports, tokens.After)
 }
 
 func (k *Keeper) action(ctx context.Context, next task, n *haggle.Snapshot) (*haggle.Action, error) {

@@ -23,6 +23,8 @@ type DryRunView struct {
 	Negotiation  solana.PublicKey `json:"negotiation"`
 	ComputeUnits uint64           `json:"compute_units"`
 	FeeLamports  uint64           `json:"fee_lamports"`
+	// RentLamports is the rent of the accounts that the transaction would create.
+	RentLamports uint64 `json:"rent_lamports"`
 	// Policy is "allowed", "approval required", or "none" without --policy.
 	Policy string          `json:"policy"`
 	Events []jsonview.List `json:"events"`
@@ -61,7 +63,7 @@ func DryRun(
 	}
 	v := DryRunView{
 		DryRun: true, Action: action.Name, Negotiation: action.Negotiation, ComputeUnits: run.ComputeUnits,
-		FeeLamports: run.Fee, Policy: verdict, Events: []jsonview.List{}, Changes: []changeView{},
+		FeeLamports: run.Fee, RentLamports: run.Rent, Policy: verdict, Events: []jsonview.List{}, Changes: []changeView{},
 	}
 	for _, event := range run.Events {
 		v.Events = append(v.Events, EventFields(event))
@@ -69,6 +71,9 @@ func DryRun(
 	lines := []string{fmt.Sprintf("dry run: %s would succeed; nothing was signed or sent", action.Name),
 		"  " + policyText[verdict],
 		fmt.Sprintf("  fee %s, %d compute units", amount.SOL(run.Fee), run.ComputeUnits)}
+	if run.Rent > 0 {
+		lines = append(lines, fmt.Sprintf("  rent of new accounts %s", amount.SOL(run.Rent)))
+	}
 	for i := range run.Changes {
 		change := viewChange(&run.Changes[i])
 		v.Changes = append(v.Changes, change)
