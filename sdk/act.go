@@ -35,6 +35,9 @@ type builtAct struct {
 	// preparation are the instructions before it, which create token accounts or wrap SOL.
 	preparation []solana.Instruction
 	warnings    []error
+	// rent is Action.Rent, and treasury is Action.treasury.
+	rent     uint64
+	treasury solana.PublicKey
 	// inTime is Action.inTime, and sealed is Action.sealed.
 	inTime func(context.Context) error
 	sealed *protocol.SealedPrice
@@ -159,6 +162,7 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 		instructions = append(instructions, closing)
 	}
 	a.Payer, a.Instructions, a.Warnings = payer, instructions, built.warnings
+	a.Rent, a.treasury = built.rent, built.treasury
 	a.instruction, a.second, a.inTime, a.sealed = built.instruction, built.second, built.inTime, built.sealed
 	a.precondition = preconditionOf(built.instruction.Effects(), a.snapshot)
 	if isCreation {

@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/optional"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Action is an instruction of the program with the instructions it needs around it, unsigned. It can be used
@@ -41,6 +42,10 @@ type Action struct {
 	// Warnings are reasons to reconsider the action before it is signed, set when it is built. They do not
 	// prevent sending.
 	Warnings []error
+	// Rent is the rent of the token accounts that [Negotiation.Close] creates at the closer's expense, in
+	// lamports, set when the action is built; zero for other actions. [Action.Simulate] returns the rent of
+	// all accounts that an action creates.
+	Rent uint64
 
 	client *Client
 	act    act
@@ -64,6 +69,8 @@ type Action struct {
 	// inTime refuses an action that would be too late, before a node receives it, and waits for one that
 	// would be too early; nil if neither does harm.
 	inTime func(context.Context) error
+	// treasury is the treasury that a close pays; zero if it pays none, and for other actions.
+	treasury solana.PublicKey
 	// sealed is the price that the action commits to; nil for other actions.
 	sealed *protocol.SealedPrice
 	// options are set by With.
@@ -101,6 +108,9 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 // [*transaction.UnknownOutcomeError]. With [transaction.ErrDetailsUnavailable] it also returns a receipt,
 // because the action is done; with a [*JournalError] it may. [transaction.OutcomeOf] distinguishes these
 // errors.
+//
+// Do rebuilds a close that is refused because the protocol's treasury was replaced: see [Negotiation.Close]. If
+// the refused transaction was executed, it has paid its fee; [WithMaxPriorityFee] prevents a second one.
 func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()
@@ -108,6 +118,19 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 		return nil, beforeSending(err)
 	}
 	a.client.observers.add(signers)
+	receipt, err = a.carryOut(ctx, signers)
+	if a.options.maxPriorityFee != nil || transaction.OutcomeOf(err) != transaction.Failed {
+		return receipt, err
+	}
+	// The transaction has failed, so that it cannot have an effect beside the next one.
+	if err = a.rebuild(ctx, err, a.Rent); err != nil {
+		return nil, err
+	}
+	return a.carryOut(ctx, signers)
+}
+
+// carryOut signs and sends a built action, unless the journal knows that it is done.
+func (a *Action) carryOut(ctx context.Context, signers []Signer) (receipt *Receipt, err error) {
 	done, err := a.client.resolveConflicts(ctx, conflicts{
 		wallet: a.Payer, key: a.idempotencyKey(), intent: a.intent, negotiation: a.Negotiation,
 	})
@@ -145,8 +168,21 @@ func (a *Action) idempotencyKey() solana.Hash {
 	return a.key
 }
 
-// prepare makes the unsigned transaction, if the precondition is met.
+// prepare makes the unsigned transaction, if the precondition is met. It rebuilds a close whose treasury was
+// replaced.
 func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
+	draft, err := a.draft(ctx)
+	if err == nil {
+		return draft, nil
+	}
+	if err = a.rebuild(ctx, err, a.Rent); err != nil {
+		return nil, err
+	}
+	return a.draft(ctx)
+}
+
+// draft makes the unsigned transaction of the built instructions.
+func (a *Action) draft(ctx context.Context) (*outgoing, error) {
 	facts, err := a.gather(ctx, true)
 	if err != nil {
 		return nil, err

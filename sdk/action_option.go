@@ -35,7 +35,8 @@ func WithCommitment(commitment rpc.CommitmentType) SendOption {
 }
 
 // WithMaxPriorityFee limits the priority fee of the transaction, in lamports, instead of
-// [Config].MaxPriorityFee.
+// [Config].MaxPriorityFee. With it [Action.Do] pays for one transaction at most: a close that was executed and
+// has failed, because the protocol's treasury was replaced, is not sent again.
 func WithMaxPriorityFee(lamports uint64) SendOption {
 	return func(options *sendOptions) { options.maxPriorityFee = &lamports }
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -20,7 +21,12 @@ import (
 // For a token account that [Action.PayTo] does not name, Close uses the owner's associated account, or
 // another account of the owner that can be paid: see [token.Account.CanReceive]. It uses no account with a
 // delegate or a close authority, even if the owner is the closer. If an associated account is missing and an
-// amount goes there, the treasury's and the closer's own are created.
+// amount goes there, the treasury's and the closer's own are created: [Action].Rent has their rent, and
+// Warnings names each of them.
+//
+// The treasury can be replaced after the action is built. The program then refuses the close, which changes
+// nothing. [Action.Do] reads the configuration again, rebuilds the close for the new treasury and sends that
+// one, unless it would create accounts at a higher rent: see [ErrTreasuryChanged].
 //
 // The program closes nothing in the second of its creation, so the action waits for the end of that second
 // before it is simulated.
@@ -41,6 +47,7 @@ func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, erro
 		return nil, fmt.Errorf("mint: %w", err)
 	}
 	closing := &closing{client: c, payer: o.Closer, mint: mint, createMissing: a.accounts.CreateMissing}
+	treasury := solana.PublicKey{}
 	o.On(a.Negotiation, &n.Negotiation)
 	o.Buyer, o.TokenProgram = n.Buyer, mint.TokenProgram
 	if o.EscrowVault, err = n.vault(); err != nil {
@@ -58,6 +65,9 @@ func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, erro
 		swept, true); err != nil {
 		return nil, fmt.Errorf("treasury's token account: %w", err)
 	}
+	if !o.TreasuryTokenAccount.IsZero() {
+		treasury = config.Treasury
+	}
 	if o.BuyerTokenAccount, err = closing.account(ctx, a.accounts.Buyer, n.Buyer, n.ClaimableBuyer,
 		false); err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
@@ -68,6 +78,7 @@ func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, erro
 	}
 	return &builtAct{
 		payer: o.Closer, instruction: &o.CloseNegotiation, preparation: closing.creations,
+		warnings: closing.warnings, rent: closing.rent, treasury: treasury,
 		inTime: func(ctx context.Context) error { return c.waitForCreationSecond(ctx, n) },
 	}, nil
 }
@@ -117,6 +128,15 @@ type closing struct {
 	// createMissing makes it create missing accounts of any owner.
 	createMissing bool
 	creations     []solana.Instruction
+	// rent is the rent of the missing accounts in lamports, and warnings names each of them.
+	rent     uint64
+	warnings []error
+}
+
+// rentWarning is the warning that a close creates a token account.
+func rentWarning(account, owner solana.PublicKey, rent uint64) error {
+	return fmt.Errorf("haggle: close_negotiation creates token account %s of %s: the closer pays %s of rent",
+		account, owner, amount.SOL(rent))
 }
 
 // account returns the account to which an owner's amount is paid. It is zero if there is no amount, and if
@@ -139,7 +159,9 @@ func (c *closing) account(
 		return associated, nil
 	case isMissing(stored[0]) && (create || c.createMissing || owner == c.payer):
 		_, creation, err := createAssociated(c.mint, c.payer, owner, associated)
-		c.creations = append(c.creations, creation...)
+		rent := token.AssociatedRent(c.mint.TokenProgram)
+		c.creations, c.rent = append(c.creations, creation...), c.rent+rent
+		c.warnings = append(c.warnings, rentWarning(associated, owner, rent))
 		return associated, err
 	case isMissing(stored[0]):
 		return c.client.otherAccount(ctx, c.mint, owner)

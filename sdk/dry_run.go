@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -37,11 +38,22 @@ type DryRun struct {
 	Changes []transaction.BalanceChange
 }
 
-// Simulate executes the action without effect and without a signature. The precondition need not be met.
+// Simulate executes the action without effect and without a signature. The precondition need not be met. It
+// rebuilds a close whose treasury was replaced after it was built: then Rent and Warnings of the action and the
+// result describe the close that [Action.Do] would send.
 //
 // It fails with the error of the simulation, a [*protocol.ProgramError] or a [*transaction.Error], and then
 // also returns the logs.
 func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
+	run, err := a.dryRun(ctx)
+	if err == nil || a.rebuild(ctx, err, math.MaxUint64) != nil {
+		return run, err
+	}
+	return a.dryRun(ctx)
+}
+
+// dryRun simulates the built instructions.
+func (a *Action) dryRun(ctx context.Context) (*DryRun, error) {
 	found, err := a.gather(ctx, false)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,11 @@ var (
 	// ErrTokenProgramTooOld: the cluster's SPL Token does not support batches, with which the program moves
 	// tokens. Nothing has been deposited. docs/DEPLOYMENT.md lists the requirements for a cluster.
 	ErrTokenProgramTooOld = errors.New("the cluster's token program does not support batches (p-token is required)")
+	// ErrTreasuryChanged: the program has refused a close because the protocol's treasury was replaced after
+	// the action was built, and [Action.Do] may not send it for the new treasury by itself: the caller has named
+	// the treasury's token account, or the close would now cost a higher rent than [Action].Rent. Nothing has
+	// changed on chain. A new action, or [Action.Simulate], shows the new rent. errors.Is also finds the refusal.
+	ErrTreasuryChanged = errors.New("haggle: treasury has changed")
 	// ErrOffCurve: a party's address is not a public key. A program signs for it, such as a multisignature's
 	// or a custodian's, which may act for several users under this one address: a payment to it names no
 	// user. It is a warning: see [Action.Warnings].

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // Beside haggle they can use the binaries buyer and seller, and these commands:
 //
 //	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT, SYMBOL, RPC_URL
-//	                       and WS_URL, writes buyer.yml and seller.yml
+//	                       and WS_URL, writes buyer.yml, seller.yml and authority.yml
 //	chain bare             starts one without a configuration; writes authority.yml
 //	chain elsewhere        starts one without the program, and a wallet with SOL; writes stranger.yml
 //	advance DURATION       lets the chain's time pass
@@ -180,10 +180,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 		ts.Check(err)
 		ts.Defer(func() { ts.Check(chain.Close()) })
 		s.chain = chain
-		authority, err := wallet.NewKeypair(chain.UpgradeAuthority)
-		ts.Check(err)
-		ts.Check(chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL))
-		writeConfig(ts, chain, "authority", authority)
+		writeAuthority(ctx, ts, chain)
 		return
 	}
 	if len(arguments) == 1 && arguments[0] == "elsewhere" {
@@ -203,6 +200,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	s.chain, s.net = net.Chain, net
 	writeConfig(ts, net.Chain, "buyer", net.Buyer)
 	writeConfig(ts, net.Chain, "seller", net.Seller)
+	writeAuthority(ctx, ts, net.Chain)
 	ts.Setenv("BUYER", net.Buyer.PublicKey().String())
 	ts.Setenv("SELLER", net.Seller.PublicKey().String())
 	ts.Setenv("TREASURY", net.Treasury.String())
@@ -210,6 +208,14 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("SYMBOL", localnet.Symbol)
 	ts.Setenv("RPC_URL", net.Chain.RPCURL())
 	ts.Setenv("WS_URL", net.Chain.WSURL())
+}
+
+// writeAuthority funds the program's upgrade authority, and writes authority.yml.
+func writeAuthority(ctx context.Context, ts *testscript.TestScript, chain *localnet.Chain) {
+	authority, err := wallet.NewKeypair(chain.UpgradeAuthority)
+	ts.Check(err)
+	ts.Check(chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL))
+	writeConfig(ts, chain, "authority", authority)
 }
 
 func writeConfig(ts *testscript.TestScript, chain *localnet.Chain, name string, key *wallet.Keypair) {

@@ -181,13 +181,13 @@ func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, e
 	l.refresh(f)
 }
 
-// isStateChange reports whether an action failed because the negotiation has changed or the time is over. A
-// refresh follows.
+// isStateChange reports whether an action failed because the negotiation or the treasury has changed, or the time
+// is over. A refresh follows.
 func isStateChange(err error) bool {
 	return isAnyOf(err,
 		protocol.ErrStaleState, protocol.ErrInvalidState, protocol.ErrNotYourTurn, protocol.ErrExpired,
 		protocol.ErrResponseWindowExpired, protocol.ErrAccountOwnedByWrongProgram, protocol.ErrNoZopa,
-		protocol.ErrAccountNotFound, haggle.ErrNotAsExpected)
+		protocol.ErrAccountNotFound, haggle.ErrNotAsExpected, haggle.ErrTreasuryChanged)
 }
 
 func isAnyOf(err error, targets ...error) bool {

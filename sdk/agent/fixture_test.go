@@ -204,6 +204,32 @@ func (f *fixture) result(of *running) agent.Result {
 	return of.results()[0]
 }
 
+// capturedLog is a log handler that keeps the records.
+type capturedLog struct {
+	lock    sync.Mutex
+	records []slog.Record
+}
+
+func (*capturedLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c *capturedLog) Handle(_ context.Context, record slog.Record) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.records = append(c.records, record)
+	return nil
+}
+
+func (c *capturedLog) WithAttrs([]slog.Attr) slog.Handler { return c }
+
+func (c *capturedLog) WithGroup(string) slog.Handler { return c }
+
+// all returns the records so far.
+func (c *capturedLog) all() []slog.Record {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return slices.Clone(c.records)
+}
+
 type decideFunc = func(context.Context, agent.Turn) (agent.Decision, error)
 
 // concede returns a Decide that concedes in steps, up or down, and accepts an offer that is at least as good

@@ -79,6 +79,7 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 		}
 	}
 	// The fees of others may rise until the transaction is made; its own stays within the reserved amount.
+	// Do sends no second transaction then, which would need a reservation of its own.
 	receipt, err := action.With(haggle.WithMaxPriorityFee(simulated.PriorityFee)).Do(ctx, k.signer)
 	done := k.done(ctx, most, simulated.Fee, receipt, err)
 	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)

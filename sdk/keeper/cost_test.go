@@ -13,6 +13,8 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // intercept answers or accompanies the requests of a client. before returns the result of a request, or an
@@ -109,4 +111,75 @@ func TestUnpaidRentReturnsToTheBudget(t *testing.T) {
 	require.True(t, created)
 	require.EqualValues(t, 5_000, before-s.lamports(w.key.PublicKey()))
 	require.EqualValues(t, 5_000, w.reported(keeper.Done)[0].Cost)
+}
+
+// rotate replaces the treasury by a new wallet.
+func (s *fixture) rotate(hasAccount bool) {
+	s.t.Helper()
+	treasury := s.wallet().PublicKey()
+	if hasAccount {
+		require.NoError(s.t, s.Chain.Endow(s.ctx, s.Mint, localnet.Holding{Owner: treasury}))
+	}
+	require.NoError(s.t, s.ReplaceTreasury(s.ctx, treasury))
+}
+
+// at calls a function before the request with this number, from 1, of a method.
+func (s *fixture) at(method string, number int, do func()) {
+	s.t.Helper()
+	direct, called := s.Client, 0
+	s.through(func(requested string) string {
+		if requested == method {
+			if called++; called == number {
+				through := s.Client
+				s.Client = direct
+				do()
+				s.Client = through
+			}
+		}
+		return ""
+	}, 0)
+}
+
+// The new treasury has no account of the mint. The first keeper has reserved the fee of a close without rent.
+func TestRentOfANewTreasuryIsBudgetedFirst(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.agreed()
+	s.at("simulateTransaction", 3, func() { s.rotate(false) }) // an action is simulated twice before it is reserved
+	w := s.keeper(keeper.Config{})
+	before := s.lamports(w.key.PublicKey())
+	require.NoError(t, w.Once(s.ctx))
+	failed := w.reported(keeper.Failed)
+	require.Len(t, failed, 1)
+	require.ErrorIs(t, failed[0].Err, haggle.ErrTreasuryChanged)
+	require.Zero(t, failed[0].Cost)
+	require.Equal(t, before, s.lamports(w.key.PublicKey()))
+
+	const cost = 5_000 + token.AccountRent
+	frugal := s.keeper(keeper.Config{MaxFee: cost - 1})
+	require.NoError(t, frugal.Once(s.ctx))
+	require.EqualValues(t, cost, frugal.reported(keeper.TooExpensive)[0].Cost)
+	generous := s.keeper(keeper.Config{MaxFee: cost, DailyBudget: 2 * cost, CloseShareBps: 5000})
+	require.NoError(t, generous.Once(s.ctx))
+	require.EqualValues(t, cost, generous.reported(keeper.Done)[0].Cost)
+	require.Nil(t, s.state(negotiation))
+}
+
+// A close that was executed with the former treasury has used up its reservation.
+func TestFailedCloseIsNotRepeatedBeyondItsBudget(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.agreed()
+	s.at("sendTransaction", 1, func() { s.rotate(true) })
+	w := s.keeper(keeper.Config{})
+	require.NoError(t, w.Once(s.ctx))
+	failed := w.reported(keeper.Failed)
+	require.Len(t, failed, 1)
+	require.ErrorIs(t, failed[0].Err, protocol.ErrConstraintRaw)
+	require.EqualValues(t, 5_000, failed[0].Cost)
+	require.Equal(t, 1, s.wasted(w.key.PublicKey()))
+	require.NotNil(t, s.state(negotiation))
+
+	next := s.keeper(keeper.Config{})
+	require.NoError(t, next.Once(s.ctx))
+	require.Len(t, next.reported(keeper.Done), 1)
+	require.Nil(t, s.state(negotiation))
 }

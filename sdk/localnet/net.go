@@ -165,3 +165,22 @@ func (n *Net) configure(ctx context.Context, options Options) error {
 	}
 	return nil
 }
+
+// ReplaceTreasury replaces the treasury of the protocol's configuration by another wallet, and Net.Treasury. It
+// needs [Chain.UpgradeAuthority] to be the configuration's authority, as Start leaves it.
+func (n *Net) ReplaceTreasury(ctx context.Context, treasury solana.PublicKey) error {
+	authority, err := wallet.NewKeypair(n.Chain.UpgradeAuthority)
+	if err != nil {
+		return err
+	}
+	action, err := admin.UpdateConfig(ctx, n.Client,
+		admin.UpdateConfigRequest{Authority: authority.PublicKey(), Treasury: treasury})
+	if err != nil {
+		return err
+	}
+	if _, err := action.Do(ctx, authority); err != nil {
+		return fmt.Errorf("replace the treasury: %w", err)
+	}
+	n.Treasury = treasury
+	return nil
+}

@@ -15,6 +15,18 @@ import (
 // have a higher one.
 const AccountRent = 2_039_280
 
+// associatedRent2022 is the rent of an associated token account of Token-2022, in lamports.
+const associatedRent2022 = 2_074_080
+
+// AssociatedRent returns the rent of an associated token account of a token program, in lamports, if the mint
+// requires no extensions of its accounts: see [Mint.IsSupported].
+func AssociatedRent(tokenProgram solana.PublicKey) uint64 {
+	if tokenProgram == solana.Token2022ProgramID {
+		return associatedRent2022
+	}
+	return AccountRent
+}
+
 // State is the state of a token account.
 type State uint8
 
@@ -91,8 +103,7 @@ func AssociatedAddress(wallet, mint, tokenProgram solana.PublicKey) (solana.Publ
 }
 
 // CreateAssociated returns the instruction that creates a wallet's associated token account for a mint of the
-// token program, and does nothing if the account exists. The payer pays its rent: 2,039,280 lamports in SPL
-// Token, 2,074,080 in Token-2022.
+// token program, and does nothing if the account exists. The payer pays its rent: see [AssociatedRent].
 func CreateAssociated(payer, wallet, mint, tokenProgram solana.PublicKey) (solana.Instruction, error) {
 	return associatedtoken.NewCreateIdempotentInstructionWithTokenProgram(payer, wallet, mint,
 		tokenProgram).ValidateAndBuild()

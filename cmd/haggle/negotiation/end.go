@@ -104,8 +104,12 @@ func newCloseCommand(s *session.Session) *cobra.Command {
 		Use: "close NEGOTIATION", Short: "Close an ended negotiation: fees to the treasury, rent to the buyer (anyone)",
 		Long: `Closes the accounts of a negotiation that is settled, rejected or expired. Fee and decay go to the
 protocol's treasury, the rent of both accounts to the buyer. Any wallet can close it. Afterwards only
-its events remain, which "negotiation watch" prints.`,
-		Example: "  haggle negotiation close NEGOTIATION",
+its events remain, which "negotiation watch" prints.
+
+If the treasury, or the wallet for its payout, has no token account of the mint, the wallet pays the rent of
+a new one: a warning states it before the close is sent, and --dry-run sends nothing. If the treasury is
+replaced in between, the close is sent for the new one, unless that would cost more rent.`,
+		Example: "  haggle negotiation close NEGOTIATION --dry-run\n  haggle negotiation close NEGOTIATION",
 	}
 	unwrap.register(cmd)
 	return onchain.Command(s, cmd, onchain.OnNegotiation(s,

@@ -375,6 +375,9 @@ func describeText(err error) (reported description, text string) {
 		}
 	case errors.As(err, new(*agent.UnverifiedError)):
 		reported.Name, reported.Hint = "SettlementUnverified", "compare with other nodes (--url); deliver once they show the escrow or the payment"
+	case errors.Is(err, haggle.ErrTreasuryChanged):
+		reported.Name = "TreasuryChanged"
+		reported.Hint = "repeat the command to close it for the new treasury; to see the costs before: --dry-run"
 	case errors.As(err, &program):
 		reported.Code, logs = uint32(program.Code), program.Logs
 		if program.Name != "" {

@@ -191,6 +191,14 @@ func TestMessagesDoNotNamePackages(t *testing.T) {
 	require.Equal(t, "a journal: of whom", describe(errors.New("a journal: of whom")).Message)
 }
 
+func TestReplacedTreasuryHasAHint(t *testing.T) {
+	var out bytes.Buffer
+	changed := fmt.Errorf("%w: %w", haggle.ErrTreasuryChanged, refused(protocol.ErrConstraintRaw))
+	Report(&out, "haggle", changed, true)
+	require.Contains(t, out.String(), `"name":"TreasuryChanged","message":"treasury has changed: `)
+	require.Contains(t, out.String(), `"hint":"repeat the command`)
+}
+
 func TestReportAsText(t *testing.T) {
 	var out bytes.Buffer
 	require.Equal(t, 1, Report(&out, "haggle", WithHint(errors.New("haggle: broken"), "mend it"), false))

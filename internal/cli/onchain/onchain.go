@@ -53,7 +53,11 @@ func Do(
 	ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer,
 ) (*Receipt, error) {
 	for _, warning := range action.Warnings {
-		fmt.Fprintln(s.Stderr, "warning:", warning)
+		if text := fmt.Sprint("warning: ", warning); s.JSON {
+			s.Report(text) // stderr has documents only
+		} else {
+			fmt.Fprintln(s.Stderr, text)
+		}
 	}
 	if s.DryRun {
 		return nil, DryRun(ctx, s, client, action, key)
