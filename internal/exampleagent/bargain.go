@@ -72,9 +72,10 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 	return result, nil
 }
 
-// logger returns a logger for warnings about nodes and decisions. Actions are printed by Log.
+// logger returns a logger for waits and fallbacks, and for warnings about nodes and decisions. Actions are printed
+// by Log.
 func (p *Party) logger() *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelWarn}
+	options := &slog.HandlerOptions{Level: agent.LevelNotice}
 	if p.JSON {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}

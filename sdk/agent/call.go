@@ -49,6 +49,8 @@ func start[T any](
 	ctx, cancel := context.WithCancelCause(inTime)
 	c := &call{cancel: cancel}
 	f.call = c
+	l.config.Logger.Info("waiting", f.attributes(append([]any{"for", "own decision", "round", v.CurrentRound},
+		untilAttributes(v.clock()+int64(limit/time.Second), v.clock())...)...)...)
 	f.wakeAt = until
 	finish := func(value T, err error) {
 		f.call, c.closed = nil, true

@@ -122,8 +122,9 @@ type Config struct {
 	// node that does not answer, a negotiation that has changed, an unknown outcome, [ErrOffersMissing]. It should
 	// return at once.
 	Failed func(negotiation solana.PublicKey, err error)
-	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]). If nil,
-	// slog.Default() is used.
+	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]); at
+	// [LevelNotice] the course of each negotiation, and at [slog.LevelInfo] the actions and the calls of the
+	// agent's functions. Amounts have the decimals of Mints, times are UTC. If nil, slog.Default() is used.
 	Logger *slog.Logger
 	// Names are the names of settings in the advice of a [*StartError].
 	Names preflight.Names

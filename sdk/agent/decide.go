@@ -147,12 +147,12 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 			continue
 		}
 		l.config.Logger.Warn("no valid decision in time: carrying out the fallback",
-			f.attributes("decision", describe(decision), "round", v.CurrentRound)...)
+			f.attributes(append(l.moveAttributes(turn, decision), "round", v.CurrentRound)...)...)
 		l.setDecided(f, v, turn, decision)
 		return
 	}
 	l.config.Logger.Error("no fallback is possible: the negotiation will expire",
-		f.attributes("turn deadline", v.TurnDeadline)...)
+		f.attributes(untilAttributes(v.TurnDeadline, v.clock())...)...)
 	f.answer = answer{last: true}
 	f.wakeAt = v.TurnDeadline
 }

@@ -17,6 +17,7 @@ const (
 // perform does a duty.
 func (l *loop) perform(f *tracked, v *view, next step) {
 	l.engage(f, v, next.duty)
+	l.logStep(f, v, next)
 	if next.duty != deliver {
 		l.withdrawEscrow(f)
 	}
@@ -62,11 +63,16 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 // finish closes a negotiation as its buyer, which also delivers the buyer's payout. The seller claims its
 // payout; so does a buyer that cannot close the negotiation.
 func (l *loop) finish(f *tracked, v *view) {
-	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || !f.unpayable) {
+	if closes(f, v) {
 		l.send(f, v, l.client.At(v.Snapshot).Close(l.self))
 		return
 	}
 	l.send(f, v, l.client.At(v.Snapshot).ClaimPayout(l.self, solana.PublicKey{}))
+}
+
+// closes reports whether finish closes the negotiation, instead of claiming the agent's payout alone.
+func closes(f *tracked, v *view) bool {
+	return v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || !f.unpayable)
 }
 
 // retryLater refreshes a negotiation after a pause that doubles.

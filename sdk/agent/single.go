@@ -61,7 +61,13 @@ func (l *loop) beginSingle() {
 		f := &tracked{address: l.single.address, exists: true}
 		l.tracked[f.address] = f
 		l.refresh(f)
-	case l.single != nil && l.config.Patience > 0:
+	case l.single == nil:
+	case l.config.Patience == 0:
+		l.config.Logger.Log(l.ctx, LevelNotice, "waiting", "for", "negotiation")
+	default:
+		now := time.Now().Unix()
+		l.config.Logger.Log(l.ctx, LevelNotice, "waiting", append([]any{"for", "negotiation"},
+			untilAttributes(now+int64(l.config.Patience/time.Second), now)...)...)
 		tooLong := time.AfterFunc(l.config.Patience, func() {
 			l.post(func() {
 				if !l.single.isChosen() {

@@ -304,7 +304,7 @@ func (l *loop) ended(f *tracked, unverified error) {
 	}
 	result := *f.result
 	l.config.Logger.Info("negotiation ended",
-		f.attributes("status", result.Status, "price", result.Price, "rounds", result.Rounds)...)
+		f.attributes("status", result.Status, "price", l.tokens(result.Mint, result.Price), "rounds", result.Rounds)...)
 	if l.config.Ended != nil {
 		l.notify(func() { l.config.Ended(result) })
 	}

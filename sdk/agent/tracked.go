@@ -77,6 +77,8 @@ type tracked struct {
 	refutations int
 	verifyAt    time.Time
 
+	progress progress
+
 	// wakeAt is the time of the next refresh, in Unix seconds of the chain's clock; zero for none.
 	wakeAt int64
 }

@@ -122,7 +122,7 @@ func (l *loop) verify(f *tracked, settlement haggle.Settlement, pause time.Durat
 	if settlement.Agreed {
 		message = "verifying the escrow"
 	}
-	l.config.Logger.Info(message, f.attributes("price", settlement.Price)...)
+	l.config.Logger.Info(message, f.attributes("price", l.tokens(settlement.Mint, settlement.Price))...)
 	l.tasks.Go(func() {
 		defer cancel()
 		err := l.verifySettlement(ctx, settlement)

@@ -92,6 +92,10 @@ func (c *Chooser) finish(record *draft) error {
 				"failure", a.Failure, "http status", a.Status, "requests", a.Usage.Requests, "duration", a.Duration)
 		}
 	}
+	if record.Fallback == aloneNoUsage {
+		c.options.Logger.Warn("no usable answer of a language model: carrying out the default", "negotiation", record.Negotiation,
+			"reason", record.Fallback, "round", record.Round, "move", record.Move.Move)
+	}
 	c.options.Logger.Debug("decision of a language model", "negotiation", record.Negotiation, "question",
 		record.Question, "move", record.Move.Move, "correction", record.Correction, "fallback", record.Fallback,
 		"cached", record.Cached, "requests", record.Usage.Requests, "cost", record.Usage.Cost,

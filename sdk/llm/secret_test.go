@@ -59,6 +59,7 @@ func TestKeysAppearNowhere(t *testing.T) {
 			require.NotContains(t, shown, "planted", "%s: %s", name, place)
 		}
 		require.Contains(t, logs.String(), "no answer of a language model", name)
+		require.Contains(t, logs.String(), `msg="no usable answer of a language model: carrying out the default"`, name)
 	}
 }
 

@@ -4,7 +4,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -84,8 +83,11 @@ The profile's reservation value decides instead of --opening and --reservation, 
 the agent commits to the texts of both files, too, and each document has the commitment and the hash of the
 document that it answers. The proof reveals the profile.
 
+The log on stderr has each negotiation in which the agent engages with its terms, whom it waits for and until
+when, and, before it acts, each step that it takes because no answer or decision has come in time.
+
 With NEGOTIATION or --one the exit code is 0 with a deal, and 8 without one or if a seller declines
-NEGOTIATION. The agent prints what it waits for. It ends at once with exit code 4 if NEGOTIATION does not
+NEGOTIATION. It ends at once with exit code 4 if NEGOTIATION does not
 exist, and with 2 if the wallet does not have the role of --role there, or if it pays in another mint.`
 
 const agentExample = `  haggle agent --role seller --strategy linear --mint ADDRESS --service "Summarise a paper" \
@@ -352,7 +354,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	config = agent.Config{
 		Decide: play.Decide, Mints: map[solana.PublicKey]agent.Limits{a.mint.Key(): limits},
 		Concerns: a.concerns, Admit: a.admit, Acted: a.acted, Ended: a.ended, Failed: a.failed,
-		Logger: a.Logger(slog.LevelWarn), Names: preflight.Names{
+		Logger: a.Logger(agent.LevelNotice), Names: preflight.Names{
 			Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint", SingleSourceUpTo: player.SingleSourceFlag,
 			Fund: "send SOL to it; on localhost, devnet and testnet: haggle airdrop 1 " + a.wallet.String(),
 		},

@@ -41,12 +41,17 @@ func withoutAmounts(err error) error {
 	return err
 }
 
-// LogAmounts returns a function for [slog.HandlerOptions] that writes the amounts in logged errors as
-// WithAmounts does.
+// LogAmounts returns a function for [slog.HandlerOptions] that writes logged amounts, and those in logged errors,
+// as WithAmounts does.
 func LogAmounts(write amount.Formatter) func(groups []string, attribute slog.Attr) slog.Attr {
 	return func(_ []string, attribute slog.Attr) slog.Attr {
-		if err, is := attribute.Value.Any().(error); is && errors.As(err, new(amount.Error)) {
+		value := attribute.Value.Any()
+		if err, is := value.(error); is && errors.As(err, new(amount.Error)) {
 			attribute.Value = slog.StringValue(amount.InText(err.Error(), err, write))
+		} else if logged, is := value.(interface {
+			TextWith(write amount.Formatter) string
+		}); is {
+			attribute.Value = slog.StringValue(logged.TextWith(write))
 		}
 		return attribute
 	}

@@ -182,6 +182,19 @@ func TestAmountsAreForPeople(t *testing.T) {
 	require.NoError(t, WithAmounts(nil, inTokens))
 }
 
+// loggedAmount is an amount in a log that is no error.
+type loggedAmount struct{ mint solana.PublicKey }
+
+func (a loggedAmount) TextWith(write amount.Formatter) string { return write(a.mint, 2_500_000) }
+
+func TestLoggedAmountsAreInTokens(t *testing.T) {
+	var out bytes.Buffer
+	write := func(mint solana.PublicKey, units uint64) string { return fmt.Sprintf("%d of %d", units, mint[0]) }
+	options := &slog.HandlerOptions{ReplaceAttr: LogAmounts(write)}
+	slog.New(slog.NewTextHandler(&out, options)).Info("offer", "price", loggedAmount{solana.PublicKey{7}})
+	require.Contains(t, out.String(), `price="2500000 of 7"`)
+}
+
 // A message omits the names of the packages of nested errors.
 func TestMessagesDoNotNamePackages(t *testing.T) {
 	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
