@@ -287,7 +287,8 @@ func (f *createFlags) create(
 		return err
 	}
 	// The document of --json contains the warning.
-	if warning := lastOfferWarning(request.MaxRounds); warning != nil && !s.JSON {
+	warning := onchain.LastOfferWarning(request.MaxRounds, "--rounds")
+	if warning != nil && !s.JSON {
 		action.Warnings = append(action.Warnings, warning)
 	}
 	receipt, err := onchain.Do(ctx, s, client, action, key)
@@ -306,7 +307,7 @@ func (f *createFlags) create(
 	}
 	escrowed := fmt.Sprintf("%s escrowed, the seller is invited", tokens(request.EscrowAmount))
 	return printCreated(s, action.Negotiation, fmt.Sprint(action.Creation.SessionID), receipt, escrowed,
-		costsOf(&request, tokens), noDealOf(&request, tokens), lastOfferWarning(request.MaxRounds))
+		costsOf(&action.Creation.Params, tokens), noDealOf(&action.Creation.Params, tokens), warning)
 }
 
 // checkRepetition returns an error if an earlier command has created the negotiation on other terms, or if

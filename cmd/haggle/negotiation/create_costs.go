@@ -2,9 +2,8 @@ package negotiation
 
 import (
 	"fmt"
-	"slices"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -18,14 +17,10 @@ type dealCost struct {
 	Total  amount.Tokens `json:"total"`
 }
 
-// costsOf returns the costs of a deal after the first offer, half of the offers and all offers. The price is
-// half of the escrow, or the value of the escrow after the last offer if that is lower.
-func costsOf(request *haggle.CreateRequest, tokens func(uint64) amount.Tokens) (costs []dealCost) {
-	n := protocol.Negotiation{EscrowAmount: request.EscrowAmount, DecayRateBps: *request.DecayRateBps}
-	price := min(request.EscrowAmount/2, request.EscrowAmount-n.DecayAfter(int(request.MaxRounds)))
-	for _, offers := range slices.Compact([]uint8{1, (request.MaxRounds + 1) / 2, request.MaxRounds}) {
-		lost := n.DecayAfter(int(offers))
-		costs = append(costs, dealCost{tokens(price), offers, tokens(lost), tokens(price + lost)})
+// costsOf returns the examples of [onchain.DealCosts].
+func costsOf(terms *protocol.NegotiationParams, tokens func(uint64) amount.Tokens) (costs []dealCost) {
+	for _, c := range onchain.DealCosts(terms) {
+		costs = append(costs, dealCost{tokens(c.Price), c.Offers, tokens(c.Decay), tokens(c.Total())})
 	}
 	return costs
 }
@@ -46,17 +41,9 @@ type noDealCost struct {
 	bonded       bool
 }
 
-// noDealOf returns the cost of an end without a deal after all offers: their decay, less the part that the bond pays
-// if the buyer rejects the last one.
-func noDealOf(request *haggle.CreateRequest, tokens func(uint64) amount.Tokens) *noDealCost {
-	n := protocol.Negotiation{
-		EscrowAmount: request.EscrowAmount, DecayRateBps: *request.DecayRateBps, CurrentRound: request.MaxRounds,
-		BondRequired: request.Bond, BondState: protocol.BondStateHeld,
-	}
-	// The bond never pays more than an offer costs, so that no earlier end costs more.
-	most := n.DecayAfter(int(request.MaxRounds)) - n.BondAfterRejection(protocol.OfferSideBuyer)
-	proposed := protocol.ProposedBond(request.EscrowAmount, request.MaxRounds, *request.DecayRateBps)
-	return &noDealCost{tokens(most), tokens(proposed), request.Bond >= proposed}
+func noDealOf(terms *protocol.NegotiationParams, tokens func(uint64) amount.Tokens) *noDealCost {
+	cost := onchain.NoDealCostOf(terms)
+	return &noDealCost{tokens(cost.Most), tokens(cost.ProposedBond), cost.Bonded}
 }
 
 func (c noDealCost) String() string {
@@ -65,14 +52,4 @@ func (c noDealCost) String() string {
 		return text + ", the decay of your own offers: the bond pays that of the seller's"
 	}
 	return fmt.Sprintf("%s; a bond of %s would pay the decay of the seller's offers: --propose-bond", text, c.ProposedBond)
-}
-
-// lastOfferWarning warns of an even number of offers, where the seller makes the last one; nil for an odd
-// number. See docs/RESEARCH.md.
-func lastOfferWarning(rounds uint8) error {
-	if rounds%2 == 1 {
-		return nil
-	}
-	return fmt.Errorf("with %d offers the seller makes the last one, and can demand all that the escrow still "+
-		"covers: use --rounds %d, so that the buyer makes the last one", rounds, rounds-1)
 }

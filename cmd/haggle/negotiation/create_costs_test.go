@@ -5,15 +5,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestCostsOfDealsIncludeTheDecay(t *testing.T) {
 	tokens := func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: 6, Symbol: "TEST"} }
 	lines := func(rounds uint8, decayBps uint16) (text []string) {
-		request := &haggle.CreateRequest{EscrowAmount: 5_000_000, MaxRounds: rounds, DecayRateBps: &decayBps}
-		for _, cost := range costsOf(request, tokens) {
+		terms := &protocol.NegotiationParams{EscrowAmount: 5_000_000, MaxRounds: rounds, DecayRateBps: decayBps}
+		for _, cost := range costsOf(terms, tokens) {
 			text = append(text, cost.String())
 		}
 		return text
@@ -30,19 +30,10 @@ func TestCostsOfDealsIncludeTheDecay(t *testing.T) {
 
 func TestAnEndWithoutADealCostsLessWithABond(t *testing.T) {
 	tokens := func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: 6, Symbol: "TEST"} }
-	decay := uint16(200)
-	request := &haggle.CreateRequest{EscrowAmount: 5_000_000, MaxRounds: 10, DecayRateBps: &decay}
+	terms := &protocol.NegotiationParams{EscrowAmount: 5_000_000, MaxRounds: 10, DecayRateBps: 200}
 	require.Equal(t, "an end without a deal costs up to 0.914636 TEST; a bond of 0.4544 TEST would pay the decay of "+
-		"the seller's offers: --propose-bond", noDealOf(request, tokens).String())
-	request.Bond = 454_400
+		"the seller's offers: --propose-bond", noDealOf(terms, tokens).String())
+	terms.BondRequired = 454_400
 	require.Equal(t, "an end without a deal costs up to 0.461937 TEST, the decay of your own offers: the bond pays that of "+
-		"the seller's", noDealOf(request, tokens).String())
-}
-
-func TestEvenNumbersOfOffersAreWarnedOf(t *testing.T) {
-	require.NoError(t, lastOfferWarning(9))
-	require.NoError(t, lastOfferWarning(1))
-	require.ErrorContains(t, lastOfferWarning(10), "with 10 offers the seller makes the last one")
-	require.ErrorContains(t, lastOfferWarning(10), "use --rounds 9")
-	require.ErrorContains(t, lastOfferWarning(2), "use --rounds 1,")
+		"the seller's", noDealOf(terms, tokens).String())
 }
