@@ -144,7 +144,9 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	require.Equal(t, "limit per transaction", tried.Error.Rule, "a dry run checks the policy")
 
 	created := buyer.confirmed("haggle_create", creation)
-	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_create", creation).Outcome)
+	repeated := buyer.call("haggle_create", creation)
+	require.Equal(t, mcpchain.DoneAlready, repeated.Outcome)
+	require.Nil(t, repeated.Costs, "the terms can be those of another call")
 	buyer.refused("Usage", "haggle_create", with(creation, "escrow", "4"))
 	require.Len(t, buyer.call("haggle_status", nil).List, 1, "the key has created one negotiation")
 	at := func(arguments map[string]any) map[string]any {
@@ -191,6 +193,34 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_accept", deal).Outcome)
 	require.Equal(t, "settled", buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20})).State.Status)
 	buyer.refused("NotAsExpected", "haggle_offer", at(map[string]any{"amount": "3", "round": 4}))
+}
+
+// A creation, and its dry run before, state what the negotiation costs.
+func TestCostsOfACreationThroughMCP(t *testing.T) {
+	net := startNet(t)
+	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
+	creation := map[string]any{"seller": net.Seller.PublicKey().String(), "mint": net.Mint.String(), "escrow": "5",
+		"service": "it", "idempotency_key": "a"}
+	tried := buyer.call("haggle_create", with(creation, "dry_run", true))
+	require.Equal(t, mcpchain.DryRan, tried.Outcome)
+	require.Len(t, tried.Costs.Deals, 3)
+	middle := tried.Costs.Deals[1]
+	require.EqualValues(t, 5, middle.Offers)
+	require.Equal(t, "2.500000", middle.Price.Tokens)
+	require.Equal(t, "480396", middle.Decay.BaseUnits)
+	require.Equal(t, "2980396", middle.Total.BaseUnits)
+	require.Equal(t, "914636", tried.Costs.NoDeal.BaseUnits)
+	require.Contains(t, tried.Costs.Warning, "with 10 offers the seller makes the last one")
+	require.Contains(t, tried.Costs.Warning, "use rounds 9")
+	require.Equal(t, tried.Costs, buyer.confirmed("haggle_create", creation).Costs)
+	creation = with(creation, "idempotency_key", "b")
+	odd := buyer.call("haggle_create", with(with(creation, "rounds", 3), "dry_run", true))
+	require.Empty(t, odd.Costs.Warning)
+	for _, escrow := range []string{"99999999999999999999999", "18446744073709551616u", "1e9", "-1", "0.0000001"} {
+		buyer.refused("Usage", "haggle_create", with(creation, "escrow", escrow))
+	}
+	huge := buyer.refused("InsufficientFunds", "haggle_create", with(creation, "escrow", "18446744073709551615u"))
+	require.Contains(t, huge.Error.Message, "18446744073709.551615 tokens are needed")
 }
 
 // An agent ends a negotiation, once.

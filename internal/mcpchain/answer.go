@@ -46,6 +46,7 @@ type Answer struct {
 	Signature   string     `json:"signature,omitempty" jsonschema:"of the transaction"`
 	FeeLamports string     `json:"fee_lamports,omitempty" jsonschema:"fee of the transaction"`
 	Effects     *Effects   `json:"effects,omitempty" jsonschema:"effects that the action would have; the policy allows it"`
+	Costs       *Costs     `json:"costs,omitempty" jsonschema:"of a creation: its costs to you, the buyer"`
 	State       *State     `json:"state,omitempty"`
 	List        []*State   `json:"list,omitempty" jsonschema:"open negotiations of this wallet"`
 	Wallet      string     `json:"wallet,omitempty" jsonschema:"address of this wallet"`

@@ -15,7 +15,7 @@ import (
 
 type offerArguments struct {
 	Negotiation string `json:"negotiation" jsonschema:"address"`
-	Amount      string `json:"amount" jsonschema:"price: 2.5 or 2500000u"`
+	Amount      string `json:"amount" jsonschema:"price: 2.5 for tokens or 2500000u for base units"`
 	Round       uint8  `json:"round" jsonschema:"round of the offer: the state's round plus 1; in another round nothing is sent"`
 	sendingArguments
 }

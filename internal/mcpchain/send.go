@@ -45,6 +45,8 @@ type plan struct {
 	doneAlready bool
 	// repeated checks a creation that the journal knows; nil for other actions.
 	repeated func(context.Context, solana.PublicKey) error
+	// costs are the costs of a creation; nil for other actions.
+	costs *Costs
 }
 
 // send carries out a call that sends: at most once for an idempotency key, one call at a time.
@@ -76,13 +78,16 @@ func (s *server) send(
 	case planned.doneAlready:
 		return s.done(ctx, DoneAlready, planned.action, negotiation, nil)
 	case call.DryRun:
-		return s.simulate(ctx, planned.action, negotiation)
+		return s.simulate(ctx, planned, negotiation)
 	}
 	receipt, err := planned.action.Do(ctx, s.Wallet)
 	if address := planned.action.Negotiation; !address.IsZero() {
 		negotiation = address
 	}
 	answer := s.answerTo(ctx, planned, negotiation, receipt, err)
+	if answer.Outcome == Confirmed || answer.Outcome == Unknown {
+		answer.Costs = planned.costs
+	}
 	if answer.Outcome != Failed {
 		s.remember(tool, call, arguments, answer)
 	}
@@ -142,7 +147,8 @@ var errNeedsApproval = errors.New(
 	"policy denied: the transaction needs an approval, which haggle mcp cannot request")
 
 // simulate returns the effects that an action would have, or the denial of the policy.
-func (s *server) simulate(ctx context.Context, action *haggle.Action, negotiation solana.PublicKey) *Answer {
+func (s *server) simulate(ctx context.Context, planned plan, negotiation solana.PublicKey) *Answer {
+	action := planned.action
 	run, err := action.Simulate(ctx)
 	if err != nil {
 		return s.failed(ctx, action.Name, negotiation, err)
@@ -156,7 +162,8 @@ func (s *server) simulate(ctx context.Context, action *haggle.Action, negotiatio
 	}
 	return &Answer{
 		Outcome: DryRan, Action: action.Name, Negotiation: action.Negotiation.String(), Effects: effectsOf(run),
-		Next: "nothing was signed or sent: to send it, repeat the call without dry_run",
+		Costs: planned.costs,
+		Next:  "nothing was signed or sent: to send it, repeat the call without dry_run",
 	}
 }
 

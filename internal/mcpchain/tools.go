@@ -27,8 +27,8 @@ const (
 // addTools adds the tools to a server.
 func (s *server) addTools(m *mcp.Server) {
 	addSending(m, toolCreate, "Create a negotiation", "Escrows the highest price and invites a seller, as the "+
-		"buyer. The seller has to accept the invitation before you make the first offer. Repeat it only with the "+
-		"same idempotency_key.", schemaOf[createArguments](), s.create)
+		"buyer. The seller has to accept the invitation before you make the first offer. \"costs\" has the costs of "+
+		"deals after some numbers of offers, also in a dry run. Repeat it only with the same idempotency_key.", schemaOf[createArguments](), s.create)
 	addSending(m, toolOffer, "Make an offer", "Makes an offer in a round. The buyer makes the first offer, "+
 		"then both sides take turns. Each offer costs the escrow a share.", schemaOf[offerArguments](), s.offer)
 	addSending(m, toolAccept, "Accept an invitation or an offer", "Accepts an invitation (as the seller, with "+
@@ -114,12 +114,12 @@ func (a serviceArguments) hash() ([32]byte, error) {
 type createArguments struct {
 	Seller string `json:"seller" jsonschema:"address of the invited seller"`
 	Mint   string `json:"mint" jsonschema:"mint of the payment"`
-	Escrow string `json:"escrow" jsonschema:"deposit, the highest possible price: 5 or 5000000u"`
+	Escrow string `json:"escrow" jsonschema:"deposit, the highest possible price: 5 for tokens or 5000000u for base units"`
 	serviceArguments
-	Rounds          uint8   `json:"rounds,omitempty" jsonschema:"number of offers that can be made, 1 to 20"`
-	DecayBps        *uint16 `json:"decay_bps,omitempty" jsonschema:"share of the escrow that each offer costs, 0 to 1000"`
+	Rounds          uint8   `json:"rounds,omitempty" jsonschema:"number of offers of both sides together, 1 to 20; default 10. With an even number the seller makes the last offer"`
+	DecayBps        *uint16 `json:"decay_bps,omitempty" jsonschema:"share of the escrow that each offer costs, in basis points, 0 to 1000; default 200"`
 	DeadlineSeconds int64   `json:"deadline_seconds,omitempty" jsonschema:"time until the negotiation ends, 60 to 86400; default 1800"`
-	WindowSeconds   int64   `json:"response_window_seconds,omitempty" jsonschema:"time to answer, 60 to 3600"`
+	WindowSeconds   int64   `json:"response_window_seconds,omitempty" jsonschema:"time to answer, 60 to 3600; default 300"`
 	DryRun          bool    `json:"dry_run,omitempty" jsonschema:"simulate and check the policy only: sign and send nothing"`
 	Key             string  `json:"idempotency_key" jsonschema:"name of the purchase, such as an order's number; the same key creates one negotiation, also after a restart"`
 }
@@ -138,8 +138,15 @@ func (s *server) create(ctx context.Context, in createArguments) *Answer {
 				return s.sameCreation(ctx, &request, address)
 			},
 		}
-		_, err = planned.action.Build(ctx)
-		return planned, err
+		if _, err = planned.action.Build(ctx); err != nil {
+			return planned, err
+		}
+		m, err := s.mint(ctx, request.Mint)
+		if err != nil {
+			return plan{}, err
+		}
+		planned.costs = costsOf(&planned.action.Creation.Params, m)
+		return planned, nil
 	})
 }
 
