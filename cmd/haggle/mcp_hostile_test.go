@@ -162,3 +162,30 @@ func TestTextOfAHostileNodeIsOnlyInDetails(t *testing.T) {
 		})
 	}
 }
+
+// The history of offers names the rounds that a node does not return. The current offer is part of the account.
+func TestHistoryStatesUnknownRounds(t *testing.T) {
+	net := startNet(t)
+	node := newHostileNode(t, net.Chain.RPCURL())
+	buyer := startMCPAgent(t, net, net.Buyer, node.URL)
+	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL())
+	created := buyer.confirmed("haggle_create", map[string]any{"seller": net.Seller.PublicKey().String(),
+		"mint": net.Mint.String(), "escrow": "5", "service": "it", "idempotency_key": "first"})
+	at := func(arguments map[string]any) map[string]any {
+		return with(arguments, "negotiation", created.Negotiation)
+	}
+	seller.confirmed("haggle_accept", at(map[string]any{"what": "invitation", "service": "it"}))
+	require.Nil(t, buyer.call("haggle_status", at(nil)).State.History, "no offer was made")
+	buyer.confirmed("haggle_offer", at(map[string]any{"amount": "2", "round": 1}))
+	seller.confirmed("haggle_offer", at(map[string]any{"amount": "4", "round": 2}))
+
+	node.lie.Store(&lie{methods: []string{"getSignaturesForAddress"}, status: http.StatusOK, body: resultOf("[]")})
+	history := buyer.call("haggle_status", at(nil)).State.History
+	require.Equal(t, []int{1}, history.UnknownRounds)
+	require.Len(t, history.Offers, 1)
+	require.EqualValues(t, 2, history.Offers[0].Round)
+	require.Equal(t, "seller", history.Offers[0].By)
+	require.Equal(t, "4000000", history.Offers[0].Amount.BaseUnits)
+	require.Equal(t, "4802000", history.Offers[0].EffectiveEscrow.BaseUnits)
+	require.Positive(t, history.Offers[0].Time)
+}

@@ -191,7 +191,21 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	require.Equal(t, "settled", settled.State.Status)
 	require.Equal(t, "3200000", settled.State.Settled.BaseUnits)
 	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_accept", deal).Outcome)
-	require.Equal(t, "settled", buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20})).State.Status)
+	read := buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20})).State
+	require.Equal(t, "settled", read.Status)
+	require.Empty(t, read.History.UnknownRounds)
+	require.Len(t, read.History.Offers, 3)
+	for i, made := range []struct{ by, price, decay, rest string }{
+		{"buyer", "2000000", "100000", "4900000"}, {"seller", "4000000", "98000", "4802000"},
+		{"buyer", "3200000", "96040", "4705960"},
+	} {
+		past := read.History.Offers[i]
+		require.EqualValues(t, i+1, past.Round)
+		require.Equal(t, made.by, past.By)
+		require.Equal(t, []string{made.price, made.decay, made.rest},
+			[]string{past.Amount.BaseUnits, past.Decay.BaseUnits, past.EffectiveEscrow.BaseUnits})
+		require.Positive(t, past.Time)
+	}
 	buyer.refused("NotAsExpected", "haggle_offer", at(map[string]any{"amount": "3", "round": 4}))
 }
 

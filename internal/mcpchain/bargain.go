@@ -257,6 +257,7 @@ func (s *server) status(ctx context.Context, in statusArguments) *Answer {
 			case <-ctx.Done():
 			}
 		}
+		v.History = s.history(ctx, n, m)
 		answer := &Answer{Outcome: Read, Negotiation: v.Negotiation, Wallet: s.me().String(), State: v,
 			Pending: pending, Next: nextStep(v)}
 		switch {

@@ -47,33 +47,35 @@ type Terms struct {
 
 // State describes a negotiation. Times are Unix seconds of the chain's clock.
 type State struct {
-	Negotiation     string  `json:"negotiation" jsonschema:"address"`
-	Status          string  `json:"status" jsonschema:"created, proposed, countered, accepted, settled, rejected or expired"`
-	Role            string  `json:"role" jsonschema:"side of this wallet: buyer, seller or none"`
-	Buyer           string  `json:"buyer"`
-	Seller          string  `json:"seller"`
-	Mint            string  `json:"mint"`
-	ServiceHash     string  `json:"service_hash" jsonschema:"SHA-256 of the service's description, in hex"`
-	Terms           *Terms  `json:"terms,omitempty" jsonschema:"terms of the invitation"`
-	Round           uint8   `json:"round" jsonschema:"number of offers that have been made"`
-	MaxRounds       uint8   `json:"max_rounds"`
-	Offer           *Offer  `json:"offer,omitempty"`
-	Turn            string  `json:"turn,omitempty" jsonschema:"side whose turn it is"`
-	YourTurn        bool    `json:"your_turn"`
-	NextOffer       *Range  `json:"next_offer,omitempty" jsonschema:"range of the next offer"`
-	Escrow          Amount  `json:"escrow" jsonschema:"deposit of the buyer"`
-	EffectiveEscrow Amount  `json:"effective_escrow" jsonschema:"what offers have left of the deposit"`
-	Settled         *Amount `json:"settled,omitempty" jsonschema:"price that was paid, the fee included"`
-	Bond            *Amount `json:"bond,omitempty" jsonschema:"deposit that the terms require of the seller"`
-	Comparison      bool    `json:"comparison" jsonschema:"whether the terms require a comparison of reservation prices"`
-	Milestones      uint8   `json:"milestones" jsonschema:"number of milestones by which the price is paid; 0 pays at once"`
-	DecayRateBps    uint16  `json:"decay_rate_bps" jsonschema:"share of the escrow that each offer costs"`
-	ProtocolFeeBps  uint16  `json:"protocol_fee_bps" jsonschema:"fee, of the price"`
-	Now             int64   `json:"now"`
-	TurnDeadline    int64   `json:"turn_deadline"`
-	GlobalDeadline  int64   `json:"global_deadline"`
-	Overdue         bool    `json:"overdue" jsonschema:"whether a deadline has passed"`
-	Situation       string  `json:"situation"`
+	Negotiation string `json:"negotiation" jsonschema:"address"`
+	Status      string `json:"status" jsonschema:"created, proposed, countered, accepted, settled, rejected or expired"`
+	Role        string `json:"role" jsonschema:"side of this wallet: buyer, seller or none"`
+	Buyer       string `json:"buyer"`
+	Seller      string `json:"seller"`
+	Mint        string `json:"mint"`
+	ServiceHash string `json:"service_hash" jsonschema:"SHA-256 of the service's description, in hex"`
+	Terms       *Terms `json:"terms,omitempty" jsonschema:"terms of the invitation"`
+	Round       uint8  `json:"round" jsonschema:"number of offers that have been made"`
+	MaxRounds   uint8  `json:"max_rounds"`
+	Offer       *Offer `json:"offer,omitempty"`
+	// History is set by the status of a single negotiation only.
+	History         *History `json:"history,omitempty" jsonschema:"offers that have been made: only haggle_status with a negotiation returns it"`
+	Turn            string   `json:"turn,omitempty" jsonschema:"side whose turn it is"`
+	YourTurn        bool     `json:"your_turn"`
+	NextOffer       *Range   `json:"next_offer,omitempty" jsonschema:"range of the next offer"`
+	Escrow          Amount   `json:"escrow" jsonschema:"deposit of the buyer"`
+	EffectiveEscrow Amount   `json:"effective_escrow" jsonschema:"what offers have left of the deposit"`
+	Settled         *Amount  `json:"settled,omitempty" jsonschema:"price that was paid, the fee included"`
+	Bond            *Amount  `json:"bond,omitempty" jsonschema:"deposit that the terms require of the seller"`
+	Comparison      bool     `json:"comparison" jsonschema:"whether the terms require a comparison of reservation prices"`
+	Milestones      uint8    `json:"milestones" jsonschema:"number of milestones by which the price is paid; 0 pays at once"`
+	DecayRateBps    uint16   `json:"decay_rate_bps" jsonschema:"share of the escrow that each offer costs"`
+	ProtocolFeeBps  uint16   `json:"protocol_fee_bps" jsonschema:"fee, of the price"`
+	Now             int64    `json:"now"`
+	TurnDeadline    int64    `json:"turn_deadline"`
+	GlobalDeadline  int64    `json:"global_deadline"`
+	Overdue         bool     `json:"overdue" jsonschema:"whether a deadline has passed"`
+	Situation       string   `json:"situation"`
 }
 
 // stateOf describes a negotiation for a wallet, at a time of the chain's clock.

@@ -38,7 +38,7 @@ func (s *server) addTools(m *mcp.Server) {
 		"decay, goes back to the buyer.", schemaOf[rejectArguments](), s.reject)
 	mcp.AddTool(m, &mcp.Tool{
 		Name: toolStatus, Title: "Read a negotiation",
-		Description: "Reads a negotiation, or lists the open ones of this wallet. With wait_seconds it waits for " +
+		Description: "Reads a negotiation with the history of its offers, or lists the open ones of this wallet. With wait_seconds it waits for " +
 			"the outcome of a pending transaction, and until it is your turn or the negotiation has ended.",
 		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
 		OutputSchema: answerSchema(),
