@@ -2,19 +2,17 @@ package wallet
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 type balanceView struct {
@@ -70,33 +68,15 @@ func ownerOf(ctx context.Context, s *session.Session, arguments []string) (solan
 }
 
 func lamportsOf(ctx context.Context, client *haggle.Client, owner solana.PublicKey) (amount.Tokens, error) {
-	balance, err := client.RPC().GetBalance(ctx, owner, rpc.CommitmentConfirmed)
-	if err != nil {
-		return amount.Tokens{}, err
-	}
-	return amount.SOL(balance.Value), nil
+	lamports, err := onchain.Lamports(ctx, client, owner)
+	return amount.SOL(lamports), err
 }
 
-// tokensHeld returns zero if there is no token account.
 func tokensHeld(ctx context.Context, s *session.Session, client *haggle.Client, owner, mint solana.PublicKey) (amount.Tokens, error) {
 	tokens, err := s.TokensOf(ctx, mint)
 	if err != nil {
 		return amount.Tokens{}, err
 	}
-	known, err := client.GetMint(ctx, mint)
-	if err != nil {
-		return amount.Tokens{}, err
-	}
-	address, err := known.AssociatedAddress(owner)
-	if err != nil {
-		return amount.Tokens{}, err
-	}
-	account, err := client.GetTokenAccount(ctx, address)
-	if errors.Is(err, protocol.ErrAccountNotFound) {
-		return tokens(0), nil
-	}
-	if err != nil {
-		return amount.Tokens{}, err
-	}
-	return tokens(account.Amount), nil
+	held, err := onchain.TokensHeld(ctx, client, owner, mint)
+	return tokens(held), err
 }

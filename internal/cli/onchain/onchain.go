@@ -1,4 +1,4 @@
-// Package onchain reads negotiations, carries out actions on them, and prints their receipts.
+// Package onchain reads negotiations and balances, carries out actions on them, and prints their receipts.
 package onchain
 
 import (
