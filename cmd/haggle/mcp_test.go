@@ -13,10 +13,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
@@ -246,8 +248,90 @@ func TestRejectionThroughMCP(t *testing.T) {
 	reject := map[string]any{"negotiation": created.Negotiation, "round": 0}
 	buyer.refused("NotAsExpected", "haggle_reject", with(reject, "round", 1))
 	require.Equal(t, mcpchain.DryRan, buyer.call("haggle_reject", with(reject, "dry_run", true)).Outcome)
-	require.Equal(t, "rejected", buyer.confirmed("haggle_reject", reject).State.Status)
+	rejected := buyer.confirmed("haggle_reject", reject)
+	require.Equal(t, "rejected", rejected.State.Status)
+	require.Equal(t, "1000000", paidTo("buyer", rejected))
 	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_reject", reject).Outcome)
+}
+
+// paidTo returns the amount that an answer states for a role, in base units.
+func paidTo(role string, answer mcpchain.Answer) string {
+	for _, paid := range answer.Paid {
+		if paid.To == role {
+			return paid.BaseUnits
+		}
+	}
+	return ""
+}
+
+// An agent gets the escrow of an overdue negotiation and the rent of an ended one back, each once. Only parties
+// send these transactions.
+func TestExpiryAndClosingThroughMCP(t *testing.T) {
+	net := startNet(t)
+	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
+	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL())
+	stranger, err := wallet.GenerateKeypair()
+	require.NoError(t, err)
+	require.NoError(t, net.Endow(t.Context(), stranger.PublicKey()))
+	other := startMCPAgent(t, net, stranger, net.Chain.RPCURL())
+	created := buyer.confirmed("haggle_create", map[string]any{"seller": net.Seller.PublicKey().String(),
+		"mint": net.Mint.String(), "escrow": "5", "service": "it", "idempotency_key": "a"})
+	at := func(arguments map[string]any) map[string]any {
+		return with(arguments, "negotiation", created.Negotiation)
+	}
+	early := buyer.refused("NotAsExpected", "haggle_expire", at(nil))
+	require.Contains(t, early.Error.Message, "has not passed")
+	early = buyer.refused("NotAsExpected", "haggle_close", at(nil))
+	require.Contains(t, early.Error.Message, "the negotiation has not ended")
+	seller.confirmed("haggle_accept", at(map[string]any{"what": "invitation", "service": "it"}))
+	buyer.confirmed("haggle_offer", at(map[string]any{"amount": "2", "round": 1}))
+
+	require.NoError(t, net.Chain.AdvanceTime(t.Context(), time.Hour))
+	overdue := buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20}))
+	require.True(t, overdue.State.Overdue)
+	require.Contains(t, overdue.Next, "haggle_expire")
+	require.Contains(t, other.refused("NotAsExpected", "haggle_expire", at(nil)).Error.Message, "the parties are")
+	require.Equal(t, mcpchain.DryRan, buyer.call("haggle_expire", at(map[string]any{"dry_run": true})).Outcome)
+	expired := buyer.confirmed("haggle_expire", at(nil))
+	require.Equal(t, "expired", expired.State.Status)
+	require.Equal(t, "4900000", paidTo("buyer", expired))
+	require.Contains(t, expired.Next, "haggle_close")
+	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_expire", at(nil)).Outcome)
+
+	require.Empty(t, buyer.call("haggle_status", nil).List)
+	ended := buyer.call("haggle_status", map[string]any{"ended": true}).List
+	require.Len(t, ended, 1)
+	require.Equal(t, created.Negotiation, ended[0].Negotiation)
+	buyer.refused("Usage", "haggle_status", at(map[string]any{"ended": true}))
+	require.Contains(t, other.refused("NotAsExpected", "haggle_close", at(nil)).Error.Message, "the parties are")
+	require.NotEmpty(t, buyer.call("haggle_close", at(map[string]any{"dry_run": true})).Effects.Changes)
+	before := lamportsOf(t, net, net.Buyer.PublicKey())
+	closed := buyer.confirmed("haggle_close", at(map[string]any{"idempotency_key": "close"}))
+	require.Equal(t, "close_negotiation", closed.Action)
+	require.Equal(t, "100000", paidTo("treasury", closed))
+	require.Nil(t, closed.State)
+	fee, err := strconv.ParseUint(closed.FeeLamports, 10, 64)
+	require.NoError(t, err)
+	require.Equal(t, strconv.FormatUint(lamportsOf(t, net, net.Buyer.PublicKey())-before+fee, 10), closed.Rent)
+
+	again := buyer.call("haggle_close", at(map[string]any{"idempotency_key": "close"}))
+	require.Equal(t, mcpchain.DoneAlready, again.Outcome)
+	require.Equal(t, closed.Rent, again.Rent)
+	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_close", at(nil)).Outcome)
+	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_close", at(nil)).Outcome)
+	other.refused("NotFound", "haggle_close", at(nil))
+	read := buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20}))
+	require.Equal(t, mcpchain.Read, read.Outcome)
+	require.Nil(t, read.State)
+	require.Contains(t, read.Next, "it is closed")
+	require.Empty(t, buyer.call("haggle_status", map[string]any{"ended": true}).List)
+}
+
+func lamportsOf(t *testing.T, net *localnet.Net, owner solana.PublicKey) uint64 {
+	t.Helper()
+	balance, err := net.Client.RPC().GetBalance(t.Context(), owner, rpc.CommitmentConfirmed)
+	require.NoError(t, err)
+	return balance.Value
 }
 
 // A call whose transaction has no outcome in time returns at once, with the state and the way to wait; no
@@ -319,7 +403,7 @@ func TestToolsOfMCP(t *testing.T) {
 		require.Equal(t, !tool.Annotations.ReadOnlyHint, properties["idempotency_key"] != nil, tool.Name)
 	}
 	require.ElementsMatch(t, []string{"haggle_create", "haggle_offer", "haggle_accept", "haggle_reject",
-		"haggle_status"}, names)
+		"haggle_expire", "haggle_close", "haggle_status"}, names)
 	for _, wrong := range []map[string]any{
 		{"negotiation": "x", "round": 0, "note": "hello"}, {"negotiation": "x"},
 	} {

@@ -46,9 +46,11 @@ type Answer struct {
 	Signature   string     `json:"signature,omitempty" jsonschema:"of the transaction"`
 	FeeLamports string     `json:"fee_lamports,omitempty" jsonschema:"fee of the transaction"`
 	Effects     *Effects   `json:"effects,omitempty" jsonschema:"effects that the action would have; the policy allows it"`
+	Paid        []Payment  `json:"paid,omitempty" jsonschema:"token accounts that the transaction has paid; missing if the node does not return them"`
+	Rent        string     `json:"rent_lamports,omitempty" jsonschema:"of a closed negotiation: rent that the buyer has received"`
 	Costs       *Costs     `json:"costs,omitempty" jsonschema:"of a creation: its costs to you, the buyer"`
 	State       *State     `json:"state,omitempty"`
-	List        []*State   `json:"list,omitempty" jsonschema:"open negotiations of this wallet"`
+	List        []*State   `json:"list,omitempty" jsonschema:"negotiations of this wallet"`
 	Wallet      string     `json:"wallet,omitempty" jsonschema:"address of this wallet"`
 	Pending     *Pending   `json:"pending,omitempty" jsonschema:"a transaction whose outcome is not known yet"`
 	Error       *CallError `json:"error,omitempty"`

@@ -134,31 +134,6 @@ func (s *server) acceptOffer(ctx context.Context, n *haggle.Snapshot, in *accept
 	return built(ctx, s.Client.At(n).AcceptOffer(s.me(), price))
 }
 
-type rejectArguments struct {
-	Negotiation string `json:"negotiation" jsonschema:"address"`
-	Round       uint8  `json:"round" jsonschema:"the state's round, the number of offers that you read; after another number nothing is sent"`
-	sendingArguments
-}
-
-func (s *server) reject(ctx context.Context, in rejectArguments) *Answer {
-	return s.act(ctx, toolReject, in.Negotiation, &in.sendingArguments, &in,
-		func(ctx context.Context, n *haggle.Snapshot) (plan, error) {
-			side, party := n.SideOf(s.me())
-			switch {
-			case !party:
-				return plan{}, s.notParty(n)
-			case n.Status == protocol.NegotiationStatusRejected:
-				return plan{doneAlready: true}, nil
-			case n.CurrentRound != in.Round:
-				return plan{}, unexpected("%d offers have been made, not %d", n.CurrentRound, in.Round)
-			case side == protocol.OfferSideSeller && n.RejectionForfeitsBond():
-				return plan{}, unexpected("a rejection now forfeits the bond: let the negotiation expire, " +
-					"or use the command haggle negotiation reject --forfeit-bond")
-			}
-			return built(ctx, s.Client.At(n).Reject(s.me()))
-		})
-}
-
 // act carries out a call on an existing negotiation.
 func (s *server) act(
 	ctx context.Context, tool, written string, call *sendingArguments, arguments any,
@@ -172,10 +147,16 @@ func (s *server) act(
 	*call = sendingArguments{}
 	return s.send(ctx, tool, given, negotiation, arguments, func(ctx context.Context) (plan, error) {
 		n, err := onchain.Read(ctx, s.Client, negotiation)
+		// The account that a closing has removed shows that it is done.
+		if tool == toolClose && s.wasClosed(ctx, negotiation, err, true) {
+			return plan{action: s.Client.Negotiation(negotiation).Close(s.me()), doneAlready: true}, nil
+		}
 		if err != nil {
 			return plan{}, err
 		}
-		return decide(ctx, n)
+		planned, err := decide(ctx, n)
+		planned.snapshot = n
+		return planned, err
 	})
 }
 
@@ -209,7 +190,8 @@ func (s *server) notParty(n *haggle.Snapshot) error {
 }
 
 type statusArguments struct {
-	Negotiation string `json:"negotiation,omitempty" jsonschema:"address; without it the open negotiations of this wallet are listed"`
+	Negotiation string `json:"negotiation,omitempty" jsonschema:"address; if it is left out, the open negotiations of this wallet are listed"`
+	Ended       bool   `json:"ended,omitempty" jsonschema:"list the negotiations that have ended and are not closed, instead of the open ones"`
 	WaitSeconds uint8  `json:"wait_seconds,omitempty" jsonschema:"longest time to wait, at most 60"`
 }
 
@@ -230,7 +212,10 @@ func (s *server) status(ctx context.Context, in statusArguments) *Answer {
 		if in.WaitSeconds > 0 {
 			return s.failed(ctx, "", solana.PublicKey{}, invalid("wait_seconds needs a negotiation"))
 		}
-		return s.list(ctx)
+		return s.list(ctx, in.Ended)
+	}
+	if in.Ended {
+		return s.failed(ctx, "", solana.PublicKey{}, invalid("ended selects a list: leave negotiation or ended out"))
 	}
 	negotiation, err := address("negotiation", in.Negotiation)
 	if err != nil {
@@ -242,6 +227,9 @@ func (s *server) status(ctx context.Context, in statusArguments) *Answer {
 	cancel()
 	for {
 		n, err := onchain.Read(ctx, s.Client, negotiation)
+		if s.wasClosed(ctx, negotiation, err, false) {
+			return &Answer{Outcome: Read, Negotiation: in.Negotiation, Wallet: s.me().String(), Next: afterClosing}
+		}
 		if err != nil {
 			return s.failed(ctx, "", negotiation, err)
 		}
@@ -276,8 +264,8 @@ func (v *State) waits() bool {
 	return open && !v.YourTurn && !v.Overdue && v.Role != "none"
 }
 
-// list lists the open negotiations of the wallet.
-func (s *server) list(ctx context.Context) *Answer {
+// list lists the negotiations of the wallet: those that are open, or those that have ended and are not closed.
+func (s *server) list(ctx context.Context, ended bool) *Answer {
 	answer := &Answer{Outcome: Read, Wallet: s.me().String(),
 		Next: "call haggle_status with one of these negotiations"}
 	now, err := s.Client.Now(ctx)
@@ -287,6 +275,11 @@ func (s *server) list(ctx context.Context) *Answer {
 	filter := haggle.Filter{Party: s.me(), Status: []protocol.NegotiationStatus{
 		protocol.NegotiationStatusCreated, protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered,
 	}}
+	if ended {
+		filter.Status = []protocol.NegotiationStatus{
+			protocol.NegotiationStatusSettled, protocol.NegotiationStatusRejected, protocol.NegotiationStatusExpired,
+		}
+	}
 	for n, err := range s.Client.FindNegotiations(ctx, filter) {
 		if err != nil {
 			return s.failed(ctx, "", solana.PublicKey{}, err)
@@ -300,7 +293,10 @@ func (s *server) list(ctx context.Context) *Answer {
 			break
 		}
 	}
-	if len(answer.List) == 0 {
+	switch {
+	case len(answer.List) == 0 && ended:
+		answer.Next = "every negotiation that has ended is closed: nothing is left to do"
+	case len(answer.List) == 0:
 		answer.Next = "there are no open negotiations: haggle_create as a buyer, or wait for an invitation"
 	}
 	return answer

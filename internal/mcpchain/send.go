@@ -47,6 +47,18 @@ type plan struct {
 	repeated func(context.Context, solana.PublicKey) error
 	// costs are the costs of a creation; nil for other actions.
 	costs *Costs
+	// snapshot is the negotiation before the action; nil for a creation.
+	snapshot *haggle.Snapshot
+	// rent is the rent that a closing returns, in lamports; zero for other actions.
+	rent uint64
+}
+
+// name returns the name of the action; empty if there is none.
+func (p *plan) name() string {
+	if p.action == nil {
+		return ""
+	}
+	return p.action.Name
 }
 
 // send carries out a call that sends: at most once for an idempotency key, one call at a time.
@@ -76,7 +88,7 @@ func (s *server) send(
 	case err != nil:
 		return s.afterFailure(ctx, tool, negotiation, err, nil)
 	case planned.doneAlready:
-		return s.done(ctx, DoneAlready, planned.action, negotiation, nil)
+		return s.done(ctx, DoneAlready, planned.name(), negotiation, nil)
 	case call.DryRun:
 		return s.simulate(ctx, planned, negotiation)
 	}
@@ -87,6 +99,12 @@ func (s *server) send(
 	answer := s.answerTo(ctx, planned, negotiation, receipt, err)
 	if answer.Outcome == Confirmed || answer.Outcome == Unknown {
 		answer.Costs = planned.costs
+	}
+	if answer.Outcome == Confirmed {
+		answer.Paid = paidBy(receipt, planned.snapshot)
+		if planned.rent > 0 {
+			answer.Rent = strconv.FormatUint(planned.rent, 10)
+		}
 	}
 	if answer.Outcome != Failed {
 		s.remember(tool, call, arguments, answer)
@@ -107,10 +125,10 @@ func (s *server) answerTo(
 				return s.failed(ctx, planned.action.Name, done.Negotiation, err)
 			}
 		}
-		return s.done(ctx, DoneAlready, planned.action, done.Negotiation, done.Receipt)
+		return s.done(ctx, DoneAlready, planned.name(), done.Negotiation, done.Receipt)
 	case errors.As(err, &journal) && journal.Failure == nil && journal.Outcome == transaction.Confirmed,
 		errors.Is(err, transaction.ErrDetailsUnavailable), err == nil:
-		return s.done(ctx, Confirmed, planned.action, negotiation, receipt)
+		return s.done(ctx, Confirmed, planned.name(), negotiation, receipt)
 	}
 	return s.afterFailure(ctx, planned.action.Name, negotiation, err, planned.action)
 }
@@ -169,21 +187,21 @@ func (s *server) simulate(ctx context.Context, planned plan, negotiation solana.
 
 // done describes an action that has taken effect.
 func (s *server) done(
-	ctx context.Context, outcome Outcome, action *haggle.Action, negotiation solana.PublicKey,
-	receipt *haggle.Receipt,
+	ctx context.Context, outcome Outcome, action string, negotiation solana.PublicKey, receipt *haggle.Receipt,
 ) *Answer {
-	answer := &Answer{Outcome: outcome, Negotiation: negotiation.String(), State: s.readState(ctx, negotiation)}
-	if action != nil {
-		answer.Action = action.Name
-	}
+	answer := &Answer{Outcome: outcome, Action: action, Negotiation: negotiation.String()}
 	if receipt != nil {
 		answer.Signature = receipt.Signature.String()
 		if receipt.Fee > 0 {
 			answer.FeeLamports = strconv.FormatUint(receipt.Fee, 10)
 		}
 	}
+	if action == closing {
+		answer.Next = afterClosing
+		return answer
+	}
 	answer.Next = "haggle_status with this negotiation"
-	if answer.State != nil {
+	if answer.State = s.readState(ctx, negotiation); answer.State != nil {
 		answer.Next = nextStep(answer.State)
 	}
 	return answer
@@ -239,8 +257,8 @@ func (s *server) repetition(
 		s.lock.Unlock()
 		return nil
 	}
-	answer := s.done(ctx, DoneAlready, nil, address, nil)
-	answer.Action, answer.Signature = earlier.answer.Action, earlier.answer.Signature
+	answer := s.done(ctx, DoneAlready, earlier.answer.Action, address, nil)
+	answer.Signature, answer.Paid, answer.Rent = earlier.answer.Signature, earlier.answer.Paid, earlier.answer.Rent
 	return answer
 }
 

@@ -36,7 +36,7 @@ type Config struct {
 const instructions = `Negotiate a price on Solana and settle it from escrow. haggle_status without arguments
 lists your open negotiations. Follow "next" in each answer. Use dry_run before you send money. Amounts are
 tokens ("3.5") or base units ("3500000u"). After the outcome "unknown" call haggle_status before you send
-anything again. A denial by the policy is final: report it, and do not work around it. Each sending call
+anything again. haggle_close returns the rent of an ended negotiation to the buyer. A denial by the policy is final: report it, and do not work around it. Each sending call
 names the state that you have read, and the program refuses another one.`
 
 // server has the state that the calls share.

@@ -66,6 +66,7 @@ type State struct {
 	Escrow          Amount   `json:"escrow" jsonschema:"deposit of the buyer"`
 	EffectiveEscrow Amount   `json:"effective_escrow" jsonschema:"what offers have left of the deposit"`
 	Settled         *Amount  `json:"settled,omitempty" jsonschema:"price that was paid, the fee included"`
+	Claimable       *Amount  `json:"claimable,omitempty" jsonschema:"amount that this wallet's token account could not receive: haggle_close pays it"`
 	Bond            *Amount  `json:"bond,omitempty" jsonschema:"deposit that the terms require of the seller"`
 	Comparison      bool     `json:"comparison" jsonschema:"whether the terms require a comparison of reservation prices"`
 	Milestones      uint8    `json:"milestones" jsonschema:"number of milestones by which the price is paid; 0 pays at once"`
@@ -93,6 +94,9 @@ func (s *server) stateOf(n *haggle.Snapshot, m mint.Mint, now int64) *State {
 	side, party := n.SideOf(s.me())
 	if party {
 		v.Role = format.Side(side)
+	}
+	if claimable := n.ClaimableOf(s.me()); claimable > 0 {
+		v.Claimable = units(claimable)
 	}
 	if n.BondRequired > 0 {
 		v.Bond = units(n.BondRequired)
@@ -147,15 +151,20 @@ func termsOf(metadata [protocol.MaxMetadataLen]byte, m mint.Mint) *Terms {
 
 // nextStep returns the step after which the negotiation goes on, in the names of the tools.
 func nextStep(v *State) string {
+	ended := v.Status == "settled" || v.Status == "rejected" || v.Status == "expired"
 	switch {
-	case v.Status == "settled", v.Status == "rejected", v.Status == "expired":
-		return "it has ended; nothing is left to do with these tools"
-	case v.Overdue:
-		return "a deadline has passed: anyone can end it with the command haggle negotiation expire"
-	case v.Status == "accepted":
-		return "the price is agreed and paid by milestones: use the command haggle milestone"
 	case v.Role == "none":
 		return "this wallet is not a party"
+	case ended && v.Claimable != nil:
+		return "it has ended: haggle_close pays the claimable amount to you"
+	case ended && v.Role == "buyer":
+		return "it has ended: haggle_close returns the rent of its accounts to you"
+	case ended:
+		return "it has ended, and nothing is left to do"
+	case v.Overdue:
+		return "a deadline has passed: haggle_expire returns the rest of the escrow to the buyer"
+	case v.Status == "accepted":
+		return "the price is agreed and paid by milestones: use the command haggle milestone"
 	case v.YourTurn && v.Status == "created":
 		return `haggle_accept with "what": "invitation" and the service that you sell, or haggle_reject`
 	case v.Status == "created":

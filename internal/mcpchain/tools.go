@@ -21,6 +21,8 @@ const (
 	toolOffer  = "haggle_offer"
 	toolAccept = "haggle_accept"
 	toolReject = "haggle_reject"
+	toolExpire = "haggle_expire"
+	toolClose  = "haggle_close"
 	toolStatus = "haggle_status"
 )
 
@@ -36,9 +38,17 @@ func (s *server) addTools(m *mcp.Server) {
 		"An accepted offer is paid at once: it cannot be undone.", acceptSchema(), s.accept)
 	addSending(m, toolReject, "End a negotiation", "Ends a negotiation without a deal. The escrow, less its "+
 		"decay, goes back to the buyer.", schemaOf[rejectArguments](), s.reject)
+	addSending(m, toolExpire, "End a negotiation after its deadline", "Ends a negotiation of this wallet whose "+
+		"deadline has passed. The escrow, less its decay, goes back to the buyer, and a bond to the seller, less "+
+		"its part for the delay.", schemaOf[endArguments](), s.expire)
+	addSending(m, toolClose, "Close an ended negotiation", "Closes the accounts of a negotiation of this wallet "+
+		"that is settled, rejected or expired. Their rent goes to the buyer, a claimable amount to its party, fee "+
+		"and decay to the treasury. \"paid\" and \"rent_lamports\" have the amounts. Escrow and bond were paid "+
+		"when it ended.", schemaOf[endArguments](), s.close)
 	mcp.AddTool(m, &mcp.Tool{
 		Name: toolStatus, Title: "Read a negotiation",
-		Description: "Reads a negotiation with the history of its offers, or lists the open ones of this wallet. With wait_seconds it waits for " +
+		Description: "Reads a negotiation with the history of its offers, or lists those of this wallet that are open, or " +
+			"have ended and can be closed. With wait_seconds it waits for " +
 			"the outcome of a pending transaction, and until it is your turn or the negotiation has ended.",
 		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
 		OutputSchema: answerSchema(),

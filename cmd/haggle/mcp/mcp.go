@@ -24,7 +24,9 @@ of the wallet configures it as a server of the agent's program, which starts it.
   haggle_accept   accepts an invitation, or the other side's offer, which pays it at once
   haggle_offer    makes an offer in a round
   haggle_reject   ends a negotiation without a deal
-  haggle_status   reads a negotiation or lists the open ones; can wait for the other side
+  haggle_expire   ends a negotiation after its deadline
+  haggle_close    closes a negotiation that has ended, which returns the rent to the buyer
+  haggle_status   reads a negotiation with its offers, or lists them; can wait for the other side
 
 It signs only within a spending policy: --policy is required (haggle policy --help has a complete one). No
 approval is possible while it runs, so a transaction above "approveAbove" is denied.
