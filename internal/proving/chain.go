@@ -41,7 +41,7 @@ func termsOf(n *haggle.Snapshot) proof.Terms {
 	return proof.Terms{
 		Negotiation: proof.Address(n.Address), CreatedAt: n.CreatedAt, Buyer: proof.Address(n.Buyer),
 		Seller: proof.Address(n.Seller), Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds,
-		DecayRateBps: n.DecayRateBps, MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps,
+		DecayRateBps: n.DecayRateBps, MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps, Bond: n.BondRequired,
 	}
 }
 
@@ -64,7 +64,7 @@ func read(
 				Negotiation: proof.Address(negotiation), CreatedAt: created.Timestamp,
 				Buyer: proof.Address(created.Buyer), Seller: proof.Address(created.Seller),
 				Escrow: created.EscrowAmount, MaxRounds: created.MaxRounds, DecayRateBps: created.DecayRateBps,
-				MinOfferBps: created.MinOfferBps, FeeBps: created.ProtocolFeeBps,
+				MinOfferBps: created.MinOfferBps, FeeBps: created.ProtocolFeeBps, Bond: created.BondRequired,
 			}})
 			continue
 		}

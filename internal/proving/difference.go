@@ -55,6 +55,7 @@ func differentTerms(file, chain proof.Terms) string {
 	compare("decay", basisPoints(file.DecayRateBps), basisPoints(chain.DecayRateBps))
 	compare("least offer", basisPoints(file.MinOfferBps), basisPoints(chain.MinOfferBps))
 	compare("fee", basisPoints(file.FeeBps), basisPoints(chain.FeeBps))
+	compare("bond", baseUnits(file.Bond), baseUnits(chain.Bond))
 	return strings.Join(found, "; ")
 }
 

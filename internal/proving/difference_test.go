@@ -27,8 +27,9 @@ func TestDifferencesNameTheFileAndTheChain(t *testing.T) {
 		},
 		"decay: 7 basis points in the file, 1 basis point on chain; " +
 			"least offer: 8 basis points in the file, 1 basis point on chain; " +
-			"fee: 9 basis points in the file, 1 basis point on chain": func(c *course) {
-			c.terms.DecayRateBps, c.terms.MinOfferBps, c.terms.FeeBps = 1, 1, 1
+			"fee: 9 basis points in the file, 1 basis point on chain; " +
+			"bond: 0 base units in the file, 1 base unit on chain": func(c *course) {
+			c.terms.DecayRateBps, c.terms.MinOfferBps, c.terms.FeeBps, c.terms.Bond = 1, 1, 1, 1
 		},
 		"offer 2: 3 base units in the file, 4 base units on chain": func(c *course) { c.offers[1].Amount = 4 },
 		"metadata of offer 1: none in the file, 0102 on chain": func(c *course) {

@@ -19,8 +19,9 @@ type Limits struct {
 	// Decimals are the mint's decimals, with which the limits were computed: a token is ten to this power of
 	// base units. If the mint has other decimals, the agent does not start. If zero, the mint has no decimals.
 	Decimals uint8
-	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee. If zero, the agent
-	// does not sell in this mint.
+	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee, and with the part of its
+	// bond that the deal saves: see [protocol.Negotiation.BondForDelay]. Without a deal that part pays the buyer the
+	// decay of the agent's offers. If MinPrice is zero, the agent does not sell in this mint.
 	MinPrice uint64
 	// MaxTotal is the most that the agent pays in all as a buyer: the price, which includes the fee, and the
 	// decay of all offers of both sides until the deal. So each offer lowers the highest price by its decay:
@@ -49,6 +50,11 @@ var ErrBeyondLimit = errors.New("agent: price beyond the agent's limit")
 // mostAfter returns the highest price that a buyer can pay after a decay.
 func (l Limits) mostAfter(decay uint64) uint64 { return l.MaxTotal - min(decay, l.MaxTotal) }
 
+// leastAfterFee returns the least that a seller accepts after the fee.
+func (l Limits) leastAfterFee(n *haggle.Snapshot) uint64 {
+	return l.MinPrice - min(n.BondForDelay(), l.MinPrice)
+}
+
 // check returns ErrBeyondLimit if the agent must not agree to a price. The decay is the escrow's loss until
 // then.
 func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price, decay uint64) error {
@@ -62,9 +68,9 @@ func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price, decay 
 	if l.MinPrice == 0 {
 		return fmt.Errorf("%w: Config.Mints has no MinPrice for mint %s", ErrBeyondLimit, n.TokenMint)
 	}
-	if net := price - n.FeeOn(price); net < l.MinPrice {
+	if net := price - n.FeeOn(price); net < l.leastAfterFee(n) {
 		return amount.Errorf(n.TokenMint, "%w: %v are %v after the fee, at least %v", ErrBeyondLimit,
-			amount.Units(price), amount.Units(net), amount.Units(l.MinPrice))
+			amount.Units(price), amount.Units(net), amount.Units(l.leastAfterFee(n)))
 	}
 	return nil
 }

@@ -108,6 +108,36 @@ func TestFallbackBeyondALimitIsNotCarriedOut(t *testing.T) {
 	}
 }
 
+// The seller's one offer, the second of three, has cost 98,000, which its bond pays without a deal.
+func TestBondLowersASellersLeastPrice(t *testing.T) {
+	for _, c := range []struct {
+		bond, price uint64
+		state       protocol.BondState
+		within      bool
+	}{
+		{0, 3_000_000, protocol.BondStateNone, true},
+		{0, 2_999_999, protocol.BondStateNone, false},
+		{500_000, 2_902_000, protocol.BondStateHeld, true},
+		{500_000, 2_901_999, protocol.BondStateHeld, false},
+		{1_000, 2_999_000, protocol.BondStateHeld, true},
+		{1_000, 2_998_999, protocol.BondStateHeld, false},
+	} {
+		n := with(bargaining(3), func(n *protocol.Negotiation) {
+			n.BondRequired, n.BondState, n.CurrentOfferAmount = c.bond, c.state, c.price
+		})
+		turn := Turn{
+			Negotiation: &haggle.Snapshot{Negotiation: n}, Side: protocol.OfferSideSeller,
+			Limits: Limits{MinPrice: 3_000_000},
+		}
+		err := validate(turn, Accept{})
+		if c.within {
+			require.NoError(t, err, "%+v", c)
+			continue
+		}
+		require.ErrorIs(t, err, ErrBeyondLimit, "%+v", c)
+	}
+}
+
 // If no call has returned a decision in time, the fallback is carried out. An earlier error leads to another
 // call.
 func TestFailedLastCallLeavesTheFallback(t *testing.T) {

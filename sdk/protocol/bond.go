@@ -1,12 +1,16 @@
 package protocol
 
+// BondForDelay returns the part of a held bond that pays the buyer the decay of the seller's offers so far if there is
+// no deal, in base units of the mint. It is at most the bond.
+func (v *Negotiation) BondForDelay() uint64 { return min(v.sellersDelay(v.evenRound), v.HeldBond()) }
+
 // BondAfterRejection returns the part of a held bond that the buyer gets if a side rejects now, in base units of the
-// mint: all of it where the rejection forfeits the bond, otherwise the decay of the seller's offers, at most the bond.
+// mint: all of it where the rejection forfeits the bond, otherwise [Negotiation.BondForDelay].
 func (v *Negotiation) BondAfterRejection(by OfferSide) uint64 {
 	if by == OfferSideSeller && v.RejectionForfeitsBond() {
 		return v.HeldBond()
 	}
-	return min(v.sellersDelay(v.evenRound), v.HeldBond())
+	return v.BondForDelay()
 }
 
 // BondAfterExpiry returns the part of a held bond that the buyer gets if the negotiation expires at the end of the

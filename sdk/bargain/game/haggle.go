@@ -121,16 +121,17 @@ func (h Haggle) offer(node, next *Node, least, most, decay uint64) {
 
 // limit returns the worst price that is as good as a node's result if it is accepted now, or that there is none.
 func (h Haggle) limit(node *Node, decay uint64) (price uint64, none bool) {
-	switch later := node.Result; {
-	case node.Side == Seller:
-		kept := h.keeps(later)
-		return onchain.Gross(h.Rules.Negotiation(), kept-min(kept, h.Rules.Bond)), false
+	later, reservation := node.Result, h.Cost
+	switch {
+	case later.Agreed && node.Side == Seller:
+		reservation = h.net(later.Price)
 	case later.Agreed:
-		return later.Price + later.Decay - decay, false
-	default:
-		worth := sum(h.Value, later.Decay-decay)
-		return worth - min(worth, later.FromBond), worth < later.FromBond
+		reservation = later.Price + later.Decay - decay
+	case node.Side == Buyer:
+		reservation = sum(h.Value, later.Decay-decay)
 	}
+	price, ok := h.Rules.Limit(onchain.Side(node.Side), reservation, later.FromBond)
+	return price, !ok
 }
 
 // Compare compares two ends by their value to a side: 1 if the first is better, -1 if it is worse, 0 if they

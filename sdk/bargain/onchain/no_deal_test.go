@@ -100,3 +100,35 @@ func TestTheTableOfLosses(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, strings.Contains(string(page), table.String()), "docs/SECURITY_MODEL.md should have\n%s", table.String())
 }
+
+// TestBondMovesBothLimitsByTheSellersDecay has one offer of the seller, the second, which costs 2 % of 98 %.
+func TestBondMovesBothLimitsByTheSellersDecay(t *testing.T) {
+	rules := onchain.Rules{Escrow: 1_000_000, MaxRounds: 10, DecayRateBps: 200, MinOfferBps: 1_000}
+	limits := func(bond uint64, offers int) (buyer, seller uint64) {
+		rules.Bond = bond
+		n := after(rules, offers)
+		buyer, ok := rules.Limit(onchain.Buyer, 800_000, n.BondForDelay())
+		require.True(t, ok)
+		seller, ok = rules.Limit(onchain.Seller, 600_000, n.BondForDelay())
+		require.True(t, ok)
+		return buyer, seller
+	}
+	for _, test := range []struct {
+		bond          uint64
+		offers        int
+		buyer, seller uint64
+	}{
+		{0, 2, 800_000, 600_000},
+		{100_000, 1, 800_000, 600_000},
+		{100_000, 2, 800_000 - 19_600, 600_000 - 19_600},
+		{1_000, 2, 800_000 - 1_000, 600_000 - 1_000}, // at most the bond
+	} {
+		buyer, seller := limits(test.bond, test.offers)
+		require.Equal(t, [2]uint64{test.buyer, test.seller}, [2]uint64{buyer, seller}, "%+v", test)
+	}
+	price, ok := rules.Limit(onchain.Buyer, 999, 1_000)
+	require.False(t, ok, "the bond pays more than the agreement is worth")
+	require.Zero(t, price)
+	price, _ = rules.Limit(onchain.Seller, 999, 1_000)
+	require.Zero(t, price)
+}

@@ -55,7 +55,7 @@ func (r Rules) Player(
 	if ruled, is := s.(Ruled); is {
 		s = ruled.Under(r, side, reservation)
 	}
-	reservation = r.Limit(side, reservation)
+	reservation, _ = r.Limit(side, reservation, 0)
 	prices := domain.Issue(0)
 	if side == protocol.OfferSideSeller && reservation > prices.Amount(prices.Count-1) {
 		return Player{}, ErrUncovered
@@ -64,12 +64,17 @@ func (r Rules) Player(
 	return Player{Strategy: s, Preferences: preferences, Opening: at}, err
 }
 
-// Limit returns the price of a reservation: a buyer's own, a seller's with the fee.
-func (r Rules) Limit(side protocol.OfferSide, reservation uint64) uint64 {
-	if side == protocol.OfferSideBuyer {
-		return reservation
+// Limit returns the worst price of an agreement that is as good for a side as none. Reservation is the most that a
+// buyer pays, or the least that a seller receives after the fee, and fromBond the part of the seller's bond that the
+// buyer gets without an agreement: see [protocol.Negotiation.BondForDelay]. Both sides' limits fall by it, because the
+// buyer loses it by an agreement, and the seller saves it. Limit returns false for a buyer that gets more from the bond
+// than its reservation, so that no price is as good.
+func (r Rules) Limit(side Side, reservation, fromBond uint64) (price uint64, ok bool) {
+	left := reservation - min(reservation, fromBond)
+	if side == Buyer {
+		return left, reservation >= fromBond
 	}
-	return Gross(&protocol.Negotiation{ProtocolFeeBps: r.FeeBps}, reservation)
+	return Gross(&protocol.Negotiation{ProtocolFeeBps: r.FeeBps}, left), true
 }
 
 func (p *Player) check(r Rules) error {

@@ -25,12 +25,12 @@
 // The JSON is, without line breaks,
 //
 //	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
-//	"version":"haggle-proof-v3"}
+//	"version":"haggle-proof-v4"}
 //
 // The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
 // side, and a strategy over several issues "issues":{"domain":"...","price":"price","profile":"...",
 // "unit":"1000000"}. A language model has {"model":{"name":"...","prompt_sha256":"..."},
-// "version":"haggle-proof-v3"}.
+// "version":"haggle-proof-v4"}.
 //
 // Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
 // bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the

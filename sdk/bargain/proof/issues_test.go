@@ -137,7 +137,7 @@ func TestEveryStrategyOverIssuesIsProved(t *testing.T) {
 // TestTheCommitmentOverIssuesIsFixed has a known answer, calculated with Python's json and hashlib from the
 // package's documentation.
 func TestTheCommitmentOverIssuesIsFixed(t *testing.T) {
-	requireCommitment(t, "11a4bf329a54f6e022c1145741c24b5480fd962b3030a3ee14d25af3a28dc97e",
+	requireCommitment(t, "89e3edfef570311aed84dd3d680ffdc76027ac6200bb504fa8e8dccf2aa01d53",
 		overIssues("linear", proof.Buyer))
 }
 

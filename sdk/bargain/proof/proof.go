@@ -18,9 +18,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Version is the version of the format and of the strategies. A change of any named strategy's offers, or of
+// Version is the version of the format and of the strategies. A change of any named strategy's moves on chain, or of
 // the preferences that package scenario reads from a text, changes it.
-const Version = "haggle-proof-v3"
+const Version = "haggle-proof-v4"
 
 // domain separates commitments from all other hashes.
 const domain = "haggle-strategy-v1"
@@ -133,6 +133,8 @@ type Terms struct {
 	DecayRateBps uint16 `json:"decay_rate_bps"`
 	MinOfferBps  uint16 `json:"min_offer_bps"`
 	FeeBps       uint16 `json:"fee_bps"`
+	// Bond is the seller's deposit, in base units of the mint; zero if none is required.
+	Bond uint64 `json:"bond,string,omitempty"`
 }
 
 // party returns the address of a side.
@@ -146,7 +148,7 @@ func (t Terms) party(side onchain.Side) Address {
 func (t Terms) rules() onchain.Rules {
 	return onchain.Rules{
 		Escrow: t.Escrow, MaxRounds: t.MaxRounds, DecayRateBps: t.DecayRateBps, MinOfferBps: t.MinOfferBps,
-		FeeBps: t.FeeBps,
+		FeeBps: t.FeeBps, Bond: t.Bond,
 	}
 }
 

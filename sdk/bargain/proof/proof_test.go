@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
@@ -115,6 +116,29 @@ func TestEveryStrategyIsProved(t *testing.T) {
 
 // TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
 // documentation. A change of it makes all published commitments invalid.
+// TestBondIsProved has an optimal buyer: the seller's bond lowers the price that it offers.
+func TestBondIsProved(t *testing.T) {
+	bonded := terms
+	bonded.MaxRounds, bonded.Bond = 3, 300_000
+	other := uint64(3_000_000)
+	p := &proof.Proof{Version: proof.Version, Terms: bonded, Side: proof.Buyer, Reveal: revealed(game.Name, proof.Buyer)}
+	p.Reveal.Strategy.OtherReservation = &other
+	rules := onchain.Rules{
+		Escrow: terms.Escrow, MaxRounds: 3, DecayRateBps: terms.DecayRateBps, MinOfferBps: terms.MinOfferBps,
+		FeeBps: terms.FeeBps, Bond: bonded.Bond,
+	}
+	buyer, err := rules.Player(game.Assuming{Other: other}, onchain.Buyer, 0, 3_500_000)
+	require.NoError(t, err)
+	p.Offers = []proof.Offer{{Amount: uint64(buyer.Respond(rules.Negotiation(), onchain.Buyer, nil, 9).Outcome)}}
+	commit(t, p)
+	_, err = verifyFile(t, p)
+	require.NoError(t, err)
+	p.Terms.Bond = 0
+	commit(t, p)
+	_, err = verifyFile(t, p)
+	require.ErrorIs(t, err, proof.ErrReplay)
+}
+
 // A buyer's limit on price and decay decides moves, so a proof without it is not a proof of them.
 func TestMaxTotalIsProved(t *testing.T) {
 	rules := onchain.Rules{
@@ -150,7 +174,7 @@ func TestMaxTotalIsProved(t *testing.T) {
 }
 
 func TestTheCommitmentIsFixed(t *testing.T) {
-	requireCommitment(t, "cc8c1fdea157ea1d35a0c566ddb7c1905c445bc15c3b6581e9d7c1569faa5926",
+	requireCommitment(t, "44646f5faa724cf4a749a3d410062b9d140eaca3b4c35a12d41870ba1a3060d7",
 		revealed("linear", proof.Buyer))
 }
 
@@ -341,7 +365,7 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 		"unknown field":  {`"side":`, `"price": 1, "side":`, `unknown field "price"`},
 		"repeated field": {`"side": "buyer"`, `"side": "seller", "side": "buyer"`, "side"},
 		"other case":     {`"side":`, `"Side":`, "a field is missing, or a value has another form"},
-		"other version":  {"proof-v3", "proof-v4", `version "haggle-proof-v4", not "haggle-proof-v3"`},
+		"other version":  {"proof-v4", "proof-v3", `version "haggle-proof-v3", not "haggle-proof-v4"`},
 		"number as text": {`"max_rounds": 6`, `"max_rounds": "6"`,
 			"proof: invalid file: field terms.max_rounds has a wrong value: string"},
 		"large number": {`"max_rounds": 6`, `"max_rounds": 300`,
@@ -416,7 +440,7 @@ func FuzzRead(f *testing.F) {
 		require.NoError(f, bargained(f, proof.Seller, "micro", "linear", missing...).Write(&file))
 		f.Add(file.Bytes())
 	}
-	f.Add([]byte(`{"version":"haggle-proof-v3"}`))
+	f.Add([]byte(`{"version":"haggle-proof-v4"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := proof.Read(bytes.NewReader(text))
 		if err != nil {
