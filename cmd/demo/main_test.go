@@ -16,10 +16,10 @@ func TestTheDemonstrationSettles(t *testing.T) {
 	t.Setenv(localnet.EnvRPCURL, "")
 	var out, progress bytes.Buffer
 	require.Zero(t, run(t.Context(), nil, &out, &progress), progress.String())
-	require.Contains(t, out.String(), "seller  offer accepted           7  3.500000")
-	require.Contains(t, out.String(), "3.500000 |                                        B  accepted\n")
+	require.Contains(t, out.String(), "seller  offer accepted           7  3.295533")
+	require.Contains(t, out.String(), "3.295533 |                                        B  accepted\n")
 	require.Contains(t, out.String(),
-		"\nescrow 5.000000 = paid 3.482500 + fee 0.017500 + decay 0.501956 + refund 0.998044 TEST\nsettled, closed, and conserved to the unit\n")
+		"\nescrow 5.000000 = paid 3.279056 + fee 0.016477 + decay 0.501956 + refund 1.202511 TEST\nsettled, closed, and conserved to the unit\n")
 	require.NotContains(t, out.String(), "\x1b")
 	for line := range strings.Lines(out.String()) {
 		require.LessOrEqual(t, len(line), 101)

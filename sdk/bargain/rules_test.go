@@ -56,7 +56,7 @@ func TestImportsNoSolana(t *testing.T) {
 func TestImportsNoInputOrOutput(t *testing.T) {
 	pure := []string{
 		"bytes", "cmp", "container/heap", "crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json",
-		"encoding/xml", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices",
+		"encoding/xml", "errors", "fmt", "iter", "maps", "math", "math/big", "math/bits", "regexp", "slices", "sort",
 		"strconv", "strings", "sync", "sync/atomic", "unicode", "unicode/utf8",
 	}
 	also := map[string][]string{

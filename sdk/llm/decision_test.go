@@ -128,8 +128,8 @@ func TestOnlyAnOwnerWhoPermitsItLetsAModelWalkAway(t *testing.T) {
 	require.Equal(t, agent.Wait{}, decision)
 }
 
-// TestAcceptanceAfterTheLastOfferFollowsTheTarget has no rounds left: the model can accept within the slack,
-// or else the strategy ends.
+// TestAcceptanceAfterTheLastOfferFollowsTheTarget has no rounds left: the model can accept within the slack, or else the
+// strategy decides. A hardliner, too, accepts at its last turn what is within its limit.
 func TestAcceptanceAfterTheLastOfferFollowsTheTarget(t *testing.T) {
 	turn := newTurn(protocol.OfferSideBuyer, 1_500_000, 4_400_000, 3_000_000, 3_900_000)
 	turn.Negotiation.MaxRounds = 4
@@ -138,8 +138,8 @@ func TestAcceptanceAfterTheLastOfferFollowsTheTarget(t *testing.T) {
 	require.Equal(t, "accept", record.Move.Move, "the target is the reservation price")
 	hard := llm.Options{Strategy: strategy.Hardliner(), Name: "hardliner"}
 	record, _ = decide(t, t.Context(), model, turn, hard)
-	require.Equal(t, "end", record.Move.Move)
-	require.Equal(t, "only one move is possible", record.Fallback)
+	require.Equal(t, "accept", record.Move.Move)
+	require.Equal(t, "the strategy accepts, and there may be no further turn", record.Fallback)
 }
 
 func TestInvalidAnswersLeaveTheMoveToTheStrategy(t *testing.T) {

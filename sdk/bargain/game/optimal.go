@@ -13,6 +13,9 @@ func (o Optimal) Start(seat bargain.Seat) bargain.Negotiator {
 	return &optimal{self: seat.Self, nodes: o.Solve(), issue: seat.Preferences.Domain().Issue(0)}
 }
 
+// Informed implements [onchain.Informed].
+func (Optimal) Informed() {}
+
 type optimal struct {
 	self  int
 	nodes []Node

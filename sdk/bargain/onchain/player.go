@@ -10,7 +10,9 @@ import (
 )
 
 // Player is a party of a negotiation: a strategy with preferences over the prices of [Domain], or, for
-// [Player.Replay] only, over another domain with a price in base units of the mint.
+// [Player.Replay] only, over another domain with a price in base units of the mint. Unless the strategy is [Informed],
+// the player replaces moves that lose money under the rules: at its last turn it accepts what is at least as good as no
+// agreement, and it makes no offer that is expected to cost more decay than it can gain.
 type Player struct {
 	Strategy    bargain.Strategy
 	Preferences *bargain.Preferences
@@ -160,7 +162,7 @@ func (p *Player) Replay(
 	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
 	seed uint64,
 ) bargain.Action {
-	return p.start(n.MaxRounds, side, seed).Play(outcomes, standing, p.ranges(n, side))
+	return p.start(RulesOf(n, n.CreatedAt), side, seed).Play(outcomes, standing, p.ranges(n, side))
 }
 
 // Assess returns a side's assessment of its turn in a negotiation. The arguments are those of Replay.
@@ -169,7 +171,7 @@ func (p *Player) Assess(
 	seed uint64,
 ) bargain.Assessment {
 	return bargain.Assess(standing, func(standing bargain.Outcome) *bargain.Course {
-		course := p.start(n.MaxRounds, side, seed)
+		course := p.start(RulesOf(n, n.CreatedAt), side, seed)
 		course.Play(outcomes, standing, p.ranges(n, side))
 		return course
 	})
@@ -187,8 +189,12 @@ func (p *Player) ranges(n *protocol.Negotiation, side protocol.OfferSide) func()
 }
 
 // start returns the course of the player before the first round.
-func (p *Player) start(rounds uint8, side protocol.OfferSide, seed uint64) *bargain.Course {
-	return bargain.NewCourse(p.Strategy, p.Preferences, int(side), int(rounds), p.Opening, seed)
+func (p *Player) start(r Rules, side protocol.OfferSide, seed uint64) *bargain.Course {
+	s := p.Strategy
+	if _, is := s.(Informed); !is {
+		s = rational{s, r}
+	}
+	return bargain.NewCourse(s, p.Preferences, int(side), int(r.MaxRounds), p.Opening, seed)
 }
 
 // outcome returns the number of a price, rounded to the tick that is worse for the side.

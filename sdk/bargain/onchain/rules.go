@@ -162,7 +162,7 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 	n := r.Negotiation()
 	courses := [2]*bargain.Course{}
 	for side, player := range players {
-		courses[side] = player.start(n.MaxRounds, protocol.OfferSide(side), seed)
+		courses[side] = player.start(r, protocol.OfferSide(side), seed)
 	}
 	offers := make([]Offer, 0, r.MaxRounds)
 	now := int64(0)

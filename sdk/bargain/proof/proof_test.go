@@ -114,8 +114,6 @@ func TestEveryStrategyIsProved(t *testing.T) {
 	require.Positive(t, ended)
 }
 
-// TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
-// documentation. A change of it makes all published commitments invalid.
 // TestBondIsProved has an optimal buyer: the seller's bond lowers the price that it offers.
 func TestBondIsProved(t *testing.T) {
 	bonded := terms
@@ -173,6 +171,8 @@ func TestMaxTotalIsProved(t *testing.T) {
 	require.ErrorIs(t, err, proof.ErrStrategy)
 }
 
+// TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
+// documentation. A change of it makes all published commitments invalid.
 func TestTheCommitmentIsFixed(t *testing.T) {
 	requireCommitment(t, "44646f5faa724cf4a749a3d410062b9d140eaca3b4c35a12d41870ba1a3060d7",
 		revealed("linear", proof.Buyer))
@@ -246,7 +246,7 @@ func TestTamperedProofsFail(t *testing.T) {
 			replay + "offer 3 has other metadata than the commitment"},
 		"accepted terms beside the price": {func(p *proof.Proof) { p.Offers[3].Metadata = withTier },
 			proof.ErrReplay, replay + "the last move is accept, the strategy's is offer " +
-				"(lowest outcome that meets the curve's target)"},
+				"(moved to a price that is worth its cost)"},
 		"no nonce": {func(p *proof.Proof) { p.Reveal.Nonce = proof.Hash{} },
 			proof.ErrStrategy, "proof: invalid strategy: the nonce is zero"},
 		"nothing revealed": {func(p *proof.Proof) { p.Reveal.Strategy = nil }, proof.ErrStrategy,
