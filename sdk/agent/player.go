@@ -22,6 +22,9 @@ type Player struct {
 	// Reservation is a buyer's highest price, or what a seller receives at least after the fee, in base units
 	// of the mint. A buyer's price and the decay also stay within [Limits].MaxTotal.
 	Reservation uint64
+	// Step is the price step of a strategy that concedes rank by rank: see [onchain.Player]. If zero, it follows from
+	// the terms.
+	Step uint64
 	// Seed selects the strategy's random numbers.
 	Seed uint64
 	// Suits reports whether the terms beside the price suit. If nil, all suit. An offer that does not suit is
@@ -69,7 +72,9 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 // Simulated returns the player of a side in a simulation, with the moves of Decide. Seed is an argument of
 // [onchain.Rules.Run]. If it returns [onchain.ErrUncovered], Decide rejects.
 func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain.Player, error) {
-	return rules.Player(p.Strategy, side, p.Opening, p.Reservation)
+	player, err := rules.Player(p.Strategy, side, p.Opening, p.Reservation)
+	player.Step = p.Step
+	return player, err
 }
 
 // Respond returns the strategy's move at a turn, with its reason. The outcome of an offer is that of

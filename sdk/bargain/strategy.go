@@ -28,6 +28,9 @@ type Seat struct {
 	// Opening is the utility from which strategies with a curve concede. If zero, it is that of the best
 	// outcome.
 	Opening fixed.Number
+	// Step is the least difference of utility between two offers of a strategy that concedes rank by rank. If
+	// zero, each outcome is a rank of its own.
+	Step fixed.Number
 }
 
 // Range returns the range over which the party concedes: from the lowest rational utility to the opening. It

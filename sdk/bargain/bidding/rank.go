@@ -71,7 +71,7 @@ const maxPlanned = 1024
 func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	different := int(min(uint64(seat.Steps), seat.Preferences.Domain().Size(), maxPlanned))
 	m := &micro{
-		seat: seat, order: newOrder(seat.Preferences), sent: make([]bargain.Outcome, 0, different),
+		seat: seat, order: newOrder(seat), sent: make([]bargain.Outcome, 0, different),
 		last: bargain.Offer{By: -1}, lowest: fixed.Max,
 	}
 	for range max(seat.Parties, 2) - 1 {
@@ -116,24 +116,32 @@ func (s *set) add(o bargain.Outcome) {
 // It makes the cursor for the second outcome, because a session can end before it.
 type order struct {
 	preferences *bargain.Preferences
-	cursor      bargain.Cursor
-	passed      bool
-	current     bargain.Outcome
+	// step is [bargain.Seat].Step.
+	step    fixed.Number
+	cursor  bargain.Cursor
+	passed  bool
+	current bargain.Outcome
 	// utility is that of current.
 	utility fixed.Number
 }
 
-func newOrder(p *bargain.Preferences) order {
-	return order{preferences: p, passed: true, current: bargain.NoOutcome, utility: p.Reservation()}
+func newOrder(seat bargain.Seat) order {
+	p := seat.Preferences
+	return order{
+		preferences: p, step: seat.Step, passed: true, current: bargain.NoOutcome, utility: p.Reservation(),
+	}
 }
 
 // next returns the first outcome that has not been passed, or NoOutcome after the last rational one.
 func (r *order) next() bargain.Outcome {
 	if r.passed {
 		r.passed = false
-		if r.current == bargain.NoOutcome {
+		switch {
+		case r.current == bargain.NoOutcome:
 			_, r.current = r.preferences.Extremes()
-		} else {
+		case r.step > 0:
+			r.current = r.stepDown()
+		default:
 			if r.cursor == nil {
 				r.cursor = r.preferences.Inverse().Descend()
 				r.cursor.Next() // the best
@@ -145,6 +153,16 @@ func (r *order) next() bargain.Outcome {
 		}
 	}
 	return r.current
+}
+
+// stepDown returns the worst outcome that is at most a step below the current one and rational, or else the next rank.
+func (r *order) stepDown() bargain.Outcome {
+	inverse := r.preferences.Inverse()
+	below := inverse.AtLeast(max(r.utility.Sub(r.step), r.preferences.Reservation()))
+	if r.preferences.Of(below) < r.utility {
+		return below
+	}
+	return inverse.AtMost(r.utility - 1)
 }
 
 // pass reports whether an offer is the result of next. If it is, the next call of next returns the outcome
@@ -270,7 +288,7 @@ func (Conceding) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 }
 
 func newConceding(seat bargain.Seat) conceding {
-	return conceding{order: newOrder(seat.Preferences), last: bargain.NoOutcome}
+	return conceding{order: newOrder(seat), last: bargain.NoOutcome}
 }
 
 type conceding struct {

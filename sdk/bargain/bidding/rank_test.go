@@ -7,6 +7,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
@@ -53,5 +54,32 @@ func TestMiCROConcedesAsMuchAsTheHardestParty(t *testing.T) {
 			}
 			require.Equal(t, test.last, lowest)
 		})
+	}
+}
+
+// TestStepsReachTheWorstRationalOutcome has prices up to 10 as a seller's utilities, with the limit 2. A tenth of the
+// utility is a price.
+func TestStepsReachTheWorstRationalOutcome(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
+	require.NoError(t, err)
+	line, err := utility.PriceLine(domain, true)
+	require.NoError(t, err)
+	preferences, err := bargain.NewPreferences(domain, line, fixed.One/10*2)
+	require.NoError(t, err)
+	for _, test := range []struct {
+		step fixed.Number
+		want []bargain.Outcome
+	}{
+		{0, []bargain.Outcome{10, 9, 8, 7, 6}},
+		{fixed.One / 100, []bargain.Outcome{10, 9, 8, 7, 6}}, // less than a price
+		{fixed.One / 10 * 3, []bargain.Outcome{10, 7, 4, 2, 2}},
+		{fixed.One / 10 * 4, []bargain.Outcome{10, 6, 2, 2, 2}},
+	} {
+		bidder := bidding.Conceding{}.Bidder(bargain.Seat{Preferences: preferences, Step: test.step}, nil)
+		for at, want := range test.want {
+			next := bidder.Next(&bargain.State{})
+			bidder.Sent(next)
+			require.Equal(t, want, next, "step %v: offer %d", test.step, at)
+		}
 	}
 }

@@ -19,6 +19,11 @@ type Player struct {
 	// Opening is the utility of the price from which a strategy with a curve concedes: see [Preferences]. If
 	// zero, it is the best price.
 	Opening fixed.Number
+	// Step is the difference between two prices of a strategy that concedes rank by rank, as bidding.MiCRO does, in
+	// base units of the mint. If zero, it follows from the rounds and the decay: half of the way from the best price to
+	// the reservation price, divided by the steps between the side's offers, but at least the decay of an offer and its
+	// answer. A step of one base unit would cost more decay than it concedes.
+	Step uint64
 	// MaxTotal is the most that a buyer pays in all, price and decay, in base units of the mint: its offers
 	// are lowered to what the decay leaves of it, and it accepts no offer above that. If zero, only the
 	// escrow limits the total.
@@ -192,7 +197,7 @@ func (p *Player) ranges(n *protocol.Negotiation, side protocol.OfferSide) func()
 func (p *Player) start(r Rules, side protocol.OfferSide, seed uint64) *bargain.Course {
 	s := p.Strategy
 	if _, is := s.(Informed); !is {
-		s = rational{s, r}
+		s = rational{s, r, p.Step}
 	}
 	return bargain.NewCourse(s, p.Preferences, int(side), int(r.MaxRounds), p.Opening, seed)
 }

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -28,12 +29,14 @@ type Informed interface {
 type rational struct {
 	strategy bargain.Strategy
 	rules    Rules
+	// step is [Player].Step.
+	step uint64
 }
 
 // Start implements [bargain.Strategy].
 func (r rational) Start(seat bargain.Seat) bargain.Negotiator {
 	p := &rationalParty{
-		Negotiator: r.strategy.Start(seat), rules: r.rules, side: Side(seat.Self), preferences: seat.Preferences,
+		rules: r.rules, side: Side(seat.Self), preferences: seat.Preferences,
 		domain: seat.Preferences.Domain(), n: r.rules.Negotiation(),
 	}
 	for at := p.domain.Len() - 1; at >= 0; at-- {
@@ -41,10 +44,28 @@ func (r rational) Start(seat bargain.Seat) bargain.Negotiator {
 			p.price = at
 		}
 	}
+	seat.Step = p.step(r.step, seat.Steps)
+	p.Negotiator = r.strategy.Start(seat)
 	for range int(p.side) { // the buyer opens
 		Apply(p.n, p.n.Turn(), 0, 0)
 	}
 	return p
+}
+
+// step returns the difference of utility between two offers of a strategy that concedes rank by rank: that of a price
+// step, or if that is zero, that of half of the way from the best price to the limit, divided by the steps between all
+// offers, but at least the decay of an offer and its answer. Two sides that concede half of the way each meet.
+func (p *rationalParty) step(price uint64, offers int) fixed.Number {
+	if _, _, ok := p.preferences.Range(); !ok {
+		return 0
+	}
+	_, best := p.preferences.Extremes()
+	if price == 0 {
+		limit, _ := p.limit(best, 0, 0)
+		way := max(limit, p.amount(best)) - min(limit, p.amount(best))
+		price = max(way/2/uint64(max(offers-1, 1)), p.n.DecayAfter(2))
+	}
+	return p.preferences.Of(best) - p.preferences.Of(p.worse(best, price))
 }
 
 type rationalParty struct {

@@ -166,3 +166,31 @@ func TestMovesAreWorthTheirCost(t *testing.T) {
 		require.NoError(t, err)
 	})
 }
+
+// TestRanksFollowFromRoundsAndDecay has a buyer with the limit 3.5 and five or ten offers, which concedes rank by rank
+// to a seller that stays at 4. The offers move at most half of the way to the limit, unless decay makes more worth it.
+func TestRanksFollowFromRoundsAndDecay(t *testing.T) {
+	offered := func(decay uint16, rounds uint8, step uint64) (prices []uint64) {
+		r := onchain.Rules{Escrow: 5_000_000, MaxRounds: rounds, MinOfferBps: 100, DecayRateBps: decay}
+		buyer, err := r.Player(strategy.CAR(), onchain.Buyer, 0, 3_500_000)
+		require.NoError(t, err)
+		buyer.Step = step
+		n, made := r.Negotiation(), []onchain.Offer{}
+		for range int(rounds) / 2 {
+			action := buyer.Respond(n, onchain.Buyer, made, 1)
+			require.Equal(t, bargain.MoveOffer, action.Move, action.Reason)
+			prices = append(prices, uint64(action.Outcome))
+			for _, price := range []uint64{uint64(action.Outcome), 4_000_000} {
+				made = append(made, onchain.Offer{Side: n.Turn(), Amount: price})
+				onchain.Apply(n, n.Turn(), price, 0)
+			}
+		}
+		return prices
+	}
+	require.Equal(t, []uint64{50_000, 437_500, 875_000, 1_312_500, 1_750_000}, offered(0, 10, 0))
+	require.Equal(t, []uint64{50_000, 875_000, 1_750_000}, offered(0, 6, 0))
+	require.Equal(t, []uint64{49_500, 437_500, 875_000, 1_312_500, 1_750_000}, offered(100, 10, 0))
+	// Two offers cost 0.2955 at first, and half of the way has nine steps of 0.194.
+	require.Equal(t, []uint64{48_500, 295_500, 591_000}, offered(300, 20, 0)[:3])
+	require.Equal(t, []uint64{50_000, 100_000, 200_000}, offered(0, 6, 100_000), "a given step")
+}

@@ -169,6 +169,7 @@ func TestMiCROAcceptsThePriceItOffered(t *testing.T) {
 	}
 	buyer, err := rules.Player(strategy.MiCRO(), onchain.Buyer, 0, 500)
 	require.NoError(t, err)
+	buyer.Step = 1
 	negotiation, offers := rules.Negotiation(), []onchain.Offer{}
 	for _, price := range []uint64{100, 500, 100, 100} {
 		side := negotiation.Turn()

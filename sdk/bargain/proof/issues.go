@@ -91,6 +91,9 @@ func (p *Proof) overIssues(side onchain.Side, result *Result) (*overIssues, erro
 	if revealed.Opening != 0 || revealed.Reservation != 0 {
 		return nil, fmt.Errorf("%w: with several issues, the opening and the reservation must be 0", ErrStrategy)
 	}
+	if revealed.Step != 0 {
+		return nil, fmt.Errorf("%w: step is for a price alone", ErrStrategy)
+	}
 	if err := revealed.checkTotal(side); err != nil {
 		return nil, err
 	}

@@ -187,6 +187,9 @@ type Strategy struct {
 	// MaxTotal is the most that a buyer pays in all, price and decay, in base units of the mint: see
 	// agent.Limits. If zero, only the escrow limits the total. A seller's is zero.
 	MaxTotal uint64 `json:"max_total,string,omitempty"`
+	// Step is the price step of a strategy that concedes rank by rank, in base units of the mint: see agent.Player. If
+	// zero, it follows from the terms.
+	Step uint64 `json:"step,string,omitempty"`
 	// OtherReservation is the reservation price that "optimal" assumes of the other side, in base units of the
 	// mint; nil for other strategies.
 	OtherReservation *uint64 `json:"other_reservation,string,omitempty"`

@@ -137,6 +137,34 @@ func TestBondIsProved(t *testing.T) {
 	require.ErrorIs(t, err, proof.ErrReplay)
 }
 
+// TestStepIsProved has a buyer that concedes by 0.3 with each offer.
+func TestStepIsProved(t *testing.T) {
+	p := played(t, proof.Buyer, "car", "hardliner")
+	p.Reveal.Strategy.Step = 300_000
+	commit(t, p)
+	_, err := verifyFile(t, p)
+	require.ErrorIs(t, err, proof.ErrReplay)
+	rules := onchain.Rules{
+		Escrow: terms.Escrow, MaxRounds: terms.MaxRounds, DecayRateBps: terms.DecayRateBps,
+		MinOfferBps: terms.MinOfferBps, FeeBps: terms.FeeBps,
+	}
+	player, err := rules.Player(strategy.CAR(), onchain.Buyer, 0, 3_500_000)
+	require.NoError(t, err)
+	player.Step = 300_000
+	n, made := rules.Negotiation(), []onchain.Offer{}
+	for at := range p.Offers {
+		if n.Turn() == onchain.Buyer {
+			p.Offers[at].Amount = uint64(player.Respond(n, onchain.Buyer, made, 9).Outcome)
+		}
+		made = append(made, onchain.Offer{Side: n.Turn(), Amount: p.Offers[at].Amount})
+		onchain.Apply(n, n.Turn(), p.Offers[at].Amount, 0)
+	}
+	p.Last = nil
+	commit(t, p)
+	_, err = verifyFile(t, p)
+	require.NoError(t, err)
+}
+
 // A buyer's limit on price and decay decides moves, so a proof without it is not a proof of them.
 func TestMaxTotalIsProved(t *testing.T) {
 	rules := onchain.Rules{

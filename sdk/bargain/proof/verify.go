@@ -340,6 +340,6 @@ func (p *Proof) overPrice(side onchain.Side) (*overPrice, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStrategy, err)
 	}
-	player.MaxTotal = revealed.MaxTotal
+	player.MaxTotal, player.Step = revealed.MaxTotal, revealed.Step
 	return &overPrice{p, side, player}, nil
 }
