@@ -38,15 +38,17 @@ counts these offers. It also counts the other side's documents that are not vali
 have another price than their offer. Compare the domain with the agreed one: an agent cannot accept values
 that its domain lacks.
 
-If the negotiation expired at the agent's turn, the output has the move that the strategy would have made.
+If the negotiation expired at the agent's turn, the agent has deviated: its strategy always has a move, and
+the output has it. The chain does not show why the agent did not make it.
 
 A declared language model is a claim, which nothing proves: the proof shows its name and the hash of the
 prompt to which the agent had committed. Its moves cannot be replayed.
 
-The exit code is 0 for a valid proof, and 12 for an invalid one. A file without the end of the negotiation is
-unfinished: what it has is valid, but moves may be missing. Then the exit code is 9.`
+The exit code is 0 for a valid proof, 12 for an invalid one, and 13 if the agent has deviated. A file without
+the end of the negotiation is unfinished: what it has is valid, but moves may be missing. Then the exit code
+is 9.`
 
-// verified is a valid or unfinished proof in the output.
+// verified is a valid or unfinished proof, or one of a deviation, in the output.
 type verified struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Side        proof.Side       `json:"side"`
@@ -124,8 +126,15 @@ func Command(s *session.Session) *cobra.Command {
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
 		}
-		if err := s.Print(document, lines(p, result, onChain)...); err != nil || p.Last != nil {
+		if err := s.Print(document, lines(p, result, onChain)...); err != nil {
 			return err
+		}
+		switch {
+		case result.Missed != "":
+			return &exitcode.Error{Kind: exitcode.Deviated,
+				Err: fmt.Errorf("%s deviated: the negotiation expired instead of its strategy's move (%s)", p.Side, result.Missed)}
+		case p.Last != nil:
+			return nil
 		}
 		return &exitcode.Error{Kind: exitcode.Undecided,
 			Err: errors.New("proof unfinished: the file does not have the end of the negotiation"),
@@ -184,7 +193,10 @@ func invalid(err error) error { return &exitcode.Error{Kind: exitcode.Invalid, E
 
 func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 	verdict := "valid"
-	if p.Last == nil {
+	switch {
+	case result.Missed != "":
+		verdict = "deviated"
+	case p.Last == nil:
 		verdict = "unfinished"
 	}
 	if result.Replayed {

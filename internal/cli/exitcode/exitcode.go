@@ -53,6 +53,7 @@ const (
 	Denied      Kind = 10
 	Wallet      Kind = 11
 	Invalid     Kind = 12
+	Deviated    Kind = 13
 	Interrupted Kind = 130
 )
 
@@ -75,6 +76,7 @@ var Kinds = []struct {
 	{Denied, "PolicyDenied", "denied by --policy, --trust or --allowlist: nothing was signed"},
 	{Wallet, "WalletError", "the wallet cannot be opened, does not respond or does not sign: nothing was sent"},
 	{Invalid, "Invalid", "the proof is not valid, or differs from the chain (verify)"},
+	{Deviated, "Deviated", "the agent let its turn expire instead of its strategy's move (verify)"},
 	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
 }
 

@@ -50,8 +50,8 @@
 //
 // A proof has the end of the negotiation: a side's acceptance or rejection, or the expiry. Without it the
 // file is unfinished: moves may be missing, and Verify checks only those that it has. An expiry is no move of
-// a side, so that the proof of a side that missed its turn is valid: [Result.Missed] is the strategy's move
-// there. A rejection out of the side's turn is invalid, because no strategy makes it.
+// a side. A side that let its turn expire has deviated from its strategy, which always has a move:
+// [Result.Missed] is the move. A rejection out of the side's turn is invalid, because no strategy makes it.
 //
 // # Several issues
 //

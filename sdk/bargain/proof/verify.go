@@ -139,7 +139,7 @@ type Result struct {
 	// side's domain, or have another price than their offer. The side bargained as if it did not have them.
 	Invalid int
 	// Missed is the strategy's move at the side's turn in which the negotiation expired: "offer", "accept" or
-	// "reject". It is empty if the negotiation did not end so.
+	// "reject"; the side has deviated. It is empty if the negotiation did not end so.
 	Missed string
 }
 
