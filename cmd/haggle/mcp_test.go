@@ -24,6 +24,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/mcpchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -32,11 +33,21 @@ import (
 type mcpAgent struct {
 	t       *testing.T
 	session *mcp.ClientSession
+	// progress receives the progress notifications.
+	progress chan *mcp.ProgressNotificationParams
 }
 
 // startMCPAgent starts "haggle mcp" with a policy that allows 5 tokens in a transaction, and connects to it.
 func startMCPAgent(
 	t *testing.T, net *localnet.Net, key *wallet.Keypair, rpcURL string, flags ...string,
+) mcpAgent {
+	t.Helper()
+	return startMCPAgentWithin(t, net, key, rpcURL, "", flags...)
+}
+
+// startMCPAgentWithin starts an agent whose policy has further members.
+func startMCPAgentWithin(
+	t *testing.T, net *localnet.Net, key *wallet.Keypair, rpcURL, members string, flags ...string,
 ) mcpAgent {
 	t.Helper()
 	folder := t.TempDir()
@@ -48,16 +59,22 @@ func startMCPAgent(
 		"lamports": {"perTransaction": 10000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
 			"perDay": 100000000, "approveAbove": "unlimited"},
 		"tokens": {%q: {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-			"perDay": 20000000, "approveAbove": "unlimited", "maxTotal": 3500000, "minPrice": 3000000}}}`, net.Mint)
+			"perDay": 20000000, "approveAbove": "unlimited", "maxTotal": 3500000, "minPrice": 3000000}}%s}`,
+		net.Mint, members)
 	require.NoError(t, os.WriteFile(path("policy.json"), []byte(limits), 0o600))
 	command := exec.Command("haggle", append([]string{"mcp", "-C", path("config.yml"),
 		"--policy", path("policy.json"), "--state", path("state.db")}, flags...)...)
 	command.Stderr = t.Output()
-	client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil)
+	progress := make(chan *mcp.ProgressNotificationParams, 100)
+	client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
+			progress <- request.Params
+		},
+	})
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, session.Close()) })
-	return mcpAgent{t, session}
+	return mcpAgent{t, session, progress}
 }
 
 // call calls a tool, whose structured content has to be an answer.
@@ -67,6 +84,12 @@ func (a mcpAgent) call(tool string, arguments map[string]any) mcpchain.Answer {
 	defer cancel()
 	result, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	require.NoError(a.t, err)
+	return a.answer(tool, result)
+}
+
+// answer decodes the structured content of a tool's result.
+func (a mcpAgent) answer(tool string, result *mcp.CallToolResult) mcpchain.Answer {
+	a.t.Helper()
 	require.NotNil(a.t, result.StructuredContent, "%s: %v", tool, result.Content[0])
 	content, err := json.Marshal(result.StructuredContent)
 	require.NoError(a.t, err)
@@ -239,6 +262,90 @@ func TestCostsOfACreationThroughMCP(t *testing.T) {
 	require.Contains(t, huge.Error.Message, "18446744073709.551615 tokens are needed")
 }
 
+// A seller's agent waits for an invitation that it can accept.
+func TestInvitationIsAwaitedThroughMCP(t *testing.T) {
+	net := startNet(t)
+	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
+	seller := startMCPAgent(t, net, net.Seller, net.Chain.RPCURL())
+	type reply struct {
+		result *mcp.CallToolResult
+		err    error
+	}
+	await := func(agent mcpAgent) <-chan reply {
+		params := &mcp.CallToolParams{Name: "haggle_await_invitation", Arguments: map[string]any{"wait_seconds": 300}}
+		params.SetProgressToken("waiting")
+		replies := make(chan reply, 1)
+		go func() {
+			result, err := agent.session.CallTool(t.Context(), params)
+			replies <- reply{result, err}
+		}()
+		return replies
+	}
+	nothing := func(agent mcpAgent, arguments map[string]any) {
+		t.Helper()
+		none := agent.call("haggle_await_invitation", with(arguments, "wait_seconds", 1))
+		require.Equal(t, mcpchain.Read, none.Outcome)
+		require.Nil(t, none.State)
+		require.Empty(t, none.List)
+		require.Contains(t, none.Next, "no invitation came within 1 s: call haggle_await_invitation again")
+	}
+	nothing(seller, nil)
+
+	// The policy does not allow this mint.
+	foreign := net.Client.CreateNegotiation(haggle.CreateRequest{
+		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: solana.WrappedSol, Decimals: 9,
+		EscrowAmount: 1_000_000, Deposit: haggle.Deposit{WrapSOL: true},
+	})
+	_, err := foreign.Do(t.Context(), net.Buyer)
+	require.NoError(t, err)
+	nothing(seller, nil)
+
+	replies := await(seller)
+	select {
+	case begun := <-seller.progress:
+		require.Equal(t, "waiting", begun.ProgressToken)
+		require.EqualValues(t, 300, begun.Total)
+	case early := <-replies:
+		require.Fail(t, "the wait has ended before an invitation", "%+v", early)
+	case <-time.After(patience):
+		require.Fail(t, "no progress notification")
+	}
+	creation := map[string]any{"seller": net.Seller.PublicKey().String(), "mint": net.Mint.String(), "escrow": "5",
+		"service": "it", "idempotency_key": "first"}
+	created := buyer.confirmed("haggle_create", creation)
+	var received reply
+	select {
+	case received = <-replies:
+	case <-time.After(patience):
+		require.Fail(t, "the invitation did not end the wait")
+	}
+	require.NoError(t, received.err)
+	invited := seller.answer("haggle_await_invitation", received.result)
+	require.Equal(t, created.Negotiation, invited.Negotiation)
+	require.Equal(t, created.Negotiation, invited.State.Negotiation)
+	require.Equal(t, created.State.ServiceHash, invited.State.ServiceHash)
+	require.True(t, invited.State.YourTurn)
+	require.Empty(t, invited.List)
+	require.Contains(t, invited.Next, "haggle_accept")
+
+	require.NoError(t, net.Chain.AdvanceTime(t.Context(), 2*time.Second)) // deadlines are whole seconds
+	second := buyer.confirmed("haggle_create", with(creation, "idempotency_key", "second"))
+	both := seller.call("haggle_await_invitation", nil)
+	require.Equal(t, created.Negotiation, both.Negotiation, "the first deadline comes first")
+	require.Len(t, both.List, 1)
+	require.Equal(t, second.Negotiation, both.List[0].Negotiation)
+	known := map[string]any{"except": []string{created.Negotiation}}
+	require.Equal(t, second.Negotiation, seller.call("haggle_await_invitation", known).Negotiation)
+	nothing(seller, map[string]any{"except": []string{created.Negotiation, second.Negotiation}})
+
+	nothing(buyer, nil)
+	strict := startMCPAgentWithin(t, net, net.Seller, net.Chain.RPCURL(),
+		fmt.Sprintf(`, "counterparties": [%q]`, net.Seller.PublicKey()))
+	nothing(strict, nil)
+	seller.refused("Usage", "haggle_await_invitation", map[string]any{"wait_seconds": 301})
+	seller.refused("Usage", "haggle_await_invitation", map[string]any{"except": []string{"x"}})
+}
+
 // An agent ends a negotiation, once.
 func TestRejectionThroughMCP(t *testing.T) {
 	net := startNet(t)
@@ -403,7 +510,7 @@ func TestToolsOfMCP(t *testing.T) {
 		require.Equal(t, !tool.Annotations.ReadOnlyHint, properties["idempotency_key"] != nil, tool.Name)
 	}
 	require.ElementsMatch(t, []string{"haggle_create", "haggle_offer", "haggle_accept", "haggle_reject",
-		"haggle_expire", "haggle_close", "haggle_status"}, names)
+		"haggle_expire", "haggle_close", "haggle_status", "haggle_await_invitation"}, names)
 	for _, wrong := range []map[string]any{
 		{"negotiation": "x", "round": 0, "note": "hello"}, {"negotiation": "x"},
 	} {

@@ -203,7 +203,7 @@ const (
 	maxListed = 50
 )
 
-func (s *server) status(ctx context.Context, in statusArguments) *Answer {
+func (s *server) status(ctx context.Context, in statusArguments, reported *progress) *Answer {
 	if in.WaitSeconds > maxWait {
 		return s.failed(ctx, "", solana.PublicKey{},
 			invalid("wait_seconds %d: must be 0 to %d", in.WaitSeconds, maxWait))
@@ -221,7 +221,8 @@ func (s *server) status(ctx context.Context, in statusArguments) *Answer {
 	if err != nil {
 		return s.failed(ctx, "", solana.PublicKey{}, err)
 	}
-	end := time.Now().Add(time.Duration(in.WaitSeconds) * time.Second)
+	reported.total = time.Duration(in.WaitSeconds) * time.Second
+	end := time.Now().Add(reported.total)
 	waiting, cancel := context.WithDeadline(ctx, end.Add(pollEvery))
 	pending, earlier := s.resolve(waiting, negotiation)
 	cancel()
@@ -239,6 +240,7 @@ func (s *server) status(ctx context.Context, in statusArguments) *Answer {
 		}
 		v := s.stateOf(n, m, n.Time)
 		if pending == nil && earlier == nil && v.waits() && time.Now().Before(end) {
+			reported.report(ctx, "it is the other side's turn")
 			select {
 			case <-time.After(pollEvery):
 				continue
@@ -297,7 +299,7 @@ func (s *server) list(ctx context.Context, ended bool) *Answer {
 	case len(answer.List) == 0 && ended:
 		answer.Next = "every negotiation that has ended is closed: nothing is left to do"
 	case len(answer.List) == 0:
-		answer.Next = "there are no open negotiations: haggle_create as a buyer, or wait for an invitation"
+		answer.Next = "there are no open negotiations: haggle_create as a buyer, or haggle_await_invitation as a seller"
 	}
 	return answer
 }

@@ -27,6 +27,8 @@ type Config struct {
 	Client *haggle.Client
 	// Wallet signs within its limits. There is no other way to sign.
 	Wallet *policy.Policy
+	// Limits is the configuration of Wallet.
+	Limits policy.Config
 	// Wait limits a call that sends. If zero, DefaultWait is used.
 	Wait time.Duration
 	// Version is the version in the server's description.
@@ -34,7 +36,7 @@ type Config struct {
 }
 
 const instructions = `Negotiate a price on Solana and settle it from escrow. haggle_status without arguments
-lists your open negotiations. Follow "next" in each answer. Use dry_run before you send money. Amounts are
+lists your open negotiations, and haggle_await_invitation waits for a buyer. Follow "next" in each answer. Use dry_run before you send money. Amounts are
 tokens ("3.5") or base units ("3500000u"). After the outcome "unknown" call haggle_status before you send
 anything again. haggle_close returns the rent of an ended negotiation to the buyer. A denial by the policy is final: report it, and do not work around it. Each sending call
 names the state that you have read, and the program refuses another one.`

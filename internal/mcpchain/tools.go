@@ -24,6 +24,7 @@ const (
 	toolExpire = "haggle_expire"
 	toolClose  = "haggle_close"
 	toolStatus = "haggle_status"
+	toolAwait  = "haggle_await_invitation"
 )
 
 // addTools adds the tools to a server.
@@ -52,7 +53,15 @@ func (s *server) addTools(m *mcp.Server) {
 			"the outcome of a pending transaction, and until it is your turn or the negotiation has ended.",
 		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
 		OutputSchema: answerSchema(),
-	}, handler(s.status))
+	}, waiting(s.status))
+	mcp.AddTool(m, &mcp.Tool{
+		Name: toolAwait, Title: "Wait for an invitation",
+		Description: "Waits, as the seller, for a negotiation that names this wallet as its seller, from a buyer and " +
+			"in a mint that the owner's policy allows. It returns at once if one is open: \"state\" has the one " +
+			"with the earliest deadline, \"list\" the others. It sends progress notifications, and nothing on chain.",
+		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
+		OutputSchema: answerSchema(),
+	}, waiting(s.awaitInvitation))
 }
 
 // handler returns the handler of a tool for the SDK.

@@ -20,13 +20,14 @@ import (
 const mcpHelp = `Serves the wallet to one agent, over stdin and stdout, by the Model Context Protocol. The owner
 of the wallet configures it as a server of the agent's program, which starts it. It listens on no port.
 
-  haggle_create   escrows the highest price and invites a seller
-  haggle_accept   accepts an invitation, or the other side's offer, which pays it at once
-  haggle_offer    makes an offer in a round
-  haggle_reject   ends a negotiation without a deal
-  haggle_expire   ends a negotiation after its deadline
-  haggle_close    closes a negotiation that has ended, which returns the rent to the buyer
-  haggle_status   reads a negotiation with its offers, or lists them; can wait for the other side
+  haggle_create            escrows the highest price and invites a seller
+  haggle_await_invitation  waits, as a seller, for an invitation
+  haggle_accept            accepts an invitation, or the other side's offer, which pays it at once
+  haggle_offer             makes an offer in a round
+  haggle_reject            ends a negotiation without a deal
+  haggle_expire            ends a negotiation after its deadline
+  haggle_close             closes a negotiation that has ended, which returns the rent to the buyer
+  haggle_status            reads a negotiation with its offers, or lists them; can wait for the other side
 
 It signs only within a spending policy: --policy is required (haggle policy --help has a complete one). No
 approval is possible while it runs, so a transaction above "approveAbove" is denied.
@@ -74,7 +75,9 @@ func serve(ctx context.Context, s *session.Session, wait time.Duration, version 
 	if !is {
 		return fmt.Errorf("wallet %s: its signer does not enforce the policy", key.PublicKey())
 	}
-	server := mcpchain.New(mcpchain.Config{Client: client, Wallet: governed, Wait: wait, Version: version})
+	server := mcpchain.New(mcpchain.Config{
+		Client: client, Wallet: governed, Limits: *s.Connection.Policy(), Wait: wait, Version: version,
+	})
 	if err := server.Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("connection to the agent: %w", err)
 	}

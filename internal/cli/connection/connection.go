@@ -21,6 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/telemetry"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/events"
+	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
@@ -60,6 +61,7 @@ type Flags struct {
 	exporters *telemetry.Exporters
 	// opened is the wallet, and signer the same one within the policy.
 	opened, signer haggle.Signer
+	policy         *policy.Config
 	state          lazyState
 	// sends is true after RegisterJournal.
 	sends bool
@@ -184,7 +186,7 @@ func (f *Flags) Close() error {
 		failures = append(failures, f.exporters.Close())
 	}
 	failures = append(failures, f.state.close())
-	f.client, f.exporters, f.opened, f.signer = nil, nil, nil, nil
+	f.client, f.exporters, f.opened, f.signer, f.policy = nil, nil, nil, nil, nil
 	return errors.Join(failures...)
 }
 

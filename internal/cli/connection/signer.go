@@ -14,6 +14,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -44,9 +45,12 @@ func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 			return nil, err
 		}
 	}
-	f.opened, f.signer = opened, signer
+	f.opened, f.signer, f.policy = opened, signer, config
 	return signer, nil
 }
+
+// Policy returns the policy of the wallet that [Flags.Signer] has opened; nil without --policy.
+func (f *Flags) Policy() *policy.Config { return f.policy }
 
 // Address returns the wallet's address. It needs no policy.
 func (f *Flags) Address(ctx context.Context) (solana.PublicKey, error) {
