@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
@@ -144,6 +145,8 @@ func TestTextOfAHostileNodeIsOnlyInDetails(t *testing.T) {
 				"haggle_offer":  at(map[string]any{"amount": "0.5", "round": 1, "dry_run": told.methods != nil && told.methods[0] == "simulateTransaction"}),
 				"haggle_accept": at(map[string]any{"what": "offer", "price": "0.5", "round": 1}),
 				"haggle_reject": at(map[string]any{"round": 0, "dry_run": true}),
+				"haggle_expire": at(map[string]any{"dry_run": true}), "haggle_close": at(map[string]any{"dry_run": true}),
+				"haggle_await_invitation": {"wait_seconds": 1}, "haggle_budget": {"mint": solana.WrappedSol.String()},
 				"haggle_status": at(nil), "": nil,
 			} {
 				if tool == "" {

@@ -52,6 +52,7 @@ type Answer struct {
 	State       *State     `json:"state,omitempty"`
 	List        []*State   `json:"list,omitempty" jsonschema:"negotiations of this wallet"`
 	Wallet      string     `json:"wallet,omitempty" jsonschema:"address of this wallet"`
+	Budget      *Budget    `json:"budget,omitempty"`
 	Pending     *Pending   `json:"pending,omitempty" jsonschema:"a transaction whose outcome is not known yet"`
 	Error       *CallError `json:"error,omitempty"`
 	Next        string     `json:"next" jsonschema:"what to do next"`

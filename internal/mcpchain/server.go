@@ -2,7 +2,8 @@
 // server runs beside the wallet, over stdio, and signs only what a spending policy allows.
 //
 // Text of the counterparty never becomes part of a result: results have addresses, numbers, hashes and words
-// of this package. Text of a node is in the details of an error only, bounded and marked as untrusted. No argument reaches the counterparty as text either: a service is hashed.
+// of this package. Text of a node is in the details of an error only, bounded and marked as untrusted. No
+// argument reaches the counterparty as text either: a service is hashed.
 package mcpchain
 
 import (
@@ -27,8 +28,9 @@ type Config struct {
 	Client *haggle.Client
 	// Wallet signs within its limits. There is no other way to sign.
 	Wallet *policy.Policy
-	// Limits is the configuration of Wallet.
+	// Limits is the configuration of Wallet, and Usage reads the records of its usage.
 	Limits policy.Config
+	Usage  func(context.Context) ([]policy.Record, error)
 	// Wait limits a call that sends. If zero, DefaultWait is used.
 	Wait time.Duration
 	// Version is the version in the server's description.
@@ -36,10 +38,12 @@ type Config struct {
 }
 
 const instructions = `Negotiate a price on Solana and settle it from escrow. haggle_status without arguments
-lists your open negotiations, and haggle_await_invitation waits for a buyer. Follow "next" in each answer. Use dry_run before you send money. Amounts are
-tokens ("3.5") or base units ("3500000u"). After the outcome "unknown" call haggle_status before you send
-anything again. haggle_close returns the rent of an ended negotiation to the buyer. A denial by the policy is final: report it, and do not work around it. Each sending call
-names the state that you have read, and the program refuses another one.`
+lists your open negotiations, haggle_budget shows your money and the owner's limits, and
+haggle_await_invitation waits for a buyer. Follow "next" in each answer. Use dry_run before you send money.
+Amounts are tokens ("3.5") or base units ("3500000u"). After the outcome "unknown" call haggle_status before
+you send anything again. A denial by the policy is final: report it, and do not work around it. Each sending
+call names the state that you have read, and the program refuses another one. haggle_close returns the rent
+of an ended negotiation to the buyer.`
 
 // server has the state that the calls share.
 type server struct {

@@ -11,11 +11,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Amount is an amount of a negotiation's mint. The mint's symbol is not part of it, because its issuer can
+// Amount is an amount of a mint, or of lamports. The mint's symbol is not part of it, because its issuer can
 // write any text there.
 type Amount struct {
 	BaseUnits string `json:"base_units" jsonschema:"whole number of the mint's smallest unit"`
-	Tokens    string `json:"tokens" jsonschema:"the same amount in tokens, with all decimals"`
+	Tokens    string `json:"tokens,omitempty" jsonschema:"the same amount in tokens, with all decimals; missing if they are unknown"`
 }
 
 func amountOf(m mint.Mint, units uint64) Amount {

@@ -25,6 +25,7 @@ const (
 	toolClose  = "haggle_close"
 	toolStatus = "haggle_status"
 	toolAwait  = "haggle_await_invitation"
+	toolBudget = "haggle_budget"
 )
 
 // addTools adds the tools to a server.
@@ -62,6 +63,14 @@ func (s *server) addTools(m *mcp.Server) {
 		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
 		OutputSchema: answerSchema(),
 	}, waiting(s.awaitInvitation))
+	mcp.AddTool(m, &mcp.Tool{
+		Name: toolBudget, Title: "Show money and limits",
+		Description: "Shows the wallet's balances in SOL and tokens, and the owner's policy: its limits, their used " +
+			"part, and the rest. Amounts are base units (lamports for SOL) and tokens. Read it before you create a " +
+			"negotiation or make an offer.",
+		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
+		OutputSchema: answerSchema(),
+	}, handler(s.budget))
 }
 
 // handler returns the handler of a tool for the SDK.

@@ -28,6 +28,7 @@ of the wallet configures it as a server of the agent's program, which starts it.
   haggle_expire            ends a negotiation after its deadline
   haggle_close             closes a negotiation that has ended, which returns the rent to the buyer
   haggle_status            reads a negotiation with its offers, or lists them; can wait for the other side
+  haggle_budget            shows the balances, and the limits of the policy with their usage
 
 It signs only within a spending policy: --policy is required (haggle policy --help has a complete one). No
 approval is possible while it runs, so a transaction above "approveAbove" is denied.
@@ -76,7 +77,8 @@ func serve(ctx context.Context, s *session.Session, wait time.Duration, version 
 		return fmt.Errorf("wallet %s: its signer does not enforce the policy", key.PublicKey())
 	}
 	server := mcpchain.New(mcpchain.Config{
-		Client: client, Wallet: governed, Limits: *s.Connection.Policy(), Wait: wait, Version: version,
+		Client: client, Wallet: governed, Limits: *s.Connection.Policy(), Usage: s.Connection.Usage,
+		Wait: wait, Version: version,
 	})
 	if err := server.Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("connection to the agent: %w", err)
