@@ -2,6 +2,10 @@
 //
 //	go run ./internal/research docs
 //
+// It prints the table of earnings, which takes a minute:
+//
+//	go run ./internal/research earnings
+//
 // Everything follows from the engine's own functions and from formulas; nothing is measured. A test compares
 // the files with the output.
 package main
@@ -19,13 +23,25 @@ import (
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
+// earningsScenarios is the number of scenarios of the table of earnings.
+const earningsScenarios = 300
+
 // page is the file with the tables, in the folder of the figures.
 const page = "RESEARCH.md"
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./internal/research FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: go run ./internal/research FOLDER, or: go run ./internal/research earnings")
 		os.Exit(2)
+	}
+	if os.Args[1] == "earnings" {
+		table, err := earningsTable(earningsScenarios)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "research:", err)
+			os.Exit(1)
+		}
+		fmt.Print(table)
+		return
 	}
 	if err := write(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "research:", err)

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
 const docs = "../../docs"
@@ -27,6 +31,21 @@ func TestThePageIsUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, drawn, len(figures))
 	require.Equal(t, len(tables), strings.Count(string(generated[page]), "<!-- table "))
+}
+
+// TestEarningsRise has MiCRO, which makes no deal if it concedes one base unit with each offer.
+func TestEarningsRise(t *testing.T) {
+	unchanged, err := advantages(4, func(s bargain.Strategy) bargain.Strategy { return plain{s} })
+	require.NoError(t, err)
+	onChain, err := advantages(4, func(s bargain.Strategy) bargain.Strategy { return s })
+	require.NoError(t, err)
+	require.Len(t, onChain, len(strategy.Names()))
+	require.Greater(t, stat.Mean(onChain["micro"], nil), 0.0)
+	require.Less(t, stat.Mean(unchanged["micro"], nil), 0.0)
+	table, err := earningsTable(4)
+	require.NoError(t, err)
+	require.Equal(t, len(strategy.Names())+2, strings.Count(table, "\n"))
+	require.Equal(t, "2.5 ± 2.1 %", interval([]float64{.01, .02, .03, .04}))
 }
 
 // TestEfficiency compares the formula of the figure with a sum over a grid, and with the published share of
