@@ -180,17 +180,17 @@ func (p *rationalParty) limit(o bargain.Outcome, fromBond, gain uint64) (price u
 }
 
 // worthItsCost returns an outcome with its price moved as little as necessary into the range of offers, and to where the
-// gain of an agreement is at least the cost of a refusal. Beyond reports whether the latter moved it. It returns false
-// if there is no such price.
+// gain of an agreement is at least the cost of a refusal. Beyond reports whether the latter moved it further. It
+// returns false if there is no such price.
 func (p *rationalParty) worthItsCost(
 	state *bargain.State, o bargain.Outcome, fromBond uint64, cost offerCost,
 ) (offer bargain.Outcome, beyond, ok bool) {
 	limit, ok := p.limit(o, fromBond, cost.agreed+cost.refused)
 	price, least, most := p.amount(o), state.Least, state.Most
 	if p.side == Buyer {
-		beyond, most = price > limit, min(most, limit)
+		beyond, most = price > limit && limit <= most, min(most, limit)
 	} else {
-		beyond, least = price < limit, max(least, limit)
+		beyond, least = price < limit && limit >= least, max(least, limit)
 	}
 	if !ok || least > most {
 		return o, beyond, false

@@ -194,3 +194,15 @@ func TestRanksFollowFromRoundsAndDecay(t *testing.T) {
 	require.Equal(t, []uint64{48_500, 295_500, 591_000}, offered(300, 20, 0)[:3])
 	require.Equal(t, []uint64{50_000, 100_000, 200_000}, offered(0, 6, 100_000), "a given step")
 }
+
+// TestReasonNamesTheNarrowerLimit has a buyer whose limit on price and decay, 3, is narrower than the costs.
+func TestReasonNamesTheNarrowerLimit(t *testing.T) {
+	buyer, err := tenRounds.Player(repeating(3_500_000), onchain.Buyer, 0, 3_500_000)
+	require.NoError(t, err)
+	buyer.MaxTotal = 3_000_000
+	action := buyer.Respond(tenRounds.Negotiation(), onchain.Buyer, nil, 1)
+	require.Equal(t, bargain.Propose(3_000_000-75_000, "moved into the range of offers"), action)
+	buyer.MaxTotal = 0
+	action = buyer.Respond(tenRounds.Negotiation(), onchain.Buyer, nil, 1)
+	require.Equal(t, bargain.Propose(3_276_125, "moved to a price that is worth its cost"), action)
+}
