@@ -80,6 +80,11 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 	if p.Reservation, err = p.Units("--reservation", f.Reservation); err != nil {
 		return p, err
 	}
+	if step := p.player.PriceStep; !step.IsZero() {
+		if p.player.Step, err = p.Units("--step", step); err != nil {
+			return p, err
+		}
+	}
 	if other := p.player.Other; !other.IsZero() {
 		units, err := p.Units("--other-reservation", other)
 		if err != nil {

@@ -300,7 +300,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	}{
 		{"--opening", a.opening, &play.Opening}, {"--reservation", a.reservation, &play.Reservation},
 		{"--min-price", a.minPrice, &limits.MinPrice}, {"--max-total", a.maxTotal, &limits.MaxTotal},
-		{"--other-reservation", play.Other, &other},
+		{"--step", play.PriceStep, &play.Step}, {"--other-reservation", play.Other, &other},
 	} {
 		if price.text.IsZero() {
 			continue

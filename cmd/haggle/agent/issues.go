@@ -69,6 +69,8 @@ func (a *agentCommand) checkIssues() error {
 		return exitcode.Requires("--domain", "--profile and --documents", "")
 	case a.play.IsOptimal():
 		return exitcode.Excludes("--domain", "--strategy "+game.Name, "it plays for a price alone")
+	case a.play.HasStep():
+		return exitcode.Excludes("--domain", "--step", "it is a difference of prices")
 	case !a.opening.IsZero() || !a.reservation.IsZero():
 		return exitcode.Excludes("--domain", "--opening and --reservation", "leave them out")
 	}

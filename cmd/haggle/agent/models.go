@@ -28,6 +28,8 @@ func (a *agentCommand) checkModels() error {
 		return exitcode.Usagef("missing: --strategy or --llm")
 	case !a.llm.IsSet():
 		return a.llm.Check(a.changed)
+	case a.play.HasStep():
+		return exitcode.Excludes("--llm", "--step", "the model chooses the prices")
 	case a.proofs != "":
 		return exitcode.Excludes("--llm", "--proof", "a model's moves cannot be replayed")
 	}

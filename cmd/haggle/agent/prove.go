@@ -37,7 +37,7 @@ func (a *agentCommand) prove(play *player.Player, maxTotal uint64) error {
 	a.prover = &proving.Prover{
 		Folder: a.proofs, Side: proof.Side(a.role), Committed: a.committed, Strategy: proof.Strategy{
 			Name: play.Name, Opening: play.Opening, Reservation: play.Reservation, Seed: play.Seed,
-			MaxTotal: maxTotal, OtherReservation: play.OtherReservation,
+			Step: play.Step, MaxTotal: maxTotal, OtherReservation: play.OtherReservation,
 		},
 	}
 	if a.model != "" {

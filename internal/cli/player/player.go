@@ -20,10 +20,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Flags are --strategy, --other-reservation, --seed and --record.
+// Flags are --strategy, --step, --other-reservation, --seed and --record.
 type Flags struct {
 	name, record string
-	other        amount.Text
+	step, other  amount.Text
 	seed         uint64
 }
 
@@ -34,6 +34,8 @@ func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	names := game.Names()
 	flags.StringVar(&f.name, "strategy", byDefault,
 		"strategy (haggle simulate --help describes them): "+strings.Join(names, ", "))
+	flags.Var(&f.step, "step", "price step of "+strings.Join(stepping(), ", ")+
+		" (default: from rounds and decay)")
 	flags.Var(&f.other, "other-reservation", "with --strategy "+game.Name+
 		": reservation price that it assumes of the other side, a seller's after the fee")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
@@ -51,6 +53,8 @@ func (f *Flags) Default(name string) { f.name = cmp.Or(f.name, name) }
 // Player is a player without prices, and its record.
 type Player struct {
 	agent.Player
+	// PriceStep is the price of --step in tokens. It is empty if the step follows from the terms.
+	PriceStep amount.Text
 	// Other is the price of --other-reservation in tokens: see [Player.Assume]. It is empty unless the strategy
 	// is the optimal player.
 	Other amount.Text
@@ -59,6 +63,19 @@ type Player struct {
 	hasOpening       bool
 	file             *os.File
 }
+
+// stepping returns the names of the strategies that use a price step.
+func stepping() (names []string) {
+	for _, entry := range strategy.List() {
+		if entry.HasStep() {
+			names = append(names, entry.Name)
+		}
+	}
+	return names
+}
+
+// HasStep reports whether --step is given.
+func (f *Flags) HasStep() bool { return !f.step.IsZero() }
 
 // Assume makes the optimal player assume the other side's reservation price, in base units of the mint.
 func (p *Player) Assume(units uint64) {
@@ -104,10 +121,13 @@ func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
 		return nil, exitcode.Requires("--strategy "+game.Name, "--other-reservation", "")
 	case !f.IsOptimal() && !f.other.IsZero():
 		return nil, exitcode.Requires("--other-reservation", "--strategy "+game.Name, "")
+	case f.HasStep() && !entry.HasStep():
+		return nil, exitcode.Requires("--step", "--strategy "+strings.Join(stepping(), ", "),
+			f.name+" does not concede by a step")
 	}
 	p := &Player{
-		Player: agent.Player{Strategy: entry.Strategy, Name: f.name, Seed: f.seed},
-		Other:  f.other, hasOpening: entry.HasOpening,
+		Player:    agent.Player{Strategy: entry.Strategy, Name: f.name, Seed: f.seed},
+		PriceStep: f.step, Other: f.other, hasOpening: entry.HasOpening,
 	}
 	if f.record != "" {
 		var err error

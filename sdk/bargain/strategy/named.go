@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
@@ -13,6 +14,19 @@ type Entry struct {
 	// HasOpening reports whether its offers depend on the opening price. Without, it begins at the best one.
 	HasOpening bool
 	Strategy   bargain.Strategy
+}
+
+// HasStep reports whether it concedes rank by rank, so that its offers on chain depend on a price step.
+func (e Entry) HasStep() bool {
+	b, ok := e.Strategy.(bargain.BOA)
+	if !ok {
+		return false
+	}
+	switch b.Bidding.(type) {
+	case bidding.MiCRO, bidding.Conceding, bidding.Wasting:
+		return true
+	}
+	return false
 }
 
 // List returns the named strategies in the order of their names.

@@ -52,6 +52,34 @@ func TestTheListIsTrue(t *testing.T) {
 	require.Len(t, summaries, len(list))
 }
 
+// TestStepsBelongToStrategiesThatConcedeByRanks compares the offers of a step of one base unit and of a larger one.
+func TestStepsBelongToStrategiesThatConcedeByRanks(t *testing.T) {
+	for _, entry := range strategy.List() {
+		offers := func(step uint64) (made []onchain.Offer) {
+			rules := onchain.Rules{Escrow: 1_000, MaxRounds: 20, MinOfferBps: 100}
+			player, err := rules.Player(entry.Strategy, onchain.Buyer, 100, 600)
+			require.NoError(t, err)
+			player.Step = step
+			n := rules.Negotiation()
+			for round := range uint64(rules.MaxRounds) {
+				offer := onchain.Offer{Side: n.Turn(), Amount: 1_000 - 10*round}
+				if n.Turn() == onchain.Buyer {
+					action := player.Respond(n, onchain.Buyer, made, 1)
+					if action.Move != bargain.MoveOffer {
+						return made
+					}
+					offer.Amount = uint64(action.Outcome)
+				}
+				onchain.Apply(n, offer.Side, offer.Amount, 0)
+				made = append(made, offer)
+			}
+			return made
+		}
+		wastes := strings.HasPrefix(entry.Name, "wa") // and so makes no offer
+		require.Equal(t, entry.HasStep() && !wastes, !slices.Equal(offers(20), offers(40)), entry.Name)
+	}
+}
+
 // TestTheNewTacticsMakeTheirOwnOffers compares tactics, each of which makes other offers to a seller that
 // concedes.
 func TestTheNewTacticsMakeTheirOwnOffers(t *testing.T) {
