@@ -129,7 +129,7 @@ func TestOnlyAnOwnerWhoPermitsItLetsAModelWalkAway(t *testing.T) {
 }
 
 // TestAcceptanceAfterTheLastOfferFollowsTheTarget has no rounds left: the model can accept within the slack, or else the
-// strategy decides. A hardliner, too, accepts at its last turn what is within its limit.
+// strategy decides. A hardliner, too, accepts at its last turn a price within its limit.
 func TestAcceptanceAfterTheLastOfferFollowsTheTarget(t *testing.T) {
 	turn := newTurn(protocol.OfferSideBuyer, 1_500_000, 4_400_000, 3_000_000, 3_900_000)
 	turn.Negotiation.MaxRounds = 4

@@ -11,7 +11,7 @@ import (
 
 // Player is a party of a negotiation: a strategy with preferences over the prices of [Domain], or, for
 // [Player.Replay] only, over another domain with a price in base units of the mint. Unless the strategy is [Informed],
-// the player replaces moves that lose money under the rules: at its last turn it accepts what is at least as good as no
+// the player replaces moves that lose money under the rules: at its last turn it accepts an offer at least as good as no
 // agreement, and it makes no offer that is expected to cost more decay than it can gain.
 type Player struct {
 	Strategy    bargain.Strategy
