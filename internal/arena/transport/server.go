@@ -260,8 +260,8 @@ func (c *connection) messages(ctx context.Context, joined chan<- struct{}) error
 		if err := limiter.Wait(ctx); err != nil {
 			return err
 		}
-		answer := c.accept(ctx, frame.Message)
-		if answer.Receipt != nil {
+		answer, joins := c.accept(ctx, frame.Message)
+		if joins {
 			select {
 			case joined <- struct{}{}:
 			default:
@@ -273,8 +273,9 @@ func (c *connection) messages(ctx context.Context, joined chan<- struct{}) error
 	}
 }
 
-// accept answers a message. It must be of the connection's market and agent.
-func (c *connection) accept(ctx context.Context, text []byte) arena.ServerFrame {
+// accept answers a message, and reports whether the agent has joined by it. The message must be of the connection's
+// market and agent.
+func (c *connection) accept(ctx context.Context, text []byte) (answer arena.ServerFrame, joins bool) {
 	m, err := arena.Parse(text)
 	if err == nil && (m.Agent() != c.agent || m.Draft().Market != c.market) {
 		err = &arena.Refusal{Code: arena.CodeParty, Text: "agent, market: not those of the connection"}
@@ -284,7 +285,9 @@ func (c *connection) accept(ctx context.Context, text []byte) arena.ServerFrame 
 		receipt, err = c.server.config.Service.Accept(ctx, m)
 	}
 	if err == nil {
-		return arena.ServerFrame{Receipt: &receipt}
+		// Operators and resolvers act as well, and have no events.
+		_, joins = m.Draft().Action.(arena.Join)
+		return arena.ServerFrame{Receipt: &receipt}, joins
 	}
 	refused := &arena.Refused{Code: arena.CodeUnavailable, Text: "send the message again"}
 	refusal := new(arena.Refusal)
@@ -296,5 +299,5 @@ func (c *connection) accept(ctx context.Context, text []byte) arena.ServerFrame 
 	if standing, err := c.server.config.Service.Standing(ctx, c.market, c.agent); err == nil {
 		refused.Next = standing.Next
 	}
-	return arena.ServerFrame{Refused: refused}
+	return arena.ServerFrame{Refused: refused}, false
 }
