@@ -34,22 +34,34 @@ type plain struct{ bargain.Strategy }
 
 func (plain) Informed() {}
 
-// advantages returns the mean advantage of each named strategy in each scenario.
-func advantages(scenarios int, as func(bargain.Strategy) bargain.Strategy) (map[string][]float64, error) {
-	plan := tournament.Plan{Scenarios: defaults{tournament.Haggle{Seed: 1, Count: scenarios}}, Seed: 1}
+// earnings are the mean advantages of a strategy in each scenario: in each role, and in both.
+type earnings struct {
+	byRole [2][]float64
+	both   []float64
+}
+
+// advantages returns the earnings of each named strategy.
+func advantages(scenarios int, as func(bargain.Strategy) bargain.Strategy) (map[string]*earnings, error) {
+	plan := tournament.Plan{Scenarios: defaults{tournament.Haggle{Seed: 2, Count: scenarios}}, Seed: 2}
 	for _, entry := range strategy.List() {
 		plan.Entrants = append(plan.Entrants, tournament.Entrant{Name: entry.Name, Strategy: as(entry.Strategy)})
 	}
-	means := map[string][]float64{}
+	means := map[string]*earnings{}
 	for _, entrant := range plan.Entrants {
-		means[entrant.Name] = make([]float64, scenarios)
+		of := &earnings{both: make([]float64, scenarios)}
+		for role := range of.byRole {
+			of.byRole[role] = make([]float64, scenarios)
+		}
+		means[entrant.Name] = of
 	}
-	sessions := float64(2 * (len(plan.Entrants) - 1)) // of a strategy in a scenario
+	sessions := float64(len(plan.Entrants) - 1) // of a strategy in a scenario and a role
 	err := plan.Run(context.Background(), 0, 0, func(block *tournament.Block) error {
 		for _, session := range block.Sessions {
 			for role, entrant := range session.Strategies {
-				mean := &means[plan.Entrants[entrant].Name][block.Number/len(plan.Entrants)]
-				*mean += session.Advantages[role].Float() / sessions
+				of, scenario := means[plan.Entrants[entrant].Name], block.Number/len(plan.Entrants)
+				mean := session.Advantages[role].Float() / sessions
+				of.byRole[role][scenario] += mean
+				of.both[scenario] += mean / 2
 			}
 		}
 		return nil
@@ -58,7 +70,7 @@ func advantages(scenarios int, as func(bargain.Strategy) bargain.Strategy) (map[
 }
 
 // earningsTable returns the advantages of the named strategies at the default terms against each other: as they play
-// alternating offers, on chain, and the difference by scenario.
+// alternating offers, on chain, in each role on chain, and the difference by scenario.
 func earningsTable(scenarios int) (string, error) {
 	before, err := advantages(scenarios, func(s bargain.Strategy) bargain.Strategy { return plain{s} })
 	if err != nil {
@@ -70,15 +82,17 @@ func earningsTable(scenarios int) (string, error) {
 	}
 	names := strategy.Names()
 	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(stat.Mean(after[b], nil), stat.Mean(after[a], nil))
+		return cmp.Compare(stat.Mean(after[b].both, nil), stat.Mean(after[a].both, nil))
 	})
-	table := report.NewTable("strategy", "unchanged", "on chain", "difference")
+	table := report.NewTable("strategy", "unchanged", "on chain", "difference", "as buyer", "as seller")
 	for _, name := range names {
-		differences := slices.Clone(after[name])
+		differences := slices.Clone(after[name].both)
 		for at := range differences {
-			differences[at] -= before[name][at]
+			differences[at] -= before[name].both[at]
 		}
-		table.Row(name, interval(before[name]), interval(after[name]), interval(differences))
+		roles := after[name].byRole
+		table.Row(name, interval(before[name].both), interval(after[name].both), interval(differences),
+			interval(roles[0]), interval(roles[1]))
 	}
 	return table.String(), nil
 }

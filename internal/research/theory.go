@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -104,7 +105,13 @@ func rubinsteinTable() (string, error) {
 	return table.String(), nil
 }
 
-func decimal(number float64, digits int) string { return strconv.FormatFloat(number, 'f', digits, 64) }
+func decimal(number float64, digits int) string {
+	text := strconv.FormatFloat(number, 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-") // rounded to zero
+	}
+	return text
+}
 
 // drawRubinstein draws the finite game's shares and their limits.
 func drawRubinstein() (*plot.Plot, error) {
