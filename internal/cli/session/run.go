@@ -55,7 +55,7 @@ func (s *Session) withTimeout(ctx context.Context) (context.Context, context.Can
 // ShowProgress reports on stderr that the command is still running, until the function that it returns is
 // called. It also covers the prompts of the wallet, during which nothing is reported.
 func (s *Session) ShowProgress(stage string) (stop func()) {
-	s.progress = progress.Start(s.Stderr, stage, s.JSON)
+	s.progress = progress.Start(messages{s}, stage, s.JSON)
 	s.Connection.Prompting = s.progress.Pause
 	return s.progress.Stop
 }
@@ -71,10 +71,19 @@ func (s *Session) Stage(stage string) { s.progress.Stage(stage) }
 func (s *Session) Logger(level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if s.JSON {
-		return slog.New(slog.NewJSONHandler(s.Stderr, options))
+		return slog.New(slog.NewJSONHandler(messages{s}, options))
 	}
 	options.ReplaceAttr = exitcode.LogAmounts(s.AmountOf)
-	return slog.New(slog.NewTextHandler(s.Stderr, options))
+	return slog.New(slog.NewTextHandler(messages{s}, options))
+}
+
+// messages is stderr for the loggers and the progress report, which write from goroutines of their own.
+type messages struct{ session *Session }
+
+func (m messages) Write(message []byte) (int, error) {
+	m.session.writing.Lock()
+	defer m.session.writing.Unlock()
+	return m.session.Stderr.Write(message)
 }
 
 // Colourful reports whether the output is a terminal whose user accepts colours (https://no-color.org).

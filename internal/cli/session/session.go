@@ -41,6 +41,8 @@ type Session struct {
 	Started bool
 
 	progress *progress.Reporter
+	// writing is locked while a message is written.
+	writing sync.Mutex
 	// lock protects mints: loggers of other goroutines write amounts.
 	lock  sync.Mutex
 	mints map[solana.PublicKey]mint.Mint
