@@ -41,6 +41,8 @@ that its domain lacks.
 If the negotiation expired at the agent's turn, the agent has deviated: its strategy always has a move, and
 the output has it. The chain does not show why the agent did not make it.
 
+The output lists what a valid proof does not show: docs/PROOFS.md has the whole table.
+
 A declared language model is a claim, which nothing proves: the proof shows its name and the hash of the
 prompt to which the agent had committed. Its moves cannot be replayed.
 
@@ -77,6 +79,9 @@ type verified struct {
 	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the
 	// agent's domain, or have another price than their offer. The agent bargained as if it did not have them.
 	Invalid int `json:"invalid_documents"`
+	// NotShown lists properties that the proof does not show: "seed", "late_commitment" and "selection".
+	// docs/PROOFS.md explains them.
+	NotShown []string `json:"not_shown"`
 	// Missed is the strategy's move at the agent's turn in which the negotiation expired: offer, accept or
 	// reject. It is empty if the negotiation did not end so.
 	Missed string `json:"missed_move,omitempty"`
@@ -123,10 +128,14 @@ func Command(s *session.Session) *cobra.Command {
 			Unread: result.Unread, LastUnread: result.LastUnread, Invalid: result.Invalid,
 			Missed: result.Missed,
 		}
+		gaps := gapsOf(p, result)
+		for _, gap := range gaps {
+			document.NotShown = append(document.NotShown, gap.name)
+		}
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
 		}
-		if err := s.Print(document, lines(p, result, onChain)...); err != nil {
+		if err := s.Print(document, lines(p, result, gaps, onChain)...); err != nil {
 			return err
 		}
 		switch {
@@ -191,7 +200,7 @@ func compare(ctx context.Context, client *haggle.Client, p *proof.Proof, receive
 // invalid returns the error of an invalid proof.
 func invalid(err error) error { return &exitcode.Error{Kind: exitcode.Invalid, Err: err} }
 
-func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
+func lines(p *proof.Proof, result proof.Result, gaps []gap, onChain bool) (lines []string) {
 	verdict := "valid"
 	switch {
 	case result.Missed != "":
@@ -232,6 +241,9 @@ func lines(p *proof.Proof, result proof.Result, onChain bool) (lines []string) {
 			"not proved: %s of the other side could not be accepted: not valid in the agent's domain, or at "+
 				"another price",
 			report.Counted(result.Invalid, "document", "")))
+	}
+	for _, gap := range gaps {
+		lines = append(lines, "not shown: "+gap.text)
 	}
 	switch {
 	case onChain && result.Published:

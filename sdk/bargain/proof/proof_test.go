@@ -353,6 +353,15 @@ func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
 	require.Equal(t, proof.Result{Replayed: true, Offers: 3, Published: true, Missed: "reject"}, result)
 }
 
+// TestSeedDecidesRandomMoves has a strategy without random numbers, and one that draws its offers.
+func TestSeedDecidesRandomMoves(t *testing.T) {
+	for name, decides := range map[string]bool{"linear": false, "random": true} {
+		result, err := verifyFile(t, played(t, proof.Buyer, name, "hardliner"))
+		require.NoError(t, err)
+		require.Equal(t, decides, result.SeedDecides, name)
+	}
+}
+
 // TestTheOtherSideCanRejectOutOfItsTurn has a seller that leaves while the buyer's turn is due, or after the
 // buyer's offer.
 func TestTheOtherSideCanRejectOutOfItsTurn(t *testing.T) {

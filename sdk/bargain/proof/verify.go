@@ -141,6 +141,9 @@ type Result struct {
 	// Missed is the strategy's move at the side's turn in which the negotiation expired: "offer", "accept" or
 	// "reject"; the side has deviated. It is empty if the negotiation did not end so.
 	Missed string
+	// SeedDecides reports that at least one of a few other seeds leads to other moves in the same course. The side
+	// could then have tried seeds before it committed, and chosen the moves.
+	SeedDecides bool
 }
 
 // Verify checks that the reveal matches the side's commitment, and replays the side's moves. It returns
@@ -166,7 +169,9 @@ func (p *Proof) Verify() (Result, error) {
 	}
 	result := Result{}
 	if p.Reveal.Strategy != nil {
-		result, err = p.replay(side)
+		if result, err = p.replay(side); err == nil {
+			result.SeedDecides = p.seedDecides(side, result)
+		}
 	}
 	result.Published = published && err == nil
 	return result, err
@@ -292,6 +297,22 @@ func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 	}
 	result.Ended = true
 	return result, nil
+}
+
+// otherSeeds is the number of seeds that are compared with the revealed one.
+const otherSeeds = 4
+
+// seedDecides reports whether another seed leads to other moves than the result's.
+func (p *Proof) seedDecides(side onchain.Side, result Result) bool {
+	for i := range uint64(otherSeeds) {
+		other, revealed := *p, *p.Reveal.Strategy
+		revealed.Seed += i + 1
+		other.Reveal.Strategy = &revealed
+		if with, err := other.replay(side); err != nil || with != result {
+			return true
+		}
+	}
+	return false
 }
 
 // overPrice replays a strategy over the price alone.

@@ -1,0 +1,30 @@
+package verify
+
+import "github.com/haggle-protocol/haggle/sdk/bargain/proof"
+
+// gap is a property that a valid proof does not show.
+type gap struct {
+	name, text string
+	// applies reports whether a proof has the gap.
+	applies func(p *proof.Proof, result proof.Result) bool
+}
+
+// gaps are in the order of the table in docs/PROOFS.md.
+var gaps = []gap{
+	{"late_commitment", "the strategy was fixed after the buyer's first offer, and may have been chosen by it",
+		func(p *proof.Proof, _ proof.Result) bool { return p.Side == proof.Seller }},
+	{"seed", "the seed decides moves, and the agent may have tried several before it committed",
+		func(_ *proof.Proof, result proof.Result) bool { return result.SeedDecides }},
+	{"selection", "the agent may have committed in other negotiations, and reveal only the proofs that suit it",
+		func(*proof.Proof, proof.Result) bool { return true }},
+}
+
+// gapsOf returns the gaps of a valid or unfinished proof, or of one of a deviation.
+func gapsOf(p *proof.Proof, result proof.Result) (found []gap) {
+	for _, gap := range gaps {
+		if gap.applies(p, result) {
+			found = append(found, gap)
+		}
+	}
+	return found
+}
