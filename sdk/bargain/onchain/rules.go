@@ -72,6 +72,11 @@ func RulesOf(n *protocol.Negotiation, joined int64) Rules {
 	}
 }
 
+// ProposedBond returns the bond that pays the seller's delay at every end: see [protocol.ProposedBond].
+func (r Rules) ProposedBond() uint64 {
+	return protocol.ProposedBond(r.Escrow, r.MaxRounds, r.DecayRateBps)
+}
+
 // Negotiation returns the account when the seller has joined at the time 0.
 func (r Rules) Negotiation() *protocol.Negotiation {
 	state := protocol.BondStateNone
