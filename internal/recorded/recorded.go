@@ -104,8 +104,8 @@ func (n *Negotiation) Rules() onchain.Rules {
 	return onchain.Rules{
 		Escrow: n.Created.EscrowAmount, MaxRounds: n.Created.MaxRounds, DecayRateBps: n.Created.DecayRateBps,
 		MinOfferBps: n.Created.MinOfferBps, FeeBps: n.Created.ProtocolFeeBps,
-		ResponseWindow: n.Created.ResponseWindow,
-		Deadline:       n.Created.GlobalDeadline - max(n.JoinedAt, n.Created.Timestamp),
+		Bond: n.Created.BondRequired, ResponseWindow: n.Created.ResponseWindow,
+		Deadline: n.Created.GlobalDeadline - max(n.JoinedAt, n.Created.Timestamp),
 	}
 }
 

@@ -76,3 +76,11 @@ func TestMissingEvents(t *testing.T) {
 	expired := Of([]protocol.Event{created(), &protocol.NegotiationExpired{}})
 	require.Equal(t, "expired", expired.Ending)
 }
+
+// The bond moves both limits: see package game.
+func TestRulesHaveTheBond(t *testing.T) {
+	terms := created()
+	terms.BondRequired = 7
+	n := Of([]protocol.Event{terms})
+	require.EqualValues(t, 7, n.Rules().Bond)
+}

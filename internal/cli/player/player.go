@@ -109,14 +109,18 @@ func (f *Flags) entry() (strategy.Entry, bool) {
 	return strategy.Entry{}, false
 }
 
+// UnknownStrategy returns the error of a --strategy that is none of the names.
+func UnknownStrategy(name string, names []string) error {
+	return exitcode.WithHint(exitcode.Usagef("--strategy: %q is none of %s", name, strings.Join(names, ", ")),
+		"for their descriptions: haggle simulate --help")
+}
+
 // Open returns the player and opens its record. It calls decided, which may be nil, with each decision.
 func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
 	entry, known := f.entry()
 	switch {
 	case !known:
-		return nil, exitcode.WithHint(
-			exitcode.Usagef("--strategy: %q is none of %s", f.name, strings.Join(game.Names(), ", ")),
-			"for their descriptions: haggle simulate --help")
+		return nil, UnknownStrategy(f.name, game.Names())
 	case f.IsOptimal() && f.other.IsZero():
 		return nil, exitcode.Requires("--strategy "+game.Name, "--other-reservation", "")
 	case !f.IsOptimal() && !f.other.IsZero():
