@@ -147,7 +147,7 @@ func TestTextOfAHostileNodeIsOnlyInDetails(t *testing.T) {
 				"haggle_reject": at(map[string]any{"round": 0, "dry_run": true}),
 				"haggle_expire": at(map[string]any{"dry_run": true}), "haggle_close": at(map[string]any{"dry_run": true}),
 				"haggle_await_invitation": {"wait_seconds": 1}, "haggle_budget": {"mint": solana.WrappedSol.String()},
-				"haggle_status": at(nil), "": nil,
+				"haggle_status": at(nil), "haggle_suggest": at(nil), "": nil,
 			} {
 				if tool == "" {
 					tool = "haggle_status" // the list

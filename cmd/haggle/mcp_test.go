@@ -425,7 +425,8 @@ func TestToolsOfMCP(t *testing.T) {
 		require.Equal(t, !tool.Annotations.ReadOnlyHint, properties["idempotency_key"] != nil, tool.Name)
 	}
 	require.ElementsMatch(t, []string{"haggle_create", "haggle_offer", "haggle_accept", "haggle_reject",
-		"haggle_expire", "haggle_close", "haggle_status", "haggle_await_invitation", "haggle_budget"}, names)
+		"haggle_expire", "haggle_close", "haggle_status", "haggle_await_invitation", "haggle_budget",
+		"haggle_suggest"}, names)
 	for _, wrong := range []map[string]any{
 		{"negotiation": "x", "round": 0, "note": "hello"}, {"negotiation": "x"},
 	} {

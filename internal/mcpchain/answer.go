@@ -40,22 +40,23 @@ var outcomes = []any{Confirmed, DoneAlready, DryRan, Unknown, Failed, Read}
 
 // Answer is the result of a call.
 type Answer struct {
-	Outcome     Outcome    `json:"outcome" jsonschema:"decide by this field"`
-	Action      string     `json:"action,omitempty" jsonschema:"instruction of the program"`
-	Negotiation string     `json:"negotiation,omitempty" jsonschema:"address"`
-	Signature   string     `json:"signature,omitempty" jsonschema:"of the transaction"`
-	FeeLamports string     `json:"fee_lamports,omitempty" jsonschema:"fee of the transaction"`
-	Effects     *Effects   `json:"effects,omitempty" jsonschema:"effects that the action would have; the policy allows it"`
-	Paid        []Payment  `json:"paid,omitempty" jsonschema:"token accounts that the transaction has paid; missing if the node does not return them"`
-	Rent        string     `json:"rent_lamports,omitempty" jsonschema:"of a closed negotiation: rent that the buyer has received"`
-	Costs       *Costs     `json:"costs,omitempty" jsonschema:"of a creation: its costs to you, the buyer"`
-	State       *State     `json:"state,omitempty"`
-	List        []*State   `json:"list,omitempty" jsonschema:"negotiations of this wallet"`
-	Wallet      string     `json:"wallet,omitempty" jsonschema:"address of this wallet"`
-	Budget      *Budget    `json:"budget,omitempty"`
-	Pending     *Pending   `json:"pending,omitempty" jsonschema:"a transaction whose outcome is not known yet"`
-	Error       *CallError `json:"error,omitempty"`
-	Next        string     `json:"next" jsonschema:"what to do next"`
+	Outcome     Outcome     `json:"outcome" jsonschema:"decide by this field"`
+	Action      string      `json:"action,omitempty" jsonschema:"instruction of the program"`
+	Negotiation string      `json:"negotiation,omitempty" jsonschema:"address"`
+	Signature   string      `json:"signature,omitempty" jsonschema:"of the transaction"`
+	FeeLamports string      `json:"fee_lamports,omitempty" jsonschema:"fee of the transaction"`
+	Effects     *Effects    `json:"effects,omitempty" jsonschema:"effects that the action would have; the policy allows it"`
+	Paid        []Payment   `json:"paid,omitempty" jsonschema:"token accounts that the transaction has paid; missing if the node does not return them"`
+	Rent        string      `json:"rent_lamports,omitempty" jsonschema:"of a closed negotiation: rent that the buyer has received"`
+	Costs       *Costs      `json:"costs,omitempty" jsonschema:"of a creation: its costs to you, the buyer"`
+	State       *State      `json:"state,omitempty"`
+	List        []*State    `json:"list,omitempty" jsonschema:"negotiations of this wallet"`
+	Wallet      string      `json:"wallet,omitempty" jsonschema:"address of this wallet"`
+	Budget      *Budget     `json:"budget,omitempty"`
+	Suggestion  *Suggestion `json:"suggestion,omitempty"`
+	Pending     *Pending    `json:"pending,omitempty" jsonschema:"a transaction whose outcome is not known yet"`
+	Error       *CallError  `json:"error,omitempty"`
+	Next        string      `json:"next" jsonschema:"what to do next"`
 }
 
 // Pending is a transaction of unknown outcome.

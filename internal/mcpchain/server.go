@@ -38,8 +38,8 @@ type Config struct {
 }
 
 const instructions = `Negotiate a price on Solana and settle it from escrow. haggle_status without arguments
-lists your open negotiations, haggle_budget shows your money and the owner's limits, and
-haggle_await_invitation waits for a buyer. Follow "next" in each answer. Use dry_run before you send money.
+lists your open negotiations, haggle_budget shows your money and the owner's limits,
+haggle_await_invitation waits for a buyer, and haggle_suggest suggests your next move. Follow "next" in each answer. Use dry_run before you send money.
 Amounts are tokens ("3.5") or base units ("3500000u"). After the outcome "unknown" call haggle_status before
 you send anything again. A denial by the policy is final: report it, and do not work around it. Each sending
 call names the state that you have read, and the program refuses another one. haggle_close returns the rent

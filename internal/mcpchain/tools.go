@@ -17,15 +17,16 @@ import (
 
 // The names of the tools.
 const (
-	toolCreate = "haggle_create"
-	toolOffer  = "haggle_offer"
-	toolAccept = "haggle_accept"
-	toolReject = "haggle_reject"
-	toolExpire = "haggle_expire"
-	toolClose  = "haggle_close"
-	toolStatus = "haggle_status"
-	toolAwait  = "haggle_await_invitation"
-	toolBudget = "haggle_budget"
+	toolCreate  = "haggle_create"
+	toolOffer   = "haggle_offer"
+	toolAccept  = "haggle_accept"
+	toolReject  = "haggle_reject"
+	toolExpire  = "haggle_expire"
+	toolClose   = "haggle_close"
+	toolStatus  = "haggle_status"
+	toolAwait   = "haggle_await_invitation"
+	toolBudget  = "haggle_budget"
+	toolSuggest = "haggle_suggest"
 )
 
 // addTools adds the tools to a server.
@@ -71,6 +72,14 @@ func (s *server) addTools(m *mcp.Server) {
 		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
 		OutputSchema: answerSchema(),
 	}, handler(s.budget))
+	mcp.AddTool(m, &mcp.Tool{
+		Name: toolSuggest, Title: "Suggest a move",
+		Description: "Suggests your next move in a negotiation by a bargaining strategy, and sends nothing: the move with " +
+			"its price and reason; the limit, the target and the best price; the cost of the next offer; and the fit of the " +
+			"other side's offers. Without reservation it uses the owner's limit.",
+		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(true)},
+		OutputSchema: answerSchema(),
+	}, handler(s.suggest))
 }
 
 // handler returns the handler of a tool for the SDK.

@@ -29,6 +29,7 @@ of the wallet configures it as a server of the agent's program, which starts it.
   haggle_close             closes a negotiation that has ended, which returns the rent to the buyer
   haggle_status            reads a negotiation with its offers, or lists them; can wait for the other side
   haggle_budget            shows the balances, and the limits of the policy with their usage
+  haggle_suggest           suggests the next move by a bargaining strategy, and sends nothing
 
 It signs only within a spending policy: --policy is required (haggle policy --help has a complete one). No
 approval is possible while it runs, so a transaction above "approveAbove" is denied.

@@ -13,10 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/recorded"
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/internal/suggestion"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -32,9 +31,6 @@ const help = `Suggests the next move of a side in an open negotiation, and sends
 It plays the strategy as "haggle agent" does, from the chain alone: the same flags give the same moves. The
 side is the one of --role. Needs no keypair.`
 
-// defaultStrategy earns most in the table of docs/RESEARCH.md.
-const defaultStrategy = "hybrid"
-
 // Command returns "haggle suggest".
 func Command(s *session.Session) *cobra.Command {
 	a := suggester{Session: s}
@@ -48,7 +44,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&a.role, "role", "", "buyer or seller")
 	flags.Var(&a.reservation, "reservation", "a buyer's highest price, or a seller's least amount after the fee")
-	flags.StringVar(&a.strategy, "strategy", defaultStrategy, "strategy (haggle simulate --help describes them)")
+	flags.StringVar(&a.strategy, "strategy", suggestion.DefaultStrategy, "strategy (haggle simulate --help describes them)")
 	flags.Var(&a.opening, "opening", "price from which a strategy with a curve concedes (default: the best price)")
 	flags.Var(&a.maxTotal, "max-total", "a buyer's highest total of price and decay (default: the escrow)")
 	flags.Var(&a.other, "other-reservation", "the other side's reservation price, for the equilibrium")
@@ -56,7 +52,7 @@ func Command(s *session.Session) *cobra.Command {
 	command.Required(cmd, "role", "reservation")
 	command.Choices(cmd, "role", "buyer", "seller")
 	command.Choices(cmd, "strategy", strategy.Names()...)
-	command.Documents(cmd, suggestion{})
+	command.Documents(cmd, view{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return a.run(ctx, arguments[0]) })
 	return cmd
 }
@@ -87,19 +83,15 @@ func (a *suggester) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !n.IsBargaining() && n.Status != protocol.NegotiationStatusCreated {
-		return &exitcode.Error{Kind: exitcode.Refused, Err: fmt.Errorf("%s: the bargaining is over: %s", n.Address, n.Describe())}
-	}
-	p := agent.Player{Strategy: played, Name: a.strategy, Seed: a.seed}
-	turn := agent.Turn{Negotiation: n, Side: side, Now: n.Time, Deadline: n.TurnDeadline}
-	h := game.Haggle{}
+	q := suggestion.Question{Side: side, Player: agent.Player{Strategy: played, Name: a.strategy, Seed: a.seed}}
+	var other uint64
 	for _, price := range []struct {
 		flag string
 		text amount.Text
 		to   *uint64
 	}{
-		{"--reservation", a.reservation, &p.Reservation}, {"--opening", a.opening, &p.Opening},
-		{"--max-total", a.maxTotal, &turn.Limits.MaxTotal}, {"--other-reservation", a.other, &h.Cost},
+		{"--reservation", a.reservation, &q.Player.Reservation}, {"--opening", a.opening, &q.Player.Opening},
+		{"--max-total", a.maxTotal, &q.MaxTotal}, {"--other-reservation", a.other, &other},
 	} {
 		if price.text.IsZero() {
 			continue
@@ -108,49 +100,25 @@ func (a *suggester) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	h.Value = p.Reservation
-	if side == protocol.OfferSideSeller {
-		h.Value, h.Cost = h.Cost, h.Value
-	}
-	past, err := history(ctx, client, n, &turn)
-	if err != nil {
-		return err
+	if !a.other.IsZero() {
+		q.Other = &other
 	}
 	tokens, err := a.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	v, err := suggest(p, turn, past, tokens)
+	found, err := suggestion.Of(ctx, client, n, q)
 	if err != nil {
-		return err
+		return exitcode.Match(fmt.Errorf("%s: %w", n.Address, err),
+			exitcode.Case{Is: suggestion.ErrOver, Kind: exitcode.Refused,
+				Hint: "for its course: haggle analyze " + n.Address.String()},
+			exitcode.Case{Is: recorded.ErrIncomplete, Kind: exitcode.NotFound,
+				Hint: "use an endpoint with a longer history: --url"})
 	}
-	if !a.other.IsZero() {
-		v.Equilibrium = equilibriumOf(h, n, tokens)
+	v := viewOf(n.Address.String(), found, tokens)
+	lines := append(found.Lines(func(units uint64) string { return tokens(units).String() }), "other side:")
+	for _, line := range v.Other.Lines() {
+		lines = append(lines, "  "+line)
 	}
-	return a.Print(v, v.lines()...)
-}
-
-// history reads the offers into a turn.
-func history(ctx context.Context, client *haggle.Client, n *haggle.Snapshot, turn *agent.Turn) (past recorded.Negotiation, err error) {
-	var events []protocol.Event
-	for envelope, err := range client.History(ctx, n.Address) {
-		if err != nil {
-			return past, err
-		}
-		if !envelope.Truncated {
-			events = append(events, envelope.Event)
-		}
-	}
-	past = recorded.Of(events)
-	if past.Created == nil || past.Created.Timestamp != n.CreatedAt || len(past.Offers) < int(n.CurrentRound) {
-		return past, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%s: %w", n.Address, recorded.ErrIncomplete),
-			Hint: "use an endpoint with a longer history: --url"}
-	}
-	past.Offers = past.Offers[:n.CurrentRound] // later ones are not in the snapshot
-	for _, offer := range past.Offers {
-		turn.History = append(turn.History, agent.PastOffer{
-			Round: offer.Round, Side: protocol.OfferSide((offer.Round + 1) % 2), Amount: offer.Amount, Escrow: offer.EffectiveEscrow,
-		})
-	}
-	return past, nil
+	return a.Print(v, lines...)
 }
