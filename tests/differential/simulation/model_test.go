@@ -227,6 +227,11 @@ func TestMovesFollowFromTheHistory(t *testing.T) {
 	})
 }
 
+// unchanged is a strategy whose offers are made as they are, also if they cost more than they can gain.
+type unchanged struct{ bargain.Strategy }
+
+func (unchanged) Informed() {}
+
 func TestTheDecayOfTheSpecification(t *testing.T) {
 	rules := onchain.Rules{
 		Escrow: 5_000_000, MaxRounds: 6, DecayRateBps: 200, FeeBps: 50, ResponseWindow: 300, Deadline: 3_600,
@@ -236,7 +241,7 @@ func TestTheDecayOfTheSpecification(t *testing.T) {
 	player := func(side protocol.OfferSide, opening, reservation uint64) onchain.Player {
 		preferences, utility, err := onchain.Preferences(domain, side, opening, reservation)
 		require.NoError(t, err)
-		return onchain.Player{Preferences: preferences, Opening: utility, Strategy: strategy.Linear()}
+		return onchain.Player{Preferences: preferences, Opening: utility, Strategy: unchanged{strategy.Linear()}}
 	}
 	result, err := rules.Run(1, player(0, 2_000_000, 2_900_000), player(1, 4_400_000, 3_000_000))
 	require.NoError(t, err)
