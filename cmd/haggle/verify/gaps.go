@@ -6,23 +6,23 @@ import "github.com/haggle-protocol/haggle/sdk/bargain/proof"
 type gap struct {
 	name, text string
 	// applies reports whether a proof has the gap.
-	applies func(p *proof.Proof, result proof.Result) bool
+	applies func(p *proof.Proof, seedDecides bool) bool
 }
 
 // gaps are in the order of the table in docs/PROOFS.md.
 var gaps = []gap{
 	{"late_commitment", "the strategy was fixed after the buyer's first offer, and may have been chosen by it",
-		func(p *proof.Proof, _ proof.Result) bool { return p.Side == proof.Seller }},
+		func(p *proof.Proof, _ bool) bool { return p.Side == proof.Seller }},
 	{"seed", "the seed decides moves, and the agent may have tried several before it committed",
-		func(_ *proof.Proof, result proof.Result) bool { return result.SeedDecides }},
+		func(_ *proof.Proof, seedDecides bool) bool { return seedDecides }},
 	{"selection", "the agent may have committed in other negotiations, and reveal only the proofs that suit it",
-		func(*proof.Proof, proof.Result) bool { return true }},
+		func(*proof.Proof, bool) bool { return true }},
 }
 
 // gapsOf returns the gaps of a valid or unfinished proof, or of one of a deviation.
-func gapsOf(p *proof.Proof, result proof.Result) (found []gap) {
+func gapsOf(p *proof.Proof, seedDecides bool) (found []gap) {
 	for _, gap := range gaps {
-		if gap.applies(p, result) {
+		if gap.applies(p, seedDecides) {
 			found = append(found, gap)
 		}
 	}

@@ -21,7 +21,7 @@ func TestGapsApplyToTheirProofs(t *testing.T) {
 		{proof.Seller, true, []string{"late_commitment", "seed", "selection"}},
 	} {
 		var names []string
-		for _, gap := range gapsOf(&proof.Proof{Side: c.side}, proof.Result{SeedDecides: c.seedDecides}) {
+		for _, gap := range gapsOf(&proof.Proof{Side: c.side}, c.seedDecides) {
 			names = append(names, gap.name)
 		}
 		require.Equal(t, c.names, names)

@@ -128,7 +128,7 @@ func Command(s *session.Session) *cobra.Command {
 			Unread: result.Unread, LastUnread: result.LastUnread, Invalid: result.Invalid,
 			Missed: result.Missed,
 		}
-		gaps := gapsOf(p, result)
+		gaps := gapsOf(p, p.SeedDecides())
 		for _, gap := range gaps {
 			document.NotShown = append(document.NotShown, gap.name)
 		}

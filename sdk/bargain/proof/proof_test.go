@@ -356,9 +356,10 @@ func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
 // TestSeedDecidesRandomMoves has a strategy without random numbers, and one that draws its offers.
 func TestSeedDecidesRandomMoves(t *testing.T) {
 	for name, decides := range map[string]bool{"linear": false, "random": true} {
-		result, err := verifyFile(t, played(t, proof.Buyer, name, "hardliner"))
+		p := played(t, proof.Buyer, name, "hardliner")
+		_, err := verifyFile(t, p)
 		require.NoError(t, err)
-		require.Equal(t, decides, result.SeedDecides, name)
+		require.Equal(t, decides, p.SeedDecides(), name)
 	}
 }
 

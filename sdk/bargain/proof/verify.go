@@ -141,9 +141,6 @@ type Result struct {
 	// Missed is the strategy's move at the side's turn in which the negotiation expired: "offer", "accept" or
 	// "reject"; the side has deviated. It is empty if the negotiation did not end so.
 	Missed string
-	// SeedDecides reports that at least one of a few other seeds leads to other moves in the same course. The side
-	// could then have tried seeds before it committed, and chosen the moves.
-	SeedDecides bool
 }
 
 // Verify checks that the reveal matches the side's commitment, and replays the side's moves. It returns
@@ -169,9 +166,7 @@ func (p *Proof) Verify() (Result, error) {
 	}
 	result := Result{}
 	if p.Reveal.Strategy != nil {
-		if result, err = p.replay(side); err == nil {
-			result.SeedDecides = p.seedDecides(side, result)
-		}
+		result, err = p.replay(side)
 	}
 	result.Published = published && err == nil
 	return result, err
@@ -302,8 +297,18 @@ func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 // otherSeeds is the number of seeds that are compared with the revealed one.
 const otherSeeds = 4
 
-// seedDecides reports whether another seed leads to other moves than the result's.
-func (p *Proof) seedDecides(side onchain.Side, result Result) bool {
+// SeedDecides reports whether at least one of a few other seeds leads to other moves in the same course. The side could
+// then have tried seeds before it committed, and chosen the moves. It returns false for a model, and for a proof that is
+// not valid.
+func (p *Proof) SeedDecides() bool {
+	side, err := p.Side.offerSide()
+	if err != nil || p.Reveal.Strategy == nil {
+		return false
+	}
+	result, err := p.replay(side)
+	if err != nil {
+		return false
+	}
 	for i := range uint64(otherSeeds) {
 		other, revealed := *p, *p.Reveal.Strategy
 		revealed.Seed += i + 1
