@@ -87,6 +87,7 @@ func (n *Negotiation) Prices() (analysis.Prices, error) {
 		}
 		p.Offers = append(p.Offers, offer.Amount)
 	}
+	p.Ranges = n.Rules().OfferRanges(len(p.Offers))
 	return p, nil
 }
 

@@ -133,6 +133,7 @@ func session(buyer, seller bargain.Strategy) (analysis.Prices, error) {
 	for _, offer := range result.History {
 		prices.Offers = append(prices.Offers, domain.Issue(0).Amount(uint64(offer.Outcome)))
 	}
+	prices.Ranges = rules.OfferRanges(len(prices.Offers))
 	prices.Agreed, prices.Price = result.Ending == bargain.EndingAgreement, result.Settlement.Price
 	return prices, err
 }

@@ -22,6 +22,7 @@ func Analyze(
 				prices.Offers = append(prices.Offers, issue.Amount(uint64(turn.Outcome)))
 			}
 		}
+		prices.Ranges = s.Rules.OfferRanges(len(prices.Offers))
 		record, err := prices.Record()
 		if err != nil {
 			return analysis.Analysis{}, err

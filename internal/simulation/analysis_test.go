@@ -10,7 +10,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
 	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // TestMovesAreAnalysedAsTheirSession plays sessions again by their seed, and analyses their results: of
@@ -49,6 +51,7 @@ func TestMovesAreAnalysedAsTheirSession(t *testing.T) {
 				for _, offer := range result.History {
 					prices.Offers = append(prices.Offers, s.Preferences[0].Domain().Issue(0).Amount(uint64(offer.Outcome)))
 				}
+				prices.Ranges = s.Rules.OfferRanges(len(prices.Offers))
 				record, err = prices.Record()
 				require.NoError(t, err)
 			}
@@ -63,4 +66,41 @@ func TestMovesAreAnalysedAsTheirSession(t *testing.T) {
 	}
 	require.Positive(t, agreed)
 	require.Less(t, agreed, 8)
+}
+
+// TestHardlinersAreRecognizedOnChain lets hardliners of both sides bargain with every other strategy, at the default
+// terms, whose decay lowers the highest price with each offer.
+func TestHardlinersAreRecognizedOnChain(t *testing.T) {
+	plan := tournament.Plan{
+		Scenarios: tournament.Haggle{Seed: 1, Count: 4},
+		Entrants:  []tournament.Entrant{{Name: "hardliner", Strategy: strategy.Hardliner()}},
+	}
+	for _, entry := range strategy.List() {
+		if entry.Name != "hardliner" {
+			plan.Entrants = append(plan.Entrants, tournament.Entrant{Name: entry.Name, Strategy: entry.Strategy})
+		}
+	}
+	sessions := 0
+	for at := range plan.Scenarios.Len() {
+		s, err := plan.Scenarios.Scenario(at)
+		require.NoError(t, err)
+		s.Rules.MaxRounds, s.Rules.DecayRateBps = protocol.DefaultMaxRounds, protocol.DefaultDecayRateBps
+		s.Rules.MinOfferBps = protocol.DefaultMinOfferBps
+		for other := 1; other < len(plan.Entrants); other++ {
+			for hard, pair := range [2][2]int{{0, other}, {other, 0}} {
+				turns, end, err := plan.Trace(s, pair[0], pair[1], 0)
+				require.NoError(t, err)
+				a, err := simulation.Analyze(s, turns, &end)
+				require.NoError(t, err)
+				profile := a.Parties[hard]
+				if profile.Offers < 3 {
+					continue
+				}
+				require.Equal(t, analysis.Hardliner, profile.Fits[0].Model, "%s, against %s as party %d: %+v",
+					s.Name, plan.Entrants[other].Name, hard, turns)
+				sessions++
+			}
+		}
+	}
+	require.Greater(t, sessions, 48)
 }

@@ -9,7 +9,7 @@ type Model string
 const (
 	// Unknown: there are too few offers.
 	Unknown Model = "unknown"
-	// Hardliner: it never changed the utility that it demands.
+	// Hardliner: it never changed the utility that it demands, but where the rules limited the demand.
 	Hardliner Model = "hardliner"
 	// Boulware, Linear and Conceder are the time dependent strategies u(t) = a - b t^(1/e), by e.
 	Boulware Model = "boulware"
@@ -22,7 +22,9 @@ const (
 // Up to minOffers-1 offers a curve with three parameters always fits. From mostBoulware up to leastConceder
 // an exponent counts as linear. These limits lie on a logarithmic scale half way to e = 0.6 and 1.6.
 const (
-	minOffers     = 4
+	minOffers = 4
+	// minHard is the number of offers from which on a constant demand is no chance.
+	minHard       = 3
 	mostBoulware  = 0.78
 	leastConceder = 1.28
 )
@@ -40,10 +42,11 @@ type Fit struct {
 }
 
 // series is a party's sequence of offers: its own utilities, the times, and before each offer the change that
-// the other party's last step made to this party. Has reports whether there was such a step.
+// the other party's last step made to this party. Has reports whether there was such a step, and atLimit whether the
+// rules allowed no higher demand.
 type series struct {
 	utilities, times, gains []float64
-	has                     []bool
+	has, atLimit            []bool
 }
 
 func seriesOf(offers []Offer, party int) (s series) {
@@ -55,6 +58,7 @@ func seriesOf(offers []Offer, party int) (s series) {
 			continue
 		}
 		s.utilities, s.times = append(s.utilities, u), append(s.times, offer.Time)
+		s.atLimit = append(s.atLimit, offer.AtLimit)
 		gain, last := 0.0, len(others)-1
 		if last >= 1 {
 			gain = others[last] - others[last-1]
@@ -66,11 +70,11 @@ func seriesOf(offers []Offer, party int) (s series) {
 
 // Fits returns the fits of the time dependent model and of tit-for-tat, the better one first.
 func (s series) fits() []Fit {
-	if len(s.utilities) < minOffers {
-		return []Fit{{Model: Unknown}}
-	}
-	if s.isConstant() {
+	switch {
+	case len(s.utilities) >= minHard && s.isHard():
 		return []Fit{{Model: Hardliner, Goodness: 1}}
+	case len(s.utilities) < minOffers:
+		return []Fit{{Model: Unknown}}
 	}
 	time, echo := s.fitTime(), s.fitTitForTat()
 	if echo.Goodness > time.Goodness+equal {
@@ -79,9 +83,11 @@ func (s series) fits() []Fit {
 	return []Fit{time, echo}
 }
 
-func (s series) isConstant() bool {
-	for _, u := range s.utilities {
-		if math.Abs(u-s.utilities[0]) > equal {
+// isHard reports whether each demand is the one before it, or the highest that the rules allowed. On chain the
+// highest price falls with the decay, so that a party that demands all concedes a little in each offer.
+func (s series) isHard() bool {
+	for at := 1; at < len(s.utilities); at++ {
+		if math.Abs(s.utilities[at]-s.utilities[at-1]) > equal && !s.atLimit[at] {
 			return false
 		}
 	}

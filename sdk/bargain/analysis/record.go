@@ -21,6 +21,8 @@ type Offer struct {
 	Time float64
 	// Utilities are its values to both parties.
 	Utilities [2]float64
+	// AtLimit reports whether the rules allowed the party to demand no more.
+	AtLimit bool
 }
 
 // Record is a negotiation of two parties.
@@ -59,6 +61,8 @@ type Prices struct {
 	MaxRounds int
 	// Offers has the price of each offer, in base units. The buyer makes the first one, then they alternate.
 	Offers []uint64
+	// Ranges has the lowest and the highest price that the rules allowed for each offer. If nil, they are not known.
+	Ranges [][2]uint64
 	// Agreed reports that the parties agreed at Price.
 	Agreed bool
 	Price  uint64
@@ -67,13 +71,15 @@ type Prices struct {
 // Record returns the record with utilities from 0 to 1: the price as a share of the escrow to the seller, and
 // the rest to the buyer. The time of an offer is that of its side's offers, from 0 for the first to 1 for the
 // last possible one, as in package onchain. It returns [ErrRecord] for prices above the escrow and for more
-// offers than rounds.
+// offers than rounds or ranges.
 func (p Prices) Record() (Record, error) {
 	switch {
 	case p.Escrow == 0:
 		return Record{}, fmt.Errorf("%w: no escrow", ErrRecord)
 	case len(p.Offers) > p.MaxRounds:
 		return Record{}, fmt.Errorf("%w: %d offers in %d rounds", ErrRecord, len(p.Offers), p.MaxRounds)
+	case p.Ranges != nil && len(p.Ranges) < len(p.Offers):
+		return Record{}, fmt.Errorf("%w: %d offers with %d ranges", ErrRecord, len(p.Offers), len(p.Ranges))
 	}
 	utilities := func(price uint64) [2]float64 {
 		share := float64(price) / float64(p.Escrow)
@@ -89,9 +95,12 @@ func (p Prices) Record() (Record, error) {
 		}
 		side := round % 2
 		last := max((p.MaxRounds+1-side)/2-1, 1)
-		r.Offers = append(r.Offers, Offer{
-			By: side, Time: min(float64(round/2)/float64(last), 1), Utilities: utilities(price),
-		})
+		offer := Offer{By: side, Time: min(float64(round/2)/float64(last), 1), Utilities: utilities(price)}
+		if p.Ranges != nil {
+			best := utilities(p.Ranges[round][side])[side]
+			offer.AtLimit = offer.Utilities[side] >= best-equal
+		}
+		r.Offers = append(r.Offers, offer)
 	}
 	return r, nil
 }

@@ -91,6 +91,16 @@ func (r Rules) Negotiation() *protocol.Negotiation {
 	}
 }
 
+// OfferRanges returns the lowest and the highest price of each of the first offers, in base units of the mint.
+func (r Rules) OfferRanges(offers int) [][2]uint64 {
+	ranges, n := make([][2]uint64, offers), r.Negotiation()
+	for at := range ranges {
+		ranges[at][0], ranges[at][1] = n.OfferRange()
+		Apply(n, n.Turn(), 0, 0) // the range of the next offer does not depend on the price
+	}
+	return ranges
+}
+
 // maxPrices is the number of prices up to which each has its own utility.
 const maxPrices = uint64(fixed.One)
 
