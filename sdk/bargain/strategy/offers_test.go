@@ -66,29 +66,66 @@ func entrants() (list []tournament.Entrant) {
 	return list
 }
 
-// offersFile has the digests of TestOffersAreTheSameOnEveryMachine, each with its protocol.
-const offersFile = "testdata/offers.sha256"
+// conceding is an opponent of the pins: it offers outcomes that fall evenly from its best to its worst one, and
+// accepts none.
+type conceding struct{}
 
-// TestOffersAreTheSameOnEveryMachine has a digest of all moves, utilities and scores of all strategies against each
-// other, for alternating offers and for Haggle's rules. Each machine compares it with the same file; "make portable" runs the test on amd64,
-// with GOAMD64=v3, and on arm64. A change of it means that recorded strategies can no longer be replayed.
+func (conceding) Start(seat bargain.Seat) bargain.Negotiator { return &concedingParty{Seat: seat} }
+
+// Informed implements [onchain.Informed].
+func (conceding) Informed() {}
+
+type concedingParty struct{ bargain.Seat }
+
+func (p *concedingParty) Respond(s *bargain.State) bargain.Action {
+	least, most := p.Preferences.Bounds()
+	target := most - s.Time.Mul(most-least)
+	return bargain.Propose(p.Preferences.Inverse().AtMost(target), "concedes evenly")
+}
+
+// wandering is an opponent of the pins: it offers random outcomes, and accepts none.
+type wandering struct{}
+
+func (wandering) Start(seat bargain.Seat) bargain.Negotiator { return &wanderingParty{Seat: seat} }
+
+// Informed implements [onchain.Informed].
+func (wandering) Informed() {}
+
+type wanderingParty struct{ bargain.Seat }
+
+func (p *wanderingParty) Respond(*bargain.State) bargain.Action {
+	return bargain.Propose(bargain.Outcome(p.Random.Below(p.Preferences.Domain().Size())), "wanders")
+}
+
+// pinsFile has the pins of TestOffersAreTheSameOnEveryMachine: of each strategy one for alternating offers and one for
+// Haggle's rules.
+const pinsFile = "testdata/offers.sha256"
+
+// TestOffersAreTheSameOnEveryMachine has a digest of each strategy's moves against itself and against two opponents
+// that are no strategies, in both roles. Each machine compares them with the same file; "make portable" runs the test
+// on amd64, with GOAMD64=v3, and on arm64. A change of a pin means that this strategy's records can no longer be
+// replayed. Write the file with HAGGLE_WRITE_PINS=1.
 func TestOffersAreTheSameOnEveryMachine(t *testing.T) {
-	plan := tournament.Plan{
-		Entrants: entrants(), Steps: 40, Repetitions: 2, SelfPlay: true,
-		Scenarios: tournament.Join{
-			tournament.List{deal(t)}, tournament.Random{Seed: 1, Count: 3}, tournament.Haggle{Seed: 1, Count: 2},
-		},
-	}
-	digests := map[bool]hash.Hash{false: sha256.New(), true: sha256.New()}
-	sessions, offers, agreements := 0, 0, 0
-	for at := range plan.Scenarios.Len() {
-		s, err := plan.Scenarios.Scenario(at)
-		require.NoError(t, err)
-		digest := digests[s.Rules != nil]
-		for first := range plan.Entrants {
-			for second := range plan.Entrants {
+	pins, all := &strings.Builder{}, sha256.New()
+	sessions, moves := 0, 0
+	for _, entrant := range entrants() {
+		plan := tournament.Plan{
+			Entrants: []tournament.Entrant{
+				entrant, {Name: "conceding", Strategy: conceding{}}, {Name: "wandering", Strategy: wandering{}},
+			},
+			Steps: 40, Repetitions: 2, SelfPlay: true,
+			Scenarios: tournament.Join{
+				tournament.List{deal(t)}, tournament.Random{Seed: 1, Count: 3}, tournament.Haggle{Seed: 1, Count: 4},
+			},
+		}
+		digests := map[bool]hash.Hash{false: sha256.New(), true: sha256.New()}
+		for at := range plan.Scenarios.Len() {
+			s, err := plan.Scenarios.Scenario(at)
+			require.NoError(t, err)
+			digest := digests[s.Rules != nil]
+			for _, pair := range [][2]int{{0, 0}, {0, 1}, {1, 0}, {0, 2}, {2, 0}} {
 				for repetition := range plan.Repetitions {
-					turns, session, err := plan.Trace(s, first, second, repetition)
+					turns, session, err := plan.Trace(s, pair[0], pair[1], repetition)
 					require.NoError(t, err)
 					for _, turn := range turns {
 						_ = binary.Write(digest, binary.LittleEndian, []int64{
@@ -101,17 +138,27 @@ func TestOffersAreTheSameOnEveryMachine(t *testing.T) {
 					paid := session.Settlement
 					_ = binary.Write(digest, binary.LittleEndian,
 						[]uint64{paid.Price, paid.ToSeller, paid.Refund, paid.Fee, paid.Decay})
-					sessions, offers = sessions+1, offers+session.Offers
-					if session.Ending == bargain.EndingAgreement {
-						agreements++
-					}
+					sessions, moves = sessions+1, moves+len(turns)
 				}
 			}
 		}
+		fmt.Fprintf(pins, "%x %x  %s\n", digests[false].Sum(nil), digests[true].Sum(nil), entrant.Name)
 	}
-	got := fmt.Sprintf("%x  alternating offers\n%x  Haggle's rules\n", digests[false].Sum(nil), digests[true].Sum(nil))
-	fmt.Printf("%s%d offers of %d sessions, %d agreements\n", got, offers, sessions, agreements)
-	want, err := os.ReadFile(offersFile)
+	all.Write([]byte(pins.String()))
+	fmt.Printf("%x  %d moves of %d sessions\n", all.Sum(nil), moves, sessions)
+	if os.Getenv("HAGGLE_WRITE_PINS") != "" {
+		require.NoError(t, os.WriteFile(pinsFile, []byte(pins.String()), 0o644))
+	}
+	want, err := os.ReadFile(pinsFile)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got)
+	known := map[string]string{}
+	for line := range strings.Lines(string(want)) {
+		pin, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		known[name] = pin
+	}
+	for line := range strings.Lines(pins.String()) {
+		pin, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		require.Equal(t, known[name], pin, "%s: its records can no longer be replayed", name)
+	}
+	require.Equal(t, string(want), pins.String())
 }
