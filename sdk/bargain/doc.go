@@ -46,7 +46,8 @@
 //
 // # Invariants
 //
-//   - No float decides anything: only package analysis has any, and no other one imports it. All values are
+//   - No float decides anything but NegMAS' order of ties: only package analysis has others, and no other one
+//     imports it. All values are
 //     [fixed.Number] or integers, and all randomness comes from [Random], whose stream is defined here. Go
 //     maps are never iterated over to decide.
 //   - A strategy's bid has at least the reservation value. A package that bids below on purpose says so.
@@ -55,7 +56,7 @@
 //     that first needs them. Those that save no time in one session are made by the second: see
 //     [Preferences.IsReused].
 //   - Equal utilities are ordered by the outcome's number, the lower first, so that ties never depend on a
-//     sort's internals.
+//     sort's internals. [Preferences.AsNegmas] gives them NegMAS' order, which does, and which floats decide.
 //
 // # Limits and pitfalls
 //
@@ -69,7 +70,8 @@
 //     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
 //     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.
 //   - Discounting changes the value of an agreement, not the order of outcomes. Strategies decide by
-//     undiscounted utilities, as in GENIUS and NegMAS; [Preferences.ValueAt] is the discounted value.
+//     undiscounted utilities, as in GENIUS; NegMAS' negotiators decide by discounted ones, so that discounted
+//     sessions can end otherwise there. [Preferences.ValueAt] is the discounted value.
 //   - Reservation values above the best utility are legal: such a party ends the session.
 //   - Utilities need not lie in [0, 1], but must lie in +-[MaxUtility], so that their differences and sums of
 //     up to four of them cannot overflow.

@@ -262,3 +262,45 @@ func TestAdditiveNeedsNoTables(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, p.Inverse().Exact())
 }
+
+// TestNegmasOrderIsAnOrderOfUtility requires of the inverse in NegMAS' order what an enumeration finds. Among equal
+// utilities its outcome can be another one; tests/negmas compares that with NegMAS.
+func TestNegmasOrderIsAnOrderOfUtility(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		domain, u := additive(t, 3, 8)
+		reservation := fixed.Number(rapid.Int64Range(-3, 9).Draw(t, "reservation")) * fixed.One / 4
+		byNumber, err := bargain.NewPreferences(domain, u, reservation)
+		require.NoError(t, err)
+		p, err := byNumber.AsNegmas()
+		require.NoError(t, err)
+		require.Equal(t, byNumber.Inverse(), byNumber.Unreserved())
+		worst, best := p.Extremes()
+		least, most := p.Bounds()
+		require.Equal(t, [2]fixed.Number{least, most}, [2]fixed.Number{u.Of(worst), u.Of(best)})
+		for _, inverse := range []bargain.Inverse{p.Inverse(), p.Unreserved()} {
+			requireCursor(t, domain, u, inverse.Descend(), -1, false)
+			requireCursor(t, domain, u, inverse.Ascend(), 1, false)
+			target := fixed.Number(rapid.Int64Range(-20, 80).Draw(t, "target")) * fixed.One / 16
+			for name, found := range map[string][2]bargain.Outcome{
+				"at least": {byNumber.Inverse().AtLeast(target), inverse.AtLeast(target)},
+				"at most":  {byNumber.Inverse().AtMost(target), inverse.AtMost(target)},
+			} {
+				require.Equal(t, found[0] == bargain.NoOutcome, found[1] == bargain.NoOutcome, name)
+				if found[0] != bargain.NoOutcome {
+					require.Equal(t, u.Of(found[0]), u.Of(found[1]), name)
+				}
+			}
+			o := inverse.Within(target, most, bargain.NewRandom(1, 2))
+			require.Equal(t, target > most, o == bargain.NoOutcome)
+			require.True(t, o == bargain.NoOutcome || u.Of(o) >= target)
+		}
+	})
+	large, err := bargain.NewDomain(bargain.Integer("large", 0, bargain.MaxSorted))
+	require.NoError(t, err)
+	u, err := utility.PriceLine(large, true)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(large, u, 0)
+	require.NoError(t, err)
+	_, err = p.AsNegmas()
+	require.ErrorIs(t, err, bargain.ErrOrder)
+}

@@ -83,6 +83,8 @@ type Preferences struct {
 	// least and most are the bounds of the utility. Unless it is [Bounded], the first call of Inverse sets them.
 	least, most       fixed.Number
 	isBounded, isLazy bool
+	// isNegmas reports whether outcomes of the same utility have NegMAS' order.
+	isNegmas bool
 
 	reused atomic.Bool
 	memos  atomic.Pointer[memo]
@@ -91,6 +93,10 @@ type Preferences struct {
 	lazyMemory
 	once    sync.Once
 	inverse Inverse
+
+	// unreserved is the inverse of Unreserved if isNegmas is true.
+	unreservedOnce sync.Once
+	unreserved     Inverse
 }
 
 // ErrPreferences reports invalid preferences.
@@ -164,7 +170,11 @@ func (p *Preferences) Inverse() Inverse {
 		return (*lazy)(p)
 	}
 	p.once.Do(func() {
-		p.inverse = newInverse(p.domain, p.utility)
+		if p.isNegmas {
+			p.inverse = newNegmas(p.domain, p.utility, p.reservation)
+		} else {
+			p.inverse = newInverse(p.domain, p.utility)
+		}
 		if !p.isBounded {
 			p.least = p.utility.Of(p.inverse.AtLeast(fixed.Min))
 			p.most = p.utility.Of(p.inverse.AtMost(fixed.Max))
@@ -174,10 +184,10 @@ func (p *Preferences) Inverse() Inverse {
 }
 
 // Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
-// the lowest number. In a domain that is too large to sort they are those of a sample, unless the utility is
+// the lowest number, or the outermost one in NegMAS' order. In a domain that is too large to sort they are those of a sample, unless the utility is
 // [Bounded].
 func (p *Preferences) Extremes() (worst, best Outcome) {
-	if bounded, ok := p.utility.(Bounded); ok {
+	if bounded, ok := p.utility.(Bounded); ok && !p.isNegmas {
 		return bounded.Extremes()
 	}
 	inverse := p.Inverse()

@@ -45,7 +45,7 @@ func gapsOf(p *bargain.Preferences) gaps {
 
 func newGaps(p *bargain.Preferences) (list gaps) {
 	// After the last outcome NegMAS continues with the utility of no agreement.
-	for cursor, at := p.Inverse().Descend(), 0; at < len(list); at++ {
+	for cursor, at := p.Unreserved().Descend(), 0; at < len(list); at++ {
 		higher := p.Of(cursor.Next())
 		list[at] = higher.Sub(p.Of(cursor.Next()))
 	}
@@ -110,7 +110,7 @@ const slack = fixed.One / 1_000_000
 // nearest returns the outcome with the lowest utility from target on, or the next one below, if that is
 // nearer, within the slack, and not below least.
 func (n *naive) nearest(target, least fixed.Number) bargain.Outcome {
-	inverse, p := n.preferences.Inverse(), n.preferences
+	inverse, p := n.preferences.Unreserved(), n.preferences
 	above := inverse.AtLeast(target)
 	if below := inverse.AtMost(target); below != bargain.NoOutcome {
 		u := p.Of(below)

@@ -37,6 +37,9 @@ type TimeDependent struct {
 	// Tolerance is a utility that is subtracted from each target, but not below the reservation value. NegMAS
 	// uses 0.0001 for its time-based and 0.001 for its aspiration negotiators.
 	Tolerance fixed.Number
+	// Unreserved reports whether it finds outcomes as NegMAS' aspiration negotiator: see
+	// [bargain.Preferences.Unreserved].
+	Unreserved bool
 }
 
 // Bidder implements [bargain.Bidding].
@@ -106,7 +109,11 @@ func (t *timeDependent) Sent(bargain.Outcome) string { return picked[t.Pick] }
 func (*timeDependent) Reason() string { return "meets the curve's target" }
 
 func (t *timeDependent) offer(state *bargain.State) bargain.Outcome {
-	return choose(t.preferences, t.Pick, t.targetAt(state), t.random, t.model)
+	inverse := t.preferences.Inverse()
+	if t.Unreserved {
+		inverse = t.preferences.Unreserved()
+	}
+	return chooseFrom(inverse, t.preferences, t.Pick, t.targetAt(state), t.random, t.model)
 }
 
 // Accepts implements [bargain.Acceptor].
@@ -129,7 +136,13 @@ const candidates = 64
 func choose(
 	p *bargain.Preferences, pick Pick, target fixed.Number, random *bargain.Random, model bargain.Model,
 ) bargain.Outcome {
-	inverse := p.Inverse()
+	return chooseFrom(p.Inverse(), p, pick, target, random, model)
+}
+
+// chooseFrom is choose with an inverse of the preferences.
+func chooseFrom(
+	inverse bargain.Inverse, p *bargain.Preferences, pick Pick, target fixed.Number, random *bargain.Random, model bargain.Model,
+) bargain.Outcome {
 	least, most, _ := p.Range()
 	found := bargain.NoOutcome
 	switch {

@@ -331,17 +331,17 @@ func (e *element) values(issue *bargain.Issue, weight *big.Rat) (utility.Values,
 			most = evaluation
 		}
 	}
-	table := make(utility.Table, issue.Count)
+	products := utility.NewProducts(issue.Count)
 	for index, evaluation := range evaluations {
 		if evaluation == nil {
 			return nil, invalid("issue %q has no evaluation of %q", issue.Name, issue.Text(uint64(index)))
 		}
 		if most.Sign() > 0 {
 			part := new(big.Rat).Quo(evaluation, most)
-			table[index] = rounded(part.Mul(part, weight))
+			products.Set(uint64(index), rounded(new(big.Rat).Mul(part, weight)), weight, part)
 		}
 	}
-	return table, nil
+	return products, nil
 }
 
 // evaluator returns a numeric issue's evaluations, limited to 0 to 1, multiplied by its weight. A slope

@@ -170,7 +170,7 @@ func (v value) table(issue *bargain.Issue, weight *big.Rat) (utility.Values, err
 	if entries := len(mapping.Content) / 2; issue.Count > uint64(entries) {
 		return nil, invalid("%s has %d values of %d", mapping.path, entries, issue.Count)
 	}
-	table, found, finder := make(utility.Table, issue.Count), make([]bool, issue.Count), newFinder(issue)
+	products, found, finder := utility.NewProducts(issue.Count), make([]bool, issue.Count), newFinder(issue)
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key := mapping.Content[i].Value
 		index, ok := finder.find(key)
@@ -181,14 +181,15 @@ func (v value) table(issue *bargain.Issue, weight *big.Rat) (utility.Values, err
 		if err != nil {
 			return nil, err
 		}
-		table[index], found[index] = rounded(n.Mul(n, weight)), true
+		products.Set(index, rounded(new(big.Rat).Mul(n, weight)), weight, n)
+		found[index] = true
 	}
 	for index, ok := range found {
 		if !ok {
 			return nil, invalid("%s has no value of %q", mapping.path, issue.Text(uint64(index)))
 		}
 	}
-	return table, nil
+	return products, nil
 }
 
 // outcomes returns a table of outcomes. Its keys are lists with a value for each issue, or single values if

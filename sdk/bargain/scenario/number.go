@@ -109,11 +109,11 @@ func tabulate(issue *bargain.Issue, f function, weight *big.Rat) (utility.Values
 		return rounded(value.Mul(value, weight))
 	}
 	if issue.Count <= maxTable {
-		table := make(utility.Table, issue.Count)
-		for index := range table {
-			table[index] = at(uint64(index))
+		products := utility.NewProducts(issue.Count)
+		for index := range issue.Count {
+			products.Set(index, at(index), weight, f.of(numberOf(issue, index)))
 		}
-		return table, nil
+		return products, nil
 	}
 	if !f.isStraight {
 		return nil, invalid("issue %q has more than %d values, and its utility is no straight line",

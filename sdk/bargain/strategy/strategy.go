@@ -48,16 +48,20 @@ func FaratinExponential(k, e fixed.Number) bargain.BOA {
 
 // Aspiration is NegMAS' time-based negotiator with the aspiration 1 - t^exponent for offers and acceptance,
 // and its tolerance 0.0001.
-func Aspiration(exponent fixed.Number) bargain.BOA { return aspiration(exponent, fixed.One/10_000) }
-
-// NegmasAspiration is NegMAS' AspirationNegotiator. It is [Aspiration] with the tolerance 0.001.
-func NegmasAspiration(exponent fixed.Number) bargain.BOA {
-	return aspiration(exponent, fixed.One/1_000)
+func Aspiration(exponent fixed.Number) bargain.BOA {
+	return bargain.BOA{Bidding: bidding.TimeDependent{Curve: aspiration(exponent), Tolerance: fixed.One / 10_000}}
 }
 
-func aspiration(exponent, tolerance fixed.Number) bargain.BOA {
-	c := curve.Aspiration{Max: fixed.One, Exponent: exponent}
-	return bargain.BOA{Bidding: bidding.TimeDependent{Curve: c, Tolerance: tolerance}}
+// NegmasAspiration is NegMAS' AspirationNegotiator. It is [Aspiration] with the tolerance 0.001, and finds
+// outcomes by another inverse.
+func NegmasAspiration(exponent fixed.Number) bargain.BOA {
+	return bargain.BOA{Bidding: bidding.TimeDependent{
+		Curve: aspiration(exponent), Tolerance: fixed.One / 1_000, Unreserved: true,
+	}}
+}
+
+func aspiration(exponent fixed.Number) curve.Curve {
+	return curve.Aspiration{Max: fixed.One, Exponent: exponent}
 }
 
 // NegmasBoulware is NegMAS' BoulwareTBNegotiator: exponent 4.

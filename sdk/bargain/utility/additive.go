@@ -107,10 +107,12 @@ func (l Line) scaled(weight fixed.Number) Values {
 
 // Additive is a linear additive utility: a constant and a sum of one part for each issue.
 type Additive struct {
-	domain      *bargain.Domain
-	parts       []Values
-	few         [4]Values // memory for the parts of up to four issues
-	constant    fixed.Number
+	domain   *bargain.Domain
+	parts    []Values
+	few      [4]Values // memory for the parts of up to four issues
+	constant fixed.Number
+	// products are the parts that are Products, nil for the others; nil if none is.
+	products    []*Products
 	worst, best bargain.Outcome
 	// monotone is the result of Direction for the first issue. It is kept because the table of a single issue
 	// can be long.
@@ -132,6 +134,15 @@ func NewAdditive(
 	low, high := constant, constant
 	for at, part := range values {
 		issue := domain.Issue(at)
+		if products, ok := part.(*Products); ok {
+			if weights != nil {
+				return nil, fmt.Errorf("%w: issue %q has products, which have their weight", ErrUtility, issue.Name)
+			}
+			if a.products == nil {
+				a.products = make([]*Products, len(values))
+			}
+			part, a.products[at] = products.Table, products
+		}
 		if weights != nil {
 			part = part.scaled(weights[at])
 		}
