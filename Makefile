@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: leaks arena-load help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor test-mcp verify verify-engine engine deploy cu \
-    cross portable go-get fuzz-parsers snapshot bench bench-engine negmas load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator record-validator anchor-packages \
+    cross portable go-get fuzz-parsers snapshot bench bench-engine negmas negmas-domains load gateway-load hire-load hire-kills pictures schemas yellowstone differential faults fuzz mutants fmt clean prerequisites validator record-validator anchor-packages \
     postgresql sqlc browser test-gateway-api image
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -119,6 +119,9 @@ cu: program ## measure the compute units of every instruction: program/CU.md, an
 
 bench: program validator ## measure the SDK: codecs, actions beyond their requests, subscriptions, sessions: docs/BENCHMARKS.md
 	@go run ./internal/benchreport && cat docs/BENCHMARKS.md
+
+negmas-domains: ## the part of it without measurements: docs/NEGMAS_DOMAINS.md
+	@python=$$(toolchain/negmas) && go run ./tests/negmas/report --python "$$python" --domains
 
 negmas: ## run NegMAS and the bargaining engine side by side: docs/NEGMAS.md, and the answers for the tests
 	@python=$$(toolchain/negmas) && go run ./tests/negmas/report --python "$$python"

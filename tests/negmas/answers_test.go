@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-func recorded(t *testing.T) *Recorded {
-	data, err := os.ReadFile("testdata/answers.json")
+func (s Set) recorded(t *testing.T) *Recorded {
+	data, err := os.ReadFile("testdata/" + s.File)
 	require.NoError(t, err)
 	r := new(Recorded)
 	require.NoError(t, json.Unmarshal(data, r))
@@ -29,12 +29,13 @@ var ambiguous = []Session{
 	{"genius", "TFT", "MiCRO"}, {"genius", "MiCRO", "TFT"}, {"contract", "TFT", "MiCRO"},
 }
 
-// TestEngineAnswersAsNegmas requires the agreement, the step and the utilities of every recorded session,
+// TestEngineAnswersAsNegmas requires, without ties, the agreement, the step and the utilities of every recorded session,
 // with any seed. An ambiguous session has several answers in NegMAS: the engine must give one of them with
 // some seed. No agreement may be below a reservation value.
 func TestEngineAnswersAsNegmas(t *testing.T) {
-	sessions := recorded(t).Sessions
-	for _, setting := range Settings() {
+	set := Sets()[0]
+	sessions := set.recorded(t).Sessions
+	for _, setting := range set.Settings {
 		t.Run(setting.Name, func(t *testing.T) {
 			both, err := setting.Read("testdata")
 			require.NoError(t, err)
@@ -81,23 +82,25 @@ func TestEngineAnswersAsNegmas(t *testing.T) {
 
 // TestAnswersAreThoseOfTheScenarios requires answers for every session, from the files that are here.
 func TestAnswersAreThoseOfTheScenarios(t *testing.T) {
-	r := recorded(t)
-	require.Equal(t, "0.16.0", r.Version)
-	var sessions []Session
-	for _, session := range r.Sessions {
-		sessions = append(sessions, session.Session)
-	}
-	require.Equal(t, Sessions(), sessions, "run make negmas")
-	for _, setting := range Settings() {
-		hash, err := setting.Hash("testdata")
-		require.NoError(t, err)
-		require.Equal(t, r.Scenarios[setting.Name], hash, "%s: run make negmas", setting.Name)
+	for _, set := range Sets() {
+		r := set.recorded(t)
+		require.Equal(t, "0.16.0", r.Version)
+		var sessions []Session
+		for _, session := range r.Sessions {
+			sessions = append(sessions, session.Session)
+		}
+		require.Equal(t, set.Sessions(), sessions, "run make negmas")
+		for _, setting := range set.Settings {
+			hash, err := setting.Hash("testdata")
+			require.NoError(t, err)
+			require.Equal(t, r.Scenarios[setting.Name], hash, "%s: run make negmas", setting.Name)
+		}
 	}
 }
 
 func TestScenarioFilesAreUpToDate(t *testing.T) {
 	folder := t.TempDir()
-	for _, setting := range Settings() {
+	for _, setting := range slices.Concat(Settings(), Tied(), Discounted()) {
 		require.NoError(t, setting.Write(folder))
 		old, fresh := setting.Files("testdata"), setting.Files(folder)
 		for i := range fresh {
@@ -144,4 +147,50 @@ func TestAnswersDifferByAgreementStepAndUtility(t *testing.T) {
 	} {
 		require.False(t, answer.Equals(other), "%v", other)
 	}
+}
+
+// agreeing returns how many sessions of a set have one of NegMAS' answers, with one of 32 seeds if they are random, and
+// those that have not.
+func agreeing(t *testing.T, set Set) (same int, others []Session) {
+	sessions := set.recorded(t).Sessions
+	for _, setting := range set.Settings {
+		both, err := setting.Read("testdata")
+		require.NoError(t, err)
+		for _, session := range sessions {
+			if session.Scenario != setting.Name {
+				continue
+			}
+			isSame := false
+			for seed := uint64(0); seed < 32 && !isSame && (seed == 0 || session.IsRandom()); seed++ {
+				answer, err := Play(Find(session.First), Find(session.Second), both, setting.Steps, seed)
+				require.NoError(t, err)
+				isSame = slices.ContainsFunc(session.Answers, answer.Equals)
+			}
+			if isSame {
+				same++
+			} else {
+				others = append(others, session.Session)
+			}
+		}
+	}
+	return same, others
+}
+
+// TestTiesHaveNegmasOrder requires NegMAS' answers where most outcomes have the utility of others, and shows that they
+// depend on the order of these.
+func TestTiesHaveNegmasOrder(t *testing.T) {
+	set := Sets()[1]
+	same, others := agreeing(t, set)
+	require.Empty(t, others)
+	for at := range set.Settings {
+		set.Settings[at].AsNegmas = false
+	}
+	byNumber, _ := agreeing(t, set)
+	require.Less(t, byNumber, same*2/3)
+}
+
+// TestDiscountsDifferFromNegmas has the share of discounted sessions with NegMAS' answers, which the page states.
+func TestDiscountsDifferFromNegmas(t *testing.T) {
+	same, others := agreeing(t, Sets()[2])
+	require.Greater(t, same, len(others))
 }

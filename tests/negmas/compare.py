@@ -21,6 +21,8 @@ from negmas import (
     make_issue,
     make_os,
 )
+from negmas.gb import GBNegotiator
+from negmas.preferences.discounted import ExpDiscountedUFun
 from negmas.preferences.value_fun import TableFun
 from negmas.sao import negotiators as sao
 
@@ -57,7 +59,13 @@ class Setting:
             for issue in loaded.outcome_space.issues
         ]
         self.profiles = []
+        self.discounts = []
         for ufun in loaded.ufuns:
+            discount = None
+            if isinstance(ufun, ExpDiscountedUFun):
+                discount = (ufun.discount, ufun.factor, ufun.dynamic_reservation)
+                ufun = ufun.ufun
+            self.discounts.append(discount)
             tables = [
                 {value: float(function(value)) for value in issue.all}
                 for function, issue in zip(ufun.values, loaded.outcome_space.issues)
@@ -66,7 +74,7 @@ class Setting:
             self.profiles.append((tables, weights, float(ufun.reserved_value)))
 
     def build(self, first, second):
-        """Returns a mechanism with two negotiators, and their utility functions."""
+        """Returns a mechanism with two negotiators, and their undiscounted utility functions."""
         space = make_os([make_issue(values, name=name) for name, values in self.issues])
         ufuns = [
             LinearAdditiveUtilityFunction(
@@ -78,7 +86,17 @@ class Setting:
             for tables, weights, reserved in self.profiles
         ]
         mechanism = SAOMechanism(outcome_space=space, n_steps=self.steps)
-        for strategy, ufun in zip((first, second), ufuns):
+        for strategy, ufun, discount in zip((first, second), ufuns, self.discounts):
+            if discount is not None:
+                factor, variable, dynamic = discount
+                ufun = ExpDiscountedUFun(
+                    ufun,
+                    discount=factor,
+                    factor=variable,
+                    dynamic_reservation=dynamic,
+                    outcome_space=space,
+                    reserved_value=ufun.reserved_value,
+                )
             mechanism.add(STRATEGIES[strategy](ufun))
         return mechanism, ufuns
 
@@ -121,6 +139,12 @@ def measure(setting, session):
     return statistics.median(whole), statistics.median(run)
 
 
+def negotiators():
+    """Returns the number of classes of negotiators that negmas.sao exports."""
+    exported = [getattr(negmas.sao, name) for name in negmas.sao.__all__]
+    return sum(isinstance(one, type) and issubclass(one, GBNegotiator) for one in exported)
+
+
 def main():
     plan = json.load(sys.stdin)
     settings = {scenario["name"]: Setting(scenario) for scenario in plan["scenarios"]}
@@ -143,7 +167,8 @@ def main():
             print(f"negmas: {number + 1} of {len(plan['sessions'])} sessions", file=sys.stderr, flush=True)
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         python = sys.version.split()[0]
-        json.dump({"version": negmas.__version__, "python": python, "sessions": results}, file)
+        result = {"version": negmas.__version__, "python": python, "negotiators": negotiators()}
+        json.dump(dict(result, sessions=results), file)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ type Recorded struct {
 	// Version and Python are the versions of NegMAS and of Python.
 	Version string `json:"version"`
 	Python  string `json:"python"`
+	// Negotiators is the number of classes of negotiators that NegMAS exports.
+	Negotiators int `json:"negotiators,omitempty"`
 	// Seeds is the number of runs, each with another seed, of a session with random offers.
 	Seeds int `json:"seeds"`
 	// Scenarios has the SHA-256 of each scenario's files.

@@ -21,13 +21,14 @@ type Setting struct {
 	Steps int
 	// Genius reports whether the files are GENIUS' XML. If false, they are NegMAS' YAML.
 	Genius bool
+	// AsNegmas reports whether the engine orders outcomes of the same utility as NegMAS.
+	AsNegmas bool
 	// draw returns the preferences of the two parties.
 	draw func() ([2]*bargain.Preferences, error)
 }
 
-// Settings returns the scenarios. In each of them all utilities of a party differ by at least 0.00005,
-// because NegMAS orders outcomes with equal utilities as the sort of its numpy leaves them, which depends on
-// the processor.
+// Settings returns the scenarios without ties: all utilities of a party differ by at least 0.00005, so that no answer
+// depends on the order of equal ones.
 func Settings() []Setting {
 	return []Setting{
 		{Name: "price", About: "101 prices, reservation values .2", Steps: 100, draw: prices(100, 20, 20)},
@@ -228,6 +229,9 @@ func (s Setting) Read(root string) (both [2]*bargain.Preferences, err error) {
 			both[i-1], err = scenario.ReadGeniusProfile(domain, data)
 		default:
 			both[i-1], err = scenario.ReadNegmasProfile(domain, data)
+		}
+		if err == nil && i > 0 && s.AsNegmas {
+			both[i-1], err = both[i-1].AsNegmas()
 		}
 		if err != nil {
 			return both, fmt.Errorf("%s: %w", path, err)

@@ -52,10 +52,10 @@ func (s Session) IsRandom() bool {
 	})
 }
 
-// Sessions returns every strategy against every other in every scenario.
-func Sessions() []Session {
+// Sessions returns every strategy against every other in every scenario of the set.
+func (s Set) Sessions() []Session {
 	var sessions []Session
-	for _, setting := range Settings() {
+	for _, setting := range s.Settings {
 		for _, first := range Strategies() {
 			for _, second := range Strategies() {
 				sessions = append(sessions, Session{setting.Name, first.Name, second.Name})

@@ -1,6 +1,7 @@
 // Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' answers for
 // the tests, and writes docs/NEGMAS.md. `make negmas` calls it. With -files it only records what NegMAS
-// reads from scenario files, and the files that NegMAS writes.
+// reads from scenario files, and the files that NegMAS writes; with -domains also the answers of the sets with ties and
+// discounts, and writes docs/NEGMAS_DOMAINS.md.
 package main
 
 import (
@@ -17,12 +18,16 @@ import (
 func main() {
 	python := flag.String("python", "python3", "the Python that has NegMAS")
 	folder := flag.String("folder", "tests/negmas", "the folder of compare.py and testdata")
-	out := flag.String("out", "docs/NEGMAS.md", "file for the page")
+	out := flag.String("out", "docs", "folder for the pages")
+	domainsOnly := flag.Bool("domains", false, "no measurements: the answers with ties and discounts only")
 	filesOnly := flag.Bool("files", false, "record the answers to scenario files only")
 	flag.Parse()
 	err := recordFiles(*python, *folder)
 	if err == nil && !*filesOnly {
-		err = compare(*python, *folder, *out)
+		err = compareDomains(*python, *folder, filepath.Join(*out, "NEGMAS_DOMAINS.md"))
+	}
+	if err == nil && !*filesOnly && !*domainsOnly {
+		err = compare(*python, *folder, filepath.Join(*out, "NEGMAS.md"))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "negmas:", err)
@@ -58,16 +63,17 @@ func compare(python, folder, out string) error {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "==> the answers of NegMAS")
-	recorded, err := record(python, folder)
+	set := negmas.Sets()[0]
+	recorded, err := record(python, folder, set)
 	if err != nil {
 		return err
 	}
-	all, err := play(recorded, data)
+	all, err := play(set, recorded, data)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "==> the time of NegMAS")
-	theirs, err := run(python, folder, measured(), func(negmas.Session) int { return 0 })
+	theirs, err := run(python, folder, set.Settings, measured(), func(negmas.Session) int { return 0 })
 	if err != nil {
 		return err
 	}

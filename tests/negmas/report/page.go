@@ -36,10 +36,10 @@ type played struct {
 
 // play runs all sessions of the engine. Of a session with random offers it takes the first result that NegMAS
 // has too.
-func play(recorded *negmas.Recorded, data string) (*played, error) {
+func play(set negmas.Set, recorded *negmas.Recorded, data string) (*played, error) {
 	preferences := map[string][2]*bargain.Preferences{}
 	steps := map[string]int{}
-	for _, setting := range negmas.Settings() {
+	for _, setting := range set.Settings {
 		both, err := setting.Read(data)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func play(recorded *negmas.Recorded, data string) (*played, error) {
 	for _, session := range recorded.Sessions {
 		tries := 1
 		if session.IsRandom() {
-			tries = recorded.Seeds
+			tries = 4 * recorded.Seeds
 		}
 		var answer negmas.Answer
 		equal := false

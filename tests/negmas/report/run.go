@@ -33,9 +33,11 @@ type planSession struct {
 
 // results is the output of compare.py.
 type results struct {
-	Version  string `json:"version"`
-	Python   string `json:"python"`
-	Sessions []struct {
+	Version string `json:"version"`
+	Python  string `json:"python"`
+	// Negotiators is the number of classes of negotiators that NegMAS exports.
+	Negotiators int `json:"negotiators"`
+	Sessions    []struct {
 		negmas.RecordedSession
 		// Whole and Run are seconds, with and without construction.
 		Whole float64 `json:"whole"`
@@ -43,10 +45,13 @@ type results struct {
 	} `json:"sessions"`
 }
 
-// run runs sessions with NegMAS. Seeds returns the number of runs of a session.
-func run(python, folder string, sessions []negmas.Session, seeds func(negmas.Session) int) (*results, error) {
+// run runs sessions of scenarios with NegMAS. Seeds returns the number of runs of a session.
+func run(
+	python, folder string, settings []negmas.Setting, sessions []negmas.Session, seeds func(negmas.Session) int,
+	environment ...string,
+) (*results, error) {
 	var p plan
-	for _, setting := range negmas.Settings() {
+	for _, setting := range settings {
 		files := setting.Files(filepath.Join(folder, "testdata"))
 		format := "negmas"
 		if setting.Genius {
@@ -74,6 +79,7 @@ func run(python, folder string, sessions []negmas.Session, seeds func(negmas.Ses
 	// One thread, and the same order of Python's sets in each run.
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
 		"PYTHONHASHSEED=0")
+	command.Env = append(command.Env, environment...)
 	if err := command.Run(); err != nil {
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
@@ -94,14 +100,17 @@ func run(python, folder string, sessions []negmas.Session, seeds func(negmas.Ses
 // runs is the number of runs of a session with random offers.
 const runs = 8
 
-// record runs all sessions, and returns NegMAS' answers.
-func record(python, folder string) (*negmas.Recorded, error) {
+// portable lets numpy sort without vector instructions, whose order of equal numbers depends on the processor.
+const portable = "NPY_DISABLE_CPU_FEATURES=X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3"
+
+// record runs all sessions of a set, and returns NegMAS' answers.
+func record(python, folder string, set negmas.Set) (*negmas.Recorded, error) {
 	data := filepath.Join(folder, "testdata")
 	recorded := &negmas.Recorded{
 		About: "Written by make negmas: the answers of NegMAS' SAOMechanism, from compare.py.",
 		Seeds: runs, Scenarios: map[string]string{},
 	}
-	for _, setting := range negmas.Settings() {
+	for _, setting := range set.Settings {
 		if err := setting.Write(data); err != nil {
 			return nil, err
 		}
@@ -111,18 +120,18 @@ func record(python, folder string) (*negmas.Recorded, error) {
 		}
 		recorded.Scenarios[setting.Name] = hash
 	}
-	r, err := run(python, folder, negmas.Sessions(), func(session negmas.Session) int {
+	r, err := run(python, folder, set.Settings, set.Sessions(), func(session negmas.Session) int {
 		if session.IsRandom() {
 			return runs
 		}
 		return 1
-	})
+	}, portable)
 	if err != nil {
 		return nil, err
 	}
-	recorded.Version, recorded.Python = r.Version, r.Python
+	recorded.Version, recorded.Python, recorded.Negotiators = r.Version, r.Python, r.Negotiators
 	for _, session := range r.Sessions {
 		recorded.Sessions = append(recorded.Sessions, session.RecordedSession)
 	}
-	return recorded, recorded.Write(filepath.Join(data, "answers.json"))
+	return recorded, recorded.Write(filepath.Join(data, set.File))
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/tests/negmas"
+)
+
+//go:embed domains.md.tmpl
+var domainsText string
+
+// compareDomains records the answers of all sets but the first, and writes the page about them.
+func compareDomains(python, folder, out string) error {
+	data := filepath.Join(folder, "testdata")
+	table := report.NewTable("set", "scenario", "steps", "sessions", "same result", "in the order of numbers")
+	var recorded *negmas.Recorded
+	for _, set := range negmas.Sets()[1:] {
+		fmt.Fprintf(os.Stderr, "==> the answers of NegMAS: scenarios %s\n", set.Name)
+		var err error
+		if recorded, err = record(python, folder, set); err != nil {
+			return err
+		}
+		same, err := play(set, recorded, data)
+		if err != nil {
+			return err
+		}
+		for at := range set.Settings {
+			set.Settings[at].AsNegmas = false
+		}
+		byNumber, err := play(set, recorded, data)
+		if err != nil {
+			return err
+		}
+		for _, setting := range set.Settings {
+			sessions, equal, equalByNumber := 0, 0, 0
+			for i, session := range recorded.Sessions {
+				if session.Scenario != setting.Name {
+					continue
+				}
+				sessions++
+				if same.equal[i] {
+					equal++
+				}
+				if byNumber.equal[i] {
+					equalByNumber++
+				}
+			}
+			table.Row(set.Name, setting.Name+": "+setting.About, report.Count(setting.Steps), report.Count(sessions),
+				report.Count(equal), report.Count(equalByNumber))
+		}
+	}
+	text, err := report.Fill(domainsText, nil, map[string]any{
+		"version": recorded.Version, "python": recorded.Python, "table": table.String(), "seeds": recorded.Seeds,
+		"strategies": len(negmas.Strategies()), "negotiators": recorded.Negotiators,
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, []byte(text), 0o644)
+}
