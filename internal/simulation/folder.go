@@ -44,6 +44,8 @@ type Options struct {
 	ModelTerms string
 	// Scenarios are described at [Scenarios].
 	Scenarios []string
+	// Order is that of outcomes with the same utility. If empty, it is [OrderNumber].
+	Order Order
 	// Seed decides generated scenarios and the sessions' random numbers.
 	Seed uint64
 	// Rounds is the number of rounds of alternating offers. If zero, 100 is used.
@@ -75,6 +77,8 @@ type planned struct {
 	Repetitions int      `json:"repetitions"`
 	SelfPlay    bool     `json:"self_play"`
 	ModelTerms  string   `json:"model_terms,omitempty"`
+	// Order is empty for the engine's own one.
+	Order Order `json:"order,omitempty"`
 }
 
 // Report is the result of a tournament.
@@ -143,11 +147,18 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 	if err := CheckRules(entrants, source); err != nil {
 		return nil, planned{}, err
 	}
+	if err := o.Order.applyAll(source); err != nil {
+		return nil, planned{}, err
+	}
+	order := o.Order
+	if order == OrderNumber {
+		order = ""
+	}
 	plan := &tournament.Plan{
 		Entrants: entrants, Scenarios: source, Seed: o.Seed, Steps: o.Rounds, Repetitions: o.Repetitions,
 		SelfPlay: o.SelfPlay,
 	}
-	p := planned{proof.Version, nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay, o.ModelTerms}
+	p := planned{proof.Version, nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay, o.ModelTerms, order}
 	for _, entrant := range entrants {
 		p.Strategies = append(p.Strategies, entrant.Name)
 	}

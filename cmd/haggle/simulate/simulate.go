@@ -42,7 +42,7 @@ Strategies:
 
 // Command returns "haggle simulate".
 func Command(s *session.Session) *cobra.Command {
-	var name string
+	var name, order string
 	plan := tournament.Plan{}
 	repetition := 0
 	cmd := &cobra.Command{
@@ -56,6 +56,9 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.Flags().Uint64Var(&plan.Seed, "seed", 1, "number from which the strategies' random numbers follow")
 	cmd.Flags().IntVar(&plan.Steps, "rounds", 100,
 		"rounds of alternating offers; Haggle's scenarios have their own")
+	cmd.Flags().StringVar(&order, "order", string(simulation.OrderNumber),
+		"order of outcomes with the same utility: number, or negmas for a scenario from files")
+	command.Choices(cmd, "order", simulation.Orders()...)
 	cmd.Flags().IntVar(&repetition, "repetition", 0, "number of the repetition in a tournament, from 0")
 	command.Documents(cmd, turnView{}, endView{})
 	cmd.RunE = s.Limited(func(_ context.Context, strategies []string) error {
@@ -67,6 +70,9 @@ func Command(s *session.Session) *cobra.Command {
 				report.Count(tournament.MaxScenarioSessions-1))
 		}
 		scenario, err := simulation.Scenario(name)
+		if err == nil {
+			err = simulation.Order(order).Apply(scenario)
+		}
 		if err != nil {
 			return exitcode.AsUsage(err, "haggle simulate --help")
 		}

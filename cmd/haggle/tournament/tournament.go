@@ -80,6 +80,8 @@ func Command(s *session.Session) *cobra.Command {
 	flags.Uint64Var(&options.Seed, "seed", 1, "number from which all random numbers follow")
 	flags.IntVar(&options.Rounds, "rounds", 100,
 		"rounds of alternating offers; Haggle's scenarios have their own")
+	flags.StringVar((*string)(&options.Order), "order", string(simulation.OrderNumber),
+		"order of outcomes with the same utility: number, or negmas for scenarios from files")
 	flags.IntVar(&options.Repetitions, "repetitions", 1, "sessions of each pair in each scenario and role")
 	flags.BoolVar(&options.SelfPlay, "self-play", false, "play each strategy against itself too")
 	flags.IntVar(&options.Workers, "workers", 0, "sessions at the same time (default: one for each processor)")
@@ -90,6 +92,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.StringVar(&band, "llm-band", llm.DefaultStrategy, "with llm:MODEL: strategy of the band, and after a failure")
 	command.Required(cmd, "out")
 	command.Choices(cmd, "strategies", game.Names()...)
+	command.Choices(cmd, "order", simulation.Orders()...)
 	command.Documents(cmd, resultView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		switch {

@@ -1,0 +1,64 @@
+package simulation
+
+import (
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
+)
+
+// Order is the order among outcomes of the same utility in a scenario from files.
+type Order string
+
+// The orders.
+const (
+	// OrderNumber is the engine's own one: by the outcome's number.
+	OrderNumber Order = "number"
+	// OrderNegmas is that of NegMAS: see [bargain.Preferences.AsNegmas].
+	OrderNegmas Order = "negmas"
+)
+
+// Orders returns all orders.
+func Orders() []string { return []string{string(OrderNumber), string(OrderNegmas)} }
+
+// Apply gives the outcomes of a scenario the order. It returns [ErrInput] for an unknown order, and if the order is not
+// the engine's own one and the scenario is generated: its utilities are not those of a file.
+func (o Order) Apply(s *tournament.Scenario) error {
+	switch o {
+	case OrderNumber, "":
+		return nil
+	case OrderNegmas:
+	default:
+		return fmt.Errorf("%w: order %q: use %s or %s", ErrInput, o, OrderNumber, OrderNegmas)
+	}
+	if _, _, ok := parseGenerated(s.Name); ok {
+		return fmt.Errorf("%w: the order of NegMAS is for scenarios from files, and %s is generated", ErrInput, s.Name)
+	}
+	for role, p := range s.Preferences {
+		ordered, err := p.AsNegmas()
+		if err != nil {
+			return fmt.Errorf("%w: scenario %s: %w", ErrInput, s.Name, err)
+		}
+		s.Preferences[role] = ordered
+	}
+	return nil
+}
+
+// applyAll gives the outcomes of all scenarios the order.
+func (o Order) applyAll(source tournament.Join) error {
+	for _, part := range source {
+		list, isList := part.(tournament.List)
+		if !isList {
+			first, err := part.Scenario(0)
+			if err != nil {
+				return err
+			}
+			list = tournament.List{first}
+		}
+		for _, s := range list {
+			if err := o.Apply(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
