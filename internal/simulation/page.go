@@ -40,7 +40,11 @@ type pageScore struct {
 	Name, Advantage, Margin, Value, Rate string
 	Nash, Pareto, Sessions               string
 	HasMargin                            bool
-	Left, Middle, Width                  float64
+	// Behind is empty for the best strategy and without an interval. IsDistinct reports whether the interval tells the
+	// strategy from the best one.
+	Behind              string
+	IsDistinct          bool
+	Left, Middle, Width float64
 }
 
 type pageRow struct {
@@ -109,11 +113,14 @@ func (p *page) scores(done *Report) {
 	position := func(n fixed.Number) float64 { return 100 * (n - least).Div(most-least).Float() }
 	p.Zero, p.BarLeast, p.BarMost = position(0), decimals(least), decimals(most)
 	for i, s := range done.Scores {
-		left := position(s.Advantage - s.Margin)
+		left, behind := position(s.Advantage-s.Margin), ""
+		if s.HasMargin && i > 0 {
+			behind = decimals(s.Behind) + " ± " + decimals(s.BehindMargin)
+		}
 		p.HasIntervals = p.HasIntervals || s.HasMargin
 		p.Scores = append(p.Scores, pageScore{
 			Rank: i + 1, Name: s.Name, Advantage: decimals(s.Advantage), Margin: decimals(s.Margin),
-			HasMargin: s.HasMargin, Value: decimals(s.Value), Rate: percent(s.AgreementRate),
+			HasMargin: s.HasMargin, Behind: behind, IsDistinct: s.Behind > s.BehindMargin, Value: decimals(s.Value), Rate: percent(s.AgreementRate),
 			Nash: orDash(s.NashDistance), Pareto: orDash(s.ParetoDistance),
 			Sessions: report.Count(s.Sessions), Left: left, Middle: position(s.Advantage),
 			Width: position(s.Advantage+s.Margin) - left,

@@ -46,6 +46,8 @@ type scoreRow struct {
 	Strategy       string   `parquet:"strategy"`
 	Advantage      float64  `parquet:"advantage"`
 	Margin         *float64 `parquet:"margin,optional"`
+	Behind         float64  `parquet:"behind"`
+	BehindMargin   *float64 `parquet:"behind_margin,optional"`
 	Value          float64  `parquet:"value"`
 	AgreementRate  float64  `parquet:"agreement_rate"`
 	Sessions       int64    `parquet:"sessions"`
@@ -188,19 +190,19 @@ func writeScores(folder string, scores []tournament.Score) error {
 	defer t.discard()
 	for i, s := range scores {
 		row := scoreRow{
-			Rank: int64(i) + 1, Strategy: s.Name, Advantage: s.Advantage.Float(), Value: s.Value.Float(),
+			Rank: int64(i) + 1, Strategy: s.Name, Advantage: s.Advantage.Float(), Behind: s.Behind.Float(), Value: s.Value.Float(),
 			AgreementRate: s.AgreementRate.Float(), Sessions: s.Sessions, Agreements: s.Agreements,
 			Scenarios: s.Scenarios,
 		}
 		var nash, pareto string
 		row.NashDistance, nash = optional(s.NashDistance)
 		row.ParetoDistance, pareto = optional(s.ParetoDistance)
-		margin := ""
+		var margin, behind string
 		if s.HasMargin {
-			float := s.Margin.Float()
-			row.Margin, margin = &float, s.Margin.String()
+			row.Margin, margin = optional(&s.Margin)
+			row.BehindMargin, behind = optional(&s.BehindMargin)
 		}
-		record := []string{strconv.Itoa(i + 1), s.Name, s.Advantage.String(), margin, s.Value.String(),
+		record := []string{strconv.Itoa(i + 1), s.Name, s.Advantage.String(), margin, s.Behind.String(), behind, s.Value.String(),
 			s.AgreementRate.String(), strconv.FormatInt(s.Sessions, 10), strconv.FormatInt(s.Agreements, 10),
 			strconv.FormatInt(s.Scenarios, 10), nash, pareto}
 		if err := t.write(record, row); err != nil {

@@ -232,6 +232,11 @@ type scoreView struct {
 	Advantage fixed.Number `json:"advantage"`
 	// Margin is half the width of the 95 % confidence interval. It is missing with fewer than two scenarios.
 	Margin *fixed.Number `json:"margin,omitempty"`
+	// Behind is by how much the best strategy has a higher advantage, and BehindMargin half the width of the paired
+	// 95 % confidence interval: of the differences in each scenario. If it is at least Behind, the scenarios do not
+	// tell the two apart.
+	Behind       fixed.Number  `json:"behind"`
+	BehindMargin *fixed.Number `json:"behind_margin,omitempty"`
 	// Value is the mean discounted utility.
 	Value         fixed.Number `json:"value"`
 	AgreementRate fixed.Number `json:"agreement_rate"`
@@ -250,12 +255,12 @@ func view(folder string, done *simulation.Report) resultView {
 	}
 	for _, score := range done.Scores {
 		row := scoreView{
-			Strategy: score.Name, Advantage: score.Advantage, Value: score.Value,
+			Strategy: score.Name, Advantage: score.Advantage, Behind: score.Behind, Value: score.Value,
 			AgreementRate: score.AgreementRate, Sessions: score.Sessions, Scenarios: score.Scenarios,
 			NashDistance: score.NashDistance, ParetoDistance: score.ParetoDistance,
 		}
 		if score.HasMargin {
-			row.Margin = &score.Margin
+			row.Margin, row.BehindMargin = &score.Margin, &score.BehindMargin
 		}
 		v.Scores = append(v.Scores, row)
 	}
@@ -265,20 +270,23 @@ func view(folder string, done *simulation.Report) resultView {
 func (v resultView) text() string {
 	var rows [][]string
 	for i, score := range v.Scores {
-		margin := ""
+		var margin, behind string
 		if score.Margin != nil {
 			margin = fmt.Sprintf("±%.3f", score.Margin.Float())
+		}
+		if score.BehindMargin != nil && i > 0 {
+			behind = fmt.Sprintf("%.3f ±%.3f", score.Behind.Float(), score.BehindMargin.Float())
 		}
 		nash := ""
 		if score.NashDistance != nil {
 			nash = fmt.Sprintf("%.3f", score.NashDistance.Float())
 		}
 		rows = append(rows, []string{
-			strconv.Itoa(i + 1), score.Strategy, fmt.Sprintf("%.3f", score.Advantage.Float()), margin,
+			strconv.Itoa(i + 1), score.Strategy, fmt.Sprintf("%.3f", score.Advantage.Float()), margin, behind,
 			fmt.Sprintf("%.1f %%", 100*score.AgreementRate.Float()), nash, report.Count(score.Sessions),
 		})
 	}
-	columns := []string{"rank", "strategy", "advantage", "(95 %)", "agreement", "Nash distance", "sessions"}
+	columns := []string{"rank", "strategy", "advantage", "(95 %)", "behind the best", "agreement", "Nash distance", "sessions"}
 	return strings.Join([]string{
 		format.Table(columns, rows),
 		fmt.Sprintf("%s; the page is %s", report.Counted(v.Sessions, "session", ""), v.Page),

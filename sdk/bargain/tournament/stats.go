@@ -17,6 +17,9 @@ type Stats struct {
 	entrants []entrantStats
 	// scenario has the sums of the scenario whose blocks are being added, for each entrant.
 	scenario []scenarioSum
+	// products are sums over the scenarios of the products of two entrants' mean advantages, for each entrant with
+	// those before it.
+	products [][]big.Int
 	pairs    [][]pair
 	plots    []ScenarioPlot
 }
@@ -97,6 +100,7 @@ func (p *Plan) NewStats() *Stats {
 	}
 	for at := range s.pairs {
 		s.pairs[at] = make([]pair, len(p.Entrants))
+		s.products = append(s.products, make([]big.Int, at))
 	}
 	return s
 }
@@ -153,15 +157,39 @@ func (s *Stats) addSession(session *Session) {
 
 // endScenario adds the means of a scenario to the sums over scenarios.
 func (s *Stats) endScenario() {
+	means := make([]*big.Int, len(s.scenario))
 	for at := range s.scenario {
 		sum := &s.scenario[at]
-		mean := big.NewInt(int64(mean(&sum.advantage, sum.sessions)))
+		means[at] = big.NewInt(int64(mean(&sum.advantage, sum.sessions)))
 		entrant := &s.entrants[at]
-		entrant.means.Add(&entrant.means, mean)
-		entrant.squares.Add(&entrant.squares, mean.Mul(mean, mean))
+		entrant.means.Add(&entrant.means, means[at])
+		var product big.Int
+		entrant.squares.Add(&entrant.squares, product.Mul(means[at], means[at]))
+		for other := range at {
+			sum := &s.products[at][other]
+			sum.Add(sum, product.Mul(means[at], means[other]))
+		}
 		entrant.scenarios++
 		*sum = scenarioSum{}
 	}
+}
+
+// Difference returns the difference of two entrants' scores, and half the width of its confidence interval: Student's
+// interval of 95 % for the mean of the differences in each scenario. Scenarios differ more than strategies do, so that
+// this paired interval is narrower than those of the scores. It returns false with fewer than two scenarios.
+func (s *Stats) Difference(entrant, other int) (difference, half fixed.Number, ok bool) {
+	if entrant == other {
+		return 0, 0, s.entrants[entrant].scenarios > 1
+	}
+	a, b, count := &s.entrants[entrant], &s.entrants[other], s.entrants[entrant].scenarios
+	// The sum of (x - y)^2 is that of x^2 + y^2 - 2xy.
+	var sum, squares, product big.Int
+	sum.Sub(&a.means, &b.means)
+	squares.Add(&a.squares, &b.squares)
+	product.Lsh(&s.products[max(entrant, other)][min(entrant, other)], 1)
+	squares.Sub(&squares, &product)
+	half, ok = margin(&sum, &squares, count)
+	return mean(&sum, count), half, ok
 }
 
 // mean returns a sum divided by a count, rounded down; 0 without a count.
@@ -182,6 +210,9 @@ type Score struct {
 	// with fewer than two scenarios.
 	Margin    fixed.Number
 	HasMargin bool
+	// Behind is by how much the best score is higher, and BehindMargin half the width of its confidence interval: see
+	// [Stats.Difference]. If BehindMargin is at least Behind, these scenarios do not tell the strategy from the best one.
+	Behind, BehindMargin fixed.Number
 	// Value is the mean discounted utility of all sessions.
 	Value fixed.Number
 	// AgreementRate is the part of its sessions with an agreement.
@@ -209,6 +240,16 @@ func (s *Stats) Scores() []Score {
 			NashDistance: e.nash.mean(), ParetoDistance: e.pareto.mean(),
 		}
 		scores[at].Margin, scores[at].HasMargin = margin(&e.means, &e.squares, e.scenarios)
+	}
+	best := 0
+	for at := range scores {
+		if scores[at].Advantage > scores[best].Advantage ||
+			scores[at].Advantage == scores[best].Advantage && scores[at].Name < scores[best].Name {
+			best = at
+		}
+	}
+	for at := range scores {
+		scores[at].Behind, scores[at].BehindMargin, _ = s.Difference(best, at)
 	}
 	slices.SortFunc(scores, func(a, b Score) int {
 		switch {

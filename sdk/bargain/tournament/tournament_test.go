@@ -241,6 +241,50 @@ func TestScoresHaveStudentsInterval(t *testing.T) {
 		require.Equal(t, int64(5), score.Scenarios)
 		require.Equal(t, int64(40), score.Sessions)
 	}
+	best := stats.Scores()[0]
+	require.Zero(t, best.Behind)
+	require.Zero(t, best.BehindMargin)
+	for _, score := range stats.Scores()[1:] {
+		var differences []float64
+		for scenario, sum := range sums[best.Name] {
+			other := sums[score.Name][scenario] / counts[score.Name][scenario]
+			differences = append(differences, sum/counts[best.Name][scenario]-other)
+		}
+		mean, squares := 0.0, 0.0
+		for _, difference := range differences {
+			mean += difference / 5
+		}
+		for _, difference := range differences {
+			squares += math.Pow(difference-mean, 2)
+		}
+		require.InDelta(t, mean, score.Behind.Float(), 1e-9)
+		require.InDelta(t, 2.776*math.Sqrt(squares/4/5), score.BehindMargin.Float(), 1e-9)
+	}
+}
+
+// TestPairsTellStrategiesApart has strategies whose intervals overlap and whose differences do not: all play the same
+// scenarios, some of which are better for all.
+func TestPairsTellStrategiesApart(t *testing.T) {
+	plan := &tournament.Plan{
+		Entrants:  entrants("micro", "linear", "negmas-boulware", "negmas-conceder", "tit-for-tat"),
+		Scenarios: tournament.Haggle{Seed: 3, Count: 60}, Steps: 20,
+	}
+	stats := plan.NewStats()
+	require.NoError(t, plan.Run(t.Context(), 2, 0, func(block *tournament.Block) error {
+		stats.Add(block)
+		return nil
+	}))
+	overlapping, distinct := 0, 0
+	scores := stats.Scores()
+	for _, score := range scores[1:] {
+		if scores[0].Advantage-scores[0].Margin < score.Advantage+score.Margin {
+			overlapping++
+			if score.Behind > score.BehindMargin {
+				distinct++
+			}
+		}
+	}
+	require.Positive(t, distinct, "%d overlap: %+v", overlapping, scores)
 }
 
 func TestScenariosAreTheSameEachTime(t *testing.T) {
