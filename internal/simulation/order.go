@@ -6,14 +6,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// Order is the order among outcomes of the same utility in a scenario from files.
+// Order is the order among outcomes of the same utility in a scenario from files, and how discounts count.
 type Order string
 
 // The orders.
 const (
 	// OrderNumber is the engine's own one: by the outcome's number.
 	OrderNumber Order = "number"
-	// OrderNegmas is that of NegMAS: see [bargain.Preferences.AsNegmas].
+	// OrderNegmas is that of NegMAS, whose strategies also decide by discounts: see [bargain.Preferences.AsNegmas].
 	OrderNegmas Order = "negmas"
 )
 

@@ -70,8 +70,8 @@
 //     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
 //     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.
 //   - Discounting changes the value of an agreement, not the order of outcomes. Strategies decide by
-//     undiscounted utilities, as in GENIUS; NegMAS' negotiators decide by discounted ones, so that discounted
-//     sessions can end otherwise there. [Preferences.ValueAt] is the discounted value.
+//     undiscounted utilities, as in GENIUS; NegMAS' negotiators decide by discounted ones, as those of
+//     [Preferences.AsNegmas]. [Preferences.ValueAt] is the discounted value.
 //   - Reservation values above the best utility are legal: such a party ends the session.
 //   - Utilities need not lie in [0, 1], but must lie in +-[MaxUtility], so that their differences and sums of
 //     up to four of them cannot overflow.

@@ -1,8 +1,6 @@
 package bargain
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -14,36 +12,6 @@ type Floats interface {
 	Utility
 	// Float returns the utility with the rounding errors of NegMAS' sum.
 	Float(o Outcome) float64
-}
-
-// ErrOrder reports preferences whose outcomes cannot have NegMAS' order.
-var ErrOrder = errors.New("bargain: no order as in NegMAS")
-
-// AsNegmas returns the preferences with NegMAS' order among outcomes of the same utility, on which the sessions of
-// most real domains depend. It is that of NegMAS 0.16 with numpy's sort for processors without vector instructions.
-// NegMAS sorts sums of floats, whose rounding errors tell equal utilities apart: it has the same order if the utility
-// is one of [Floats]. It returns [ErrOrder] for more than [MaxSorted] outcomes.
-func (p *Preferences) AsNegmas() (*Preferences, error) {
-	if p.domain.Size() > MaxSorted {
-		return nil, fmt.Errorf("%w: the domain has %d outcomes, more than %d", ErrOrder, p.domain.Size(), uint64(MaxSorted))
-	}
-	ordered, err := NewDiscounted(p.domain, p.utility, p.reservation, p.discount)
-	if err != nil {
-		return nil, err
-	}
-	ordered.isNegmas, ordered.isLazy = true, false
-	return ordered, nil
-}
-
-// Unreserved returns the inverse that NegMAS' aspiration and tit-for-tat negotiators use. They sort all outcomes
-// together, the other negotiators the rational ones by themselves, which changes the order of equal ones. It is the
-// same as [Preferences.Inverse] unless the preferences are those of [Preferences.AsNegmas].
-func (p *Preferences) Unreserved() Inverse {
-	if !p.isNegmas {
-		return p.Inverse()
-	}
-	p.unreservedOnce.Do(func() { p.unreserved = newNegmas(p.domain, p.utility, fixed.Min) })
-	return p.unreserved
 }
 
 // negmas is the inverse in NegMAS' order: all outcomes by rising floats.

@@ -72,6 +72,18 @@ func (d Discount) At(u fixed.Number, step int, time fixed.Number) fixed.Number {
 	return u.Sub(d.Cost.Mul(time))
 }
 
+// reverse returns the utility whose discounted value is u, or the lowest number if there is none.
+func (d Discount) reverse(u fixed.Number, step int, time fixed.Number) fixed.Number {
+	if d.PerStep {
+		time = fixed.Int(int64(step))
+	}
+	u = u.Add(d.Cost.Mul(time))
+	if d.Factor > 0 && d.Factor < fixed.One {
+		u = u.Div(fixed.Pow(d.Factor, time))
+	}
+	return u
+}
+
 // Preferences are one party's side of a negotiation. Their values do not change, and several sessions and
 // goroutines can use them.
 type Preferences struct {

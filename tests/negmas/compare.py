@@ -22,7 +22,7 @@ from negmas import (
     make_os,
 )
 from negmas.gb import GBNegotiator
-from negmas.preferences.discounted import ExpDiscountedUFun
+from negmas.preferences.discounted import ExpDiscountedUFun, LinDiscountedUFun
 from negmas.preferences.value_fun import TableFun
 from negmas.sao import negotiators as sao
 
@@ -62,8 +62,13 @@ class Setting:
         self.discounts = []
         for ufun in loaded.ufuns:
             discount = None
-            if isinstance(ufun, ExpDiscountedUFun):
-                discount = (ufun.discount, ufun.factor, ufun.dynamic_reservation)
+            if isinstance(ufun, (ExpDiscountedUFun, LinDiscountedUFun)):
+                kept = {"factor": ufun.factor, "dynamic_reservation": ufun.dynamic_reservation}
+                if isinstance(ufun, ExpDiscountedUFun):
+                    kept["discount"] = ufun.discount
+                else:
+                    kept["cost"] = ufun.cost
+                discount = (type(ufun), kept)
                 ufun = ufun.ufun
             self.discounts.append(discount)
             tables = [
@@ -88,15 +93,8 @@ class Setting:
         mechanism = SAOMechanism(outcome_space=space, n_steps=self.steps)
         for strategy, ufun, discount in zip((first, second), ufuns, self.discounts):
             if discount is not None:
-                factor, variable, dynamic = discount
-                ufun = ExpDiscountedUFun(
-                    ufun,
-                    discount=factor,
-                    factor=variable,
-                    dynamic_reservation=dynamic,
-                    outcome_space=space,
-                    reserved_value=ufun.reserved_value,
-                )
+                kind, kept = discount
+                ufun = kind(ufun, outcome_space=space, reserved_value=ufun.reserved_value, **kept)
             mechanism.add(STRATEGIES[strategy](ufun))
         return mechanism, ufuns
 

@@ -21,7 +21,7 @@ type Setting struct {
 	Steps int
 	// Genius reports whether the files are GENIUS' XML. If false, they are NegMAS' YAML.
 	Genius bool
-	// AsNegmas reports whether the engine orders outcomes of the same utility as NegMAS.
+	// AsNegmas reports whether the engine orders outcomes of the same utility and discounts as NegMAS.
 	AsNegmas bool
 	// draw returns the preferences of the two parties.
 	draw func() ([2]*bargain.Preferences, error)

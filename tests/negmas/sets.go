@@ -45,7 +45,7 @@ func Tied() []Setting {
 	}
 }
 
-// Discounted returns scenarios without ties whose utilities fall with each step.
+// Discounted returns scenarios without ties whose utilities fall over time. The engine decides by them as NegMAS.
 func Discounted() []Setting {
 	laptop := random(7, 30, 25, integers, 5, 4, 5)
 	discounted := func(discount bargain.Discount) func() ([2]*bargain.Preferences, error) {
@@ -63,10 +63,14 @@ func Discounted() []Setting {
 		}
 	}
 	return []Setting{
-		{Name: "discounted-whole", About: "the outcomes of laptop; a factor of 0.99 for all utilities", Steps: 60,
-			draw: discounted(bargain.Discount{Factor: fixed.One / 100 * 99, PerStep: true})},
-		{Name: "discounted-kept", About: "the same, with constant reservation values", Steps: 60,
-			draw: discounted(bargain.Discount{Factor: fixed.One / 100 * 99, PerStep: true, KeepReservation: true})},
+		{Name: "discounted-whole", About: "the outcomes of laptop; a factor of 0.99 for each step", Steps: 60,
+			AsNegmas: true, draw: discounted(bargain.Discount{Factor: fixed.One / 100 * 99, PerStep: true})},
+		{Name: "discounted-fast", About: "the same; a factor of 0.5 until the deadline", Steps: 60,
+			AsNegmas: true, draw: discounted(bargain.Discount{Factor: fixed.One / 2})},
+		{Name: "discounted-cost", About: "the same; a cost of 0.004 for each step", Steps: 60,
+			AsNegmas: true, draw: discounted(bargain.Discount{Cost: fixed.One / 250, PerStep: true})},
+		{Name: "discounted-kept", About: "a factor of 0.99, and constant reservation values", Steps: 60,
+			AsNegmas: true, draw: discounted(bargain.Discount{Factor: fixed.One / 100 * 99, PerStep: true, KeepReservation: true})},
 	}
 }
 

@@ -57,7 +57,7 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.Flags().IntVar(&plan.Steps, "rounds", 100,
 		"rounds of alternating offers; Haggle's scenarios have their own")
 	cmd.Flags().StringVar(&order, "order", string(simulation.OrderNumber),
-		"order of outcomes with the same utility: number, or negmas for a scenario from files")
+		"order of equal utilities: number, or negmas for a scenario from files, with NegMAS' discounts")
 	command.Choices(cmd, "order", simulation.Orders()...)
 	cmd.Flags().IntVar(&repetition, "repetition", 0, "number of the repetition in a tournament, from 0")
 	command.Documents(cmd, turnView{}, endView{})

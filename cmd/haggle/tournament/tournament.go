@@ -81,7 +81,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.IntVar(&options.Rounds, "rounds", 100,
 		"rounds of alternating offers; Haggle's scenarios have their own")
 	flags.StringVar((*string)(&options.Order), "order", string(simulation.OrderNumber),
-		"order of outcomes with the same utility: number, or negmas for scenarios from files")
+		"order of equal utilities: number, or negmas for scenarios from files, with NegMAS' discounts")
 	flags.IntVar(&options.Repetitions, "repetitions", 1, "sessions of each pair in each scenario and role")
 	flags.BoolVar(&options.SelfPlay, "self-play", false, "play each strategy against itself too")
 	flags.IntVar(&options.Workers, "workers", 0, "sessions at the same time (default: one for each processor)")

@@ -93,7 +93,7 @@ type timed struct {
 }
 
 func (t *timed) Accepts(state *bargain.State, _ bargain.Plan) bool {
-	return state.Time >= t.From && t.preferences.IsRational(state.Offer)
+	return state.Time >= t.From && t.preferences.Seen(state.Offer, state) >= t.preferences.Reservation()
 }
 
 func (t *timed) Reason() string {

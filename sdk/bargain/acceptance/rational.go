@@ -43,7 +43,7 @@ func (r *raising) Reason() string {
 
 func (r *raising) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	u := r.preferences.Of(state.Offer)
-	if u < r.least {
+	if u < r.least || r.preferences.Seen(state.Offer, state) < r.preferences.Reservation() {
 		return false
 	}
 	r.least = u + r.step

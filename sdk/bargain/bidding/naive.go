@@ -95,7 +95,7 @@ func (n *naive) Next(state *bargain.State) bargain.Outcome {
 		target -= gap
 		n.reason = "concession that the first steps require"
 	} else if received, ok := state.Others(n.self, 0); ok && state.Step > 0 {
-		level := n.preferences.Level(n.preferences.Of(received.Outcome))
+		level := n.preferences.Level(n.preferences.Seen(received.Outcome, state))
 		target -= (level + n.Kindness).Mul(n.span)
 		n.reason = "concedes as much of its range as the other side's last offer"
 	}
@@ -123,7 +123,7 @@ func (n *naive) nearest(target, least fixed.Number) bargain.Outcome {
 
 // Accepts implements [bargain.Acceptor].
 func (n *naive) Accepts(state *bargain.State, _ bargain.Plan) bool {
-	u := n.preferences.Of(state.Offer)
+	u := n.preferences.Seen(state.Offer, state)
 	least, _, _ := n.preferences.Range()
 	if u < least {
 		return false

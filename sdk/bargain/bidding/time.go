@@ -78,6 +78,8 @@ type timeDependent struct {
 	least, most fixed.Number
 	table       *curve.Table
 	offers      offers
+	// started reports whether least and most are those of the first state.
+	started bool
 	// target is the last result of targetAt, and time the relative time that it belongs to; both are 0 before.
 	time, target fixed.Number
 }
@@ -113,17 +115,21 @@ func (t *timeDependent) offer(state *bargain.State) bargain.Outcome {
 	if t.Unreserved {
 		inverse = t.preferences.Unreserved()
 	}
-	return chooseFrom(inverse, t.preferences, t.Pick, t.targetAt(state), t.random, t.model)
+	return chooseFrom(inverse, t.preferences, t.Pick, t.preferences.Unseen(t.targetAt(state), state), t.random, t.model)
 }
 
 // Accepts implements [bargain.Acceptor].
 func (t *timeDependent) Accepts(state *bargain.State, _ bargain.Plan) bool {
-	return t.preferences.Of(state.Offer) >= t.targetAt(state)
+	return t.preferences.Seen(state.Offer, state) >= t.targetAt(state)
 }
 
 // targetAt returns the target at the state's time. It keeps the result, because a turn needs it twice.
 func (t *timeDependent) targetAt(state *bargain.State) fixed.Number {
 	if state.Time != t.time || state.Time == 0 {
+		if !t.started {
+			t.least, t.most = t.preferences.SeenRange(t.least, t.most, state)
+			t.started = true
+		}
 		level := t.table.At(state.Step, state.Time)
 		t.time, t.target = state.Time, max(t.least+level.Mul(t.most-t.least)-t.Tolerance, t.least)
 	}

@@ -16,7 +16,7 @@ var domainsText string
 // compareDomains records the answers of all sets but the first, and writes the page about them.
 func compareDomains(python, folder, out string) error {
 	data := filepath.Join(folder, "testdata")
-	table := report.NewTable("set", "scenario", "steps", "sessions", "same result", "in the order of numbers")
+	table := report.NewTable("set", "scenario", "steps", "sessions", "same result", "by default")
 	var recorded *negmas.Recorded
 	for _, set := range negmas.Sets()[1:] {
 		fmt.Fprintf(os.Stderr, "==> the answers of NegMAS: scenarios %s\n", set.Name)
