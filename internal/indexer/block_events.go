@@ -51,7 +51,7 @@ type readEvent struct {
 	timestamp *int64
 	fields    string
 	data      []byte
-	// rebuilt reports that the event is not in the logs. metadata is that of an accepted offer.
+	// rebuilt reports that the event is not in the logs. metadata is that of a submitted or accepted offer.
 	rebuilt  bool
 	metadata []byte
 }
@@ -122,7 +122,7 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 		if err != nil {
 			return read, err
 		}
-		stored.instruction, stored.metadata = indices[i], acceptedMetadata(event, calls)
+		stored.instruction, stored.metadata = indices[i], metadataOf(event, calls)
 		read.events = append(read.events, stored)
 	}
 	if read.flaw == "" {

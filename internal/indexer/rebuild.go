@@ -74,7 +74,7 @@ func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, 
 				}
 				logged = logged[1:]
 			}
-			row.metadata = acceptedMetadata(event, t.calls)
+			row.metadata = metadataOf(event, t.calls)
 			all = append(all, row)
 		}
 	}
@@ -254,15 +254,22 @@ func (r *rebuilder) configEvents(ctx context.Context, item *call) ([]protocol.Ev
 	return []protocol.Event{&after}, true, nil
 }
 
-// acceptedMetadata returns the metadata that an acceptance names; nil for any other event.
-func acceptedMetadata(event protocol.Event, calls []call) []byte {
-	accepted, is := event.(*protocol.OfferAccepted)
-	if !is {
-		return nil
-	}
-	for _, item := range calls {
-		if i, is := item.instruction.(*protocol.AcceptOffer); is && i.Negotiation == accepted.NegotiationID {
-			return i.ExpectedMetadata[:]
+// metadataOf returns the metadata of an offer, and the metadata that an acceptance names: the events do not contain
+// them. It returns nil for any other event, and if the instruction is unknown.
+func metadataOf(event protocol.Event, calls []call) []byte {
+	switch event := event.(type) {
+	case *protocol.OfferSubmitted:
+		for _, item := range calls {
+			i, is := item.instruction.(*protocol.SubmitOffer)
+			if is && i.Negotiation == event.NegotiationID && i.Offerer == event.Offerer && i.ExpectedRound+1 == event.Round {
+				return i.Metadata[:]
+			}
+		}
+	case *protocol.OfferAccepted:
+		for _, item := range calls {
+			if i, is := item.instruction.(*protocol.AcceptOffer); is && i.Negotiation == event.NegotiationID {
+				return i.ExpectedMetadata[:]
+			}
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ type pastEvent struct {
 	slot   uint64
 	event  protocol.Event
 	fields string
-	// metadata is that of an accepted offer; nil if it is unknown.
+	// metadata is that of a submitted or accepted offer; nil if it is unknown.
 	metadata *[64]byte
 }
 

@@ -62,18 +62,20 @@ func TestADatabaseWithOtherTablesIsRefusedAtTheStart(t *testing.T) {
 // Databases exist with every released migration, so a change of one is a further file.
 func TestReleasedMigrationsDoNotChange(t *testing.T) {
 	released := map[string]string{
-		"postgres/00001_index.sql":        "9ecd65df581f570d",
-		"postgres/00002_incomplete.sql":   "5cadc53066017ed7",
-		"postgres/00003_rebuilt.sql":      "67b79e3b1030b06f",
-		"postgres/00004_mints.sql":        "07f0a0abee08bacb",
-		"postgres/00005_prices.sql":       "1edfd957cbb9108c",
-		"postgres/00006_declarations.sql": "2ba5ed049abda91c",
-		"sqlite/00001_index.sql":          "5f3b79d3652f2000",
-		"sqlite/00002_incomplete.sql":     "121c298029a69453",
-		"sqlite/00003_rebuilt.sql":        "4963f90e3cb232e2",
-		"sqlite/00004_mints.sql":          "1b71ff91b4bb6487",
-		"sqlite/00005_prices.sql":         "2334eec9c88b04d0",
-		"sqlite/00006_declarations.sql":   "73930f772d9dfa7f",
+		"postgres/00001_index.sql":          "9ecd65df581f570d",
+		"postgres/00002_incomplete.sql":     "5cadc53066017ed7",
+		"postgres/00003_rebuilt.sql":        "67b79e3b1030b06f",
+		"postgres/00004_mints.sql":          "07f0a0abee08bacb",
+		"postgres/00005_prices.sql":         "1edfd957cbb9108c",
+		"postgres/00006_declarations.sql":   "2ba5ed049abda91c",
+		"postgres/00007_offer_metadata.sql": "590005b4f16ce117",
+		"sqlite/00001_index.sql":            "5f3b79d3652f2000",
+		"sqlite/00002_incomplete.sql":       "121c298029a69453",
+		"sqlite/00003_rebuilt.sql":          "4963f90e3cb232e2",
+		"sqlite/00004_mints.sql":            "1b71ff91b4bb6487",
+		"sqlite/00005_prices.sql":           "2334eec9c88b04d0",
+		"sqlite/00006_declarations.sql":     "73930f772d9dfa7f",
+		"sqlite/00007_offer_metadata.sql":   "e1b00a30c73d1723",
 	}
 	for file, expected := range released {
 		text, err := fs.ReadFile(migrations, "migrations/"+file)

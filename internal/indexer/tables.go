@@ -51,6 +51,7 @@ var Tables = []Table{
 		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"signature", text}, {"timestamp", integer},
 		{"negotiation", text}, {"life", integer}, {"mint", text}, {"buyer", text}, {"seller", text},
 		{"round", integer}, {"side", text}, {"offerer", text}, {"amount", amount}, {"effective_escrow", amount}, {"accepted", flag},
+		{"metadata", text},
 	}},
 	{Name: "evidence", order: "slot, position, event_index", columns: []exportedColumn{
 		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"signature", text}, {"timestamp", integer},
