@@ -22,6 +22,8 @@ var (
 	ErrChain = errors.New("the proof differs from the chain")
 	// ErrUnpublished: the agent has made no offer that could carry the commitment.
 	ErrUnpublished = errors.New("the commitment is not on chain")
+	// ErrNoRecord: the index does not have all moves of the negotiation.
+	ErrNoRecord = errors.New("the index does not have all moves of the negotiation")
 	// ErrNoHistory: the node does not have the events of the negotiation.
 	ErrNoHistory = errors.New("the node does not have the events of the negotiation")
 )
@@ -45,6 +47,16 @@ func termsOf(n *haggle.Snapshot) proof.Terms {
 	}
 }
 
+// newCourse returns a negotiation that the transaction with a signature created.
+func newCourse(created *protocol.NegotiationCreated, signature solana.Signature) *course {
+	return &course{created: signature, offers: []proof.Offer{}, terms: proof.Terms{
+		Negotiation: proof.Address(created.NegotiationID), CreatedAt: created.Timestamp,
+		Buyer: proof.Address(created.Buyer), Seller: proof.Address(created.Seller),
+		Escrow: created.EscrowAmount, MaxRounds: created.MaxRounds, DecayRateBps: created.DecayRateBps,
+		MinOfferBps: created.MinOfferBps, FeeBps: created.ProtocolFeeBps, Bond: created.BondRequired,
+	}}
+}
+
 // read returns the negotiations at an address, the oldest first: a closed one can be followed by another.
 func read(
 	ctx context.Context, client *haggle.Client, negotiation solana.PublicKey,
@@ -60,18 +72,13 @@ func read(
 			continue
 		}
 		if created, is := envelope.Event.(*protocol.NegotiationCreated); is {
-			courses = append(courses, &course{created: envelope.Signature, offers: []proof.Offer{}, terms: proof.Terms{
-				Negotiation: proof.Address(negotiation), CreatedAt: created.Timestamp,
-				Buyer: proof.Address(created.Buyer), Seller: proof.Address(created.Seller),
-				Escrow: created.EscrowAmount, MaxRounds: created.MaxRounds, DecayRateBps: created.DecayRateBps,
-				MinOfferBps: created.MinOfferBps, FeeBps: created.ProtocolFeeBps, Bond: created.BondRequired,
-			}})
+			courses = append(courses, newCourse(created, envelope.Signature))
 			continue
 		}
 		if len(courses) == 0 {
 			return nil, fmt.Errorf("%w %s from its beginning", ErrNoHistory, negotiation)
 		}
-		if !courses[len(courses)-1].add(envelope) {
+		if !courses[len(courses)-1].add(envelope.Event, envelope.Signature) {
 			return nil, fmt.Errorf("%w %s: an offer before transaction %s is missing", ErrNoHistory, negotiation,
 				envelope.Signature)
 		}
@@ -80,10 +87,10 @@ func read(
 }
 
 // add adds the move of an event. It returns false if it is an offer and the offer before it is missing.
-func (c *course) add(envelope haggle.EventEnvelope) bool {
-	switch event := envelope.Event.(type) {
+func (c *course) add(event protocol.Event, signature solana.Signature) bool {
+	switch event := event.(type) {
 	case *protocol.OfferSubmitted:
-		return c.offer(int(event.Round)-1, event.Amount, envelope.Signature)
+		return c.offer(int(event.Round)-1, event.Amount, signature)
 	case *protocol.NegotiationSettled:
 		c.accepted()
 	case *protocol.NegotiationRejected:
@@ -140,10 +147,23 @@ func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	if err := c.readMetadata(ctx, client); err != nil {
 		return err
 	}
+	return c.compare(p)
+}
+
+// firstOf returns the index of a side's first offer: the buyer opens.
+func firstOf(side proof.Side) int {
+	if side == proof.Seller {
+		return 1
+	}
+	return 0
+}
+
+// compare compares a valid proof with the course and its metadata. Its errors are those of [Compare].
+func (c *course) compare(p *proof.Proof) error {
 	if difference := c.difference(p); difference != "" {
 		return fmt.Errorf("%w: %s", ErrChain, difference)
 	}
-	first := map[proof.Side]int{proof.Seller: 1}[p.Side]
+	first := firstOf(p.Side)
 	switch {
 	case first < len(p.Offers):
 		return nil

@@ -1,4 +1,5 @@
-// Package proving writes proofs of package proof for negotiations on chain, and compares them with the chain.
+// Package proving writes proofs of package proof for negotiations on chain, and compares them with the chain or an
+// index.
 package proving
 
 import (

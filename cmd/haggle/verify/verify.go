@@ -11,6 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/cmd/haggle/index"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
@@ -45,6 +46,11 @@ The output lists what a valid proof does not show: docs/PROOFS.md has the whole 
 
 A declared language model is a claim, which nothing proves: the proof shows its name and the hash of the
 prompt to which the agent had committed. Its moves cannot be replayed.
+
+With --agent the command reads an index (haggle index --help), and counts an agent's negotiations, the
+commitments in its first offers, and those that the given proofs reveal. A proof counts if it is valid and
+the index has the same negotiation. An unrevealed commitment is no failure, because a file can be lost. But
+an agent that reveals only the proofs that suit it leaves others unrevealed. docs/PROOFS.md has the limits.
 
 The exit code is 0 for a valid proof, 12 for an invalid one, and 13 if the agent has deviated. A file without
 the end of the negotiation is unfinished: what it has is valid, but moves may be missing. Then the exit code
@@ -89,17 +95,31 @@ type verified struct {
 
 // Command returns "haggle verify".
 func Command(s *session.Session) *cobra.Command {
-	var expect string
+	var expect, agent, database string
 	cmd := &cobra.Command{
-		Use: "verify PROOF", Short: "Verify that an agent played the strategy that it had committed to",
+		Use: "verify [PROOF]...", Short: "Verify that an agent played the strategy that it had committed to",
 		Long: verifyHelp, Example: `  haggle verify proof.json
   haggle verify proof.json --url devnet
-  haggle verify proof.json --expect COMMITMENT`,
+  haggle verify proof.json --expect COMMITMENT
+  haggle verify --agent ADDRESS proofs/*.json --db sqlite:haggle.db`,
 	}
 	cmd.Flags().StringVar(&expect, "expect", "", "commitment that the proof must have, in hex")
-	command.Documents(cmd, verified{})
+	cmd.Flags().StringVar(&agent, "agent", "", "agent whose commitments in an index are counted, with PROOFs as the revealed ones")
+	cmd.Flags().StringVar(&database, "db", "",
+		"with --agent: index to read, sqlite:PATH or postgres://HOST/NAME (default: the index of haggle index)")
+	command.Documents(cmd, verified{}, commitments{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		onChain := cmd.Flags().Changed("url")
+		switch {
+		case agent != "" && (onChain || expect != ""):
+			return exitcode.Usagef("--agent compares the proofs with an index: leave out --url and --expect")
+		case agent != "":
+			return countCommitments(ctx, s, agent, index.Address(database), arguments)
+		case cmd.Flags().Changed("db"):
+			return exitcode.Requires("--db", "--agent", "a proof is compared with the chain by --url")
+		case len(arguments) != 1:
+			return exitcode.Usagef("%d proofs given: name one, or count an agent's with --agent", len(arguments))
+		}
 		if !onChain && cmd.Flags().Changed("commitment") {
 			return exitcode.Requires("--commitment", "--url", "the commitment of the proof is --expect")
 		}
