@@ -98,6 +98,11 @@ func readValue(value []byte, field reflect.Value) (err error) {
 		}
 	case *map[solana.PublicKey]TokenLimits:
 		return readTokens(value, *target)
+	case *Band:
+		if err := readObject(value, field); err != nil {
+			return err
+		}
+		return target.check()
 	case **AgreementLimits:
 		*target = new(AgreementLimits)
 		return readObject(value, field.Elem())
@@ -173,7 +178,8 @@ func ReadConfig(path string) (Config, error) {
 //	{
 //	  "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000},
 //	  "tokens": {"<mint>": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-//	                        "perDay": 20000000, "maxTotal": 4000000, "minPrice": 0, "approveAbove": 2000000}},
+//	                        "perDay": 20000000, "maxTotal": 4000000, "minPrice": 0, "approveAbove": 2000000,
+//	                        "buyerBand": {"lower": 1000000, "upper": 4000000}}},
 //	  "programs": ["<address>"], "instructions": ["compute_budget", "haggle.submit_offer"],
 //	  "counterparties": ["<address>"], "arbiters": ["<address>"], "destinations": ["<address>"],
 //	  "terms": {"maxDecayRateBps": 200, "maxRounds": 10, "minResponseWindow": "5m", "maxFeeBps": 50},
@@ -181,11 +187,11 @@ func ReadConfig(path string) (Config, error) {
 //	  "approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 //	}
 //
-// "lamports", "tokens" and their limits are required, except "approveAbove": if it is left out, it is 0, and
-// every amount and price needs approval. Any other limit of 0 allows nothing. It returns a
-// *MissingLimitsError that names the missing limits. A term that is left out of "terms" has the specification's
-// value, as in the example. The other keys may be left out. An unknown or repeated
-// key is an error. The caller sets Store, Negotiations and the other fields that are not text.
+// "lamports", "tokens" and their limits are required, except "buyerBand", "sellerBand" and "approveAbove": if
+// the last is left out, it is 0, and every amount and price needs approval. Any other limit of 0 allows nothing.
+// It returns a *MissingLimitsError that names the missing limits. A term that is left out of "terms" has the
+// specification's value, as in the example. The other keys may be left out. An unknown or repeated key is an
+// error. The caller sets Store, Negotiations and the other fields that are not text.
 func ParseConfig(content []byte) (Config, error) {
 	config, err := parseConfig(content)
 	if err != nil {

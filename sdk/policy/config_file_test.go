@@ -17,7 +17,7 @@ import (
 func TestConfigFile(t *testing.T) {
 	text := fmt.Sprintf(`{
 		"lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000, "approveAbove": "unlimited"},
-		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxTotal": 4, "minPrice": 5}},
+		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxTotal": 4, "minPrice": 5, "buyerBand": {"lower": 1, "upper": 4}, "sellerBand": {"lower": 0, "upper": "unlimited"}}},
 		"programs": [%q], "instructions": ["haggle.submit_offer"], "counterparties": [], "arbiters": [%q], "destinations": [%q],
 		"terms": {"maxDecayRateBps": 0, "maxRounds": 12, "minResponseWindow": "90s"},
 		"agreement": {"maxToSellerBps": 6000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 10000},
@@ -31,7 +31,7 @@ func TestConfigFile(t *testing.T) {
 		Lamports: policy.Limits{PerTransaction: 20_000_000, PerNegotiation: 10_000_000, PerDay: 100_000_000, ApproveAbove: policy.Unlimited},
 		Tokens: map[solana.PublicKey]policy.TokenLimits{mint: {
 			Limits:   policy.Limits{PerTransaction: 1, PerNegotiation: 2, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited},
-			MaxTotal: 4, MinPrice: 5,
+			MaxTotal: 4, MinPrice: 5, BuyerBand: policy.Band{Lower: 1, Upper: 4}, SellerBand: policy.Band{Upper: policy.Unlimited},
 		}},
 		Programs: []solana.PublicKey{protocol.ProgramID}, Instructions: []string{"haggle.submit_offer"},
 		Counterparties: []solana.PublicKey{}, Arbiters: []solana.PublicKey{friend}, Destinations: []solana.PublicKey{thief},
@@ -91,17 +91,20 @@ func TestASlipInAConfigFileIsFound(t *testing.T) {
 		`{"lamports": {"perDay": -1}}`:                    `lamports: perDay: -1 is neither a whole number of base units nor "unlimited"`,
 		`{"lamports": {"perdai": 1}}`: `lamports: unknown key "perdai": use one of ` +
 			`approveAbove, perCounterparty, perDay, perNegotiation, perTransaction`,
-		`{"tokens": {"MINT": {}}}`:                               `tokens: "MINT" is not an address (32 bytes in base 58)`,
-		`{"tokens": {"` + mint.String() + `": {"perDay": 1.5}}}`: `tokens: ` + mint.String() + `: perDay: 1.5 is neither a whole number of base units nor "unlimited"`,
-		`{"tokens": {"` + mint.String() + `": {"maxPrice": 4}}}`: `tokens: ` + mint.String() + `: unknown key "maxPrice": replaced by "maxTotal", which limits price and decay together`,
-		`{"counterparties": null}`:                               "counterparties: null is not a list of strings: [...]",
-		`{"counterparties": [null]}`:                             "counterparties: [null] is not a list of strings: [...]",
-		`{"agreement": {"maxToSellerBps": 10001}}`:               "agreement: maxToSellerBps: 10001 is not a number of basis points from 0 to 10000",
-		`{"terms": {"maxRounds": 0}}`:                            "terms: maxRounds: 0 is not a number of rounds from 1 to 20",
-		`{"terms": {"maxFeeBps": 10001}}`:                        "terms: maxFeeBps: 10001 is not a number of basis points from 0 to 10000",
-		`{"terms": {"minResponseWindow": "0s"}}`:                 `terms: minResponseWindow: "0s" is not a positive duration, such as "30s"`,
-		`{"agreement": null}`:                                    "agreement: null is not an object: {...}",
-		`{"approvalTimeout": 30}`:                                `approvalTimeout: 30 is not a positive duration, such as "30s"`,
+		`{"tokens": {"MINT": {}}}`:                                                        `tokens: "MINT" is not an address (32 bytes in base 58)`,
+		`{"tokens": {"` + mint.String() + `": {"perDay": 1.5}}}`:                          `tokens: ` + mint.String() + `: perDay: 1.5 is neither a whole number of base units nor "unlimited"`,
+		`{"tokens": {"` + mint.String() + `": {"maxPrice": 4}}}`:                          `tokens: ` + mint.String() + `: unknown key "maxPrice": replaced by "maxTotal", which limits price and decay together`,
+		`{"tokens": {"` + mint.String() + `": {"buyerBand": {}}}}`:                        `tokens: ` + mint.String() + `: buyerBand: upper must be positive`,
+		`{"tokens": {"` + mint.String() + `": {"sellerBand": {"lower": 5, "upper": 4}}}}`: `tokens: ` + mint.String() + `: sellerBand: lower 5 is above upper 4`,
+		`{"tokens": {"` + mint.String() + `": {"sellerBand": {"least": 5}}}}`:             `tokens: ` + mint.String() + `: sellerBand: unknown key "least": use one of lower, upper`,
+		`{"counterparties": null}`:                                                        "counterparties: null is not a list of strings: [...]",
+		`{"counterparties": [null]}`:                                                      "counterparties: [null] is not a list of strings: [...]",
+		`{"agreement": {"maxToSellerBps": 10001}}`:                                        "agreement: maxToSellerBps: 10001 is not a number of basis points from 0 to 10000",
+		`{"terms": {"maxRounds": 0}}`:                                                     "terms: maxRounds: 0 is not a number of rounds from 1 to 20",
+		`{"terms": {"maxFeeBps": 10001}}`:                                                 "terms: maxFeeBps: 10001 is not a number of basis points from 0 to 10000",
+		`{"terms": {"minResponseWindow": "0s"}}`:                                          `terms: minResponseWindow: "0s" is not a positive duration, such as "30s"`,
+		`{"agreement": null}`:                                                             "agreement: null is not an object: {...}",
+		`{"approvalTimeout": 30}`:                                                         `approvalTimeout: 30 is not a positive duration, such as "30s"`,
 	} {
 		_, err := policy.ParseConfig([]byte(text))
 		require.EqualError(t, err, "haggle: policy: "+said)

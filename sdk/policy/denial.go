@@ -54,6 +54,8 @@ const (
 	RuleMaxTotal Rule = "highest total"
 	// RuleMinPrice: a seller would sell for less than it may.
 	RuleMinPrice Rule = "lowest price"
+	// RuleBand: a price is outside of the band of its mint and side.
+	RuleBand Rule = "price band"
 	// RulePerTransaction, RulePerNegotiation, RulePerCounterparty and RulePerDay: the transaction exceeds a
 	// spending limit.
 	RulePerTransaction  Rule = "limit per transaction"
@@ -74,9 +76,10 @@ type Denial struct {
 	Name string
 	// Mint is the mint of the amounts; zero for lamports.
 	Mint solana.PublicKey
-	// Limit is the highest amount that is allowed, or with RuleMinPrice the lowest. Used is the amount that
+	// Limit is the highest amount that is allowed, or with RuleMinPrice the lowest, or with RuleBand the bound that
+	// the price breaks. Used is the amount that
 	// earlier transactions have used of it; zero if the limit is not on a sum. Requested is the amount that
-	// the transaction would add. With RuleMaxTotal Requested is the price, and Used the decay of all offers
+	// the transaction would add. With RuleMaxTotal and RuleBand Requested is the price, and Used the decay of all offers
 	// until the deal. All are in base units of the mint, or in lamports.
 	Limit, Used, Requested uint64
 	// Subject is the program, mint, account, counterparty or negotiation that is refused or limited; zero
@@ -106,6 +109,9 @@ func (d *Denial) TextWith(write amount.Formatter) string {
 
 // amounts returns the amounts with the limit.
 func (d *Denial) amounts(write func(uint64) string) string {
+	if d.Rule == RuleBand {
+		return d.bandAmounts(write)
+	}
 	if d.Rule == RuleMaxTotal {
 		return fmt.Sprintf("price %s and decay %s: %s in all, limit %s", write(d.Requested), write(d.Used),
 			write(sum(d.Requested, d.Used)), write(d.Limit))

@@ -42,9 +42,10 @@
 // stay.
 //
 // Prices are paid out of an escrow that was counted, so they are limited by TokenLimits only: for a buyer
-// from above, for a seller from below, in offers, acceptances and commitments. A price that the wallet
-// committed to is revealed without another check, because a withheld reveal costs the bond. An agreement of
-// both parties on another split (settle_by_agreement) is denied unless Config.Agreement allows its shares.
+// from above, for a seller from below, in offers, acceptances and commitments. A [Band] limits them from both
+// sides. A price that the wallet committed to is revealed without another check, because a withheld reveal
+// costs the bond. An agreement of both parties on another split (settle_by_agreement) is denied unless
+// Config.Agreement allows its shares.
 //
 // Decay, rounds, response window and fee of a negotiation that the wallet creates or joins are limited by
 // [TermLimits], by default to the values of the specification.

@@ -259,7 +259,7 @@ func (r *reading) checkPrice(price Price) error {
 	case price.Side == protocol.OfferSideBuyer && price.Total() > limits.PerNegotiation:
 		denial.Rule, denial.Limit, denial.Requested = RulePerNegotiation, limits.PerNegotiation, price.Total()
 	default:
-		return nil
+		return r.checkBand(price)
 	}
 	return denial
 }

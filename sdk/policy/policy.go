@@ -52,6 +52,10 @@ type TokenLimits struct {
 	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in base units,
 	// before the protocol's fee.
 	MinPrice uint64 `file:"minPrice"`
+	// BuyerBand and SellerBand are the ranges of the prices that the wallet offers, accepts or commits to as a buyer
+	// and as a seller, beside MaxTotal and MinPrice. The zero value is no band.
+	BuyerBand  Band `file:"buyerBand"`
+	SellerBand Band `file:"sellerBand"`
 }
 
 // AgreementLimits are the shares that the wallet gives up when it settles an accepted negotiation together
@@ -178,7 +182,7 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 	if config.Store == nil {
 		return nil, errors.New("haggle: policy: Config.Store not set")
 	}
-	if err := errors.Join(config.missing(), checkDecoders(config.Decoders), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {
+	if err := errors.Join(config.missing(), config.checkBands(), checkDecoders(config.Decoders), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {
 		return nil, fmt.Errorf("haggle: policy: %w", err)
 	}
 	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone()}

@@ -33,7 +33,8 @@ required; 0 allows nothing:
     "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
                  "perDay": 100000000, "approveAbove": "unlimited"},
     "tokens": {"MINT": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-               "perDay": 20000000, "approveAbove": 2000000, "maxTotal": 4000000, "minPrice": 0}},
+               "perDay": 20000000, "approveAbove": 2000000, "maxTotal": 4000000, "minPrice": 0,
+               "buyerBand": {"lower": 1000000, "upper": 4000000}}},
     "counterparties": ["ADDRESS"], "arbiters": ["ADDRESS"],
     "terms": {"maxDecayRateBps": 200, "maxRounds": 10, "minResponseWindow": "5m", "maxFeeBps": 50},
     "agreement": {"maxToSellerBps": 5000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 0},
@@ -47,6 +48,10 @@ holds for 24 hours for retries with the same payments, receivers and prices, at 
 "agreement" the wallet does not sign "milestone settle". "terms" limit the negotiations that the wallet
 creates or joins; a term that is left out has the value above, which the specification proposes. While
 "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
+
+"buyerBand" and "sellerBand" are ranges of the prices that the wallet offers, accepts or seals as a buyer and
+as a seller: a buyer's with the decay of all offers until the deal, a seller's before the fee. They can be
+left out.
 
 A sealed price is checked when the wallet commits to it; its reveal is then always signed. A seller's reveal
 also accepts the midpoint, if "minPrice" and the allowed instructions permit that.
@@ -106,6 +111,30 @@ type limitsView struct {
 	ApproveAbove    limitView        `json:"approve_above"`
 	MaxTotal        *limitView       `json:"max_total,omitempty"`
 	MinPrice        *limitView       `json:"min_price,omitempty"`
+	// BuyerBand and SellerBand are nil if there is none.
+	BuyerBand  *bandView `json:"buyer_band,omitempty"`
+	SellerBand *bandView `json:"seller_band,omitempty"`
+}
+
+// bandView is a range of prices, in base units of a mint: a buyer's with the decay of all offers until the deal.
+type bandView struct {
+	Lower limitView `json:"lower"`
+	Upper limitView `json:"upper"`
+}
+
+// viewBand returns nil if there is no band.
+func viewBand(band policy.Band) *bandView {
+	if band == (policy.Band{}) {
+		return nil
+	}
+	return &bandView{limitView(band.Lower), limitView(band.Upper)}
+}
+
+func (b *bandView) text(mint solana.PublicKey, amount amounts) string {
+	if b == nil {
+		return ""
+	}
+	return b.Lower.text(mint, amount) + " to " + b.Upper.text(mint, amount)
 }
 
 type policyView struct {
@@ -182,6 +211,7 @@ func viewPolicy(config *policy.Config) policyView {
 		limits := config.Tokens[address]
 		shown := viewLimits(address, limits.Limits)
 		shown.MinPrice, shown.MaxTotal = new(limitView(limits.MinPrice)), new(limitView(limits.MaxTotal))
+		shown.BuyerBand, shown.SellerBand = viewBand(limits.BuyerBand), viewBand(limits.SellerBand)
 		v.Limits = append(v.Limits, shown)
 	}
 	terms := config.Terms.WithDefaults()
@@ -252,6 +282,8 @@ func (v limitsView) text(amount amounts) string {
 	if v.MaxTotal != nil && v.MinPrice != nil {
 		rows = append(rows, [2]string{"highest total", v.MaxTotal.text(v.Mint, amount)}, [2]string{"lowest price", v.MinPrice.text(v.Mint, amount)})
 	}
+	rows = append(rows, [2]string{"prices as buyer", v.BuyerBand.text(v.Mint, amount)},
+		[2]string{"prices as seller", v.SellerBand.text(v.Mint, amount)})
 	return title + "\n" + rows.String()
 }
 
