@@ -23,6 +23,9 @@ type Player struct {
 	Suits func(*haggle.Snapshot) bool
 	// Commit returns the commitment for each offer: see [agent.WithCommitment]. If nil, offers carry none.
 	Commit func(*haggle.Snapshot) ([32]byte, error)
+	// Range narrows the prices of the models' offers at a turn, in base units, for example to the band of a policy. If
+	// nil, only the rules and the agent's limits do.
+	Range func(agent.Turn) (least, most uint64)
 	// Mints repeats [agent.Config].Mints for Admit, which then states the least price, and amounts in tokens
 	// instead of base units.
 	Mints map[solana.PublicKey]agent.Limits
@@ -57,6 +60,11 @@ func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, e
 	assessed, err := strategist.Assess(turn)
 	if err != nil {
 		return nil, err
+	}
+	if p.Range != nil {
+		least, most := p.Range(turn)
+		state := &assessed.State
+		state.Least, state.Most = max(state.Least, least), min(state.Most, most)
 	}
 	if p.Commit != nil {
 		return agent.WithCommitment(func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {

@@ -34,6 +34,10 @@ as JSON, which are within your principal's limits. Answer with "accept" or "reje
 principal's records: at most 200 characters.
 `
 
+// Instructions returns the instructions that a model gets with each turn about a price alone, for a commitment to
+// them: see proof.Model.
+func Instructions(principal string) string { return instructions(rules, principal, false) }
+
 // instructions joins rules and the principal's text.
 func instructions(rules, principal string, quoted bool) string {
 	text := rules

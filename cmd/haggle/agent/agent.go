@@ -24,6 +24,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/llm"
 	"github.com/haggle-protocol/haggle/sdk/preflight"
@@ -70,6 +71,10 @@ accepts or rejects without an offer has published no commitment: give the printe
 ` + languagemodel.Help + `
 Each decision of a model is printed with the model's own reason, which is not trusted, and at the end the
 tokens that it used. --record then has what the model was told, its answers, corrections and costs.
+
+With --llm and --proof the agent commits to the model, the SHA-256 of its instructions and a band of prices:
+"buyerBand" or "sellerBand" of the mint in --policy, which also limits each signature. The moves cannot be
+replayed, but "haggle verify" shows that each price lay within the band.
 
 With --declare-model and --declare-prompt the commitment is to a language model and to the SHA-256 of its
 prompt instead: for an agent whose strategy and prices a model has chosen. No model is called, and nobody can
@@ -122,6 +127,8 @@ type agentCommand struct {
 	side   protocol.OfferSide
 	gate   *identity.Gate
 	prover *proving.Prover
+	// band is the band of the policy to which the agent commits; nil if it commits to none.
+	band   *proof.Band
 	models *llm.Player
 	client *haggle.Client
 	// wallet is the address of the opened wallet.
@@ -283,6 +290,9 @@ func (a *agentCommand) checkRole() error {
 	if err := a.checkIssues(); err != nil {
 		return err
 	}
+	if err := a.readBand(); err != nil {
+		return err
+	}
 	a.log = &exampleagent.Log{Agent: a.role, Out: a.Stdout, JSON: a.JSON}
 	return nil
 }
@@ -346,6 +356,9 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 			"--opening must not be below --reservation, and --reservation must not be below --min-price")
 	}
 	play.Suits = hasNoTerms
+	if err := a.checkBand(limits); err != nil {
+		return config, err
+	}
 	if a.proofs != "" {
 		if err := a.prove(play, limits.MaxTotal); err != nil {
 			return config, err
@@ -375,7 +388,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 		}
 	} else if a.llm.IsSet() {
 		if best {
-			play.Opening = 0
+			play.Opening = a.bestPrice()
 		}
 		return config, a.ask(&config, play, nil)
 	}

@@ -30,8 +30,10 @@ func (a *agentCommand) checkModels() error {
 		return a.llm.Check(a.changed)
 	case a.play.HasStep():
 		return exitcode.Excludes("--llm", "--step", "the model chooses the prices")
-	case a.proofs != "":
-		return exitcode.Excludes("--llm", "--proof", "a model's moves cannot be replayed")
+	case a.model != "":
+		return exitcode.Excludes("--llm", "--declare-model", "--llm names the model")
+	case a.proofs != "" && a.issues.set():
+		return exitcode.Excludes("--llm with --domain", "--proof", "a model's moves cannot be replayed")
 	}
 	a.play.Default(llm.DefaultStrategy)
 	return nil
@@ -51,6 +53,9 @@ func (a *agentCommand) ask(config *agent.Config, play *player.Player, several *i
 		return err
 	}
 	a.models, models.Mints = models, config.Mints
+	if a.band != nil {
+		models.Range, models.Commit = a.bandRange, a.prover.Commit
+	}
 	config.Decide = models.Decide
 	if several != nil {
 		several.Choose = func(ctx context.Context, turn agent.Turn, assessed bargain.Assessment) (bargain.Action, error) {

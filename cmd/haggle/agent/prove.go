@@ -45,7 +45,14 @@ func (a *agentCommand) prove(play *player.Player, maxTotal uint64) error {
 		if err != nil {
 			return fmt.Errorf("--prompt: %w", err)
 		}
-		a.prover.Model = &proof.Model{Name: a.model, Prompt: sha256.Sum256(prompt)}
+		a.prover.Model = &proof.Model{Name: a.model, Prompt: sha256.Sum256(prompt), Band: a.band}
+	}
+	if a.llm.IsSet() {
+		prompt, err := a.llm.PromptHash()
+		if err != nil {
+			return err
+		}
+		a.prover.Model = &proof.Model{Name: a.llm.Names(), Prompt: prompt, Band: a.band}
 	}
 	play.Commit = a.prover.Commit
 	return nil

@@ -52,11 +52,10 @@ type commitment struct {
 	// from the index), "unrevealed", "document" (no proof has the document's text), "none", "no_offer", or
 	// "unknown".
 	State string `json:"state"`
-	// Proof is the file of the proof, and Problem the reason why it does not count; both can be empty.
+	// Proof is the file of the proof, and Problem the reason why it does not count, or its agent's deviation; both can
+	// be empty.
 	Proof   string `json:"proof,omitempty"`
 	Problem string `json:"problem,omitempty"`
-	// Missed is the strategy's move at the agent's turn in which the negotiation expired; empty if there is none.
-	Missed string `json:"missed_move,omitempty"`
 }
 
 // The states of a commitment.
@@ -187,7 +186,6 @@ func (c *commitment) compare(record *proving.Record, g given) *exitcode.Error {
 	if err != nil {
 		return fail(exitcode.Invalid, contradicted, err)
 	}
-	c.Missed = result.Missed
 	switch err := record.Compare(g.proof); {
 	case errors.Is(err, proving.ErrUnpublished):
 		// The chain has no commitment, so the proof reveals none of those that are counted.
@@ -203,11 +201,11 @@ func (c *commitment) compare(record *proving.Record, g given) *exitcode.Error {
 	default:
 		c.State = revealed
 	}
-	if result.Missed == "" {
-		return nil
+	if err := deviation(g.proof, result); err != nil {
+		c.Problem = err.Error()
+		return &exitcode.Error{Kind: exitcode.Deviated, Err: fmt.Errorf("%s: %w", g.path, err)}
 	}
-	return &exitcode.Error{Kind: exitcode.Deviated, Err: fmt.Errorf(
-		"%s: %s deviated: the negotiation expired instead of its strategy's move (%s)", g.path, g.proof.Side, result.Missed)}
+	return nil
 }
 
 // add counts a negotiation with the content of the agent's first offer.

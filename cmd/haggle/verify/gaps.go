@@ -11,6 +11,8 @@ type gap struct {
 
 // gaps are in the order of the table in docs/PROOFS.md.
 var gaps = []gap{
+	{"moves", "the moves were the model's: they cannot be replayed, and the model is a claim",
+		func(p *proof.Proof, _ bool) bool { return p.Reveal.Model != nil }},
 	{"late_commitment", "the strategy was fixed after the buyer's first offer, and may have been chosen by it",
 		func(p *proof.Proof, _ bool) bool { return p.Side == proof.Seller }},
 	{"seed", "the seed decides moves, and the agent may have tried several before it committed",

@@ -13,15 +13,17 @@ import (
 func TestGapsApplyToTheirProofs(t *testing.T) {
 	for _, c := range []struct {
 		side        proof.Side
+		model       *proof.Model
 		seedDecides bool
 		names       []string
 	}{
-		{proof.Buyer, false, []string{"selection"}},
-		{proof.Buyer, true, []string{"seed", "selection"}},
-		{proof.Seller, true, []string{"late_commitment", "seed", "selection"}},
+		{proof.Buyer, nil, false, []string{"selection"}},
+		{proof.Buyer, nil, true, []string{"seed", "selection"}},
+		{proof.Seller, nil, true, []string{"late_commitment", "seed", "selection"}},
+		{proof.Seller, &proof.Model{}, false, []string{"moves", "late_commitment", "selection"}},
 	} {
 		var names []string
-		for _, gap := range gapsOf(&proof.Proof{Side: c.side}, c.seedDecides) {
+		for _, gap := range gapsOf(&proof.Proof{Side: c.side, Reveal: proof.Reveal{Model: c.model}}, c.seedDecides) {
 			names = append(names, gap.name)
 		}
 		require.Equal(t, c.names, names)

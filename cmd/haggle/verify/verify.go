@@ -44,8 +44,10 @@ the output has it. The chain does not show why the agent did not make it.
 
 The output lists what a valid proof does not show: docs/PROOFS.md has the whole table.
 
-A declared language model is a claim, which nothing proves: the proof shows its name and the hash of the
-prompt to which the agent had committed. Its moves cannot be replayed.
+A language model is a claim, which nothing proves: the proof shows its name and the hash of the prompt to
+which the agent had committed. Its moves cannot be replayed. If the agent had also committed to a band of
+prices, each of its offers and its acceptance must lie within it; otherwise the agent has deviated. A buyer's
+price counts with the decay of all offers until then, a seller's before the fee.
 
 With --agent the command reads an index (haggle index --help), and counts an agent's negotiations, the
 commitments in its first offers, and those that the given proofs reveal. A proof counts if it is valid and
@@ -65,8 +67,13 @@ type verified struct {
 	Strategy *proof.Strategy `json:"strategy,omitempty"`
 	Model    string          `json:"model,omitempty"`
 	Prompt   string          `json:"prompt_sha256,omitempty"`
+	// Band is the band of prices to which a model's agent had committed; nil if there is none. Outside is the first
+	// price that is not in it.
+	Band    *proof.Band `json:"band,omitempty"`
+	Outside *outside    `json:"outside,omitempty"`
 	// Replayed reports that the moves have been replayed. Offers is the number of replayed offers. Ended
-	// reports that the acceptance or rejection has been replayed, too.
+	// reports that the acceptance or rejection has been replayed, too. With a band, both are about the moves that
+	// have been compared with it.
 	Replayed bool `json:"replayed"`
 	Offers   int  `json:"offers"`
 	Ended    bool `json:"ended"`
@@ -85,12 +92,44 @@ type verified struct {
 	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the
 	// agent's domain, or have another price than their offer. The agent bargained as if it did not have them.
 	Invalid int `json:"invalid_documents"`
-	// NotShown lists properties that the proof does not show: "seed", "late_commitment" and "selection".
+	// NotShown lists properties that the proof does not show: "moves", "late_commitment", "seed" and "selection".
 	// docs/PROOFS.md explains them.
 	NotShown []string `json:"not_shown"`
 	// Missed is the strategy's move at the agent's turn in which the negotiation expired: offer, accept or
 	// reject. It is empty if the negotiation did not end so.
 	Missed string `json:"missed_move,omitempty"`
+}
+
+// outside is a price outside of the band, in base units: that of an own offer, or of an accepted one.
+type outside struct {
+	// Offer is the number of the offer, from 1.
+	Offer    int    `json:"offer"`
+	Accepted bool   `json:"accepted"`
+	Price    uint64 `json:"price,string"`
+}
+
+// deviation returns the deviation that a valid proof shows; nil if there is none.
+func deviation(p *proof.Proof, result proof.Result) error {
+	switch found := result.Outside; {
+	case result.Missed != "":
+		return fmt.Errorf("%s deviated: the negotiation expired instead of its strategy's move (%s)", p.Side, result.Missed)
+	case found == nil:
+		return nil
+	case found.Accepted:
+		return fmt.Errorf("%s deviated: it accepted offer %d at %s", p.Side, found.Offer, beyond(p, found))
+	default:
+		return fmt.Errorf("%s deviated: its offer %d is %s", p.Side, found.Offer, beyond(p, found))
+	}
+}
+
+// beyond writes a price with the band that does not contain it.
+func beyond(p *proof.Proof, found *proof.Outside) string {
+	counted := "before the fee"
+	if p.Side == proof.Buyer {
+		counted = "with the decay"
+	}
+	band := p.Reveal.Model.Band
+	return fmt.Sprintf("%d base units %s, outside of its band of %d to %d", found.Price, counted, band.Lower, band.Upper)
 }
 
 // Command returns "haggle verify".
@@ -154,15 +193,18 @@ func Command(s *session.Session) *cobra.Command {
 		}
 		if model := p.Reveal.Model; model != nil {
 			document.Model, document.Prompt = model.Name, hex.EncodeToString(model.Prompt[:])
+			document.Band = model.Band
+		}
+		if found := result.Outside; found != nil {
+			document.Outside = &outside{found.Offer, found.Accepted, found.Price}
 		}
 		if err := s.Print(document, lines(p, result, gaps, onChain)...); err != nil {
 			return err
 		}
-		switch {
-		case result.Missed != "":
-			return &exitcode.Error{Kind: exitcode.Deviated,
-				Err: fmt.Errorf("%s deviated: the negotiation expired instead of its strategy's move (%s)", p.Side, result.Missed)}
-		case p.Last != nil:
+		if err := deviation(p, result); err != nil {
+			return &exitcode.Error{Kind: exitcode.Deviated, Err: err}
+		}
+		if p.Last != nil {
 			return nil
 		}
 		return &exitcode.Error{Kind: exitcode.Undecided,
@@ -223,7 +265,7 @@ func invalid(err error) error { return &exitcode.Error{Kind: exitcode.Invalid, E
 func lines(p *proof.Proof, result proof.Result, gaps []gap, onChain bool) (lines []string) {
 	verdict := "valid"
 	switch {
-	case result.Missed != "":
+	case result.Missed != "" || result.Outside != nil:
 		verdict = "deviated"
 	case p.Last == nil:
 		verdict = "unfinished"
@@ -234,6 +276,18 @@ func lines(p *proof.Proof, result proof.Result, gaps []gap, onChain bool) (lines
 	} else {
 		lines = append(lines, fmt.Sprintf("%s: the %s claimed, before its first move, that the model %q chose; its moves cannot be replayed",
 			verdict, p.Side, p.Reveal.Model.Name))
+	}
+	switch {
+	case !result.Banded:
+	case result.Outside != nil:
+		lines = append(lines, deviation(p, result).Error())
+	default:
+		compared := report.Counted(result.Offers, "offer", "")
+		if result.Ended {
+			compared += " and its acceptance"
+		}
+		lines = append(lines, fmt.Sprintf("within its committed band of %d to %d base units: %s",
+			p.Reveal.Model.Band.Lower, p.Reveal.Model.Band.Upper, compared))
 	}
 	if p.Last != nil && p.Last.By == "" {
 		mover := proof.Buyer

@@ -76,7 +76,7 @@ var Kinds = []struct {
 	{Denied, "PolicyDenied", "denied by --policy, --trust or --allowlist: nothing was signed"},
 	{Wallet, "WalletError", "the wallet cannot be opened, does not respond or does not sign: nothing was sent"},
 	{Invalid, "Invalid", "the proof is not valid, or differs from the chain (verify)"},
-	{Deviated, "Deviated", "the agent let its turn expire instead of its strategy's move (verify)"},
+	{Deviated, "Deviated", "the agent let its turn expire, or left its committed band (verify)"},
 	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
 }
 

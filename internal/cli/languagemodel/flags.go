@@ -219,6 +219,12 @@ func (f *Flags) Terms(base string) string {
 		principal[:8])
 }
 
+// PromptHash returns the SHA-256 of the instructions that the models get with each turn about a price alone.
+func (f *Flags) PromptHash() ([sha256.Size]byte, error) {
+	principal, err := f.wishes()
+	return sha256.Sum256([]byte(llm.Instructions(principal))), err
+}
+
 // wishes returns the text of --principal.
 func (f *Flags) wishes() (string, error) {
 	path, isFile := strings.CutPrefix(f.principal, "@")

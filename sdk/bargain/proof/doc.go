@@ -30,7 +30,7 @@
 // The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
 // side, and a strategy over several issues "issues":{"domain":"...","price":"price","profile":"...",
 // "unit":"1000000"}. A language model has {"model":{"name":"...","prompt_sha256":"..."},
-// "version":"haggle-proof-v4"}.
+// "version":"haggle-proof-v4"}, with "band":{"lower":"1000000","upper":"3500000"} if it commits to a band.
 //
 // Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
 // bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the
@@ -80,5 +80,6 @@
 //
 // Verify does not check that terms and offers are those on chain, nor when the commitment was published:
 // "haggle verify --url" does. A player with a language model commits to the model and the hash of its prompt.
-// Its moves cannot be replayed: Verify checks only the commitment, and [Result.Replayed] is false.
+// Its moves cannot be replayed, and [Result.Replayed] is false. If it commits to a [Band], Verify compares the price of
+// each of its offers and of its acceptance with the band; otherwise it checks only the commitment.
 package proof

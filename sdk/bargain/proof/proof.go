@@ -229,6 +229,8 @@ type Model struct {
 	Name string `json:"name"`
 	// Prompt is the SHA-256 of the whole prompt.
 	Prompt Hash `json:"prompt_sha256"`
+	// Band is the range of the side's prices; nil if the side commits to none.
+	Band *Band `json:"band,omitempty"`
 }
 
 // Reveal is the hidden content of a commitment: a strategy or a model, not both.

@@ -123,6 +123,11 @@ func (p *Proof) Write(to io.Writer) error {
 type Result struct {
 	// Replayed reports that the moves have been replayed. It is false for a model.
 	Replayed bool
+	// Banded reports that the offers and the acceptance of a model have been compared with its band. Outside is the
+	// first one that is not in the band: the side has deviated. Offers and Ended then count compared moves; a
+	// rejection has no price.
+	Banded  bool
+	Outside *Outside
 	// Offers is the number of replayed offers of the side. Ended reports that its acceptance or rejection has
 	// been replayed, too.
 	Offers int
@@ -143,7 +148,8 @@ type Result struct {
 	Missed string
 }
 
-// Verify checks that the reveal matches the side's commitment, and replays the side's moves. It returns
+// Verify checks that the reveal matches the side's commitment, and replays the side's moves, or compares those of a
+// model with its band. It returns
 // [ErrTerms], [ErrCommitment], [ErrMetadata], [ErrStrategy] or [ErrReplay] with the details.
 func (p *Proof) Verify() (Result, error) {
 	side, err := p.Side.offerSide()
@@ -165,8 +171,11 @@ func (p *Proof) Verify() (Result, error) {
 		return Result{}, err
 	}
 	result := Result{}
-	if p.Reveal.Strategy != nil {
+	switch {
+	case p.Reveal.Strategy != nil:
 		result, err = p.replay(side)
+	case p.Reveal.Model.Band != nil:
+		result, err = p.compareBand(side)
 	}
 	result.Published = published && err == nil
 	return result, err
