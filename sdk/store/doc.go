@@ -1,6 +1,7 @@
 // Package store is the state database of agents, keepers and commands. One database contains the journal of
-// transactions, the usage of spending limits, the expenses of keepers, sealed reservation prices, and the pinned keys
-// of agents that hire each other ([Store.HirePins]).
+// transactions, the usage of spending limits, the expenses of keepers, sealed reservation prices, the records of
+// purchases from several sellers ([Store.AuthorizePurchase]), and the pinned keys of agents that hire each other
+// ([Store.HirePins]).
 //
 // Package sqlite opens a database for the processes of one machine, package postgres one for several machines:
 //

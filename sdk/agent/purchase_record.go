@@ -1,0 +1,40 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// PurchaseRecord is the durable state of a [Purchase]: the one negotiation that the buyer may conclude at present.
+type PurchaseRecord struct {
+	Wallet solana.PublicKey
+	// Key is [PurchaseConfig].Key.
+	Key string
+	// Terms is a hash of the sellers and the terms.
+	Terms [32]byte
+	// Generation is the number of authorisations so far.
+	Generation uint64
+	// Negotiation is the authorised negotiation; zero before the first authorisation.
+	Negotiation solana.PublicKey
+	// Round is the number of offers in the negotiation before the authorised move: the buyer may have accepted the
+	// offer of this round, or may have made the next one.
+	Round uint8
+}
+
+// PurchaseStore stores records beyond the life of the process. Several processes can use one store. A write is durable
+// when its method returns nil. Package store implements it.
+type PurchaseStore interface {
+	// BeginPurchase returns the wallet's record of a key, and adds it with these terms if there is none.
+	BeginPurchase(ctx context.Context, wallet solana.PublicKey, key string, terms [32]byte) (PurchaseRecord, error)
+	// AuthorizePurchase replaces a record by one of the next generation, and returns that. It returns
+	// [ErrPurchaseChanged] if the stored record has another generation than the given one. After any other error the
+	// record may have been replaced.
+	AuthorizePurchase(
+		ctx context.Context, record PurchaseRecord, negotiation solana.PublicKey, round uint8,
+	) (PurchaseRecord, error)
+}
+
+// ErrPurchaseChanged: another process has changed the record of the purchase.
+var ErrPurchaseChanged = errors.New("agent: another process has changed the purchase")
