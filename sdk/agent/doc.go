@@ -5,6 +5,9 @@
 // negotiations, and claims payouts. [Runtime.RunOne] runs one negotiation and returns its result.
 // [Config].Concerns excludes some of the wallet's negotiations.
 //
+// A buyer that needs one service from one of several sellers uses [Purchase], which bargains with all of them and buys
+// once.
+//
 // # Limits
 //
 // [Config].Mints lists the mints in which the agent sells and buys, with its price limits. It is required.

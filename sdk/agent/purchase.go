@@ -1,0 +1,316 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Purchase is a buyer that needs one service and bargains with several sellers at once. [Purchase.Run] invites each
+// seller to a negotiation of its own, on the same terms, and ends all of them: with one deal, or with none.
+//
+// # Outside option
+//
+// In each negotiation the buyer's highest price is its reservation price, or the best price that another seller offers
+// at present if that is lower: see [onchain.OutsideOption]. An offer counts as long as it can still be accepted in
+// time. The strategy bargains with that limit. The first offer that it accepts, or that a seller accepts, is the deal.
+// The buyer then rejects the other negotiations, which refunds their escrows.
+//
+// # One purchase
+//
+// The program cannot withdraw an offer: as long as a buyer's offer stands, the seller can accept it, and only the end of
+// the negotiation prevents that. Two standing offers could be two purchases. So the buyer has at most one offer, or one
+// acceptance, that can lead to a deal. All other negotiations are at the buyer's turn, or the seller has not joined: no
+// other party can conclude them.
+//
+// Before the buyer signs an offer or an acceptance, [PurchaseStore] durably authorises its negotiation, by a single
+// compare-and-set. Another negotiation is authorised only when the finalized chain shows that the authorised move can
+// no longer lead to a deal: the seller has made a counter-offer since, or the negotiation was rejected or has expired.
+// That is about 13 seconds after the seller's answer. A fork, a process that is killed between two writes, a second
+// process with the same key, and a seller that accepts while its negotiation is being rejected lead to one deal at most.
+//
+// The buyer moves in the negotiation whose turn ends first. A seller that does not answer delays the others, so its
+// negotiation is rejected when it has used its share of the time that is left to them. The first offer waits for all
+// sellers to join, up to a quarter of the response window.
+//
+// # Restart
+//
+// [PurchaseConfig].Key names the purchase. The addresses of its negotiations follow from the key and the sellers, so a
+// restart with the same key continues, and creates nothing twice. After its end, a run with the same key returns the
+// same result.
+//
+// # Limits
+//
+// [Limits].MaxTotal limits the cost of the purchase: the price, which includes the fee, and the decay of all
+// negotiations. The escrows of all sellers are deposited at once, and a spending policy counts each of them. The rent of
+// the accounts comes back. Bonds, sealed prices and milestones are not supported.
+type Purchase struct {
+	client *haggle.Client
+	signer haggle.Signer
+	config PurchaseConfig
+	terms  [32]byte
+	// template is the negotiation before its first offer.
+	template *protocol.Negotiation
+	running  sync.Mutex
+}
+
+// PurchaseConfig is the configuration of a [Purchase].
+type PurchaseConfig struct {
+	// Key is the idempotency key of the purchase: an order number, or another value that survives a crash of the
+	// caller. It is required.
+	Key string
+	// Sellers are the invited sellers, 1 to 8 different ones.
+	Sellers []solana.PublicKey
+	// Terms are the terms of each negotiation. Buyer, Seller, Key and SessionID follow from the other fields and must not
+	// be set.
+	Terms haggle.CreateRequest
+	// Player bargains. Its Reservation is the highest price.
+	Player Player
+	// Agent has the limits and the functions that are called. Its Mints contain the mint of Terms only, with the MaxTotal
+	// of the purchase. Its limits on rounds and decay are at least those of Terms. Decide, Concerns, Seal, Deliver and
+	// Fallback must not be set.
+	Agent Config
+	// Store keeps the record of the purchase. It is required. Use a state database of package store, and as
+	// [haggle.Config].Journal, too.
+	Store PurchaseStore
+}
+
+// PurchaseResult is the end of a purchase.
+type PurchaseResult struct {
+	// Deal is the negotiation with the deal; nil if there is none.
+	Deal *Result
+	// Negotiations are the ends of all negotiations, in the order of the sellers. One that could not be created is left
+	// out.
+	Negotiations []Result
+	// Total is the cost of the purchase in base units of the mint: the price, and the decay of all negotiations.
+	Total uint64
+}
+
+var (
+	// ErrPurchaseTerms: the key names a purchase from other sellers or on other terms.
+	ErrPurchaseTerms = errors.New("agent: key used for a purchase from other sellers or on other terms")
+	// ErrRecordLost: the purchase has made offers that its record does not have. The store is not the one that the
+	// purchase began with, so that nothing may be authorised.
+	ErrRecordLost = errors.New("agent: offers of the purchase are not in its record: use the store that it began with")
+	// ErrEndUnknown: a negotiation of the purchase is closed, and no node has its events any more. It may have been the
+	// deal.
+	ErrEndUnknown = errors.New("agent: negotiation closed with an unknown result")
+)
+
+// NewPurchase returns a purchase by the signer's account. It sends no requests. It returns an error if the configuration
+// leaves out a required field, or if its terms are not possible.
+func NewPurchase(client *haggle.Client, signer haggle.Signer, config PurchaseConfig) (*Purchase, error) {
+	if client == nil || signer == nil {
+		return nil, errors.New("agent: client or signer not set")
+	}
+	if err := config.check(signer.PublicKey()); err != nil {
+		return nil, err
+	}
+	terms := &config.Terms
+	terms.Buyer, terms.Key = signer.PublicKey(), config.Key
+	terms.MaxRounds = cmp.Or(terms.MaxRounds, protocol.DefaultMaxRounds)
+	if terms.DecayRateBps == nil {
+		terms.DecayRateBps = new(protocol.DefaultDecayRateBps)
+	}
+	config.Sellers = slices.Clone(config.Sellers)
+	p := &Purchase{client: client, signer: signer, template: (&onchain.Rules{
+		Escrow: terms.EscrowAmount, DecayRateBps: *terms.DecayRateBps, MaxRounds: terms.MaxRounds,
+	}).Negotiation()}
+	var err error
+	if p.terms, err = config.hash(); err != nil {
+		return nil, err
+	}
+	config.Agent.Decide = func(context.Context, Turn) (Decision, error) { return Reject{}, nil } // replaced by Run
+	if config.Agent, err = config.Agent.withDefaults(); err != nil {
+		return nil, err
+	}
+	config.Agent.MaxRounds = max(config.Agent.MaxRounds, terms.MaxRounds)
+	config.Agent.MaxDecayBps = new(max(*config.Agent.MaxDecayBps, *terms.DecayRateBps))
+	// A call waits until it is the negotiation's turn among the others.
+	config.Agent.DecisionTime = 2 * longestWindow
+	p.config = config
+	return p, nil
+}
+
+func (c *PurchaseConfig) check(buyer solana.PublicKey) error {
+	switch {
+	case c.Key == "":
+		return errors.New("agent: purchase: Key not set")
+	case c.Store == nil:
+		return errors.New("agent: purchase: Store not set")
+	case len(c.Sellers) == 0:
+		return errors.New("agent: purchase: Sellers not set")
+	case len(c.Sellers) > onchain.MaxSellers:
+		return fmt.Errorf("agent: purchase: %d sellers, at most %d", len(c.Sellers), onchain.MaxSellers)
+	case c.Player.Strategy == nil || c.Player.Reservation == 0:
+		return errors.New("agent: purchase: Player: Strategy or Reservation not set")
+	}
+	for i, seller := range c.Sellers {
+		switch {
+		case seller.IsZero():
+			return fmt.Errorf("agent: purchase: seller %d not set", i+1)
+		case seller == buyer:
+			return fmt.Errorf("agent: purchase: seller %s is the buyer", seller)
+		case slices.Contains(c.Sellers[:i], seller):
+			return fmt.Errorf("agent: purchase: seller %s occurs twice", seller)
+		}
+	}
+	terms := &c.Terms
+	switch {
+	case !terms.Buyer.IsZero() || !terms.Seller.IsZero() || terms.Key != "" || terms.SessionID != nil:
+		return errors.New("agent: purchase: Terms: Buyer, Seller, Key and SessionID must not be set")
+	case terms.Bond != 0 || terms.Zopa || terms.Milestones != nil:
+		return errors.New("agent: purchase: Terms: bonds, sealed prices and milestones are not supported")
+	case c.Agent.Decide != nil || c.Agent.Concerns != nil || c.Agent.Seal != nil || c.Agent.Deliver != nil ||
+		c.Agent.Fallback != nil:
+		return errors.New("agent: purchase: Agent: Decide, Concerns, Seal, Deliver and Fallback must not be set")
+	}
+	limits, listed := c.Agent.Mints[terms.Mint]
+	switch {
+	case !listed || len(c.Agent.Mints) != 1:
+		return errors.New("agent: purchase: Agent: Mints must contain the mint of Terms only")
+	case limits.MaxTotal == 0:
+		return errors.New("agent: purchase: Agent: Mints: MaxTotal not set")
+	case limits.MinPrice != 0:
+		return errors.New("agent: purchase: Agent: Mints: MinPrice must not be set")
+	case limits.Decimals != terms.Decimals:
+		return fmt.Errorf("agent: purchase: Terms have %d decimals, Mints %d", terms.Decimals, limits.Decimals)
+	}
+	return nil
+}
+
+// hash returns a hash of the sellers, in any order, and the terms.
+func (c *PurchaseConfig) hash() ([32]byte, error) {
+	sellers := slices.Clone(c.Sellers)
+	slices.SortFunc(sellers, func(a, b solana.PublicKey) int { return slices.Compare(a[:], b[:]) })
+	content, err := json.Marshal(struct {
+		Sellers []solana.PublicKey
+		Terms   haggle.CreateRequest
+	}{sellers, c.Terms})
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("agent: purchase: %w", err)
+	}
+	return sha256.Sum256(content), nil
+}
+
+// Run creates the negotiations, bargains, and returns when all of them have ended and are closed. It returns the
+// context's error, [haggle.ErrClientClosed], [ErrPurchaseTerms], [ErrRecordLost], an error of the store, and the errors of
+// the creations if none has succeeded. The open negotiations then continue with the next run of the same key. It returns
+// a result with an error if the purchase is over and a negotiation could not be closed.
+//
+// A creation that fails excludes its seller; [Config].Failed is called with the error.
+func (p *Purchase) Run(ctx context.Context) (*PurchaseResult, error) {
+	if !p.running.TryLock() {
+		return nil, ErrRunning
+	}
+	defer p.running.Unlock()
+	record, err := p.config.Store.BeginPurchase(ctx, p.signer.PublicKey(), p.config.Key, p.terms)
+	if err != nil {
+		return nil, fmt.Errorf("agent: purchase: %w", err)
+	}
+	if record.Terms != p.terms {
+		return nil, ErrPurchaseTerms
+	}
+	r := &purchaseRun{Purchase: p, changed: make(chan struct{}, 1)}
+	if err := r.create(ctx, record); err != nil {
+		return nil, err
+	}
+	return r.run(ctx)
+}
+
+// create creates the negotiations that do not exist yet. Once a move has been authorised it creates none.
+func (r *purchaseRun) create(ctx context.Context, record PurchaseRecord) error {
+	var failures []error
+	for _, seller := range r.config.Sellers {
+		address, _, err := protocol.FindNegotiationAddress(
+			r.signer.PublicKey(), seller, haggle.SessionIDFor(r.config.Key))
+		if err != nil {
+			return err
+		}
+		if record.Negotiation.IsZero() {
+			err = r.createOne(ctx, seller)
+		} else {
+			err = r.existed(ctx, address)
+		}
+		var done *haggle.AlreadyDone
+		var used *haggle.SessionUsedError
+		switch {
+		case err == nil, errors.As(err, &done), errors.As(err, &used):
+			r.all = append(r.all, &purchaseNegotiation{address: address, seller: seller})
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case isTransient(err):
+			return fmt.Errorf("agent: purchase: create the negotiation with %s: %w", seller, err)
+		default:
+			r.config.Agent.Logger.Error("creation failed: bargaining without this seller", "seller", seller, "error", err)
+			failures = append(failures, fmt.Errorf("agent: purchase: seller %s: %w", seller, err))
+			if r.config.Agent.Failed != nil {
+				r.config.Agent.Failed(address, err)
+			}
+		}
+	}
+	if len(r.all) == 0 {
+		return errors.Join(failures...)
+	}
+	return nil
+}
+
+// createOne creates the negotiation with a seller. After an unknown outcome, and after a transient error, it repeats the
+// creation for up to two minutes.
+func (r *purchaseRun) createOne(ctx context.Context, seller solana.PublicKey) error {
+	request, until := r.config.Terms, time.Now().Add(gracePeriod)
+	request.Seller = seller
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		_, err := r.client.CreateNegotiation(request).Do(ctx, r.signer)
+		if err == nil || !isTransient(err) || time.Now().After(until) || wait.For(ctx, jitter(pause)) != nil {
+			return err
+		}
+	}
+}
+
+var errNeverCreated = errors.New("the negotiation was not created before the first move")
+
+// existed returns an error if a negotiation has never existed.
+func (r *purchaseRun) existed(ctx context.Context, address solana.PublicKey) error {
+	for _, err := range r.client.History(ctx, address) {
+		return err
+	}
+	return errNeverCreated
+}
+
+// agent returns the configuration of one negotiation's runtime. The functions are called one at a time.
+func (r *purchaseRun) agent(n *purchaseNegotiation) Config {
+	config := r.config.Agent
+	config.Mints = maps.Clone(config.Mints)
+	config.Decide = func(ctx context.Context, turn Turn) (Decision, error) { return r.await(ctx, n, turn) }
+	if acted := config.Acted; acted != nil {
+		config.Acted = func(act Act) { r.serially(func() { acted(act) }) }
+	}
+	if ended := config.Ended; ended != nil {
+		config.Ended = func(result Result) { r.serially(func() { ended(result) }) }
+	}
+	if failed := config.Failed; failed != nil {
+		config.Failed = func(negotiation solana.PublicKey, err error) { r.serially(func() { failed(negotiation, err) }) }
+	}
+	return config
+}
+
+func (r *purchaseRun) serially(call func()) {
+	r.calling.Lock()
+	defer r.calling.Unlock()
+	call()
+}
