@@ -1,6 +1,8 @@
 package bidding
 
 import (
+	"cmp"
+
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -14,8 +16,8 @@ import (
 //
 // Source: NegMAS 0.16, HybridOfferingPolicy, after the Hybrid Agent of ANL.
 type Hybrid struct {
-	// Curve is T. If zero, it starts at 1, has the middle 0.75, and ends at a utility that falls with the
-	// size of the domain, from 0.8 to 0.675.
+	// Curve is T. If its start is zero, 1 is used, and if its middle is zero, 0.75. If its end is zero, it ends at
+	// a utility that falls with the size of the domain, from 0.8 to 0.675.
 	Curve curve.Bezier
 	// Empathy is the weight of the other party's concessions. If zero, 0.5 is used.
 	Empathy fixed.Number
@@ -26,13 +28,10 @@ func (h Hybrid) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	if _, _, ok := seat.Preferences.Range(); !ok {
 		return none{}
 	}
-	if h.Curve == (curve.Bezier{}) {
-		end := hybridEnd(seat.Preferences.Domain().Size())
-		h.Curve = curve.Bezier{Start: fixed.One, Middle: fixed.One / 4 * 3, End: end}
-	}
-	if h.Empathy == 0 {
-		h.Empathy = fixed.One / 2
-	}
+	h.Curve.Start = cmp.Or(h.Curve.Start, fixed.One)
+	h.Curve.Middle = cmp.Or(h.Curve.Middle, fixed.One/4*3)
+	h.Curve.End = cmp.Or(h.Curve.End, hybridEnd(seat.Preferences.Domain().Size()))
+	h.Empathy = cmp.Or(h.Empathy, fixed.One/2)
 	return &hybrid{Hybrid: h, preferences: seat.Preferences, self: seat.Self}
 }
 

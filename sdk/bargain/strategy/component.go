@@ -14,44 +14,48 @@ import (
 // Agents to Explore the Space of Negotiation Strategies (2014).
 
 // ACConst accepts offers from four fifths of its rational range of utilities on: see [acceptance.Const].
-func ACConst() bargain.BOA { return accepting(acceptance.Const{Level: fixed.One / 5 * 4}) }
+func ACConst() bargain.BOA {
+	return accepting(acceptance.Const{Level: fixed.One / 5 * 4}, curve.GeniusBoulware.E)
+}
 
 // ACTime accepts any rational offer from nine tenths of the time on: see [acceptance.Time].
-func ACTime() bargain.BOA { return accepting(acceptance.Time{From: fixed.One / 10 * 9}) }
+func ACTime() bargain.BOA {
+	return accepting(acceptance.Time{From: fixed.One / 10 * 9}, curve.GeniusBoulware.E)
+}
 
 // ACCombiMax accepts by ACnext, and near the deadline by the best offer of the last window: see
 // [acceptance.Combi].
 func ACCombiMax() bargain.BOA {
-	return accepting(acceptance.Combi{Expectation: acceptance.ExpectMax})
+	return accepting(acceptance.Combi{Expectation: acceptance.ExpectMax}, curve.GeniusBoulware.E)
 }
 
 // ACCombiAvg accepts by ACnext, and near the deadline by the average of the last window.
 func ACCombiAvg() bargain.BOA {
-	return accepting(acceptance.Combi{Expectation: acceptance.ExpectAvg})
+	return accepting(acceptance.Combi{Expectation: acceptance.ExpectAvg}, curve.GeniusBoulware.E)
 }
 
 // ACCombiProb accepts by ACnext, and near the deadline by the expected utility of a better offer.
 func ACCombiProb() bargain.BOA {
-	return accepting(acceptance.Combi{Expectation: acceptance.ExpectProb})
+	return accepting(acceptance.Combi{Expectation: acceptance.ExpectProb}, curve.GeniusBoulware.E)
 }
 
-func accepting(a bargain.Acceptance) bargain.BOA {
-	return bargain.BOA{Bidding: timeDependent(curve.GeniusBoulware), Acceptance: a}
+func accepting(a bargain.Acceptance, e fixed.Number) bargain.BOA {
+	return bargain.BOA{Bidding: timeDependent(curve.Polynomial{E: e}), Acceptance: a}
 }
 
 // Smith offers what the model of AgentSmith values most near its target: see [opponent.Smith].
-func Smith() bargain.BOA { return modelling(opponent.Smith{}) }
+func Smith() bargain.BOA { return modelling(opponent.Smith{}, curve.GeniusBoulware.E) }
 
 // NashFrequency offers what the frequency model of the agent Nash values most near its target: see
 // [opponent.NashFrequency].
-func NashFrequency() bargain.BOA { return modelling(opponent.NashFrequency{}) }
+func NashFrequency() bargain.BOA { return modelling(opponent.NashFrequency{}, curve.GeniusBoulware.E) }
 
 // Bayesian offers what the scalable Bayesian model values most near its target: see [opponent.Bayesian].
-func Bayesian() bargain.BOA { return modelling(opponent.Bayesian{}) }
+func Bayesian() bargain.BOA { return modelling(opponent.Bayesian{}, curve.GeniusBoulware.E) }
 
-func modelling(m bargain.Modeling) bargain.BOA {
+func modelling(m bargain.Modeling, e fixed.Number) bargain.BOA {
 	return bargain.BOA{
-		Bidding:    bidding.TimeDependent{Curve: curve.GeniusBoulware, Pick: bidding.PickModel},
+		Bidding:    bidding.TimeDependent{Curve: curve.Polynomial{E: e}, Pick: bidding.PickModel},
 		Acceptance: acceptance.Next{}, Modeling: m,
 	}
 }

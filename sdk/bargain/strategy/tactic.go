@@ -14,15 +14,19 @@ import (
 
 // ResourceDependent concedes as its steps run out: 0.1 + 0.9 e^-r of the range, where r is the number of its
 // steps that are left. So it concedes most in the last three.
-func ResourceDependent() bargain.BOA {
-	return tactic(bidding.ResourceDependent{K: fixed.One / 10, Pick: bidding.PickNearest})
+func ResourceDependent() bargain.BOA { return resourceDependent(fixed.One / 10) }
+
+func resourceDependent(k fixed.Number) bargain.BOA {
+	return tactic(bidding.ResourceDependent{K: k, Pick: bidding.PickNearest})
 }
 
 // Patience concedes as offers are made, with or without a deadline: 0.1 + 0.9 e^-r, where r is 5 divided by
 // the number of offers so far of a session of two parties. After five offers it has conceded 0.43.
-func Patience() bargain.BOA {
+func Patience() bargain.BOA { return patience(fixed.One / 10) }
+
+func patience(k fixed.Number) bargain.BOA {
 	return tactic(bidding.ResourceDependent{
-		K: fixed.One / 10, Resource: bidding.ResourcePatience, Unit: fixed.One / 5, Pick: bidding.PickNearest,
+		K: k, Resource: bidding.ResourcePatience, Unit: fixed.One / 5, Pick: bidding.PickNearest,
 	})
 }
 
@@ -37,17 +41,21 @@ func AveragedTitForTat() bargain.BOA { return tactic(bidding.Averaged{Window: 2}
 
 // Mixture aims at the mean of the utilities that the linear time-dependent tactic and the relative
 // tit-for-tat tactic give: both have the same weight.
-func Mixture() bargain.BOA {
+func Mixture() bargain.BOA { return mixture(1, 1) }
+
+func mixture(time, behaviour uint32) bargain.BOA {
 	return tactic(bidding.Mixture{
-		{Bidding: timeDependent(curve.GeniusLinear), Weight: 1}, {Bidding: bidding.Relative{}, Weight: 1},
+		{Bidding: timeDependent(curve.GeniusLinear), Weight: time}, {Bidding: bidding.Relative{}, Weight: behaviour},
 	})
 }
 
 // Switch is relative tit-for-tat up to four fifths of the time, and then GENIUS' Boulware: in the paper's
 // section 4.4 the weights of tactics change with the state of the negotiation.
-func Switch() bargain.BOA {
+func Switch() bargain.BOA { return switching(curve.GeniusBoulware.E, fixed.One/5*4) }
+
+func switching(e, at fixed.Number) bargain.BOA {
 	return tactic(bidding.Switch{
-		Before: bidding.Relative{}, After: timeDependent(curve.GeniusBoulware), At: fixed.One / 5 * 4,
+		Before: bidding.Relative{}, After: timeDependent(curve.Polynomial{E: e}), At: at,
 	})
 }
 
