@@ -184,9 +184,9 @@ faults: program validator ## 500 negotiations under injected faults and kills, a
 fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... describes a case that it found
 	@toolchain/fuzz
 
-fuzz-parsers: prerequisites ## fuzz the parsers of HIRE/1.0 and of the arena, and the chain in the process, 20 seconds each: TIME=10m
-	@echo "==> go test -fuzz: sdk/hire sdk/arena sdk/localnet"
-	@TIME=$(or $(TIME),$(if $(ALL),10m,20s)) toolchain/fuzz-go ./sdk/hire ./sdk/arena ./sdk/localnet/ledger ./sdk/localnet/jsonrpc
+fuzz-parsers: prerequisites ## fuzz the parsers of HIRE/1.0, of the arena and of strategies, and the chain in the process, 20 seconds each: TIME=10m
+	@echo "==> go test -fuzz: sdk/hire sdk/arena sdk/bargain sdk/localnet"
+	@TIME=$(or $(TIME),$(if $(ALL),10m,20s)) toolchain/fuzz-go ./sdk/hire ./sdk/arena ./sdk/bargain/strategy ./sdk/localnet/ledger ./sdk/localnet/jsonrpc
 
 mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
 	@toolchain/mutants

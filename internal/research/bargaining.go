@@ -82,7 +82,7 @@ func drawRounds() (*plot.Plot, error) {
 	return p, addLine(p, "Nash price", report.Grey, nash)
 }
 
-// strategyList returns the strategies that commands know by name.
+// strategyList returns the strategies that commands know by name, with their parameters.
 func strategyList() (string, error) {
 	var text strings.Builder
 	for _, entry := range game.List() {
@@ -90,7 +90,14 @@ func strategyList() (string, error) {
 		if entry.HasOpening {
 			mark = "*"
 		}
-		fmt.Fprintf(&text, "- `%s`%s: %s\n", entry.Name, mark, entry.Summary)
+		also := ""
+		if len(entry.Aliases) > 0 {
+			also = " (or `" + strings.Join(entry.Aliases, "`, `") + "`)"
+		}
+		fmt.Fprintf(&text, "- `%s`%s%s: %s\n", entry.Name, mark, also, entry.Summary)
+		for _, parameter := range entry.Parameters {
+			fmt.Fprintf(&text, "  - `%s` (%s): %s\n", parameter.Name, parameter.Range(), parameter.Summary)
+		}
 	}
 	return text.String(), nil
 }

@@ -9,13 +9,17 @@ import (
 // Name is the name of the optimal player that commands, records and proofs use.
 const Name = "optimal"
 
-// List returns the strategies of [strategy.List], and the optimal player as [Complete].
-func List() []strategy.Entry {
-	return append(strategy.List(), strategy.Entry{
-		Name: Name, Strategy: Complete{},
-		Summary: "the equilibrium of Haggle's rules, for known or assumed reservation prices",
-	})
+// complete is the optimal player as [Complete].
+var complete = strategy.Entry{
+	Name: Name, Strategy: Complete{},
+	Summary: "the equilibrium of Haggle's rules, for known or assumed reservation prices",
 }
+
+// List returns the strategies of [strategy.List], and the optimal player as [Complete].
+func List() []strategy.Entry { return append(strategy.List(), complete) }
+
+// Parse is [strategy.Parse] with the strategies of [List].
+func Parse(text string) (strategy.Entry, error) { return strategy.Parse(text, complete) }
 
 // Names returns the names of [List] in its order.
 func Names() []string { return append(strategy.Names(), Name) }

@@ -1,0 +1,134 @@
+package strategy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Entry is a strategy with the name that commands, records and proofs use, and the values of its parameters.
+type Entry struct {
+	Name string
+	// Aliases are other names that [Parse] reads. [Entry.String] never returns them.
+	Aliases []string
+	// Summary describes it in one line, without a full stop.
+	Summary string
+	// HasOpening reports whether its offers depend on the opening price. Without, it begins at the best one.
+	HasOpening bool
+	// Parameters are the numbers that shape it. Their order is that of [Entry.String].
+	Parameters []Parameter
+	// New returns the strategy with the values of the parameters, in their order. It is nil without parameters.
+	New func(values []fixed.Number) bargain.Strategy
+	// Strategy is the strategy itself. [Register] sets it to New's result for the defaults, and [Parse] to the
+	// result for the values that it has read.
+	Strategy bargain.Strategy
+
+	// values are those of Parameters. If nil, they are the defaults.
+	values []fixed.Number
+}
+
+// Parameter is a number that shapes a strategy.
+type Parameter struct {
+	Name string
+	// Summary describes it in one line, with its unit if it has one, without a full stop.
+	Summary string
+	// Default is the value if none is given. Min and Max are the range.
+	Default, Min, Max fixed.Number
+	// IsWhole reports whether the value must be a whole number.
+	IsWhole bool
+}
+
+// Range describes the allowed values, and the default.
+func (p Parameter) Range() string { return fmt.Sprintf("%s, default %s", p.limits(), p.Default) }
+
+// limits describes the allowed values.
+func (p Parameter) limits() string {
+	if p.IsWhole {
+		return fmt.Sprintf("a whole number from %s to %s", p.Min, p.Max)
+	}
+	return fmt.Sprintf("from %s to %s", p.Min, p.Max)
+}
+
+// allows reports whether a value is in the range, and whole if it must be.
+func (p Parameter) allows(value fixed.Number) bool {
+	return p.Min <= value && value <= p.Max && (!p.IsWhole || value%fixed.One == 0)
+}
+
+// String returns the canonical text, which [Parse] reads back: the name, and the parameters that differ from
+// their defaults, such as "negmas-boulware:e=6". Records, proofs and tournaments have this text.
+func (e Entry) String() string {
+	var given []string
+	for i, p := range e.Parameters {
+		if i < len(e.values) && e.values[i] != p.Default {
+			given = append(given, p.Name+"="+e.values[i].String())
+		}
+	}
+	if len(given) == 0 {
+		return e.Name
+	}
+	return e.Name + ":" + strings.Join(given, ",")
+}
+
+// HasStep reports whether it concedes rank by rank, so that its offers on chain depend on a price step.
+func (e Entry) HasStep() bool {
+	b, ok := e.Strategy.(bargain.BOA)
+	if !ok {
+		return false
+	}
+	switch b.Bidding.(type) {
+	case bidding.MiCRO, bidding.Conceding, bidding.Wasting:
+		return true
+	}
+	return false
+}
+
+// goesBy reports whether a name is that of the strategy, or an alias.
+func (e *Entry) goesBy(name string) bool { return e.Name == name || slices.Contains(e.Aliases, name) }
+
+// with returns the strategy with the values of the arguments.
+func (e Entry) with(given []argument) (Entry, error) {
+	if len(given) == 0 {
+		return e, nil
+	}
+	e.values = defaults(e.Parameters)
+	set := make([]bool, len(e.Parameters))
+	for _, argument := range given {
+		at := slices.IndexFunc(e.Parameters, func(p Parameter) bool { return p.Name == argument.name })
+		switch {
+		case len(e.Parameters) == 0:
+			return Entry{}, fmt.Errorf("%s has no parameters", e.Name)
+		case at < 0:
+			return Entry{}, fmt.Errorf("%s has no parameter %q: use %s", e.Name, argument.name, e.parameterNames())
+		case set[at]:
+			return Entry{}, fmt.Errorf("%s: %s is given twice", e.Name, argument.name)
+		}
+		value, err := e.Parameters[at].parse(argument.value)
+		if err != nil {
+			return Entry{}, fmt.Errorf("%s: %w", e.Name, err)
+		}
+		e.values[at], set[at] = value, true
+	}
+	e.Strategy = e.New(slices.Clone(e.values))
+	return e, nil
+}
+
+func defaults(parameters []Parameter) []fixed.Number {
+	values := make([]fixed.Number, len(parameters))
+	for i, p := range parameters {
+		values[i] = p.Default
+	}
+	return values
+}
+
+// parameterNames returns the names as a list.
+func (e *Entry) parameterNames() string {
+	var names []string
+	for _, p := range e.Parameters {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
