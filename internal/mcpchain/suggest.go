@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -47,7 +46,7 @@ type suggestArguments struct {
 	Negotiation string `json:"negotiation" jsonschema:"address"`
 	Reservation string `json:"reservation,omitempty" jsonschema:"a buyer's highest price, or a seller's least amount after the fee: 3.5 for tokens or 3500000u for base units; default the owner's limit"`
 	Opening     string `json:"opening,omitempty" jsonschema:"price from which the strategy concedes; default the best price"`
-	Strategy    string `json:"strategy,omitempty" jsonschema:"default hybrid"`
+	Strategy    string `json:"strategy,omitempty" jsonschema:"default hybrid; with parameters as in negmas-boulware:e=6"`
 	Other       string `json:"other_reservation,omitempty" jsonschema:"the other side's reservation price as you guess it, for the equilibrium"`
 }
 
@@ -107,12 +106,11 @@ func (s *server) suggest(ctx context.Context, in suggestArguments) *Answer {
 
 // question reads the arguments. The owner's limits hold in any case.
 func (s *server) question(ctx context.Context, n *haggle.Snapshot, in suggestArguments) (q suggestion.Question, err error) {
-	name := cmp.Or(in.Strategy, suggestion.DefaultStrategy)
-	played, known := strategy.Named()[name]
-	if !known {
-		return q, invalid("strategy: %q is none of %s", name, strings.Join(strategy.Names(), ", "))
+	played, err := strategy.Parse(cmp.Or(in.Strategy, suggestion.DefaultStrategy))
+	if err != nil {
+		return q, invalid("strategy: %s", err)
 	}
-	q.Player = agent.Player{Strategy: played, Name: name}
+	q.Player = agent.Player{Strategy: played.Strategy, Name: played.String()}
 	q.Side, _ = n.SideOf(s.me())
 	limits, allowed := s.Limits.Tokens[n.TokenMint]
 	if allowed && q.Side == protocol.OfferSideSeller {

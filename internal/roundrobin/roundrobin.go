@@ -56,7 +56,7 @@ type Options struct {
 	JSON bool
 	// Chain is the kind of chain to start. If empty, the environment decides.
 	Chain localnet.Kind
-	// Strategies are names of strategy.Named. If empty, Strategies is used.
+	// Strategies are texts that strategy.Parse reads. If empty, Strategies is used.
 	Strategies []string
 	// Seed selects the strategies' random numbers, in the simulation and on chain.
 	Seed uint64
@@ -128,14 +128,14 @@ func (c *contest) setUp(ctx context.Context) error {
 	c.rules.FeeBps = config.DefaultProtocolFeeBps
 	var owners []solana.PublicKey
 	for _, name := range c.Strategies {
-		played, known := strategy.Named()[name]
-		if !known {
-			return fmt.Errorf("strategy %q does not exist", name)
+		played, err := strategy.Parse(name)
+		if err != nil {
+			return err
 		}
-		p := player{name: name}
+		p := player{name: played.String()}
 		p.sides[protocol.OfferSideBuyer], p.sides[protocol.OfferSideSeller] = buyer, seller
 		for side := range p.sides {
-			p.sides[side].Strategy, p.sides[side].Name, p.sides[side].Seed = played, name, c.Seed
+			p.sides[side].Strategy, p.sides[side].Name, p.sides[side].Seed = played.Strategy, p.name, c.Seed
 		}
 		if p.wallet, err = wallet.GenerateKeypair(); err != nil {
 			return err

@@ -34,10 +34,11 @@ func TestChainAndSimulationAgree(t *testing.T) {
 	require.Greater(t, len(courses), lines/2, "the strategies differ")
 }
 
-// TestAllStrategiesDoOnChainWhatTheSimulationPredicts plays every named strategy as a buyer and as a seller.
+// TestAllStrategiesDoOnChainWhatTheSimulationPredicts plays every named strategy, and some with parameters, as a
+// buyer and as a seller.
 func TestAllStrategiesDoOnChainWhatTheSimulationPredicts(t *testing.T) {
 	var out bytes.Buffer
-	names := strategy.Names()
+	names := append(strategy.Names(), "negmas-boulware:e=6", "negmas-tit-for-tat:kindness=0.1")
 	require.NoError(t, Run(t.Context(), Options{
 		Out: &out, Progress: t.Output(), JSON: true, Seed: 3, Strategies: names, ring: true,
 	}))

@@ -36,7 +36,7 @@ var ErrFolder = errors.New("simulation: folder not usable")
 
 // Options are a tournament and its folder.
 type Options struct {
-	// Strategies are the names of strategies. If empty, all take part.
+	// Strategies are the texts of strategies: see [Entrants]. If empty, all take part.
 	Strategies []string
 	// Models returns the player of a language model, which takes part as "llm:NAME", and ModelTerms identifies how
 	// such players play. If Models is nil, there are none.

@@ -36,15 +36,15 @@ const maxGenerated = 1_000_000
 // modelPrefix begins the names of language models among the strategies.
 const modelPrefix = "llm:"
 
-// Entrants returns the strategies with these names; without names all but the optimal player, which plays by
-// Haggle's rules only. models returns the player of "llm:NAME"; if nil, there is none.
+// Entrants returns the strategies of these texts, which [game.Parse] reads; without texts all but the optimal
+// player, which plays by Haggle's rules only. The names of the entrants are the canonical texts. models returns the
+// player of "llm:NAME"; if nil, there is none.
 func Entrants(
 	names []string, models func(name string) (bargain.Strategy, error),
 ) (entrants []tournament.Entrant, err error) {
 	if len(names) == 0 {
 		names = strategy.Names()
 	}
-	list := game.List()
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		if model, is := strings.CutPrefix(name, modelPrefix); is && models != nil {
@@ -55,11 +55,11 @@ func Entrants(
 			entrants = append(entrants, tournament.Entrant{Name: name, Strategy: played})
 			continue
 		}
-		at := slices.IndexFunc(list, func(e strategy.Entry) bool { return e.Name == name })
-		if at < 0 {
-			return nil, fmt.Errorf("%w: strategy %q: use %s", ErrInput, name, strings.Join(game.Names(), ", "))
+		entry, err := game.Parse(name)
+		if err != nil {
+			return nil, fmt.Errorf("%w: strategy %w", ErrInput, err)
 		}
-		entrants = append(entrants, tournament.Entrant{Name: name, Strategy: list[at].Strategy})
+		entrants = append(entrants, tournament.Entrant{Name: entry.String(), Strategy: entry.Strategy})
 	}
 	return entrants, nil
 }

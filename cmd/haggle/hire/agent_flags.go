@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
@@ -87,8 +87,7 @@ type agentFlags struct {
 func (f *agentFlags) register(cmd *cobra.Command, arbiterHelp string) {
 	f.registerLimits(cmd, arbiterHelp)
 	flags := cmd.Flags()
-	flags.StringVar(&f.strategy, "strategy", "linear",
-		"strategy (haggle simulate --help describes them): "+strings.Join(strategy.Names(), ", "))
+	flags.StringVar(&f.strategy, "strategy", "linear", player.StrategyUsage(strategy.Names()))
 	flags.StringVar(&f.opening, "opening", "", `first price, such as "4 USDC"`)
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
 	flags.Uint8Var(&f.rounds, "rounds", party.DefaultRounds, "most offers of both sides in a deal")
@@ -127,7 +126,9 @@ type bargaining struct {
 	// worst is the limit of the price in base units.
 	worst  uint64
 	player party.Player
-	limits party.Limits
+	// strategy is the canonical text of the player's strategy.
+	strategy string
+	limits   party.Limits
 	// decided prints the decisions of language models, and models is nil without them. The caller sets decided.
 	decided func(llm.Record)
 	models  *llm.Player
@@ -146,7 +147,7 @@ func (f *agentFlags) advise(b *bargaining, changed func(flag string) bool) error
 		level = slog.LevelInfo
 	}
 	models, err := f.llm.Player(llm.Options{
-		Strategy: b.player.Strategy, Name: f.strategy, Logger: f.Logger(level),
+		Strategy: b.player.Strategy, Name: b.strategy, Logger: f.Logger(level),
 		Decided: func(record llm.Record) error { b.decided(record); return nil },
 	})
 	if err != nil {
@@ -166,15 +167,16 @@ func (f *agentFlags) bargaining(ctx context.Context, role hire.Role, flag, limit
 	if err != nil {
 		return b, err
 	}
-	at := slices.IndexFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == f.strategy })
+	played, err := strategy.Parse(f.strategy)
 	switch {
 	case openingAsset != b.asset:
 		return b, exitcode.Usagef("--opening: must be in %s, as --%s", b.asset.Symbol, flag)
-	case at < 0:
-		return b, exitcode.Usagef("--strategy: %q is none of %s", f.strategy, strings.Join(strategy.Names(), ", "))
+	case err != nil:
+		return b, player.StrategyError("strategy", err)
 	}
+	b.strategy = played.String()
 	b.player = party.Player{
-		Strategy: strategy.List()[at].Strategy, Opening: opening, Reservation: b.worst, Rounds: int(f.rounds), Seed: f.seed,
+		Strategy: played.Strategy, Opening: opening, Reservation: b.worst, Rounds: int(f.rounds), Seed: f.seed,
 	}
 	return b, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
@@ -87,7 +88,7 @@ func newBuyCommand(c *connection) *cobra.Command {
 	flags.Var(&b.budget, "budget", "most that all licences may cost")
 	flags.Uint64Var(&r.Fetches, "fetches", 0, "prepaid fetches of each licence")
 	flags.StringVar(&r.Currency, "currency", license.DefaultCurrency, "currency of the limits")
-	flags.StringVar(&b.strategy, "strategy", "linear", "one of "+strings.Join(names, ", "))
+	flags.StringVar(&b.strategy, "strategy", "linear", player.StrategyUsage(names))
 	flags.IntVar(&r.Rounds, "rounds", license.DefaultRounds, "number of proposals to each publisher, 1 to 100")
 	flags.Uint32Var(&r.TTL.Preferred, "ttl", license.DefaultTTL.Preferred, "preferred lifetime of access tokens in seconds")
 	flags.Uint32Var(&r.RPS.Preferred, "rps", license.DefaultRPS.Preferred, "preferred burst rate in requests per second")
@@ -116,11 +117,11 @@ func (b *buyCommand) run(ctx context.Context) (err error) {
 	if r.BudgetMicro, err = b.budget.In(micros); err != nil {
 		return exitcode.Usagef("--budget: %w", err)
 	}
-	known, is := strategy.Named()[b.strategy]
-	if !is {
-		return exitcode.Usagef("--strategy: unknown strategy %q; see --help", b.strategy)
+	played, err := strategy.Parse(b.strategy)
+	if err != nil {
+		return player.StrategyError("strategy", err)
 	}
-	r.Strategy = known
+	r.Strategy = played.Strategy
 	r.TTL.Least, r.TTL.Most = b.leastTTL, max(license.DefaultTTL.Most, r.TTL.Preferred)
 	r.RPS.Least, r.RPS.Most = b.leastRate, max(license.DefaultRPS.Most, r.RPS.Preferred)
 	for _, purpose := range b.purposes {

@@ -37,7 +37,12 @@ Names, seed, rounds and repetition are those of "haggle tournament": a session o
 The optimal player knows the reservation prices of both sides, which no agent does: it is a benchmark, and
 plays in haggle scenarios only.
 
-Strategies:
+A strategy has parameters as in negmas-boulware:e=6 or faratin-exponential:k=0.2,e=2, or in JSON:
+{"name":"faratin-exponential","parameters":{"k":0.2,"e":2}}. Parameters that are left out have their defaults.
+The output has the strategy's first name, and the parameters that differ from their defaults. All commands
+with --strategy accept the same.
+
+Strategies, with the ranges of their parameters:
 `
 
 // Command returns "haggle simulate".
@@ -49,6 +54,7 @@ func Command(s *session.Session) *cobra.Command {
 		Use: "simulate FIRST SECOND", Short: "Play one session of two strategies, move by move",
 		Long: help + overview(),
 		Example: `  haggle simulate linear negmas-boulware
+  haggle simulate boulware:e=6 tft:kindness=0.1
   haggle simulate micro hardliner --scenario random-1-3 --seed 7 --rounds 20`,
 		ValidArgs: game.Names(),
 	}
@@ -61,7 +67,7 @@ func Command(s *session.Session) *cobra.Command {
 	command.Choices(cmd, "order", simulation.Orders()...)
 	cmd.Flags().IntVar(&repetition, "repetition", 0, "number of the repetition in a tournament, from 0")
 	command.Documents(cmd, turnView{}, endView{})
-	cmd.RunE = s.Limited(func(_ context.Context, strategies []string) error {
+	cmd.RunE = s.Limited(func(_ context.Context, arguments []string) error {
 		switch {
 		case plan.Steps < 1 || plan.Steps > tournament.MaxSteps:
 			return exitcode.Usagef("--rounds must be from 1 to %s", report.Count(tournament.MaxSteps))
@@ -80,7 +86,7 @@ func Command(s *session.Session) *cobra.Command {
 			return exitcode.Usagef("--rounds: the scenario %s has its own rounds, up to %d; leave it out",
 				scenario.Name, scenario.Rules.MaxRounds)
 		}
-		if plan.Entrants, err = simulation.Entrants(strategies, nil); err == nil {
+		if plan.Entrants, err = simulation.Entrants(arguments, nil); err == nil {
 			err = simulation.CheckRules(plan.Entrants, tournament.Join{tournament.List{scenario}})
 		}
 		if err != nil {
@@ -90,16 +96,23 @@ func Command(s *session.Session) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(s, scenario, turns, &end, strategies)
+		return show(s, scenario, turns, &end, plan.Entrants)
 	})
 	return cmd
 }
 
-// overview returns a line for each strategy.
+// overview describes each strategy with its parameters.
 func overview() string {
 	var rows format.Rows
 	for _, entry := range game.List() {
-		rows = append(rows, [2]string{entry.Name, entry.Summary})
+		lines := []string{entry.Summary}
+		if len(entry.Aliases) > 0 {
+			lines = append(lines, "also named "+strings.Join(entry.Aliases, ", "))
+		}
+		for _, p := range entry.Parameters {
+			lines = append(lines, fmt.Sprintf("  %s (%s): %s", p.Name, p.Range(), p.Summary))
+		}
+		rows = append(rows, [2]string{entry.Name, strings.Join(lines, "\n")})
 	}
 	return rows.String()
 }
@@ -157,7 +170,7 @@ func settlement(rules *onchain.Rules, s onchain.Settlement) *settlementView {
 
 func show(
 	s *session.Session, scenario *tournament.Scenario, turns []tournament.Turn, end *tournament.Session,
-	strategies []string,
+	entrants []tournament.Entrant,
 ) error {
 	a, err := simulation.Analyze(scenario, turns, end)
 	if err != nil {
@@ -166,7 +179,7 @@ func show(
 	var rows [][]string
 	for _, turn := range turns {
 		v := turnView{
-			Turn: turn.Number, Party: simulation.Role(turn.By), Strategy: strategies[turn.By],
+			Turn: turn.Number, Party: simulation.Role(turn.By), Strategy: entrants[turn.By].Name,
 			Move: turn.Move.String(), Outcome: turn.Text, Reason: turn.Reason,
 		}
 		row := []string{strconv.Itoa(v.Turn), v.Party, v.Move, v.Outcome, "", "", v.Reason}

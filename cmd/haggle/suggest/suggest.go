@@ -44,7 +44,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&a.role, "role", "", "buyer or seller")
 	flags.Var(&a.reservation, "reservation", "a buyer's highest price, or a seller's least amount after the fee")
-	flags.StringVar(&a.strategy, "strategy", suggestion.DefaultStrategy, "strategy (haggle simulate --help describes them)")
+	flags.StringVar(&a.strategy, "strategy", suggestion.DefaultStrategy, player.StrategyUsage(strategy.Names()))
 	flags.Var(&a.opening, "opening", "price from which a strategy with a curve concedes (default: the best price)")
 	flags.Var(&a.maxTotal, "max-total", "a buyer's highest total of price and decay (default: the escrow)")
 	flags.Var(&a.other, "other-reservation", "the other side's reservation price, for the equilibrium")
@@ -66,12 +66,12 @@ type suggester struct {
 
 func (a *suggester) run(ctx context.Context, name string) error {
 	side, known := map[string]protocol.OfferSide{"buyer": protocol.OfferSideBuyer, "seller": protocol.OfferSideSeller}[a.role]
-	played, named := strategy.Named()[a.strategy]
+	played, err := strategy.Parse(a.strategy)
 	switch {
 	case !known:
 		return exitcode.Usagef("--role: %q is neither buyer nor seller", a.role)
-	case !named:
-		return player.UnknownStrategy(a.strategy, strategy.Names())
+	case err != nil:
+		return player.StrategyError("strategy", err)
 	case side == protocol.OfferSideSeller && !a.maxTotal.IsZero():
 		return exitcode.Usagef("--max-total is a buyer's: a seller pays no decay")
 	}
@@ -83,7 +83,7 @@ func (a *suggester) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	q := suggestion.Question{Side: side, Player: agent.Player{Strategy: played, Name: a.strategy, Seed: a.seed}}
+	q := suggestion.Question{Side: side, Player: agent.Player{Strategy: played.Strategy, Name: played.String(), Seed: a.seed}}
 	var other uint64
 	for _, price := range []struct {
 		flag string

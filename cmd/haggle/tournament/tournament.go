@@ -19,6 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/report"
@@ -49,6 +50,9 @@ With --db several processes share the work through a PostgreSQL database, with j
 command on any number of machines, each with a folder of its own. Each folder gets the whole result. A job of
 a process that was killed is played again after five minutes. Put a password into PGPASSWORD or ~/.pgpass.
 
+Variants of a strategy take part by their parameters: --strategies negmas-boulware,negmas-boulware:e=6. Tables
+and plan have the parameters that differ from their defaults, in the order of haggle simulate --help.
+
 A language model takes part as llm:openai:MODEL, llm:anthropic:MODEL and so on (haggle agent --help),
 within the band of --llm-band; --principal, --llm-tokens or --llm-cost are required. --llm-answers keeps
 its responses, so that a repetition asks nothing again, needs no key, and gives the same bytes.
@@ -73,8 +77,9 @@ func Command(s *session.Session) *cobra.Command {
   haggle tournament --scenarios random:10000 --db postgres://USER@HOST/NAME --out results`,
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&options.Strategies, "strategies", nil,
-		"strategies that take part (default: all but optimal; haggle simulate --help lists them)")
+	flags.Var((*strategyList)(&options.Strategies), "strategies",
+		"strategies that take part, with parameters as in negmas-boulware:e=6 (default: all but optimal; "+
+			"haggle simulate --help lists them); can be repeated")
 	flags.StringSliceVar(&options.Scenarios, "scenarios", []string{"random:20", "haggle:20"},
 		"scenarios: random:N, haggle:N or a folder; can be repeated")
 	flags.Uint64Var(&options.Seed, "seed", 1, "number from which all random numbers follow")
@@ -122,6 +127,21 @@ func Command(s *session.Session) *cobra.Command {
 	return cmd
 }
 
+// strategyList is the value of --strategies.
+type strategyList []string
+
+// Set implements [pflag.Value]. A repeated flag adds to the list.
+func (l *strategyList) Set(text string) error {
+	*l = append(*l, strategy.Split(text)...)
+	return nil
+}
+
+// String implements [pflag.Value].
+func (l *strategyList) String() string { return strings.Join(*l, ",") }
+
+// Type implements [pflag.Value].
+func (*strategyList) Type() string { return "strings" }
+
 // withModels lets language models take part as "llm:MODEL".
 func withModels(
 	ctx context.Context, options *simulation.Options, models *languagemodel.Flags, band string,
@@ -133,13 +153,13 @@ func withModels(
 	if changed("db") {
 		return exitcode.Excludes("--strategies llm:MODEL", "--db", "each process would have the whole budget")
 	}
-	base, err := simulation.Entrants([]string{band}, nil)
-	if err != nil || band == game.Name {
-		return exitcode.Usagef("--llm-band: %q is none of %s", band, strings.Join(strategy.Names(), ", "))
+	base, err := strategy.Parse(band)
+	if err != nil {
+		return player.StrategyError("llm-band", err)
 	}
-	options.ModelTerms = models.Terms(band)
+	options.ModelTerms = models.Terms(base.String())
 	options.Models = func(name string) (bargain.Strategy, error) {
-		return models.Strategy(ctx, name, band, base[0].Strategy)
+		return models.Strategy(ctx, name, base.String(), base.Strategy)
 	}
 	return nil
 }

@@ -32,8 +32,7 @@ type Flags struct {
 func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags := cmd.Flags()
 	names := game.Names()
-	flags.StringVar(&f.name, "strategy", byDefault,
-		"strategy (haggle simulate --help describes them): "+strings.Join(names, ", "))
+	flags.StringVar(&f.name, "strategy", byDefault, StrategyUsage(names))
 	flags.Var(&f.step, "step", "price step of "+strings.Join(stepping(), ", ")+
 		" (default: from rounds and decay)")
 	flags.Var(&f.other, "other-reservation", "with --strategy "+game.Name+
@@ -91,50 +90,47 @@ func (p *Player) Note() string {
 }
 
 // IsOptimal reports whether the strategy is the optimal player.
-func (f *Flags) IsOptimal() bool { return f.name == game.Name }
+func (f *Flags) IsOptimal() bool {
+	entry, _ := game.Parse(f.name)
+	return entry.Name == game.Name
+}
 
 // HasOpening reports whether the strategy uses the opening price.
 func (f *Flags) HasOpening() bool {
-	entry, _ := f.entry()
+	entry, _ := game.Parse(f.name)
 	return entry.HasOpening
 }
 
-// entry returns the strategy; false if none has the name.
-func (f *Flags) entry() (strategy.Entry, bool) {
-	for _, entry := range game.List() {
-		if entry.Name == f.name {
-			return entry, true
-		}
-	}
-	return strategy.Entry{}, false
+// StrategyUsage describes a flag for one of the strategies with these names, and its parameters.
+func StrategyUsage(names []string) string {
+	return "strategy, with parameters as in negmas-boulware:e=6 (haggle simulate --help describes them): " +
+		strings.Join(names, ", ")
 }
 
-// UnknownStrategy returns the error of a --strategy that is none of the names.
-func UnknownStrategy(name string, names []string) error {
-	return exitcode.WithHint(exitcode.Usagef("--strategy: %q is none of %s", name, strings.Join(names, ", ")),
-		"for their descriptions: haggle simulate --help")
+// StrategyError returns the usage error of a flag that does not name a strategy.
+func StrategyError(flag string, err error) error {
+	return exitcode.WithHint(exitcode.Usagef("--%s: %w", flag, err), "for their descriptions: haggle simulate --help")
 }
 
 // Open returns the player and opens its record. It calls decided, which may be nil, with each decision.
 func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
-	entry, known := f.entry()
+	entry, err := game.Parse(f.name)
 	switch {
-	case !known:
-		return nil, UnknownStrategy(f.name, game.Names())
+	case err != nil:
+		return nil, StrategyError("strategy", err)
 	case f.IsOptimal() && f.other.IsZero():
 		return nil, exitcode.Requires("--strategy "+game.Name, "--other-reservation", "")
 	case !f.IsOptimal() && !f.other.IsZero():
 		return nil, exitcode.Requires("--other-reservation", "--strategy "+game.Name, "")
 	case f.HasStep() && !entry.HasStep():
 		return nil, exitcode.Requires("--step", "--strategy "+strings.Join(stepping(), ", "),
-			f.name+" does not concede by a step")
+			entry.Name+" does not concede by a step")
 	}
 	p := &Player{
-		Player:    agent.Player{Strategy: entry.Strategy, Name: f.name, Seed: f.seed},
+		Player:    agent.Player{Strategy: entry.Strategy, Name: entry.String(), Seed: f.seed},
 		PriceStep: f.step, Other: f.other, hasOpening: entry.HasOpening,
 	}
 	if f.record != "" {
-		var err error
 		// The record is private: it shows how the agent bargains.
 		if p.file, err = os.OpenFile(f.record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 			return nil, fmt.Errorf("--record: %w", err)

@@ -12,7 +12,7 @@ type Personality struct {
 	Name string
 	// About describes it in one sentence.
 	About string
-	// Strategy is the name of a strategy of [strategy.List].
+	// Strategy is a text that [strategy.Parse] reads.
 	Strategy string
 	// Lean is added to the estimate, and Follow is the share of the distance from the estimate to the market's price that
 	// is added to it, in percent; negative for a player that bets against the market. Both are in ticks of 0.01.

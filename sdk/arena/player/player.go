@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/arena"
@@ -55,10 +54,10 @@ type Player struct {
 
 // New returns a player.
 func New(personality Personality, options Options) (*Player, error) {
-	at := slices.IndexFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == personality.Strategy })
+	played, err := strategy.Parse(personality.Strategy)
 	switch {
-	case at < 0:
-		return nil, fmt.Errorf("player: no strategy %q", personality.Strategy)
+	case err != nil:
+		return nil, fmt.Errorf("player: Strategy: %w", err)
 	case options.Estimate < arena.MinPrice || options.Estimate > arena.MaxPrice:
 		return nil, fmt.Errorf("player: Estimate must be %s to %s", arena.MinPrice, arena.MaxPrice)
 	case options.Risk == 0:
@@ -67,7 +66,7 @@ func New(personality Personality, options Options) (*Player, error) {
 		return nil, errors.New("player: Size and Chats must be positive")
 	}
 	return &Player{
-		personality: personality, options: options, strategy: strategy.List()[at].Strategy,
+		personality: personality, options: options, strategy: played.Strategy,
 		random: rand.New(rand.NewPCG(options.Seed, 0)), met: map[string]int{},
 	}, nil
 }

@@ -27,7 +27,8 @@
 //	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
 //	"version":"haggle-proof-v4"}
 //
-// The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
+// The name includes the parameters that differ from their defaults, as in "negmas-boulware:e=6": see package
+// strategy. The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
 // side, and a strategy over several issues "issues":{"domain":"...","price":"price","profile":"...",
 // "unit":"1000000"}. A language model has {"model":{"name":"...","prompt_sha256":"..."},
 // "version":"haggle-proof-v4"}, with "band":{"lower":"1000000","upper":"3500000"} if it commits to a band.

@@ -307,7 +307,7 @@ func TestInvalidParametersOverIssuesAreRefused(t *testing.T) {
 	}{
 		"opening":     {func(s *proof.Strategy) { s.Opening = 1 }, "the opening and the reservation must be 0"},
 		"reservation": {func(s *proof.Strategy) { s.Reservation = 1 }, "the opening and the reservation must be 0"},
-		"name":        {func(s *proof.Strategy) { s.Name = "bluff" }, `no strategy is named "bluff"`},
+		"name":        {func(s *proof.Strategy) { s.Name = "bluff" }, `"bluff" is none of ac-combi-avg, `},
 		"domain":      {func(s *proof.Strategy) { s.Issues.Domain = "<" }, "domain: scenario: invalid document"},
 		"profile":     {func(s *proof.Strategy) { s.Issues.Profile = "" }, "profile: scenario: invalid document"},
 		"price":       {func(s *proof.Strategy) { s.Issues.Price = "cost" }, `no issue is named "cost"`},

@@ -177,7 +177,8 @@ func (t Terms) check() error {
 
 // Strategy is a strategy with its parameters.
 type Strategy struct {
-	// Name is its name in strategy.Named, or "optimal": see game.Name.
+	// Name is its canonical text with its parameters, such as "negmas-boulware:e=6": see strategy.Parse. "optimal" is
+	// the optimal player: see game.Name.
 	Name string `json:"name"`
 	// Opening and Reservation are prices in base units of the mint: see agent.Player. A seller's reservation
 	// is the least amount after the fee.
@@ -206,7 +207,8 @@ func (s *Strategy) checkTotal(side onchain.Side) error {
 }
 
 // strategy returns the strategy without opening and reservation. It returns [ErrStrategy] for an unknown
-// name, and if the other side's reservation price is missing or does not belong to it.
+// name or another text than the canonical one, and if the other side's reservation price is missing or does not
+// belong to it.
 func (s *Strategy) strategy() (bargain.Strategy, error) {
 	switch other := s.OtherReservation; {
 	case s.Name == game.Name && other != nil:
@@ -216,11 +218,14 @@ func (s *Strategy) strategy() (bargain.Strategy, error) {
 	case other != nil:
 		return nil, fmt.Errorf("%w: other_reservation requires %s, not %q", ErrStrategy, game.Name, s.Name)
 	}
-	named, known := strategy.Named()[s.Name]
-	if !known {
-		return nil, fmt.Errorf("%w: no strategy is named %q", ErrStrategy, s.Name)
+	named, err := strategy.Parse(s.Name)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrStrategy, err)
+	case named.String() != s.Name:
+		return nil, fmt.Errorf("%w: name %q must be %q", ErrStrategy, s.Name, named)
 	}
-	return named, nil
+	return named.Strategy, nil
 }
 
 // Model is a language model that decides the moves.

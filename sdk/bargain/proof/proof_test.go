@@ -44,8 +44,9 @@ func played(t testing.TB, side proof.Side, name, other string) *proof.Proof {
 	var players [2]onchain.Player
 	for at, s := range []proof.Side{proof.Buyer, proof.Seller} {
 		r := revealed(names[s], s).Strategy
-		var err error
-		players[at], err = rules.Player(strategy.Named()[r.Name], onchain.Side(at), r.Opening, r.Reservation)
+		named, err := strategy.Parse(r.Name)
+		require.NoError(t, err)
+		players[at], err = rules.Player(named.Strategy, onchain.Side(at), r.Opening, r.Reservation)
 		require.NoError(t, err)
 	}
 	result, err := rules.Run(9, players[0], players[1])
@@ -380,7 +381,7 @@ func TestUnknownStrategiesAreNotReplayed(t *testing.T) {
 	p.Reveal.Strategy.Name = "bluff"
 	commit(t, p)
 	_, err := p.Verify()
-	require.EqualError(t, err, `proof: invalid strategy: no strategy is named "bluff"`)
+	require.ErrorContains(t, err, `proof: invalid strategy: "bluff" is none of ac-combi-avg, `)
 }
 
 func TestAModelIsCommittedToButNotReplayed(t *testing.T) {

@@ -106,7 +106,7 @@ func init() {
 					Max: fixed.One},
 				{Name: "middle", Summary: "utility of the curve's control point", Default: percent(75), Min: percent(1),
 					Max: fixed.One},
-				{Name: "end", Summary: "utility at which it ends; with 0 it is 0.8, and less in large domains", Max: fixed.One},
+				{Name: "end", Summary: "utility at its end; 0: 0.8, or less in large domains", Max: fixed.One},
 				{Name: "empathy", Summary: "weight of the other side's concessions", Default: percent(50),
 					Min: percent(1), Max: fixed.Int(10)},
 			},
@@ -142,7 +142,7 @@ func init() {
 		{Name: "negmas-tit-for-tat", Aliases: []string{"tft"},
 			Summary: "NegMAS: concedes as much of its range as the other side seems to",
 			Parameters: []Parameter{{
-				Name: "kindness", Summary: "part of its range that it concedes beyond that, or less if negative", Min: -fixed.One,
+				Name: "kindness", Summary: "part of its range conceded beyond that", Min: -fixed.One,
 				Max: fixed.One,
 			}},
 			New: func(v []fixed.Number) bargain.Strategy {

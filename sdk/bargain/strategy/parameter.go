@@ -43,7 +43,13 @@ type Parameter struct {
 }
 
 // Range describes the allowed values, and the default.
-func (p Parameter) Range() string { return fmt.Sprintf("%s, default %s", p.limits(), p.Default) }
+func (p Parameter) Range() string {
+	kind := ""
+	if p.IsWhole {
+		kind = "whole, "
+	}
+	return fmt.Sprintf("%s%s to %s, default %s", kind, p.Min, p.Max, p.Default)
+}
 
 // limits describes the allowed values.
 func (p Parameter) limits() string {
