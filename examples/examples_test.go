@@ -31,6 +31,11 @@ func TestExamplesRun(t *testing.T) {
 		"create-and-settle": {
 			"settled at 3000000: fee 15000, decay 221642", "seller   has   2985000 base units",
 		},
+		"strategy": {
+			"simulation: halfway:part=0.3 and negmas-boulware:e=6: agreement at price=196", "tournament: halfway:part=0.7: ",
+			"chain: round 2: halfway:part=0.3: offer 2749850 (part of the way to the other side's offer: concedes)",
+			"chain: Settled at 3246473 after 9 offers",
+		},
 		"watch": {"NegotiationCreated", "round 1, ", "round 2, ", "rejects, refund 4802000"},
 		"list":  {"1000000 of 1000000", "2000000 of 2000000", "3000000 of 3000000", "round 0 of"},
 	} {
