@@ -60,7 +60,7 @@ func TestImportsNoInputOrOutput(t *testing.T) {
 		"strconv", "strings", "sync", "sync/atomic", "unicode", "unicode/utf8",
 	}
 	also := map[string][]string{
-		"random.go": {"math/rand/v2"}, "scenario/genius_read.go": {"io"}, "proof/verify.go": {"io"},
+		"random.go": {"math/rand/v2"}, "scenario/genius_read.go": {"io"}, "proof/verify.go": {"io"}, "strategy/parse.go": {"io"},
 		"tournament/run.go": {"context", "runtime"},
 	}
 	eachFile(t, func(path string, file *ast.File) {
