@@ -56,7 +56,8 @@ import (
 // # Limits
 //
 // [Limits].MaxTotal limits the cost of the purchase: the price, which includes the fee, and the decay of all
-// negotiations. The escrows of all sellers are deposited at once, and a spending policy counts each of them. The rent of
+// negotiations. Each offer to each seller costs decay, which can be more than a further seller saves: prefer terms without
+// decay (docs/RESEARCH.md). The escrows of all sellers are deposited at once, and a spending policy counts each of them. The rent of
 // the accounts comes back. Bonds, sealed prices and milestones are not supported.
 type Purchase struct {
 	client *haggle.Client
@@ -103,8 +104,8 @@ type PurchaseResult struct {
 var (
 	// ErrPurchaseTerms: the key names a purchase from other sellers or on other terms.
 	ErrPurchaseTerms = errors.New("agent: key used for a purchase from other sellers or on other terms")
-	// ErrRecordLost: the purchase has made offers that its record does not have. The store is not the one that the
-	// purchase began with, so that nothing may be authorised.
+	// ErrRecordLost: the purchase has made offers that its record does not have. The purchase began with a different
+	// store, so nothing may be authorised.
 	ErrRecordLost = errors.New("agent: offers of the purchase are not in its record: use the store that it began with")
 	// ErrEndUnknown: a negotiation of the purchase is closed, and no node has its events any more. It may have been the
 	// deal.

@@ -20,13 +20,18 @@ type LimitFlags struct {
 
 // Register adds the flags. The defaults are the specification's terms.
 func (f *LimitFlags) Register(flags *pflag.FlagSet) {
-	f.minWindow = duration.Flag(time.Duration(protocol.MinResponseWindow) * time.Second)
-	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", protocol.DefaultProtocolFeeBps,
-		"highest protocol fee, in basis points of the price")
+	f.RegisterFee(flags)
 	flags.Uint16Var(&f.maxDecayBps, "max-decay-bps", protocol.DefaultDecayRateBps,
 		"highest share that the escrow loses each round, in basis points")
 	flags.Uint8Var(&f.maxRounds, "max-rounds", protocol.DefaultMaxRounds, "largest number of offers of both sides")
 	flags.Var(&f.minWindow, "min-window", "shortest time to answer")
+}
+
+// RegisterFee adds the flag for the fee alone, for a command that creates its negotiations: see [LimitFlags.Allow].
+func (f *LimitFlags) RegisterFee(flags *pflag.FlagSet) {
+	f.minWindow = duration.Flag(time.Duration(protocol.MinResponseWindow) * time.Second)
+	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", protocol.DefaultProtocolFeeBps,
+		"highest protocol fee, in basis points of the price")
 }
 
 // Check returns a usage error if a limit is out of its range.
