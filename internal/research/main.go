@@ -67,6 +67,7 @@ var tables = map[string]func() (string, error){
 	"strategies": strategyList,
 	"models":     modelsTable,
 	"generator":  generatorTable,
+	"purchase":   purchaseTable,
 }
 
 func write(folder string) error {
