@@ -52,6 +52,8 @@ type Options struct {
 	Rounds      int
 	Repetitions int
 	SelfPlay    bool
+	// PriceStep is the price step of strategies that concede rank by rank: see [tournament.Plan].
+	PriceStep uint64
 	// Workers is the number of goroutines. If zero, there is one for each processor.
 	Workers int
 	// Play plays the blocks from the number from on, as [tournament.Plan.Run] does, together with other
@@ -78,7 +80,8 @@ type planned struct {
 	SelfPlay    bool     `json:"self_play"`
 	ModelTerms  string   `json:"model_terms,omitempty"`
 	// Order is empty for the engine's own one.
-	Order Order `json:"order,omitempty"`
+	Order     Order  `json:"order,omitempty"`
+	PriceStep uint64 `json:"price_step,omitempty"`
 }
 
 // Report is the result of a tournament.
@@ -147,6 +150,11 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 	if err := CheckRules(entrants, source); err != nil {
 		return nil, planned{}, err
 	}
+	if o.PriceStep != 0 {
+		if err := CheckStep(entrants, source); err != nil {
+			return nil, planned{}, err
+		}
+	}
 	if err := o.Order.applyAll(source); err != nil {
 		return nil, planned{}, err
 	}
@@ -156,9 +164,11 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 	}
 	plan := &tournament.Plan{
 		Entrants: entrants, Scenarios: source, Seed: o.Seed, Steps: o.Rounds, Repetitions: o.Repetitions,
-		SelfPlay: o.SelfPlay,
+		SelfPlay: o.SelfPlay, PriceStep: o.PriceStep,
 	}
-	p := planned{proof.Version, nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay, o.ModelTerms, order}
+	p := planned{
+		proof.Version, nil, digests, o.Seed, o.Rounds, o.Repetitions, o.SelfPlay, o.ModelTerms, order, o.PriceStep,
+	}
 	for _, entrant := range entrants {
 		p.Strategies = append(p.Strategies, entrant.Name)
 	}

@@ -67,16 +67,33 @@ func Entrants(
 // isOptimal reports whether an entrant is the optimal player.
 func isOptimal(entrant tournament.Entrant) bool { return entrant.Name == game.Name }
 
+// hasRules reports whether all scenarios of a source have Haggle's rules.
+func hasRules(source tournament.Source) bool {
+	list, isList := source.(tournament.List)
+	if isList {
+		return !slices.ContainsFunc(list, func(s *tournament.Scenario) bool { return s.Rules == nil })
+	}
+	_, is := source.(tournament.Haggle)
+	return is
+}
+
+// CheckStep returns [ErrInput] if a price step would change nothing: no strategy concedes rank by rank, or no scenario
+// has Haggle's rules.
+func CheckStep(entrants []tournament.Entrant, scenarios tournament.Join) error {
+	concedes := func(entrant tournament.Entrant) bool { return strategy.Entry{Strategy: entrant.Strategy}.HasStep() }
+	switch {
+	case !slices.ContainsFunc(entrants, concedes):
+		return fmt.Errorf("%w: a price step requires one of the strategies %s", ErrInput,
+			strings.Join(strategy.Stepping(), ", "))
+	case !slices.ContainsFunc(scenarios, hasRules):
+		return fmt.Errorf("%w: a price step requires generated scenarios of the kind %q", ErrInput, haggle)
+	}
+	return nil
+}
+
 // CheckRules returns [ErrInput] if the optimal player takes part and not all scenarios have Haggle's rules.
 func CheckRules(entrants []tournament.Entrant, scenarios tournament.Join) error {
-	isOther := func(part tournament.Source) bool {
-		list, isList := part.(tournament.List)
-		if isList {
-			return slices.ContainsFunc(list, func(s *tournament.Scenario) bool { return s.Rules == nil })
-		}
-		_, is := part.(tournament.Haggle)
-		return !is
-	}
+	isOther := func(source tournament.Source) bool { return !hasRules(source) }
 	if slices.ContainsFunc(entrants, isOptimal) && slices.ContainsFunc(scenarios, isOther) {
 		return fmt.Errorf("%w: strategy %q plays by Haggle's rules only: use generated scenarios of the kind %q",
 			ErrInput, game.Name, haggle)

@@ -12,6 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/profile"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/report"
@@ -66,6 +67,8 @@ func Command(s *session.Session) *cobra.Command {
 		"order of equal utilities: number, or negmas for a scenario from files, with NegMAS' discounts")
 	command.Choices(cmd, "order", simulation.Orders()...)
 	cmd.Flags().IntVar(&repetition, "repetition", 0, "number of the repetition in a tournament, from 0")
+	cmd.Flags().Uint64Var(&plan.PriceStep, "step", 0,
+		player.StepUsage(", in Haggle's scenarios, in base units"))
 	command.Documents(cmd, turnView{}, endView{})
 	cmd.RunE = s.Limited(func(_ context.Context, arguments []string) error {
 		switch {
@@ -86,8 +89,12 @@ func Command(s *session.Session) *cobra.Command {
 			return exitcode.Usagef("--rounds: the scenario %s has its own rounds, up to %d; leave it out",
 				scenario.Name, scenario.Rules.MaxRounds)
 		}
+		source := tournament.Join{tournament.List{scenario}}
 		if plan.Entrants, err = simulation.Entrants(arguments, nil); err == nil {
-			err = simulation.CheckRules(plan.Entrants, tournament.Join{tournament.List{scenario}})
+			err = simulation.CheckRules(plan.Entrants, source)
+		}
+		if err == nil && plan.PriceStep != 0 {
+			err = simulation.CheckStep(plan.Entrants, source)
 		}
 		if err != nil {
 			return exitcode.AsUsage(err, "")

@@ -48,6 +48,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.Var(&a.opening, "opening", "price from which a strategy with a curve concedes (default: the best price)")
 	flags.Var(&a.maxTotal, "max-total", "a buyer's highest total of price and decay (default: the escrow)")
 	flags.Var(&a.other, "other-reservation", "the other side's reservation price, for the equilibrium")
+	flags.Var(&a.step, "step", player.StepUsage(""))
 	flags.Uint64Var(&a.seed, "seed", 0, "seed of the strategy's random numbers")
 	command.Required(cmd, "role", "reservation")
 	command.Choices(cmd, "role", "buyer", "seller")
@@ -59,9 +60,9 @@ func Command(s *session.Session) *cobra.Command {
 
 type suggester struct {
 	*session.Session
-	role, strategy                        string
-	reservation, opening, maxTotal, other amount.Text
-	seed                                  uint64
+	role, strategy                              string
+	reservation, opening, maxTotal, other, step amount.Text
+	seed                                        uint64
 }
 
 func (a *suggester) run(ctx context.Context, name string) error {
@@ -72,6 +73,8 @@ func (a *suggester) run(ctx context.Context, name string) error {
 		return exitcode.Usagef("--role: %q is neither buyer nor seller", a.role)
 	case err != nil:
 		return player.StrategyError("strategy", err)
+	case !a.step.IsZero() && !played.HasStep():
+		return player.StepError(played)
 	case side == protocol.OfferSideSeller && !a.maxTotal.IsZero():
 		return exitcode.Usagef("--max-total is a buyer's: a seller pays no decay")
 	}
@@ -92,6 +95,7 @@ func (a *suggester) run(ctx context.Context, name string) error {
 	}{
 		{"--reservation", a.reservation, &q.Player.Reservation}, {"--opening", a.opening, &q.Player.Opening},
 		{"--max-total", a.maxTotal, &q.MaxTotal}, {"--other-reservation", a.other, &other},
+		{"--step", a.step, &q.Player.Step},
 	} {
 		if price.text.IsZero() {
 			continue

@@ -89,6 +89,7 @@ func Command(s *session.Session) *cobra.Command {
 		"order of equal utilities: number, or negmas for scenarios from files, with NegMAS' discounts")
 	flags.IntVar(&options.Repetitions, "repetitions", 1, "sessions of each pair in each scenario and role")
 	flags.BoolVar(&options.SelfPlay, "self-play", false, "play each strategy against itself too")
+	flags.Uint64Var(&options.PriceStep, "step", 0, player.StepUsage(", in Haggle's scenarios, in base units"))
 	flags.IntVar(&options.Workers, "workers", 0, "sessions at the same time (default: one for each processor)")
 	flags.StringVar(&options.Folder, "out", "",
 		"folder for the results: a new one, or that of a stopped tournament")

@@ -33,8 +33,7 @@ func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags := cmd.Flags()
 	names := game.Names()
 	flags.StringVar(&f.name, "strategy", byDefault, StrategyUsage(names))
-	flags.Var(&f.step, "step", "price step of "+strings.Join(stepping(), ", ")+
-		" (default: from rounds and decay)")
+	flags.Var(&f.step, "step", StepUsage(""))
 	flags.Var(&f.other, "other-reservation", "with --strategy "+game.Name+
 		": reservation price that it assumes of the other side, a seller's after the fee")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the strategy's random numbers")
@@ -61,16 +60,6 @@ type Player struct {
 	OtherReservation *uint64
 	hasOpening       bool
 	file             *os.File
-}
-
-// stepping returns the names of the strategies that use a price step.
-func stepping() (names []string) {
-	for _, entry := range strategy.List() {
-		if entry.HasStep() {
-			names = append(names, entry.Name)
-		}
-	}
-	return names
 }
 
 // HasStep reports whether --step is given.
@@ -107,6 +96,17 @@ func StrategyUsage(names []string) string {
 		strings.Join(names, ", ")
 }
 
+// StepUsage describes a flag for the price step of a strategy. Scope follows the names of the strategies.
+func StepUsage(scope string) string {
+	return "price step of " + strings.Join(strategy.Stepping(), ", ") + scope + " (default: from rounds and decay)"
+}
+
+// StepError returns the usage error of --step with a strategy that does not use it.
+func StepError(entry strategy.Entry) error {
+	return exitcode.Requires("--step", "--strategy "+strings.Join(strategy.Stepping(), ", "),
+		entry.Name+" does not concede by a step")
+}
+
 // StrategyError returns the usage error of a flag that does not name a strategy.
 func StrategyError(flag string, err error) error {
 	return exitcode.WithHint(exitcode.Usagef("--%s: %w", flag, err), "for their descriptions: haggle simulate --help")
@@ -123,8 +123,7 @@ func (f *Flags) Open(decided func(agent.Record)) (*Player, error) {
 	case !f.IsOptimal() && !f.other.IsZero():
 		return nil, exitcode.Requires("--other-reservation", "--strategy "+game.Name, "")
 	case f.HasStep() && !entry.HasStep():
-		return nil, exitcode.Requires("--step", "--strategy "+strings.Join(stepping(), ", "),
-			entry.Name+" does not concede by a step")
+		return nil, StepError(entry)
 	}
 	p := &Player{
 		Player:    agent.Player{Strategy: entry.Strategy, Name: entry.String(), Seed: f.seed},

@@ -195,6 +195,16 @@ func Named() map[string]bargain.Strategy {
 	return named
 }
 
+// Stepping returns the names of the strategies whose offers on chain depend on a price step: see [Entry.HasStep].
+func Stepping() (names []string) {
+	for _, entry := range List() {
+		if entry.HasStep() {
+			names = append(names, entry.Name)
+		}
+	}
+	return names
+}
+
 // Names returns the names in their order.
 func Names() (names []string) {
 	for _, entry := range List() {

@@ -122,7 +122,7 @@ func (p *Plan) play(number int, s *Scenario) (*Block, error) {
 		}
 		for repetition := range p.repetitions() {
 			seed := p.sessionSeed(s.Name, first, second, repetition)
-			result, settlement, err := s.run(p.steps(), seed, p.Entrants[first].Strategy,
+			result, settlement, err := s.run(p, seed, p.Entrants[first].Strategy,
 				p.Entrants[second].Strategy, nil)
 			if err == nil {
 				err = result.Err
@@ -142,9 +142,9 @@ func (p *Plan) play(number int, s *Scenario) (*Block, error) {
 	return block, nil
 }
 
-// run plays one session. If observe is not nil, it is called with each move.
+// run plays one session of a plan. If observe is not nil, it is called with each move.
 func (s *Scenario) run(
-	steps int, seed uint64, first, second bargain.Strategy, observe func(by int, action bargain.Action),
+	p *Plan, seed uint64, first, second bargain.Strategy, observe func(by int, action bargain.Action),
 ) (bargain.Result, onchain.Settlement, error) {
 	var moves [2]func(bargain.Action)
 	if observe != nil {
@@ -162,17 +162,19 @@ func (s *Scenario) run(
 	if s.Rules != nil {
 		result, err := s.Rules.Run(seed,
 			onchain.Player{
-				Strategy: first, Preferences: s.Preferences[0], Opening: s.Opening[0], Observe: moves[0],
+				Strategy: first, Preferences: s.Preferences[0], Opening: s.Opening[0], Step: p.PriceStep,
+				Observe: moves[0],
 			},
 			onchain.Player{
-				Strategy: second, Preferences: s.Preferences[1], Opening: s.Opening[1], Observe: moves[1],
+				Strategy: second, Preferences: s.Preferences[1], Opening: s.Opening[1], Step: p.PriceStep,
+				Observe: moves[1],
 			})
 		return result.Result, result.Settlement, err
 	}
 	if observe != nil {
 		first, second = observed{first, moves[0]}, observed{second, moves[1]}
 	}
-	result, err := mechanism.Alternating{Steps: steps}.Run(seed,
+	result, err := mechanism.Alternating{Steps: p.steps()}.Run(seed,
 		mechanism.Party{Strategy: first, Preferences: s.Preferences[0]},
 		mechanism.Party{Strategy: second, Preferences: s.Preferences[1]})
 	return result, onchain.Settlement{}, err

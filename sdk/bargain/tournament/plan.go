@@ -47,6 +47,9 @@ type Plan struct {
 	Repetitions int
 	// SelfPlay adds sessions of each strategy with itself.
 	SelfPlay bool
+	// PriceStep is the price step of strategies that concede rank by rank, in scenarios with Haggle's rules: see
+	// [onchain.Player]. If zero, it follows from the terms.
+	PriceStep uint64
 }
 
 func (p *Plan) steps() int {

@@ -28,7 +28,7 @@ func (p *Plan) Trace(s *Scenario, first, second, repetition int) ([]Turn, Sessio
 	var turns []Turn
 	standing := bargain.NoOutcome
 	domain := s.Preferences[0].Domain()
-	result, settlement, err := s.run(p.steps(), seed, p.Entrants[first].Strategy, p.Entrants[second].Strategy,
+	result, settlement, err := s.run(p, seed, p.Entrants[first].Strategy, p.Entrants[second].Strategy,
 		func(by int, action bargain.Action) {
 			turn := Turn{
 				Number: len(turns) + 1, By: by, Move: action.Move, Outcome: action.Outcome, Reason: action.Reason,
