@@ -46,6 +46,8 @@ that the agent offers or accepts by its decay. A total is never above the escrow
 A seller reports a sale once the payment is proven: finalized, and confirmed by nodes of two hosts (--url).
 --finalized-above and --single-source-up-to permit less proof for low prices. With one node the latter is
 required.
+A strategy can have parameters, as in boulware:e=6 or tft:kindness=0.1: "haggle simulate --help" has their
+ranges. The record and the proof have the strategy's first name with them.
 The strategy optimal plays the equilibrium of Haggle's rules. It needs --other-reservation, the reservation
 price that it assumes of the other side: as good as that guess, and no better.
 The agent takes no part in negotiations with sealed prices, bonds or milestones, nor in those on worse terms

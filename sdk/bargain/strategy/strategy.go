@@ -1,6 +1,8 @@
 // Package strategy has the named strategies of the literature as compositions of bidding, acceptance and
 // opponent model. The names say which convention they follow: GENIUS and NegMAS use the same words for
 // different curves.
+//
+// [Parse] reads a strategy by its name with its parameters, [List] lists the strategies, and [Register] adds one.
 package strategy
 
 import (
