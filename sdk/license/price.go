@@ -55,6 +55,13 @@ func (s *session) offered(price uint64, acceptable bool) {
 	}
 }
 
+// proposed adds an earlier proposal of the client, at the nearest price that the strategy can propose. The strategy
+// moves first, because its random numbers depend on the number of its moves.
+func (s *session) proposed(price uint64) {
+	_ = s.course.Respond(0, math.MaxUint64)
+	s.course.Observe(bargain.Outcome(s.issue.Nearest(price)))
+}
+
 // respond returns the next move.
 func (s *session) respond() bargain.Action {
 	action := s.course.Respond(0, math.MaxUint64)

@@ -1,4 +1,4 @@
-// Package license has the commands haggle license buy, show and list: an AI company's client of a gateway.
+// Package license has the commands haggle license buy, suggest, show and list: an AI company's client of a gateway.
 package license
 
 import (
@@ -42,7 +42,7 @@ type connection struct {
 func Command(s *session.Session) *cobra.Command {
 	c := &connection{Session: s}
 	group := command.Group("license", "Buy licences to content from a gateway", licenseHelp,
-		newBuyCommand(c), newShowCommand(c), newListCommand(c))
+		newBuyCommand(c), newSuggestCommand(c), newShowCommand(c), newListCommand(c))
 	flags := group.PersistentFlags()
 	flags.StringVar(&c.gateway, "gateway", "http://127.0.0.1:3003", "URL of the gateway's negotiation API")
 	flags.StringVar(&c.key, "key", "", "file with the API key (default: the variable "+identity.EnvironmentKey+")")

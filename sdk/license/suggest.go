@@ -1,0 +1,106 @@
+package license
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Suggestion is a strategy's next move in an open negotiation, as [Client.Buy] would make it.
+type Suggestion struct {
+	Negotiation string `json:"negotiation_id"`
+	Publisher   string `json:"publisher_hostname"`
+	// Round is the number of the client's moves so far, which [Acceptance.Round] is for an acceptance.
+	Round int `json:"current_round"`
+	// Move is propose, accept or end, Terms are the terms to propose or to accept, and Why is the reason.
+	Move  Move   `json:"move"`
+	Terms *Terms `json:"terms,omitempty"`
+	Why   string `json:"why"`
+	// LimitMicro is the highest price of a fetch in micro units, and OfferMicro the publisher's newest price; zero if
+	// it made no offer.
+	LimitMicro uint64 `json:"limit_micro"`
+	OfferMicro uint64 `json:"offer_micro,omitempty"`
+}
+
+// Suggest returns the next move in an open negotiation of the client, and sends none. It follows from the client's
+// own limits, which the gateway does not receive, from the history, and from the public facts of the publisher's
+// strategy. ID, Publishers, Purposes, Fetches and BudgetMicro follow from the negotiation where the request leaves
+// them out. It returns an error with [ErrRequest] for an invalid request, also one about no prepaid fetches, [ErrEnded] for a negotiation that is over,
+// and the errors of [Client.Status] and [Client.Strategy].
+func (c *Client) Suggest(ctx context.Context, negotiation string, r Request) (Suggestion, error) {
+	details, err := c.Status(ctx, negotiation)
+	if err != nil {
+		return Suggestion{}, err
+	}
+	if details.Status != Initiated && details.Status != Negotiating {
+		return Suggestion{}, fmt.Errorf("negotiation %s is %s: %w", negotiation, details.Status, ErrEnded)
+	}
+	r = r.following(&details)
+	if r, err = r.normal(); err != nil {
+		return Suggestion{}, err
+	}
+	p := &purchase{client: c, request: &r, Purchase: Purchase{Publisher: details.Publisher, Negotiation: negotiation}}
+	s, err := p.start(ctx)
+	if err != nil {
+		return Suggestion{}, err
+	}
+	step := Step{Move: MoveEnd, Why: p.Reason}
+	if p.Outcome == "" {
+		step = p.resume(s, details.Rounds)
+	}
+	found := Suggestion{
+		Negotiation: negotiation, Publisher: details.Publisher, Round: details.Round, Move: step.Move, Terms: step.Terms,
+		Why: step.Why, LimitMicro: r.Limit(),
+	}
+	if p.answer.Terms != nil {
+		found.OfferMicro = p.answer.Terms.PriceMicro
+	}
+	return found, nil
+}
+
+// following returns the request with what the negotiation determines: its publisher, and the purposes and fetches of
+// the client's own terms.
+func (r Request) following(details *Details) Request {
+	r.ID = cmp.Or(r.ID, details.ID)
+	r.Publishers = []string{details.Publisher}
+	limit := r.MaxPriceMicro
+	for _, round := range details.Rounds {
+		if round.Actor != "client" || round.Terms == nil {
+			continue
+		}
+		r.Fetches = cmp.Or(r.Fetches, round.Terms.PrepaidFetches)
+		if len(r.Purposes) == 0 {
+			r.Purposes = slices.Clone(round.Terms.Purposes)
+		}
+		// The strategy starts at the client's first price if that is below the usual one.
+		r.OpeningMicro = min(cmp.Or(r.OpeningMicro, (limit+1)/2), round.Terms.PriceMicro)
+		break
+	}
+	if r.BudgetMicro == 0 {
+		r.BudgetMicro, _ = Terms{PriceMicro: limit, PrepaidFetches: r.Fetches}.CostMicro()
+	}
+	return r
+}
+
+// resume replays the history, and returns the next move.
+func (p *purchase) resume(s *session, rounds []Round) Step {
+	turn := 0
+	for _, round := range rounds {
+		switch {
+		case round.Terms == nil:
+		case round.Actor == "client":
+			turn++
+			p.proposed.TokenTTLSeconds, p.proposed.BurstRPS = round.Terms.TokenTTLSeconds, round.Terms.BurstRPS
+			s.proposed(round.Terms.PriceMicro)
+		case round.Actor == "publisher":
+			p.answer.Terms = round.Terms
+			if reason := p.adapt(*round.Terms); reason != "" {
+				return Step{Round: turn + 1, Move: MoveEnd, Why: reason}
+			}
+			s.offered(round.Terms.PriceMicro, p.request.refusal(*round.Terms) == "")
+		}
+	}
+	step, _ := p.next(s, turn)
+	return step
+}
