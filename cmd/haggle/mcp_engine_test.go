@@ -31,7 +31,8 @@ func (l limitedStrategy) decide() func(context.Context, agent.Turn) (agent.Decis
 // play plays a side of a negotiation with the engine. The returned channel receives the result.
 func (l limitedStrategy) play(t *testing.T, net *localnet.Net, side protocol.OfferSide, at solana.PublicKey) <-chan *agent.Result {
 	t.Helper()
-	key, limits := net.Buyer, agent.Limits{Decimals: localnet.Decimals, MaxTotal: l.reservation}
+	// The highest total is that of the hosts' policy, unless the reservation price is above it.
+	key, limits := net.Buyer, agent.Limits{Decimals: localnet.Decimals, MaxTotal: max(l.reservation, 3_500_000)}
 	config := agent.Config{Decide: l.decide(), Logger: slog.New(slog.DiscardHandler)}
 	if side == protocol.OfferSideSeller {
 		key = net.Seller
@@ -83,8 +84,20 @@ func (l limitedStrategy) follow(host mcpAgent, at func(map[string]any) map[strin
 	}
 }
 
+// offersOf returns the prices of all offers of a negotiation.
+func offersOf(t *testing.T, net *localnet.Net, at solana.PublicKey) (prices []uint64) {
+	t.Helper()
+	for envelope, err := range net.Client.History(t.Context(), at) {
+		require.NoError(t, err)
+		if offer, is := envelope.Event.(*protocol.OfferSubmitted); is {
+			prices = append(prices, offer.Amount)
+		}
+	}
+	return prices
+}
+
 // A host that follows each suggestion gets the result of the engine with the same strategy and limits against the same
-// counterparty: the same end, price and number of offers.
+// counterparty: the same offers, end and price.
 func TestSuggestionsBargainAsWellAsTheEngine(t *testing.T) {
 	net := startNet(t)
 	hosts := map[protocol.OfferSide]mcpAgent{
@@ -125,6 +138,7 @@ func TestSuggestionsBargainAsWellAsTheEngine(t *testing.T) {
 				other, own = own, other
 			}
 			var results [2]*agent.Result
+			var offers [2][]uint64
 			for i, suggested := range []bool{false, true} {
 				at := create(c.rounds)
 				ended := other.play(t, net, 1-c.host, at)
@@ -139,13 +153,15 @@ func TestSuggestionsBargainAsWellAsTheEngine(t *testing.T) {
 				}
 				results[i] = <-ended
 				require.NotNil(t, results[i])
+				offers[i] = offersOf(t, net, at)
 			}
 			require.Equal(t, c.status, results[0].Status)
 			for _, r := range results {
 				r.Negotiation, r.CreatedAt = solana.PublicKey{}, 0
 			}
 			require.Equal(t, results[0], results[1])
-			t.Logf("%s after %d offers for %d", results[0].Status, results[0].Rounds, results[0].Price)
+			require.NotEmpty(t, offers[0])
+			require.Equal(t, offers[0], offers[1])
 		})
 	}
 }
