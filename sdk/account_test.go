@@ -144,7 +144,7 @@ func TestSnapshotsAreReadTogether(t *testing.T) {
 			node.accounts[address] = storedAccount(protocol.ProgramID, data)
 		}
 	}
-	read, err := client.Snapshots(t.Context(), addresses...)
+	read, err := client.Snapshots(t.Context(), "", addresses...)
 	require.NoError(t, err)
 	require.Len(t, read, len(addresses))
 	assert.Equal(t, 2, node.called("getMultipleAccounts"))
@@ -158,11 +158,11 @@ func TestSnapshotsAreReadTogether(t *testing.T) {
 		assert.EqualValues(t, 1_700_000_000, n.Time)
 		assert.EqualValues(t, testSlot, n.Slot)
 	}
-	none, err := client.Snapshots(t.Context())
+	none, err := client.Snapshots(t.Context(), "")
 	require.NoError(t, err)
 	assert.Empty(t, none)
 
 	node.accounts[solana.SysVarClockPubkey] = storedAccount(solana.SystemProgramID, make([]byte, clockSize))
-	_, err = client.Snapshots(t.Context(), addresses...)
+	_, err = client.Snapshots(t.Context(), "", addresses...)
 	require.ErrorIs(t, err, protocol.ErrWrongOwner)
 }

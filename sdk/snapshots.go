@@ -1,6 +1,7 @@
 package haggle
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -16,22 +17,13 @@ import (
 const maxSnapshots = 99
 
 // Snapshots reads negotiations, up to 99 in one request, with the chain's clock at the same slot. An element of the
-// result is nil if its address has no negotiation that this version can read: see [Negotiation.Snapshot].
-func (c *Client) Snapshots(ctx context.Context, addresses ...solana.PublicKey) ([]*Snapshot, error) {
-	return c.snapshotsAt(ctx, c.commitment, addresses)
-}
-
-// FinalizedSnapshots is as [Client.Snapshots], but reads the finalized state, which no fork can replace. It is about
-// 13 seconds old.
-func (c *Client) FinalizedSnapshots(ctx context.Context, addresses ...solana.PublicKey) ([]*Snapshot, error) {
-	return c.snapshotsAt(ctx, rpc.CommitmentFinalized, addresses)
-}
-
-func (c *Client) snapshotsAt(
-	ctx context.Context, commitment rpc.CommitmentType, addresses []solana.PublicKey,
+// result is nil if its address has no negotiation that this version can read: see [Negotiation.Snapshot]. The finalized
+// state, which no fork can replace, is about 13 seconds old. If the commitment level is empty, the client's is used.
+func (c *Client) Snapshots(
+	ctx context.Context, commitment rpc.CommitmentType, addresses ...solana.PublicKey,
 ) ([]*Snapshot, error) {
 	c.orient(ctx)
-	options := &rpc.GetMultipleAccountsOpts{Commitment: commitment, Encoding: solana.EncodingBase64}
+	options := &rpc.GetMultipleAccountsOpts{Commitment: cmp.Or(commitment, c.commitment), Encoding: solana.EncodingBase64}
 	all := make([]*Snapshot, 0, len(addresses))
 	for part := range slices.Chunk(addresses, maxSnapshots) {
 		accounts, slot, err := send.Accounts(ctx, c.rpc, options, append(slices.Clone(part), solana.SysVarClockPubkey)...)

@@ -60,15 +60,15 @@ func newRotation(t *testing.T) *rotation {
 // TestFinalizedSnapshotsAreOlder compares the snapshots of a negotiation that has changed a moment ago.
 func TestFinalizedSnapshotsAreOlder(t *testing.T) {
 	r := newRotation(t)
-	now, err := r.Client.Snapshots(r.ctx, r.negotiation)
+	now, err := r.Client.Snapshots(r.ctx, "", r.negotiation)
 	require.NoError(t, err)
 	require.Equal(t, protocol.NegotiationStatusRejected, now[0].Status)
-	finalized, err := r.Client.FinalizedSnapshots(r.ctx, r.negotiation)
+	finalized, err := r.Client.Snapshots(r.ctx, rpc.CommitmentFinalized, r.negotiation)
 	require.NoError(t, err)
 	require.True(t, finalized[0] == nil || finalized[0].Slot < now[0].Slot)
 	for finalized[0] == nil || finalized[0].Status != protocol.NegotiationStatusRejected {
 		time.Sleep(20 * time.Millisecond)
-		finalized, err = r.Client.FinalizedSnapshots(r.ctx, r.negotiation)
+		finalized, err = r.Client.Snapshots(r.ctx, rpc.CommitmentFinalized, r.negotiation)
 		require.NoError(t, err)
 	}
 	require.Equal(t, now[0].Data, finalized[0].Data)

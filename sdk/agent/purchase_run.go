@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
@@ -217,7 +218,7 @@ func (r *purchaseRun) read(ctx context.Context) error {
 	for i, n := range r.all {
 		addresses[i] = n.address
 	}
-	snapshots, err := r.client.Snapshots(ctx, addresses...)
+	snapshots, err := r.client.Snapshots(ctx, "", addresses...)
 	if err != nil {
 		return err
 	}
@@ -351,7 +352,7 @@ func (r *purchaseRun) mayAuthorize(
 	if !record.Negotiation.IsZero() {
 		addresses = append(addresses, record.Negotiation)
 	}
-	finalized, err := r.client.FinalizedSnapshots(ctx, addresses...)
+	finalized, err := r.client.Snapshots(ctx, rpc.CommitmentFinalized, addresses...)
 	if err != nil || finalized[0] == nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -33,7 +34,9 @@ func NewChain() *Chain {
 }
 
 // Snapshots returns negotiations, nil for those that do not exist.
-func (c *Chain) Snapshots(_ context.Context, addresses ...solana.PublicKey) (all []*haggle.Snapshot, err error) {
+func (c *Chain) Snapshots(
+	_ context.Context, _ rpc.CommitmentType, addresses ...solana.PublicKey,
+) (all []*haggle.Snapshot, err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	for _, address := range addresses {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/hire"
@@ -22,7 +23,9 @@ type Settlement struct {
 	Genesis solana.Hash
 	Assets  []hire.Asset
 	// Snapshots reads negotiations: [haggle.Client.Snapshots].
-	Snapshots func(ctx context.Context, addresses ...solana.PublicKey) ([]*haggle.Snapshot, error)
+	Snapshots func(
+		ctx context.Context, commitment rpc.CommitmentType, addresses ...solana.PublicKey,
+	) ([]*haggle.Snapshot, error)
 }
 
 func (s *Settlement) check() error {
@@ -141,7 +144,7 @@ func (s *Service) checkEscrows(ctx context.Context, due []*deal, ids []string) e
 	for i, d := range due {
 		addresses[i] = d.address
 	}
-	found, err := s.config.Settlement.Snapshots(ctx, addresses...)
+	found, err := s.config.Settlement.Snapshots(ctx, "", addresses...)
 	if err != nil {
 		found = make([]*haggle.Snapshot, len(due)) // the second copies need no chain
 	}

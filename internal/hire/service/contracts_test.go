@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/hire/hiretest"
@@ -201,11 +202,13 @@ func TestChainThatFailsIsAskedAgain(t *testing.T) {
 	on := new(hiretest.Chain)
 	h := newHome(t, t.TempDir()+"/home.db", settled(on))
 	failing := true
-	h.config.Settlement.Snapshots = func(ctx context.Context, all ...solana.PublicKey) ([]*haggle.Snapshot, error) {
+	h.config.Settlement.Snapshots = func(
+		ctx context.Context, level rpc.CommitmentType, all ...solana.PublicKey,
+	) ([]*haggle.Snapshot, error) {
 		if failing {
 			return nil, errors.New("no node responds")
 		}
-		return on.Snapshots(ctx, all...)
+		return on.Snapshots(ctx, level, all...)
 	}
 	k := h.talk()
 	h.agree(t, k)
