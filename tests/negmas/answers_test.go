@@ -149,43 +149,21 @@ func TestAnswersDifferByAgreementStepAndUtility(t *testing.T) {
 	}
 }
 
-// agreeing returns how many sessions of a set have one of NegMAS' answers, with one of 32 seeds if they are random, and
-// those that have not.
-func agreeing(t *testing.T, set Set) (same int, others []Session) {
-	sessions := set.recorded(t).Sessions
-	for _, setting := range set.Settings {
-		both, err := setting.Read("testdata")
-		require.NoError(t, err)
-		for _, session := range sessions {
-			if session.Scenario != setting.Name {
-				continue
-			}
-			isSame := false
-			for seed := uint64(0); seed < 32 && !isSame && (seed == 0 || session.IsRandom()); seed++ {
-				answer, err := Play(Find(session.First), Find(session.Second), both, setting.Steps, seed)
-				require.NoError(t, err)
-				isSame = slices.ContainsFunc(session.Answers, answer.Equals)
-			}
-			if isSame {
-				same++
-			} else {
-				others = append(others, session.Session)
-			}
-		}
-	}
-	return same, others
-}
-
 // TestTiesAndDiscountsAreThoseOfNegmas requires NegMAS' answers where most outcomes have the utility of others, and where
 // utilities fall over time, and shows that they depend on the order of equal ones, and on the discounts.
 func TestTiesAndDiscountsAreThoseOfNegmas(t *testing.T) {
 	for _, set := range Sets()[1:] {
-		same, others := agreeing(t, set)
-		require.Empty(t, others, set.Name)
+		recorded := set.recorded(t)
+		replay, err := set.Replay(recorded, "testdata")
+		require.NoError(t, err)
+		for _, session := range replay {
+			require.True(t, session.IsSame, "%s: %v", set.Name, session)
+		}
 		for at := range set.Settings {
 			set.Settings[at].AsNegmas = false
 		}
-		byDefault, _ := agreeing(t, set)
-		require.Less(t, byDefault, same*2/3, set.Name)
+		byDefault, err := set.Replay(recorded, "testdata")
+		require.NoError(t, err)
+		require.Less(t, byDefault.Same(), len(replay)*2/3, set.Name)
 	}
 }

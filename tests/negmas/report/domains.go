@@ -24,33 +24,21 @@ func compareDomains(python, folder, out string) error {
 		if recorded, err = record(python, folder, set); err != nil {
 			return err
 		}
-		same, err := play(set, recorded, data)
+		same, err := set.Replay(recorded, data)
 		if err != nil {
 			return err
 		}
 		for at := range set.Settings {
 			set.Settings[at].AsNegmas = false
 		}
-		byNumber, err := play(set, recorded, data)
+		byDefault, err := set.Replay(recorded, data)
 		if err != nil {
 			return err
 		}
 		for _, setting := range set.Settings {
-			sessions, equal, equalByNumber := 0, 0, 0
-			for i, session := range recorded.Sessions {
-				if session.Scenario != setting.Name {
-					continue
-				}
-				sessions++
-				if same.equal[i] {
-					equal++
-				}
-				if byNumber.equal[i] {
-					equalByNumber++
-				}
-			}
-			table.Row(set.Name, setting.Name+": "+setting.About, report.Count(setting.Steps), report.Count(sessions),
-				report.Count(equal), report.Count(equalByNumber))
+			played := same.In(setting.Name)
+			table.Row(set.Name, setting.Name+": "+setting.About, report.Count(setting.Steps), report.Count(len(played)),
+				report.Count(played.Same()), report.Count(byDefault.In(setting.Name).Same()))
 		}
 	}
 	text, err := report.Fill(domainsText, nil, map[string]any{

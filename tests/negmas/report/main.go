@@ -68,7 +68,7 @@ func compare(python, folder, out string) error {
 	if err != nil {
 		return err
 	}
-	all, err := play(set, recorded, data)
+	all, err := set.Replay(recorded, data)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func compare(python, folder, out string) error {
 	for _, r := range rows {
 		for i := range recorded.Sessions {
 			if recorded.Sessions[i].Session == r.session.Session {
-				r.session, r.engine, r.isEqual = recorded.Sessions[i], all.answers[i], all.equal[i]
+				r.session, r.engine, r.isEqual = recorded.Sessions[i], all[i].Answer, all[i].IsSame
 			}
 		}
 	}

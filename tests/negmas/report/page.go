@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/report"
-	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/tests/negmas"
 )
 
@@ -28,59 +27,13 @@ func (r *row) whole() float64 { return float64(r.theirs.whole) / float64(r.ours.
 
 func (r *row) run() float64 { return float64(r.theirs.run) / float64(r.ours.run) }
 
-// played are the engine's results of all recorded sessions, in their order.
-type played struct {
-	answers []negmas.Answer
-	equal   []bool
-}
-
-// play runs all sessions of the engine. Of a session with random offers it takes the first result that NegMAS
-// has too.
-func play(set negmas.Set, recorded *negmas.Recorded, data string) (*played, error) {
-	preferences := map[string][2]*bargain.Preferences{}
-	steps := map[string]int{}
-	for _, setting := range set.Settings {
-		both, err := setting.Read(data)
-		if err != nil {
-			return nil, err
-		}
-		preferences[setting.Name], steps[setting.Name] = both, setting.Steps
-	}
-	p := new(played)
-	for _, session := range recorded.Sessions {
-		tries := 1
-		if session.IsRandom() {
-			tries = 4 * recorded.Seeds
-		}
-		var answer negmas.Answer
-		equal := false
-		for seed := 0; seed < tries && !equal; seed++ {
-			var err error
-			answer, err = negmas.Play(negmas.Find(session.First), negmas.Find(session.Second),
-				preferences[session.Scenario], steps[session.Scenario], uint64(seed))
-			if err != nil {
-				return nil, err
-			}
-			equal = slices.ContainsFunc(session.Answers, answer.Equals)
-		}
-		p.answers, p.equal = append(p.answers, answer), append(p.equal, equal)
-	}
-	return p, nil
-}
-
 // page returns the text of docs/NEGMAS.md.
-func page(recorded *negmas.Recorded, all *played, rows []*row, curves string) (string, error) {
+func page(recorded *negmas.Recorded, all negmas.Replay, rows []*row, curves string) (string, error) {
 	whole, run := ratios(rows, (*row).whole), ratios(rows, (*row).run)
-	equal := 0
-	for _, is := range all.equal {
-		if is {
-			equal++
-		}
-	}
 	values := map[string]any{
 		"machine": report.Machine(), "python": recorded.Python, "version": recorded.Version,
-		"equal": report.Count(equal), "all": report.Count(len(all.equal)), "scenarios": len(negmas.Settings()),
-		"summary": summary(recorded, all, rows), "timed": len(rows), "measurements": measurements,
+		"equal": report.Count(all.Same()), "all": report.Count(len(all)), "scenarios": len(negmas.Settings()),
+		"summary": summary(all, rows), "timed": len(rows), "measurements": measurements,
 		"shortest": fmt.Sprintf("%d ms", shortest.Milliseconds()), "curves": curves, "seeds": recorded.Seeds, "sessions": sessions(rows),
 		"wholeRange": span(whole), "wholeMedian": times(middle(whole)), "wholeOver": over(whole),
 		"runRange": span(run), "runMedian": times(middle(run)), "runOver": over(run),
@@ -88,23 +41,11 @@ func page(recorded *negmas.Recorded, all *played, rows []*row, curves string) (s
 	return report.Fill(pageText, nil, values)
 }
 
-func summary(recorded *negmas.Recorded, all *played, rows []*row) string {
+func summary(all negmas.Replay, rows []*row) string {
 	table := report.NewTable("scenario", "steps", "sessions", "same result", "agreements",
 		"times as fast, with construction", "median", "without", "median")
 	for _, setting := range negmas.Settings() {
-		sessions, equal, agreements := 0, 0, 0
-		for i, session := range recorded.Sessions {
-			if session.Scenario != setting.Name {
-				continue
-			}
-			sessions++
-			if all.equal[i] {
-				equal++
-			}
-			if all.answers[i].Agreement != nil {
-				agreements++
-			}
-		}
+		played := all.In(setting.Name)
 		var own []*row
 		for _, r := range rows {
 			if r.session.Scenario == setting.Name {
@@ -113,7 +54,7 @@ func summary(recorded *negmas.Recorded, all *played, rows []*row) string {
 		}
 		whole, run := ratios(own, (*row).whole), ratios(own, (*row).run)
 		table.Row(fmt.Sprintf("%s: %s", setting.Name, setting.About), report.Count(setting.Steps),
-			report.Count(sessions), report.Count(equal), report.Count(agreements),
+			report.Count(len(played)), report.Count(played.Same()), report.Count(played.Agreements()),
 			span(whole), times(middle(whole)), span(run), times(middle(run)))
 	}
 	return table.String()

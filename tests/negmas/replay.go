@@ -1,0 +1,76 @@
+package negmas
+
+import (
+	"slices"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+)
+
+// Replayed is a recorded session with the engine's answer.
+type Replayed struct {
+	Session
+	Answer Answer
+	// IsSame reports whether the answer is one of NegMAS'.
+	IsSame bool
+}
+
+// Replay are recorded sessions, in their order.
+type Replay []Replayed
+
+// tries is the number of seeds with which the engine plays a session with random offers.
+const tries = 32
+
+// Replay plays the recorded sessions of the set with the engine, from the files below a folder. Of a session with random
+// offers it takes the first answer that NegMAS has too.
+func (s Set) Replay(recorded *Recorded, root string) (replay Replay, err error) {
+	preferences, steps := map[string][2]*bargain.Preferences{}, map[string]int{}
+	for _, setting := range s.Settings {
+		if preferences[setting.Name], err = setting.Read(root); err != nil {
+			return nil, err
+		}
+		steps[setting.Name] = setting.Steps
+	}
+	for _, session := range recorded.Sessions {
+		played := Replayed{Session: session.Session}
+		for seed := uint64(0); seed < tries && !played.IsSame && (seed == 0 || session.IsRandom()); seed++ {
+			played.Answer, err = Play(Find(session.First), Find(session.Second),
+				preferences[session.Scenario], steps[session.Scenario], seed)
+			if err != nil {
+				return nil, err
+			}
+			played.IsSame = slices.ContainsFunc(session.Answers, played.Answer.Equals)
+		}
+		replay = append(replay, played)
+	}
+	return replay, nil
+}
+
+// In returns the sessions of a scenario.
+func (r Replay) In(scenario string) (sessions Replay) {
+	for _, session := range r {
+		if session.Scenario == scenario {
+			sessions = append(sessions, session)
+		}
+	}
+	return sessions
+}
+
+// Same returns the number of sessions with one of NegMAS' answers.
+func (r Replay) Same() (count int) {
+	for _, session := range r {
+		if session.IsSame {
+			count++
+		}
+	}
+	return count
+}
+
+// Agreements returns the number of sessions with an agreement.
+func (r Replay) Agreements() (count int) {
+	for _, session := range r {
+		if session.Answer.Agreement != nil {
+			count++
+		}
+	}
+	return count
+}
