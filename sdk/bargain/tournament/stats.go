@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
@@ -241,26 +242,19 @@ func (s *Stats) Scores() []Score {
 		}
 		scores[at].Margin, scores[at].HasMargin = margin(&e.means, &e.squares, e.scenarios)
 	}
-	best := 0
-	for at := range scores {
-		if scores[at].Advantage > scores[best].Advantage ||
-			scores[at].Advantage == scores[best].Advantage && scores[at].Name < scores[best].Name {
-			best = at
-		}
+	order := make([]int, len(scores))
+	for at := range order {
+		order[at] = at
 	}
-	for at := range scores {
-		scores[at].Behind, scores[at].BehindMargin, _ = s.Difference(best, at)
-	}
-	slices.SortFunc(scores, func(a, b Score) int {
-		switch {
-		case a.Advantage > b.Advantage:
-			return -1
-		case a.Advantage < b.Advantage:
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(scores[b].Advantage, scores[a].Advantage), strings.Compare(scores[a].Name, scores[b].Name))
 	})
-	return scores
+	ranked := make([]Score, len(scores))
+	for rank, at := range order {
+		ranked[rank] = scores[at]
+		ranked[rank].Behind, ranked[rank].BehindMargin, _ = s.Difference(order[0], at)
+	}
+	return ranked
 }
 
 // Against returns the mean advantage of a strategy against another one, in all sessions of both roles, and
