@@ -147,13 +147,8 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 	if err != nil {
 		return nil, planned{}, err
 	}
-	if err := CheckRules(entrants, source); err != nil {
+	if err := CheckRules(entrants, source, o.PriceStep); err != nil {
 		return nil, planned{}, err
-	}
-	if o.PriceStep != 0 {
-		if err := CheckStep(entrants, source); err != nil {
-			return nil, planned{}, err
-		}
 	}
 	if err := o.Order.applyAll(source); err != nil {
 		return nil, planned{}, err

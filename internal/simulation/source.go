@@ -77,26 +77,21 @@ func hasRules(source tournament.Source) bool {
 	return is
 }
 
-// CheckStep returns [ErrInput] if a price step would change nothing: no strategy concedes rank by rank, or no scenario
-// has Haggle's rules.
-func CheckStep(entrants []tournament.Entrant, scenarios tournament.Join) error {
+// CheckRules returns [ErrInput] if the optimal player takes part and not all scenarios have Haggle's rules, and if a
+// price step, which is 0 for none, would change nothing: no strategy concedes rank by rank, or no scenario has Haggle's
+// rules.
+func CheckRules(entrants []tournament.Entrant, scenarios tournament.Join, step uint64) error {
+	isOther := func(source tournament.Source) bool { return !hasRules(source) }
 	concedes := func(entrant tournament.Entrant) bool { return strategy.Entry{Strategy: entrant.Strategy}.HasStep() }
 	switch {
-	case !slices.ContainsFunc(entrants, concedes):
-		return fmt.Errorf("%w: a price step requires one of the strategies %s", ErrInput,
-			strings.Join(strategy.Stepping(), ", "))
-	case !slices.ContainsFunc(scenarios, hasRules):
-		return fmt.Errorf("%w: a price step requires generated scenarios of the kind %q", ErrInput, haggle)
-	}
-	return nil
-}
-
-// CheckRules returns [ErrInput] if the optimal player takes part and not all scenarios have Haggle's rules.
-func CheckRules(entrants []tournament.Entrant, scenarios tournament.Join) error {
-	isOther := func(source tournament.Source) bool { return !hasRules(source) }
-	if slices.ContainsFunc(entrants, isOptimal) && slices.ContainsFunc(scenarios, isOther) {
+	case slices.ContainsFunc(entrants, isOptimal) && slices.ContainsFunc(scenarios, isOther):
 		return fmt.Errorf("%w: strategy %q plays by Haggle's rules only: use generated scenarios of the kind %q",
 			ErrInput, game.Name, haggle)
+	case step != 0 && !slices.ContainsFunc(entrants, concedes):
+		return fmt.Errorf("%w: a price step requires one of the strategies %s", ErrInput,
+			strings.Join(strategy.Stepping(), ", "))
+	case step != 0 && !slices.ContainsFunc(scenarios, hasRules):
+		return fmt.Errorf("%w: a price step requires generated scenarios of the kind %q", ErrInput, haggle)
 	}
 	return nil
 }

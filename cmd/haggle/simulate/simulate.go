@@ -89,12 +89,8 @@ func Command(s *session.Session) *cobra.Command {
 			return exitcode.Usagef("--rounds: the scenario %s has its own rounds, up to %d; leave it out",
 				scenario.Name, scenario.Rules.MaxRounds)
 		}
-		source := tournament.Join{tournament.List{scenario}}
 		if plan.Entrants, err = simulation.Entrants(arguments, nil); err == nil {
-			err = simulation.CheckRules(plan.Entrants, source)
-		}
-		if err == nil && plan.PriceStep != 0 {
-			err = simulation.CheckStep(plan.Entrants, source)
+			err = simulation.CheckRules(plan.Entrants, tournament.Join{tournament.List{scenario}}, plan.PriceStep)
 		}
 		if err != nil {
 			return exitcode.AsUsage(err, "")
