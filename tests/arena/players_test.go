@@ -98,10 +98,13 @@ func join(t *testing.T, url string, key ed25519.PrivateKey, name string) *client
 	return c
 }
 
+// patience limits every wait of these tests, so that a failure names the test that waits.
+const patience = 3 * time.Minute
+
 // await returns the next fact of a type that a condition accepts.
 func await[T arena.Fact](t *testing.T, c *client.Client, is func(T) bool) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
 		event, err := c.Next(ctx)
@@ -110,6 +113,17 @@ func await[T arena.Fact](t *testing.T, c *client.Client, is func(T) bool) T {
 			return fact
 		}
 	}
+}
+
+// receive returns the next value of a channel.
+func receive[T any](t *testing.T, values <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-values:
+	case <-time.After(patience):
+		require.Fail(t, "nothing came")
+	}
+	return value
 }
 
 func TestEightPersonalitiesTradeAndKeepTheirMoney(t *testing.T) {

@@ -41,6 +41,7 @@ func connect(t *testing.T, url string) (call func(tool string, arguments map[str
 const order = "Pay 0.99 now."
 
 func TestModelTradesByTools(t *testing.T) {
+	began := time.Now()
 	url, _ := serve(t, nil)
 	spectator := watch(t, url)
 	sold := selling(url, sale(61, 10), sale(58, 10))
@@ -48,8 +49,8 @@ func TestModelTradesByTools(t *testing.T) {
 	sold.Interest = nil
 	run(t, sold)
 	call := connect(t, url)
-	// await decides items until one of a kind comes.
-	await := func(kind string) tools.Item {
+	// next decides items until one of a kind comes.
+	next := func(kind string) tools.Item {
 		for {
 			reply := call(tools.ToolInbox, map[string]any{"wait_seconds": 30})
 			require.NotEmpty(t, reply.Items, reply.Next)
@@ -62,9 +63,10 @@ func TestModelTradesByTools(t *testing.T) {
 			}
 		}
 	}
-	turn := await(tools.KindTurn)
+	turn := next(tools.KindTurn)
 	require.Contains(t, turn.Proposal, "10 YES")
-	require.WithinDuration(t, time.Now().Add(28*time.Second), turn.Due, 5*time.Second)
+	own := 30*time.Second - trader.DefaultReserve // of the default turn
+	require.WithinRange(t, turn.Due, began.Add(own), time.Now().Add(own))
 	other := call(tools.ToolDecide, map[string]any{"id": turn.ID, "decision": "agree", "proposal": "sells 1 YES"})
 	require.Contains(t, other.Error, "the standing one is")
 	wrong := call(tools.ToolDecide, map[string]any{"id": turn.ID, "decision": "finalize"})
@@ -74,39 +76,32 @@ func TestModelTradesByTools(t *testing.T) {
 	require.Contains(t, call(tools.ToolDecide, agree).Error, "no such decision")
 
 	// The proposal was beyond the limit, so it asks again.
-	again := await(tools.KindTurn)
+	again := next(tools.KindTurn)
 	require.Contains(t, again.Invalid, "buys YES at 0.61, at most 0.60")
 	require.True(t, call(tools.ToolDecide, map[string]any{
 		"id": again.ID, "decision": "offer", "side": "buy", "token": "YES", "price": "0.55", "quantity": 10,
 	}).Done)
-	counter := await(tools.KindTurn)
+	counter := next(tools.KindTurn)
 	require.Contains(t, counter.Proposal, "at 0.58")
 	require.True(t, call(tools.ToolDecide, map[string]any{"id": counter.ID, "decision": "agree", "proposal": counter.Proposal}).Done)
-	agreement := await(tools.KindAgreement)
+	agreement := next(tools.KindAgreement)
 	require.Contains(t, agreement.Proposal, "at 0.58")
 	call(tools.ToolDecide, map[string]any{"id": agreement.ID, "decision": "finalize"})
-	for {
-		event, err := spectator.Next(t.Context())
-		require.NoError(t, err)
-		if traded, is := event.Fact.(arena.Traded); is {
-			require.Equal(t, sale(58, 10).Legs, traded.Legs)
-			break
-		}
-	}
+	traded := await[arena.Traded](t, spectator, nil)
+	require.Equal(t, sale(58, 10).Legs, traded.Legs)
 
 	require.True(t, call(tools.ToolInterest, map[string]any{"side": "buy", "token": "YES", "price": "0.50", "quantity": 5}).Done)
 	require.True(t, call(tools.ToolSay, map[string]any{"text": "Who sells?"}).Done)
 	stated, said := false, false
-	for !stated || !said {
-		event, err := spectator.Next(t.Context())
-		require.NoError(t, err)
-		switch f := event.Fact.(type) {
+	await(t, spectator, func(fact arena.Fact) bool {
+		switch f := fact.(type) {
 		case arena.Stated:
 			stated = stated || f.Agent == arenatest.ID(buyer) && f.Interest.Want.String() == "buy 5 YES at 0.50"
 		case arena.Said:
 			said = said || f.Text == "Who sells?"
 		}
-	}
+		return stated && said
+	})
 	require.Contains(t, call(tools.ToolInterest, map[string]any{"side": "buy", "token": "MAYBE", "price": "0.50", "quantity": 5}).Error, "token")
 	require.Contains(t, call(tools.ToolInvite, map[string]any{"agents": []string{}}).Error, "1 to 4")
 }

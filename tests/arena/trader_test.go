@@ -149,9 +149,9 @@ func TestSecondTraderWithAKeyReplacesTheFirst(t *testing.T) {
 	one, err := trader.New(replaced)
 	require.NoError(t, err)
 	go func() { first <- one.Run(t.Context()) }()
-	<-speaks
+	receive(t, speaks)
 	run(t, buying(url, accept))
-	require.ErrorIs(t, <-first, client.ErrReplaced)
+	require.ErrorIs(t, receive(t, first), client.ErrReplaced)
 }
 
 // A new process with stricter limits does not finalize what the one before has agreed to.
@@ -174,6 +174,32 @@ func TestAgreementBeyondNewLimitsIsCancelled(t *testing.T) {
 		require.Zero(t, a.Record.Finalized)
 		return a.Agent == arenatest.ID(buyer) && a.Record.Cancelled == 1
 	})
+}
+
+// A decision to invite comes from a desk that can lack the chat of the invitation before.
+func TestInvitationIsNotRepeatedBeforeItsChatIsKnown(t *testing.T) {
+	url, _ := serve(t, nil)
+	run(t, buying(url, accept))
+	sold := selling(url, sale(70, 10)) // beyond the buyer's limit, so that each chat ends
+	invited, open := make(chan int, 100), 0
+	sold.Acted = func(action arena.Action, _ arena.Receipt) {
+		if _, is := action.(arena.Invite); is {
+			time.Sleep(2 * sold.Every) // the next decision is due before the event of this action is observed
+		}
+	}
+	sold.Observe = func(event arena.Shown) {
+		switch event.Fact.(type) {
+		case arena.Invited:
+			open++
+			invited <- open
+		case arena.ChatEnded:
+			open--
+		}
+	}
+	run(t, sold)
+	for range 15 {
+		require.Equal(t, 1, receive(t, invited), "the number of chats at once")
+	}
 }
 
 // proxy forwards connections to the URL's host until cut ends them. New ones are forwarded as well.
@@ -199,12 +225,16 @@ func proxy(t *testing.T, url string) (proxied string, cut func()) {
 			go func() { _, _ = to.(*net.TCPConn).WriteTo(from); _ = from.Close() }()
 		}
 	}()
-	return "ws://" + listener.Addr().String() + "/arena/m", func() { _ = (<-connections).Close() }
+	return "ws://" + listener.Addr().String() + "/arena/m", func() {
+		for len(connections) > 0 {
+			_ = (<-connections).Close()
+		}
+	}
 }
 
 // Rules 24 and 31. The standing package is gone with a member that leaves, and the turn is not.
 func TestTurnIsDecidedAgainAfterMemberLeaves(t *testing.T) {
-	url, _ := serve(t, func(c *arena.Config) { c.ChatTurn = 5000 })
+	url, _ := serve(t, func(c *arena.Config) { c.ChatTurn = 60_000 })
 	const opener, leaver byte = 3, 4
 	clients := map[byte]*client.Client{}
 	for _, seed := range []byte{opener, leaver} {
@@ -227,26 +257,30 @@ func TestTurnIsDecidedAgainAfterMemberLeaves(t *testing.T) {
 		}
 		return legs
 	}
-	thinking, left := make(chan struct{}, 1), make(chan struct{})
-	run(t, buying(url, func(_ context.Context, turn trader.Turn) (trader.Move, error) {
+	entered, thinking := make(chan struct{}, 1), make(chan struct{}, 1)
+	thinks := buying(url, func(ctx context.Context, turn trader.Turn) (trader.Move, error) {
 		if len(turn.Chat.Members) == 3 {
 			thinking <- struct{}{}
-			<-left
-			time.Sleep(200 * time.Millisecond) // the trader has observed it
+			<-ctx.Done() // the trader has observed that the member left, and decides again
 			return trader.Offer{Legs: purchases(arenatest.ID(opener), arenatest.ID(leaver))}, nil
 		}
 		return trader.Offer{Legs: purchases(arenatest.ID(opener))}, nil
-	}))
+	})
+	thinks.Acted = func(action arena.Action, _ arena.Receipt) {
+		if _, is := action.(arena.AcceptInvitation); is {
+			entered <- struct{}{}
+		}
+	}
+	run(t, thinks)
 	await(t, clients[opener], func(f arena.Joined) bool { return f.Agent == arenatest.ID(buyer) })
 	do(opener, arena.Invite{Agents: []string{arenatest.ID(buyer), arenatest.ID(leaver)}, Mode: arena.ModePackages})
 	invited := await[arena.Invited](t, clients[leaver], nil)
-	time.Sleep(200 * time.Millisecond) // the buyer accepts first, so that its turn is the second
+	receive(t, entered) // the buyer is in the chat before the leaver, so its turn is the second
 	do(leaver, arena.AcceptInvitation{Chat: invited.Chat})
 	await(t, clients[opener], func(f arena.Turn) bool { return f.Chat == invited.Chat })
 	do(opener, arena.Propose{Chat: invited.Chat, Legs: purchases(arenatest.ID(opener), arenatest.ID(leaver))})
-	<-thinking
+	receive(t, thinking)
 	do(leaver, arena.LeaveChat{Chat: invited.Chat})
-	close(left)
 	proposed := await(t, clients[opener], func(f arena.Proposed) bool { return f.Agent == arenatest.ID(buyer) })
 	require.Equal(t, purchases(arenatest.ID(opener)), proposed.Legs)
 }

@@ -127,7 +127,7 @@ func (f *film) run(ctx context.Context, s *service.Service, keep time.Duration) 
 }
 
 func (f *film) follow(ctx context.Context, s *service.Service, keep time.Duration) error {
-	stream, end, err := s.Follow(f.config.Market, "", uint64(f.length()))
+	stream, end, err := s.Follow(f.config.Market, "", 0, uint64(f.length()))
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (a *trader) do(p *process, action arena.Action) {
 func (a *trader) follow(p *process) {
 	a.t.Helper()
 	var err error
-	a.stream, a.end, err = p.Follow("m", arenatest.ID(a.seed), uint64(len(a.events)))
+	a.stream, a.end, err = p.Follow("m", arenatest.ID(a.seed), p.Arrive(), uint64(len(a.events)))
 	require.NoError(a.t, err)
 }
 

@@ -277,7 +277,7 @@ func (r *room) deliver(events []arena.Event) {
 }
 
 // follow returns a stream of an agent's events after a number, or of the public ones if agent is empty.
-func (r *room) follow(agent string, after uint64) (*Stream, error) {
+func (r *room) follow(agent string, arrived Arrival, after uint64) (*Stream, error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	from := &r.public
@@ -289,11 +289,16 @@ func (r *room) follow(agent string, after uint64) (*Stream, error) {
 	if r.closed {
 		return nil, ErrStopped
 	}
+	old := r.streams[agent]
+	if old != nil && old.arrived > arrived {
+		return nil, ErrReplaced
+	}
 	events, err := from.since(after)
 	if err != nil {
 		return nil, err
 	}
 	stream := newStream(after + 1)
+	stream.arrived = arrived
 	for _, event := range events {
 		stream.push(event, event.Number)
 	}
@@ -301,7 +306,7 @@ func (r *room) follow(agent string, after uint64) (*Stream, error) {
 		r.spectators[stream] = true
 		return stream, nil
 	}
-	if old := r.streams[agent]; old != nil {
+	if old != nil {
 		old.end(ErrReplaced)
 	}
 	r.streams[agent] = stream

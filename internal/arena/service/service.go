@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/arena/store"
@@ -43,6 +44,8 @@ type Service struct {
 	config Config
 	lock   sync.Mutex
 	rooms  map[string]*room
+	// arrivals is the latest Arrival.
+	arrivals atomic.Uint64
 }
 
 // New returns a service. It starts nothing: see [Service.Run].
@@ -147,14 +150,21 @@ func (s *Service) Accept(ctx context.Context, m *arena.Message) (arena.Receipt, 
 	}
 }
 
+// Arrival orders the connections of an agent: a later one replaces an earlier one.
+type Arrival uint64
+
+// Arrive returns the arrival of a connection that has shown whose it is.
+func (s *Service) Arrive() Arrival { return Arrival(s.arrivals.Add(1)) }
+
 // Follow returns the events of an agent of a market after a number; those of a spectator if agent is empty. An agent has
-// one stream: an older one ends. The caller has checked who asks. Call end once.
-func (s *Service) Follow(market, agent string, after uint64) (stream *Stream, end func(), err error) {
+// one stream, which belongs to its latest connection: it ends with [ErrReplaced] if a later one follows, and an earlier one gets
+// that error. Spectators need no arrival. The caller has checked who asks. Call end once.
+func (s *Service) Follow(market, agent string, arrived Arrival, after uint64) (stream *Stream, end func(), err error) {
 	r := s.room(market)
 	if r == nil {
 		return nil, nil, ErrStopped
 	}
-	if stream, err = r.follow(agent, after); err != nil {
+	if stream, err = r.follow(agent, arrived, after); err != nil {
 		return nil, nil, err
 	}
 	return stream, func() { r.unfollow(agent, stream) }, nil

@@ -30,11 +30,11 @@ func onBoth(t *testing.T, test func(t *testing.T, opened *store.Store, p *proces
 // Rules 21 and 53.
 func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 	onBoth(t, func(t *testing.T, opened *store.Store, p *process) {
-		watcher, end, err := p.Follow("m", "", 0)
+		watcher, end, err := p.Follow("m", "", 0, 0)
 		require.NoError(t, err)
 		defer end()
 		seller, buyer := newTrader(t, 1), newTrader(t, 2)
-		_, _, err = p.Follow("m", arenatest.ID(1), 0)
+		_, _, err = p.Follow("m", arenatest.ID(1), p.Arrive(), 0)
 		require.ErrorContains(t, err, "has not joined")
 		for _, a := range []*trader{seller, buyer} {
 			a.do(p, arena.Join{Name: "agent"})
@@ -128,11 +128,16 @@ func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 	p.await(t)
 	a := newTrader(t, 1)
 	a.do(p, arena.Join{Name: "a"})
+	slow := p.Arrive()
 	a.follow(p)
 	old := a.stream
 	a.follow(p)
 	<-old.Done()
 	require.ErrorIs(t, old.Err(), service.ErrReplaced)
+	// A connection that came before them and follows only now replaces nothing.
+	_, _, err := p.Follow("m", arenatest.ID(1), slow, 0)
+	require.ErrorIs(t, err, service.ErrReplaced)
+	require.NoError(t, a.stream.Err())
 
 	// Nobody reads, and the events go on.
 	for range 1000 {
@@ -143,11 +148,11 @@ func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 	}
 	<-a.stream.Done()
 	require.ErrorIs(t, a.stream.Err(), service.ErrSlow)
-	_, _, err := p.Follow("m", arenatest.ID(1), 0)
+	_, _, err = p.Follow("m", arenatest.ID(1), p.Arrive(), 0)
 	require.ErrorIs(t, err, service.ErrGone)
 	standing, err := p.Standing(t.Context(), "m", "")
 	require.NoError(t, err)
-	watcher, end, err := p.Follow("m", "", standing.Shown-5)
+	watcher, end, err := p.Follow("m", "", 0, standing.Shown-5)
 	require.NoError(t, err)
 	require.Equal(t, standing.Shown-4, (<-watcher.Events()).Number)
 	end()

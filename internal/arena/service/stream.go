@@ -31,10 +31,11 @@ const (
 type Stream struct {
 	events chan arena.Shown
 	// next is the number of the next event.
-	next uint64
-	once sync.Once
-	err  error
-	done chan struct{}
+	next    uint64
+	arrived Arrival
+	once    sync.Once
+	err     error
+	done    chan struct{}
 }
 
 func newStream(next uint64) *Stream {

@@ -77,6 +77,7 @@ type connection struct {
 	socket  *websocket.Conn
 	market  string
 	agent   string
+	arrived service.Arrival
 	writing sync.Mutex
 }
 
@@ -130,6 +131,7 @@ func (c *connection) serve(ctx context.Context, cancel context.CancelFunc) error
 	if err != nil {
 		return err
 	}
+	c.arrived = c.server.config.Service.Arrive()
 	standing, err := c.server.config.Service.Standing(ctx, c.market, c.agent)
 	if err != nil {
 		return err
@@ -222,9 +224,9 @@ func (c *connection) events(ctx context.Context, after, latest uint64, joined <-
 			if stream != nil {
 				continue
 			}
-			opened, end, err := c.server.config.Service.Follow(c.market, c.agent, after)
+			opened, end, err := c.server.config.Service.Follow(c.market, c.agent, c.arrived, after)
 			if errors.Is(err, service.ErrGone) {
-				opened, end, err = c.server.config.Service.Follow(c.market, c.agent, latest)
+				opened, end, err = c.server.config.Service.Follow(c.market, c.agent, c.arrived, latest)
 			}
 			if err != nil {
 				return err

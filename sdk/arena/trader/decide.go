@@ -48,7 +48,9 @@ func (s *session) observe(ctx context.Context, event arena.Shown) error {
 		}
 		s.used(f.Chat, f.Agent)
 	case arena.Invited:
-		if f.By != s.desk.Self {
+		if f.By == s.desk.Self {
+			s.inviting = false
+		} else {
 			s.admit(ctx, f)
 		}
 	case arena.ChatEnded:
@@ -175,7 +177,7 @@ func (s *session) speak(ctx context.Context, until time.Time) {
 func (s *session) invite(ctx context.Context) {
 	about := topic{kind: "invite"}
 	own, _ := s.desk.View.Agent(s.desk.Self)
-	if s.config.Invite == nil || s.deciding[about] != nil || s.desk.View.Phase != arena.PhaseOpen ||
+	if s.config.Invite == nil || s.deciding[about] != nil || s.inviting || s.desk.View.Phase != arena.PhaseOpen ||
 		len(s.desk.Chats) >= arena.MaxChats || own.ID == "" {
 		return
 	}
@@ -189,7 +191,8 @@ func (s *session) invite(ctx context.Context) {
 			if err != nil || len(invite.Agents) == 0 {
 				return nil
 			}
-			return s.do(ctx, invite)
+			_, s.inviting, err = s.try(ctx, invite)
+			return err
 		})
 }
 

@@ -82,6 +82,8 @@ type session struct {
 	done chan func(context.Context) error
 	// deciding are the running decisions by topic.
 	deciding map[topic]context.CancelFunc
+	// inviting reports whether the desk lacks the chat of an invitation that the arena has accepted.
+	inviting bool
 	// turns are the ends of the trader's current turns in side chats.
 	turns map[int]time.Time
 	// verdicts are those about tentative agreements.
