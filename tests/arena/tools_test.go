@@ -1,8 +1,10 @@
 package arena_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +49,20 @@ func TestModelTradesByTools(t *testing.T) {
 	sold := selling(url, sale(61, 10), sale(58, 10))
 	sold.Name = order
 	sold.Interest = nil
+	// It begins one chat: a turn in another one could come before the agreement of the first.
+	var invited atomic.Bool
+	sold.Acted = func(action arena.Action, _ arena.Receipt) {
+		if _, is := action.(arena.Invite); is {
+			invited.Store(true)
+		}
+	}
+	invite := sold.Invite
+	sold.Invite = func(ctx context.Context, desk trader.Desk) (arena.Invite, error) {
+		if invited.Load() {
+			return arena.Invite{}, nil
+		}
+		return invite(ctx, desk)
+	}
 	run(t, sold)
 	call := connect(t, url)
 	// next decides items until one of a kind comes.
