@@ -216,7 +216,7 @@ func TestAReusedIDIsAnError(t *testing.T) {
 }
 
 func TestLimitsOfTheGatewayHaveRetryAfter(t *testing.T) {
-	g := start(t, store.Limits{PerClientHour: 1, OpenPerPublisher: 3, AnonymousPerPublisher: 1})
+	g := start(t, store.Limits{PerClientHour: 1})
 	g.publisher(t, "site-a.local", ordinary)
 	g.publisher(t, "site-b.local", ordinary)
 	result, err := g.client(t).Buy(t.Context(), wanted("limited", "site-a.local", "site-b.local"))

@@ -15,7 +15,7 @@ import (
 )
 
 // few are limits with two open negotiations of a publisher.
-var few = store.Limits{PerClientHour: 1_000_000, OpenPerPublisher: 2, AnonymousPerPublisher: 1}
+var few = store.Limits{PerClientHour: 1_000_000, OpenPerClient: 2, OpenPerPublisher: 2}
 
 // open is the number of negotiations that count for the limits.
 func (g *gateway) open(t *testing.T) int {

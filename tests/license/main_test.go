@@ -101,7 +101,7 @@ func listen(t testing.TB) *httptest.Server {
 }
 
 // many are limits that no test reaches.
-var many = store.Limits{PerClientHour: 1_000_000, OpenPerPublisher: 1_000_000, AnonymousPerPublisher: 1}
+var many = store.Limits{PerClientHour: 1_000_000, OpenPerClient: 1_000_000, OpenPerPublisher: 1_000_000}
 
 // publisher registers a publisher with a strategy.
 func (g *gateway) publisher(t testing.TB, hostname, rules string) {

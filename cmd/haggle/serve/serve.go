@@ -62,6 +62,7 @@ type serveCommand struct {
 	database, listen, licensing string
 	authorities, proxies        []string
 	demo, replaceKey, stdio     bool
+	limits                      store.Limits
 	version                     string
 }
 
@@ -112,18 +113,47 @@ func Command(s *session.Session, version string) *cobra.Command {
 		"print a new administrator's key, revoke the earlier ones, and stop")
 	flags.BoolVar(&c.stdio, "stdio", false, "serve MCP on stdin and stdout to the agent that starts the command")
 	flags.StringVar(&c.database, "db", "", gatewayfiles.DatabaseHelp)
+	limits := c.limitFlags()
+	for _, f := range limits {
+		flags.IntVar(f.value, f.name, f.otherwise, f.usage)
+	}
 	cmd.MarkFlagsMutuallyExclusive("demo", "new-key", "stdio")
 	for _, ofHTTP := range []string{listenFlag, licensingListenFlag, "authority", "trusted-proxy"} {
 		cmd.MarkFlagsMutuallyExclusive(ofHTTP, "stdio")
 	}
 	command.Documents(cmd, readyView{}, keyView{})
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
+		for _, f := range limits {
+			if *f.value < 1 {
+				return exitcode.Usagef("--%s must be at least 1", f.name)
+			}
+		}
 		if c.replaceKey {
 			return gatewayfiles.Failure(c.newKey(ctx))
 		}
 		return gatewayfiles.Failure(c.serve(ctx))
 	})
 	return cmd
+}
+
+// limitFlag is the flag of a limit of new negotiations.
+type limitFlag struct {
+	value       *int
+	name, usage string
+	otherwise   int
+}
+
+func (c *serveCommand) limitFlags() []limitFlag {
+	return []limitFlag{
+		{&c.limits.PerClientHour, "proposals-per-hour", "most proposals of a client in an hour; a bundle is one",
+			store.DefaultPerClientHour},
+		{&c.limits.OpenPerClient, "open-per-client",
+			"most negotiations of a client with one publisher that are open or wait for an approval", store.DefaultOpenPerClient},
+		{&c.limits.OpenPerPublisher, "open-per-publisher",
+			"most open negotiations of registered clients with one publisher", store.DefaultOpenPerPublisher},
+		{&c.limits.AnonymousPerPublisher, "anonymous-per-publisher",
+			"most open negotiations of all anonymous clients with one publisher", store.DefaultAnonymousPerPublisher},
+	}
 }
 
 // files returns the gateway's files, and creates their folder. --demo without a database has a temporary one.
@@ -163,7 +193,7 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	database, err := store.Open(ctx, store.Config{Address: files.Database})
+	database, err := store.Open(ctx, store.Config{Address: files.Database, Limits: c.limits})
 	if err != nil {
 		return err
 	}

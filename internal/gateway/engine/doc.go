@@ -4,7 +4,7 @@
 //
 //	strategy, err := engine.ParseStrategy(document)
 //	decision, err := engine.Respond(&strategy, engine.State{}, proposal)
-//	keep(decision.Status(), decision.Round, decision.Terms, strategy.Deadline(decision.Action, now))
+//	keep(decision.Status(), decision.Round, decision.Terms, strategy.Deadline(decision.Action, began, now))
 //	send(decision.Answer()) // all that the client receives
 //
 // The caller sets a negotiation whose deadline has passed to the status timeout, before it asks for a decision.

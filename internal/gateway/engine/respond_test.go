@@ -221,8 +221,10 @@ func TestApproval(t *testing.T) {
 	_, err = AcceptCounter(&s, state)
 	require.ErrorIs(t, err, ErrAwaitingApproval)
 
-	require.Equal(t, noon.Add(2*time.Hour), s.Deadline(Approve, noon), "later than the hour of inactivity")
-	require.Equal(t, noon.Add(time.Hour), s.Deadline(Counter, noon))
+	require.Equal(t, noon.Add(2*time.Hour), s.Deadline(Approve, noon, noon), "later than the hour of inactivity")
+	require.Equal(t, noon.Add(time.Hour), s.Deadline(Counter, noon, noon))
+	require.Equal(t, noon.Add(3*time.Hour), s.Deadline(Counter, noon, noon.Add(2*time.Hour)))
+	require.Equal(t, noon.Add(3*time.Hour), s.Deadline(Counter, noon, noon.Add(150*time.Minute)), "it ends after three hours")
 
 	none := uint64(1799) // without prepaid fetches, the price of one counts
 	s.ApprovalAbove = &none

@@ -56,14 +56,21 @@ var statusAfter = map[Action]Status{
 // Status returns the status of the negotiation after the decision.
 func (d Decision) Status() Status { return statusAfter[d.Action] }
 
-// Deadline returns the time from which a negotiation that an action leaves open is over without an agreement.
-// While an agreement waits for approval, the time for approval counts instead of the time for activity.
-func (s *Strategy) Deadline(action Action, now time.Time) time.Time {
-	seconds := s.TimeoutSeconds
+// longest is the longest time from the start of a negotiation to its end, in times without activity: a client that
+// sends a proposal now and then holds its place no longer.
+const longest = 3
+
+// Deadline returns the time from which a negotiation that an action leaves open is over without an agreement. While an
+// agreement waits for approval, the time for approval counts instead of the time for activity.
+func (s *Strategy) Deadline(action Action, began, now time.Time) time.Time {
 	if action == Approve {
-		seconds = s.ApprovalSeconds
+		return now.Add(time.Duration(s.ApprovalSeconds) * time.Second)
 	}
-	return now.Add(time.Duration(seconds) * time.Second)
+	pause := time.Duration(s.TimeoutSeconds) * time.Second
+	if end := began.Add(longest * pause); end.Before(now.Add(pause)) {
+		return end
+	}
+	return now.Add(pause)
 }
 
 // check returns an error if the negotiation takes no more proposals or acceptances.

@@ -102,7 +102,7 @@ func newFixture(t *testing.T, d storetest.Database) *fixture {
 	}
 	var err error
 	f.Store, err = store.Open(t.Context(), store.Config{Address: f.Address,
-		Limits: store.Limits{PerClientHour: 10_000, OpenPerPublisher: 10_000}})
+		Limits: store.Limits{PerClientHour: 10_000, OpenPerClient: 10_000, OpenPerPublisher: 10_000}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.Store.Close()) })
 	f.db = d.Open(t)

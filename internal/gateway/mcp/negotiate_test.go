@@ -240,12 +240,10 @@ func TestAnAgentLeavesANegotiation(t *testing.T) {
 	g.publisher(t, "site-a.local", "A")
 	client := g.agent(t, g.client(t, "OpenAI").Reveal())
 	var opened mcp.ProposeAnswer
-	for range 3 {
-		client.call("propose_license_terms", proposal(1100), &opened)
-	}
+	client.call("propose_license_terms", proposal(1100), &opened)
 	var refused mcp.ProposeAnswer
 	client.call("propose_license_terms", proposal(1100), &refused)
-	require.Equal(t, service.CodeLimitOpen, refused.Error.Code)
+	require.Equal(t, service.CodeLimitOwn, refused.Error.Code)
 	require.Contains(t, refused.Next, "leave_negotiation")
 	id := opened.Answers[0].Negotiation.ID
 	var left mcp.CounterAnswer

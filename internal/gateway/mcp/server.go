@@ -144,8 +144,10 @@ func afterProblem(e *service.Error) string {
 		return "call get_negotiation_status: the negotiation is over, or awaits the publisher's approval"
 	case service.CodeLimitClient:
 		return "wait for retry_after_seconds"
+	case service.CodeLimitOwn:
+		return "continue your open negotiation with this publisher, or call leave_negotiation for it"
 	case service.CodeLimitOpen:
-		return "wait for retry_after_seconds, or call leave_negotiation for an open one with this publisher"
+		return "other clients have all places: wait for retry_after_seconds"
 	case service.CodeClosed:
 		return "propose to another publisher, or try again later"
 	case service.CodeKeyReused:

@@ -45,7 +45,7 @@ func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 		g := &gateway{now: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
 		var err error
 		g.Store, err = store.Open(t.Context(), store.Config{Address: d.Address,
-			Limits: store.Limits{OpenPerPublisher: 100}, Now: func() time.Time { return g.now }})
+			Limits: store.Limits{OpenPerClient: 100, OpenPerPublisher: 100}, Now: func() time.Time { return g.now }})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = g.Store.Close() }) // a test can close it first
 		g.db = d.Open(t)

@@ -44,7 +44,7 @@ func child() int {
 
 func serveForever(address string) error {
 	database, err := store.Open(context.Background(), store.Config{Address: address, Limits: store.Limits{
-		PerClientHour: 1_000_000, OpenPerPublisher: 1_000_000,
+		PerClientHour: 1_000_000, OpenPerClient: 1_000_000, OpenPerPublisher: 1_000_000,
 	}})
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ type gateway struct {
 func open(t *testing.T, address string) *gateway {
 	t.Helper()
 	database, err := store.Open(t.Context(), store.Config{Address: address, Limits: store.Limits{
-		PerClientHour: 1000, OpenPerPublisher: 1000, AnonymousPerPublisher: 1,
+		PerClientHour: 1000, OpenPerClient: 1000, OpenPerPublisher: 1000,
 	}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, database.Close()) })

@@ -118,7 +118,7 @@ func (a *answered) recorded() (d store.Decision, err error) {
 			},
 		},
 		Status: a.decision.Status(), Terms: proposed, OfferBy: engine.PartyClient,
-		Deadline: a.rules.Deadline(a.decision.Action, a.state.Now),
+		Deadline: a.rules.Deadline(a.decision.Action, a.state.InitiatedAt, a.state.Now),
 	}
 	switch a.decision.Action {
 	case engine.Counter:

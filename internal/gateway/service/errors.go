@@ -44,6 +44,7 @@ const (
 	CodeKeyReused     = "idempotency-key-reused"
 	CodeActiveLimit   = "limit-active-strategies"
 	CodeLimitClient   = "limit-client-hour"
+	CodeLimitOwn      = "limit-client-open"
 	CodeLimitOpen     = "limit-publisher-open"
 )
 
@@ -118,8 +119,11 @@ func problem(err error) error {
 		return &Error{Kind: Conflict, Code: CodeStatus, Detail: err.Error(), cause: err}
 	case errors.As(err, &limit):
 		code := CodeLimitOpen
-		if limit.Limit == store.LimitClientHour {
+		switch limit.Limit {
+		case store.LimitClientHour:
 			code = CodeLimitClient
+		case store.LimitOpenClient:
+			code = CodeLimitOwn
 		}
 		return &Error{Kind: Limit, Code: code, Detail: err.Error(), RetryAfter: limit.RetryAfter, cause: err}
 	}

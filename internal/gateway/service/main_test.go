@@ -59,7 +59,7 @@ func newFixture(t *testing.T, address string) *fixture {
 	start := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	var err error
 	f.store, err = store.Open(t.Context(), store.Config{
-		Address: address, Limits: store.Limits{OpenPerPublisher: 4, AnonymousPerPublisher: 1},
+		Address: address, Limits: store.Limits{OpenPerClient: 4, OpenPerPublisher: 4},
 		Now: func() time.Time { return start.Add(time.Duration(f.offset.Load())) },
 	})
 	require.NoError(t, err)

@@ -374,7 +374,7 @@ func (s *Service) agree(state store.State) (agreement, error) {
 	}
 	agreed := store.Terms{PriceMicro: int64(decision.Terms.Price)}
 	if decision.Action == engine.Approve {
-		agreed.ApprovalDeadline = rules.Deadline(decision.Action, state.Now)
+		agreed.ApprovalDeadline = rules.Deadline(decision.Action, state.InitiatedAt, state.Now)
 	}
 	return agreement{state, decision, agreed, rules.Currency}, nil
 }

@@ -375,7 +375,7 @@ func TestTheRulesContinueInAnotherGateway(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, engine.Counter, answer.Action)
 			require.Equal(t, decision.Answer(), answer.Answer)
-			require.Equal(t, rules.Deadline(engine.Counter, f.store.Now()), answer.Negotiation.DeadlineAt)
+			require.Equal(t, rules.Deadline(engine.Counter, answer.Negotiation.InitiatedAt, f.store.Now()), answer.Negotiation.DeadlineAt)
 			state = engine.State{Status: decision.Status(), Round: decision.Round, Counter: decision.Terms}
 			f.offset.Add(int64(time.Minute))
 		}

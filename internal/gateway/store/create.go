@@ -41,7 +41,7 @@ type Creation struct {
 // CreateNegotiations opens negotiations with active strategies of their publishers, lets decide answer
 // the first proposals, and writes everything in one transaction. decide gets states with status initiated;
 // the proposal is the current offer, and each decision records the client's round. The limits are checked in
-// the transaction, which locks the client and the publishers. A bundle counts each of its negotiations.
+// the transaction, which locks the client and the publishers. A bundle is one proposal of the client.
 //
 // It returns a [LimitError] if a limit is reached, [ErrNoStrategy], [ErrNotFound] for a client or an active
 // publisher that does not exist, [ErrKeyReused], and [ErrInProgress] if the database is busy.
@@ -218,39 +218,42 @@ func (t *transaction) checkLimits(
 ) error {
 	limits := t.store.limits
 	hourAgo := now.Add(-time.Hour)
-	arguments := append([]any{client.ID, hourAgo.UnixMicro(), now.UnixMicro()}, anyOf(publishers)...)
-	// The row of the client has publisher 0.
+	anonymous := client.Kind == ClientAnonymous
+	arguments := append([]any{client.ID, hourAgo.UnixMicro(), now.UnixMicro(), anonymous}, anyOf(publishers)...)
+	// used is the number of proposals or negotiations, of the client alone or of all that share its places with a
+	// publisher; first is the earliest creation or deadline of them. The proposals have publisher 0.
 	type usage struct {
-		Publisher             int64
-		All, Anonymous        int
-		First, FirstAnonymous queries.NullTime
+		Publisher       int64
+		Used, Own       int
+		First, FirstOwn queries.NullTime
 	}
-	used, err := collect[usage](ctx, t, `SELECT 0 AS publisher, COUNT(*) AS "all", 0 AS anonymous,
-			MIN(created_at) AS first, NULL AS first_anonymous
+	const shared = `anonymous = $4 AND status <> 'awaiting_approval'`
+	usages, err := collect[usage](ctx, t, `SELECT 0 AS publisher, COUNT(DISTINCT COALESCE(bundle_id, id)) AS used, 0 AS own,
+			MIN(created_at) AS first, NULL AS first_own
 		FROM negotiations WHERE client_id = $1 AND created_at > $2
 		UNION ALL
-		SELECT publisher_id, COUNT(*), COUNT(CASE WHEN anonymous THEN 1 END), MIN(deadline_at),
-			MIN(CASE WHEN anonymous THEN deadline_at END)
-		FROM negotiations WHERE `+open+` AND deadline_at > $3 AND publisher_id IN (`+inList(4, len(publishers))+`)
+		SELECT publisher_id, COUNT(CASE WHEN `+shared+` THEN 1 END), COUNT(CASE WHEN client_id = $1 THEN 1 END),
+			MIN(CASE WHEN `+shared+` THEN deadline_at END), MIN(CASE WHEN client_id = $1 THEN deadline_at END)
+		FROM negotiations WHERE `+open+` AND deadline_at > $3 AND publisher_id IN (`+inList(5, len(publishers))+`)
 		GROUP BY publisher_id`, arguments...)
 	if err != nil {
 		return err
 	}
-	for _, u := range used {
+	kind, places := LimitOpen, limits.OpenPerPublisher
+	if anonymous {
+		kind, places = LimitAnonymous, limits.AnonymousPerPublisher
+	}
+	for _, u := range usages {
 		switch {
 		case u.Publisher == 0:
-			if u.All+len(publishers) > limits.PerClientHour {
-				wait := time.Hour
-				if first := time.Time(u.First); !first.IsZero() {
-					wait = first.Sub(hourAgo)
-				}
-				return &LimitError{LimitClientHour, limits.PerClientHour, 0, positive(wait)}
+			if u.Used >= limits.PerClientHour {
+				return &LimitError{LimitClientHour, limits.PerClientHour, 0, positive(time.Time(u.First).Sub(hourAgo))}
 			}
-		case u.All >= limits.OpenPerPublisher:
-			return &LimitError{LimitOpen, limits.OpenPerPublisher, u.Publisher, positive(time.Time(u.First).Sub(now))}
-		case client.Kind == ClientAnonymous && u.Anonymous >= limits.AnonymousPerPublisher:
-			return &LimitError{LimitAnonymous, limits.AnonymousPerPublisher, u.Publisher,
-				positive(time.Time(u.FirstAnonymous).Sub(now))}
+		case u.Own >= limits.OpenPerClient:
+			return &LimitError{LimitOpenClient, limits.OpenPerClient, u.Publisher,
+				positive(time.Time(u.FirstOwn).Sub(now))}
+		case u.Used >= places:
+			return &LimitError{kind, places, u.Publisher, positive(time.Time(u.First).Sub(now))}
 		}
 	}
 	return nil

@@ -71,7 +71,8 @@ type LimitKind string
 
 // The limits.
 const (
-	LimitClientHour LimitKind = "negotiations per client and hour"
+	LimitClientHour LimitKind = "proposals per client and hour"
+	LimitOpenClient LimitKind = "open negotiations per client and publisher"
 	LimitOpen       LimitKind = "open negotiations per publisher"
 	LimitAnonymous  LimitKind = "open negotiations of anonymous clients per publisher"
 )

@@ -42,7 +42,7 @@ func child() int {
 func workForever(address string, client int64, publishers []int64, run int) error {
 	ctx := context.Background()
 	s, err := Open(ctx, Config{Address: address,
-		Limits: Limits{PerClientHour: 1_000_000, OpenPerPublisher: 1_000_000}})
+		Limits: Limits{PerClientHour: 1_000_000, OpenPerClient: 1_000_000, OpenPerPublisher: 1_000_000}})
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 )
 
 // create opens a negotiation of a client and returns the limit that forbids it.
 func create(t require.TestingT, f *fixture, s *Store, client Client, publishers ...Publisher) *LimitError {
 	c := f.creation(publishers...)
 	c.Client = client.ID
+	if len(publishers) > 1 {
+		c.Bundle = json.RawMessage(`{}`)
+	}
 	for {
 		_, err := s.CreateNegotiations(f.context(), c, counter)
 		var limit *LimitError
@@ -30,7 +35,7 @@ func create(t require.TestingT, f *fixture, s *Store, client Client, publishers 
 	}
 }
 
-// A publisher has three open negotiations, and anonymous clients never hold all of them.
+// Anonymous clients share one place with a publisher, registered ones three others.
 func TestAnonymousClientsCannotHoldAPublisher(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var anonymous []Client
@@ -42,41 +47,63 @@ func TestAnonymousClientsCannotHoldAPublisher(t *testing.T) {
 			require.Equal(t, c, again)
 			anonymous = append(anonymous, c)
 		}
-		require.Nil(t, create(t, f, f.Store, anonymous[0], f.publisher))
+		s := f.open(t, Limits{})
+		require.Nil(t, create(t, f, s, anonymous[0], f.publisher))
 		f.pass(time.Minute)
-		require.Nil(t, create(t, f, f.Store, anonymous[1], f.publisher))
-		require.Equal(t, &LimitError{LimitAnonymous, 2, f.publisher.ID, 59 * time.Minute},
-			create(t, f, f.Store, anonymous[2], f.publisher))
-		require.Nil(t, create(t, f, f.Store, f.client, f.publisher))
-		limit := create(t, f, f.Store, f.client, f.publisher)
-		require.Equal(t, &LimitError{LimitOpen, 3, f.publisher.ID, 59 * time.Minute}, limit)
-		require.EqualError(t, limit, "limit reached: 3 open negotiations per publisher: try again in 59m0s")
+		require.Equal(t, &LimitError{LimitAnonymous, 1, f.publisher.ID, 59 * time.Minute},
+			create(t, f, s, anonymous[1], f.publisher))
+		for i := range 3 {
+			require.Nil(t, create(t, f, s, f.addClient(t, fmt.Sprint("registered ", i)), f.publisher))
+		}
+		limit := create(t, f, s, f.client, f.publisher)
+		require.Equal(t, &LimitError{LimitOpen, 3, f.publisher.ID, time.Hour}, limit)
+		require.EqualError(t, limit, "limit reached: 3 open negotiations per publisher: try again in 1h0m0s")
 		// After the deadline a negotiation holds no place, before a sweep too.
 		f.pass(limit.RetryAfter)
-		require.Nil(t, create(t, f, f.Store, anonymous[2], f.publisher))
-		_, err := Open(t.Context(), Config{Address: f.address,
-			Limits: Limits{OpenPerPublisher: 2, AnonymousPerPublisher: 2}})
-		require.ErrorContains(t, err, "the anonymous limit must be less")
+		require.Nil(t, create(t, f, s, anonymous[2], f.publisher))
+		_, err := Open(t.Context(), Config{Address: f.address, Limits: Limits{AnonymousPerPublisher: -1}})
+		require.ErrorContains(t, err, "a limit must not be negative")
 	})
 }
 
-// A client opens ten negotiations in any hour, and each negotiation of a bundle counts.
+// A client has one open negotiation with a publisher, so that no client closes a publisher to others. Negotiations that
+// wait for an approval, which takes a day, take no place of other clients.
+func TestLargeProposalsDoNotCloseAPublisher(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		s := f.open(t, Limits{})
+		large := f.creation(f.publisher)
+		for i := range 3 {
+			large.Client = f.addClient(t, fmt.Sprint("large ", i)).ID
+			_, err := s.CreateNegotiations(f.context(), large, approved)
+			require.NoError(t, err)
+		}
+		require.Nil(t, create(t, f, s, f.client, f.publisher))
+		_, err := s.CreateNegotiations(f.context(), large, approved)
+		var limit *LimitError
+		require.ErrorAs(t, err, &limit)
+		require.Equal(t, &LimitError{LimitOpenClient, 1, f.publisher.ID, 24 * time.Hour}, limit)
+		require.Equal(t, LimitOpenClient, create(t, f, s, f.client, f.publisher).Limit)
+	})
+}
+
+// A client opens negotiations with ten proposals in any hour. A bundle is one proposal.
 func TestAClientOpensTenNegotiationsAnHour(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var publishers []Publisher
-		for i := range 11 {
+		for i := range 13 {
 			publishers = append(publishers, f.addPublisher(t, fmt.Sprintf("site-%d.local", i)))
 		}
 		require.Nil(t, create(t, f, f.Store, f.client, publishers[0]))
 		f.pass(time.Minute)
-		require.Nil(t, create(t, f, f.Store, f.client, publishers[1:9]...))
-		require.Equal(t, LimitClientHour, create(t, f, f.Store, f.client, publishers[9:]...).Limit)
-		require.Nil(t, create(t, f, f.Store, f.client, publishers[9]))
+		require.Nil(t, create(t, f, f.Store, f.client, publishers[1:4]...))
+		for i := range 8 {
+			require.Nil(t, create(t, f, f.Store, f.client, publishers[4+i]))
+		}
 		require.Equal(t, &LimitError{LimitClientHour, 10, 0, 59 * time.Minute},
-			create(t, f, f.Store, f.client, publishers[10]))
-		require.Nil(t, create(t, f, f.Store, f.addClient(t, "other"), publishers[10]))
+			create(t, f, f.Store, f.client, publishers[12]))
+		require.Nil(t, create(t, f, f.Store, f.addClient(t, "other"), publishers[12]))
 		f.pass(59 * time.Minute)
-		require.Nil(t, create(t, f, f.Store, f.client, publishers[10]))
+		require.Nil(t, create(t, f, f.Store, f.client, publishers[12]))
 	})
 }
 
@@ -107,13 +134,23 @@ func TestTheLimitsHoldUnderConcurrency(t *testing.T) {
 			})
 		}
 		group.Wait()
-		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE publisher_id = $1`,
+		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE publisher_id = $1`,
 			f.publisher.ID))
-		require.EqualValues(t, 10, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE client_id = $1`,
-			f.client.ID))
+		require.EqualValues(t, 10, count(t, f.reader,
+			`SELECT COUNT(DISTINCT bundle_id) FROM negotiations WHERE client_id = $1`, f.client.ID))
 		require.LessOrEqual(t, count(t, f.reader,
 			`SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM negotiations GROUP BY publisher_id) AS counts`), int64(3))
 	})
+}
+
+// approved answers a proposal with an agreement that waits for an approval.
+func approved(states []State) (Outcome, error) {
+	o, err := counter(states)
+	for i := range o.Decisions {
+		o.Decisions[i].Status = engine.AwaitingApproval
+		o.Decisions[i].Deadline = states[i].Now.Add(24 * time.Hour)
+	}
+	return o, err
 }
 
 // assertAll fails a test from another goroutine.

@@ -70,7 +70,7 @@ const price = `{"price_per_fetch_micro": 1800}`
 func newFixture(t *testing.T, address string) *fixture {
 	t.Helper()
 	f := &fixture{address: address}
-	f.Store = f.open(t, Limits{})
+	f.Store = f.open(t, Limits{OpenPerClient: 100})
 	f.publisher = f.addPublisher(t, "site-a.local")
 	f.client = f.addClient(t, "acme")
 	return f

@@ -45,32 +45,40 @@ type Config struct {
 
 // The limits of a new installation: see [Limits].
 const (
-	DefaultPerClientHour    = 10
-	DefaultOpenPerPublisher = 3
+	DefaultPerClientHour         = 10
+	DefaultOpenPerClient         = 1
+	DefaultOpenPerPublisher      = 3
+	DefaultAnonymousPerPublisher = 1
 )
 
 // Limits are the limits of new negotiations. A zero limit is replaced by its default.
 type Limits struct {
-	// PerClientHour is the number of negotiations that a client opens in any hour. The default is
-	// [DefaultPerClientHour].
+	// PerClientHour is the number of proposals with which a client opens negotiations in any hour. A bundle is one
+	// proposal. The default is [DefaultPerClientHour].
 	PerClientHour int
-	// OpenPerPublisher is the number of negotiations of a publisher that are open at once. The default is
-	// [DefaultOpenPerPublisher].
+	// OpenPerClient is the number of negotiations of one client with one publisher that are open at once, or wait
+	// for the publisher's approval. The default is [DefaultOpenPerClient].
+	OpenPerClient int
+	// OpenPerPublisher is the number of negotiations of registered clients with a publisher that are open at once.
+	// Negotiations that wait for an approval do not count. The default is [DefaultOpenPerPublisher].
 	OpenPerPublisher int
-	// AnonymousPerPublisher is the part of OpenPerPublisher that anonymous clients can hold. The default is
-	// OpenPerPublisher - 1. It must be less than OpenPerPublisher.
+	// AnonymousPerPublisher is the same limit for all anonymous clients together. They do not count for
+	// OpenPerPublisher. The default is [DefaultAnonymousPerPublisher].
 	AnonymousPerPublisher int
 }
 
 func (l Limits) withDefaults() (Limits, error) {
-	l.PerClientHour = cmp.Or(l.PerClientHour, DefaultPerClientHour)
-	l.OpenPerPublisher = cmp.Or(l.OpenPerPublisher, DefaultOpenPerPublisher)
-	l.AnonymousPerPublisher = cmp.Or(l.AnonymousPerPublisher, l.OpenPerPublisher-1)
-	switch {
-	case l.PerClientHour < 0 || l.OpenPerPublisher < 0 || l.AnonymousPerPublisher < 0:
-		return l, errors.New("gateway store: a limit must not be negative")
-	case l.AnonymousPerPublisher >= l.OpenPerPublisher:
-		return l, errors.New("gateway store: the anonymous limit must be less than the limit of open negotiations")
+	for _, limit := range []struct {
+		value     *int
+		otherwise int
+	}{
+		{&l.PerClientHour, DefaultPerClientHour}, {&l.OpenPerClient, DefaultOpenPerClient},
+		{&l.OpenPerPublisher, DefaultOpenPerPublisher}, {&l.AnonymousPerPublisher, DefaultAnonymousPerPublisher},
+	} {
+		if *limit.value < 0 {
+			return l, errors.New("gateway store: a limit must not be negative")
+		}
+		*limit.value = cmp.Or(*limit.value, limit.otherwise)
 	}
 	return l, nil
 }
