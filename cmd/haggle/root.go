@@ -93,7 +93,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 		localnet.Command(s), demo.Command(s), doctor.Command(s),
 		agent.Command(s), agent.BuyCommand(s), verify.Command(s), advise.Command(s), suggest.Command(s), simulate.Command(s), tournament.Command(s),
 		index.Command(s), analyze.Command(s), keeper.Command(s), mcp.Command(s, version()),
-		serve.Command(s, version()), audit.Command(s), license.Command(s), hire.Command(s, version()), arena.Command(s, version()),
+		serve.Command(s, version()), serve.GatewayCommand(s), audit.Command(s), license.Command(s), hire.Command(s, version()), arena.Command(s, version()),
 		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	command.CheckArguments(root)

@@ -2,11 +2,9 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
@@ -37,47 +35,28 @@ var demoPublishers = []struct {
 var demoCompanies = []string{"Acme AI", "Example Search"}
 
 // seed adds the publishers and companies of --demo to a database without them.
-func seed(ctx context.Context, cases *service.Service) (parties []partyView, err error) {
-	operator := identity.Caller{
-		Kind: identity.Administrator, Name: "demo", Scopes: identity.ScopesOf(identity.Administrator),
-	}
-	add := func(role, name string, id int64, request service.KeyRequest) error {
-		request.Name = "demo"
-		key, _, err := cases.CreateKey(ctx, operator, request)
-		parties = append(parties, partyView{role, name, id, key.Reveal()})
-		return err
-	}
+func seed(ctx context.Context, cases *service.Service) (views []partyView, err error) {
+	added := newParties(cases, "demo")
 	for _, entry := range demoPublishers {
-		p, err := cases.CreatePublisher(ctx, operator, entry.publisher, "")
+		view, err := added.publisher(ctx, entry.publisher, []byte(entry.strategy))
 		if err != nil {
 			return nil, seeded(err)
 		}
-		caller := identity.Caller{
-			Kind: identity.Publisher, ID: p.ID, Scopes: identity.ScopesOf(identity.Publisher),
-		}
-		if _, err := cases.CreateStrategy(ctx, caller, []byte(entry.strategy), ""); err != nil {
-			return nil, err
-		}
-		if err := add("publisher", p.Hostname, p.ID, service.KeyRequest{PublisherID: p.ID}); err != nil {
-			return nil, err
-		}
+		views = append(views, view)
 	}
 	for _, name := range demoCompanies {
-		client, err := cases.RegisterClient(ctx, operator, service.Client{Name: name})
+		view, err := added.client(ctx, name)
 		if err != nil {
 			return nil, seeded(err)
 		}
-		if err := add("client", name, client.ID, service.KeyRequest{ClientID: client.ID}); err != nil {
-			return nil, err
-		}
+		views = append(views, view)
 	}
-	return parties, nil
+	return views, nil
 }
 
 // seeded replaces the error for a database that has the parties already.
 func seeded(err error) error {
-	var known *service.Error
-	if errors.As(err, &known) && known.Code == service.CodeExists {
+	if isKnown(err) {
 		return &exitcode.Error{
 			Kind: exitcode.Refused, Err: fmt.Errorf("--demo: %w", err),
 			Hint: "leave out --demo to use this database, or --db to use a temporary one",

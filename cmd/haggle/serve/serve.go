@@ -4,7 +4,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,9 +37,9 @@ time: --db postgres://USER@HOST/NAME, or DATABASE_URL. Put a password into PGPAS
 
 Signed checkpoints of the audit log are written beside the default database: see haggle audit verify.
 
-The first start with a database prints the administrator's API key, once. With it you register publishers and
-clients; --new-key makes another one. --demo uses a temporary database with two publishers
-and two companies, and prints their keys. docs/GATEWAY.md is a walk through it.
+"haggle gateway" adds publishers and AI companies, and prints their keys. The first start with a database
+prints the administrator's API key, once; --new-key makes another one. --demo uses a temporary database with
+two publishers and two companies, and prints their keys. docs/GATEWAY.md is a walk through it.
 
 --stdio serves one agent, which starts the command, by the Model Context Protocol on stdin and stdout, without
 the HTTP APIs. Its API key is in HAGGLE_API_KEY; without one it is anonymous. It ends with its input.
@@ -79,14 +78,6 @@ type readyView struct {
 	AdministratorKey string `json:"administrator_key,omitempty"`
 	// Demo has the publishers and companies of --demo.
 	Demo []partyView `json:"demo,omitempty"`
-}
-
-// partyView is a publisher or a company of --demo.
-type partyView struct {
-	Role   string `json:"role"`
-	Name   string `json:"name"`
-	ID     int64  `json:"id"`
-	APIKey string `json:"api_key"`
 }
 
 // Command returns the command. version is the version that the MCP server reports.
@@ -263,7 +254,7 @@ func (v readyView) lines() []string {
 		lines = append(lines, "administrator key  "+v.AdministratorKey+"  (shown once)")
 	}
 	for _, party := range v.Demo {
-		lines = append(lines, fmt.Sprintf("%-10s %-20s %s", party.Role, party.Name, party.APIKey))
+		lines = append(lines, party.line())
 	}
 	return lines
 }
