@@ -62,6 +62,7 @@ type serveCommand struct {
 	authorities, proxies        []string
 	demo, replaceKey, stdio     bool
 	limits                      store.Limits
+	wait                        time.Duration
 	version                     string
 }
 
@@ -104,6 +105,8 @@ func Command(s *session.Session, version string) *cobra.Command {
 		"print a new administrator's key, revoke the earlier ones, and stop")
 	flags.BoolVar(&c.stdio, "stdio", false, "serve MCP on stdin and stdout to the agent that starts the command")
 	flags.StringVar(&c.database, "db", "", gatewayfiles.DatabaseHelp)
+	flags.DurationVar(&c.wait, "wait-for-database", time.Minute,
+		"time to wait for a PostgreSQL server that accepts no connections yet")
 	limits := c.limitFlags()
 	for _, f := range limits {
 		flags.IntVar(f.value, f.name, f.otherwise, f.usage)
@@ -184,12 +187,15 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	database, err := store.Open(ctx, store.Config{Address: files.Database, Limits: c.limits})
+	log := c.Logger(slog.LevelInfo)
+	database, err := store.Open(ctx, store.Config{
+		Address: files.Database, Limits: c.limits, Wait: c.wait,
+		Waiting: func(reason error) { log.Warn("waiting for PostgreSQL", "error", reason) },
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, database.Close()) }()
-	log := c.Logger(slog.LevelInfo)
 	cases, err := service.New(service.Config{Store: database, Log: log})
 	if err != nil {
 		return err

@@ -39,6 +39,11 @@ type Config struct {
 	Connections int
 	// Limits are the limits of new negotiations.
 	Limits Limits
+	// Wait is the time for which Open waits for a PostgreSQL server that accepts no connections yet. If zero, it does
+	// not wait.
+	Wait time.Duration
+	// Waiting, if not nil, is called with the reason before each further attempt to connect.
+	Waiting func(reason error)
 	// Now returns the time. If nil, time.Now is used.
 	Now func() time.Time
 }
@@ -139,7 +144,13 @@ func openWith(ctx context.Context, config Config, prepare func(*Store, context.C
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	if err := prepare(s, ctx); err != nil {
+	if s.Dialect == Postgres && config.Wait > 0 {
+		err = s.await(ctx, config)
+	}
+	if err == nil {
+		err = prepare(s, ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", s.Name, err), s.Close())
 	}
 	return s, nil

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// waitInterval is the longest time between two attempts to reach PostgreSQL.
+const waitInterval = 2 * time.Second
+
+// cannotConnectNow is the SQLSTATE of a PostgreSQL server that starts or stops.
+const cannotConnectNow = "57P03"
+
+// await waits until PostgreSQL accepts connections, up to Config.Wait. A server that refuses the user, the password or
+// the database ends it at once.
+func (s *Store) await(ctx context.Context, config Config) error {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := s.writer.PingContext(ctx)
+		var unreachable *pgconn.ConnectError
+		var answer *pgconn.PgError
+		if err != nil && (!errors.As(err, &unreachable) || errors.As(err, &answer) && answer.Code != cannotConnectNow) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithMaxElapsedTime(config.Wait), backoff.WithNotify(func(err error, _ time.Duration) {
+		if config.Waiting != nil {
+			config.Waiting(err)
+		}
+	}), backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: 100 * time.Millisecond, MaxInterval: waitInterval, Multiplier: 2, RandomizationFactor: 0.5,
+	}))
+	return err
+}
