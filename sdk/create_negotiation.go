@@ -20,8 +20,8 @@ import (
 // defaultDeadline is the time that a negotiation may take if its creator does not set one.
 const defaultDeadline = time.Hour
 
-// CreateRequest has the terms on which a buyer invites a seller. Defaults are the specification's constants in
-// package protocol: the protocol's configuration, which a node could report wrongly, sets no term.
+// CreateRequest has the terms on which a buyer invites a seller. Defaults are the constants of package
+// protocol: the protocol's configuration, which a node could report wrongly, sets no term.
 type CreateRequest struct {
 	// Buyer signs, deposits the escrow and pays the rent, which comes back when the negotiation is closed.
 	Buyer solana.PublicKey
@@ -241,7 +241,7 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 const executionSlack = 5
 
 // maxFee returns the highest fee that the buyer agrees to. fee is the one in the configuration, as a node
-// reports it. Only the caller can agree to a higher fee than the specification's.
+// reports it. Only the caller can agree to a higher fee than [protocol.DefaultProtocolFeeBps].
 func (r *CreateRequest) maxFee(fee uint16) (uint16, error) {
 	switch {
 	case r.MaxFeeBps != nil:

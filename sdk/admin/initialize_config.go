@@ -13,7 +13,7 @@ import (
 )
 
 // InitializeConfigRequest is the first configuration of the protocol. Fields that are not set have the
-// defaults that the specification proposes.
+// default values of package protocol.
 type InitializeConfigRequest struct {
 	// Authority is the program's upgrade authority. It signs, pays the rent, and becomes the configuration's
 	// authority.

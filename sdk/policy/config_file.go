@@ -189,8 +189,8 @@ func ReadConfig(path string) (Config, error) {
 //
 // "lamports", "tokens" and their limits are required, except "buyerBand", "sellerBand" and "approveAbove": if
 // the last is left out, it is 0, and every amount and price needs approval. Any other limit of 0 allows nothing.
-// It returns a *MissingLimitsError that names the missing limits. A term that is left out of "terms" has the
-// specification's value, as in the example. The other keys may be left out. An unknown or repeated key is an
+// It returns a *MissingLimitsError that names the missing limits. A term that is left out of "terms" has its
+// default, as in the example. The other keys may be left out. An unknown or repeated key is an
 // error. The caller sets Store, Negotiations and the other fields that are not text.
 func ParseConfig(content []byte) (Config, error) {
 	config, err := parseConfig(content)

@@ -48,7 +48,7 @@
 // Config.Agreement allows its shares.
 //
 // Decay, rounds, response window and fee of a negotiation that the wallet creates or joins are limited by
-// [TermLimits], by default to the values of the specification.
+// [TermLimits], by default to the constants of package protocol.
 //
 // # Facts that are not in the message
 //

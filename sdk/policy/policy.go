@@ -101,7 +101,7 @@ type Config struct {
 	// everyone.
 	Arbiters []solana.PublicKey `file:"arbiters"`
 	// Terms limit the decay, rounds, response window and fee of the negotiations that the wallet creates or
-	// joins. The zero value allows what the specification proposes.
+	// joins. The zero value allows the default terms.
 	Terms TermLimits `file:"terms"`
 	// Destinations are token accounts, beside the wallet's associated ones, where the program may pay the
 	// wallet. If a party signs, the program pays also its account with a delegate, who could take the money.

@@ -9,7 +9,7 @@ import (
 )
 
 // TermLimits limit the terms of a negotiation that the wallet creates or joins. The zero value allows the
-// values that the specification proposes; worse ones must be named.
+// default terms of package protocol; worse ones must be named.
 type TermLimits struct {
 	// MaxDecayRateBps is the highest decay of the escrow per round, in basis points, 0 to 1,000. If nil,
 	// protocol.DefaultDecayRateBps (200) is used.
@@ -25,7 +25,7 @@ type TermLimits struct {
 	MaxFeeBps *uint16 `file:"maxFeeBps"`
 }
 
-// WithDefaults returns the limits with the specification's values for those that are not set.
+// WithDefaults returns the limits with the default terms for those that are not set.
 func (l TermLimits) WithDefaults() TermLimits {
 	l.MaxDecayRateBps = new(optional.Or(l.MaxDecayRateBps, protocol.DefaultDecayRateBps))
 	l.MaxFeeBps = new(optional.Or(l.MaxFeeBps, protocol.DefaultProtocolFeeBps))

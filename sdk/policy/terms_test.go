@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Terms that are worse than the specification's must be named, from either side.
+// Terms worse than the defaults must be named, from either side.
 func TestTermsAreLimited(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*protocol.NegotiationParams)

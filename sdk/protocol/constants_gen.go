@@ -27,18 +27,17 @@ const (
 	MinRounds uint8 = 1
 	// MaxRounds is the largest max_rounds.
 	MaxRounds uint8 = 20
-	// DefaultMaxRounds is the max_rounds that the specification proposes.
+	// DefaultMaxRounds is the default max_rounds.
 	DefaultMaxRounds uint8 = 10
 	// MaxDecayRateBps is the highest decay per round, in basis points of the effective escrow.
 	MaxDecayRateBps uint16 = 1000
-	// DefaultDecayRateBps is the decay per round that the specification proposes, in basis points of the
-	// effective escrow.
+	// DefaultDecayRateBps is the default decay per round, in basis points of the effective escrow.
 	DefaultDecayRateBps uint16 = 200
 	// MinResponseWindow is the shortest response window, in seconds.
 	MinResponseWindow int64 = 60
 	// MaxResponseWindow is the longest response window, in seconds.
 	MaxResponseWindow int64 = 3600
-	// DefaultResponseWindow is the response window that the specification proposes, in seconds.
+	// DefaultResponseWindow is the default response window, in seconds.
 	DefaultResponseWindow int64 = 300
 	// MinDeadlineSeconds is the earliest global deadline, in seconds after creation.
 	MinDeadlineSeconds int64 = 60
@@ -48,13 +47,11 @@ const (
 	MinOfferBpsFloor uint16 = 100
 	// MinOfferBpsCeiling is the highest min_offer_bps, in basis points of the effective escrow.
 	MinOfferBpsCeiling uint16 = 9000
-	// DefaultMinOfferBps is the min_offer_bps that the specification proposes, in basis points of the
-	// effective escrow.
+	// DefaultMinOfferBps is the default min_offer_bps, in basis points of the effective escrow.
 	DefaultMinOfferBps uint16 = 1000
 	// MaxProtocolFeeBps is the highest protocol fee, in basis points of the paid price.
 	MaxProtocolFeeBps uint16 = 500
-	// DefaultProtocolFeeBps is the protocol fee that the specification proposes, in basis points of the paid
-	// price.
+	// DefaultProtocolFeeBps is the default protocol fee, in basis points of the paid price.
 	DefaultProtocolFeeBps uint16 = 50
 	// MaxMilestones is the maximum number of milestones.
 	MaxMilestones uint8 = 8
@@ -62,7 +59,7 @@ const (
 	MinReviewHours uint8 = 1
 	// MaxReviewHours is the longest time to review a claimed milestone, in hours.
 	MaxReviewHours uint8 = 168
-	// DefaultReviewHours is the proposed time to review a claimed milestone, in hours.
+	// DefaultReviewHours is the default time to review a claimed milestone, in hours.
 	DefaultReviewHours uint8 = 24
 	// MilestoneSlack is the time that milestone_deadline leaves for each milestone in addition to its review,
 	// in seconds.

@@ -321,7 +321,7 @@ negotiation lasts up to %.0f seconds.
 The seller's agent trusts no node's word about its payment. With a lying node alone it does not start:
 "%s". The run then continues with an agent that trusts this node at every price.
 
-No buyer paid more than one escrow or accepted worse terms than the specification's, and no sale was reported
+No buyer paid more than one escrow or accepted worse terms than the defaults, and no sale was reported
 that the chain does not have. The SDK requests heights and the validity of blockhashes only for transactions that
 are open for 90 seconds; sdk/lying_node_test.go covers these lies.
 

@@ -29,7 +29,7 @@ of either side costs it a share (the decay). So a deal costs the buyer the price
 offers before it: the output has examples. With an even number of --rounds, such as the default, the
 seller makes the last offer and can demand all that the escrow still covers. Then the command warns.
 
-The defaults are the specification's, so that no node can choose worse terms. The ranges:
+The defaults are the program's constants, so no node can choose worse terms. The ranges:
   --escrow      from 100000u          --rounds      1 to 20 offers of both sides together
   --decay-bps   0 to 1000             --window      60s to 1h to answer
   --deadline    60s to 1d from now    --min-offer-bps  100 to 9000 of the escrow's worth

@@ -46,7 +46,7 @@ Without "counterparties", "arbiters" or "instructions" everyone and every usual 
 left out) the command asks for approval at the terminal; without a terminal it does not sign. An approval
 holds for 24 hours for retries with the same payments, receivers and prices, at no higher fee. Without
 "agreement" the wallet does not sign "milestone settle". "terms" limit the negotiations that the wallet
-creates or joins; a term that is left out has the value above, which the specification proposes. While
+creates or joins; a term that is left out has the value above. While
 "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
 
 "buyerBand" and "sellerBand" are ranges of the prices that the wallet offers, accepts or seals as a buyer and

@@ -18,7 +18,7 @@ type LimitFlags struct {
 	minWindow              duration.Flag
 }
 
-// Register adds the flags. The defaults are the specification's terms.
+// Register adds the flags. The defaults are the default terms of package protocol.
 func (f *LimitFlags) Register(flags *pflag.FlagSet) {
 	f.RegisterFee(flags)
 	flags.Uint16Var(&f.maxDecayBps, "max-decay-bps", protocol.DefaultDecayRateBps,

@@ -39,17 +39,17 @@ constants! {
     pub const MIN_ROUNDS: u8 = U8(1);
     /// The largest max_rounds.
     pub const MAX_ROUNDS: u8 = U8(20);
-    /// The max_rounds that the specification proposes.
+    /// The default max_rounds.
     pub const DEFAULT_MAX_ROUNDS: u8 = U8(10);
     /// The highest decay per round, in basis points of the effective escrow.
     pub const MAX_DECAY_RATE_BPS: u16 = U16(1_000);
-    /// The decay per round that the specification proposes, in basis points of the effective escrow.
+    /// The default decay per round, in basis points of the effective escrow.
     pub const DEFAULT_DECAY_RATE_BPS: u16 = U16(200);
     /// The shortest response window, in seconds.
     pub const MIN_RESPONSE_WINDOW: i64 = I64(60);
     /// The longest response window, in seconds.
     pub const MAX_RESPONSE_WINDOW: i64 = I64(3_600);
-    /// The response window that the specification proposes, in seconds.
+    /// The default response window, in seconds.
     pub const DEFAULT_RESPONSE_WINDOW: i64 = I64(300);
     /// The earliest global deadline, in seconds after creation.
     pub const MIN_DEADLINE_SECONDS: i64 = I64(60);
@@ -59,11 +59,11 @@ constants! {
     pub const MIN_OFFER_BPS_FLOOR: u16 = U16(100);
     /// The highest min_offer_bps, in basis points of the effective escrow.
     pub const MIN_OFFER_BPS_CEILING: u16 = U16(9_000);
-    /// The min_offer_bps that the specification proposes, in basis points of the effective escrow.
+    /// The default min_offer_bps, in basis points of the effective escrow.
     pub const DEFAULT_MIN_OFFER_BPS: u16 = U16(1_000);
     /// The highest protocol fee, in basis points of the paid price.
     pub const MAX_PROTOCOL_FEE_BPS: u16 = U16(500);
-    /// The protocol fee that the specification proposes, in basis points of the paid price.
+    /// The default protocol fee, in basis points of the paid price.
     pub const DEFAULT_PROTOCOL_FEE_BPS: u16 = U16(50);
     /// The maximum number of milestones.
     pub const MAX_MILESTONES: u8 = U8(8);
@@ -71,7 +71,7 @@ constants! {
     pub const MIN_REVIEW_HOURS: u8 = U8(1);
     /// The longest time to review a claimed milestone, in hours.
     pub const MAX_REVIEW_HOURS: u8 = U8(168);
-    /// The proposed time to review a claimed milestone, in hours.
+    /// The default time to review a claimed milestone, in hours.
     pub const DEFAULT_REVIEW_HOURS: u8 = U8(24);
     /// The time that milestone_deadline leaves for each milestone in addition to its review, in seconds.
     pub const MILESTONE_SLACK: i64 = I64(60);
