@@ -89,7 +89,7 @@ type Approval struct {
 // returns the price per fetch of the terms in millionths. It returns [ErrNotFound] if the negotiation is of
 // another publisher, and the errors of [Store.Round].
 func (s *Store) Approve(ctx context.Context, a Approval, price func(State) (int64, error)) (Result, error) {
-	return s.change(ctx, RoundRequest{[]string{a.Negotiation}, a.Key}, true,
+	return s.change(ctx, RoundRequest{Negotiations: []string{a.Negotiation}, Key: a.Key}, true,
 		func(states []State) (Outcome, error) {
 			state := states[0]
 			if state.Publisher != a.Publisher {

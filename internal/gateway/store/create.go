@@ -35,6 +35,8 @@ type Creation struct {
 	// the publisher's active ones, at least one, in the order of their creation; they have an ID, a publisher
 	// and a definition. Its error ends the transaction without a change. If Select is nil, the newest is used.
 	Select func(versions []Strategy, now time.Time) (int, error)
+	// Recall selects the client's earlier proposals that the states have.
+	Recall Recall
 	Key    *Key
 }
 
@@ -88,6 +90,9 @@ func (t *transaction) create(
 	}
 	now := states[0].Now
 	if err := t.checkLimits(ctx, client, publishers, now); err != nil {
+		return err
+	}
+	if err := t.recall(ctx, c.Recall, states); err != nil {
 		return err
 	}
 	var writes []write

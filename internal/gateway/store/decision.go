@@ -21,6 +21,8 @@ type State struct {
 	Definition json.RawMessage
 	// Floor is the publisher's published floor; 0 if there is none.
 	Floor int64
+	// Proposals are the terms of the client's earlier proposals to the publisher: see [Recall].
+	Proposals []json.RawMessage
 	// Now is the time of the transaction.
 	Now time.Time
 }

@@ -77,7 +77,7 @@ func (s *Store) deal(ctx context.Context, client, publisher int64, name string,
 	}
 	id := result.Negotiations[0].ID
 	committed(name+"-open", id)
-	if _, err := s.Round(ctx, RoundRequest{[]string{id}, key("round")}, counter); err != nil {
+	if _, err := s.Round(ctx, RoundRequest{Negotiations: []string{id}, Key: key("round")}, counter); err != nil {
 		return err
 	}
 	committed(name+"-round", id)

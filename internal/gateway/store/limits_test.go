@@ -243,7 +243,7 @@ func TestOneOfConcurrentRepetitionsIsExecuted(t *testing.T) {
 				// The key is the same for both negotiations, so that the row lock does not order the transactions.
 				id := []string{n.ID, second.ID}[i/2%2]
 				for {
-					result, err := s.Round(t.Context(), RoundRequest{[]string{id}, &Key{"acme", "k", "body"}},
+					result, err := s.Round(t.Context(), RoundRequest{Negotiations: []string{id}, Key: &Key{"acme", "k", "body"}},
 						func(states []State) (Outcome, error) {
 							o, err := counter(states)
 							o.Answer = json.RawMessage(fmt.Sprintf(`{"by":%d}`, i))

@@ -28,6 +28,8 @@ type Key struct {
 type RoundRequest struct {
 	// Negotiations are one or several ids. All of them change or none.
 	Negotiations []string
+	// Recall selects the client's earlier proposals that the states have.
+	Recall Recall
 	// Key is nil for a request without an idempotency key.
 	Key *Key
 }
@@ -122,6 +124,9 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 			}
 		}
 		return refusal, t.expire(ctx, late)
+	}
+	if err := t.recall(ctx, request.Recall, states); err != nil {
+		return nil, err
 	}
 	outcome, err := decide(slices.Clone(states))
 	if err == nil && len(outcome.Decisions) != len(states) {

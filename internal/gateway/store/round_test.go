@@ -155,7 +155,7 @@ func TestARepeatedRequestGetsTheStoredAnswer(t *testing.T) {
 		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiations`))
 
 		id := first.Negotiations[0].ID
-		round := RoundRequest{[]string{id}, &Key{"acme", "k2", "body"}}
+		round := RoundRequest{Negotiations: []string{id}, Key: &Key{"acme", "k2", "body"}}
 		end := func(states []State) (Outcome, error) {
 			o, err := reject(states)
 			o.Answer = json.RawMessage(`{ "b":1,  "a":2}`)
@@ -167,10 +167,10 @@ func TestARepeatedRequestGetsTheStoredAnswer(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, again.Replayed)
 		require.Equal(t, `{ "b":1,  "a":2}`, string(again.Answer))
-		_, err = f.Round(t.Context(), RoundRequest{[]string{id}, &Key{"acme", "k2", "other"}}, never)
+		_, err = f.Round(t.Context(), RoundRequest{Negotiations: []string{id}, Key: &Key{"acme", "k2", "other"}}, never)
 		require.ErrorIs(t, err, ErrKeyReused)
 		// Keys of another owner are independent.
-		_, err = f.Round(t.Context(), RoundRequest{[]string{id}, &Key{"other", "k2", "other"}}, never)
+		_, err = f.Round(t.Context(), RoundRequest{Negotiations: []string{id}, Key: &Key{"other", "k2", "other"}}, never)
 		require.EqualError(t, err, "negotiation is rejected: Price below minimum threshold")
 
 		deleted, err := f.DeleteKeys(t.Context(), start.Add(time.Second), 1)
@@ -186,7 +186,7 @@ func TestARoundHasFewStatements(t *testing.T) {
 	n := f.negotiate(t)
 	var statements []string
 	f.observe = func(statement string) { statements = append(statements, statement) }
-	round := RoundRequest{[]string{n.ID}, &Key{"acme", "k", "body"}}
+	round := RoundRequest{Negotiations: []string{n.ID}, Key: &Key{"acme", "k", "body"}}
 	_, err := f.Round(t.Context(), round, counter)
 	require.NoError(t, err)
 	// BEGIN with the lock, and the writes with COMMIT.

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
+)
+
+// Recall selects the earlier proposals of a negotiation's client to its publisher: those of the negotiation, and of the
+// client's negotiations with the publisher that began in a period before it. The zero value selects none.
+type Recall struct {
+	// Period is the time before the negotiation began.
+	Period time.Duration
+	// Limit is the highest number of proposals; the oldest ones are selected.
+	Limit int
+}
+
+// recall adds the proposals to states of one client. Each transaction that adds a proposal has locked its client or its
+// negotiation, so that a client that sends its proposals one after the other gets all of them.
+func (t *transaction) recall(ctx context.Context, r Recall, states []State) error {
+	if r.Limit == 0 {
+		return nil
+	}
+	began := states[0].InitiatedAt
+	publishers := make([]int64, len(states))
+	for i, state := range states {
+		publishers[i] = state.Publisher
+		if state.InitiatedAt.Before(began) {
+			began = state.InitiatedAt
+		}
+	}
+	arguments := append([]any{states[0].Client, began.Add(-r.Period).UnixMicro(), r.Limit}, anyOf(publishers)...)
+	type row struct {
+		Publisher int64
+		Terms     queries.JSON
+	}
+	found, err := collect[row](ctx, t, `SELECT publisher, terms FROM (
+			SELECT n.publisher_id AS publisher, r.proposed_terms AS terms, ROW_NUMBER() OVER proposed AS place
+			FROM negotiations n JOIN negotiation_rounds r ON r.negotiation_id = n.id
+			WHERE n.client_id = $1 AND n.created_at > $2 AND n.publisher_id IN (`+inList(4, len(publishers))+`)
+				AND r.actor = 'client' AND r.action IN ('propose', 'counter') AND r.proposed_terms IS NOT NULL
+			WINDOW proposed AS (PARTITION BY n.publisher_id ORDER BY r.created_at, r.id)
+		) AS proposals WHERE place <= $3 ORDER BY publisher, place`, arguments...)
+	if err != nil {
+		return err
+	}
+	for _, proposal := range found {
+		for i := range states {
+			if states[i].Publisher == proposal.Publisher {
+				states[i].Proposals = append(states[i].Proposals, json.RawMessage(proposal.Terms))
+			}
+		}
+	}
+	return nil
+}
