@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
@@ -23,62 +25,135 @@ func roundUp(price uint64) uint64 {
 	}
 }
 
-// target returns the lowest price that the strategy accepts or asks for: the minimum, rounded up, but no more
+// walkAway returns the lowest price that the strategy accepts or asks for: the minimum, rounded up, but no more
 // than the preferred price. All that a client can observe depends on the minimum through this number alone.
 // A floor equal to the minimum publishes it, so it needs no rounding.
-func (s *Strategy) target(preferred uint64) uint64 {
+func (s *Strategy) walkAway(preferred uint64) uint64 {
 	if s.Floor() == s.MinPrice {
 		return s.MinPrice
 	}
 	return min(roundUp(s.MinPrice), preferred)
 }
 
-// asking is the publisher's side for a number of prepaid fetches. Only the target depends on the minimum.
+// asking is the publisher's side for a number of prepaid fetches. Only walkAway depends on the minimum.
 type asking struct {
 	strategy   *Strategy
 	parameters parameters
-	// opening is the price asked in the first round for preferred other terms.
-	opening, preferred, target uint64
+	// opening is the price asked in the first round for preferred other terms, preferred the price accepted in it,
+	// and least the price of both after all concessions. None is sold below walkAway.
+	opening, preferred, least, walkAway uint64
 }
 
 func (s *Strategy) asking(prepaid uint64) asking {
 	a := asking{strategy: s, parameters: s.Style.parameters(), preferred: s.preferredPrice(prepaid)}
-	a.target = s.target(a.preferred)
-	if share := a.parameters.opening; share >= 0 {
-		a.opening = a.preferred + part(s.MaxPrice-a.preferred, share)
-	} else {
-		a.opening = a.preferred - part(a.preferred-a.target, -share)
-	}
+	a.opening = a.preferred + part(s.MaxPrice-a.preferred, a.parameters.opening)
+	a.least = a.preferred - part(a.preferred, a.parameters.discount)
+	a.walkAway = s.walkAway(a.preferred)
 	return a
 }
 
 // part returns a share of a price, rounded half up.
 func part(price uint64, share fixed.Number) uint64 { return uint64(fixed.Number(price).Mul(share)) }
 
-// price returns the price that is asked in a round, from 1, for preferred other terms. It falls from the
-// opening to the target, which it reaches in the last round. If there is only one round, it is the opening.
-func (a asking) price(round uint32) uint64 {
+// levels are what the publisher has not conceded, each from 1 to 0.
+type levels struct {
+	// opening is the level between the preferred price and the opening, and discount the level between the least
+	// price and the preferred one.
+	opening, discount fixed.Number
+}
+
+// levels returns the levels at which a proposal is answered. A further negotiation of a client starts with the
+// levels of its last one.
+func (a asking) levels(state State, proposal terms.Terms) levels {
+	if state.Round == 0 && len(state.Proposals) > 0 {
+		return a.after(state.Proposals, false)
+	}
+	return a.after(append(slices.Clip(state.Proposals), proposal), true)
+}
+
+// after returns the levels after the client's proposals in the [Memory]. The last one is to be answered, or was
+// answered before.
+//
+// Prices from the preferred one on have the same score, so the way from the opening to the preferred price is no
+// concession. It depends on the style's curve alone. A discount is one: the publisher answers the part of the way to
+// the preferred price that the client has conceded since its first proposal with the same part of its own way, as
+// the Nice Tit for Tat agent of package bidding does with the Nash point, but not more than the style's curve allows
+// at that time. It takes no concession back.
+//
+// The time is the number of proposals, of which the first max_rounds have an effect: a further negotiation adds no
+// patience. These proposals are no concessions, because they do not bind the client, or have bound it already:
+// those for another volume tier, those with terms that the strategy does not accept, and earlier ones whose price
+// was accepted.
+func (a asking) after(proposals []terms.Terms, open bool) levels {
+	level, first, known := fixed.One, uint64(0), false
+	if patience := int(a.strategy.MaxRounds); len(proposals) > patience {
+		proposals, open = proposals[:patience], false
+	}
+	for index, proposal := range proposals {
+		if a.strategy.preferredPrice(proposal.PrepaidFetches) != a.preferred ||
+			!proposal.Matches(a.strategy.within(proposal)) {
+			continue
+		}
+		worth := a.worth(proposal)
+		if !known {
+			first, known = worth, true
+		}
+		conceded := min(level, max(a.aspiration(index), fixed.One-a.conceded(first, worth)))
+		if (open && index == len(proposals)-1) || worth < a.discounted(conceded) {
+			level = conceded
+		}
+	}
+	return levels{a.aspiration(len(proposals) - 1), level}
+}
+
+// aspiration returns the level of the style's curve at a proposal, from 0.
+func (a asking) aspiration(index int) fixed.Number {
 	var time fixed.Number
 	if last := a.strategy.MaxRounds; last > 1 {
-		time = fixed.Ratio(int64(round)-1, int64(last)-1)
+		time = fixed.Ratio(int64(index), int64(last)-1)
 	}
-	return a.target + part(a.opening-a.target, a.parameters.concession.Level(time))
+	return a.parameters.aspiration.Level(time)
 }
 
-// surcharge returns the amount that terms other than the preferred ones add to a price: the price that
-// outweighs their loss in the score.
+// conceded returns the part of the way from the worth of the first proposal to the preferred price.
+func (a asking) conceded(first, worth uint64) fixed.Number {
+	switch {
+	case worth <= first:
+		return 0
+	case worth >= a.preferred:
+		return fixed.One
+	}
+	return fixed.Ratio(int64(worth-first), int64(a.preferred-first))
+}
+
+// worth returns the price of a proposal less the surcharge of its other terms, but at least the published floor.
+func (a asking) worth(proposal terms.Terms) uint64 {
+	return max(proposal.Price-min(a.surcharge(proposal), proposal.Price), a.strategy.Floor())
+}
+
+// surcharge returns the amount that terms other than the preferred ones add to a price: a price that outweighs
+// their loss in the score for each minimum that the published floor permits.
 func (a asking) surcharge(other terms.Terms) uint64 {
-	score := a.strategy.scoreFrom(a.target, other)
+	score := a.strategy.scoreFrom(a.walkAway, other)
 	missing := ttlWeight + rpsWeight + purposeWeight - uint64(score.TTL+score.RPS+score.Purposes)
-	return (missing*(a.preferred-a.target) + priceWeight - 1) / priceWeight
+	return (missing*(a.preferred-a.strategy.Floor()) + priceWeight - 1) / priceWeight
 }
 
-// prices returns the price to ask for in a round for other terms, and the lowest price to accept.
-func (a asking) prices(round uint32, other terms.Terms) (ask, accept uint64) {
-	price, surcharge := a.price(round), a.surcharge(other)
-	willing := price - part(price-a.target, a.parameters.willingness)
-	return min(price+surcharge, a.strategy.MaxPrice), min(willing+surcharge, a.strategy.MaxPrice)
+// discounted returns the price at a level between the least and the preferred price, for preferred other terms.
+func (a asking) discounted(level fixed.Number) uint64 {
+	return max(a.least+part(a.preferred-a.least, level), a.walkAway)
 }
+
+// prices returns the price to ask for at levels for other terms, and the lowest price to accept.
+func (a asking) prices(at levels, other terms.Terms) (ask, accept uint64) {
+	accept = a.discounted(at.discount) + a.surcharge(other)
+	ask = accept + part(a.opening-a.preferred, at.opening)
+	return min(ask, a.strategy.MaxPrice), min(accept, a.strategy.MaxPrice)
+}
+
+// refuses reports whether the style does not sell at a price, whatever its score is: a style without a discount
+// sells only from the preferred price on.
+func (a asking) refuses(price uint64) bool { return a.parameters.discount == 0 && price < a.preferred }
 
 // within returns the terms with the nearest values that the strategy accepts, except for the price. If no
 // purpose is allowed, they have the preferred ones, or all allowed ones if none are preferred.

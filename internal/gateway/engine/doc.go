@@ -3,9 +3,9 @@
 // answer on every machine.
 //
 //	strategy, err := engine.ParseStrategy(document)
-//	decision, err := engine.Respond(&strategy, engine.State{}, proposal)
-//	keep(decision.Status(), decision.Round, decision.Terms, strategy.Deadline(decision.Action, began, now))
+//	decision, err := engine.Respond(&strategy, state, proposal)
 //	send(decision.Answer()) // all that the client receives
+//	state, deadline = state.Next(proposal, decision), strategy.Deadline(decision.Action, began, now)
 //
 // The caller sets a negotiation whose deadline has passed to the status timeout, before it asks for a decision.
 //
@@ -17,12 +17,35 @@
 //     inside.
 //  4. A proposal at least as good as the standing counter offer is accepted: a counter offer binds.
 //  5. A proposal is accepted if its score reaches the threshold, or its price reaches the acceptable price of
-//     the round. Otherwise it gets a counter offer.
+//     the round. Otherwise it gets a counter offer. An aggressive publisher sells no price below the preferred
+//     one, whatever the threshold is.
 //  6. An agreement above the approval threshold waits for the publisher.
 //
-// The asked price falls from the style's opening to the target, which it reaches in the last round, along the
-// style's concession curve. It depends on the round and not on the client's prices. Terms other than the
-// preferred ones add the price that outweighs their loss in the score.
+// # Concessions
+//
+// A publisher has two prices. The preferred price is its target, and the minimum its walk-away price. It accepts
+// the target, and asks for more: the style's opening, from which the asked price falls to the target along the
+// style's curve. Prices from the target on have the same score, so this is no concession.
+//
+// Below the target the publisher concedes only to concessions. If a client has gone a part of the way from its first
+// proposal to the preferred price, the publisher goes the same part of the way from the preferred price to the
+// style's least one, within the style's curve. So a client that repeats a price below the threshold's one never
+// buys below the preferred price, and a client that climbs pays more in a harder style. Other terms than the
+// preferred ones count with their surcharge, the price that outweighs their loss in the score for every minimum.
+//
+// Proposals count in all negotiations of a client with the publisher in a day ([Memory]): a new negotiation starts at
+// the newest asked price, continues from it, and adds no patience. Two negotiations of a client lead nowhere that one
+// could not lead.
+//
+// # Strangers
+//
+// A client with ten identities gets what a new client gets, ten times. Its lowest price is where its own way meets
+// the publisher's: with a first proposal at the published floor, and with f as the floor, p as the preferred price
+// and d as the style's discount of it, that is
+//
+//	p - d (p - f) / (p - f + d)
+//
+// or the price of the threshold, if that is lower. Package buyers plays such clients; docs/GATEWAY.md has the result.
 //
 // # The hidden minimum
 //
@@ -31,26 +54,24 @@
 // too: with two other terms, its threshold lies at two prices, and two linear equations give the minimum.
 // Random noise does not help, because a client can average it over negotiations, identities and versions.
 //
-// Here the minimum acts through one number alone, the target: the minimum rounded up to the next number of a
-// public list, the Renard series R10 (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8 and their multiples by powers
-// of ten), and at most the preferred price. Openings, counter offers, surcharges, the acceptable price, and
-// the score that is compared with the threshold (Analysis.GuardedScore) start at the target. Two minima with
-// the same target therefore give the same answers to every sequence of proposals, from any number of clients,
-// in any number of negotiations, for all versions of the strategy with this minimum. The tests compare such
-// pairs.
+// Asked prices, surcharges and concessions do not depend on the minimum until the publisher can concede no more.
+// Otherwise the minimum acts through one number alone, the walk-away price: the minimum rounded up to the next number
+// of a public list, the Renard series R10 (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8 and their multiples by powers
+// of ten), and at most the preferred price. No asked or accepted price is lower, and the score that is compared with
+// the threshold (Analysis.GuardedScore) starts at it. Two minima with the same walk-away price therefore give the same
+// answers to every sequence of proposals, from any number of clients, in any number of negotiations, for all versions
+// of the strategy with this minimum. The tests compare such pairs.
 //
-// The last counter offer of a negotiation shows the target. So one negotiation with low proposals reveals all
-// that negotiations can reveal, and later ones add nothing:
-//
-//   - The minimum is above the number of the list before the target, and at most the target. Below 100 micro
-//     units the list is dense: it hides little of a minimum that is a few millionths of the currency.
-//   - A target that is not on the list is the preferred price of the proposal's volume tier. Tier prices are
+//   - A client that finds the walk-away price knows that the minimum is above the number of the list before it, and
+//     at most that price. Below 100 micro units the list is dense: it hides little of a minimum that is a few
+//     millionths of the currency.
+//   - A walk-away price that is not on the list is the preferred price of the proposal's volume tier. Tier prices are
 //     public, and none is below the minimum.
-//   - A published floor equal to the minimum publishes the minimum, which is then the target.
-//   - The preferred price, the maximum and the ranges of TTL and rate have no such protection: many
-//     negotiations can find them.
+//   - A published floor equal to the minimum publishes the minimum, which is then the walk-away price.
+//   - The preferred price, the maximum of an aggressive strategy, the threshold and the ranges of TTL and rate have
+//     no such protection: negotiations can find them.
 //
-// This protection has a cost: proposals between the minimum and the target are never accepted. From 100 micro
+// This protection has a cost: proposals between the minimum and the walk-away price are never accepted. From 100 micro
 // units on, that is up to 28 % above the minimum. A publisher who does not want this chooses a number of the
 // list as the minimum. A proposal whose score with the real minimum reaches the threshold can get a counter
 // offer if its guarded score does not.

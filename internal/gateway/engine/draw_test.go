@@ -113,7 +113,7 @@ func drawProposal(t *rapid.T, s *Strategy) terms.Terms {
 		Purposes:       s.AllowedPurposes,
 		PrepaidFetches: rapid.Uint64Range(0, 3000).Draw(t, "prepaid"),
 	}
-	if rapid.Bool().Draw(t, "price near the target") {
+	if rapid.Bool().Draw(t, "price near the minimum") {
 		proposal.Price = anywhere(s.MinPrice, s.PreferredPrice).Draw(t, "price")
 	}
 	if rapid.Bool().Draw(t, "other terms") {

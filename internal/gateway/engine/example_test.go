@@ -23,7 +23,7 @@ func Example() {
 		if err != nil {
 			panic(err)
 		}
-		state = engine.State{Status: decision.Status(), Round: decision.Round, Counter: decision.Terms}
+		state = state.Next(proposal, decision)
 		fmt.Println(decision.Action, terms.Decimal(decision.Terms.Price), decision.Analysis.Score.Total)
 	}
 	// Output:

@@ -24,7 +24,7 @@ func TestInvariantsOfNegotiations(t *testing.T) {
 			again, _ := Respond(&s, state, proposal)
 			require.Equal(t, decision, again, "deterministic")
 			checkDecision(t, &s, state, proposal, decision)
-			state = next(state, decision)
+			state = state.Next(proposal, decision)
 			if decision.Action != Counter {
 				break
 			}
@@ -35,14 +35,14 @@ func TestInvariantsOfNegotiations(t *testing.T) {
 				require.NoError(t, err)
 				require.Contains(t, []Action{Accept, Approve}, agreed.Action)
 				require.True(t, agreed.Terms.Equal(*decision.Terms))
-				state = next(state, agreed)
+				state.Status = agreed.Status()
 				break
 			}
 			if round < s.MaxRounds && rapid.Bool().Draw(t, "client proposes the counter offer") {
 				agreed, err := Respond(&s, state, *decision.Terms)
 				require.NoError(t, err)
 				require.Contains(t, []Action{Accept, Approve}, agreed.Action, "a counter offer binds")
-				state = next(state, agreed)
+				state = state.Next(*decision.Terms, agreed)
 				break
 			}
 		}
@@ -89,24 +89,94 @@ func isWithin(s *Strategy, t terms.Terms) bool {
 		!slices.ContainsFunc(t.Purposes, refused)
 }
 
-// TestConcessionDirection shows that asked and acceptable prices never rise from round to round, for the
-// same other terms, and that they end at the target.
+// TestConcessionDirection shows that asked and acceptable prices never rise from round to round, for the same other
+// terms, in all negotiations of a client, and that the asked one is never the lower one.
 func TestConcessionDirection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
-		s.MaxRounds = rapid.Uint32Range(2, maxRounds).Draw(t, "rounds")
 		other := s.within(drawProposal(t, &s))
 		asking := s.asking(other.PrepaidFetches)
 		asked, accepted := s.MaxPrice, s.MaxPrice
-		for round := uint32(1); round <= s.MaxRounds; round++ {
-			ask, accept := asking.prices(round, other)
+		state := State{}
+		for range rapid.IntRange(1, 30).Draw(t, "proposals") {
+			proposal := other
+			if proposal.Price = anywhere(s.Floor(), s.PreferredPrice).Draw(t, "price"); rapid.Bool().Draw(t, "new") {
+				state = State{Proposals: state.Proposals}
+			}
+			ask, accept := asking.prices(asking.levels(state, proposal), other)
 			require.LessOrEqual(t, ask, asked)
 			require.LessOrEqual(t, accept, min(accepted, ask))
-			require.GreaterOrEqual(t, accept, asking.target)
+			require.GreaterOrEqual(t, accept, asking.walkAway)
 			asked, accepted = ask, accept
+			if proposal.Price >= accept {
+				break // an agreement is no concession
+			}
+			state.Proposals = append(state.Proposals, proposal)
+			state.Round++
 		}
-		require.Equal(t, asking.target, asking.price(s.MaxRounds))
-		require.GreaterOrEqual(t, asking.target, s.MinPrice)
+		require.GreaterOrEqual(t, asking.walkAway, s.MinPrice)
+	})
+}
+
+// TestNoProposalsReachBelowTheBound plays proposals of one client in several negotiations: with other terms, for other
+// tiers, with terms that the strategy does not accept, and in bundles, which hold agreements. No offer for the
+// preferred other terms is below the bound that the package comment states.
+func TestNoProposalsReachBelowTheBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStrategy(t)
+		s.AutoAcceptThreshold, s.DealBreakers, s.ApprovalAbove = One, []DealBreaker{}, nil
+		state := State{}
+		for range rapid.IntRange(1, 30).Draw(t, "proposals") {
+			proposal := drawProposal(t, &s)
+			decision, err := Respond(&s, state, proposal)
+			require.NoError(t, err)
+			held := decision.Action == Accept && rapid.Bool().Draw(t, "held")
+			if held {
+				decision.Action = Counter
+			}
+			asking := s.asking(proposal.PrepaidFetches)
+			if decision.Terms != nil && asking.surcharge(*decision.Terms) == 0 {
+				discount, way := asking.preferred-asking.least, asking.preferred-s.Floor()
+				bound := asking.preferred - (discount*way)/max(way+discount, 1)
+				require.GreaterOrEqual(t, decision.Terms.Price+1, max(bound, asking.walkAway))
+			}
+			state = state.Next(proposal, decision)
+			if decision.Action != Counter || rapid.IntRange(0, 4).Draw(t, "leaves") == 0 {
+				state = State{Proposals: state.Proposals}
+			}
+		}
+	})
+}
+
+// TestMinimumHasNoEffectAboveTheWalkAwayPrice shows that clients learn nothing of a minimum that is below all prices
+// that they reach, if the threshold accepts only the full score.
+func TestMinimumHasNoEffectAboveTheWalkAwayPrice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one := drawStrategy(t)
+		one.AutoAcceptThreshold, one.DealBreakers = One, []DealBreaker{}
+		other := one
+		one.MinPrice, other.MinPrice = one.PublishedFloor+min(1, one.MinPrice-one.PublishedFloor), one.MinPrice
+		if one.MinPrice == one.PublishedFloor {
+			t.Skip("a published minimum")
+		}
+		var states [2]State
+		for range one.MaxRounds {
+			proposal := drawProposal(t, &one)
+			high := other.asking(proposal.PrepaidFetches)
+			if high.discounted(high.levels(states[0], proposal).discount) == high.walkAway {
+				return // the publisher with the higher minimum can concede no more
+			}
+			var answers [2]Answer
+			for side, s := range [2]*Strategy{&one, &other} {
+				decision, err := Respond(s, states[side], proposal)
+				require.NoError(t, err)
+				answers[side], states[side] = decision.Answer(), states[side].Next(proposal, decision)
+			}
+			require.Equal(t, answers[0], answers[1])
+			if states[0].Status != Negotiating {
+				return
+			}
+		}
 	})
 }
 
@@ -120,7 +190,7 @@ func TestScoreDirectionInThePrice(t *testing.T) {
 		require.LessOrEqual(t, one.Total, other.Total)
 		require.LessOrEqual(t, other.Total, One)
 		require.Equal(t, one.Total, one.Price+one.TTL+one.RPS+one.Purposes)
-		guarded := s.scoreFrom(s.target(s.preferredPrice(lower.PrepaidFetches)), lower).Total
+		guarded := s.scoreFrom(s.walkAway(s.preferredPrice(lower.PrepaidFetches)), lower).Total
 		require.LessOrEqual(t, guarded, one.Total, "the guard never lifts a score")
 	})
 }

@@ -67,7 +67,7 @@ func (d Decision) Answer() Answer { return Answer{d.Action, d.Terms, d.Reason} }
 type Analysis struct {
 	// Rule is the rule that decided.
 	Rule Rule `json:"rule"`
-	// Score is the score of the proposal, and GuardedScore the total with the target in place of the minimum,
+	// Score is the score of the proposal, and GuardedScore the total with the walk-away price in place of the minimum,
 	// which is compared with the threshold for automatic acceptance.
 	Score        ScoreParts    `json:"score"`
 	GuardedScore terms.Decimal `json:"guarded_score"`
@@ -115,9 +115,9 @@ func Respond(s *Strategy, state State, proposal terms.Terms) (Decision, error) {
 func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
 	asking := s.asking(proposal.PrepaidFetches)
 	offer := s.within(proposal)
-	ask, accept := asking.prices(state.Round+1, offer)
+	ask, accept := asking.prices(asking.levels(state, proposal), offer)
 	analysis := Analysis{
-		Score: Score(s, proposal), GuardedScore: s.scoreFrom(asking.target, proposal).Total,
+		Score: Score(s, proposal), GuardedScore: s.scoreFrom(asking.walkAway, proposal).Total,
 		Asked: ask, AcceptFrom: accept,
 	}
 	if rejection, rejected := s.reject(proposal, &analysis); rejected {
@@ -125,15 +125,15 @@ func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
 	}
 	inside := proposal.Matches(offer)
 	switch standing := state.Counter; {
-	// The target is never below the minimum, so neither is an accepted price.
+	// The walk-away price is never below the minimum, so neither is an accepted price.
 	case !inside:
 		analysis.Rule = RuleRange
-	case proposal.Price < asking.target:
+	case proposal.Price < asking.walkAway:
 		analysis.Rule = RuleConcession
 	case standing != nil && proposal.Matches(*standing) && proposal.Price >= standing.Price:
 		analysis.Rule = RuleStanding
 		return s.agree(proposal, analysis)
-	case analysis.GuardedScore >= s.AutoAcceptThreshold:
+	case analysis.GuardedScore >= s.AutoAcceptThreshold && !asking.refuses(proposal.Price):
 		analysis.Rule = RuleThreshold
 		return s.agree(proposal, analysis)
 	default:
@@ -222,7 +222,7 @@ func AcceptCounter(s *Strategy, state State) (Decision, error) {
 	agreed := state.Counter.Normal()
 	decision := s.agree(agreed, Analysis{
 		Rule: RuleClientAccepts, Score: Score(s, agreed), Asked: agreed.Price, AcceptFrom: agreed.Price,
-		GuardedScore: s.scoreFrom(s.target(s.preferredPrice(agreed.PrepaidFetches)), agreed).Total,
+		GuardedScore: s.scoreFrom(s.walkAway(s.preferredPrice(agreed.PrepaidFetches)), agreed).Total,
 	})
 	decision.Tone = s.Style.parameters().tone
 	return decision, nil

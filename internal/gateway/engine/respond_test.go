@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,18 +18,6 @@ func respond(t *testing.T, s *Strategy, state State, proposal terms.Terms) Decis
 	return decision
 }
 
-// next returns the state that a caller keeps after a decision.
-func next(state State, decision Decision) State {
-	state.Status = decision.Status()
-	if decision.Round > 0 {
-		state.Round = decision.Round
-	}
-	if decision.Action == Counter {
-		state.Counter = decision.Terms
-	}
-	return state
-}
-
 // TestFlowOfTheDocument: 0.0015 gets a counter offer, and 0.0018 is accepted because it scores 0.92.
 func TestFlowOfTheDocument(t *testing.T) {
 	s := parsed(t, documentStrategy)
@@ -39,14 +28,16 @@ func TestFlowOfTheDocument(t *testing.T) {
 	expected := at(2750) // a quarter of the way from the preferred price to the maximum
 	require.Equal(t, &expected, first.Terms)
 
-	state := next(State{}, first)
-	require.Equal(t, State{Status: Negotiating, Round: 1, Counter: &expected}, state)
+	state := State{}.Next(at(1500), first)
+	require.Equal(t, State{
+		Status: Negotiating, Round: 1, Counter: &expected, Proposals: []terms.Terms{at(1500)},
+	}, state)
 	second := respond(t, &s, state, at(1800))
 	require.Equal(t, Accept, second.Action)
 	require.Equal(t, RuleThreshold, second.Analysis.Rule)
 	require.Equal(t, "0.92", second.Analysis.GuardedScore.String())
 	require.Equal(t, uint64(1800), second.Terms.Price)
-	state = next(state, second)
+	state = state.Next(at(1800), second)
 	require.Equal(t, Accepted, state.Status)
 	require.Equal(t, uint32(2), state.Round)
 	_, err := Respond(&s, state, at(1800))
@@ -67,7 +58,7 @@ func TestPricesBelowTheMinimum(t *testing.T) {
 			require.Equal(t, Rejected, decision.Status())
 		}
 	}
-	s.MinPrice = 1001 // its target is 1250
+	s.MinPrice = 1001 // its walk-away price is 1250
 	require.Equal(t, Counter, respond(t, &s, State{}, at(1249)).Action)
 	require.Equal(t, Accept, respond(t, &s, State{}, at(1250)).Action)
 	s.PublishedFloor = 1001 // publishes the minimum
@@ -137,55 +128,177 @@ func TestTermsOutsideTheRange(t *testing.T) {
 	require.Equal(t, none.AllowedPurposes, respond(t, &none, State{}, at(4999)).Terms.Purposes)
 }
 
+// TestOtherTermsHaveTheirPrice shows that it does not depend on the minimum, which two proposals would reveal.
 func TestOtherTermsHaveTheirPrice(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	s.Style, s.AutoAcceptThreshold = Flexible, One
 	proposal := at(1500)
-	proposal.TTLSeconds = 900 // 0.1 of the score: a quarter of the way from 1000 to 2000
-	require.Equal(t, uint64(2250), respond(t, &s, State{}, proposal).Terms.Price)
+	proposal.TTLSeconds = 900 // 0.1 of the score: a quarter of the way from the floor of 500 to 2000
+	for _, s.MinPrice = range []uint64{501, 1000, 1500, 2000} {
+		require.Equal(t, uint64(2375), respond(t, &s, State{}, proposal).Terms.Price)
+	}
 }
 
+// play proposes prices until the negotiation ends, and returns the decisions.
+func play(t *testing.T, s *Strategy, state State, prices ...uint64) ([]Decision, State) {
+	t.Helper()
+	var decisions []Decision
+	for _, price := range prices {
+		decision := respond(t, s, state, at(price))
+		decisions, state = append(decisions, decision), state.Next(at(price), decision)
+		if decision.Action != Counter {
+			break
+		}
+	}
+	return decisions, state
+}
+
+func repeated(price uint64, count int) []uint64 { return slices.Repeat([]uint64{price}, count) }
+
+func climb(from, to, step uint64) (prices []uint64) {
+	for price := from; price <= to; price += step {
+		prices = append(prices, price)
+	}
+	return prices
+}
+
+// TestStyles shows the asked prices for a constant proposal, and the result with a client that climbs by 100.
 func TestStyles(t *testing.T) {
 	for style, expect := range map[Style]struct {
-		prices []uint64 // asked in rounds 1, 4, 7 and 10
-		accept uint64   // accepted in round 1
+		asked  []uint64 // in rounds 1, 4, 7 and 10
+		agreed uint64
 		tone   Tone
 	}{
-		Aggressive:  {[]uint64{5000, 4984, 4473, 1000}, 5000, Firm},
-		Balanced:    {[]uint64{2750, 2167, 1583, 1000}, 2575, Neutral},
-		Flexible:    {[]uint64{2000, 1423, 1184, 1000}, 1750, Friendly},
-		Cooperative: {[]uint64{1900, 1380, 1165, 1000}, 1450, Collaborative},
+		Aggressive:  {[]uint64{5000, 4988, 4605, 2000}, 2000, Firm},
+		Balanced:    {[]uint64{2750, 2500, 2250, 2000}, 1800, Neutral},
+		Flexible:    {[]uint64{2000, 2000, 2000, 2000}, 1600, Friendly},
+		Cooperative: {[]uint64{2000, 2000, 2000, 2000}, 1400, Collaborative},
 	} {
 		t.Run(string(style), func(t *testing.T) {
 			s := parsed(t, documentStrategy)
 			s.Style, s.AutoAcceptThreshold = style, One
-			state, asked := State{}, []uint64(nil)
-			for range s.MaxRounds {
-				decision := respond(t, &s, state, at(600))
+			decisions, _ := play(t, &s, State{}, repeated(600, 10)...)
+			require.Equal(t, expect.asked, []uint64{
+				decisions[0].Terms.Price, decisions[3].Terms.Price, decisions[6].Terms.Price, decisions[9].Terms.Price,
+			})
+			for _, decision := range decisions {
 				require.Equal(t, expect.tone, decision.Tone)
-				state, asked = next(state, decision), append(asked, decision.Terms.Price)
+				require.Equal(t, s.PreferredPrice, decision.Analysis.AcceptFrom, "without a concession")
 			}
-			require.Equal(t, expect.prices, []uint64{asked[0], asked[3], asked[6], asked[9]})
-			// The full score reaches any threshold, so the other terms must differ to see the willingness.
-			_, accept := s.asking(0).prices(1, at(0))
-			require.Equal(t, expect.accept, accept)
-			if accept > s.PreferredPrice {
-				return
-			}
-			require.Equal(t, Counter, respond(t, &s, State{}, at(accept-1)).Action)
-			require.Equal(t, Accept, respond(t, &s, State{}, at(accept)).Action)
+			s.MaxRounds = 16
+			decisions, _ = play(t, &s, State{}, climb(500, 2000, 100)...)
+			last := decisions[len(decisions)-1]
+			require.Equal(t, Accept, last.Action)
+			require.Equal(t, expect.agreed, last.Terms.Price)
 		})
+	}
+}
+
+// TestRepeatedOfferNeverBuysBelowThePreferredPrice plays ten equal proposals and then accepts, for each price below
+// the threshold.
+func TestRepeatedOfferNeverBuysBelowThePreferredPrice(t *testing.T) {
+	for _, style := range Styles() {
+		s := parsed(t, documentStrategy)
+		s.Style, s.AutoAcceptThreshold = style, One
+		for price := s.Floor(); price < s.PreferredPrice; price += 10 {
+			decisions, state := play(t, &s, State{}, repeated(price, int(s.MaxRounds))...)
+			require.Len(t, decisions, int(s.MaxRounds))
+			for _, decision := range decisions {
+				require.GreaterOrEqual(t, decision.Terms.Price, s.PreferredPrice, "%s %d", style, price)
+			}
+			agreed, err := AcceptCounter(&s, state)
+			require.NoError(t, err)
+			require.Equal(t, s.PreferredPrice, agreed.Terms.Price, "%s: the curve ends there", style)
+		}
+	}
+}
+
+// TestConcessionsAreReturned: the client goes half of the way from 500 to the preferred price of 2000, and the
+// publisher answers with half of its discount, but not before its curve allows it.
+func TestConcessionsAreReturned(t *testing.T) {
+	s := parsed(t, documentStrategy)
+	s.Style, s.AutoAcceptThreshold = Cooperative, One
+	decisions, _ := play(t, &s, State{}, 500, 1250, 1250, 1250, 500, 1250)
+	asked := make([]uint64, len(decisions))
+	for round, decision := range decisions {
+		asked[round] = decision.Terms.Price
+	}
+	// The curve allows a third of the discount in the second round, and half of it from the third one on.
+	require.Equal(t, []uint64{2000, 1667, 1529, 1500, 1500, 1500}, asked, "and takes no concession back")
+}
+
+// TestNonBindingProposalsAreNoConcessions: terms that the strategy does not accept, and another volume tier.
+func TestNonBindingProposalsAreNoConcessions(t *testing.T) {
+	s := parsed(t, documentStrategy)
+	s.Style, s.AutoAcceptThreshold = Cooperative, One
+	s.Tiers = []Tier{{From: 1000, Price: 1500}}
+	forbidden, bulk := at(1900), at(1400)
+	forbidden.TTLSeconds = s.MaxTTLSeconds + 1
+	bulk.PrepaidFetches = 1000
+	state := State{}
+	for _, proposal := range []terms.Terms{at(500), forbidden, forbidden, bulk, bulk, at(500)} {
+		decision := respond(t, &s, state, proposal)
+		require.Equal(t, Counter, decision.Action)
+		state = state.Next(proposal, decision)
+	}
+	require.Equal(t, uint64(2000), state.Counter.Price)
+}
+
+// TestHeldAgreementIsNoConcession: a bundle holds an accepted proposal of 1990 as a standing offer, so that it does
+// not bind the client.
+func TestHeldAgreementIsNoConcession(t *testing.T) {
+	s := parsed(t, documentStrategy)
+	s.Style, s.AutoAcceptThreshold = Cooperative, One
+	_, state := play(t, &s, State{}, repeated(500, 5)...)
+	agreed := respond(t, &s, state, at(1990))
+	require.Equal(t, Accept, agreed.Action)
+	agreed.Action = Counter // as the service does
+	state = state.Next(at(1990), agreed)
+	require.Equal(t, uint64(2000), respond(t, &s, state, at(500)).Terms.Price)
+}
+
+// TestNextNegotiationStartsAtTheLastAsk, with the patience and the concessions of the last one.
+func TestNextNegotiationStartsAtTheLastAsk(t *testing.T) {
+	for _, style := range Styles() {
+		s := parsed(t, documentStrategy)
+		s.Style, s.AutoAcceptThreshold = style, One
+		_, state := play(t, &s, State{}, 500, 700, 900)
+		last := state.Counter.Price
+		again := State{Proposals: state.Proposals}
+		for _, price := range []uint64{500, 900, 1100} {
+			require.Equal(t, last, respond(t, &s, again, at(price)).Terms.Price, style)
+		}
+		// A division into several negotiations gains nothing.
+		whole, _ := play(t, &s, State{}, 500, 700, 900, 1000, 1100)
+		_, again = play(t, &s, again, 1000)
+		require.Equal(t, whole[4], func() Decision {
+			decision := respond(t, &s, again, at(1100))
+			decision.Round = 5
+			return decision
+		}(), style)
+	}
+}
+
+// TestPatienceEnds: max_rounds is per negotiation, but later proposals of a day get no concession.
+func TestPatienceEnds(t *testing.T) {
+	for _, style := range Styles() {
+		s := parsed(t, documentStrategy)
+		s.Style, s.AutoAcceptThreshold, s.MaxRounds = style, One, 4
+		_, state := play(t, &s, State{}, 500, 600, 700, 800)
+		last := state.Counter.Price
+		decisions, _ := play(t, &s, State{Proposals: state.Proposals}, 900, 1000, 1100, 1200)
+		require.Len(t, decisions, int(s.MaxRounds), style)
+		for _, decision := range decisions {
+			require.Equal(t, last, decision.Terms.Price, style)
+		}
 	}
 }
 
 func TestMaxRounds(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	s.MaxRounds = 2
-	state := State{}
-	for range s.MaxRounds {
-		state = next(state, respond(t, &s, state, at(600)))
-	}
-	require.Equal(t, uint64(1000), state.Counter.Price)
+	_, state := play(t, &s, State{}, 600, 600)
+	require.Equal(t, uint64(2000), state.Counter.Price)
 	timeout := respond(t, &s, state, at(5000))
 	require.Equal(t, Timeout, timeout.Action)
 	require.Equal(t, "Maximum rounds reached without agreement", timeout.Reason)
@@ -194,12 +307,21 @@ func TestMaxRounds(t *testing.T) {
 	agreed, err := AcceptCounter(&s, state)
 	require.NoError(t, err)
 	require.Equal(t, Accept, agreed.Action, "the last counter offer can still be accepted")
-	require.Equal(t, uint64(1000), agreed.Terms.Price)
-	require.Equal(t, uint32(2), next(state, agreed).Round)
+	require.Equal(t, uint64(2000), agreed.Terms.Price)
+	require.Zero(t, agreed.Round, "an acceptance answers no proposal")
 
 	s.MaxRounds = 1
 	only := respond(t, &s, State{}, at(600))
 	require.Equal(t, uint64(2750), only.Terms.Price, "one round stays at the opening")
+}
+
+// TestThresholdOfAnAggressivePublisher does not sell below the preferred price.
+func TestThresholdOfAnAggressivePublisher(t *testing.T) {
+	s := parsed(t, documentStrategy)
+	require.Equal(t, Accept, respond(t, &s, State{}, at(1800)).Action)
+	s.Style = Aggressive
+	require.Equal(t, Counter, respond(t, &s, State{}, at(1999)).Action)
+	require.Equal(t, Accept, respond(t, &s, State{}, at(2000)).Action)
 }
 
 func TestApproval(t *testing.T) {
@@ -213,7 +335,7 @@ func TestApproval(t *testing.T) {
 	decision := respond(t, &s, State{}, proposal)
 	require.Equal(t, Approve, decision.Action)
 	require.Equal(t, ReasonApproval, decision.Reason)
-	state := next(State{}, decision)
+	state := State{}.Next(proposal, decision)
 	require.Equal(t, AwaitingApproval, state.Status)
 
 	_, err := Respond(&s, state, proposal)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
@@ -28,15 +29,34 @@ func Statuses() []Status {
 // IsFinal reports whether the negotiation is over.
 func (s Status) IsFinal() bool { return s == Accepted || s == Rejected || s == TimedOut }
 
-// State is the part of a negotiation on which the rules depend. The zero value is a new negotiation. The
-// caller keeps it: after a decision it has the decision's status, its round unless that is 0, and the terms
-// of a counter offer until the next one.
+// State is the part of a negotiation on which the rules depend. The zero value is the first negotiation of a new
+// client. The caller keeps it: see [State.Next].
 type State struct {
 	Status Status
 	// Round is the number of proposals that have been answered.
 	Round uint32
 	// Counter is the standing counter offer; nil without one.
 	Counter *terms.Terms
+	// Proposals are the client's earlier proposals to the publisher, the oldest first: those of this negotiation, and
+	// of the negotiations that began in the [Memory] before it began. The rules need the first [MaxRounds] of them.
+	Proposals []terms.Terms
+}
+
+// Memory is how long the proposals of a negotiation count in later negotiations of the same client with the same
+// publisher.
+const Memory = 24 * time.Hour
+
+// Next returns the state after the decision of [Respond] on a proposal.
+func (s State) Next(proposal terms.Terms, d Decision) State {
+	s.Status = d.Status()
+	if d.Round > 0 {
+		s.Round = d.Round
+	}
+	if d.Action == Counter {
+		s.Counter = d.Terms
+	}
+	s.Proposals = append(slices.Clip(s.Proposals), proposal)
+	return s
 }
 
 // Errors of calls that do not fit the state.

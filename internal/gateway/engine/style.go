@@ -12,13 +12,13 @@ type Style string
 
 // The styles.
 const (
-	// Aggressive opens at the maximum, concedes in the last rounds, and accepts only its own price.
+	// Aggressive opens at the maximum, concedes in the last rounds, and never sells below the preferred price.
 	Aggressive Style = "aggressive"
-	// Balanced opens above the preferred price and concedes evenly.
+	// Balanced opens above the preferred price, concedes evenly, and ends at 85 % of the preferred price.
 	Balanced Style = "balanced"
-	// Flexible opens at the preferred price and concedes early.
+	// Flexible opens at the preferred price, concedes early, and ends at 70 % of it.
 	Flexible Style = "flexible"
-	// Cooperative opens below the preferred price, and accepts the middle between its price and its target.
+	// Cooperative opens at the preferred price, concedes early, and ends at half of it: both sides concede alike.
 	Cooperative Style = "cooperative"
 )
 
@@ -41,15 +41,13 @@ const (
 
 // parameters are the values that differ between styles.
 type parameters struct {
-	// opening is the distance of the first asked price from the preferred price: if positive, the share of
-	// the way to the maximum; if negative, the share of the way to the target.
+	// opening is the first asked price: the share of the way from the preferred price to the maximum.
 	opening fixed.Number
-	// concession is the curve of asked prices from the opening to the target.
-	concession curve.Curve
-	// willingness is the share of the way from the asked price to the target that a proposal may be below
-	// the asked price.
-	willingness fixed.Number
-	tone        Tone
+	// discount is the share of the preferred price that the style concedes at most.
+	discount fixed.Number
+	// aspiration is the lowest level of the style over time: see [asking.level].
+	aspiration curve.Curve
+	tone       Tone
 }
 
 const percent = fixed.One / 100
@@ -57,12 +55,12 @@ const percent = fixed.One / 100
 func (s Style) parameters() parameters {
 	switch s {
 	case Aggressive:
-		return parameters{fixed.One, curve.GeniusBoulware, 0, Firm}
+		return parameters{fixed.One, 0, curve.GeniusBoulware, Firm}
 	case Flexible:
-		return parameters{0, curve.GeniusConceder, 25 * percent, Friendly}
+		return parameters{0, 30 * percent, curve.GeniusConceder, Friendly}
 	case Cooperative:
-		return parameters{-10 * percent, curve.GeniusConceder, 50 * percent, Collaborative}
+		return parameters{0, 50 * percent, curve.GeniusConceder, Collaborative}
 	default:
-		return parameters{25 * percent, curve.GeniusLinear, 10 * percent, Neutral}
+		return parameters{25 * percent, 15 * percent, curve.GeniusLinear, Neutral}
 	}
 }

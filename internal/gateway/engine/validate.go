@@ -15,9 +15,11 @@ import (
 // ErrStrategy is in the chain of the errors of invalid strategies.
 var ErrStrategy = errors.New("invalid strategy")
 
+// MaxRounds is the highest max_rounds of a strategy.
+const MaxRounds = 100
+
 // Limits of strategies.
 const (
-	maxRounds       = 100
 	maxTimeout      = 30 * 86_400
 	maxLicense      = 10 * 366 * 86_400
 	maxDealBreakers = 64
@@ -156,7 +158,7 @@ func (s *Strategy) checkLimits() error {
 		value, least, most uint64
 	}{
 		{"version", uint64(s.Version), 1, 1 << 31},
-		{"max_rounds", uint64(s.MaxRounds), 1, maxRounds},
+		{"max_rounds", uint64(s.MaxRounds), 1, MaxRounds},
 		{"timeout_seconds", uint64(s.TimeoutSeconds), 1, maxTimeout},
 		{"approval_seconds", uint64(s.ApprovalSeconds), 1, maxTimeout},
 		{"license_seconds", uint64(s.LicenseSeconds), 1, maxLicense},

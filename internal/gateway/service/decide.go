@@ -45,6 +45,9 @@ func raised(s *engine.Strategy, floor int64) *engine.Strategy {
 	return &up
 }
 
+// recall selects the proposals that the rules need.
+var recall = store.Recall{Period: engine.Memory, Limit: engine.MaxRounds}
+
 // given returns the strategy of a negotiation, and the state that follows from the parts that the store
 // keeps. The store itself ends a negotiation whose deadline has passed, and decides on one that awaits
 // approval. In all others, each round is a proposal with its answer, and the newest offer is the last counter
@@ -55,6 +58,13 @@ func (s *Service) given(state store.State) (rules *engine.Strategy, before engin
 		if before.Counter, err = storedTerms(state.CurrentTerms); err != nil {
 			return nil, before, fmt.Errorf("negotiation %s: %w", state.ID, err)
 		}
+	}
+	for _, text := range state.Proposals {
+		proposal, err := storedTerms(text)
+		if err != nil {
+			return nil, before, fmt.Errorf("negotiation %s: earlier proposal: %w", state.ID, err)
+		}
+		before.Proposals = append(before.Proposals, *proposal)
 	}
 	rules, err = s.rules(state)
 	return rules, before, err

@@ -34,7 +34,8 @@ func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequ
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.round(acting(ctx, caller), r.Negotiation, key, func(state store.State) (store.Outcome, Answer, error) {
+	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Key: key}
+	return s.round(acting(ctx, caller), request, func(state store.State) (store.Outcome, Answer, error) {
 		decision, answer, err := s.left(state, by, r.Reason, hostname)
 		return store.Outcome{Decisions: []store.Decision{decision}}, answer, err
 	})

@@ -60,7 +60,7 @@ func (s *Service) Propose(
 	if len(r.Proposals) == 0 || len(r.Proposals) > engine.MaxBundle {
 		return Proposed{}, invalid("proposals", "%d; send 1 to %d", len(r.Proposals), engine.MaxBundle)
 	}
-	creation := store.Creation{Deadline: s.store.Now().Add(openingTime)}
+	creation := store.Creation{Deadline: s.store.Now().Add(openingTime), Recall: recall}
 	hostnames := map[int64]string{}
 	for at, p := range r.Proposals {
 		path := fmt.Sprintf("proposals[%d].", at)
@@ -215,18 +215,17 @@ func (s *Service) Counter(
 		}
 		return o, answers[0], nil
 	}
-	return s.round(acting(ctx, caller), r.Negotiation, key, decide)
+	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Recall: recall, Key: key}
+	return s.round(acting(ctx, caller), request, decide)
 }
 
-// round changes one negotiation as decide says, and returns its answer. With an idempotency key, the answer is
+// round changes the one negotiation of a request as decide says, and returns its answer. With an idempotency key, the answer is
 // stored, and a repeated request returns it.
 func (s *Service) round(
-	ctx context.Context, negotiation string, key *store.Key,
-	decide func(store.State) (store.Outcome, Answer, error),
+	ctx context.Context, request store.RoundRequest, decide func(store.State) (store.Outcome, Answer, error),
 ) (answer Answer, err error) {
-	request := store.RoundRequest{Negotiations: []string{negotiation}, Key: key}
 	result, err := s.store.Round(ctx, request, func(states []store.State) (o store.Outcome, err error) {
-		if o, answer, err = decide(states[0]); err == nil && key != nil {
+		if o, answer, err = decide(states[0]); err == nil && request.Key != nil {
 			o.Answer, err = json.Marshal(answer)
 		}
 		return o, err

@@ -364,19 +364,21 @@ func TestTheRulesContinueInAnotherGateway(t *testing.T) {
 		rules, err := engine.ParseStrategy([]byte(strategy))
 		require.NoError(t, err)
 		var state engine.State
-		answer := f.propose(t, f.openAI, at(600), "site-a.local").Answers[0]
+		proposal := at(600)
+		answer := f.propose(t, f.openAI, proposal, "site-a.local").Answers[0]
 		for round := range rules.MaxRounds {
 			if round > 0 {
-				request := service.CounterRequest{Negotiation: answer.Negotiation.ID, Terms: at(600)}
+				proposal.Price += 100
+				request := service.CounterRequest{Negotiation: answer.Negotiation.ID, Terms: proposal}
 				answer, err = []*service.Service{f.Service, other}[round%2].Counter(t.Context(), f.openAI, request)
 				require.NoError(t, err)
 			}
-			decision, err := engine.Respond(&rules, state, at(600))
+			decision, err := engine.Respond(&rules, state, proposal)
 			require.NoError(t, err)
 			require.Equal(t, engine.Counter, answer.Action)
 			require.Equal(t, decision.Answer(), answer.Answer)
 			require.Equal(t, rules.Deadline(engine.Counter, answer.Negotiation.InitiatedAt, f.store.Now()), answer.Negotiation.DeadlineAt)
-			state = engine.State{Status: decision.Status(), Round: decision.Round, Counter: decision.Terms}
+			state = state.Next(proposal, decision)
 			f.offset.Add(int64(time.Minute))
 		}
 		decision, err := engine.AcceptCounter(&rules, state)
@@ -386,5 +388,37 @@ func TestTheRulesContinueInAnotherGateway(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, decision.Answer(), accepted.Answers[0].Answer)
+	})
+}
+
+// A client that leaves and returns continues at the publisher's newest price: for the lowest price it cannot begin again
+// and again. A day later it is a new client.
+func TestNextNegotiationStartsAtTheLastPrice(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		opening := f.propose(t, f.claude, at(600), "site-a.local").Answers[0].Terms.Price
+		require.EqualValues(t, 2750, opening)
+		answer := f.propose(t, f.openAI, at(600), "site-a.local").Answers[0]
+		require.Equal(t, opening, answer.Terms.Price)
+		for _, price := range []uint64{900, 1200, 1500} {
+			before := answer.Terms.Price
+			var err error
+			answer, err = f.Counter(ctx, f.openAI, service.CounterRequest{
+				Negotiation: answer.Negotiation.ID, Terms: at(price),
+			})
+			require.NoError(t, err)
+			require.Less(t, answer.Terms.Price, before)
+		}
+		last := answer.Terms.Price
+		_, err := f.Leave(ctx, f.openAI, service.LeaveRequest{
+			Negotiation: answer.Negotiation.ID, Reason: engine.LeavePrice,
+		})
+		require.NoError(t, err)
+		bundle := f.propose(t, f.openAI, at(600), "site-a.local", "site-b.local").Answers
+		require.Equal(t, last, bundle[0].Terms.Price)
+		require.Equal(t, opening, bundle[1].Terms.Price, "another publisher")
+		require.Equal(t, opening, f.propose(t, f.anonymous, at(1500), "site-a.local").Answers[0].Terms.Price)
+		f.offset.Add(int64(engine.Memory))
+		require.Equal(t, opening, f.propose(t, f.openAI, at(600), "site-a.local").Answers[0].Terms.Price)
 	})
 }
