@@ -1,4 +1,4 @@
-// Command research draws the figures of docs/RESEARCH.md and computes its tables:
+// Command research draws the figures of docs/RESEARCH.md, and computes its tables and the table of docs/GATEWAY.md:
 //
 //	go run ./internal/research docs
 //
@@ -6,8 +6,8 @@
 //
 //	go run ./internal/research earnings
 //
-// Everything follows from the engine's own functions and from formulas; nothing is measured. A test compares
-// the files with the output.
+// Everything follows from the engines' own functions and from formulas; nothing is measured, except for the recorded
+// takings of earlier rules. A test compares the files with the output.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"gonum.org/v1/plot"
 
@@ -26,7 +26,7 @@ import (
 // earningsScenarios is the number of scenarios of the table of earnings.
 const earningsScenarios = 300
 
-// page is the file with the tables, in the folder of the figures.
+// page is the file with the figures, in their folder.
 const page = "RESEARCH.md"
 
 func main() {
@@ -58,16 +58,19 @@ var figures = map[string]func() (*plot.Plot, error){
 	"research-offers.svg":     drawOffers,
 }
 
-// tables are the tables by their names. In the page a table stands between "<!-- table NAME -->" and
+// tables are the tables by their files and names. In its file a table stands between "<!-- table NAME -->" and
 // "<!-- end -->".
-var tables = map[string]func() (string, error){
-	"rubinstein": rubinsteinTable,
-	"equilibria": equilibriaTable,
-	"fits":       fitsTable,
-	"strategies": strategyList,
-	"models":     modelsTable,
-	"generator":  generatorTable,
-	"purchase":   purchaseTable,
+var tables = map[string]map[string]func() (string, error){
+	page: {
+		"rubinstein": rubinsteinTable,
+		"equilibria": equilibriaTable,
+		"fits":       fitsTable,
+		"strategies": strategyList,
+		"models":     modelsTable,
+		"generator":  generatorTable,
+		"purchase":   purchaseTable,
+	},
+	"GATEWAY.md": {"licences": licencesTable},
 }
 
 func write(folder string) error {
@@ -83,7 +86,7 @@ func write(folder string) error {
 	return nil
 }
 
-// generate returns the files by their names: the figures, and the page of the folder with new tables.
+// generate returns the files by their names: the figures, and the files of the folder with new tables.
 func generate(folder string) (map[string][]byte, error) {
 	generated := map[string][]byte{}
 	for name, draw := range figures {
@@ -97,31 +100,32 @@ func generate(folder string) (map[string][]byte, error) {
 		}
 		generated[name] = picture.Bytes()
 	}
-	content, err := os.ReadFile(filepath.Join(folder, page))
-	if err != nil {
-		return nil, err
-	}
-	text := string(content)
-	for name, table := range tables {
-		rows, err := table()
+	for file, content := range tables {
+		text, err := os.ReadFile(filepath.Join(folder, file))
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", name, err)
-		}
-		if text, err = replaced(text, name, rows); err != nil {
 			return nil, err
 		}
+		for name, table := range content {
+			rows, err := table()
+			if err == nil {
+				text, err = replaced(text, name, rows)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: table %s: %w", file, name, err)
+			}
+		}
+		generated[file] = text
 	}
-	generated[page] = []byte(text)
 	return generated, nil
 }
 
-// replaced returns the page with another content of a table.
-func replaced(text, name, rows string) (string, error) {
-	start := "<!-- table " + name + " -->\n"
-	before, rest, found := strings.Cut(text, start)
-	_, after, closed := strings.Cut(rest, "<!-- end -->")
+// replaced returns a file with another content of a table.
+func replaced(text []byte, name, rows string) ([]byte, error) {
+	start := []byte("<!-- table " + name + " -->\n")
+	before, rest, found := bytes.Cut(text, start)
+	_, after, closed := bytes.Cut(rest, []byte("<!-- end -->"))
 	if !found || !closed {
-		return "", fmt.Errorf("%s: table %q has no place: %w", page, name, io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("no place: %w", io.ErrUnexpectedEOF)
 	}
-	return before + start + rows + "<!-- end -->" + after, nil
+	return slices.Concat(before, start, []byte(rows), []byte("<!-- end -->"), after), nil
 }
