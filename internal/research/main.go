@@ -70,7 +70,7 @@ var tables = map[string]map[string]func() (string, error){
 		"generator":  generatorTable,
 		"purchase":   purchaseTable,
 	},
-	"GATEWAY.md": {"licences": licencesTable},
+	"GATEWAY.md": {"licences": licencesTable, "buyers": buyersTable},
 }
 
 func write(folder string) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
 const docs = "../../docs"
@@ -64,6 +65,12 @@ func TestEarningsRise(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, len(strategy.Names())+2, strings.Count(table, "\n"))
 	require.Equal(t, "2.5 ± 2.1 %", interval([]float64{.01, .02, .03, .04}))
+}
+
+func TestDefaultBuyerIsTheBest(t *testing.T) {
+	all, err := licenceGains()
+	require.NoError(t, err)
+	require.Equal(t, license.DefaultStrategy, all[0].name)
 }
 
 // TestEfficiency compares the formula of the figure with a sum over a grid, and with the published share of

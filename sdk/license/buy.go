@@ -84,6 +84,8 @@ type purchase struct {
 	request *Request
 	// proposed are the terms of the next proposal, except for the price.
 	proposed Terms
+	// first are the terms of the first proposal of a negotiation that is open already.
+	first *Terms
 	// answer is the publisher's newest answer.
 	answer Answer
 	// leaving is the reason to leave an open negotiation.
@@ -125,7 +127,11 @@ func (p *purchase) start(ctx context.Context) (*session, error) {
 		p.end(NoDeal, "limit of %d is below the published floor of %d micro units a fetch", limit, facts.FloorMicro)
 		return nil, nil
 	}
-	opening := min(max(cmp.Or(r.OpeningMicro, (limit+1)/2), facts.FloorMicro), limit)
+	opening := max(cmp.Or(r.OpeningMicro, facts.FloorMicro, (limit+9)/10), facts.FloorMicro)
+	if p.first != nil {
+		opening = min(opening, p.first.PriceMicro)
+	}
+	opening = min(opening, limit)
 	p.proposed = Terms{
 		TokenTTLSeconds: r.TTL.Preferred, BurstRPS: r.RPS.Preferred, Purposes: slices.Clone(r.Purposes),
 		PrepaidFetches: r.Fetches,

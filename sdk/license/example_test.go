@@ -38,8 +38,8 @@ func ExampleClient_Buy() {
 	bought := result.Purchases[0]
 	fmt.Println(bought.Outcome, "for", result.CostMicro(), "micro units, licence", bought.License.ID)
 	// Output:
-	// site.example: propose 1000, answer counter
-	// site.example: propose 1500, answer counter
+	// site.example: propose 200, answer counter
+	// site.example: propose 1100, answer counter
 	// site.example: accept 1800, answer accept
 	// deal for 1800000 micro units, licence 7
 }

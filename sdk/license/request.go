@@ -18,6 +18,9 @@ const (
 	DefaultRounds = 10
 	// MaxRounds is the highest number of proposals.
 	MaxRounds = 100
+	// DefaultStrategy is the strategy of package bargain/strategy that pays least of its limit on average, over the
+	// styles of the gateway's publishers; docs/GATEWAY.md has the simulation.
+	DefaultStrategy = "faratin-exponential"
 	// DefaultCurrency is the currency if [Request.Currency] is empty.
 	DefaultCurrency = "USD"
 	maxPublishers   = 64
@@ -57,7 +60,8 @@ type Request struct {
 	// [DefaultCurrency] is used.
 	Currency string
 
-	// OpeningMicro is the first price. If zero, it is half the highest one. The published floor raises it.
+	// OpeningMicro is the price from which the strategy concedes. If zero, it is the published floor, or a tenth of the highest price if there is
+	// none. The published floor raises it.
 	OpeningMicro uint64
 	// Rounds is the number of proposals, from 1 to [MaxRounds]. If zero, [DefaultRounds] is used.
 	Rounds int
@@ -97,7 +101,7 @@ func (r *Request) check() error {
 	case r.Rounds < 1 || r.Rounds > MaxRounds:
 		return wrong("Rounds", "%d; set 1 to %d", r.Rounds, MaxRounds)
 	case r.Strategy == nil:
-		return wrong("Strategy", "not set; use one of package bargain/strategy, such as Linear()")
+		return wrong("Strategy", "not set; use one of package bargain/strategy, such as Named()[DefaultStrategy]")
 	case r.OpeningMicro > r.MaxPriceMicro:
 		return wrong("OpeningMicro", "%d is above MaxPriceMicro, %d", r.OpeningMicro, r.MaxPriceMicro)
 	}

@@ -36,11 +36,14 @@ func (c *Client) Suggest(ctx context.Context, negotiation string, r Request) (Su
 	if details.Status != Initiated && details.Status != Negotiating {
 		return Suggestion{}, fmt.Errorf("negotiation %s is %s: %w", negotiation, details.Status, ErrEnded)
 	}
-	r = r.following(&details)
+	first := details.first()
+	r = r.following(&details, first)
 	if r, err = r.normal(); err != nil {
 		return Suggestion{}, err
 	}
-	p := &purchase{client: c, request: &r, Purchase: Purchase{Publisher: details.Publisher, Negotiation: negotiation}}
+	p := &purchase{
+		client: c, request: &r, first: first, Purchase: Purchase{Publisher: details.Publisher, Negotiation: negotiation},
+	}
 	s, err := p.start(ctx)
 	if err != nil {
 		return Suggestion{}, err
@@ -59,26 +62,30 @@ func (c *Client) Suggest(ctx context.Context, negotiation string, r Request) (Su
 	return found, nil
 }
 
+// first returns the terms of the client's first proposal, at whose price the strategy starts if that is below the usual
+// one; nil without a proposal.
+func (d *Details) first() *Terms {
+	for _, round := range d.Rounds {
+		if round.Actor == "client" && round.Terms != nil {
+			return round.Terms
+		}
+	}
+	return nil
+}
+
 // following returns the request with what the negotiation determines: its publisher, and the purposes and fetches of
 // the client's own terms.
-func (r Request) following(details *Details) Request {
+func (r Request) following(details *Details, first *Terms) Request {
 	r.ID = cmp.Or(r.ID, details.ID)
 	r.Publishers = []string{details.Publisher}
-	limit := r.MaxPriceMicro
-	for _, round := range details.Rounds {
-		if round.Actor != "client" || round.Terms == nil {
-			continue
-		}
-		r.Fetches = cmp.Or(r.Fetches, round.Terms.PrepaidFetches)
+	if first != nil {
+		r.Fetches = cmp.Or(r.Fetches, first.PrepaidFetches)
 		if len(r.Purposes) == 0 {
-			r.Purposes = slices.Clone(round.Terms.Purposes)
+			r.Purposes = slices.Clone(first.Purposes)
 		}
-		// The strategy starts at the client's first price if that is below the usual one.
-		r.OpeningMicro = min(cmp.Or(r.OpeningMicro, (limit+1)/2), round.Terms.PriceMicro)
-		break
 	}
 	if r.BudgetMicro == 0 {
-		r.BudgetMicro, _ = Terms{PriceMicro: limit, PrepaidFetches: r.Fetches}.CostMicro()
+		r.BudgetMicro, _ = Terms{PriceMicro: r.MaxPriceMicro, PrepaidFetches: r.Fetches}.CostMicro()
 	}
 	return r
 }

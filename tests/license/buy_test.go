@@ -265,6 +265,25 @@ func TestAPlanSendsNothing(t *testing.T) {
 	request.Strategy = strategy.Hardliner()
 	result, err := g.client(t).Plan(t.Context(), request)
 	require.NoError(t, err)
-	require.EqualValues(t, 1_250, result.Purchases[0].Steps[0].Terms.PriceMicro, "half the limit")
+	require.EqualValues(t, 500, result.Purchases[0].Steps[0].Terms.PriceMicro, "the published floor")
 	require.Zero(t, g.negotiations(t))
+}
+
+// A high limit is not the price: the strategy opens at the published floor, and the publisher's offers end far below the
+// limit.
+func TestHighLimitIsNotThePrice(t *testing.T) {
+	g := start(t, many)
+	g.publisher(t, "site-a.local", ordinary)
+	g.publisher(t, "site-b.local", strings.Replace(ordinary, `"published_floor_micro": 500,`, "", 1))
+	request := wanted("high", "site-a.local", "site-b.local")
+	request.MaxPriceMicro, request.BudgetMicro = 9_000, 18_000_000
+	request.Strategy = strategy.Named()[license.DefaultStrategy]
+	result, err := g.client(t).Buy(t.Context(), request)
+	require.NoError(t, err)
+	for at, opening := range []uint64{500, 900} { // without a floor, a tenth of the limit
+		bought := result.Purchases[at]
+		require.Equal(t, opening+(9_000-opening)/10, bought.Steps[0].Terms.PriceMicro, "a tenth of the way to the limit")
+		require.Equal(t, license.Deal, bought.Outcome)
+		require.Less(t, bought.Terms.PriceMicro, uint64(2_750), "the publisher's first offer")
+	}
 }

@@ -21,6 +21,9 @@ import (
 const buyHelp = `Buys one licence from each publisher. It bargains with a strategy until a deal, a refusal or a limit, and
 reports each round on stderr.
 
+The strategy concedes from the publisher's published floor towards --max-price; without a floor, from a tenth
+of it. The default one pays least on average in a simulation against all styles of publishers.
+
 No proposal exceeds --max-price, and all licences together cost at most --budget: each publisher has the same
 share of it, and a licence costs its price times --fetches. Amounts are of the publisher's currency, such as
 0.002; a publisher with another --currency is refused.
@@ -88,7 +91,7 @@ func newBuyCommand(c *connection) *cobra.Command {
 	flags.Var(&b.budget, "budget", "most that all licences may cost")
 	flags.Uint64Var(&r.Fetches, "fetches", 0, "prepaid fetches of each licence")
 	flags.StringVar(&r.Currency, "currency", license.DefaultCurrency, "currency of the limits")
-	flags.StringVar(&b.strategy, "strategy", "linear", player.StrategyUsage(names))
+	flags.StringVar(&b.strategy, "strategy", license.DefaultStrategy, player.StrategyUsage(names))
 	flags.IntVar(&r.Rounds, "rounds", license.DefaultRounds, "number of proposals to each publisher, 1 to 100")
 	flags.Uint32Var(&r.TTL.Preferred, "ttl", license.DefaultTTL.Preferred, "preferred lifetime of access tokens in seconds")
 	flags.Uint32Var(&r.RPS.Preferred, "rps", license.DefaultRPS.Preferred, "preferred burst rate in requests per second")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/license"
@@ -30,7 +31,7 @@ func newSuggestCommand(c *connection) *cobra.Command {
 	names, flags := strategy.Names(), cmd.Flags()
 	flags.Var(&maxPrice, "max-price", "highest price of a fetch")
 	flags.StringVar(&r.Currency, "currency", license.DefaultCurrency, "currency of the limit")
-	flags.StringVar(&name, "strategy", "linear", "strategy: see haggle license buy --help")
+	flags.StringVar(&name, "strategy", license.DefaultStrategy, "strategy, with parameters: see haggle license buy --help")
 	flags.IntVar(&r.Rounds, "rounds", license.DefaultRounds, "number of proposals, 1 to 100")
 	flags.StringVar(&r.ID, "id", "", "ID of the purchase, for strategies with random numbers (default: the negotiation's)")
 	command.Required(cmd, "max-price")
@@ -40,11 +41,11 @@ func newSuggestCommand(c *connection) *cobra.Command {
 		if r.MaxPriceMicro, err = maxPrice.In(micros); err != nil {
 			return exitcode.Usagef("--max-price: %w", err)
 		}
-		known, is := strategy.Named()[name]
-		if !is {
-			return exitcode.Usagef("--strategy: unknown strategy %q; see haggle license buy --help", name)
+		played, err := strategy.Parse(name)
+		if err != nil {
+			return player.StrategyError("strategy", err)
 		}
-		r.Strategy = known
+		r.Strategy = played.Strategy
 		client, end, err := c.open(ctx)
 		if err != nil {
 			return err
