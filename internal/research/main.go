@@ -1,4 +1,4 @@
-// Command research draws the figures of docs/RESEARCH.md, and computes its tables and the table of docs/GATEWAY.md:
+// Command research draws the figures of docs/RESEARCH.md, and computes its tables and those of docs/GATEWAY.md:
 //
 //	go run ./internal/research docs
 //

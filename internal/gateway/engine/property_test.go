@@ -119,12 +119,12 @@ func TestConcessionDirection(t *testing.T) {
 }
 
 // TestNoProposalsReachBelowTheBound plays proposals of one client in several negotiations: with other terms, for other
-// tiers, with terms that the strategy does not accept, and in bundles, which hold agreements. No offer for the
-// preferred other terms is below the bound that the package comment states.
+// tiers, with terms that the strategy does not accept, with deal breakers, and in bundles, which hold agreements. No
+// offer for the preferred other terms is below the bound that the package comment states.
 func TestNoProposalsReachBelowTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
-		s.AutoAcceptThreshold, s.DealBreakers, s.ApprovalAbove = One, []DealBreaker{}, nil
+		s.AutoAcceptThreshold, s.ApprovalAbove = One, nil
 		state := State{}
 		for range rapid.IntRange(1, 30).Draw(t, "proposals") {
 			proposal := drawProposal(t, &s)
