@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // ErrAddress means that the address is not one of a database.
@@ -132,8 +134,9 @@ func all[T any](
 
 // Open opens a database and migrates it to the current schema. The address is "sqlite:PATH", or
 // "postgres://HOST/NAME" in any form that libpq accepts; missing parts are read from libpq's environment
-// (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created. No error contains the address,
-// since it can contain a password.
+// (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created, and only its owner can
+// read it: other permissions of an existing file are removed. No error contains the address, since it can contain a
+// password.
 //
 // It returns [ErrOtherSchema] if an incompatible version of haggle created the database.
 func Open(ctx context.Context, address string) (*Database, error) {
@@ -141,7 +144,13 @@ func Open(ctx context.Context, address string) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := database.migrate(ctx); err != nil {
+	if database.Dialect == SQLite {
+		_, err = sqlite.PrepareFile(database.Name)
+	}
+	if err == nil {
+		err = database.migrate(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", database.Name, err), database.Close())
 	}
 	return database, nil

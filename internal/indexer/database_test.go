@@ -2,7 +2,9 @@ package indexer
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +115,21 @@ func TestReadingNeedsOnlySelect(t *testing.T) {
 	indexer, err := New(reader, Config{RPC: chain.client(), Once: true})
 	require.NoError(t, err)
 	require.ErrorContains(t, indexer.Run(t.Context()), reader.Name+": ERROR: permission denied")
+}
+
+func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such permissions")
+	}
+	path := filepath.Join(t.TempDir(), "index.db")
+	database, err := Open(t.Context(), "sqlite:"+path)
+	require.NoError(t, err)
+	defer database.Close()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), suffix)
+	}
 }
 
 // The two slashes of an address are not part of the path.

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -434,6 +436,28 @@ func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 			require.Len(t, list.Items, 3, "all stay registered")
 		})
 	}
+}
+
+// The database has hashes of keys, and the publishers' hidden limits.
+func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such permissions")
+	}
+	path := filepath.Join(t.TempDir(), "gateway.db")
+	check := func() {
+		t.Helper()
+		s, err := Open(t.Context(), Config{Address: "sqlite:" + path})
+		require.NoError(t, err)
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			info, err := os.Stat(path + suffix)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), suffix)
+		}
+		require.NoError(t, s.Close())
+	}
+	check()
+	require.NoError(t, os.Chmod(path, 0o644))
+	check()
 }
 
 func TestAnInvalidAddressIsNotQuoted(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
+	sqlitefile "github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // Dialect is the kind of a database.
@@ -114,9 +115,9 @@ type Store struct {
 // AddressVariable is the environment variable with the address of the gateway's database.
 const AddressVariable = "DATABASE_URL"
 
-// Open opens a database and migrates it to the current schema. A missing SQLite file is created. It returns
-// [ErrAddress] if the address has another form, and refuses a PostgreSQL server with synchronous_commit =
-// off.
+// Open opens a database and migrates it to the current schema. A missing SQLite file is created, and only its owner
+// can read it: other permissions of an existing file are removed. It returns [ErrAddress] if the address has another
+// form, and refuses a PostgreSQL server with synchronous_commit = off.
 func Open(ctx context.Context, config Config) (*Store, error) {
 	return openWith(ctx, config, (*Store).prepare)
 }
@@ -232,6 +233,8 @@ func (s *Store) prepare(ctx context.Context) error {
 		if commit == "off" {
 			return errors.New("synchronous_commit is off: set it to on, or a crash can lose negotiations")
 		}
+	} else if _, err := sqlitefile.PrepareFile(s.Name); err != nil {
+		return err
 	}
 	return s.migrate(ctx)
 }

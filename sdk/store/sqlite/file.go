@@ -32,13 +32,17 @@ type file struct {
 	info fs.FileInfo
 }
 
-// files are the database and its write-ahead log with its index. Another process that opens a database with a
+// suffixes are appended to the path of a database for the paths of its files: the database, and its write-ahead log
+// with its index.
+var suffixes = []string{"", "-wal", "-shm"}
+
+// files are the open files of a database. Another process that opens a database with a
 // missing or different log does not see the writes of this one.
 type files []file
 
 func openFiles(path string) (files, error) {
 	var all files
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range suffixes {
 		info, err := identify(path + suffix)
 		if err != nil {
 			return nil, err

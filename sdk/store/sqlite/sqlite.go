@@ -47,7 +47,7 @@ func Open(ctx context.Context, path string) (*store.Store, error) {
 // OpenFile opens a SQLite file with the tables of another program, as [Open] does, and creates or migrates them.
 // The errors are those of package database.
 func OpenFile(ctx context.Context, path string, tables database.Schema) (*database.Database, error) {
-	canonical, err := prepareFile(path)
+	canonical, err := PrepareFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", tables.Kind, err)
 	}
@@ -122,28 +122,38 @@ func openReaders(opened *database.Database) error {
 	return nil
 }
 
-// prepareFile returns the path without symbolic links. It creates the file if it is missing, because SQLite
-// would create a file that others can read.
-func prepareFile(path string) (string, error) {
+// PrepareFile makes a SQLite file ready for a driver, and returns its path without symbolic links. It creates a
+// missing file, because SQLite would create a file that others can read. It removes the permissions of other users
+// from an existing database, and from the write-ahead log and index that a killed process has left. SQLite gives new
+// ones the permissions of the database. [OpenFile] calls it; programs that open a file in another way call it first.
+// It returns [database.ErrHardLinks] for a file with several hard links.
+func PrepareFile(path string) (canonical string, err error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
-	canonical, err := filepath.EvalSymlinks(absolute)
+	canonical, err = filepath.EvalSymlinks(absolute)
 	if errors.Is(err, fs.ErrNotExist) {
 		canonical, err = create(absolute)
 	}
 	if err != nil {
 		return "", err
 	}
-	info, err := identify(canonical)
-	if err != nil {
-		return "", err
+	for _, suffix := range suffixes {
+		if err := makePrivate(canonical + suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return "", err
+		}
 	}
-	if info.Mode().Perm()&0o077 != 0 {
-		err = os.Chmod(canonical, info.Mode().Perm()&^0o077)
+	return canonical, nil
+}
+
+// makePrivate removes the permissions of other users from a file.
+func makePrivate(path string) error {
+	info, err := identify(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
 	}
-	return canonical, err
+	return os.Chmod(path, info.Mode().Perm()&^0o077)
 }
 
 // create creates a file in an existing directory. A symbolic link at the path is an error, because it has no

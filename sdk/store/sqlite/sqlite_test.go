@@ -72,6 +72,28 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 	}
 }
 
+// A killed process leaves its write-ahead log, with the permissions that the database had.
+func TestFilesOfAKilledProcessBecomePrivate(t *testing.T) {
+	path := create(t)
+	open(t, path)
+	left := filepath.Join(t.TempDir(), "state.db")
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		content, err := os.ReadFile(path + suffix)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(left+suffix, content, 0o644))
+	}
+	canonical, err := sqlite.PrepareFile(left)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Base(left), filepath.Base(canonical))
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(left + suffix)
+		require.NoError(t, err)
+		if runtime.GOOS != "windows" {
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), suffix)
+		}
+	}
+}
+
 func TestHardLinkIsRefused(t *testing.T) {
 	path := create(t)
 	second := filepath.Join(filepath.Dir(path), "second.db")
