@@ -68,7 +68,7 @@ func start(t testing.TB, limits store.Limits) *gateway {
 	require.NoError(t, err)
 	config := rest.Config{Service: g.cases, Authenticator: authenticator}
 	handler, mux := rest.Negotiation(config), http.NewServeMux()
-	mux.Handle("/mcp", mcp.Handler(tools, authenticator, mcp.HTTPConfig{Authorities: names}))
+	mux.Handle("/mcp", mcp.Handler(tools, authenticator, mcp.HTTPConfig{}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !g.before.allows(r) {
 			panic(http.ErrAbortHandler)

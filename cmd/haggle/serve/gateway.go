@@ -34,7 +34,6 @@ type gateway struct {
 	metrics       *metrics.Metrics
 	traces        trace.TracerProvider
 	log           *slog.Logger
-	names         []string
 	version       string
 }
 
@@ -88,7 +87,7 @@ func (g *gateway) negotiation() (http.Handler, error) {
 		return nil, err
 	}
 	mux := g.withHealth(rest.Negotiation(g.rest()))
-	mux.Handle(mcpPath, mcp.Handler(server, g.authenticator, mcp.HTTPConfig{Authorities: g.names, Log: g.log}))
+	mux.Handle(mcpPath, mcp.Handler(server, g.authenticator, mcp.HTTPConfig{Log: g.log}))
 	mux.Handle(metrics.MetricsPath, g.authenticator.Middleware(forAdministrators(g.metrics.Handler())))
 	return metrics.Trace(g.traces, mux), nil
 }

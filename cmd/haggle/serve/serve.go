@@ -45,7 +45,8 @@ two publishers and two companies, and prints their keys. docs/GATEWAY.md is a wa
 the HTTP APIs. Its API key is in HAGGLE_API_KEY; without one it is anonymous. It ends with its input.
 
 The APIs have no TLS: put a proxy that ends TLS before a gateway that others can reach, and name it with
---trusted-proxy. Clients that sign their requests sign the name of the gateway: set it with --authority.`
+--trusted-proxy. Set the name of the gateway with --authority: clients that sign their requests sign it, and
+on a loopback address the gateway refuses requests for names that are neither it nor the loopback's.`
 
 const (
 	defaultListen       = "127.0.0.1:3003"
@@ -97,7 +98,7 @@ func Command(s *session.Session, version string) *cobra.Command {
 		"address of the negotiation API; port 0 is any free one")
 	flags.StringVar(&c.licensing, licensingListenFlag, defaultLicensing, "address of the licensing API")
 	flags.StringArrayVar(&c.authorities, "authority", nil,
-		"name of the gateway in signed requests, HOST or HOST:PORT; can be repeated\n(default: the listen addresses)")
+		"name of the gateway, HOST or HOST:PORT; can be repeated\n(default: the listen addresses)")
 	flags.StringArrayVar(&c.proxies, "trusted-proxy", nil,
 		"network whose X-Forwarded-For is trusted, such as 10.0.0.0/8; can be repeated")
 	flags.BoolVar(&c.demo, "demo", false, "add two publishers and two companies, and print their keys")
@@ -204,7 +205,7 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 	if len(names) == 0 && !c.stdio {
 		names = []string{listeners.negotiation.Addr().String(), listeners.licensing.Addr().String()}
 	}
-	g := &gateway{database: database, cases: cases, log: log, names: names, version: c.version}
+	g := &gateway{database: database, cases: cases, log: log, version: c.version}
 	if g.authenticator, err = identity.New(identity.Config{
 		Registry: service.Registry{Store: database}, Authorities: names, TrustedProxies: proxies,
 		MaxBody: rest.MaxBody, Log: g.log,

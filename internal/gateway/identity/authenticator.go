@@ -20,8 +20,9 @@ const defaultMaxBody = 1 << 20
 type Config struct {
 	// Registry finds keys and clients, and records nonces.
 	Registry Registry
-	// Authorities are the names of the gateway in signed requests: host, or host:port for a port that is not
-	// the default of the scheme, in lowercase letters. If empty, every signed request is rejected.
+	// Authorities are the names of the gateway: host, or host:port for a port that is not the default of the
+	// scheme, in lowercase letters. Signed requests must be for one of them, and on a loopback address every
+	// request for one of them or of the loopback's names. If empty, every signed request is rejected.
 	Authorities []string
 	// TrustedProxies are the networks whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 	TrustedProxies []netip.Prefix
@@ -64,9 +65,10 @@ func New(c Config) (*Authenticator, error) {
 }
 
 // Middleware authenticates each request and gives it to next with the caller in its context ([FromContext]).
-// It answers requests with unusable credentials by itself, with a problem of RFC 9457.
+// It answers requests with unusable credentials, and those of pages of other sites, by itself, with a problem of
+// RFC 9457.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return a.ownSite(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The check of a signed body replaces r.Body.
 		r = r.WithContext(r.Context())
 		caller, err := a.Identify(r)
@@ -76,7 +78,7 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(NewContext(r.Context(), caller)))
-	})
+	}))
 }
 
 // log writes the causes that the caller does not get.

@@ -13,6 +13,8 @@
 // status 401, never the rights of an anonymous caller: a client must notice that its key has expired. The
 // name of a caller comes from its registration, never from the request.
 //
+// [Authenticator.Middleware] also refuses requests that a page of another site sends from a browser.
+//
 // # Keys of Web Bot Auth
 //
 // The gateway never fetches the URL in Signature-Agent. A caller could otherwise make the gateway send

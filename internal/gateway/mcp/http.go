@@ -2,12 +2,8 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -21,10 +17,6 @@ const maxBody = 1 << 20
 
 // HTTPConfig configures a handler.
 type HTTPConfig struct {
-	// Authorities are the names of the gateway, host or host:port. On a loopback address other names than
-	// these and the loopback's are refused: a page in a browser could otherwise reach the gateway by a name
-	// that resolves to the loopback address (DNS rebinding).
-	Authorities []string
 	// Sessions keeps a session in memory for each client, for servers whose tools send requests to the client.
 	// A session belongs to its first caller. The gateway's server does not need sessions.
 	Sessions bool
@@ -39,14 +31,14 @@ func Handler(server *mcp.Server, a *identity.Authenticator, c HTTPConfig) http.H
 		&mcp.StreamableHTTPOptions{
 			Stateless: !c.Sessions, Logger: c.Log, MaxRequestBodyBytes: maxBody,
 			SessionTimeout: 10 * time.Minute,
-			// The protection would refuse the gateway's own name behind a proxy on the same machine.
+			// The authenticator has checked the host. The protection would refuse the gateway's own name behind a
+			// proxy on the same machine.
 			DisableLocalhostProtection: true,
 		})
 	if c.Sessions {
 		handler = bindSessions(handler)
 	}
-	handler = http.NewCrossOriginProtection().Handler(handler)
-	return knownHosts(c.Authorities, a.Middleware(handler))
+	return a.Middleware(handler)
 }
 
 // bindSessions makes the SDK refuse a session to other callers than the first one.
@@ -65,26 +57,4 @@ func bindSessions(next http.Handler) http.Handler {
 		r.Header.Set("Authorization", "Bearer checked")
 		bound.ServeHTTP(w, r)
 	})
-}
-
-// knownHosts refuses requests on a loopback address that have another host name.
-func knownHosts(authorities []string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		local, is := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		if is && isLoopback(local.String()) && !isLoopback(r.Host) &&
-			!slices.Contains(authorities, strings.ToLower(r.Host)) {
-			http.Error(w, fmt.Sprintf("host %.253q: not a name of this gateway", r.Host), http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func isLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		host = strings.Trim(address, "[]")
-	}
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

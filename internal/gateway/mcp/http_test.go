@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
 )
 
@@ -59,8 +60,11 @@ func TestRefusedRequests(t *testing.T) {
 	}
 	large := post(t, g.http.URL, `{"x":"`+strings.Repeat("x", 2<<20)+`"}`, func(*http.Request) {})
 	require.Equal(t, http.StatusRequestEntityTooLarge, large.StatusCode)
-	named := httptest.NewServer(mcp.Handler(g.server, g.authenticator,
-		mcp.HTTPConfig{Authorities: []string{"gateway.example"}}))
+	authenticator, err := identity.New(identity.Config{
+		Registry: g.registry, Authorities: []string{"gateway.example"},
+	})
+	require.NoError(t, err)
+	named := httptest.NewServer(mcp.Handler(g.server, authenticator, mcp.HTTPConfig{}))
 	t.Cleanup(named.Close)
 	own := post(t, named.URL, initialize, func(r *http.Request) { r.Host = "gateway.example" })
 	require.Equal(t, http.StatusOK, own.StatusCode, "a proxy on the same machine")

@@ -22,6 +22,7 @@ import (
 // gateway is a gateway on an empty SQLite database, served over HTTP.
 type gateway struct {
 	*service.Service
+	registry      service.Registry
 	authenticator *identity.Authenticator
 	server        *sdk.Server
 	http          *httptest.Server
@@ -35,12 +36,12 @@ func newGateway(t *testing.T) *gateway {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, database.Close()) })
-	g := &gateway{administrator: identity.Caller{
+	g := &gateway{registry: service.Registry{Store: database}, administrator: identity.Caller{
 		Kind: identity.Administrator, Scopes: identity.ScopesOf(identity.Administrator), KeyID: "k",
 	}}
 	g.Service, err = service.New(service.Config{Store: database})
 	require.NoError(t, err)
-	g.authenticator, err = identity.New(identity.Config{Registry: service.Registry{Store: database}})
+	g.authenticator, err = identity.New(identity.Config{Registry: g.registry})
 	require.NoError(t, err)
 	g.server, err = mcp.New(mcp.Config{Service: g.Service, Caller: mcp.CallerOfRequest})
 	require.NoError(t, err)

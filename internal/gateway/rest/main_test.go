@@ -93,6 +93,11 @@ func call(t testing.TB, method, url, key, body string, headers ...string) respon
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
+	return send(t, r)
+}
+
+func send(t testing.TB, r *http.Request) response {
+	t.Helper()
 	sent, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
 	defer sent.Body.Close()
