@@ -44,7 +44,7 @@ var links = []link{
 		"generate-license", "get-negotiation",
 	}},
 	{from: "create-strategy", status: http.StatusCreated, id: "/id", to: []string{
-		"get-strategy", "update-strategy",
+		"get-strategy", "update-strategy", "delete-strategy",
 	}},
 	{from: "update-strategy", status: http.StatusOK, id: "/id", to: []string{"get-strategy"}},
 	{from: "create-publisher", status: http.StatusCreated, id: "/id", to: []string{

@@ -39,6 +39,11 @@ func (a *api) addStrategies() {
 		}) (service.Strategy, error) {
 			return a.Service.UpdateStrategy(ctx, caller, in.ID, in.Body.text)
 		})
+	add(a, http.MethodDelete, "/api/strategies/{id}", "delete-strategy",
+		"Delete a version that is not active and with which no negotiation began", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Strategy, error) {
+			return a.Service.DeleteStrategy(ctx, caller, in.ID)
+		})
 	add(a, http.MethodGet, "/api/publishers/{id}/schedule", "get-schedule",
 		"Show which strategy new negotiations use at a time, and why", http.StatusOK,
 		func(ctx context.Context, caller identity.Caller, in *struct {

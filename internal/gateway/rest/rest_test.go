@@ -402,6 +402,28 @@ func TestLeavingAndTheScheduleOverHTTP(t *testing.T) {
 	}
 }
 
+// A strategy in use is not deleted, and the problem says why.
+func TestAStrategyIsDeletedOverHTTP(t *testing.T) {
+	g := open(t, sqlite(t))
+	k := g.register(t)
+	api := g.negotiation + "/api/"
+	must(t, 201, call(t, "POST", api+"negotiations", k.client, fmt.Sprintf(proposal, 1500)))
+	active := must(t, 409, call(t, "DELETE", api+"strategies/1", k.publisher, ""))
+	require.Equal(t, "urn:haggle:problem:strategy-active", active["type"])
+	require.Equal(t, "strategy 1: active: set is_active to false first", active["detail"])
+	must(t, 200, call(t, "PATCH", api+"strategies/1", k.publisher, `{"is_active":false}`))
+	used := must(t, 409, call(t, "DELETE", api+"strategies/1", k.publisher, ""))
+	require.Equal(t, "urn:haggle:problem:strategy-used", used["type"])
+	draft := strings.Replace(strategy, "{", `{"strategy_name":"draft","is_active":false,`, 1)
+	added := must(t, 201, call(t, "POST", api+"strategies", k.publisher, draft))
+	require.Equal(t, added, must(t, 200, call(t, "DELETE", api+"strategies/2", k.publisher, "")))
+	must(t, 404, call(t, "GET", api+"strategies/2", k.publisher, ""))
+	must(t, 404, call(t, "DELETE", api+"strategies/2", k.publisher, ""))
+	writer := must(t, 201, call(t, "POST", api+"keys", k.publisher,
+		`{"name":"writer","scopes":["strategies:write"]}`))["api_key"].(string)
+	must(t, 403, call(t, "DELETE", api+"strategies/1", writer, ""))
+}
+
 // The key of a publisher neither reads nor changes the strategies of another one: they have its hidden limits.
 func TestStrategiesAreThePublishersOwn(t *testing.T) {
 	g := open(t, sqlite(t))
@@ -415,6 +437,7 @@ func TestStrategiesAreThePublishersOwn(t *testing.T) {
 		for _, c := range []struct{ method, path, body string }{
 			{"GET", "strategies/1", ""}, {"GET", "strategies?publisher_id=1", ""},
 			{"PATCH", "strategies/1", `{"max_rounds":1}`}, {"PATCH", "strategies/1", `{"is_active":false}`},
+			{"DELETE", "strategies/1", ""},
 			{"POST", "strategies", strings.Replace(strategy, "{", `{"publisher_id":1,`, 1)},
 			{"PATCH", "publishers/1", `{"is_active":false}`}, {"GET", "approvals?publisher_id=1", ""},
 			{"GET", "analytics/negotiations?publisher_id=1", ""},

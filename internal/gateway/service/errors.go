@@ -43,6 +43,8 @@ const (
 	CodeKeyShown      = "api-key-shown"
 	CodeKeyReused     = "idempotency-key-reused"
 	CodeActiveLimit   = "limit-active-strategies"
+	CodeActive        = "strategy-active"
+	CodeUsed          = "strategy-used"
 	CodeLimitClient   = "limit-client-hour"
 	CodeLimitOwn      = "limit-client-open"
 	CodeLimitOpen     = "limit-publisher-open"
@@ -140,6 +142,8 @@ func problem(err error) error {
 		{store.ErrKeyEnded, Conflict, CodeKeyEnded, "", 0},
 		{store.ErrNoStrategy, Conflict, CodeClosed, "", 0},
 		{store.ErrActiveLimit, Conflict, CodeActiveLimit, "", 0},
+		{store.ErrStrategyActive, Conflict, CodeActive, "", 0},
+		{store.ErrStrategyUsed, Conflict, CodeUsed, "", 0},
 		{store.ErrOfferChanged, Conflict, CodeOfferChanged, "", 0},
 		{store.ErrKeyReused, Invalid, CodeKeyReused, "idempotency_key", 0},
 		{store.ErrPageSize, Invalid, string(Invalid), "limit", 0},

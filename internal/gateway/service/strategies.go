@@ -164,10 +164,7 @@ func (s *Service) UpdateStrategy(
 	ctx context.Context, caller identity.Caller, id int64, change []byte,
 ) (_ Strategy, err error) {
 	defer translate(&err)
-	v, err := s.ownStrategy(ctx, caller, identity.StrategiesWrite, id)
-	if err == nil {
-		err = caller.Require(identity.StrategiesRead) // the answer has the fields that the change keeps
-	}
+	v, err := s.changedStrategy(ctx, caller, id)
 	if err != nil {
 		return Strategy{}, err
 	}
@@ -210,6 +207,30 @@ func (s *Service) UpdateStrategy(
 		return s.addStrategy(ctx, given, id, nil)
 	}
 	if v, err = s.store.SetActive(ctx, v.Publisher, id, active); err != nil {
+		return Strategy{}, err
+	}
+	return strategyView(v)
+}
+
+// changedStrategy returns a version that the caller changes. The answer to the change has all its fields.
+func (s *Service) changedStrategy(ctx context.Context, caller identity.Caller, id int64) (store.Strategy, error) {
+	v, err := s.ownStrategy(ctx, caller, identity.StrategiesWrite, id)
+	if err == nil {
+		err = caller.Require(identity.StrategiesRead)
+	}
+	return v, err
+}
+
+// DeleteStrategy deletes a version, and returns it. It needs the scopes strategies:write and strategies:read. It
+// returns Conflict with [CodeActive] for an active version, and with [CodeUsed] for one with which a negotiation
+// began.
+func (s *Service) DeleteStrategy(ctx context.Context, caller identity.Caller, id int64) (_ Strategy, err error) {
+	defer translate(&err)
+	v, err := s.changedStrategy(ctx, caller, id)
+	if err != nil {
+		return Strategy{}, err
+	}
+	if v, err = s.store.DeleteStrategy(ctx, v.Publisher, id); err != nil {
 		return Strategy{}, err
 	}
 	return strategyView(v)

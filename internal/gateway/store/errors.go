@@ -29,6 +29,10 @@ var (
 	ErrNoStrategy = errors.New("publisher has no active strategy")
 	// ErrActiveLimit means that the publisher has [MaxActive] active strategies.
 	ErrActiveLimit = fmt.Errorf("%d strategies are active: deactivate one first", MaxActive)
+	// ErrStrategyActive means that a version of a strategy cannot be deleted while it is active.
+	ErrStrategyActive = errors.New("active: set is_active to false first")
+	// ErrStrategyUsed means that a version of a strategy cannot be deleted, because negotiations began with it.
+	ErrStrategyUsed = errors.New("used by negotiations: it stays as part of their record")
 	// ErrOfferChanged means that the caller accepts an outdated offer.
 	ErrOfferChanged = errors.New("offer changed: read the negotiation and decide again")
 	// ErrNoGateway means that the database has no tables of a gateway.

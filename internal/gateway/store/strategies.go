@@ -147,10 +147,7 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 		if err := t.lockPublisher(ctx, publisher); err != nil {
 			return err
 		}
-		v, err = single(strategyName(id), func(row queries.StrategyOfPublisherRow) Strategy {
-			return strategyOf(queries.StrategyRow(row))
-		})(t.queries.StrategyOfPublisher(ctx, publisher, id))
-		if err != nil || v.Active == active {
+		if v, err = t.strategyOfPublisher(ctx, publisher, id); err != nil || v.Active == active {
 			return err
 		}
 		if active {
@@ -162,6 +159,40 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 		return t.setActive(ctx, id, active, now)
 	})
 	return v, err
+}
+
+// DeleteStrategy deletes a version of a publisher, and returns it. It returns [ErrNotFound] if the publisher has no
+// version with the id, [ErrStrategyActive] for one that new negotiations can use, and [ErrStrategyUsed] for one with
+// which a negotiation began, also if that has ended: it is part of the negotiation's record. If it is the newest
+// version of its name, the next one gets its number.
+func (s *Store) DeleteStrategy(ctx context.Context, publisher, id int64) (v Strategy, err error) {
+	err = s.transact(ctx, func(t *transaction) error {
+		// A negotiation begins under the same lock.
+		if err := t.lockPublisher(ctx, publisher); err != nil {
+			return err
+		}
+		if v, err = t.strategyOfPublisher(ctx, publisher, id); err != nil {
+			return err
+		}
+		if v.Active {
+			return fmt.Errorf("%s: %w", strategyName(id), ErrStrategyActive)
+		}
+		uses, err := t.queries.StrategyUses(ctx, id)
+		if err != nil {
+			return err
+		}
+		if uses > 0 {
+			return fmt.Errorf("%s: %w (%d)", strategyName(id), ErrStrategyUsed, uses)
+		}
+		return t.queries.DeleteStrategy(ctx, id)
+	})
+	return v, err
+}
+
+func (t *transaction) strategyOfPublisher(ctx context.Context, publisher, id int64) (Strategy, error) {
+	return single(strategyName(id), func(row queries.StrategyOfPublisherRow) Strategy {
+		return strategyOf(queries.StrategyRow(row))
+	})(t.queries.StrategyOfPublisher(ctx, publisher, id))
 }
 
 // Strategy returns a version, or [ErrNotFound].

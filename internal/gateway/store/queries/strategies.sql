@@ -30,3 +30,9 @@ FROM negotiation_strategies WHERE publisher_id = @publisher_id AND id = @id;
 -- name: ActiveStrategies :many
 SELECT id, publisher_id, strategy_name, version, definition, is_active, created_at, updated_at
 FROM negotiation_strategies WHERE publisher_id = @publisher_id AND is_active ORDER BY id;
+
+-- name: StrategyUses :one
+SELECT COUNT(*) FROM negotiations WHERE strategy_id = @strategy_id;
+
+-- name: DeleteStrategy :exec
+DELETE FROM negotiation_strategies WHERE id = @id;

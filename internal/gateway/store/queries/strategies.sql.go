@@ -154,6 +154,15 @@ func (q *Queries) AddStrategy(ctx context.Context, arg AddStrategyParams) (AddSt
 	return i, err
 }
 
+const deleteStrategy = `-- name: DeleteStrategy :exec
+DELETE FROM negotiation_strategies WHERE id = $1
+`
+
+func (q *Queries) DeleteStrategy(ctx context.Context, id int64) error {
+	_, err := q.db.Exec(ctx, deleteStrategy, id)
+	return err
+}
+
 const nextVersion = `-- name: NextVersion :one
 SELECT CAST(COALESCE(MAX(version), 0) + 1 AS BIGINT) AS version FROM negotiation_strategies
 WHERE publisher_id = $1 AND strategy_name = $2
@@ -243,4 +252,15 @@ func (q *Queries) StrategyOfPublisher(ctx context.Context, publisherID int64, iD
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const strategyUses = `-- name: StrategyUses :one
+SELECT COUNT(*) FROM negotiations WHERE strategy_id = $1
+`
+
+func (q *Queries) StrategyUses(ctx context.Context, strategyID int64) (int64, error) {
+	row := q.db.QueryRow(ctx, strategyUses, strategyID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
