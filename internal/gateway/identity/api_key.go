@@ -96,6 +96,8 @@ type KeyRecord struct {
 	Scopes    []Scope
 	// Expires is zero for a key that does not expire. Revoked is zero for a key that is not revoked.
 	Expires, Revoked time.Time
+	// Suspended is the time of the owner's suspension; zero without one.
+	Suspended time.Time
 }
 
 // check returns an [*Error] if the key is not valid at a time.
@@ -107,5 +109,5 @@ func (k KeyRecord) check(now time.Time) error {
 		return unauthenticated("api-key-expired", "API key %s: expired at %s; ask the owner for a new key",
 			k.ID, k.Expires.UTC().Format(time.RFC3339))
 	}
-	return nil
+	return suspended(k.Owner, k.Suspended)
 }

@@ -10,8 +10,8 @@
 //     Ed25519 key and a Signature-Agent, which are both registered.
 //
 // A request without credentials is anonymous. A request with wrong, two or unusable credentials gets the
-// status 401, never the rights of an anonymous caller: a client must notice that its key has expired. The
-// name of a caller comes from its registration, never from the request.
+// status 401, never the rights of an anonymous caller: a client must notice that its key has expired. A suspended
+// client gets the status 403 for every request. The name of a caller comes from its registration, never from the request.
 //
 // [Authenticator.Middleware] also refuses requests that a page of another site sends from a browser.
 //

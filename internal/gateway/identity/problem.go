@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // Error is the reason for the rejection of a caller. It contains no secrets.
@@ -24,6 +25,21 @@ func (e *Error) Error() string { return e.Detail }
 
 // Unwrap returns the cause, which is not sent to the caller.
 func (e *Error) Unwrap() error { return e.cause }
+
+// CodeSuspended is the code of the error for a suspended client.
+const CodeSuspended = "client-suspended"
+
+// suspended returns the error for a client that was suspended at a time; nil if it is zero.
+func suspended(client int64, since time.Time) error {
+	if since.IsZero() {
+		return nil
+	}
+	return &Error{
+		Status: http.StatusForbidden, Code: CodeSuspended,
+		Detail: fmt.Sprintf("client %d: suspended since %s; ask the gateway's operator", client,
+			since.UTC().Format(time.RFC3339)),
+	}
+}
 
 func unauthenticated(code, format string, arguments ...any) *Error {
 	return &Error{Status: http.StatusUnauthorized, Code: code, Detail: fmt.Sprintf(format, arguments...)}

@@ -25,10 +25,12 @@ var (
 type Registry interface {
 	// KeyByHash returns the API key with a hash, also if it is expired or revoked.
 	KeyByHash(ctx context.Context, hash string) (KeyRecord, error)
-	// ClientByPublicKey returns the client that signs with a key and the tag "haggle".
+	// ClientByPublicKey returns the client that signs with a key and the tag "haggle", also if the client is
+	// suspended, or the key is revoked or replaced.
 	ClientByPublicKey(ctx context.Context, key ed25519.PublicKey) (Registration, error)
 	// ClientByAgent returns the client of Web Bot Auth that is registered with both a Signature-Agent, as
-	// [NormalizeAgent] returns it, and a key with a JWK thumbprint.
+	// [NormalizeAgent] returns it, and a key with a JWK thumbprint, also if the client is suspended, or the key is
+	// revoked or replaced.
 	ClientByAgent(ctx context.Context, agent, thumbprint string) (Registration, error)
 	// UseNonce records a nonce of a key at least until a time. It returns [ErrReplayed] if the key has used it,
 	// and [ErrTooManyNonces] if the key has too many unexpired ones. In both cases the request is refused.
@@ -43,6 +45,20 @@ type Registration struct {
 	Name string
 	// PublicKey verifies the signatures.
 	PublicKey ed25519.PublicKey
+	// Revoked is the time at which PublicKey was revoked or replaced; zero for a valid key.
+	Revoked time.Time
+	// Suspended is the time of the client's suspension; zero without one.
+	Suspended time.Time
+}
+
+// check returns an [*Error] if the client must not send requests with the key.
+func (r Registration) check() error {
+	if !r.Revoked.IsZero() {
+		return unauthenticated("signature-key-revoked",
+			"signature: key revoked or replaced at %s; sign with the client's new key",
+			r.Revoked.UTC().Format(time.RFC3339))
+	}
+	return suspended(r.ID, r.Suspended)
 }
 
 // NormalizeAgent returns the origin of a Signature-Agent of the type "directory" in the form

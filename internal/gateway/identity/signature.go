@@ -53,6 +53,10 @@ func (a *Authenticator) bySignature(r *http.Request) (Caller, error) {
 	if err := s.Verify(r, scheme, registration.PublicKey); err != nil {
 		return Caller{}, unauthenticated("signature-invalid", "%s", err)
 	}
+	// Only the holder of a key learns its state.
+	if err := registration.check(); err != nil {
+		return Caller{}, err
+	}
 	// The body is read only for a verified signature, so unauthenticated callers cannot make the gateway
 	// buffer bodies.
 	if err := a.checkBody(r, s); err != nil {

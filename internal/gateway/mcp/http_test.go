@@ -12,6 +12,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
+	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
@@ -87,6 +89,55 @@ func TestSessionOfAnotherCaller(t *testing.T) {
 		})
 		require.Equal(t, status, response.StatusCode)
 	}
+}
+
+// Every tool and resource refuses a suspended client and a revoked key, and says which of both it is.
+func TestToolsRefuseSuspendedAndRevoked(t *testing.T) {
+	g := newGateway(t)
+	text := g.client(t, "Suspended")
+	registered, err := g.Clients(t.Context(), g.administrator, store.Page{})
+	require.NoError(t, err)
+	id := registered.Items[0].ID
+	revoked, key, err := g.CreateKey(t.Context(), g.administrator, service.KeyRequest{ClientID: id, Name: "revoked"})
+	require.NoError(t, err)
+	connected := map[string]agent{}
+	for code, key := range map[string]identity.APIKey{"client-suspended": text, "api-key-revoked": revoked} {
+		connected[code] = g.stdio(t, key.Reveal())
+	}
+	_, err = g.RevokeKey(t.Context(), g.administrator, key.ID)
+	require.NoError(t, err)
+	_, err = g.UpdateClient(t.Context(), g.administrator, id, service.ClientChange{Suspended: new(true)})
+	require.NoError(t, err)
+	for code, over := range connected {
+		listed, err := over.ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		require.NotEmpty(t, listed.Tools)
+		for _, tool := range listed.Tools {
+			arguments := map[string]any{}
+			required, _ := tool.InputSchema.(map[string]any)["required"].([]any)
+			for _, name := range required {
+				arguments[name.(string)] = example[name.(string)]
+			}
+			over.fails(code, tool.Name, arguments)
+		}
+		_, err = over.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "haggle://licenses/1"})
+		require.Error(t, err)
+		require.Contains(t, err.Error(), map[string]string{
+			"client-suspended": "suspended since", "api-key-revoked": "revoked",
+		}[code])
+	}
+	for key, status := range map[identity.APIKey]int{text: http.StatusForbidden, revoked: http.StatusUnauthorized} {
+		response := post(t, g.http.URL, initialize, credentials("Bearer "+key.Reveal()))
+		require.Equal(t, status, response.StatusCode)
+	}
+}
+
+// example has values of the required arguments of all tools.
+var example = map[string]any{
+	"negotiation_id": "01890000-0000-7000-8000-000000000000", "publisher_hostname": "site-a.local",
+	"reason": "price", "current_round": 1, "proposed_terms": map[string]any{
+		"price_per_fetch_micro": 1500, "token_ttl_seconds": 600, "burst_rps": 10, "purposes": []any{"inference"},
+	},
 }
 
 // Every tool has schemas, and no argument of any is free text for another party.

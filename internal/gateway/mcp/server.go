@@ -123,6 +123,8 @@ func (s *server) problemOf(ctx context.Context, tool string, err error) (*Proble
 		p := &Problem{Code: known.Code, Detail: known.Detail, Field: known.Field,
 			RetryAfterSeconds: int64((known.RetryAfter + time.Second - 1) / time.Second)}
 		return p, afterProblem(known)
+	case errors.As(err, &identified) && identified.Code == identity.CodeSuspended:
+		return &Problem{Code: identified.Code, Detail: identified.Detail}, afterSuspension
 	case errors.As(err, &identified):
 		return &Problem{Code: identified.Code, Detail: identified.Detail}, "correct the credentials of this client"
 	case ctx.Err() != nil:
@@ -133,6 +135,8 @@ func (s *server) problemOf(ctx context.Context, tool string, err error) (*Proble
 	return &Problem{Code: "internal", Detail: "the gateway cannot answer now"},
 		"wait, then repeat the call with the same idempotency_key"
 }
+
+const afterSuspension = "stop: only the gateway's operator can restore this client"
 
 func afterProblem(e *service.Error) string {
 	switch e.Code {
@@ -150,6 +154,8 @@ func afterProblem(e *service.Error) string {
 		return "other clients have all places: wait for retry_after_seconds"
 	case service.CodeClosed:
 		return "propose to another publisher, or try again later"
+	case identity.CodeSuspended:
+		return afterSuspension
 	case service.CodeKeyReused:
 		return "repeat exactly the first call, or use a new idempotency_key"
 	}

@@ -53,7 +53,9 @@ var links = []link{
 	{from: "list-publishers", status: http.StatusOK, id: "/items/0/id", to: []string{
 		"get-publisher", "get-public-strategy",
 	}},
-	{from: "register-client", status: http.StatusCreated, id: "/id", to: []string{"get-client"}},
+	{from: "register-client", status: http.StatusCreated, id: "/id", to: []string{
+		"get-client", "update-client", "revoke-public-key",
+	}},
 	{from: "create-key", status: http.StatusCreated, id: "/id", to: []string{"rotate-key", "revoke-key"}},
 	{from: "rotate-key", status: http.StatusOK, id: "/id", to: []string{"revoke-key"}},
 	{from: "list-licenses", status: http.StatusOK, id: "/items/0/policy_id", to: []string{

@@ -161,6 +161,19 @@ func (a *api) addRegistrations() {
 		func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Client, error) {
 			return a.Service.Client(ctx, caller, in.ID)
 		})
+	add(a, http.MethodPatch, "/api/clients/{id}", "update-client",
+		"Suspend or restore a client, or replace the public key with which it signs", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *struct {
+			ByNumber
+			Body[ClientChange]
+		}) (service.Client, error) {
+			return a.Service.UpdateClient(ctx, caller, in.ID, in.sent.ClientChange)
+		})
+	add(a, http.MethodDelete, "/api/clients/{id}/public-key", "revoke-public-key",
+		"Revoke the public key with which a client signs", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Client, error) {
+			return a.Service.RevokePublicKey(ctx, caller, in.ID)
+		})
 	a.addKeys()
 }
 

@@ -96,16 +96,28 @@ func (hostname) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// publicKey is an Ed25519 key in base64url, or empty for a client without one. The last character has only four
-// bits of the 32 bytes, so 16 characters are possible there.
+// publicKey is an Ed25519 key in base64url, or empty for a client without one.
 type publicKey string
 
 // Schema implements [huma.SchemaProvider].
-func (publicKey) Schema(huma.Registry) *huma.Schema {
+func (publicKey) Schema(huma.Registry) *huma.Schema { return publicKeySchema("?") }
+
+// publicKeySchema returns the schema of an Ed25519 key in base64url. The last character has only four bits of the 32
+// bytes, so 16 characters are possible there. times is "?" for a key that can be empty.
+func publicKeySchema(times string) *huma.Schema {
 	return &huma.Schema{
-		Type: huma.TypeString, Pattern: `^([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])?$`,
+		Type: huma.TypeString, Pattern: `^([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])` + times + `$`,
 		PatternDescription: "an Ed25519 key: 43 characters of base64url",
 	}
+}
+
+// ClientChange is [service.ClientChange] with the schema of public keys.
+type ClientChange struct{ service.ClientChange }
+
+// TransformSchema implements [huma.SchemaTransformer].
+func (ClientChange) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["public_key"] = publicKeySchema("")
+	return s
 }
 
 // cursor is a cursor of objects with UUIDs.

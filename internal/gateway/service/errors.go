@@ -42,6 +42,8 @@ const (
 	CodeKeyEnded      = "api-key-ended"
 	CodeKeyShown      = "api-key-shown"
 	CodeKeyReused     = "idempotency-key-reused"
+	CodeFormerKey     = "public-key-former"
+	CodeClientKind    = "client-kind"
 	CodeActiveLimit   = "limit-active-strategies"
 	CodeActive        = "strategy-active"
 	CodeUsed          = "strategy-used"
@@ -139,6 +141,8 @@ func problem(err error) error {
 		{store.ErrInProgress, Conflict, CodeInProgress, "", time.Second},
 		{store.ErrNotFound, NotFound, string(NotFound), "", 0},
 		{store.ErrExists, Conflict, CodeExists, "", 0},
+		{store.ErrSuspended, Forbidden, identity.CodeSuspended, "", 0},
+		{store.ErrFormerKey, Conflict, CodeFormerKey, "public_key", 0},
 		{store.ErrKeyEnded, Conflict, CodeKeyEnded, "", 0},
 		{store.ErrNoStrategy, Conflict, CodeClosed, "", 0},
 		{store.ErrActiveLimit, Conflict, CodeActiveLimit, "", 0},

@@ -25,16 +25,31 @@ type Client struct {
 	// Agent is the origin of a client of Web Bot Auth, such as https://agent.example.
 	Agent     string    `json:"signature_agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
+	// SuspendedAt is zero for a client that is not suspended.
+	SuspendedAt time.Time `json:"suspended_at,omitzero"`
+	// KeyRevokedAt is zero for a public key that is not revoked.
+	KeyRevokedAt time.Time `json:"key_revoked_at,omitzero"`
 	// IdempotencyKey is that of a request: a repetition of RegisterClient gets the first answer.
 	IdempotencyKey string `json:"-"`
 }
 
 func clientView(c store.Client) Client {
-	v := Client{ID: c.ID, Kind: c.Kind, Name: c.Name, PublicKey: c.PublicKey, CreatedAt: c.CreatedAt}
+	v := Client{
+		ID: c.ID, Kind: c.Kind, Name: c.Name, PublicKey: c.PublicKey, CreatedAt: c.CreatedAt,
+		SuspendedAt: c.SuspendedAt, KeyRevokedAt: c.KeyRevokedAt,
+	}
 	if c.Kind == store.ClientWebBotAuth {
 		v.Agent = c.Subject[:len(c.Subject)-thumbprintLength-1]
 	}
 	return v
+}
+
+// signingSubject returns the subject of a client that signs with a key; agent is empty without Web Bot Auth.
+func signingSubject(agent string, key ed25519.PublicKey) string {
+	if agent == "" {
+		return base64.RawURLEncoding.EncodeToString(key)
+	}
+	return agent + " " + httpsig.Thumbprint(key)
 }
 
 // thumbprintLength is the length of a SHA-256 in base64url.
@@ -43,8 +58,8 @@ const thumbprintLength = (sha256.Size*8 + 5) / 6
 // RegisterClient registers a client under a name that the administrator has verified. The kind follows from
 // the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
 // keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
-// the pair of agent and key is registered already: a licence has the name, so it must identify one client.
-// Names that differ only in case, in the width of letters or in spaces are the same.
+// the pair of agent and key is registered already or was before: a licence has the name, so it must identify one
+// client. Names that differ only in case, in the width of letters or in spaces are the same.
 func (s *Service) RegisterClient(
 	ctx context.Context, caller identity.Caller, c Client,
 ) (_ Client, err error) {
@@ -61,14 +76,15 @@ func (s *Service) RegisterClient(
 		if err != nil {
 			return Client{}, err
 		}
-		row.Kind, row.Subject = store.ClientEd25519, c.PublicKey
+		agent := ""
+		row.Kind = store.ClientEd25519
 		if c.Agent != "" {
-			agent, err := identity.NormalizeAgent(c.Agent)
-			if err != nil {
+			if agent, err = identity.NormalizeAgent(c.Agent); err != nil {
 				return Client{}, invalid("signature_agent", "%s", err)
 			}
-			row.Kind, row.Subject = store.ClientWebBotAuth, agent+" "+httpsig.Thumbprint(key)
+			row.Kind = store.ClientWebBotAuth
 		}
+		row.Subject = signingSubject(agent, key)
 	} else if c.Agent != "" {
 		return Client{}, invalid("public_key", "missing; a client of Web Bot Auth has one")
 	}
@@ -235,7 +251,7 @@ func (s *Service) CreateKey(
 			return text, key, err
 		}
 		if owner.Kind != store.ClientAPIKey {
-			return text, key, conflict("client-kind",
+			return text, key, conflict(CodeClientKind,
 				"client %d: its kind is %s; only clients of kind %s have API keys", client, owner.Kind,
 				store.ClientAPIKey)
 		}

@@ -31,7 +31,7 @@ func (r Registry) KeyByHash(ctx context.Context, hash string) (identity.KeyRecor
 		Kind: identity.Publisher, Owner: k.Publisher, OwnerName: owner,
 	}
 	if k.Client != 0 {
-		record.Kind, record.Owner = identity.Client, k.Client
+		record.Kind, record.Owner, record.Suspended = identity.Client, k.Client, k.OwnerSuspendedAt
 	}
 	return record, nil
 }
@@ -66,16 +66,24 @@ func (r Registry) signing(
 ) (identity.Registration, error) {
 	c, err := r.Store.ClientBySubject(ctx, kind, subject)
 	if errors.Is(err, store.ErrNotFound) {
-		return identity.Registration{}, identity.ErrUnknown
-	}
-	if err != nil {
+		former, err := r.Store.FormerKey(ctx, kind, subject)
+		if errors.Is(err, store.ErrNotFound) {
+			err = identity.ErrUnknown
+		}
+		if err != nil {
+			return identity.Registration{}, err
+		}
+		c = store.Client{ID: former.Client, PublicKey: former.PublicKey, KeyRevokedAt: former.EndedAt}
+	} else if err != nil {
 		return identity.Registration{}, err
 	}
 	key, err := publicKey(c.PublicKey)
 	if err != nil {
 		return identity.Registration{}, fmt.Errorf("client %d: %w", c.ID, err)
 	}
-	return identity.Registration{ID: c.ID, Name: c.Name, PublicKey: key}, nil
+	return identity.Registration{
+		ID: c.ID, Name: c.Name, PublicKey: key, Revoked: c.KeyRevokedAt, Suspended: c.SuspendedAt,
+	}, nil
 }
 
 // UseNonce implements [identity.Registry].

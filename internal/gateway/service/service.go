@@ -182,6 +182,9 @@ func (s *Service) clientOf(ctx context.Context, caller identity.Caller, add bool
 	default:
 		c, err = s.store.ClientBySubject(ctx, store.ClientAnonymous, caller.LimitKey())
 	}
+	if err == nil {
+		err = c.Permitted() // the authenticator does not know the clients of networks
+	}
 	return c.ID, err
 }
 

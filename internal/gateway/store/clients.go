@@ -35,25 +35,45 @@ type Client struct {
 	// PublicKey is the Ed25519 key in base64url of a client that signs its requests; otherwise it is empty.
 	PublicKey string
 	CreatedAt time.Time
+	// SuspendedAt is zero for a client that is not suspended.
+	SuspendedAt time.Time
+	// KeyRevokedAt is zero for a PublicKey that is not revoked.
+	KeyRevokedAt time.Time
 }
+
+// Permitted returns [ErrSuspended] for a suspended client.
+func (c Client) Permitted() error {
+	if c.SuspendedAt.IsZero() {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", clientName(c.ID), ErrSuspended)
+}
+
+func clientName(id int64) string { return fmt.Sprintf("client %d", id) }
 
 func clientOf(row queries.Client) Client {
 	return Client{
 		ID: row.ID, Kind: ClientKind(row.Kind), Subject: row.Subject, Name: string(row.Name),
 		PublicKey: string(row.PublicKey), CreatedAt: time.Time(row.CreatedAt),
+		SuspendedAt: time.Time(row.SuspendedAt), KeyRevokedAt: time.Time(row.KeyRevokedAt),
 	}
 }
 
 // RegisterClient adds a client. A repetition of a request with an idempotency key returns the client of the
 // first one. It returns [ErrNameTaken] if another one has the name, [ErrExists] if another one of the kind
-// has the subject, and [ErrKeyReused]. Names are compared in the form of nameKey.
+// has the subject, [ErrFormerKey] if a client had the public key before, and [ErrKeyReused]. Names are compared in the
+// form of nameKey.
 func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
 	folded := nameKey(c.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
-		return single("client "+c.Subject, clientOf)(t.queries.AddClient(ctx, queries.AddClientParams{
+		added, err := single("client "+c.Subject, clientOf)(t.queries.AddClient(ctx, queries.AddClientParams{
 			Kind: string(c.Kind), Subject: c.Subject, Name: queries.NullText(c.Name),
 			NameKey: queries.NullText(folded), PublicKey: queries.NullText(c.PublicKey), CreatedAt: queries.NullTime(s.now()),
 		}))
+		if err != nil {
+			return added, err
+		}
+		return added, t.refuseFormerKey(ctx, added)
 	})
 	if errors.Is(err, ErrExists) {
 		_, found := single("client", clientOf)(s.readQueries.ClientByNameKey(ctx, queries.NullText(folded)))
@@ -70,9 +90,77 @@ func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, er
 		s.writeQueries.AnonymousClient(ctx, subject, queries.NullTime(s.now())))
 }
 
+// UpdateClient locks the row of a client, calls change, and stores the subject, the public key, its revocation and the
+// suspension. A subject that changes belongs to a former key from then on. It returns [ErrNotFound] if no client has
+// the id, [ErrExists] if another one of the kind has the subject, and [ErrFormerKey] if a client had it before. An
+// error of change is returned, and nothing is stored.
+func (s *Store) UpdateClient(
+	ctx context.Context, id int64, change func(*Client) error,
+) (changed Client, err error) {
+	result := single(clientName(id), clientOf)
+	err = s.transact(ctx, func(t *transaction) error {
+		before, err := result(t.queries.LockClient(ctx, id))
+		if err != nil {
+			return err
+		}
+		c := before
+		if err := change(&c); err != nil {
+			return err
+		}
+		changed, err = result(t.queries.UpdateClient(ctx, queries.UpdateClientParams{
+			ID: id, Subject: c.Subject, PublicKey: queries.NullText(c.PublicKey),
+			SuspendedAt: queries.NullTime(c.SuspendedAt), KeyRevokedAt: queries.NullTime(c.KeyRevokedAt),
+		}))
+		if err != nil || changed.Subject == before.Subject {
+			return err
+		}
+		if err := t.refuseFormerKey(ctx, changed); err != nil {
+			return err
+		}
+		ended := before.KeyRevokedAt
+		if ended.IsZero() {
+			ended = s.now()
+		}
+		return t.queries.AddFormerKey(ctx, queries.AddFormerKeyParams{
+			Kind: string(before.Kind), Subject: before.Subject, ClientID: id, PublicKey: before.PublicKey,
+			EndedAt: queries.NullTime(ended),
+		})
+	})
+	s.keys.forget("")
+	return changed, err
+}
+
+// refuseFormerKey returns [ErrFormerKey] if a client had the subject of another one before. It is called after the
+// subject is written: another transaction that gives it up has ended then.
+func (t *transaction) refuseFormerKey(ctx context.Context, c Client) error {
+	_, err := t.queries.FormerKey(ctx, string(c.Kind), c.Subject)
+	switch err := named("former key", err); {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return ErrFormerKey
+}
+
+// FormerKey is a public key that its client has replaced.
+type FormerKey struct {
+	Client    int64
+	PublicKey string
+	// EndedAt is the time of the replacement, or of an earlier revocation.
+	EndedAt time.Time
+}
+
+// FormerKey returns the key with which a client of a kind had a subject before, or [ErrNotFound].
+func (s *Store) FormerKey(ctx context.Context, kind ClientKind, subject string) (FormerKey, error) {
+	return single("former key", func(row queries.FormerClientKey) FormerKey {
+		return FormerKey{row.ClientID, row.PublicKey, time.Time(row.EndedAt)}
+	})(s.readQueries.FormerKey(ctx, string(kind), subject))
+}
+
 // Client returns a client, or [ErrNotFound].
 func (s *Store) Client(ctx context.Context, id int64) (Client, error) {
-	return single(fmt.Sprintf("client %d", id), clientOf)(s.readQueries.Client(ctx, id))
+	return single(clientName(id), clientOf)(s.readQueries.Client(ctx, id))
 }
 
 // ClientBySubject returns a client, or [ErrNotFound].
@@ -101,6 +189,8 @@ type APIKey struct {
 	ExpiresAt, RevokedAt time.Time
 	// ReplacedBy is the ID of the key that a rotation has added; empty without a rotation.
 	ReplacedBy string
+	// OwnerSuspendedAt is the time of the client's suspension. Only [Store.KeyWithOwner] sets it.
+	OwnerSuspendedAt time.Time
 }
 
 // Valid reports whether the key is neither expired nor revoked.
@@ -141,6 +231,9 @@ func (s *Store) KeyWithOwner(ctx context.Context, hash string) (APIKey, string, 
 	return s.keys.get(hash, func() (APIKey, string, error) {
 		row, err := s.readQueries.KeyWithOwner(ctx, hash)
 		k, err := single("API key", keyOf)(row.APIKey, err)
+		if row.OwnerSuspendedAt != 0 {
+			k.OwnerSuspendedAt = time.UnixMicro(row.OwnerSuspendedAt).UTC()
+		}
 		return k, row.Owner, err
 	})
 }

@@ -46,7 +46,7 @@ type Creation struct {
 // the transaction, which locks the client and the publishers. A bundle is one proposal of the client.
 //
 // It returns a [LimitError] if a limit is reached, [ErrNoStrategy], [ErrNotFound] for a client or an active
-// publisher that does not exist, [ErrKeyReused], and [ErrInProgress] if the database is busy.
+// publisher that does not exist, [ErrSuspended], [ErrKeyReused], and [ErrInProgress] if the database is busy.
 func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decide) (Result, error) {
 	if len(c.Proposals) == 0 {
 		return Result{}, errors.New("create negotiations: no proposal given")
@@ -74,7 +74,10 @@ func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decid
 func (t *transaction) create(
 	ctx context.Context, c Creation, publishers []int64, decide Decide, result *Result,
 ) error {
-	client, err := single(fmt.Sprintf("client %d", c.Client), clientOf)(t.queries.LockClient(ctx, c.Client))
+	client, err := single(clientName(c.Client), clientOf)(t.queries.LockClient(ctx, c.Client))
+	if err == nil {
+		err = client.Permitted()
+	}
 	if err != nil {
 		return err
 	}

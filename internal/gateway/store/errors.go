@@ -23,6 +23,10 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrNameTaken means that another client has the name.
 	ErrNameTaken = errors.New("name taken: choose another one")
+	// ErrSuspended means that the gateway's operator has suspended the client.
+	ErrSuspended = errors.New("suspended: ask the gateway's operator")
+	// ErrFormerKey means that a client has replaced or revoked the public key.
+	ErrFormerKey = errors.New("public key replaced or revoked before: choose another one")
 	// ErrKeyEnded means that an API key cannot be rotated any more.
 	ErrKeyEnded = errors.New("cannot be rotated")
 	// ErrNoStrategy means that the publisher has no active strategy.

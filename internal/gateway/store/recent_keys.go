@@ -6,7 +6,8 @@ import (
 )
 
 // keyLifetime is the time for which an API key that was read is used again. A revocation or rotation by this
-// process counts at once; one by another process, and a new name of the owner, after at most this time.
+// process counts at once, and so does the suspension of a client; one by another process, and a new name of the owner,
+// after at most this time.
 const keyLifetime = time.Second
 
 // maxRecentKeys bounds the memory of recent keys.
@@ -55,7 +56,7 @@ func (r *recentKeys) get(hash string, read func() (APIKey, string, error)) (APIK
 }
 
 // forget makes the next request read a key again, after it was revoked or replaced; without a hash, all keys,
-// because it is unknown which one the database has changed.
+// because it is unknown which one the database has changed, or because all keys of an owner have changed.
 func (r *recentKeys) forget(hash string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

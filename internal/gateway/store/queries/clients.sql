@@ -28,3 +28,16 @@ SELECT id, CAST(name AS TEXT) AS name FROM clients WHERE name IS NOT NULL ORDER 
 -- name: SetNameKey :exec
 UPDATE clients SET name_key = CAST(@name_key AS TEXT)
 WHERE clients.id = @id AND NOT EXISTS (SELECT 1 FROM clients AS other WHERE other.name_key = @name_key);
+
+-- name: UpdateClient :one
+UPDATE clients
+SET subject = @subject, public_key = @public_key, suspended_at = @suspended_at, key_revoked_at = @key_revoked_at
+WHERE id = @id
+RETURNING *;
+
+-- name: AddFormerKey :exec
+INSERT INTO former_client_keys (kind, subject, client_id, public_key, ended_at)
+VALUES (@kind, @subject, @client_id, @public_key, @ended_at);
+
+-- name: FormerKey :one
+SELECT * FROM former_client_keys WHERE kind = @kind AND subject = @subject;

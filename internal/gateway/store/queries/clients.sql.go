@@ -12,7 +12,7 @@ import (
 const addClient = `-- name: AddClient :one
 INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
 VALUES ($1, $2, $3, $4, $5, $6)
-RETURNING id, kind, subject, name, created_at, public_key, name_key
+RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at
 `
 
 type AddClientParams struct {
@@ -42,14 +42,40 @@ func (q *Queries) AddClient(ctx context.Context, arg AddClientParams) (Client, e
 		&i.CreatedAt,
 		&i.PublicKey,
 		&i.NameKey,
+		&i.SuspendedAt,
+		&i.KeyRevokedAt,
 	)
 	return i, err
+}
+
+const addFormerKey = `-- name: AddFormerKey :exec
+INSERT INTO former_client_keys (kind, subject, client_id, public_key, ended_at)
+VALUES ($1, $2, $3, $4, $5)
+`
+
+type AddFormerKeyParams struct {
+	Kind      string   `db:"kind" json:"kind"`
+	Subject   string   `db:"subject" json:"subject"`
+	ClientID  int64    `db:"client_id" json:"client_id"`
+	PublicKey string   `db:"public_key" json:"public_key"`
+	EndedAt   NullTime `db:"ended_at" json:"ended_at"`
+}
+
+func (q *Queries) AddFormerKey(ctx context.Context, arg AddFormerKeyParams) error {
+	_, err := q.db.Exec(ctx, addFormerKey,
+		arg.Kind,
+		arg.Subject,
+		arg.ClientID,
+		arg.PublicKey,
+		arg.EndedAt,
+	)
+	return err
 }
 
 const anonymousClient = `-- name: AnonymousClient :one
 INSERT INTO clients (kind, subject, created_at) VALUES ('anonymous', $1, $2)
 ON CONFLICT (kind, subject) DO UPDATE SET subject = excluded.subject
-RETURNING id, kind, subject, name, created_at, public_key, name_key
+RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at
 `
 
 func (q *Queries) AnonymousClient(ctx context.Context, subject string, createdAt NullTime) (Client, error) {
@@ -63,12 +89,14 @@ func (q *Queries) AnonymousClient(ctx context.Context, subject string, createdAt
 		&i.CreatedAt,
 		&i.PublicKey,
 		&i.NameKey,
+		&i.SuspendedAt,
+		&i.KeyRevokedAt,
 	)
 	return i, err
 }
 
 const client = `-- name: Client :one
-SELECT id, kind, subject, name, created_at, public_key, name_key FROM clients WHERE id = $1
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE id = $1
 `
 
 func (q *Queries) Client(ctx context.Context, id int64) (Client, error) {
@@ -82,12 +110,14 @@ func (q *Queries) Client(ctx context.Context, id int64) (Client, error) {
 		&i.CreatedAt,
 		&i.PublicKey,
 		&i.NameKey,
+		&i.SuspendedAt,
+		&i.KeyRevokedAt,
 	)
 	return i, err
 }
 
 const clientByNameKey = `-- name: ClientByNameKey :one
-SELECT id, kind, subject, name, created_at, public_key, name_key FROM clients WHERE name_key = $1
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE name_key = $1
 `
 
 func (q *Queries) ClientByNameKey(ctx context.Context, nameKey NullText) (Client, error) {
@@ -101,12 +131,14 @@ func (q *Queries) ClientByNameKey(ctx context.Context, nameKey NullText) (Client
 		&i.CreatedAt,
 		&i.PublicKey,
 		&i.NameKey,
+		&i.SuspendedAt,
+		&i.KeyRevokedAt,
 	)
 	return i, err
 }
 
 const clientBySubject = `-- name: ClientBySubject :one
-SELECT id, kind, subject, name, created_at, public_key, name_key FROM clients WHERE kind = $1 AND subject = $2
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE kind = $1 AND subject = $2
 `
 
 func (q *Queries) ClientBySubject(ctx context.Context, kind string, subject string) (Client, error) {
@@ -120,12 +152,31 @@ func (q *Queries) ClientBySubject(ctx context.Context, kind string, subject stri
 		&i.CreatedAt,
 		&i.PublicKey,
 		&i.NameKey,
+		&i.SuspendedAt,
+		&i.KeyRevokedAt,
+	)
+	return i, err
+}
+
+const formerKey = `-- name: FormerKey :one
+SELECT kind, subject, client_id, public_key, ended_at FROM former_client_keys WHERE kind = $1 AND subject = $2
+`
+
+func (q *Queries) FormerKey(ctx context.Context, kind string, subject string) (FormerClientKey, error) {
+	row := q.db.QueryRow(ctx, formerKey, kind, subject)
+	var i FormerClientKey
+	err := row.Scan(
+		&i.Kind,
+		&i.Subject,
+		&i.ClientID,
+		&i.PublicKey,
+		&i.EndedAt,
 	)
 	return i, err
 }
 
 const lockClient = `-- name: LockClient :one
-SELECT id, kind, subject, name, created_at, public_key, name_key FROM clients WHERE id = $1
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE id = $1
 FOR NO KEY UPDATE
 `
 
@@ -140,6 +191,8 @@ func (q *Queries) LockClient(ctx context.Context, id int64) (Client, error) {
 		&i.CreatedAt,
 		&i.PublicKey,
 		&i.NameKey,
+		&i.SuspendedAt,
+		&i.KeyRevokedAt,
 	)
 	return i, err
 }
@@ -182,4 +235,42 @@ WHERE clients.id = $2 AND NOT EXISTS (SELECT 1 FROM clients AS other WHERE other
 func (q *Queries) SetNameKey(ctx context.Context, nameKey string, iD int64) error {
 	_, err := q.db.Exec(ctx, setNameKey, nameKey, iD)
 	return err
+}
+
+const updateClient = `-- name: UpdateClient :one
+UPDATE clients
+SET subject = $1, public_key = $2, suspended_at = $3, key_revoked_at = $4
+WHERE id = $5
+RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at
+`
+
+type UpdateClientParams struct {
+	Subject      string   `db:"subject" json:"subject"`
+	PublicKey    NullText `db:"public_key" json:"public_key"`
+	SuspendedAt  NullTime `db:"suspended_at" json:"suspended_at"`
+	KeyRevokedAt NullTime `db:"key_revoked_at" json:"key_revoked_at"`
+	ID           int64    `db:"id" json:"id"`
+}
+
+func (q *Queries) UpdateClient(ctx context.Context, arg UpdateClientParams) (Client, error) {
+	row := q.db.QueryRow(ctx, updateClient,
+		arg.Subject,
+		arg.PublicKey,
+		arg.SuspendedAt,
+		arg.KeyRevokedAt,
+		arg.ID,
+	)
+	var i Client
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.Subject,
+		&i.Name,
+		&i.CreatedAt,
+		&i.PublicKey,
+		&i.NameKey,
+		&i.SuspendedAt,
+		&i.KeyRevokedAt,
+	)
+	return i, err
 }

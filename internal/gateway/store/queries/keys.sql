@@ -9,7 +9,9 @@ SELECT * FROM api_keys WHERE id = @id;
 -- name: KeyWithOwner :one
 SELECT sqlc.embed(api_keys), CAST(COALESCE(
     (SELECT clients.name FROM clients WHERE clients.id = api_keys.client_id),
-    (SELECT publishers.name FROM publishers WHERE publishers.id = api_keys.publisher_id), '') AS TEXT) AS owner
+    (SELECT publishers.name FROM publishers WHERE publishers.id = api_keys.publisher_id), '') AS TEXT) AS owner,
+    CAST(COALESCE((SELECT clients.suspended_at FROM clients WHERE clients.id = api_keys.client_id), 0) AS BIGINT)
+    AS owner_suspended_at
 FROM api_keys WHERE hash = @hash;
 
 -- name: LockKey :one

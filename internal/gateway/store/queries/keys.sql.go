@@ -142,13 +142,16 @@ func (q *Queries) Key(ctx context.Context, id string) (APIKey, error) {
 const keyWithOwner = `-- name: KeyWithOwner :one
 SELECT api_keys.id, api_keys.hash, api_keys.name, api_keys.scopes, api_keys.publisher_id, api_keys.client_id, api_keys.created_at, api_keys.expires_at, api_keys.revoked_at, api_keys.replaced_by, CAST(COALESCE(
     (SELECT clients.name FROM clients WHERE clients.id = api_keys.client_id),
-    (SELECT publishers.name FROM publishers WHERE publishers.id = api_keys.publisher_id), '') AS TEXT) AS owner
+    (SELECT publishers.name FROM publishers WHERE publishers.id = api_keys.publisher_id), '') AS TEXT) AS owner,
+    CAST(COALESCE((SELECT clients.suspended_at FROM clients WHERE clients.id = api_keys.client_id), 0) AS BIGINT)
+    AS owner_suspended_at
 FROM api_keys WHERE hash = $1
 `
 
 type KeyWithOwnerRow struct {
-	APIKey APIKey `db:"apikey" json:"apikey"`
-	Owner  string `db:"owner" json:"owner"`
+	APIKey           APIKey `db:"apikey" json:"apikey"`
+	Owner            string `db:"owner" json:"owner"`
+	OwnerSuspendedAt int64  `db:"owner_suspended_at" json:"owner_suspended_at"`
 }
 
 func (q *Queries) KeyWithOwner(ctx context.Context, hash string) (KeyWithOwnerRow, error) {
@@ -166,6 +169,7 @@ func (q *Queries) KeyWithOwner(ctx context.Context, hash string) (KeyWithOwnerRo
 		&i.APIKey.RevokedAt,
 		&i.APIKey.ReplacedBy,
 		&i.Owner,
+		&i.OwnerSuspendedAt,
 	)
 	return i, err
 }

@@ -32,13 +32,23 @@ type AuditEntry struct {
 }
 
 type Client struct {
-	ID        int64    `db:"id" json:"id"`
+	ID           int64    `db:"id" json:"id"`
+	Kind         string   `db:"kind" json:"kind"`
+	Subject      string   `db:"subject" json:"subject"`
+	Name         NullText `db:"name" json:"name"`
+	CreatedAt    NullTime `db:"created_at" json:"created_at"`
+	PublicKey    NullText `db:"public_key" json:"public_key"`
+	NameKey      NullText `db:"name_key" json:"name_key"`
+	SuspendedAt  NullTime `db:"suspended_at" json:"suspended_at"`
+	KeyRevokedAt NullTime `db:"key_revoked_at" json:"key_revoked_at"`
+}
+
+type FormerClientKey struct {
 	Kind      string   `db:"kind" json:"kind"`
 	Subject   string   `db:"subject" json:"subject"`
-	Name      NullText `db:"name" json:"name"`
-	CreatedAt NullTime `db:"created_at" json:"created_at"`
-	PublicKey NullText `db:"public_key" json:"public_key"`
-	NameKey   NullText `db:"name_key" json:"name_key"`
+	ClientID  int64    `db:"client_id" json:"client_id"`
+	PublicKey string   `db:"public_key" json:"public_key"`
+	EndedAt   NullTime `db:"ended_at" json:"ended_at"`
 }
 
 type Negotiation struct {
