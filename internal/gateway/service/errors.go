@@ -36,6 +36,7 @@ const (
 	CodeStatus        = "negotiation-status"
 	CodeOfferChanged  = "offer-changed"
 	CodeExists        = "exists"
+	CodeConfusable    = "name-confusable"
 	CodeClosed        = "publisher-closed"
 	CodeNeedsApproval = "needs-approval"
 	CodeUnnamed       = "unnamed-client"
@@ -100,6 +101,21 @@ func conflict(code, format string, arguments ...any) *Error {
 
 func notFound(object string, id any) *Error {
 	return &Error{Kind: NotFound, Code: string(NotFound), Detail: fmt.Sprintf("%s %v: not found", object, id)}
+}
+
+// nameTaken replaces a [store.NameError] by the conflict in a field that has the name; other errors stay.
+func nameTaken(field, name string, err error) error {
+	var taken *store.NameError
+	if !errors.As(err, &taken) {
+		return err
+	}
+	found := conflict(CodeExists, "%s: another %s has the name %q; choose another one", field, taken.Owner, name)
+	if taken.Confusable {
+		found = conflict(CodeConfusable, "%s: %q is confusable with %q, the name of %s %d: their Unicode UTS 39 skeletons "+
+			"are equal; choose another one", field, name, taken.Name, taken.Owner, taken.ID)
+	}
+	found.Field = field
+	return found
 }
 
 // fieldOf matches the path of a field in the errors of strategies, terms and JSON.

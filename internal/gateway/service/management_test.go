@@ -209,6 +209,18 @@ func TestSigningClientsAreFoundByTheirKey(t *testing.T) {
 			require.Equal(t, fmt.Sprintf("client_name: another client has the name %q; choose another one", name),
 				taken.Detail)
 		}
+		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "0penAI"})
+		confusable := fails(t, err, service.Conflict, service.CodeConfusable)
+		require.Equal(t, "client_name", confusable.Field)
+		require.Equal(t, fmt.Sprintf(`client_name: "0penAI" is confusable with "OpenAI", the name of client %d: their `+
+			"Unicode UTS 39 skeletons are equal; choose another one", f.openAI.ID), confusable.Detail)
+		_, err = f.UpdatePublisher(ctx, f.administrator, f.siteA.ID, service.PublisherChange{Name: new("site-b.1ocal")})
+		require.Equal(t, "name", fails(t, err, service.Conflict, service.CodeConfusable).Field)
+		_, err = f.CreatePublisher(ctx, f.administrator, store.Publisher{
+			Hostname: "c.example", Name: "Site-B.local", Currency: "USD",
+		}, "")
+		require.Equal(t, `name: another publisher has the name "Site-B.local"; choose another one`,
+			fails(t, err, service.Conflict, service.CodeExists).Detail)
 		_, err = f.RegisterClient(ctx, f.administrator, service.Client{Name: "x", PublicKey: "short"})
 		require.Equal(t, "public_key", fails(t, err, service.Invalid, "invalid").Field)
 		_, _, err = f.CreateKey(ctx, f.administrator, service.KeyRequest{ClientID: signer.ID, Name: "k"})

@@ -96,7 +96,8 @@ func checkPublisher(p store.Publisher) error {
 
 // CreatePublisher registers a publisher, for administrators only. Its host name is in lower case.
 // idempotencyKey is the caller's choice, and empty for none: a repetition of the request with it gets the
-// first answer. It returns Conflict for a known hostname.
+// first answer. It returns Conflict for a known hostname, and for the name of another publisher or one that looks like
+// it.
 func (s *Service) CreatePublisher(
 	ctx context.Context, caller identity.Caller, p store.Publisher, idempotencyKey string,
 ) (_ store.Publisher, err error) {
@@ -108,7 +109,8 @@ func (s *Service) CreatePublisher(
 	if err != nil {
 		return store.Publisher{}, err
 	}
-	return s.store.CreatePublisher(ctx, p, key)
+	added, err := s.store.CreatePublisher(ctx, p, key)
+	return added, nameTaken("name", p.Name, err)
 }
 
 // PublisherChange are the parts of a publisher that change; nil leaves one as it is.
@@ -132,7 +134,8 @@ func (s *Service) UpdatePublisher(
 	if err != nil {
 		return store.Publisher{}, err
 	}
-	return s.store.UpdatePublisher(ctx, id, func(p *store.Publisher) error {
+	name := ""
+	changed, err := s.store.UpdatePublisher(ctx, id, func(p *store.Publisher) error {
 		if c.Name != nil {
 			p.Name = *c.Name
 		}
@@ -142,6 +145,8 @@ func (s *Service) UpdatePublisher(
 		if c.Active != nil {
 			p.Active = *c.Active
 		}
+		name = p.Name
 		return checkPublisher(*p)
 	})
+	return changed, nameTaken("name", name, err)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
@@ -59,7 +58,8 @@ const thumbprintLength = (sha256.Size*8 + 5) / 6
 // the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
 // keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
 // the pair of agent and key is registered already or was before: a licence has the name, so it must identify one
-// client. Names that differ only in case, in the width of letters or in spaces are the same.
+// client. Names that differ only in case, in the width of letters or in spaces are the same, and so are those with an
+// equal skeleton by UTS 39, which look alike.
 func (s *Service) RegisterClient(
 	ctx context.Context, caller identity.Caller, c Client,
 ) (_ Client, err error) {
@@ -93,13 +93,8 @@ func (s *Service) RegisterClient(
 		return Client{}, err
 	}
 	added, err := s.store.RegisterClient(ctx, row, key)
-	if errors.Is(err, store.ErrNameTaken) {
-		taken := conflict(CodeExists, "client_name: another client has the name %q; choose another one", c.Name)
-		taken.Field = "client_name"
-		return Client{}, taken
-	}
 	if err != nil {
-		return Client{}, err
+		return Client{}, nameTaken("client_name", c.Name, err)
 	}
 	return clientView(added), nil
 }

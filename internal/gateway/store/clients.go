@@ -60,15 +60,15 @@ func clientOf(row queries.Client) Client {
 }
 
 // RegisterClient adds a client. A repetition of a request with an idempotency key returns the client of the
-// first one. It returns [ErrNameTaken] if another one has the name, [ErrExists] if another one of the kind
-// has the subject, [ErrFormerKey] if a client had the public key before, and [ErrKeyReused]. Names are compared in the
-// form of nameKey.
+// first one. It returns a [NameError] if another one has the name or a confusable one, [ErrExists] if another one
+// of the kind has the subject, [ErrFormerKey] if a client had the public key before, and [ErrKeyReused].
 func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
-	folded := nameKey(c.Name)
+	names := formsOf(c.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
 		added, err := single("client "+c.Subject, clientOf)(t.queries.AddClient(ctx, queries.AddClientParams{
 			Kind: string(c.Kind), Subject: c.Subject, Name: queries.NullText(c.Name),
-			NameKey: queries.NullText(folded), PublicKey: queries.NullText(c.PublicKey), CreatedAt: queries.NullTime(s.now()),
+			NameKey: names.key, Skeleton: names.skeleton, PublicKey: queries.NullText(c.PublicKey),
+			CreatedAt: queries.NullTime(s.now()),
 		}))
 		if err != nil {
 			return added, err
@@ -76,9 +76,12 @@ func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client,
 		return added, t.refuseFormerKey(ctx, added)
 	})
 	if errors.Is(err, ErrExists) {
-		_, found := single("client", clientOf)(s.readQueries.ClientByNameKey(ctx, queries.NullText(folded)))
-		if !errors.Is(found, ErrNotFound) {
-			err = errors.Join(fmt.Errorf("client %s: %w", c.Name, ErrNameTaken), found)
+		other, found := single("client", clientOf)(s.readQueries.ClientByForms(ctx, names.key, names.skeleton))
+		switch {
+		case found == nil:
+			err = nameError("client", other.ID, other.Name, c.Name)
+		case !errors.Is(found, ErrNotFound):
+			err = found
 		}
 	}
 	return added, err

@@ -91,8 +91,8 @@ func (f *fixture) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
 func (f *fixture) addPublisher(t *testing.T, hostname string) Publisher {
 	t.Helper()
-	p, err := f.CreatePublisher(t.Context(), Publisher{Hostname: hostname, Name: "Site", Currency: "USD",
-		Active: true}, nil)
+	p, err := f.CreatePublisher(t.Context(), Publisher{Hostname: hostname, Name: "Site " + hostname,
+		Currency: "USD", Active: true}, nil)
 	require.NoError(t, err)
 	f.strategy, err = f.AddStrategy(t.Context(), Strategy{
 		Publisher: p.ID, Name: "default", Definition: json.RawMessage(definition), Active: true,

@@ -23,7 +23,7 @@ const versionTable = "gateway_schema_version"
 const migrationTries = 8
 
 // fills compute values of existing rows after the migration with a version.
-var fills = map[int64]func(context.Context, *queries.Queries) error{5: fillNameKeys}
+var fills = map[int64]func(context.Context, *queries.Queries) error{10: fillNames}
 
 // versions returns the migrations of a dialect.
 func versions(dialect Dialect) ([]*goose.Migration, error) {

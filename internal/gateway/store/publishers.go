@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,39 +35,69 @@ func publisherOf(row queries.Publisher) Publisher {
 }
 
 // CreatePublisher adds a publisher. A repetition of a request with an idempotency key returns the publisher
-// of the first one. It returns [ErrExists] if another one has the hostname, and [ErrKeyReused].
+// of the first one. It returns [ErrExists] if another one has the hostname, a [NameError] if another one has the name
+// or a confusable one, and [ErrKeyReused].
 func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Publisher, error) {
+	names := formsOf(p.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Publisher, error) {
 		return single("publisher "+p.Hostname, publisherOf)(t.queries.AddPublisher(ctx, queries.AddPublisherParams{
-			Hostname: p.Hostname, Name: p.Name, Currency: p.Currency,
+			Hostname: p.Hostname, Name: p.Name, NameKey: names.key, Skeleton: names.skeleton, Currency: p.Currency,
 			PublishedFloorMicro: queries.NullNumber(p.FloorMicro), IsActive: p.Active,
 			Now: queries.NullTime(s.now()),
 		}))
 	})
+	if errors.Is(err, ErrExists) {
+		if _, found := s.PublisherByHostname(ctx, p.Hostname); errors.Is(found, ErrNotFound) {
+			err = s.publisherNameTaken(ctx, p.Name, err)
+		}
+	}
 	return added, err
 }
 
+// publisherNameTaken returns a [NameError] if a publisher has a form of a name, and otherwise err.
+func (s *Store) publisherNameTaken(ctx context.Context, name string, err error) error {
+	names := formsOf(name)
+	other, found := single("publisher", publisherOf)(s.readQueries.PublisherByForms(ctx, names.key, names.skeleton))
+	switch {
+	case found == nil:
+		return nameError("publisher", other.ID, other.Name, name)
+	case errors.Is(found, ErrNotFound):
+		return err
+	}
+	return found
+}
+
 // UpdatePublisher locks the row of a publisher, calls change, and stores all fields but the id, the
-// hostname and the time. It returns [ErrNotFound] if no publisher has the id. An error of change is returned,
-// and nothing is stored.
+// hostname and the time. It returns [ErrNotFound] if no publisher has the id, and a [NameError] if another one has the
+// new name or a confusable one. An error of change is returned, and nothing is stored.
 func (s *Store) UpdatePublisher(
 	ctx context.Context, id int64, change func(*Publisher) error,
 ) (changed Publisher, err error) {
 	result := single(publisherName(id), publisherOf)
+	name := ""
 	err = s.transact(ctx, func(t *transaction) error {
-		p, err := result(t.queries.LockPublisher(ctx, id))
+		row, err := t.queries.LockPublisher(ctx, id)
+		p, err := result(row, err)
 		if err != nil {
 			return err
 		}
 		if err := change(&p); err != nil {
 			return err
 		}
+		// An older name can lack the forms, because another publisher has them.
+		names := forms{row.NameKey, row.Skeleton}
+		if name = p.Name; name != row.Name {
+			names = formsOf(name)
+		}
 		changed, err = result(t.queries.UpdatePublisher(ctx, queries.UpdatePublisherParams{
-			ID: id, Name: p.Name, Currency: p.Currency, PublishedFloorMicro: queries.NullNumber(p.FloorMicro),
-			IsActive: p.Active, UpdatedAt: queries.NullTime(s.now()),
+			ID: id, Name: p.Name, NameKey: names.key, Skeleton: names.skeleton, Currency: p.Currency,
+			PublishedFloorMicro: queries.NullNumber(p.FloorMicro), IsActive: p.Active, UpdatedAt: queries.NullTime(s.now()),
 		}))
 		return err
 	})
+	if errors.Is(err, ErrExists) {
+		err = s.publisherNameTaken(ctx, name, err)
+	}
 	return changed, err
 }
 

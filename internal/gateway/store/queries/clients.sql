@@ -1,6 +1,6 @@
 -- name: AddClient :one
-INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
-VALUES (@kind, @subject, @name, @name_key, @public_key, @created_at)
+INSERT INTO clients (kind, subject, name, name_key, skeleton, public_key, created_at)
+VALUES (@kind, @subject, @name, @name_key, @skeleton, @public_key, @created_at)
 RETURNING *;
 
 -- name: AnonymousClient :one
@@ -14,20 +14,21 @@ SELECT * FROM clients WHERE id = @id;
 -- name: ClientBySubject :one
 SELECT * FROM clients WHERE kind = @kind AND subject = @subject;
 
--- name: ClientByNameKey :one
-SELECT * FROM clients WHERE name_key = @name_key;
+-- name: ClientByForms :one
+SELECT * FROM clients WHERE name_key = @name_key OR skeleton = @skeleton ORDER BY id LIMIT 1;
 
 -- name: LockClient :one
 SELECT * FROM clients WHERE id = @id
 FOR NO KEY UPDATE;
 
--- Migration 5 uses NamedClients and SetNameKey: they must name columns of that version only.
+-- Migration 10 uses NamedClients and SetClientForms: they must name columns of that version only.
 -- name: NamedClients :many
 SELECT id, CAST(name AS TEXT) AS name FROM clients WHERE name IS NOT NULL ORDER BY id;
 
--- name: SetNameKey :exec
-UPDATE clients SET name_key = CAST(@name_key AS TEXT)
-WHERE clients.id = @id AND NOT EXISTS (SELECT 1 FROM clients AS other WHERE other.name_key = @name_key);
+-- name: SetClientForms :exec
+UPDATE clients SET name_key = CAST(@name_key AS TEXT), skeleton = CAST(@skeleton AS TEXT)
+WHERE clients.id = @id AND NOT EXISTS
+    (SELECT 1 FROM clients AS other WHERE other.name_key = @name_key OR other.skeleton = @skeleton);
 
 -- name: UpdateClient :one
 UPDATE clients

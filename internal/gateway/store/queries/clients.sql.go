@@ -10,9 +10,9 @@ import (
 )
 
 const addClient = `-- name: AddClient :one
-INSERT INTO clients (kind, subject, name, name_key, public_key, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
-RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at
+INSERT INTO clients (kind, subject, name, name_key, skeleton, public_key, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at, skeleton
 `
 
 type AddClientParams struct {
@@ -20,6 +20,7 @@ type AddClientParams struct {
 	Subject   string   `db:"subject" json:"subject"`
 	Name      NullText `db:"name" json:"name"`
 	NameKey   NullText `db:"name_key" json:"name_key"`
+	Skeleton  NullText `db:"skeleton" json:"skeleton"`
 	PublicKey NullText `db:"public_key" json:"public_key"`
 	CreatedAt NullTime `db:"created_at" json:"created_at"`
 }
@@ -30,6 +31,7 @@ func (q *Queries) AddClient(ctx context.Context, arg AddClientParams) (Client, e
 		arg.Subject,
 		arg.Name,
 		arg.NameKey,
+		arg.Skeleton,
 		arg.PublicKey,
 		arg.CreatedAt,
 	)
@@ -44,6 +46,7 @@ func (q *Queries) AddClient(ctx context.Context, arg AddClientParams) (Client, e
 		&i.NameKey,
 		&i.SuspendedAt,
 		&i.KeyRevokedAt,
+		&i.Skeleton,
 	)
 	return i, err
 }
@@ -75,7 +78,7 @@ func (q *Queries) AddFormerKey(ctx context.Context, arg AddFormerKeyParams) erro
 const anonymousClient = `-- name: AnonymousClient :one
 INSERT INTO clients (kind, subject, created_at) VALUES ('anonymous', $1, $2)
 ON CONFLICT (kind, subject) DO UPDATE SET subject = excluded.subject
-RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at
+RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at, skeleton
 `
 
 func (q *Queries) AnonymousClient(ctx context.Context, subject string, createdAt NullTime) (Client, error) {
@@ -91,12 +94,13 @@ func (q *Queries) AnonymousClient(ctx context.Context, subject string, createdAt
 		&i.NameKey,
 		&i.SuspendedAt,
 		&i.KeyRevokedAt,
+		&i.Skeleton,
 	)
 	return i, err
 }
 
 const client = `-- name: Client :one
-SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE id = $1
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at, skeleton FROM clients WHERE id = $1
 `
 
 func (q *Queries) Client(ctx context.Context, id int64) (Client, error) {
@@ -112,16 +116,17 @@ func (q *Queries) Client(ctx context.Context, id int64) (Client, error) {
 		&i.NameKey,
 		&i.SuspendedAt,
 		&i.KeyRevokedAt,
+		&i.Skeleton,
 	)
 	return i, err
 }
 
-const clientByNameKey = `-- name: ClientByNameKey :one
-SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE name_key = $1
+const clientByForms = `-- name: ClientByForms :one
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at, skeleton FROM clients WHERE name_key = $1 OR skeleton = $2 ORDER BY id LIMIT 1
 `
 
-func (q *Queries) ClientByNameKey(ctx context.Context, nameKey NullText) (Client, error) {
-	row := q.db.QueryRow(ctx, clientByNameKey, nameKey)
+func (q *Queries) ClientByForms(ctx context.Context, nameKey NullText, skeleton NullText) (Client, error) {
+	row := q.db.QueryRow(ctx, clientByForms, nameKey, skeleton)
 	var i Client
 	err := row.Scan(
 		&i.ID,
@@ -133,12 +138,13 @@ func (q *Queries) ClientByNameKey(ctx context.Context, nameKey NullText) (Client
 		&i.NameKey,
 		&i.SuspendedAt,
 		&i.KeyRevokedAt,
+		&i.Skeleton,
 	)
 	return i, err
 }
 
 const clientBySubject = `-- name: ClientBySubject :one
-SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE kind = $1 AND subject = $2
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at, skeleton FROM clients WHERE kind = $1 AND subject = $2
 `
 
 func (q *Queries) ClientBySubject(ctx context.Context, kind string, subject string) (Client, error) {
@@ -154,6 +160,7 @@ func (q *Queries) ClientBySubject(ctx context.Context, kind string, subject stri
 		&i.NameKey,
 		&i.SuspendedAt,
 		&i.KeyRevokedAt,
+		&i.Skeleton,
 	)
 	return i, err
 }
@@ -176,7 +183,7 @@ func (q *Queries) FormerKey(ctx context.Context, kind string, subject string) (F
 }
 
 const lockClient = `-- name: LockClient :one
-SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at FROM clients WHERE id = $1
+SELECT id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at, skeleton FROM clients WHERE id = $1
 FOR NO KEY UPDATE
 `
 
@@ -193,6 +200,7 @@ func (q *Queries) LockClient(ctx context.Context, id int64) (Client, error) {
 		&i.NameKey,
 		&i.SuspendedAt,
 		&i.KeyRevokedAt,
+		&i.Skeleton,
 	)
 	return i, err
 }
@@ -206,7 +214,7 @@ type NamedClientsRow struct {
 	Name string `db:"name" json:"name"`
 }
 
-// Migration 5 uses NamedClients and SetNameKey: they must name columns of that version only.
+// Migration 10 uses NamedClients and SetClientForms: they must name columns of that version only.
 func (q *Queries) NamedClients(ctx context.Context) ([]NamedClientsRow, error) {
 	rows, err := q.db.Query(ctx, namedClients)
 	if err != nil {
@@ -227,13 +235,20 @@ func (q *Queries) NamedClients(ctx context.Context) ([]NamedClientsRow, error) {
 	return items, nil
 }
 
-const setNameKey = `-- name: SetNameKey :exec
-UPDATE clients SET name_key = CAST($1 AS TEXT)
-WHERE clients.id = $2 AND NOT EXISTS (SELECT 1 FROM clients AS other WHERE other.name_key = $1)
+const setClientForms = `-- name: SetClientForms :exec
+UPDATE clients SET name_key = CAST($1 AS TEXT), skeleton = CAST($2 AS TEXT)
+WHERE clients.id = $3 AND NOT EXISTS
+    (SELECT 1 FROM clients AS other WHERE other.name_key = $1 OR other.skeleton = $2)
 `
 
-func (q *Queries) SetNameKey(ctx context.Context, nameKey string, iD int64) error {
-	_, err := q.db.Exec(ctx, setNameKey, nameKey, iD)
+type SetClientFormsParams struct {
+	NameKey  string `db:"name_key" json:"name_key"`
+	Skeleton string `db:"skeleton" json:"skeleton"`
+	ID       int64  `db:"id" json:"id"`
+}
+
+func (q *Queries) SetClientForms(ctx context.Context, arg SetClientFormsParams) error {
+	_, err := q.db.Exec(ctx, setClientForms, arg.NameKey, arg.Skeleton, arg.ID)
 	return err
 }
 
@@ -241,7 +256,7 @@ const updateClient = `-- name: UpdateClient :one
 UPDATE clients
 SET subject = $1, public_key = $2, suspended_at = $3, key_revoked_at = $4
 WHERE id = $5
-RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at
+RETURNING id, kind, subject, name, created_at, public_key, name_key, suspended_at, key_revoked_at, skeleton
 `
 
 type UpdateClientParams struct {
@@ -271,6 +286,7 @@ func (q *Queries) UpdateClient(ctx context.Context, arg UpdateClientParams) (Cli
 		&i.NameKey,
 		&i.SuspendedAt,
 		&i.KeyRevokedAt,
+		&i.Skeleton,
 	)
 	return i, err
 }

@@ -41,6 +41,7 @@ type Client struct {
 	NameKey      NullText `db:"name_key" json:"name_key"`
 	SuspendedAt  NullTime `db:"suspended_at" json:"suspended_at"`
 	KeyRevokedAt NullTime `db:"key_revoked_at" json:"key_revoked_at"`
+	Skeleton     NullText `db:"skeleton" json:"skeleton"`
 }
 
 type FormerClientKey struct {
@@ -113,4 +114,6 @@ type Publisher struct {
 	IsActive            bool       `db:"is_active" json:"is_active"`
 	CreatedAt           NullTime   `db:"created_at" json:"created_at"`
 	UpdatedAt           NullTime   `db:"updated_at" json:"updated_at"`
+	NameKey             NullText   `db:"name_key" json:"name_key"`
+	Skeleton            NullText   `db:"skeleton" json:"skeleton"`
 }

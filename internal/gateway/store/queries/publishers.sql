@@ -1,12 +1,13 @@
 -- name: AddPublisher :one
-INSERT INTO publishers (hostname, name, currency, published_floor_micro, is_active, created_at, updated_at)
-VALUES (@hostname, @name, @currency, @published_floor_micro, @is_active, @now, @now)
+INSERT INTO publishers (hostname, name, name_key, skeleton, currency, published_floor_micro, is_active, created_at,
+    updated_at)
+VALUES (@hostname, @name, @name_key, @skeleton, @currency, @published_floor_micro, @is_active, @now, @now)
 RETURNING *;
 
 -- name: UpdatePublisher :one
 UPDATE publishers
-SET name = @name, currency = @currency, published_floor_micro = @published_floor_micro, is_active = @is_active,
-    updated_at = @updated_at
+SET name = @name, name_key = @name_key, skeleton = @skeleton, currency = @currency, published_floor_micro = @published_floor_micro,
+    is_active = @is_active, updated_at = @updated_at
 WHERE id = @id
 RETURNING *;
 
@@ -19,3 +20,15 @@ SELECT * FROM publishers WHERE hostname = @hostname;
 -- name: LockPublisher :one
 SELECT * FROM publishers WHERE id = @id
 FOR NO KEY UPDATE;
+
+-- name: PublisherByForms :one
+SELECT * FROM publishers WHERE name_key = @name_key OR skeleton = @skeleton ORDER BY id LIMIT 1;
+
+-- Migration 10 uses NamedPublishers and SetPublisherForms: they must name columns of that version only.
+-- name: NamedPublishers :many
+SELECT id, name FROM publishers ORDER BY id;
+
+-- name: SetPublisherForms :exec
+UPDATE publishers SET name_key = CAST(@name_key AS TEXT), skeleton = CAST(@skeleton AS TEXT)
+WHERE publishers.id = @id AND NOT EXISTS
+    (SELECT 1 FROM publishers AS other WHERE other.name_key = @name_key OR other.skeleton = @skeleton);

@@ -10,14 +10,17 @@ import (
 )
 
 const addPublisher = `-- name: AddPublisher :one
-INSERT INTO publishers (hostname, name, currency, published_floor_micro, is_active, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $6)
-RETURNING id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at
+INSERT INTO publishers (hostname, name, name_key, skeleton, currency, published_floor_micro, is_active, created_at,
+    updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+RETURNING id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at, name_key, skeleton
 `
 
 type AddPublisherParams struct {
 	Hostname            string     `db:"hostname" json:"hostname"`
 	Name                string     `db:"name" json:"name"`
+	NameKey             NullText   `db:"name_key" json:"name_key"`
+	Skeleton            NullText   `db:"skeleton" json:"skeleton"`
 	Currency            string     `db:"currency" json:"currency"`
 	PublishedFloorMicro NullNumber `db:"published_floor_micro" json:"published_floor_micro"`
 	IsActive            bool       `db:"is_active" json:"is_active"`
@@ -28,6 +31,8 @@ func (q *Queries) AddPublisher(ctx context.Context, arg AddPublisherParams) (Pub
 	row := q.db.QueryRow(ctx, addPublisher,
 		arg.Hostname,
 		arg.Name,
+		arg.NameKey,
+		arg.Skeleton,
 		arg.Currency,
 		arg.PublishedFloorMicro,
 		arg.IsActive,
@@ -43,12 +48,14 @@ func (q *Queries) AddPublisher(ctx context.Context, arg AddPublisherParams) (Pub
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameKey,
+		&i.Skeleton,
 	)
 	return i, err
 }
 
 const lockPublisher = `-- name: LockPublisher :one
-SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at FROM publishers WHERE id = $1
+SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at, name_key, skeleton FROM publishers WHERE id = $1
 FOR NO KEY UPDATE
 `
 
@@ -64,12 +71,44 @@ func (q *Queries) LockPublisher(ctx context.Context, id int64) (Publisher, error
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameKey,
+		&i.Skeleton,
 	)
 	return i, err
 }
 
+const namedPublishers = `-- name: NamedPublishers :many
+SELECT id, name FROM publishers ORDER BY id
+`
+
+type NamedPublishersRow struct {
+	ID   int64  `db:"id" json:"id"`
+	Name string `db:"name" json:"name"`
+}
+
+// Migration 10 uses NamedPublishers and SetPublisherForms: they must name columns of that version only.
+func (q *Queries) NamedPublishers(ctx context.Context) ([]NamedPublishersRow, error) {
+	rows, err := q.db.Query(ctx, namedPublishers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NamedPublishersRow
+	for rows.Next() {
+		var i NamedPublishersRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const publisher = `-- name: Publisher :one
-SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at FROM publishers WHERE id = $1
+SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at, name_key, skeleton FROM publishers WHERE id = $1
 `
 
 func (q *Queries) Publisher(ctx context.Context, id int64) (Publisher, error) {
@@ -84,12 +123,36 @@ func (q *Queries) Publisher(ctx context.Context, id int64) (Publisher, error) {
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameKey,
+		&i.Skeleton,
+	)
+	return i, err
+}
+
+const publisherByForms = `-- name: PublisherByForms :one
+SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at, name_key, skeleton FROM publishers WHERE name_key = $1 OR skeleton = $2 ORDER BY id LIMIT 1
+`
+
+func (q *Queries) PublisherByForms(ctx context.Context, nameKey NullText, skeleton NullText) (Publisher, error) {
+	row := q.db.QueryRow(ctx, publisherByForms, nameKey, skeleton)
+	var i Publisher
+	err := row.Scan(
+		&i.ID,
+		&i.Hostname,
+		&i.Name,
+		&i.Currency,
+		&i.PublishedFloorMicro,
+		&i.IsActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.NameKey,
+		&i.Skeleton,
 	)
 	return i, err
 }
 
 const publisherByHostname = `-- name: PublisherByHostname :one
-SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at FROM publishers WHERE hostname = $1
+SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at, name_key, skeleton FROM publishers WHERE hostname = $1
 `
 
 func (q *Queries) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
@@ -104,20 +167,41 @@ func (q *Queries) PublisherByHostname(ctx context.Context, hostname string) (Pub
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameKey,
+		&i.Skeleton,
 	)
 	return i, err
 }
 
+const setPublisherForms = `-- name: SetPublisherForms :exec
+UPDATE publishers SET name_key = CAST($1 AS TEXT), skeleton = CAST($2 AS TEXT)
+WHERE publishers.id = $3 AND NOT EXISTS
+    (SELECT 1 FROM publishers AS other WHERE other.name_key = $1 OR other.skeleton = $2)
+`
+
+type SetPublisherFormsParams struct {
+	NameKey  string `db:"name_key" json:"name_key"`
+	Skeleton string `db:"skeleton" json:"skeleton"`
+	ID       int64  `db:"id" json:"id"`
+}
+
+func (q *Queries) SetPublisherForms(ctx context.Context, arg SetPublisherFormsParams) error {
+	_, err := q.db.Exec(ctx, setPublisherForms, arg.NameKey, arg.Skeleton, arg.ID)
+	return err
+}
+
 const updatePublisher = `-- name: UpdatePublisher :one
 UPDATE publishers
-SET name = $1, currency = $2, published_floor_micro = $3, is_active = $4,
-    updated_at = $5
-WHERE id = $6
-RETURNING id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at
+SET name = $1, name_key = $2, skeleton = $3, currency = $4, published_floor_micro = $5,
+    is_active = $6, updated_at = $7
+WHERE id = $8
+RETURNING id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at, name_key, skeleton
 `
 
 type UpdatePublisherParams struct {
 	Name                string     `db:"name" json:"name"`
+	NameKey             NullText   `db:"name_key" json:"name_key"`
+	Skeleton            NullText   `db:"skeleton" json:"skeleton"`
 	Currency            string     `db:"currency" json:"currency"`
 	PublishedFloorMicro NullNumber `db:"published_floor_micro" json:"published_floor_micro"`
 	IsActive            bool       `db:"is_active" json:"is_active"`
@@ -128,6 +212,8 @@ type UpdatePublisherParams struct {
 func (q *Queries) UpdatePublisher(ctx context.Context, arg UpdatePublisherParams) (Publisher, error) {
 	row := q.db.QueryRow(ctx, updatePublisher,
 		arg.Name,
+		arg.NameKey,
+		arg.Skeleton,
 		arg.Currency,
 		arg.PublishedFloorMicro,
 		arg.IsActive,
@@ -144,6 +230,8 @@ func (q *Queries) UpdatePublisher(ctx context.Context, arg UpdatePublisherParams
 		&i.IsActive,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.NameKey,
+		&i.Skeleton,
 	)
 	return i, err
 }

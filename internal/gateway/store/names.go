@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.mau.fi/util/confusable"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
+)
+
+// forms are the forms in which names are compared. Two names must not share a form. Neither database has such a
+// comparison. The forms are stored: a migration must fill them again if a later version computes others.
+type forms struct {
+	// key is the skeleton of the name in lower case: it finds "openai" with a Cyrillic o beside OpenAI.
+	key queries.NullText
+	// skeleton is that of the name as written: it finds "OpenAl", where the last letter is an l, beside OpenAI.
+	skeleton queries.NullText
+}
+
+func formsOf(name string) forms {
+	return forms{
+		key:      queries.NullText(folded(skeleton(folded(name)))),
+		skeleton: queries.NullText(folded(skeleton(name))),
+	}
+}
+
+// folded returns a name without spaces and differences of case, of width and of composition.
+func folded(name string) string {
+	text := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
+	return strings.Join(strings.Fields(text), "")
+}
+
+// skeleton returns the skeleton of a text by UTS 39, which texts that look alike share. The library's own function also
+// removes the characters that are newer than Go's version of Unicode, so that names of them would be equal. A name has
+// no ignorable characters, which the standard removes.
+func skeleton(text string) string {
+	var replaced strings.Builder
+	for _, char := range norm.NFD.String(text) {
+		if prototype := confusable.GetReplacement(char); prototype != "" {
+			replaced.WriteString(prototype)
+		} else {
+			replaced.WriteRune(char)
+		}
+	}
+	return norm.NFD.String(replaced.String())
+}
+
+// NameError means that a client or a publisher has the name of another one, or a name that looks like it. It matches
+// [ErrNameTaken].
+type NameError struct {
+	// Owner is "client" or "publisher", the other one's ID is ID and its name Name.
+	Owner string
+	ID    int64
+	Name  string
+	// Confusable reports whether the names differ, and only look alike.
+	Confusable bool
+}
+
+func (e *NameError) Error() string {
+	if e.Confusable {
+		return fmt.Sprintf("name confusable with %q of %s %d: their Unicode UTS 39 skeletons are equal: choose another one",
+			e.Name, e.Owner, e.ID)
+	}
+	return fmt.Sprintf("%s %d: %s", e.Owner, e.ID, ErrNameTaken)
+}
+
+// Is reports whether target is [ErrNameTaken].
+func (e *NameError) Is(target error) bool { return target == ErrNameTaken }
+
+func nameError(owner string, id int64, other, name string) *NameError {
+	return &NameError{owner, id, other, folded(other) != folded(name)}
+}
+
+// fillNames sets the forms of the names that an older version of haggle has stored. The first of several clients or
+// publishers that share a form keeps it; the others keep their names without it.
+func fillNames(ctx context.Context, run *queries.Queries) error {
+	clients, err := run.NamedClients(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range clients {
+		f := formsOf(c.Name)
+		if err := run.SetClientForms(ctx, queries.SetClientFormsParams{
+			ID: c.ID, NameKey: string(f.key), Skeleton: string(f.skeleton),
+		}); err != nil {
+			return err
+		}
+	}
+	publishers, err := run.NamedPublishers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range publishers {
+		f := formsOf(p.Name)
+		if err := run.SetPublisherForms(ctx, queries.SetPublisherFormsParams{
+			ID: p.ID, NameKey: string(f.key), Skeleton: string(f.skeleton),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
