@@ -201,6 +201,9 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := cases.WarnOfConfusableNames(ctx); err != nil {
+		return err
+	}
 	names := c.authorities
 	if len(names) == 0 && !c.stdio {
 		names = []string{listeners.negotiation.Addr().String(), listeners.licensing.Addr().String()}

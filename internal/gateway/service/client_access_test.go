@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http/httptest"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -233,4 +234,18 @@ func TestOnlyAdministratorsChangeClients(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, unchanged.SuspendedAt)
 	})
+}
+
+// The operator of an older database learns which names are confusable.
+func TestConfusableNamesAreLogged(t *testing.T) {
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "gateway.db"))
+	require.NoError(t, f.WarnOfConfusableNames(t.Context()))
+	require.NotContains(t, f.log.String(), "confusable")
+	writer, err := f.store.Writer()
+	require.NoError(t, err)
+	_, err = writer.ExecContext(t.Context(), `UPDATE clients SET name_key = NULL, skeleton = NULL WHERE name = 'OpenAI'`)
+	require.NoError(t, err)
+	require.NoError(t, f.WarnOfConfusableNames(t.Context()))
+	require.Contains(t, f.log.String(),
+		fmt.Sprintf(`level=WARN msg="name is confusable with an earlier one" client=%d name=OpenAI`, f.openAI.ID))
 }

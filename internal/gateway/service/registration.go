@@ -131,6 +131,16 @@ func (s *Service) Client(ctx context.Context, caller identity.Caller, id int64) 
 	return clientView(c), nil
 }
 
+// WarnOfConfusableNames writes to the log which clients and publishers of an older version have a name that looks like
+// the name of an earlier one.
+func (s *Service) WarnOfConfusableNames(ctx context.Context) error {
+	unreserved, err := s.store.UnreservedNames(ctx)
+	for _, n := range unreserved {
+		s.log.WarnContext(ctx, "name is confusable with an earlier one", n.Owner, n.ID, "name", n.Name)
+	}
+	return err
+}
+
 // Key is an API key of a publisher or of a client, without its text.
 type Key struct {
 	ID          string           `json:"id"`

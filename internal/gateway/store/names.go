@@ -75,6 +75,21 @@ func nameError(owner string, id int64, other, name string) *NameError {
 	return &NameError{owner, id, other, folded(other) != folded(name)}
 }
 
+// NameOwner is a client or a publisher with its name.
+type NameOwner struct {
+	// Owner is "client" or "publisher".
+	Owner string
+	ID    int64
+	Name  string
+}
+
+// UnreservedNames returns the owners of names without forms: an earlier client or publisher of an older version has a
+// confusable name.
+func (s *Store) UnreservedNames(ctx context.Context) ([]NameOwner, error) {
+	return several(func(row queries.UnreservedNamesRow) NameOwner { return NameOwner(row) })(
+		s.readQueries.UnreservedNames(ctx))
+}
+
 // fillNames sets the forms of the names that an older version of haggle has stored. The first of several clients or
 // publishers that share a form keeps it; the others keep their names without it.
 func fillNames(ctx context.Context, run *queries.Queries) error {

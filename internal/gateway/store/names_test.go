@@ -118,7 +118,7 @@ func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 					('anonymous', 'c', NULL, NULL, 3)`,
 				`INSERT INTO publishers (hostname, name, currency, is_active, created_at, updated_at) VALUES
 					('a.example', 'Site', 'USD', TRUE, 1, 1), ('b.example', 'Site', 'USD', TRUE, 2, 2),
-					('c.example', 'S1te', 'USD', TRUE, 3, 3)`,
+					('c.example', 'S` + "\u0456" + `te', 'USD', TRUE, 3, 3)`, // Cyrillic
 			} {
 				_, err = older.writer.Exec(statement)
 				require.NoError(t, err)
@@ -131,6 +131,11 @@ func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 			clients, err := s.Clients(t.Context(), Page{})
 			require.NoError(t, err)
 			require.Len(t, clients.Items, 3)
+			unreserved, err := s.UnreservedNames(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []NameOwner{
+				{"client", 2, "0penAI"}, {"publisher", 2, "Site"}, {"publisher", 3, "S\u0456te"},
+			}, unreserved)
 			f := &fixture{Store: s}
 			require.ErrorIs(t, f.named(t, s, "client", "\u041epenAI", "late"), ErrNameTaken)
 			require.ErrorIs(t, f.named(t, s, "publisher", "SITE", "late"), ErrNameTaken)

@@ -32,3 +32,10 @@ SELECT id, name FROM publishers ORDER BY id;
 UPDATE publishers SET name_key = CAST(@name_key AS TEXT), skeleton = CAST(@skeleton AS TEXT)
 WHERE publishers.id = @id AND NOT EXISTS
     (SELECT 1 FROM publishers AS other WHERE other.name_key = @name_key OR other.skeleton = @skeleton);
+
+-- name: UnreservedNames :many
+SELECT CAST('client' AS TEXT) AS owner, id, CAST(name AS TEXT) AS name FROM clients
+WHERE name IS NOT NULL AND skeleton IS NULL
+UNION ALL
+SELECT CAST('publisher' AS TEXT) AS owner, id, name FROM publishers WHERE skeleton IS NULL
+ORDER BY 1, 2;

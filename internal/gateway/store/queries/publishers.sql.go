@@ -190,6 +190,40 @@ func (q *Queries) SetPublisherForms(ctx context.Context, arg SetPublisherFormsPa
 	return err
 }
 
+const unreservedNames = `-- name: UnreservedNames :many
+SELECT CAST('client' AS TEXT) AS owner, id, CAST(name AS TEXT) AS name FROM clients
+WHERE name IS NOT NULL AND skeleton IS NULL
+UNION ALL
+SELECT CAST('publisher' AS TEXT) AS owner, id, name FROM publishers WHERE skeleton IS NULL
+ORDER BY 1, 2
+`
+
+type UnreservedNamesRow struct {
+	Owner string `db:"owner" json:"owner"`
+	ID    int64  `db:"id" json:"id"`
+	Name  string `db:"name" json:"name"`
+}
+
+func (q *Queries) UnreservedNames(ctx context.Context) ([]UnreservedNamesRow, error) {
+	rows, err := q.db.Query(ctx, unreservedNames)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UnreservedNamesRow
+	for rows.Next() {
+		var i UnreservedNamesRow
+		if err := rows.Scan(&i.Owner, &i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updatePublisher = `-- name: UpdatePublisher :one
 UPDATE publishers
 SET name = $1, name_key = $2, skeleton = $3, currency = $4, published_floor_micro = $5,
