@@ -28,30 +28,20 @@ type Cursor interface {
 // unless the utility is [Additive].
 const MaxSorted = 1 << 20
 
-const (
-	// maxRight and maxLeft bound the numbers of combinations in the two lists of pairs.
-	maxRight, maxLeft = 1 << 18, 1 << 16
-)
-
 // newInverse returns the inverse for a domain and a utility for which isLazy is false: see the package
 // comment.
 func newInverse(domain *Domain, utility Utility) Inverse {
-	additive, ok := utility.(Additive)
-	if ok && domain.Len() == 1 {
-		if sign := additive.Direction(0); sign != 0 {
+	if additive, ok := utility.(Additive); ok {
+		if domain.Len() > 1 {
+			if large := newLarge(domain, additive); large != nil {
+				return large
+			}
+		} else if sign := additive.Direction(0); sign != 0 {
 			return newLine(domain.Size(), utility, sign > 0)
 		}
 	}
 	if domain.Size() <= MaxSorted {
-		if ok && domain.Len() > 1 {
-			return newWide(domain, additive)
-		}
 		return newSorted(domain, utility)
-	}
-	if ok {
-		if pairs, ok := newPairs(domain, additive, maxRight, maxLeft); ok {
-			return pairs
-		}
 	}
 	return newSampled(domain, utility)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+	"sync"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
@@ -17,6 +18,32 @@ type pairs struct {
 	least, most fixed.Number
 	worst, best Outcome
 	utility     Additive
+	// all sorts all outcomes, for the order and for random outcomes. It is nil if they are too many to sort.
+	all func() *sorted
+}
+
+const (
+	// maxRight and maxLeft bound the numbers of combinations in the two lists of pairs.
+	maxRight, maxLeft = 1 << 18, 1 << 16
+	// maxWide bounds the number in the right list if all outcomes can be sorted: then both lists are short.
+	maxWide = 1 << 10
+)
+
+// newLarge returns the inverse by pairs, or nil if an issue without a known order has too many values. If the
+// outcomes can be sorted, those of equal utility have the order of the sort, which differs from that of pairs.
+func newLarge(domain *Domain, utility Additive) Inverse {
+	if domain.Size() > MaxSorted {
+		if p, ok := newPairs(domain, utility, maxRight, maxLeft); ok {
+			return p
+		}
+		return nil
+	}
+	p, _ := newPairs(domain, utility, maxWide, maxLeft)
+	if !p.Exact() {
+		return newSorted(domain, utility)
+	}
+	p.all = sync.OnceValue(func() *sorted { return newSorted(domain, utility) })
+	return p
 }
 
 // newPairs returns false if an issue without a known order has too many values. The limits are those of the
@@ -152,6 +179,9 @@ func (p *pairs) AtMost(target fixed.Number) Outcome {
 }
 
 func (p *pairs) Within(low, high fixed.Number, random *Random) Outcome {
+	if p.all != nil {
+		return p.all().Within(low, high, random)
+	}
 	low, high = max(low, p.least), min(high, p.most)
 	if low > high {
 		return NoOutcome
@@ -191,7 +221,12 @@ func (p *pairs) Descend() Cursor { return p.cursor(false) }
 func (p *pairs) Ascend() Cursor { return p.cursor(true) }
 
 func (p *pairs) cursor(rising bool) Cursor {
-	if !p.Exact() {
+	switch {
+	case p.all != nil && rising:
+		return p.all().Ascend()
+	case p.all != nil:
+		return p.all().Descend()
+	case !p.Exact():
 		return &stepCursor{pairs: p, rising: rising}
 	}
 	c := &pairCursor{pairs: p, rising: rising}
@@ -285,4 +320,102 @@ func (c *stepCursor) Next() Outcome {
 		c.started, c.last = true, c.pairs.utility.Of(next)
 	}
 	return next
+}
+
+// partial is a combination of values of some issues: the sum of its parts of the utility, and its share of
+// the outcome's number.
+type partial struct {
+	sum    fixed.Number
+	offset Outcome
+}
+
+// half is a list of pairs: partial combinations in the order of rising sums. It is stored, or computed from
+// one monotone issue of any size.
+type half struct {
+	sums    []fixed.Number
+	offsets []Outcome
+	// issue is set if the lists are nil.
+	issue *monotone
+}
+
+// monotone is an issue whose part of the utility never falls or never rises with the index.
+type monotone struct {
+	utility       Additive
+	at            int
+	count, stride uint64
+	falling       bool
+}
+
+func (h *half) len() uint64 {
+	if h.issue == nil {
+		return uint64(len(h.sums))
+	}
+	return h.issue.count
+}
+
+func (h *half) at(rank uint64) partial {
+	if h.issue == nil {
+		return partial{h.sums[rank], h.offsets[rank]}
+	}
+	return h.issue.of(rank)
+}
+
+func (m *monotone) of(rank uint64) partial {
+	if m.falling {
+		rank = m.count - 1 - rank
+	}
+	return partial{m.utility.Part(m.at, rank), Outcome(rank * m.stride)}
+}
+
+// from returns the first rank whose sum is at least s. The closer near is to it, the fewer steps it needs.
+func (h *half) from(s fixed.Number, near uint64) uint64 {
+	if h.issue == nil {
+		return uint64(firstFrom(h.sums, s, int(near)))
+	}
+	return searchNear(h.len(), near, func(rank uint64) bool { return h.at(rank).sum >= s })
+}
+
+// after returns the first rank whose sum is more than s. The search starts near a rank.
+func (h *half) after(s fixed.Number, near uint64) uint64 { return h.from(s+1, near) }
+
+// lowest returns the combination with the lowest offset among those with the sum of a rank.
+func (h *half) lowest(rank uint64) partial {
+	if h.issue != nil && h.issue.falling {
+		return h.at(h.after(h.at(rank).sum, rank) - 1)
+	}
+	return h.at(h.from(h.at(rank).sum, rank))
+}
+
+func newHalf(domain *Domain, utility Additive, issues []int) half {
+	if len(issues) == 1 && domain.Issue(issues[0]).Count > maxRight {
+		if sign := utility.Direction(issues[0]); sign != 0 {
+			at := issues[0]
+			return half{issue: &monotone{
+				utility: utility, at: at, count: domain.Issue(at).Count, stride: domain.strides[at],
+				falling: sign < 0,
+			}}
+		}
+	}
+	list := []partial{{}}
+	for _, at := range issues {
+		earlier := list
+		list = make([]partial, 0, len(earlier)*int(domain.Issue(at).Count))
+		for _, p := range earlier {
+			for index := range domain.Issue(at).Count {
+				offset := p.offset + Outcome(index*domain.strides[at])
+				list = append(list, partial{p.sum + utility.Part(at, index), offset})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b partial) int {
+		if order := cmp.Compare(a.sum, b.sum); order != 0 {
+			return order
+		}
+		return cmp.Compare(a.offset, b.offset)
+	})
+	h := half{sums: make([]fixed.Number, len(list)), offsets: make([]Outcome, len(list))}
+	for rank, p := range list {
+		h.sums[rank], h.offsets[rank] = p.sum, p.offset
+	}
+	return h
 }
