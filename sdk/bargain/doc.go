@@ -44,6 +44,21 @@
 //	terms       documents of outcomes over several issues, whose hashes travel with offers
 //	tournament  every strategy against every other over many scenarios
 //
+// # Inverses
+//
+// [Preferences.Inverse] selects the inverse by the utility and the number of outcomes. Each kind has a file:
+//
+//	utility                               outcomes    file                  method
+//	one monotone issue, such as a price   any         inverse_line.go       a search, without memory
+//	additive, several issues              up to 2^20  inverse_additive.go   two lists of combinations; sorts
+//	                                                                        the best outcomes as needed
+//	additive, several issues              more        inverse_large.go      two lists of pairs
+//	every other, such as a table          up to 2^20  inverse_general.go    sorts all outcomes
+//	every other                           more        inverse_general.go    sorts a sample
+//	of [Preferences.AsNegmas]             up to 2^20  inverse_negmas.go     sorts as NegMAS
+//
+// Additive utilities with a range too wide for the keys of inverse_additive.go use inverse_large.go.
+//
 // # Invariants
 //
 //   - No float decides anything but NegMAS' order of ties: only package analysis has others, and no other one
