@@ -52,7 +52,8 @@
 //	one monotone issue, such as a price   any         inverse_line.go       a search, without memory
 //	additive, several issues              up to 2^20  inverse_additive.go   two lists of combinations; sorts
 //	                                                                        the best outcomes as needed
-//	additive, several issues              more        inverse_large.go      two lists of pairs
+//	additive, several issues              more        inverse_large.go      two lists of pairs; longer ones for
+//	                                                                        the order
 //	every other, such as a table          up to 2^20  inverse_general.go    sorts all outcomes
 //	every other                           more        inverse_general.go    sorts a sample
 //	of [Preferences.AsNegmas]             up to 2^20  inverse_negmas.go     sorts as NegMAS

@@ -2,7 +2,11 @@ package bargain
 
 // NewPairs returns an inverse by pairs with other limits of its lists.
 func NewPairs(domain *Domain, utility Additive, right, left uint64) (Inverse, bool) {
-	return newPairs(domain, utility, right, left)
+	d, ok := divide(domain, utility, right, left)
+	if !ok {
+		return nil, false
+	}
+	return newPairs(domain, utility, d), true
 }
 
 // NewSorted returns the inverse that sorts all outcomes at once.

@@ -3,6 +3,7 @@ package bargain
 import (
 	"cmp"
 	"container/heap"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -18,37 +19,47 @@ type pairs struct {
 	least, most fixed.Number
 	worst, best Outcome
 	utility     Additive
-	// all sorts all outcomes, for the order and for random outcomes. It is nil if they are too many to sort.
-	all func() *sorted
+	// order is the inverse for the order and for random outcomes, made on first use. If nil, it is this one.
+	order func() Inverse
 }
 
-const (
-	// maxRight and maxLeft bound the numbers of combinations in the two lists of pairs.
-	maxRight, maxLeft = 1 << 18, 1 << 16
-	// maxWide bounds the number in the right list if all outcomes can be sorted: then both lists are short.
-	maxWide = 1 << 10
-)
+// maxRight and maxLeft bound the numbers of combinations in the two lists of pairs.
+const maxRight, maxLeft = 1 << 18, 1 << 16
 
-// newLarge returns the inverse by pairs, or nil if an issue without a known order has too many values. If the
-// outcomes can be sorted, those of equal utility have the order of the sort, which differs from that of pairs.
+// newLarge returns the inverse by pairs, or nil if an issue without a known order has too many values.
+//
+// The outcome for a target does not depend on the division of the issues, so two lists of about the same
+// length find it if possible. The order of outcomes of equal utility and the random ones do: if all outcomes
+// can be sorted, they are those of the sort, otherwise those of the longest right list.
 func newLarge(domain *Domain, utility Additive) Inverse {
-	if domain.Size() > MaxSorted {
-		if p, ok := newPairs(domain, utility, maxRight, maxLeft); ok {
-			return p
-		}
+	long, ok := divide(domain, utility, maxRight, maxLeft)
+	if !ok {
 		return nil
 	}
-	p, _ := newPairs(domain, utility, maxWide, maxLeft)
-	if !p.Exact() {
-		return newSorted(domain, utility)
+	isSmall := domain.Size() <= MaxSorted
+	order := func() Inverse {
+		if isSmall {
+			return newSorted(domain, utility)
+		}
+		return newPairs(domain, utility, long)
 	}
-	p.all = sync.OnceValue(func() *sorted { return newSorted(domain, utility) })
+	even, _ := divide(domain, utility, 1<<((bits.Len64(domain.Size())+1)/2), maxLeft)
+	if len(long.others)+len(even.others) > 0 {
+		return order()
+	}
+	p := newPairs(domain, utility, even)
+	if isSmall || len(even.right) != len(long.right) {
+		p.order = sync.OnceValue(order)
+	}
 	return p
 }
 
-// newPairs returns false if an issue without a known order has too many values. The limits are those of the
-// lists.
-func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pairs, bool) {
+// division are the issues of both lists, and those that the lists cannot hold.
+type division struct{ left, right, others []int }
+
+// divide fills the right list with the issues of the most values, and then the left one. It returns false if
+// an issue without a known order has too many values.
+func divide(domain *Domain, utility Additive, mostRight, mostLeft uint64) (d division, ok bool) {
 	order := make([]int, domain.Len())
 	for at := range order {
 		order[at] = at
@@ -56,33 +67,36 @@ func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pa
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(domain.Issue(b).Count, domain.Issue(a).Count)
 	})
-	var left, right, others []int
 	leftSize, rightSize := uint64(1), uint64(1)
 	for _, at := range order {
 		count := domain.Issue(at).Count
 		if count > MaxSorted && utility.Direction(at) == 0 {
-			return nil, false
+			return d, false
 		}
 		switch {
-		case len(right) == 0:
-			right, rightSize = append(right, at), count
+		case len(d.right) == 0:
+			d.right, rightSize = append(d.right, at), count
 		case count <= mostRight/rightSize: // 0 if the first issue alone is larger
-			right, rightSize = append(right, at), rightSize*count
+			d.right, rightSize = append(d.right, at), rightSize*count
 		case count <= mostLeft/leftSize:
-			left, leftSize = append(left, at), leftSize*count
+			d.left, leftSize = append(d.left, at), leftSize*count
 		default:
-			others = append(others, at)
+			d.others = append(d.others, at)
 		}
 	}
+	return d, true
+}
+
+func newPairs(domain *Domain, utility Additive, d division) *pairs {
 	p := &pairs{
-		left: newHalf(domain, utility, left), right: newHalf(domain, utility, right), utility: utility,
+		left: newHalf(domain, utility, d.left), right: newHalf(domain, utility, d.right), utility: utility,
 	}
-	for _, at := range others {
+	for _, at := range d.others {
 		p.others = append(p.others, newHalf(domain, utility, []int{at}))
 	}
 	p.worst, p.best = utility.Extremes()
 	p.least, p.most = utility.Of(p.worst), utility.Of(p.best)
-	return p, true
+	return p
 }
 
 func (p *pairs) Exact() bool { return len(p.others) == 0 }
@@ -179,8 +193,8 @@ func (p *pairs) AtMost(target fixed.Number) Outcome {
 }
 
 func (p *pairs) Within(low, high fixed.Number, random *Random) Outcome {
-	if p.all != nil {
-		return p.all().Within(low, high, random)
+	if p.order != nil {
+		return p.order().Within(low, high, random)
 	}
 	low, high = max(low, p.least), min(high, p.most)
 	if low > high {
@@ -222,10 +236,10 @@ func (p *pairs) Ascend() Cursor { return p.cursor(true) }
 
 func (p *pairs) cursor(rising bool) Cursor {
 	switch {
-	case p.all != nil && rising:
-		return p.all().Ascend()
-	case p.all != nil:
-		return p.all().Descend()
+	case p.order != nil && rising:
+		return p.order().Ascend()
+	case p.order != nil:
+		return p.order().Descend()
 	case !p.Exact():
 		return &stepCursor{pairs: p, rising: rising}
 	}
@@ -396,26 +410,25 @@ func newHalf(domain *Domain, utility Additive, issues []int) half {
 			}}
 		}
 	}
-	list := []partial{{}}
+	size := uint64(1)
 	for _, at := range issues {
-		earlier := list
-		list = make([]partial, 0, len(earlier)*int(domain.Issue(at).Count))
-		for _, p := range earlier {
-			for index := range domain.Issue(at).Count {
-				offset := p.offset + Outcome(index*domain.strides[at])
-				list = append(list, partial{p.sum + utility.Part(at, index), offset})
+		size *= domain.Issue(at).Count
+	}
+	// The sums are negative at first, because spread sorts by falling numbers.
+	h := half{sums: make([]fixed.Number, size), offsets: make([]Outcome, size)}
+	done := uint64(1)
+	for _, at := range issues {
+		count := domain.Issue(at).Count
+		for index := count - 1; index < count; index-- { // downwards: block 0 replaces the earlier sums
+			part, offset := utility.Part(at, index), Outcome(index*domain.strides[at])
+			for i := range done {
+				h.sums[index*done+i], h.offsets[index*done+i] = h.sums[i]-part, h.offsets[i]+offset
 			}
 		}
+		done *= count
 	}
-	slices.SortFunc(list, func(a, b partial) int {
-		if order := cmp.Compare(a.sum, b.sum); order != 0 {
-			return order
-		}
-		return cmp.Compare(a.offset, b.offset)
-	})
-	h := half{sums: make([]fixed.Number, len(list)), offsets: make([]Outcome, len(list))}
-	for rank, p := range list {
-		h.sums[rank], h.offsets[rank] = p.sum, p.offset
+	for rank, r := range spread(h.sums, h.offsets) {
+		h.sums[rank], h.offsets[rank] = -r.utility, r.outcome
 	}
 	return h
 }

@@ -304,3 +304,44 @@ func TestNegmasOrderIsAnOrderOfUtility(t *testing.T) {
 	_, err = p.AsNegmas()
 	require.ErrorIs(t, err, bargain.ErrOrder)
 }
+
+// TestTargetsOfALargeDomainNeedLittleMemory has 1,771,561 outcomes, many of them of equal utility. The order and
+// the random outcomes are those of the longest lists.
+func TestTargetsOfALargeDomainNeedLittleMemory(t *testing.T) {
+	issues, values := make([]bargain.Issue, 6), make([]utility.Values, 6)
+	random := bargain.NewRandom(4, 4)
+	for at := range issues {
+		table := make(utility.Table, 11)
+		for i := range table {
+			table[i] = fixed.Number(random.Below(200)) * fixed.One / 1000
+		}
+		issues[at], values[at] = bargain.Integer(string(rune('a'+at)), 0, 10), table
+	}
+	domain, err := bargain.NewDomain(issues...)
+	require.NoError(t, err)
+	u, err := utility.NewAdditive(domain, 0, nil, values...)
+	require.NoError(t, err)
+	p, err := bargain.NewPreferences(domain, u, 0)
+	require.NoError(t, err)
+	long, ok := bargain.NewPairs(domain, u, 1<<18, 1<<16)
+	require.True(t, ok)
+	targets := []fixed.Number{fixed.Min, 0, fixed.One / 5, fixed.One / 3, fixed.One / 2, fixed.One, fixed.Max}
+	var found []bargain.Outcome
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, target := range targets {
+		found = append(found, p.Inverse().AtLeast(target), p.Inverse().AtMost(target))
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+	for at, target := range targets {
+		require.Equal(t, [2]bargain.Outcome{long.AtLeast(target), long.AtMost(target)}, [2]bargain.Outcome(found[2*at:]))
+	}
+	one, other := bargain.NewRandom(1, 1), bargain.NewRandom(1, 1)
+	wantDown, down, wantUp, up := long.Descend(), p.Inverse().Descend(), long.Ascend(), p.Inverse().Ascend()
+	for range 100 {
+		require.Equal(t, long.Within(fixed.One/3, fixed.One/2, one), p.Inverse().Within(fixed.One/3, fixed.One/2, other))
+		require.Equal(t, wantDown.Next(), down.Next())
+		require.Equal(t, wantUp.Next(), up.Next())
+	}
+}

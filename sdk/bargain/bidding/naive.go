@@ -1,6 +1,9 @@
 package bidding
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
@@ -44,12 +47,56 @@ func gapsOf(p *bargain.Preferences) gaps {
 }
 
 func newGaps(p *bargain.Preferences) (list gaps) {
-	// After the last outcome NegMAS continues with the utility of no agreement.
-	for cursor, at := p.Unreserved().Descend(), 0; at < len(list); at++ {
-		higher := p.Of(cursor.Next())
-		list[at] = higher.Sub(p.Of(cursor.Next()))
+	utilities := bestUtilities(p)
+	for at := range list {
+		list[at] = utilities[2*at].Sub(utilities[2*at+1])
 	}
 	return list
+}
+
+// bestUtilities returns those of the best outcomes. After the last outcome NegMAS continues with the utility of
+// no agreement.
+func bestUtilities(p *bargain.Preferences) (list [2 * len(gaps{})]fixed.Number) {
+	domain := p.Domain()
+	additive, ok := p.Utility().(bargain.Additive)
+	if ok && domain.Len() > 1 && domain.Size() > bargain.MaxSorted && p.Inverse().Exact() {
+		copy(list[:], highest(domain, additive, len(list))) // costs far less than a cursor
+		return list
+	}
+	cursor := p.Unreserved().Descend()
+	for at := range list {
+		list[at] = p.Of(cursor.Next())
+	}
+	return list
+}
+
+// highest returns the highest utilities of a domain with at least count outcomes, in falling order: the sums
+// of the highest parts of each issue.
+func highest(domain *bargain.Domain, utility bargain.Additive, count int) []fixed.Number {
+	falling := func(a, b fixed.Number) int { return cmp.Compare(b, a) }
+	sums := []fixed.Number{0}
+	for at := range domain.Len() {
+		first, end := uint64(0), domain.Issue(at).Count
+		switch few := min(end, uint64(count)); utility.Direction(at) {
+		case 1:
+			first = end - few
+		case -1:
+			end = few
+		}
+		var parts, all []fixed.Number
+		for index := first; index < end; index++ {
+			parts = append(parts, utility.Part(at, index))
+		}
+		slices.SortFunc(parts, falling)
+		for _, part := range parts[:min(len(parts), count)] {
+			for _, sum := range sums {
+				all = append(all, sum+part)
+			}
+		}
+		slices.SortFunc(all, falling)
+		sums = all[:min(len(all), count)]
+	}
+	return sums
 }
 
 // forced returns the concession that a step forces on a decision: 0 is to accept, 1 to offer. It returns

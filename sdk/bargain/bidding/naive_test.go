@@ -1,6 +1,7 @@
 package bidding_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,4 +72,48 @@ func TestNaiveTitForTatConcedesTheNextDifference(t *testing.T) {
 	require.Equal(t, bargain.Outcome(2), naive.Next(state(0, 8)), "second step: at least 1 - .3")
 	require.False(t, accepts(t, naive, state(0, 8, 0, 2)), "third step: at least 1 - .15")
 	require.Equal(t, bargain.Outcome(1), naive.Next(state(0, 8, 0, 8)), "third step: at least 1 - .1")
+}
+
+// TestNaiveTitForTatNeedsNoOrderOfALargeDomain compares the forced concessions with the differences of the best
+// outcomes in the order, which takes far more memory. The parts of one issue rise, those of another fall.
+func TestNaiveTitForTatNeedsNoOrderOfALargeDomain(t *testing.T) {
+	random := bargain.NewRandom(3, 3)
+	for _, values := range []uint64{4, 100_000} { // with more and less equal utilities
+		var issues []bargain.Issue
+		var parts []utility.Values
+		for at := range 6 {
+			table := make(utility.Table, 11)
+			for i := range table {
+				switch rest := fixed.Number(100 - i*i); at {
+				case 1:
+					table[10-i] = rest * fixed.One / 1e5
+				case 2:
+					table[i] = 7 * rest * fixed.One / 1e5
+				default:
+					table[i] = fixed.Number(random.Below(values)) * fixed.One / 100
+				}
+			}
+			issues = append(issues, bargain.Integer(string(rune('a'+at)), 0, 10))
+			parts = append(parts, table)
+		}
+		domain, err := bargain.NewDomain(issues...)
+		require.NoError(t, err)
+		u, err := utility.NewAdditive(domain, fixed.One/4, nil, parts...)
+		require.NoError(t, err)
+		p, err := bargain.NewPreferences(domain, u, 0)
+		require.NoError(t, err)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		naive := bidding.NaiveTitForTat{}.Bidder(bargain.Seat{Preferences: p, Parties: 2, Steps: 10}, nil)
+		second, third := naive.Next(state(0, 0)), naive.Next(state(0, 0, 0, 0))
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+
+		cursor, best := p.Inverse().Descend(), [8]fixed.Number{}
+		for at := range best {
+			best[at] = u.Of(cursor.Next())
+		}
+		require.Equal(t, p.Inverse().AtLeast(best[0]-(best[2]-best[3])), second)
+		require.Equal(t, p.Inverse().AtLeast(best[0]-(best[6]-best[7])), third)
+	}
 }
