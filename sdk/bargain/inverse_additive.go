@@ -1,7 +1,6 @@
 package bargain
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 	"sync"
@@ -333,7 +332,7 @@ func (l *lists) atMost(distance uint64) Outcome {
 
 // firstFrom returns the first index of a sorted list whose element is at least key, or its length. The closer
 // near is to the result, the fewer steps it needs.
-func firstFrom[T cmp.Ordered](list []T, key T, near int) int {
+func firstFrom(list []uint64, key uint64, near int) int {
 	low, high := 0, len(list)
 	if near < high && list[near] >= key {
 		high = near

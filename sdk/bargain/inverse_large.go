@@ -346,11 +346,15 @@ type partial struct {
 // half is a list of pairs: partial combinations in the order of rising sums. It is stored, or computed from
 // one monotone issue of any size.
 type half struct {
-	sums    []fixed.Number
+	// keys are the sums as numbers in the same order without a sign.
+	keys    []uint64
 	offsets []Outcome
 	// issue is set if the lists are nil.
 	issue *monotone
 }
+
+// signBit changes a signed number to an unsigned one in the same order, and back.
+const signBit = 1 << 63
 
 // monotone is an issue whose part of the utility never falls or never rises with the index.
 type monotone struct {
@@ -362,14 +366,14 @@ type monotone struct {
 
 func (h *half) len() uint64 {
 	if h.issue == nil {
-		return uint64(len(h.sums))
+		return uint64(len(h.keys))
 	}
 	return h.issue.count
 }
 
 func (h *half) at(rank uint64) partial {
 	if h.issue == nil {
-		return partial{h.sums[rank], h.offsets[rank]}
+		return partial{fixed.Number(h.keys[rank] ^ signBit), h.offsets[rank]}
 	}
 	return h.issue.of(rank)
 }
@@ -384,7 +388,7 @@ func (m *monotone) of(rank uint64) partial {
 // from returns the first rank whose sum is at least s. The closer near is to it, the fewer steps it needs.
 func (h *half) from(s fixed.Number, near uint64) uint64 {
 	if h.issue == nil {
-		return uint64(firstFrom(h.sums, s, int(near)))
+		return uint64(firstFrom(h.keys, uint64(s)^signBit, int(near)))
 	}
 	return searchNear(h.len(), near, func(rank uint64) bool { return h.at(rank).sum >= s })
 }
@@ -414,21 +418,20 @@ func newHalf(domain *Domain, utility Additive, issues []int) half {
 	for _, at := range issues {
 		size *= domain.Issue(at).Count
 	}
-	// The sums are negative at first, because spread sorts by falling numbers.
-	h := half{sums: make([]fixed.Number, size), offsets: make([]Outcome, size)}
+	sums, h := make([]fixed.Number, size), half{keys: make([]uint64, size), offsets: make([]Outcome, size)}
 	done := uint64(1)
 	for _, at := range issues {
 		count := domain.Issue(at).Count
 		for index := count - 1; index < count; index-- { // downwards: block 0 replaces the earlier sums
 			part, offset := utility.Part(at, index), Outcome(index*domain.strides[at])
 			for i := range done {
-				h.sums[index*done+i], h.offsets[index*done+i] = h.sums[i]-part, h.offsets[i]+offset
+				sums[index*done+i], h.offsets[index*done+i] = sums[i]-part, h.offsets[i]+offset
 			}
 		}
 		done *= count
 	}
-	for rank, r := range spread(h.sums, h.offsets) {
-		h.sums[rank], h.offsets[rank] = -r.utility, r.outcome
+	for rank, r := range spread(sums, h.offsets) { // by falling numbers, so the sums are negative
+		h.keys[rank], h.offsets[rank] = uint64(-r.utility)^signBit, r.outcome
 	}
 	return h
 }
