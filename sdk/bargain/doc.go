@@ -54,7 +54,9 @@
 //	                                                                        the best outcomes as needed
 //	additive, several issues              more        inverse_large.go      two lists of pairs; longer ones for
 //	                                                                        the order
-//	every other, such as a table          up to 2^20  inverse_general.go    sorts all outcomes
+//	every other, such as a table          up to 2^20  inverse_general.go    chains of outcomes with similar
+//	                                                                        utilities; sorts as needed
+//	every other, without known bounds     up to 2^20  inverse_general.go    sorts all outcomes
 //	every other                           more        inverse_general.go    sorts a sample
 //	of [Preferences.AsNegmas]             up to 2^20  inverse_negmas.go     sorts as NegMAS
 //
@@ -80,8 +82,8 @@
 //   - The inverse costs little to make if the utility is additive: it sorts combinations of a part of the
 //     issues. Up to 2^20 outcomes, it sorts more of the best ones as its queries cost more, and all for
 //     Within and Ascend. If the range of the utilities times the number of outcomes is too large for 63 bits,
-//     which is never so up to 4,600,000, Descend sorts all outcomes, too. For a utility that is not additive the
-//     inverse sorts all outcomes at once.
+//     which is never so up to 4,600,000, Descend sorts all outcomes, too. For other utilities it reads all
+//     outcomes first, and sorts them by the same rule, or at once if the utility is not [Bounded].
 //   - The inverse is exact for one monotone issue of any size, for up to 2^20 outcomes of any utility, and
 //     for linear additive utilities whose issues divide into lists of up to 2^18 and 2^16 combinations, such
 //     as 10^9. Beyond that it searches a sample, or scales some issues, and [Inverse.Exact] reports false.

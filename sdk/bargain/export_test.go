@@ -17,7 +17,7 @@ type Lazy struct{ *lazy }
 
 // NewLazy returns an inverse that makes what a query needs. Spent is the cost of earlier queries: the higher
 // it is, the earlier more outcomes are sorted.
-func NewLazy(domain *Domain, utility Additive, spent int64) Lazy {
+func NewLazy(domain *Domain, utility Bounded, spent int64) Lazy {
 	p, err := NewPreferences(domain, utility, 0)
 	if err != nil {
 		panic(err)

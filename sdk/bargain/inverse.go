@@ -1,6 +1,11 @@
 package bargain
 
-import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
 
 // Inverse finds outcomes by their utility. Its answers do not change, and several goroutines can use it.
 type Inverse interface {
@@ -44,6 +49,183 @@ func newInverse(domain *Domain, utility Utility) Inverse {
 		return newSorted(domain, utility)
 	}
 	return newSampled(domain, utility)
+}
+
+// lazy is the inverse of preferences with a [Bounded] utility: the same object as another type. Each query
+// makes the parts that it needs, and lazy keeps them. The best and the worst outcome need none. A target
+// needs an index: the two lists of combinations of an additive utility, the chains of another one. Descend
+// needs the start of the order of falling utility, Within and Ascend the whole order. When the queries in the
+// index have cost as much as a start of twice the present length, lazy makes that start, or sorts all
+// outcomes. So the cost is never much more than twice that of the cheaper way: to search the index only, or to
+// sort at once. The answers do not depend on the parts that exist.
+type lazy Preferences
+
+// index finds outcomes of a lazy inverse, and counts the cost of targets in lazyMemory.spent. A distance is that
+// from the lowest utility, up to the whole range.
+type index interface {
+	// atLeast returns the outcome with the lowest utility from a distance on, atMost that with the highest
+	// utility up to it.
+	atLeast(distance uint64) Outcome
+	atMost(distance uint64) Outcome
+	// highest returns the best outcomes in the order of falling utility, those with equal utilities by their
+	// number: at least count, and all others with the utility of the last one. Count must be from 1 to the
+	// number of outcomes. Least is the lowest utility of all.
+	highest(count int, least fixed.Number) []ranked
+}
+
+// lazyMemory is what a lazy inverse keeps.
+type lazyMemory struct {
+	lists  atomic.Pointer[lists]
+	chains atomic.Pointer[chains]
+	// start is the start of the order, with all outcomes that have the utility of its last one.
+	start atomic.Pointer[sorted]
+	// growing is locked while a new start is made.
+	growing sync.Mutex
+	// spent is the estimated cost of the queries in the index so far, in visited rows or outcomes.
+	spent atomic.Int64
+}
+
+const (
+	// leastStart is the length of the first start of the order. Each further one is at least twice as long.
+	leastStart = 8
+	// costOfOutcome is the cost of an outcome of a new start, in visited rows, with its memory.
+	costOfOutcome = 8
+)
+
+// isLazy reports whether lazy is the inverse for a bounded utility with these bounds.
+func isLazy(domain *Domain, utility Utility, least, most fixed.Number) bool {
+	if domain.Size() > MaxSorted {
+		return false
+	}
+	additive, ok := utility.(Additive)
+	switch {
+	case !ok:
+		return true
+	case domain.Len() == 1:
+		return additive.Direction(0) == 0
+	}
+	return hasKeys(domain.Size(), least, most)
+}
+
+// index returns the lists or the chains, which the first call makes. Those that another goroutine makes
+// meanwhile are equal.
+func (l *lazy) index() index {
+	if lists := l.lists.Load(); lists != nil {
+		return lists
+	}
+	if chains := l.chains.Load(); chains != nil {
+		return chains
+	}
+	if additive, ok := l.utility.(Additive); ok && l.domain.Len() > 1 {
+		lists := newLists(l.domain, additive, &l.spent)
+		l.lists.Store(lists)
+		return lists
+	}
+	chains := newChains(l.domain, l.bounded(), &l.spent)
+	l.chains.Store(chains)
+	return chains
+}
+
+func (l *lazy) bounded() Bounded {
+	bounded, _ := l.utility.(Bounded)
+	return bounded
+}
+
+// grown returns a start of the order with at least count outcomes, or with all.
+func (l *lazy) grown(count uint64) *sorted {
+	l.growing.Lock()
+	defer l.growing.Unlock()
+	start := l.start.Load()
+	switch {
+	case start != nil && uint64(len(start.list)) >= min(count, l.domain.Size()):
+		return start
+	case 2*count < l.domain.Size():
+		start = &sorted{list: l.index().highest(int(count), l.least), exact: true}
+	default:
+		start = newSorted(l.domain, l.utility)
+	}
+	l.start.Store(start)
+	return start
+}
+
+// startFor returns a start of the order that reaches down to a target, or nil if the index answers the query.
+func (l *lazy) startFor(target fixed.Number) *sorted {
+	start, next := l.start.Load(), int64(leastStart)
+	if start != nil {
+		if start.has(target) {
+			return start
+		}
+		next = 2 * int64(len(start.list))
+	}
+	if spent := l.spent.Load(); spent >= costOfOutcome*next {
+		if start = l.grown(uint64(spent / costOfOutcome)); start.has(target) {
+			return start
+		}
+	}
+	return nil
+}
+
+func (l *lazy) AtLeast(target fixed.Number) Outcome {
+	switch {
+	case target > l.most:
+		return NoOutcome
+	case target <= l.least:
+		worst, _ := l.bounded().Extremes()
+		return worst
+	}
+	if start := l.startFor(target); start != nil {
+		return start.AtLeast(target)
+	}
+	return l.index().atLeast(uint64(target - l.least))
+}
+
+func (l *lazy) AtMost(target fixed.Number) Outcome {
+	switch {
+	case target < l.least:
+		return NoOutcome
+	case target >= l.most:
+		_, best := l.bounded().Extremes()
+		return best
+	}
+	if start := l.startFor(target); start != nil {
+		return start.AtMost(target)
+	}
+	return l.index().atMost(uint64(target - l.least))
+}
+
+func (*lazy) Exact() bool { return true }
+
+func (l *lazy) Within(low, high fixed.Number, random *Random) Outcome {
+	return l.grown(l.domain.Size()).Within(low, high, random)
+}
+
+func (l *lazy) Descend() Cursor { return &lazyCursor{lazy: l} }
+
+func (l *lazy) Ascend() Cursor { return l.grown(l.domain.Size()).Ascend() }
+
+// longerThan returns a start of the order with more than length outcomes, or with all.
+func (l *lazy) longerThan(length int) []ranked {
+	if start := l.start.Load(); start != nil && len(start.list) > length {
+		return start.list
+	}
+	return l.grown(max(leastStart, 2*uint64(length))).list
+}
+
+// lazyCursor iterates over the order, of which it knows the start.
+type lazyCursor struct {
+	lazy  *lazy
+	known []ranked
+	next  int
+}
+
+func (c *lazyCursor) Next() Outcome {
+	if c.next == len(c.known) {
+		if c.known = c.lazy.longerThan(c.next); c.next == len(c.known) {
+			return NoOutcome
+		}
+	}
+	c.next++
+	return c.known[c.next-1].outcome
 }
 
 // Closest returns the outcome whose utility is closest to target, the better one of two.

@@ -23,41 +23,46 @@ const never, enough = math.MinInt64, math.MaxInt64 / 2
 func TestLazyInverseAnswersAsAllOutcomesSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		domain, u := additive(t, 5, 6)
-		want := bargain.NewSorted(domain, u)
-		spent := rapid.SampledFrom([]int64{never, -20, 0, enough}).Draw(t, "spent")
-		lazy := bargain.NewLazy(domain, u, spent)
-		wantRandom, random := bargain.NewRandom(1, 2), bargain.NewRandom(1, 2)
-		require.Equal(t, want.AtMost(fixed.Max), lazy.AtMost(fixed.Max))
-		require.Equal(t, want.AtLeast(fixed.Min), lazy.AtLeast(fixed.Min))
-		wantDown, down := want.Descend(), lazy.Descend()
-		utilities := rapid.Int64Range(-20, 80)
-		for range rapid.IntRange(1, 30).Draw(t, "queries") {
-			target := fixed.Number(utilities.Draw(t, "target")) * fixed.One / 16
-			switch rapid.IntRange(0, 30).Draw(t, "query") {
-			case 0:
-				high := target.Add(fixed.One)
-				require.Equal(t, want.Within(target, high, wantRandom), lazy.Within(target, high, random))
-			case 1:
-				wantUp, up := want.Ascend(), lazy.Ascend()
-				for o := wantUp.Next(); o != bargain.NoOutcome; o = wantUp.Next() {
-					require.Equal(t, o, up.Next())
-				}
-				require.Equal(t, bargain.NoOutcome, up.Next())
-			case 2, 3, 4, 5:
-				for range rapid.IntRange(1, 40).Draw(t, "outcomes") {
-					require.Equal(t, wantDown.Next(), down.Next())
-				}
-			default:
-				target += fixed.Number(rapid.Int64Range(-1, 1).Draw(t, "unit"))
-				require.Equal(t, want.AtLeast(target), lazy.AtLeast(target))
-				require.Equal(t, want.AtMost(target), lazy.AtMost(target))
-			}
-		}
-		for o := wantDown.Next(); o != bargain.NoOutcome; o = wantDown.Next() {
-			require.Equal(t, o, down.Next())
-		}
-		require.Equal(t, bargain.NoOutcome, down.Next())
+		requireAsSorted(t, domain, u)
 	})
+}
+
+// requireAsSorted has random queries in a random order.
+func requireAsSorted(t *rapid.T, domain *bargain.Domain, u bargain.Bounded) {
+	want := bargain.NewSorted(domain, u)
+	spent := rapid.SampledFrom([]int64{never, -20, 0, enough}).Draw(t, "spent")
+	lazy := bargain.NewLazy(domain, u, spent)
+	wantRandom, random := bargain.NewRandom(1, 2), bargain.NewRandom(1, 2)
+	require.Equal(t, want.AtMost(fixed.Max), lazy.AtMost(fixed.Max))
+	require.Equal(t, want.AtLeast(fixed.Min), lazy.AtLeast(fixed.Min))
+	wantDown, down := want.Descend(), lazy.Descend()
+	utilities := rapid.Int64Range(-20, 80)
+	for range rapid.IntRange(1, 30).Draw(t, "queries") {
+		target := fixed.Number(utilities.Draw(t, "target")) * fixed.One / 16
+		switch rapid.IntRange(0, 30).Draw(t, "query") {
+		case 0:
+			high := target.Add(fixed.One)
+			require.Equal(t, want.Within(target, high, wantRandom), lazy.Within(target, high, random))
+		case 1:
+			wantUp, up := want.Ascend(), lazy.Ascend()
+			for o := wantUp.Next(); o != bargain.NoOutcome; o = wantUp.Next() {
+				require.Equal(t, o, up.Next())
+			}
+			require.Equal(t, bargain.NoOutcome, up.Next())
+		case 2, 3, 4, 5:
+			for range rapid.IntRange(1, 40).Draw(t, "outcomes") {
+				require.Equal(t, wantDown.Next(), down.Next())
+			}
+		default:
+			target += fixed.Number(rapid.Int64Range(-1, 1).Draw(t, "unit"))
+			require.Equal(t, want.AtLeast(target), lazy.AtLeast(target))
+			require.Equal(t, want.AtMost(target), lazy.AtMost(target))
+		}
+	}
+	for o := wantDown.Next(); o != bargain.NoOutcome; o = wantDown.Next() {
+		require.Equal(t, o, down.Next())
+	}
+	require.Equal(t, bargain.NoOutcome, down.Next())
 }
 
 // TestLimitsOfTargets has the largest and smallest numbers, with which sums overflow.

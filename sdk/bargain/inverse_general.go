@@ -3,6 +3,7 @@ package bargain
 import (
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
@@ -21,23 +22,115 @@ type ranked struct {
 }
 
 func newSorted(domain *Domain, utility Utility) *sorted {
-	if additive, ok := utility.(Additive); ok {
-		var memory [small]fixed.Number
-		return &sorted{list: spread(sums(memory[:0], domain, additive), nil), exact: true}
-	}
-	utilities := make([]fixed.Number, domain.Size())
-	for o := range utilities {
-		utilities[o] = utility.Of(Outcome(o))
-	}
-	return &sorted{list: spread(utilities, nil), exact: true}
+	var memory [small]fixed.Number
+	return &sorted{list: spread(utilitiesOf(memory[:0], domain, utility), nil), exact: true}
 }
 
-func sortOutcomes(outcomes []Outcome, utility Utility, exact bool) *sorted {
+// utilitiesOf returns the utilities of all outcomes. It reuses the memory if its capacity suffices. The result
+// can be shared: do not change it.
+func utilitiesOf(memory []fixed.Number, domain *Domain, utility Utility) []fixed.Number {
+	switch utility := utility.(type) {
+	case Listed:
+		return utility.Utilities()
+	case Additive:
+		return sums(memory, domain, utility)
+	}
+	list := make([]fixed.Number, domain.Size())
+	for o := range list {
+		list[o] = utility.Of(Outcome(o))
+	}
+	return list
+}
+
+// chains divide the outcomes by utility into buckets of equal width, without an order within them. They cost
+// far less than a sort.
+type chains struct {
+	utilities []fixed.Number
+	lowest    fixed.Number
+	// A bucket is the distance from the lowest utility in parts of 2^shift. Heads has the number plus 1 of the
+	// first outcome of each bucket, next that of the following one; 0 ends a chain. Numbers rise in a chain.
+	shift       uint
+	heads, next []uint32
+	// spent counts the visited outcomes and buckets of all queries.
+	spent *atomic.Int64
+}
+
+// perBucket is the average number of outcomes in a bucket, up to a factor of 2.
+const perBucket = 8
+
+func newChains(domain *Domain, utility Bounded, spent *atomic.Int64) *chains {
+	c := &chains{spent: spent}
+	if tabled, ok := utility.(Tabled); ok && domain.Len() == 1 {
+		c.utilities = tabled.Table(0)
+	}
+	if c.utilities == nil {
+		c.utilities = utilitiesOf(nil, domain, utility)
+	}
+	worst, best := utility.Extremes()
+	c.lowest = c.utilities[worst]
+	span := uint64(c.utilities[best] - c.lowest)
+	c.shift = uint(max(bits.Len64(span)-bits.Len(uint(len(c.utilities)/perBucket)), 0)) % 64
+	c.heads, c.next = make([]uint32, span>>c.shift+1), make([]uint32, len(c.utilities))
+	for i := len(c.next) - 1; i >= 0; i-- {
+		head := &c.heads[c.distance(i)>>c.shift]
+		c.next[i], *head = *head, uint32(i)+1
+	}
+	return c
+}
+
+// distance returns the distance of an outcome from the lowest utility.
+func (c *chains) distance(i int) uint64 { return uint64(c.utilities[i] - c.lowest) }
+
+// atLeast visits the buckets upwards until one has such an outcome.
+func (c *chains) atLeast(distance uint64) Outcome {
+	found, least, visited := NoOutcome, ^uint64(0), int64(0)
+	for bucket := distance >> c.shift; found == NoOutcome && bucket < uint64(len(c.heads)); bucket++ {
+		visited++
+		for i := c.heads[bucket]; i != 0; i = c.next[i-1] {
+			if d := c.distance(int(i - 1)); d >= distance && d < least {
+				found, least = Outcome(i-1), d
+			}
+			visited++
+		}
+	}
+	c.spent.Add(visited)
+	return found
+}
+
+// atMost visits the buckets downwards.
+func (c *chains) atMost(distance uint64) Outcome {
+	found, most, visited := NoOutcome, uint64(0), int64(0)
+	for bucket := int(distance >> c.shift); found == NoOutcome && bucket >= 0; bucket-- {
+		visited++
+		for i := c.heads[bucket]; i != 0; i = c.next[i-1] {
+			if d := c.distance(int(i - 1)); d <= distance && (d > most || found == NoOutcome) {
+				found, most = Outcome(i-1), d
+			}
+			visited++
+		}
+	}
+	c.spent.Add(visited)
+	return found
+}
+
+// highest sorts the outcomes of the highest buckets.
+func (c *chains) highest(count int, least fixed.Number) []ranked {
+	utilities, outcomes := make([]fixed.Number, 0, count+perBucket), make([]Outcome, 0, count+perBucket)
+	for bucket := len(c.heads) - 1; len(outcomes) < count; bucket-- {
+		for i := c.heads[bucket]; i != 0; i = c.next[i-1] {
+			utilities = append(utilities, least+fixed.Number(c.distance(int(i-1))))
+			outcomes = append(outcomes, Outcome(i-1))
+		}
+	}
+	return spread(utilities, outcomes)
+}
+
+func sortOutcomes(outcomes []Outcome, utility Utility) *sorted {
 	utilities := make([]fixed.Number, len(outcomes))
 	for i, o := range outcomes {
 		utilities[i] = utility.Of(o)
 	}
-	return &sorted{list: spread(utilities, outcomes), exact: exact}
+	return &sorted{list: spread(utilities, outcomes)}
 }
 
 // sums returns the utilities of all outcomes. It reuses the memory if its capacity suffices.
@@ -265,12 +358,12 @@ func newSampled(domain *Domain, utility Utility) *sorted {
 	for range samples {
 		add(Outcome(random.Below(domain.Size())))
 	}
-	first := sortOutcomes(slices.Clone(outcomes), utility, false)
+	first := sortOutcomes(slices.Clone(outcomes), utility)
 	for i := range climbs {
 		climb(domain, utility, first.list[i].outcome, 1, add)
 		climb(domain, utility, first.list[len(first.list)-1-i].outcome, -1, add)
 	}
-	return sortOutcomes(outcomes, utility, false)
+	return sortOutcomes(outcomes, utility)
 }
 
 // climb adds the outcomes on the way from o to a local optimum: the best if sign is 1, the worst if it is -1.

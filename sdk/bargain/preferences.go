@@ -46,6 +46,13 @@ type Tabled interface {
 	Table(issue int) []fixed.Number
 }
 
+// Listed is a [Bounded] utility that has stored the utilities of all outcomes, which saves a call for each.
+type Listed interface {
+	Bounded
+	// Utilities returns the utilities by the outcomes' numbers. They are shared: do not change them.
+	Utilities() []fixed.Number
+}
+
 // Discount reduces the value of an agreement over time. The zero value does not discount.
 type Discount struct {
 	// Factor multiplies the utility once for each unit of time: see PerStep. Its range is 0 to 1. If zero, 1 is
@@ -175,7 +182,7 @@ func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Numb
 	return p.discount.At(p.Of(o), step, time)
 }
 
-// Inverse returns the inverse of the utility, which finds outcomes. This call makes it, or, for an additive
+// Inverse returns the inverse of the utility, which finds outcomes. This call makes it, or, for a [Bounded]
 // utility, the queries make its parts. Both can take time in large domains: see the package comment.
 func (p *Preferences) Inverse() Inverse {
 	if p.isLazy {

@@ -2,13 +2,17 @@ package utility
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
 // Mapping is a utility with a value for each outcome of a small domain.
-type Mapping struct{ values []fixed.Number }
+type Mapping struct {
+	values      []fixed.Number
+	worst, best bargain.Outcome
+}
 
 // NewMapping returns the utility with these values, in the order of the outcomes. It returns [ErrUtility] if
 // their number is not that of the outcomes, or one exceeds [bargain.MaxUtility].
@@ -16,16 +20,30 @@ func NewMapping(domain *bargain.Domain, values []fixed.Number) (*Mapping, error)
 	if uint64(len(values)) != domain.Size() {
 		return nil, fmt.Errorf("%w: %d values for %d outcomes", ErrUtility, len(values), domain.Size())
 	}
-	for _, value := range values {
-		if value > bargain.MaxUtility || value < -bargain.MaxUtility {
+	m := &Mapping{values: slices.Clone(values)}
+	least, most := values[0], values[0]
+	for o, value := range values {
+		switch {
+		case value > bargain.MaxUtility || value < -bargain.MaxUtility:
 			return nil, fmt.Errorf("%w: %s exceeds the limit", ErrUtility, value)
+		case value < least:
+			least, m.worst = value, bargain.Outcome(o)
+		case value > most:
+			most, m.best = value, bargain.Outcome(o)
 		}
 	}
-	return &Mapping{values: append([]fixed.Number(nil), values...)}, nil
+	return m, nil
 }
 
 // Of returns the utility of an outcome.
 func (m *Mapping) Of(o bargain.Outcome) fixed.Number { return m.values[o] }
+
+// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
+// the lowest number.
+func (m *Mapping) Extremes() (worst, best bargain.Outcome) { return m.worst, m.best }
+
+// Utilities returns the utilities by the outcomes' numbers. They are shared: do not change them.
+func (m *Mapping) Utilities() []fixed.Number { return m.values }
 
 // Range is a range of the values of an issue, both ends included.
 type Range struct {

@@ -87,6 +87,16 @@ func TestMappingsHaveAValueForEachOutcome(t *testing.T) {
 	u, err := utility.NewMapping(d, []fixed.Number{3, 4})
 	require.NoError(t, err)
 	require.Equal(t, fixed.Number(4), u.Of(1))
+	require.Equal(t, []fixed.Number{3, 4}, u.Utilities())
 	_, err = utility.NewMapping(d, []fixed.Number{3})
 	require.ErrorIs(t, err, utility.ErrUtility)
+	_, err = utility.NewMapping(d, []fixed.Number{0, -bargain.MaxUtility - 1})
+	require.EqualError(t, err, "utility: invalid utility: -1000000.000000000001 exceeds the limit")
+}
+
+func TestExtremesOfAMappingAreTheFirstOfEqualOnes(t *testing.T) {
+	u, err := utility.NewMapping(domain(t, bargain.Integer("a", 1, 6)), []fixed.Number{2, 1, 5, 1, 5, 3})
+	require.NoError(t, err)
+	worst, best := u.Extremes()
+	require.Equal(t, [2]bargain.Outcome{1, 2}, [2]bargain.Outcome{worst, best})
 }
