@@ -132,7 +132,7 @@ func (s *Service) Client(ctx context.Context, caller identity.Caller, id int64) 
 }
 
 // WarnOfConfusableNames writes to the log which clients and publishers of an older version have a name that looks like
-// the name of an earlier one.
+// the name of an earlier one, at most [store.MaxPage] of them.
 func (s *Service) WarnOfConfusableNames(ctx context.Context) error {
 	unreserved, err := s.store.UnreservedNames(ctx)
 	for _, n := range unreserved {

@@ -83,11 +83,11 @@ type NameOwner struct {
 	Name  string
 }
 
-// UnreservedNames returns the owners of names without forms: an earlier client or publisher of an older version has a
-// confusable name.
+// UnreservedNames returns the first [MaxPage] owners of names without forms: an earlier client or publisher of an older
+// version has a confusable name.
 func (s *Store) UnreservedNames(ctx context.Context) ([]NameOwner, error) {
 	return several(func(row queries.UnreservedNamesRow) NameOwner { return NameOwner(row) })(
-		s.readQueries.UnreservedNames(ctx))
+		s.readQueries.UnreservedNames(ctx, MaxPage))
 }
 
 // fillNames sets the forms of the names that an older version of haggle has stored. The first of several clients or

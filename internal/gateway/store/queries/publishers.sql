@@ -38,4 +38,4 @@ SELECT CAST('client' AS TEXT) AS owner, id, CAST(name AS TEXT) AS name FROM clie
 WHERE name IS NOT NULL AND skeleton IS NULL
 UNION ALL
 SELECT CAST('publisher' AS TEXT) AS owner, id, name FROM publishers WHERE skeleton IS NULL
-ORDER BY 1, 2;
+ORDER BY 1, 2 LIMIT @max_rows;

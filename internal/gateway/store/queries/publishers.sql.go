@@ -195,7 +195,7 @@ SELECT CAST('client' AS TEXT) AS owner, id, CAST(name AS TEXT) AS name FROM clie
 WHERE name IS NOT NULL AND skeleton IS NULL
 UNION ALL
 SELECT CAST('publisher' AS TEXT) AS owner, id, name FROM publishers WHERE skeleton IS NULL
-ORDER BY 1, 2
+ORDER BY 1, 2 LIMIT $1
 `
 
 type UnreservedNamesRow struct {
@@ -204,8 +204,8 @@ type UnreservedNamesRow struct {
 	Name  string `db:"name" json:"name"`
 }
 
-func (q *Queries) UnreservedNames(ctx context.Context) ([]UnreservedNamesRow, error) {
-	rows, err := q.db.Query(ctx, unreservedNames)
+func (q *Queries) UnreservedNames(ctx context.Context, maxRows int32) ([]UnreservedNamesRow, error) {
+	rows, err := q.db.Query(ctx, unreservedNames, maxRows)
 	if err != nil {
 		return nil, err
 	}
