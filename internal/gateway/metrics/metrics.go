@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,7 +56,7 @@ func New(config Config) *Metrics {
 		tokens:    counter("llm_tokens_used_total", "Tokens that language models used"),
 		llmErrors: counter("llm_errors_total", "Failed calls of language models"),
 	}
-	m.registry.MustRegister(m.requests, m.tokens, m.llmErrors, &negotiations{config: config},
+	m.registry.MustRegister(m.requests, m.tokens, m.llmErrors, &negotiations{config: config, settledUntil: time.Unix(0, 0)},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -97,7 +98,14 @@ type negotiations struct {
 	lock   sync.Mutex
 	totals []store.Total
 	read   time.Time
+	// settled are the figures of the negotiations that ended until settledUntil. They no longer change.
+	settled      []store.Total
+	settledUntil time.Time
 }
+
+// settling is the time after which no further transaction ends a negotiation at that time: it is above the longest
+// transaction and the difference of the gateways' clocks.
+const settling = 5 * time.Minute
 
 // Describe implements [prometheus.Collector].
 func (n *negotiations) Describe(out chan<- *prometheus.Desc) {
@@ -156,10 +164,33 @@ func (n *negotiations) figures() ([]store.Total, error) {
 	// The interface of a collector has no context.
 	ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
 	defer cancel()
-	totals, err := n.config.Store.Totals(ctx)
+	until := n.config.Store.Now().Add(-settling)
+	if until.After(n.settledUntil) {
+		ended, err := n.config.Store.EndedTotals(ctx, n.settledUntil, until)
+		if err != nil {
+			return nil, err
+		}
+		n.settled, n.settledUntil = sum(n.settled, ended), until
+	}
+	recent, err := n.config.Store.RecentTotals(ctx, n.settledUntil)
 	if err != nil {
 		return nil, err
 	}
-	n.totals, n.read = totals, time.Now()
-	return totals, nil
+	n.totals, n.read = sum(n.settled, recent), time.Now()
+	return n.totals, nil
+}
+
+// sum returns the sums of the figures of each status.
+func sum(a, b []store.Total) []store.Total {
+	sums := slices.Clone(a)
+	for _, more := range b {
+		at := slices.IndexFunc(sums, func(t store.Total) bool { return t.Status == more.Status })
+		if at < 0 {
+			sums = append(sums, more)
+			continue
+		}
+		t := &sums[at]
+		t.Count, t.Rounds, t.Duration = t.Count+more.Count, t.Rounds+more.Rounds, t.Duration+more.Duration
+	}
+	return sums
 }

@@ -154,6 +154,26 @@ func TestMetricsAreThoseOfTheDatabase(t *testing.T) {
 	})
 }
 
+// A process that reads the figures again and again counts each negotiation once, whenever it ended.
+func TestEndedNegotiationsCountOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *gateway) {
+		m := metrics.New(metrics.Config{Store: g.Store, MaxAge: time.Nanosecond})
+		for ended := range 8 {
+			id := g.open(t)
+			values := scrape(t, m)
+			require.EqualValues(t, ended+1, values["negotiations_started_total"])
+			require.EqualValues(t, ended, values["negotiations_rejected_total"])
+			g.now = g.now.Add(2 * time.Minute)
+			_, err := g.Round(t.Context(), store.RoundRequest{Negotiations: []string{id}}, respond(engine.Rejected))
+			require.NoError(t, err)
+			values = scrape(t, m)
+			require.EqualValues(t, ended+1, values["negotiations_started_total"])
+			require.EqualValues(t, ended+1, values["negotiations_rejected_total"])
+			require.EqualValues(t, 120, values["avg_negotiation_duration_seconds"])
+		}
+	})
+}
+
 func TestReadinessChecksTheDatabase(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
 		var log bytes.Buffer

@@ -64,10 +64,17 @@ type Total struct {
 	Duration time.Duration
 }
 
-// Totals returns the figures of all negotiations by status. Statuses without negotiations are left out. It
-// reads every negotiation.
-func (s *Store) Totals(ctx context.Context) ([]Total, error) {
-	return several(func(row queries.TotalsRow) Total {
+// EndedTotals returns the figures by status of the negotiations that ended after a time and until another. Statuses without
+// negotiations are left out.
+func (s *Store) EndedTotals(ctx context.Context, after, until time.Time) ([]Total, error) {
+	return several(func(row queries.EndedTotalsRow) Total {
 		return Total{engine.Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
-	})(s.readQueries.Totals(ctx))
+	})(s.readQueries.EndedTotals(ctx, queries.NullTime(after), queries.NullTime(until)))
+}
+
+// RecentTotals returns the figures by status of the open negotiations, and of those that ended after a time.
+func (s *Store) RecentTotals(ctx context.Context, after time.Time) ([]Total, error) {
+	return several(func(row queries.RecentTotalsRow) Total {
+		return Total{engine.Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
+	})(s.readQueries.RecentTotals(ctx, queries.NullTime(after)))
 }

@@ -105,28 +105,69 @@ func (q *Queries) DaysOfPublisher(ctx context.Context, arg DaysOfPublisherParams
 	return items, nil
 }
 
-const totals = `-- name: Totals :many
+const endedTotals = `-- name: EndedTotals :many
 SELECT status, COUNT(*) AS count, CAST(SUM(current_round) AS BIGINT) AS rounds,
-    CAST(COALESCE(SUM(completed_at - initiated_at), 0) AS BIGINT) AS micros
-FROM negotiations GROUP BY status ORDER BY status
+    CAST(SUM(completed_at - initiated_at) AS BIGINT) AS micros
+FROM negotiations WHERE completed_at > $1 AND completed_at <= $2 GROUP BY status ORDER BY status
 `
 
-type TotalsRow struct {
+type EndedTotalsRow struct {
 	Status string `db:"status" json:"status"`
 	Count  int64  `db:"count" json:"count"`
 	Rounds int64  `db:"rounds" json:"rounds"`
 	Micros int64  `db:"micros" json:"micros"`
 }
 
-func (q *Queries) Totals(ctx context.Context) ([]TotalsRow, error) {
-	rows, err := q.db.Query(ctx, totals)
+func (q *Queries) EndedTotals(ctx context.Context, after NullTime, until NullTime) ([]EndedTotalsRow, error) {
+	rows, err := q.db.Query(ctx, endedTotals, after, until)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []TotalsRow
+	var items []EndedTotalsRow
 	for rows.Next() {
-		var i TotalsRow
+		var i EndedTotalsRow
+		if err := rows.Scan(
+			&i.Status,
+			&i.Count,
+			&i.Rounds,
+			&i.Micros,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const recentTotals = `-- name: RecentTotals :many
+SELECT n.status, COUNT(*) AS count, CAST(SUM(n.current_round) AS BIGINT) AS rounds,
+    CAST(SUM(n.completed_at - n.initiated_at) AS BIGINT) AS micros
+FROM negotiations AS n WHERE n.completed_at > $1 GROUP BY n.status
+UNION ALL
+SELECT o.status, COUNT(*), CAST(SUM(o.current_round) AS BIGINT), CAST(0 AS BIGINT)
+FROM negotiations AS o WHERE o.status IN ('initiated', 'negotiating', 'awaiting_approval') GROUP BY o.status
+`
+
+type RecentTotalsRow struct {
+	Status string `db:"status" json:"status"`
+	Count  int64  `db:"count" json:"count"`
+	Rounds int64  `db:"rounds" json:"rounds"`
+	Micros int64  `db:"micros" json:"micros"`
+}
+
+func (q *Queries) RecentTotals(ctx context.Context, after NullTime) ([]RecentTotalsRow, error) {
+	rows, err := q.db.Query(ctx, recentTotals, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RecentTotalsRow
+	for rows.Next() {
+		var i RecentTotalsRow
 		if err := rows.Scan(
 			&i.Status,
 			&i.Count,
