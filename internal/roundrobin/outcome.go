@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
@@ -22,8 +23,8 @@ import (
 // ErrDiffers reports an outcome on chain that differs from its prediction.
 var ErrDiffers = errors.New("outcome on chain differs from its prediction")
 
-// outcome is the course and the end of a negotiation, in base units of the mint.
-type outcome struct {
+// Outcome is the course and the end of a negotiation, in base units of the mint.
+type Outcome struct {
 	// Status is "Settled", "Rejected" or "Expired".
 	Status string `json:"status"`
 	// Offers are the prices of all offers, the oldest first.
@@ -36,14 +37,14 @@ type outcome struct {
 	Decay  uint64 `json:"decay"`
 }
 
-func (o outcome) equal(other outcome) bool {
+func (o Outcome) equal(other Outcome) bool {
 	same := slices.Equal(o.Offers, other.Offers)
 	return same && o.Status == other.Status && o.Price == other.Price && o.Fee == other.Fee &&
 		o.Refund == other.Refund && o.Decay == other.Decay
 }
 
 // text describes an outcome with amounts that a function writes.
-func (o outcome) text(tokens func(units uint64) amount.Tokens) string {
+func (o Outcome) text(tokens func(units uint64) amount.Tokens) string {
 	var offers []string
 	for _, price := range o.Offers {
 		offers = append(offers, tokens(price).Decimal())
@@ -52,8 +53,27 @@ func (o outcome) text(tokens func(units uint64) amount.Tokens) string {
 		strings.Join(offers, ", "), tokens(o.Fee), tokens(o.Refund), tokens(o.Decay))
 }
 
+// Predict returns the outcome of a negotiation of two strategies in a simulation. The fee is in basis points of the
+// price, and the seed selects the strategies' random numbers.
+func Predict(feeBps uint16, seed uint64, buyer, seller bargain.Strategy) (o Outcome, err error) {
+	rules, sides := Terms, [2]agent.Player{protocol.OfferSideBuyer: Buyer, protocol.OfferSideSeller: Seller}
+	rules.FeeBps = feeBps
+	sides[protocol.OfferSideBuyer].Strategy, sides[protocol.OfferSideSeller].Strategy = buyer, seller
+	var players [2]onchain.Player
+	for side := range players {
+		if players[side], err = sides[side].Simulated(rules, protocol.OfferSide(side)); err != nil {
+			return o, err
+		}
+	}
+	result, err := rules.Run(seed, players[protocol.OfferSideBuyer], players[protocol.OfferSideSeller])
+	if err != nil {
+		return o, err
+	}
+	return simulated(rules, result)
+}
+
 // simulated returns the outcome of a simulation.
-func simulated(rules onchain.Rules, result onchain.Result) (o outcome, err error) {
+func simulated(rules onchain.Rules, result onchain.Result) (o Outcome, err error) {
 	status := map[bargain.Ending]protocol.NegotiationStatus{
 		bargain.EndingAgreement: protocol.NegotiationStatusSettled,
 		bargain.EndingLeft:      protocol.NegotiationStatusRejected,
@@ -64,7 +84,7 @@ func simulated(rules onchain.Rules, result onchain.Result) (o outcome, err error
 		return o, err
 	}
 	s := result.Settlement
-	o = outcome{
+	o = Outcome{
 		Status: status.String(), Offers: []uint64{}, Price: s.Price, Fee: s.Fee, Refund: s.Refund, Decay: s.Decay,
 	}
 	for _, offer := range result.History {
@@ -74,8 +94,8 @@ func simulated(rules onchain.Rules, result onchain.Result) (o outcome, err error
 }
 
 // read returns the outcome of a negotiation from its events on chain.
-func (c *contest) read(ctx context.Context, negotiation solana.PublicKey) (outcome, error) {
-	o := outcome{Offers: []uint64{}}
+func (c *contest) read(ctx context.Context, negotiation solana.PublicKey) (Outcome, error) {
+	o := Outcome{Offers: []uint64{}}
 	for envelope, err := range c.net.Client.History(ctx, negotiation) {
 		if err != nil {
 			return o, err
@@ -104,8 +124,8 @@ type Match struct {
 	Seller      string           `json:"seller"`
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Predicted is the outcome of the simulation, Actual the one on chain.
-	Predicted outcome `json:"predicted"`
-	Actual    outcome `json:"actual"`
+	Predicted Outcome `json:"predicted"`
+	Actual    Outcome `json:"actual"`
 	Equal     bool    `json:"equal"`
 }
 

@@ -37,16 +37,18 @@ const timeout = 5 * time.Minute
 var errTimeout = fmt.Errorf("the round robin has not ended within %d minutes: the machine may be too slow",
 	timeout/time.Minute)
 
-// The terms of all negotiations, in base units. Time does not decide them: no deadline is near.
+// The terms and prices of all negotiations, in base units. Time does not decide them: no deadline is near. The fee is the
+// protocol's.
 var (
-	terms = onchain.Rules{
+	Terms = onchain.Rules{
 		Escrow: 5_000_000, MaxRounds: 6, DecayRateBps: 150, MinOfferBps: 1_000,
 		ResponseWindow: 900, Deadline: 7_200,
 	}
-	buyer   = agent.Player{Opening: 2_000_000, Reservation: 3_500_000}
-	seller  = agent.Player{Opening: 4_500_000, Reservation: 3_000_000}
-	service = protocol.ServiceHash("Round robin")
+	Buyer  = agent.Player{Opening: 2_000_000, Reservation: 3_500_000}
+	Seller = agent.Player{Opening: 4_500_000, Reservation: 3_000_000}
 )
+
+var service = protocol.ServiceHash("Round robin")
 
 // Options are the options of a round robin.
 type Options struct {
@@ -115,7 +117,7 @@ type player struct {
 type match struct {
 	buyer, seller     int
 	negotiation       solana.PublicKey
-	predicted, actual outcome
+	predicted, actual Outcome
 }
 
 // setUp endows the wallets and predicts all outcomes, before anything happens on chain.
@@ -124,7 +126,7 @@ func (c *contest) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.rules = terms
+	c.rules = Terms
 	c.rules.FeeBps = config.DefaultProtocolFeeBps
 	var owners []solana.PublicKey
 	for _, name := range c.Strategies {
@@ -133,7 +135,7 @@ func (c *contest) setUp(ctx context.Context) error {
 			return err
 		}
 		p := player{name: played.String()}
-		p.sides[protocol.OfferSideBuyer], p.sides[protocol.OfferSideSeller] = buyer, seller
+		p.sides[protocol.OfferSideBuyer], p.sides[protocol.OfferSideSeller] = Buyer, Seller
 		for side := range p.sides {
 			p.sides[side].Strategy, p.sides[side].Name, p.sides[side].Seed = played.Strategy, p.name, c.Seed
 		}
@@ -148,30 +150,16 @@ func (c *contest) setUp(ctx context.Context) error {
 				continue
 			}
 			m := &match{buyer: i, seller: j}
-			if m.predicted, err = c.predict(m); err != nil {
+			m.predicted, err = Predict(c.rules.FeeBps, c.Seed,
+				c.players[i].sides[protocol.OfferSideBuyer].Strategy,
+				c.players[j].sides[protocol.OfferSideSeller].Strategy)
+			if err != nil {
 				return err
 			}
 			c.matches = append(c.matches, m)
 		}
 	}
 	return c.net.Endow(ctx, owners...)
-}
-
-// predict returns the outcome of a match in a simulation.
-func (c *contest) predict(m *match) (outcome, error) {
-	var sides [2]onchain.Player
-	for side, index := range []int{m.buyer, m.seller} {
-		var err error
-		sides[side], err = c.players[index].sides[side].Simulated(c.rules, protocol.OfferSide(side))
-		if err != nil {
-			return outcome{}, err
-		}
-	}
-	result, err := c.rules.Run(c.Seed, sides[0], sides[1])
-	if err != nil {
-		return outcome{}, err
-	}
-	return simulated(c.rules, result)
 }
 
 // play runs the agents and creates all negotiations. It returns when they have ended for both sides.
@@ -217,7 +205,7 @@ func (c *contest) runtime(
 		},
 		Mints: map[solana.PublicKey]agent.Limits{
 			c.net.Mint: {
-				Decimals: localnet.Decimals, MinPrice: seller.Reservation, MaxTotal: c.rules.Escrow,
+				Decimals: localnet.Decimals, MinPrice: Seller.Reservation, MaxTotal: c.rules.Escrow,
 				FinalizedAbove: math.MaxUint64, SingleSourceUpTo: math.MaxUint64, // an own chain
 			},
 		},

@@ -52,14 +52,14 @@ func TestAllStrategiesDoOnChainWhatTheSimulationPredicts(t *testing.T) {
 }
 
 func TestEachPartOfAnOutcomeIsCompared(t *testing.T) {
-	base := func() outcome {
-		return outcome{Status: "Settled", Offers: []uint64{1, 2}, Price: 2, Fee: 3, Refund: 4, Decay: 5}
+	base := func() Outcome {
+		return Outcome{Status: "Settled", Offers: []uint64{1, 2}, Price: 2, Fee: 3, Refund: 4, Decay: 5}
 	}
 	require.True(t, base().equal(base()))
-	for _, change := range []func(*outcome){
-		func(o *outcome) { o.Status = "Rejected" }, func(o *outcome) { o.Offers[0]++ },
-		func(o *outcome) { o.Offers = o.Offers[:1] }, func(o *outcome) { o.Price++ },
-		func(o *outcome) { o.Fee++ }, func(o *outcome) { o.Refund++ }, func(o *outcome) { o.Decay++ },
+	for _, change := range []func(*Outcome){
+		func(o *Outcome) { o.Status = "Rejected" }, func(o *Outcome) { o.Offers[0]++ },
+		func(o *Outcome) { o.Offers = o.Offers[:1] }, func(o *Outcome) { o.Price++ },
+		func(o *Outcome) { o.Fee++ }, func(o *Outcome) { o.Refund++ }, func(o *Outcome) { o.Decay++ },
 	} {
 		other := base()
 		change(&other)
