@@ -140,11 +140,13 @@ func leastGap(p *bargain.Preferences) fixed.Number {
 
 func TestAnswersDifferByAgreementStepAndUtility(t *testing.T) {
 	answer := Answer{Agreement: []string{"50"}, Step: 7, Utilities: [2]float64{.5, .5}}
-	require.True(t, answer.Equals(Answer{[]string{"50"}, 7, [2]float64{.5, .5 + 1e-12}}))
-	for _, other := range []Answer{
-		{nil, 7, answer.Utilities}, {answer.Agreement, 8, answer.Utilities},
-		{answer.Agreement, 7, [2]float64{.5, .5001}},
+	require.True(t, answer.Equals(Answer{Agreement: []string{"50"}, Step: 7, Utilities: [2]float64{.5, .5 + 1e-12}}))
+	for _, change := range []func(*Answer){
+		func(a *Answer) { a.Agreement = nil }, func(a *Answer) { a.Step++ },
+		func(a *Answer) { a.Utilities[1] = .5001 }, func(a *Answer) { a.Offers = []uint64{50} },
 	} {
+		other := answer
+		change(&other)
 		require.False(t, answer.Equals(other), "%v", other)
 	}
 }

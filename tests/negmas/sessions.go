@@ -73,20 +73,24 @@ type Answer struct {
 	Step int `json:"step"`
 	// Utilities are those of the first and the second party; without an agreement their reservation values.
 	Utilities [2]float64 `json:"utilities"`
+	// Offers are the prices of both parties in [Demo]; nil in other sets.
+	Offers []uint64 `json:"offers,omitempty"`
+	// IsRuled reports whether a rule of Haggle has replaced a move in [Demo].
+	IsRuled bool `json:"ruled,omitempty"`
 }
 
 // tolerance is how far two utilities can be apart. NegMAS adds up floats, whose error in sums of a few
 // numbers up to 1 is about 1e-16 each; the engine's numbers have 12 decimals.
 const tolerance = 1e-9
 
-// Equals reports whether two answers have the same agreement, step and utilities.
+// Equals reports whether two answers have the same agreement, step, utilities and offers.
 func (a Answer) Equals(b Answer) bool {
 	for side := range a.Utilities {
 		if math.Abs(a.Utilities[side]-b.Utilities[side]) > tolerance {
 			return false
 		}
 	}
-	return a.Step == b.Step && slices.Equal(a.Agreement, b.Agreement)
+	return a.Step == b.Step && slices.Equal(a.Agreement, b.Agreement) && slices.Equal(a.Offers, b.Offers)
 }
 
 // Play runs a session of the engine.

@@ -3,6 +3,7 @@ package main
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -13,7 +14,7 @@ import (
 //go:embed domains.md.tmpl
 var domainsText string
 
-// compareDomains records the answers of all sets but the first, and writes the page about them.
+// compareDomains records the answers of all sets but the first, and of the demonstration, and writes the page about them.
 func compareDomains(python, folder, out string) error {
 	data := filepath.Join(folder, "testdata")
 	table := report.NewTable("set", "scenario", "steps", "sessions", "same result", "by default")
@@ -41,10 +42,16 @@ func compareDomains(python, folder, out string) error {
 				report.Count(played.Same()), report.Count(byDefault.In(setting.Name).Same()))
 		}
 	}
-	text, err := report.Fill(domainsText, nil, map[string]any{
+	fmt.Fprintln(os.Stderr, "==> the answers of NegMAS: negotiations of haggle demo")
+	values, err := compareDemo(python, folder)
+	if err != nil {
+		return err
+	}
+	maps.Copy(values, map[string]any{
 		"version": recorded.Version, "python": recorded.Python, "table": table.String(), "seeds": recorded.Seeds,
 		"strategies": len(negmas.Strategies()), "negotiators": recorded.Negotiators,
 	})
+	text, err := report.Fill(domainsText, nil, values)
 	if err != nil {
 		return err
 	}

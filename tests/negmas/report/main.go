@@ -1,7 +1,7 @@
 // Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' answers for
 // the tests, and writes docs/NEGMAS.md. `make negmas` calls it. With -files it only records what NegMAS
 // reads from scenario files, and the files that NegMAS writes; with -domains also the answers of the sets with ties and
-// discounts, and writes docs/NEGMAS_DOMAINS.md.
+// discounts and of the negotiations of haggle demo, and writes docs/NEGMAS_DOMAINS.md.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	python := flag.String("python", "python3", "the Python that has NegMAS")
 	folder := flag.String("folder", "tests/negmas", "the folder of compare.py and testdata")
 	out := flag.String("out", "docs", "folder for the pages")
-	domainsOnly := flag.Bool("domains", false, "no measurements: the answers with ties and discounts only")
+	domainsOnly := flag.Bool("domains", false, "no measurements: the answers with ties and discounts, and of haggle demo")
 	filesOnly := flag.Bool("files", false, "record the answers to scenario files only")
 	flag.Parse()
 	err := recordFiles(*python, *folder)

@@ -31,7 +31,7 @@ type planSession struct {
 	Seeds int `json:"seeds"`
 }
 
-// results is the output of compare.py.
+// results is the output of compare.py and of demo.py.
 type results struct {
 	Version string `json:"version"`
 	Python  string `json:"python"`
@@ -64,7 +64,16 @@ func run(
 	for _, session := range sessions {
 		p.Sessions = append(p.Sessions, planSession{session, seeds(session)})
 	}
-	input, err := json.Marshal(p)
+	r, err := runScript(python, folder, "compare.py", p, environment...)
+	if err == nil && len(r.Sessions) != len(sessions) {
+		err = fmt.Errorf("results of compare.py: %d sessions of %d", len(r.Sessions), len(sessions))
+	}
+	return r, err
+}
+
+// runScript runs a script of the folder with an input as JSON, and returns its results.
+func runScript(python, folder, script string, plan any, environment ...string) (*results, error) {
+	input, err := json.Marshal(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +83,7 @@ func run(
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	command := exec.Command(python, filepath.Join(folder, "compare.py"), out.Name())
+	command := exec.Command(python, filepath.Join(folder, script), out.Name())
 	command.Stdin, command.Stderr = bytes.NewReader(input), os.Stderr
 	// One thread, and the same order of Python's sets in each run.
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
@@ -89,10 +98,7 @@ func run(
 	}
 	r := new(results)
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("results of compare.py: %w", err)
-	}
-	if len(r.Sessions) != len(sessions) {
-		return nil, fmt.Errorf("results of compare.py: %d sessions of %d", len(r.Sessions), len(sessions))
+		return nil, fmt.Errorf("results of %s: %w", script, err)
 	}
 	return r, nil
 }
@@ -102,6 +108,26 @@ const runs = 8
 
 // portable lets numpy sort without vector instructions, whose order of equal numbers depends on the processor.
 const portable = "NPY_DISABLE_CPU_FEATURES=X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3"
+
+// recordDemo runs the negotiations of the demonstration, and returns NegMAS' answers.
+func recordDemo(python, folder string, demo negmas.Demo) (*negmas.Recorded, error) {
+	hash, err := demo.Hash()
+	if err != nil {
+		return nil, err
+	}
+	r, err := runScript(python, folder, "demo.py", map[string]any{"terms": demo, "sessions": demo.Sessions()}, portable)
+	if err != nil {
+		return nil, err
+	}
+	recorded := &negmas.Recorded{
+		About:   "Written by make negmas-domains: the answers of NegMAS' negotiators, from demo.py.",
+		Version: r.Version, Python: r.Python, Seeds: 1, Scenarios: map[string]string{negmas.DemoName: hash},
+	}
+	for _, session := range r.Sessions {
+		recorded.Sessions = append(recorded.Sessions, session.RecordedSession)
+	}
+	return recorded, recorded.Write(filepath.Join(folder, "testdata", negmas.DemoFile))
+}
 
 // record runs all sessions of a set, and returns NegMAS' answers.
 func record(python, folder string, set negmas.Set) (*negmas.Recorded, error) {
