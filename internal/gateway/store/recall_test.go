@@ -14,7 +14,7 @@ import (
 // TestEarlierProposalsAreRecalled has the proposals of a client to one publisher in the period, and no others.
 func TestEarlierProposalsAreRecalled(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		f.Store = f.open(t, Limits{PerClientHour: 100, OpenPerPublisher: 100})
+		f.Store = f.open(t, Limits{PerClientHour: 100, OpenPerClient: 100, OpenPerPublisher: 100})
 		recall := Recall{Period: 24 * time.Hour, Limit: 4}
 		other := f.addPublisher(t, "site-b.local")
 		acme, stranger := f.client, f.addClient(t, "stranger")
