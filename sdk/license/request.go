@@ -18,8 +18,9 @@ const (
 	DefaultRounds = 10
 	// MaxRounds is the highest number of proposals.
 	MaxRounds = 100
-	// DefaultStrategy is the strategy of package bargain/strategy that pays least of its limit on average, over the
-	// styles of the gateway's publishers; docs/GATEWAY.md has the simulation.
+	// DefaultStrategy is the strategy of package bargain/strategy that saves the largest share of its limit on
+	// average over the styles of the gateway's publishers; no deal saves nothing. docs/GATEWAY.md describes the
+	// simulation.
 	DefaultStrategy = "faratin-exponential"
 	// DefaultCurrency is the currency if [Request.Currency] is empty.
 	DefaultCurrency = "USD"

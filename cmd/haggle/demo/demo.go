@@ -28,8 +28,8 @@ With --strategies eight strategies play instead, each as a buyer and as a seller
 negotiations at the same time. A simulation first predicts all offers and outcomes. The exit code is 0 only
 if those on chain, and the balances of all parties, are equal to them to the unit. The strategies of the
 simulation are those of the agents: this checks the program, the SDK and the agents, and not the strategies.
-NegMAS, another implementation of them, has predicted the 20 negotiations between strategies that it has, too:
-docs/NEGMAS_DOMAINS.md has its offers, and the reasons for the other 36.`
+NegMAS, which implements five of these strategies separately, has also predicted the 20 negotiations between
+them: docs/NEGMAS_DOMAINS.md lists its offers, and the reasons why it cannot predict the other 36.`
 
 // Command returns "haggle demo".
 func Command(s *session.Session) *cobra.Command {

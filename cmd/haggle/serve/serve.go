@@ -45,8 +45,8 @@ two publishers and two companies, and prints their keys. docs/GATEWAY.md is a wa
 the HTTP APIs. Its API key is in HAGGLE_API_KEY; without one it is anonymous. It ends with its input.
 
 The APIs have no TLS: put a proxy that ends TLS before a gateway that others can reach, and name it with
---trusted-proxy. Set the name of the gateway with --authority: clients that sign their requests sign it, and
-on a loopback address the gateway refuses requests for names that are neither it nor the loopback's.`
+--trusted-proxy. Set the name of the gateway with --authority: signed requests must be for this name, and on
+a loopback address the gateway refuses requests for any name but this one and the loopback names.`
 
 const (
 	defaultListen       = "127.0.0.1:3003"

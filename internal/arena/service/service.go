@@ -153,12 +153,13 @@ func (s *Service) Accept(ctx context.Context, m *arena.Message) (arena.Receipt, 
 // Arrival orders the connections of an agent: a later one replaces an earlier one.
 type Arrival uint64
 
-// Arrive returns the arrival of a connection that has shown whose it is.
+// Arrive returns the arrival of a connection whose agent is authenticated.
 func (s *Service) Arrive() Arrival { return Arrival(s.arrivals.Add(1)) }
 
-// Follow returns the events of an agent of a market after a number; those of a spectator if agent is empty. An agent has
-// one stream, which belongs to its latest connection: it ends with [ErrReplaced] if a later one follows, and an earlier one gets
-// that error. Spectators need no arrival. The caller has checked who asks. Call end once.
+// Follow returns the events of an agent of a market after a number, or the public events if agent is empty. An agent
+// has one stream, which belongs to its latest connection. The stream of an earlier connection ends with
+// [ErrReplaced], and Follow returns that error to a connection that arrived before the stream's. If agent is empty,
+// arrived is not used. The caller must authenticate the agent first. Call end once.
 func (s *Service) Follow(market, agent string, arrived Arrival, after uint64) (stream *Stream, end func(), err error) {
 	r := s.room(market)
 	if r == nil {

@@ -25,7 +25,7 @@ const (
 	// Mirror raises its price by as much as the publisher's has fallen.
 	Mirror
 	// Sybils are ten clients of one buyer. Nine probe in turn as low-ballers, climbers and mirrors, and accept no
-	// counter offer. The last one repeats the proposals that led to the lowest one, and accepts it.
+	// counter offer. The tenth repeats the proposals that led to the lowest counter offer, and accepts that.
 	Sybils
 	kinds
 )

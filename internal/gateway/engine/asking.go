@@ -55,7 +55,7 @@ func (s *Strategy) asking(prepaid uint64) asking {
 // part returns a share of a price, rounded half up.
 func part(price uint64, share fixed.Number) uint64 { return uint64(fixed.Number(price).Mul(share)) }
 
-// levels are what the publisher has not conceded, each from 1 to 0.
+// levels are the shares that the publisher has not conceded yet: 1 before any concession, 0 after all of them.
 type levels struct {
 	// opening is the level between the preferred price and the opening, and discount the level between the least
 	// price and the preferred one.
@@ -71,14 +71,14 @@ func (a asking) levels(state State, proposal terms.Terms) levels {
 	return a.after(append(slices.Clip(state.Proposals), proposal), true)
 }
 
-// after returns the levels after the client's proposals in the [Memory]. The last one is to be answered, or was
-// answered before.
+// after returns the levels after the client's proposals in the [Memory]. If open is set, the last proposal has no
+// answer yet; otherwise all have one.
 //
 // Prices from the preferred one on have the same score, so the way from the opening to the preferred price is no
-// concession. It depends on the style's curve alone. A discount is one: the publisher answers the part of the way to
-// the preferred price that the client has conceded since its first proposal with the same part of its own way, as
-// the Nice Tit for Tat agent of package bidding does with the Nash point, but not more than the style's curve allows
-// at that time. It takes no concession back.
+// concession: it follows the style's curve alone. A discount is a concession. If the client has gone a part of the
+// way from its first proposal to the preferred price, the publisher goes the same part of its own way, as the Nice
+// Tit for Tat agent of package bidding does with the Nash point, but not further than the style's curve allows at
+// that time. It takes no concession back.
 //
 // The time is the number of proposals, of which the first max_rounds have an effect: a further negotiation adds no
 // patience. These proposals are no concessions, because they do not bind the client, or have bound it already:

@@ -17,31 +17,32 @@
 //     inside.
 //  4. A proposal at least as good as the standing counter offer is accepted: a counter offer binds.
 //  5. A proposal is accepted if its score reaches the threshold, or its price reaches the acceptable price of
-//     the round. Otherwise it gets a counter offer. An aggressive publisher sells no price below the preferred
-//     one, whatever the threshold is.
+//     the round. Otherwise it gets a counter offer. An aggressive publisher never sells below the preferred
+//     price, whatever the threshold is.
 //  6. An agreement above the approval threshold waits for the publisher.
 //
 // # Concessions
 //
-// A publisher has two prices. The preferred price is its target, and the minimum its walk-away price. It accepts
-// the target, and asks for more: the style's opening, from which the asked price falls to the target along the
-// style's curve. Prices from the target on have the same score, so this is no concession.
+// A publisher has two prices. The preferred price is its target, and the minimum its walk-away price. It always
+// accepts the target. It first asks for the style's opening, which is the target or above it; the asked price falls
+// to the target along the style's curve. Prices from the target on have the same score, so this is no concession.
 //
-// Below the target the publisher concedes only to concessions. If a client has gone a part of the way from its first
-// proposal to the preferred price, the publisher goes the same part of the way from the preferred price to the
-// style's least one, within the style's curve. So a client that repeats a price below the threshold's one never
-// buys below the preferred price, and a client that climbs pays more in a harder style. Other terms than the
-// preferred ones count with their surcharge, the price that outweighs their loss in the score for every minimum.
+// Below the target the publisher concedes only if the client does. If a client has gone a part of the way from its
+// first proposal to the preferred price, the publisher goes the same part of the way from the preferred price to
+// the style's least price, within the style's curve. So a client that repeats a price whose score is below the
+// threshold never buys below the preferred price, and a client that climbs pays more to a harder style. Other terms
+// than the preferred ones count with their surcharge, the price that outweighs their loss in the score for every
+// minimum.
 //
-// Proposals count in all negotiations of a client with the publisher in a day ([Memory]): a new negotiation starts at
-// the newest asked price, continues from it, and adds no patience. Two negotiations of a client lead nowhere that one
-// could not lead.
+// Proposals count in all negotiations of a client with the publisher in a day ([Memory]): a new negotiation starts
+// at the newest asked price, and adds no rounds of concession. Several negotiations give a client no lower price
+// than one.
 //
-// # Strangers
+// # Several identities
 //
-// A client with ten identities gets what a new client gets, ten times. Its lowest price is where its own way meets
-// the publisher's: with a first proposal at the published floor, and with f as the floor, p as the preferred price
-// and d as the style's discount of it, that is
+// A client with ten identities gets the same prices as ten new clients. Its lowest price is the price at which its
+// proposals meet the publisher's. With a first proposal at the published floor f, the preferred price p, and the
+// style's discount d of the preferred price, that price is
 //
 //	p - d (p - f) / (p - f + d)
 //

@@ -37,8 +37,8 @@ type State struct {
 	Round uint32
 	// Counter is the standing counter offer; nil without one.
 	Counter *terms.Terms
-	// Proposals are the client's earlier proposals to the publisher, the oldest first: those of this negotiation, and
-	// of the negotiations that began in the [Memory] before it began. The rules need the first [MaxRounds] of them.
+	// Proposals are the client's earlier proposals to the publisher, the oldest first, in all negotiations
+	// between them that began less than [Memory] before this one, or later. The rules need the first [MaxRounds].
 	Proposals []terms.Terms
 }
 
@@ -76,8 +76,8 @@ var statusAfter = map[Action]Status{
 // Status returns the status of the negotiation after the decision.
 func (d Decision) Status() Status { return statusAfter[d.Action] }
 
-// longest is the longest time from the start of a negotiation to its end, in times without activity: a client that
-// sends a proposal now and then holds its place no longer.
+// longest is the longest time from the start of a negotiation to its end, in multiples of TimeoutSeconds. It limits
+// how long a client that continues to send proposals holds its place.
 const longest = 3
 
 // Deadline returns the time from which a negotiation that an action leaves open is over without an agreement. While an

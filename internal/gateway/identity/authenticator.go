@@ -21,8 +21,8 @@ type Config struct {
 	// Registry finds keys and clients, and records nonces.
 	Registry Registry
 	// Authorities are the names of the gateway: host, or host:port for a port that is not the default of the
-	// scheme, in lowercase letters. Signed requests must be for one of them, and on a loopback address every
-	// request for one of them or of the loopback's names. If empty, every signed request is rejected.
+	// scheme, in lowercase letters. A signed request must be for one of them. On a loopback address every
+	// request must be for one of them or for a loopback name. If empty, every signed request is rejected.
 	Authorities []string
 	// TrustedProxies are the networks whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 	TrustedProxies []netip.Prefix

@@ -103,8 +103,8 @@ type negotiations struct {
 	settledUntil time.Time
 }
 
-// settling is the time after which no further transaction ends a negotiation at that time: it is above the longest
-// transaction and the difference of the gateways' clocks.
+// settling is the age from which the figures of ended negotiations are final. It exceeds the longest transaction plus
+// the difference between the gateways' clocks, so no transaction adds an end that is older.
 const settling = 5 * time.Minute
 
 // Describe implements [prometheus.Collector].

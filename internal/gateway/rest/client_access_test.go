@@ -45,7 +45,7 @@ func TestEveryOperationRefusesSuspendedAndRevoked(t *testing.T) {
 }
 
 // The key of a client that signs its requests is replaced and revoked; a client with API keys has none.
-func TestAPublicKeyIsReplacedOverHTTP(t *testing.T) {
+func TestPublicKeyIsReplacedOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
 	api := g.negotiation + "/api/"

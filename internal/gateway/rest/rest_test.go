@@ -403,7 +403,7 @@ func TestLeavingAndTheScheduleOverHTTP(t *testing.T) {
 }
 
 // A strategy in use is not deleted, and the problem says why.
-func TestAStrategyIsDeletedOverHTTP(t *testing.T) {
+func TestStrategyIsDeletedOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
 	api := g.negotiation + "/api/"

@@ -131,8 +131,8 @@ func (s *Service) Client(ctx context.Context, caller identity.Caller, id int64) 
 	return clientView(c), nil
 }
 
-// WarnOfConfusableNames writes to the log which clients and publishers of an older version have a name that looks like
-// the name of an earlier one, at most [store.MaxPage] of them.
+// WarnOfConfusableNames logs a warning for each name that an older version stored although it looks like the name
+// of an earlier client or publisher, for at most [store.MaxPage] names.
 func (s *Service) WarnOfConfusableNames(ctx context.Context) error {
 	unreserved, err := s.store.UnreservedNames(ctx)
 	for _, n := range unreserved {

@@ -94,9 +94,9 @@ func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, er
 }
 
 // UpdateClient locks the row of a client, calls change, and stores the subject, the public key, its revocation and the
-// suspension. A subject that changes belongs to a former key from then on. It returns [ErrNotFound] if no client has
-// the id, [ErrExists] if another one of the kind has the subject, and [ErrFormerKey] if a client had it before. An
-// error of change is returned, and nothing is stored.
+// suspension. If the subject changes, the previous one is stored as a former key. It returns [ErrNotFound] if no
+// client has the id, [ErrExists] if another client of the kind has the new subject, and [ErrFormerKey] if a client
+// had the new subject before. An error of change is returned, and nothing is stored.
 func (s *Store) UpdateClient(
 	ctx context.Context, id int64, change func(*Client) error,
 ) (changed Client, err error) {
@@ -133,8 +133,8 @@ func (s *Store) UpdateClient(
 	return changed, err
 }
 
-// refuseFormerKey returns [ErrFormerKey] if a client had the subject of another one before. It is called after the
-// subject is written: another transaction that gives it up has ended then.
+// refuseFormerKey returns [ErrFormerKey] if the client's subject is a former key. Call it after the subject is
+// written: that write waits for any transaction that replaces the same subject.
 func (t *transaction) refuseFormerKey(ctx context.Context, c Client) error {
 	_, err := t.queries.FormerKey(ctx, string(c.Kind), c.Subject)
 	switch err := named("former key", err); {

@@ -228,8 +228,9 @@ func (t *transaction) checkLimits(
 	hourAgo := now.Add(-time.Hour)
 	anonymous := client.Kind == ClientAnonymous
 	arguments := append([]any{client.ID, hourAgo.UnixMicro(), now.UnixMicro(), anonymous}, anyOf(publishers)...)
-	// used is the number of proposals or negotiations, of the client alone or of all that share its places with a
-	// publisher; first is the earliest creation or deadline of them. The proposals have publisher 0.
+	// The row of publisher 0 counts the client's proposals of the last hour in Used; First is the oldest creation.
+	// The other rows count a publisher's open negotiations: in Used those that share places with the client's, in
+	// Own the client's own. First and FirstOwn are their earliest deadlines.
 	type usage struct {
 		Publisher       int64
 		Used, Own       int

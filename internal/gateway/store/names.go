@@ -52,7 +52,7 @@ func skeleton(text string) string {
 // NameError means that a client or a publisher has the name of another one, or a name that looks like it. It matches
 // [ErrNameTaken].
 type NameError struct {
-	// Owner is "client" or "publisher", the other one's ID is ID and its name Name.
+	// Owner is "client" or "publisher"; ID and Name are the id and the name of the existing client or publisher.
 	Owner string
 	ID    int64
 	Name  string
@@ -83,8 +83,8 @@ type NameOwner struct {
 	Name  string
 }
 
-// UnreservedNames returns the first [MaxPage] owners of names without forms: an earlier client or publisher of an older
-// version has a confusable name.
+// UnreservedNames returns the first [MaxPage] owners of names without forms. An older version of haggle stored such
+// a name although an earlier client or publisher had a confusable one.
 func (s *Store) UnreservedNames(ctx context.Context) ([]NameOwner, error) {
 	return several(func(row queries.UnreservedNamesRow) NameOwner { return NameOwner(row) })(
 		s.readQueries.UnreservedNames(ctx, MaxPage))

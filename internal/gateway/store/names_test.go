@@ -153,7 +153,7 @@ func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 
 // The stored forms depend on the table of the library. With another table, add a migration that fills the forms again,
 // and then change the digest.
-func TestTableOfSkeletonsIsThatOfTheStoredForms(t *testing.T) {
+func TestSkeletonTableMatchesTheStoredForms(t *testing.T) {
 	table := sha256.New()
 	for char := range rune(utf8.MaxRune + 1) {
 		if prototype := confusable.GetReplacement(char); prototype != "" {

@@ -8,10 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Recall selects the earlier proposals of a negotiation's client to its publisher: those of the negotiation, and of the
-// client's negotiations with the publisher that began in a period before it. The zero value selects none.
+// Recall selects the earlier proposals of a negotiation's client to its publisher, in all negotiations between them
+// that began less than Period before this one, or later. The zero value selects none.
 type Recall struct {
-	// Period is the time before the negotiation began.
+	// Period is the longest time between the start of an earlier negotiation and the start of this one.
 	Period time.Duration
 	// Limit is the highest number of proposals; the oldest ones are selected.
 	Limit int

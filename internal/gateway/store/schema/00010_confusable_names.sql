@@ -1,5 +1,5 @@
--- skeleton is the form of a name as it looks, name_key that of the name without differences of case. They are NULL for
--- anonymous clients, and for older clients and publishers whose name an earlier one of them had already.
+-- skeleton is the UTS 39 skeleton of a name as written, name_key the skeleton of the name in lower case. Both are
+-- NULL for anonymous clients, and for older clients and publishers whose name looks like an earlier name.
 ALTER TABLE clients ADD COLUMN skeleton TEXT;
 ALTER TABLE publishers ADD COLUMN name_key TEXT;
 ALTER TABLE publishers ADD COLUMN skeleton TEXT;
