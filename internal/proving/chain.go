@@ -44,7 +44,6 @@ func termsOf(n *haggle.Snapshot) proof.Terms {
 		Negotiation: proof.Address(n.Address), CreatedAt: n.CreatedAt, Buyer: proof.Address(n.Buyer),
 		Seller: proof.Address(n.Seller), Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds,
 		DecayRateBps: n.DecayRateBps, MinOfferBps: n.MinOfferBps, FeeBps: n.ProtocolFeeBps, Bond: n.BondRequired,
-		ResponseWindow: n.ResponseWindow, GlobalDeadline: n.GlobalDeadline,
 	}
 }
 
@@ -55,7 +54,6 @@ func newCourse(created *protocol.NegotiationCreated, signature solana.Signature)
 		Buyer: proof.Address(created.Buyer), Seller: proof.Address(created.Seller),
 		Escrow: created.EscrowAmount, MaxRounds: created.MaxRounds, DecayRateBps: created.DecayRateBps,
 		MinOfferBps: created.MinOfferBps, FeeBps: created.ProtocolFeeBps, Bond: created.BondRequired,
-		ResponseWindow: created.ResponseWindow, GlobalDeadline: created.GlobalDeadline,
 	}}
 }
 
@@ -92,7 +90,7 @@ func read(
 func (c *course) add(event protocol.Event, signature solana.Signature) bool {
 	switch event := event.(type) {
 	case *protocol.OfferSubmitted:
-		return c.offer(int(event.Round)-1, proof.Offer{Amount: event.Amount, At: event.Timestamp}, signature)
+		return c.offer(int(event.Round)-1, event.Amount, signature)
 	case *protocol.NegotiationSettled:
 		c.accepted()
 	case *protocol.NegotiationRejected:
@@ -105,9 +103,9 @@ func (c *course) add(event protocol.Event, signature solana.Signature) bool {
 
 // offer adds an offer, unless it is known. It returns false if the offer before it is missing. The round is 0
 // for the first offer.
-func (c *course) offer(round int, offer proof.Offer, signature solana.Signature) bool {
+func (c *course) offer(round int, amount uint64, signature solana.Signature) bool {
 	if round == len(c.offers) {
-		c.offers = append(c.offers, offer)
+		c.offers = append(c.offers, proof.Offer{Amount: amount})
 		c.signatures = append(c.signatures, signature)
 	}
 	return round < len(c.offers)
@@ -182,57 +180,56 @@ func (c *course) compare(p *proof.Proof) error {
 	return nil
 }
 
-// readMetadata adds the offers' metadata and requested extensions of the deadline, which only their transactions have.
+// readMetadata adds the offers' metadata, which only their transactions have.
 func (c *course) readMetadata(ctx context.Context, client *haggle.Client) error {
 	for round := range c.offers {
-		sent, err := submittedIn(ctx, client, c.signatures[round], solana.PublicKey(c.terms.Negotiation),
+		metadata, err := metadataOf(ctx, client, c.signatures[round], solana.PublicKey(c.terms.Negotiation),
 			uint8(round))
 		if err != nil {
 			return err
 		}
-		c.offers[round].Metadata, c.offers[round].DeadlineExtension = sent.Metadata, sent.DeadlineExtension
+		c.offers[round].Metadata = metadata
 	}
 	return nil
 }
 
-// submittedIn returns the instruction of an offer from its transaction.
-func submittedIn(
+// metadataOf returns the metadata of an offer from its transaction.
+func metadataOf(
 	ctx context.Context, client *haggle.Client, signature solana.Signature, negotiation solana.PublicKey,
 	round uint8,
-) (*protocol.SubmitOffer, error) {
-	called, _, _, err := calls(ctx, client, signature)
+) (metadata proof.Metadata, err error) {
+	called, _, err := calls(ctx, client, signature)
 	if err != nil {
-		return nil, err
+		return metadata, err
 	}
 	for _, item := range called {
 		offer, is := item.(*protocol.SubmitOffer)
 		if is && offer.Negotiation == negotiation && offer.ExpectedRound == round {
-			return offer, nil
+			return offer.Metadata, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: transaction %s has no offer on %s", ErrNoHistory, signature, negotiation)
+	return metadata, fmt.Errorf("%w: transaction %s has no offer on %s", ErrNoHistory, signature, negotiation)
 }
 
 // calls returns the program's instructions in a transaction in their order, also if other programs have sent
-// them, and the time of the transaction's block; nil if the node does not know it. It returns false if there may be
-// other instructions, which this version or the node does not know.
+// them. It returns false if there may be others, which this version or the node does not know.
 func calls(
 	ctx context.Context, client *haggle.Client, signature solana.Signature,
-) (called []protocol.AnyInstruction, at *int64, complete bool, err error) {
+) (called []protocol.AnyInstruction, complete bool, err error) {
 	newest := uint64(0)
 	found, err := client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
 		MaxSupportedTransactionVersion: &newest,
 	})
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	if found.Meta == nil || found.Transaction == nil {
-		return nil, nil, false, fmt.Errorf("%w: transaction %s has no details", ErrNoHistory, signature)
+		return nil, false, fmt.Errorf("%w: transaction %s has no details", ErrNoHistory, signature)
 	}
 	transaction, err := found.Transaction.GetTransaction()
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	executed, complete := instructions.Executed(transaction, found.Meta)
 	complete = complete && found.Meta.InnerInstructions != nil
@@ -247,5 +244,5 @@ func calls(
 		}
 		called = append(called, decoded)
 	}
-	return called, (*int64)(found.BlockTime), complete, nil
+	return called, complete, nil
 }

@@ -46,10 +46,10 @@ func TestMetadataOfAnyOffer(t *testing.T) {
 			node := &scriptedNode{t: t}
 			client := node.client()
 			executed := execute(node)
-			sent, err := submittedIn(t.Context(), client, executed.signature, negotiation, 1)
+			metadata, err := metadataOf(t.Context(), client, executed.signature, negotiation, 1)
 			require.NoError(t, err)
-			require.Equal(t, [64]byte{5, 1}, sent.Metadata)
-			_, err = submittedIn(t.Context(), client, executed.signature, negotiation, 2)
+			require.Equal(t, proof.Metadata{5, 1}, metadata)
+			_, err = metadataOf(t.Context(), client, executed.signature, negotiation, 2)
 			require.ErrorIs(t, err, ErrNoHistory)
 		})
 	}
@@ -58,13 +58,13 @@ func TestMetadataOfAnyOffer(t *testing.T) {
 // creation is the event of the creation of the negotiation.
 func creation() *protocol.NegotiationCreated {
 	return &protocol.NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: seller,
-		EscrowAmount: 100_000, MaxRounds: 6, MinOfferBps: 1_000, Timestamp: 7, ResponseWindow: 300, GlobalDeadline: 3_600}
+		EscrowAmount: 100_000, MaxRounds: 6, MinOfferBps: 1_000, Timestamp: 7}
 }
 
 // offered is the event of an offer; the round is 0 for the first one.
 func offered(offerer solana.PublicKey, round uint8, amount uint64) *protocol.OfferSubmitted {
 	return &protocol.OfferSubmitted{
-		NegotiationID: negotiation, Offerer: offerer, Amount: amount, Round: round + 1, Timestamp: 50 + int64(round),
+		NegotiationID: negotiation, Offerer: offerer, Amount: amount, Round: round + 1,
 	}
 }
 
@@ -118,7 +118,7 @@ func TestMovesThatTheLogsLack(t *testing.T) {
 			courses, err := read(t.Context(), client, negotiation)
 			require.NoError(t, err)
 			require.Len(t, courses, 1)
-			require.Equal(t, []proof.Offer{{Amount: 5, At: 50}, {Amount: 6, At: 103}}, courses[0].offers)
+			require.Equal(t, []proof.Offer{{Amount: 5}, {Amount: 6}}, courses[0].offers)
 			require.Equal(t, c.last, courses[0].last)
 			require.NoError(t, courses[0].readMetadata(t.Context(), client))
 			require.Equal(t, proof.Metadata{5, 1}, courses[0].offers[1].Metadata)

@@ -25,13 +25,6 @@ func (c *course) difference(p *proof.Proof) string {
 		if file.Amount != chain.Amount {
 			return inBoth(subject, baseUnits(file.Amount), baseUnits(chain.Amount))
 		}
-		if file.At != chain.At {
-			return inBoth("time of "+subject, utc(file.At), utc(chain.At))
-		}
-		if file.DeadlineExtension != chain.DeadlineExtension {
-			return inBoth("requested extension of "+subject, seconds(int64(file.DeadlineExtension)),
-				seconds(int64(chain.DeadlineExtension)))
-		}
 		if file.Metadata != chain.Metadata {
 			return inBoth("metadata of "+subject, hexOf(file.Metadata), hexOf(chain.Metadata))
 		}
@@ -63,8 +56,6 @@ func differentTerms(file, chain proof.Terms) string {
 	compare("least offer", basisPoints(file.MinOfferBps), basisPoints(chain.MinOfferBps))
 	compare("fee", basisPoints(file.FeeBps), basisPoints(chain.FeeBps))
 	compare("bond", baseUnits(file.Bond), baseUnits(chain.Bond))
-	compare("response window", seconds(file.ResponseWindow), seconds(chain.ResponseWindow))
-	compare("global deadline", utc(file.GlobalDeadline), utc(chain.GlobalDeadline))
 	return strings.Join(found, "; ")
 }
 
@@ -73,8 +64,6 @@ func inBoth(subject string, file, chain any) string {
 }
 
 func baseUnits(units uint64) string { return count(units, "base unit") }
-
-func seconds(number int64) string { return fmt.Sprintf("%d s", number) }
 
 func basisPoints(bps uint16) string { return count(uint64(bps), "basis point") }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestDifferencesNameTheFileAndTheChain(t *testing.T) {
-	terms := proof.Terms{Escrow: 5, MaxRounds: 6, DecayRateBps: 7, MinOfferBps: 8, FeeBps: 9, ResponseWindow: 10, GlobalDeadline: 11}
+	terms := proof.Terms{Escrow: 5, MaxRounds: 6, DecayRateBps: 7, MinOfferBps: 8, FeeBps: 9}
 	none := "11111111111111111111111111111111"
 	other := "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi"
 	for want, change := range map[string]func(c *course){
@@ -30,16 +30,6 @@ func TestDifferencesNameTheFileAndTheChain(t *testing.T) {
 			"fee: 9 basis points in the file, 1 basis point on chain; " +
 			"bond: 0 base units in the file, 1 base unit on chain": func(c *course) {
 			c.terms.DecayRateBps, c.terms.MinOfferBps, c.terms.FeeBps, c.terms.Bond = 1, 1, 1, 1
-		},
-		"response window: 10 s in the file, 1 s on chain; " +
-			"global deadline: 1970-01-01 00:00:11 UTC in the file, 1970-01-01 00:00:01 UTC on chain": func(c *course) {
-			c.terms.ResponseWindow, c.terms.GlobalDeadline = 1, 1
-		},
-		"time of offer 2: 1970-01-01 00:00:00 UTC in the file, 1970-01-01 00:00:01 UTC on chain": func(c *course) {
-			c.offers[1].At = 1
-		},
-		"requested extension of offer 2: 0 s in the file, 60 s on chain": func(c *course) {
-			c.offers[1].DeadlineExtension = 60
 		},
 		"offer 2: 3 base units in the file, 4 base units on chain": func(c *course) { c.offers[1].Amount = 4 },
 		"metadata of offer 1: none in the file, 0102 on chain": func(c *course) {

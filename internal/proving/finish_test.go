@@ -25,7 +25,7 @@ func committed(t *testing.T, createdAt int64) (*Prover, string) {
 func snapshot(createdAt int64) *haggle.Snapshot {
 	n := &haggle.Snapshot{Address: negotiation}
 	n.CreatedAt, n.Buyer, n.Seller, n.EscrowAmount, n.MaxRounds = createdAt, buyer, seller, 100_000, 6
-	n.MinOfferBps, n.ResponseWindow, n.GlobalDeadline = 1_000, 300, 3_600
+	n.MinOfferBps = 1_000
 	return n
 }
 

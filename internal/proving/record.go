@@ -110,19 +110,13 @@ func (r *Record) CreatedAt() (int64, bool) {
 }
 
 // Compare compares a valid proof with the record, as [Compare] does with the chain. It returns ErrNoRecord if
-// moves are unknown, or the proof has a request to extend the deadline, which the index does not store. It cannot notice
-// that a proof lacks a request.
+// moves are unknown.
 func (r *Record) Compare(p *proof.Proof) error {
 	switch {
 	case r.course == nil:
 		return fmt.Errorf("%w: the creation is missing", ErrNoRecord)
 	case r.gap != "":
 		return fmt.Errorf("%w: %s", ErrNoRecord, r.gap)
-	}
-	for i, offer := range p.Offers {
-		if offer.DeadlineExtension != 0 {
-			return fmt.Errorf("%w: the requested extension of offer %d is missing", ErrNoRecord, i+1)
-		}
 	}
 	return r.course.compare(p)
 }

@@ -111,7 +111,7 @@ func (n *scriptedNode) add(
 		last = "Log truncated"
 	}
 	item := &scriptedTransaction{signature: transaction.Signatures[0], answer: object{
-		"slot": len(n.transactions) + 1, "blockTime": 100 + len(n.transactions), "version": 0,
+		"slot": len(n.transactions) + 1, "version": 0,
 		"transaction": []any{base64.StdEncoding.EncodeToString(raw), "base64"},
 		"meta": object{"err": nil, "fee": 5_000, "preBalances": []any{}, "postBalances": []any{},
 			"logMessages": append(logs, last), "innerInstructions": []any{}, "loadedAddresses": loaded},

@@ -20,7 +20,7 @@ func addUnlogged(
 	ctx context.Context, client *haggle.Client, courses []*course, negotiation solana.PublicKey,
 	signature solana.Signature,
 ) error {
-	called, at, complete, err := calls(ctx, client, signature)
+	called, complete, err := calls(ctx, client, signature)
 	if errors.Is(err, rpc.ErrNotFound) {
 		return fmt.Errorf("%w %s: transaction %s: %w", ErrNoHistory, negotiation, signature, err)
 	}
@@ -28,7 +28,7 @@ func addUnlogged(
 		return err
 	}
 	for _, item := range called {
-		complete = complete && addCall(courses, negotiation, signature, at, item)
+		complete = complete && addCall(courses, negotiation, signature, item)
 	}
 	if !complete {
 		return fmt.Errorf("%w %s: transaction %s has incomplete logs", ErrNoHistory, negotiation, signature)
@@ -36,10 +36,9 @@ func addUnlogged(
 	return nil
 }
 
-// addCall adds the move of an instruction unless it is known. It returns false if the move cannot be known. At is the
-// time of its block, which is the program's clock; nil if it is unknown.
+// addCall adds the move of an instruction unless it is known. It returns false if the move cannot be known.
 func addCall(
-	courses []*course, negotiation solana.PublicKey, signature solana.Signature, at *int64, item protocol.AnyInstruction,
+	courses []*course, negotiation solana.PublicKey, signature solana.Signature, item protocol.AnyInstruction,
 ) bool {
 	// The address can have several negotiations.
 	createdAt := func(seconds int64) *course {
@@ -58,14 +57,7 @@ func addCall(
 	case *protocol.SubmitOffer:
 		if i.Negotiation == negotiation {
 			c := createdAt(i.CreatedAt)
-			if c == nil || at == nil && int(i.ExpectedRound) == len(c.offers) {
-				return false
-			}
-			offer := proof.Offer{Amount: i.Amount}
-			if at != nil {
-				offer.At = *at
-			}
-			return c.offer(int(i.ExpectedRound), offer, signature)
+			return c != nil && c.offer(int(i.ExpectedRound), i.Amount, signature)
 		}
 	case *protocol.AcceptOffer:
 		if i.Negotiation == negotiation {

@@ -13,10 +13,8 @@ import (
 
 // Player decides by a strategy of package bargain: its Decide is a [Config].Decide. The moves follow from the
 // fields, the negotiation's terms and its offers alone, so that they are the same after a restart, and as in
-// a simulation by [onchain.Rules]. The clock of a decision does not change them: the strategy's target holds at the last
-// call. The time of the standing offer decides only whether the turn is the last one: see
-// [protocol.Negotiation.IsLastTurn]. At a last turn the player accepts any offer within its limit, so that a counterparty
-// that makes one just before the global deadline gains by waiting, as with the last of all rounds.
+// a simulation by [onchain.Rules]. The clock does not change them: a counterparty that waits for a deadline
+// gains nothing, and the strategy's target holds at the last call.
 type Player struct {
 	Strategy bargain.Strategy
 	// Opening is the price from which a strategy with a curve concedes, in base units of the mint.

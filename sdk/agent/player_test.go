@@ -93,9 +93,9 @@ func TestPlayersWaitForMissingOffersUntilTheLastCall(t *testing.T) {
 	require.Equal(t, agent.Offer{Amount: 600_000}, decision)
 }
 
-// TestClockOfADecisionChangesNothing has a seller that offers 3.95, just within the buyer's limit of 4.00, with time for
-// all rounds. The buyer does not accept it before its target reaches it, at any time of any turn.
-func TestClockOfADecisionChangesNothing(t *testing.T) {
+// A seller waits at each of its turns until the deadline is near, with an offer just within the buyer's limit
+// of 4.00. The buyer does not accept 3.95 before its target reaches it, at any time of any turn.
+func TestWaitingCounterpartyGainsNothing(t *testing.T) {
 	n := &haggle.Snapshot{}
 	n.Buyer, n.Seller = solana.PublicKey{1}, solana.PublicKey{2}
 	n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 5_000_000, 5_000_000, 8
@@ -120,7 +120,7 @@ func TestClockOfADecisionChangesNothing(t *testing.T) {
 		asked := agent.PastOffer{Round: n.CurrentRound + 2, Side: protocol.OfferSideSeller, Amount: 3_950_000}
 		turn.History = append(turn.History, own, asked)
 		for _, offer := range []agent.PastOffer{own, asked} {
-			onchain.Apply(&n.Negotiation, offer.Side, offer.Amount, n.GlobalDeadline-n.ResponseWindow-1)
+			onchain.Apply(&n.Negotiation, offer.Side, offer.Amount, n.GlobalDeadline-1)
 			n.CurrentOfferBy = n.Party(offer.Side)
 		}
 	}
@@ -128,27 +128,6 @@ func TestClockOfADecisionChangesNothing(t *testing.T) {
 		2_000_000, 2_000_000, 2_000_000, 2_000_000, 2_666_666, 2_666_666, 2_666_666, 2_666_666, 3_333_333, 3_333_333,
 		3_333_333, 3_333_333,
 	}, targets)
-}
-
-// TestPlayersAcceptAtTheLastTurnByTime has the same offer one second later, so that its turn ends at the global deadline.
-func TestPlayersAcceptAtTheLastTurnByTime(t *testing.T) {
-	for late, want := range map[int64]agent.Decision{0: agent.Accept{}, 1: agent.Offer{Amount: 2_666_666}} {
-		n := &haggle.Snapshot{}
-		n.Buyer, n.Seller = solana.PublicKey{1}, solana.PublicKey{2}
-		n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 5_000_000, 5_000_000, 8
-		n.GlobalDeadline, n.ResponseWindow, n.MinOfferBps, n.DecayRateBps = 3_600, 300, 1_000, 150
-		turn := agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer, Now: 3_350, History: []agent.PastOffer{
-			{Round: 1, Amount: 2_000_000}, {Round: 2, Side: protocol.OfferSideSeller, Amount: 3_950_000},
-		}}
-		for _, offer := range turn.History {
-			onchain.Apply(&n.Negotiation, offer.Side, offer.Amount, n.GlobalDeadline-n.ResponseWindow-late)
-			n.CurrentOfferBy = n.Party(offer.Side)
-		}
-		decision, err := agent.Player{Strategy: strategy.Linear(), Opening: 2_000_000, Reservation: 4_000_000}.
-			Decide(t.Context(), turn)
-		require.NoError(t, err)
-		require.Equal(t, want, decision, "%d s earlier", late)
-	}
 }
 
 func TestPlayersRecordTheirDecisions(t *testing.T) {

@@ -22,8 +22,6 @@ type Course struct {
 	self, parties int
 	// round is the number of turns so far, of rounds.
 	round, rounds int
-	// end is the round from which on each turn is the party's last one.
-	end int
 	// price is the number of the price's issue; -1 if the domain has none.
 	price int
 	// own is the strategy's move at the latest turn, and moved the same within the limits.
@@ -41,7 +39,7 @@ func NewCourse(s Strategy, p *Preferences, self, rounds int, opening fixed.Numbe
 func NewStackedCourse(
 	s Strategy, p *Preferences, self, parties, rounds int, opening fixed.Number, seed uint64,
 ) *Course {
-	c := &Course{preferences: p, self: self, parties: parties, rounds: rounds, end: rounds - 1, price: -1, state: State{
+	c := &Course{preferences: p, self: self, parties: parties, rounds: rounds, price: -1, state: State{
 		Steps: ownOffers(rounds, self, parties), Offer: NoOutcome, By: -1, History: make([]Offer, 0, rounds),
 	}}
 	for at := p.Domain().Len() - 1; at >= 0; at-- {
@@ -69,10 +67,6 @@ func (c *Course) Observe(o Outcome) {
 
 // ObserveAcceptance adds a round of a party that accepts the standing offer, which goes on to stand.
 func (c *Course) ObserveAcceptance() { c.round++ }
-
-// EndAt makes each turn from a round on, counted from 0, the party's last one: see [State].Last. It is for a protocol
-// with a deadline that leaves no time for all rounds. A round after the last two changes nothing.
-func (c *Course) EndAt(round int) { c.end = min(c.end, round) }
 
 // Stand replaces the offer that the party can accept, as an offer of the party before it. For [NoOutcome] there is
 // none.
@@ -111,7 +105,7 @@ func ownTime(index, offers int) fixed.Number {
 func (c *Course) Respond(least, most uint64) Action {
 	state := &c.state
 	state.Step, state.Time = min(c.round/c.parties, max(state.Steps-1, 0)), c.time()
-	state.Least, state.Most, state.Last = least, most, c.round >= c.end
+	state.Least, state.Most, state.Last = least, most, c.rounds-c.round < 2
 	c.own = c.negotiator.Respond(state)
 	c.moved = c.own
 	switch {

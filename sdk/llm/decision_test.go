@@ -88,9 +88,8 @@ func TestModelMayDeclineAnOfferThatTheStrategyAccepts(t *testing.T) {
 		},
 		"the deadline can come before": func() agent.Turn {
 			turn := newTurn(protocol.OfferSideBuyer, 1_500_000, 4_400_000, 2_000_000, 3_100_000)
-			n := turn.Negotiation
-			n.LastOfferAt = n.GlobalDeadline - n.ResponseWindow
-			turn.Now, turn.Deadline = n.LastOfferAt, n.GlobalDeadline
+			turn.Now = turn.Negotiation.GlobalDeadline - turn.Negotiation.ResponseWindow
+			turn.Deadline = turn.Negotiation.GlobalDeadline
 			return turn
 		},
 	} {

@@ -124,6 +124,8 @@ func (p *Player) Choose(
 	position := Position{
 		Negotiation: negotiationName(n), Role: strings.ToLower(turn.Side.String()), Assessment: assessed,
 		Decimals: turn.Limits.Decimals, TimeLeftPercent: timeLeft(n, turn.Now), Deadline: p.deadline(ctx, turn),
+		// The counterparty can use its whole response window.
+		Last:     turn.Now+n.ResponseWindow >= n.GlobalDeadline,
 		NoReject: forfeits(turn),
 		Facts:    termsOf(n, turn.Limits.Decimals),
 	}

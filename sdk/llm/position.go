@@ -20,6 +20,8 @@ type Position struct {
 	TimeLeftPercent int
 	// Deadline limits the decision. With less than a second left, the strategy decides alone.
 	Deadline time.Time
+	// Last reports whether this turn may be the party's last one although rounds remain.
+	Last bool
 	// NoReject overrides [Options].MayWalkAway for this turn.
 	NoReject bool
 	// Alone, if not empty, makes the strategy decide alone. Records show it as the reason.
@@ -95,7 +97,7 @@ func (t *turn) alone() string {
 		return t.Alone
 	case !t.banded:
 		return aloneNoBand
-	case t.assessment.Move.Move == bargain.MoveAccept && t.assessment.State.Last:
+	case t.assessment.Move.Move == bargain.MoveAccept && (t.Last || t.assessment.State.Last):
 		return aloneLast
 	}
 	switch moves := t.moves(); {

@@ -82,14 +82,6 @@ func (v *Negotiation) RoundsLeft() uint8 { return v.MaxRounds - min(v.CurrentRou
 // on the negotiation can only expire.
 func (v *Negotiation) IsOverdue(now int64) bool { return now >= v.TurnDeadline }
 
-// IsLastTurn reports whether a reply to the current offer is its side's last move: the rounds leave it no further turn,
-// or no full response window is left between the current offer and the global deadline, so that the other side can let
-// the time run out. It follows from the account alone, not from the time of the reply.
-func (v *Negotiation) IsLastTurn() bool {
-	isLate := v.CurrentRound > 0 && v.ResponseWindow > 0 && v.GlobalDeadline-v.LastOfferAt <= v.ResponseWindow
-	return isLate || v.RoundsLeft() < 2
-}
-
 // EscrowAfterRound returns the value of the escrow after one more offer, in base units of the mint. The decay
 // of a round is rounded to the nearest unit, halves up.
 func (v *Negotiation) EscrowAfterRound() uint64 {

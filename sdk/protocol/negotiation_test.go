@@ -6,7 +6,6 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -87,17 +86,4 @@ func TestRatesAbove10000DoNotOverflow(t *testing.T) {
 	n.EffectiveEscrow = ^uint64(0)
 	assert.Zero(t, n.EscrowAfterRound())
 	assert.Zero(t, n.Decay())
-}
-
-func TestTheLastTurnFollowsFromRoundsAndTime(t *testing.T) {
-	n := Negotiation{MaxRounds: 6, CurrentRound: 2, ResponseWindow: 300, LastOfferAt: 1_000, GlobalDeadline: 1_301}
-	require.False(t, n.IsLastTurn(), "a full window and a second")
-	n.GlobalDeadline = 1_300
-	require.True(t, n.IsLastTurn(), "the turn ends with the negotiation")
-	n.CurrentRound = 0
-	require.False(t, n.IsLastTurn(), "there is no offer to reply to")
-	n.CurrentRound, n.GlobalDeadline = 5, 9_000
-	require.True(t, n.IsLastTurn(), "one round is left")
-	n.CurrentRound = 4
-	require.False(t, n.IsLastTurn())
 }

@@ -49,7 +49,6 @@ func newTable(t *testing.T, played bargain.Strategy) *table {
 	n := &haggle.Snapshot{}
 	n.Status, n.EscrowAmount, n.EffectiveEscrow = protocol.NegotiationStatusProposed, 5_000_000, 5_000_000
 	n.MaxRounds, n.MinOfferBps, n.GlobalDeadline, n.TurnDeadline = 6, 1_000, 3_600, 3_600
-	n.ResponseWindow = 600
 	n.Buyer[0], n.Seller[0] = 1, 2
 	table.turn = agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer}
 	return table

@@ -54,7 +54,7 @@ func newProved(t *testing.T, name string, rounds uint8) *proved {
 	p := &proof.Proof{
 		Version: proof.Version, Side: proof.Buyer, Offers: []proof.Offer{}, Terms: proof.Terms{
 			Buyer: proof.Address(n.Buyer), Seller: proof.Address(n.Seller), Escrow: n.EscrowAmount, MaxRounds: rounds,
-			MinOfferBps: n.MinOfferBps, ResponseWindow: n.ResponseWindow, GlobalDeadline: n.GlobalDeadline,
+			MinOfferBps: n.MinOfferBps,
 		},
 		Reveal: proof.Reveal{Nonce: proof.Hash{1}, Strategy: &proof.Strategy{Name: name, Issues: several}},
 	}
@@ -82,7 +82,7 @@ func (s *proved) other(amount uint64, hash protocol.TermsDocument) {
 
 func (s *proved) add(amount uint64, hash protocol.TermsDocument) {
 	metadata := proof.Metadata(onchain.DocumentMetadata(hash))
-	s.proof.Offers = append(s.proof.Offers, proof.Offer{Amount: amount, At: s.turn.Negotiation.LastOfferAt, Metadata: metadata})
+	s.proof.Offers = append(s.proof.Offers, proof.Offer{Amount: amount, Metadata: metadata})
 }
 
 // share puts the document of an outcome into the shared folder.

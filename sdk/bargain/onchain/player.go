@@ -162,13 +162,12 @@ func (p *Player) most(side protocol.OfferSide, decay uint64) uint64 {
 //
 // It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
 // from the arguments alone: it is the same after a restart, and for anyone who verifies it. Prices stay in
-// the range of the program: see [bargain.Course.Respond], and [bargain.Course] for the strategy's time. The turn is the
-// last one if [protocol.Negotiation.IsLastTurn] says so; the earlier turns are last ones by the rounds alone.
+// the range of the program: see [bargain.Course.Respond], and [bargain.Course] for the strategy's time.
 func (p *Player) Replay(
 	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
 	seed uint64,
 ) bargain.Action {
-	return p.resume(n, side, len(outcomes), seed).Play(outcomes, standing, p.ranges(n, side))
+	return p.start(RulesOf(n, n.CreatedAt), side, seed).Play(outcomes, standing, p.ranges(n, side))
 }
 
 // Assess returns a side's assessment of its turn in a negotiation. The arguments are those of Replay.
@@ -177,7 +176,7 @@ func (p *Player) Assess(
 	seed uint64,
 ) bargain.Assessment {
 	return bargain.Assess(standing, func(standing bargain.Outcome) *bargain.Course {
-		course := p.resume(n, side, len(outcomes), seed)
+		course := p.start(RulesOf(n, n.CreatedAt), side, seed)
 		course.Play(outcomes, standing, p.ranges(n, side))
 		return course
 	})
@@ -201,16 +200,6 @@ func (p *Player) start(r Rules, side protocol.OfferSide, seed uint64) *bargain.C
 		s = rational{s, r, p.Step}
 	}
 	return bargain.NewCourse(s, p.Preferences, int(side), int(r.MaxRounds), p.Opening, seed)
-}
-
-// resume returns the course of the player before the first round, for a turn after a number of offers. Whether that turn
-// is the side's last one follows from the negotiation.
-func (p *Player) resume(n *protocol.Negotiation, side protocol.OfferSide, offers int, seed uint64) *bargain.Course {
-	course := p.start(RulesOf(n, n.CreatedAt), side, seed)
-	if n.IsLastTurn() {
-		course.EndAt(offers)
-	}
-	return course
 }
 
 // outcome returns the number of a price, rounded to the tick that is worse for the side.

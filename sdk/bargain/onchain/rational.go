@@ -24,8 +24,8 @@ type Informed interface {
 //     to accept it. It moves the price to one that is worth the cost. If there is none, it accepts the standing offer
 //     or ends the negotiation.
 //
-// A bond moves the limits: see [Rules.Limit]. The strategy sees no offer beyond its limit as one to accept. The last turn
-// follows from the rounds and from the time of the standing offer: see [protocol.Negotiation.IsLastTurn].
+// A bond moves the limits: see [Rules.Limit]. The strategy sees no offer beyond its limit as one to accept. Turns follow
+// from the rounds and not from the clock, so that a move is the same whenever it is replayed.
 type rational struct {
 	strategy bargain.Strategy
 	rules    Rules

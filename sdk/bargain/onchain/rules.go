@@ -2,8 +2,8 @@
 // program's result to the unit: the numbers come from the rules of package protocol, which the SDK uses too.
 //
 // It covers offers, acceptance, rejection and expiry without sealed prices and milestones. A party's moves
-// follow from its strategy, its seed, and the offers so far with their times on chain, not from the clock of the reply,
-// so that anyone can replay them: see [Player.Respond].
+// follow from its strategy, its seed and the offers so far, not from the clock, so that anyone can replay
+// them: see [Player.Respond].
 package onchain
 
 import (
@@ -193,9 +193,6 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 			// it as standing now, and sees it among the earlier ones later on.
 			action = players[side].Respond(n, side, offers, seed)
 		} else {
-			if n.IsLastTurn() {
-				courses[side].EndAt(len(offers))
-			}
 			action = courses[side].Respond(n.OfferRange())
 		}
 		if observe := players[side].Observe; observe != nil {

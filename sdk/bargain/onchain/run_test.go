@@ -183,35 +183,3 @@ func TestMiCROAcceptsThePriceItOffered(t *testing.T) {
 	}
 	require.Equal(t, bargain.MoveAccept, buyer.Respond(negotiation, onchain.Buyer, offers, 1).Move)
 }
-
-// TestTheGlobalDeadlineCutsTheRounds has sides that answer after 250 s each, with a window of 300 s and 900 s in all. The
-// third offer, at 750 s, leaves no full window: the seller accepts it if it is within its limit, whatever its strategy
-// would do with the seven rounds that are left. A second strategy with time for all rounds goes on.
-func TestTheGlobalDeadlineCutsTheRounds(t *testing.T) {
-	for name, sold := range map[string]bargain.Strategy{"MiCRO": strategy.MiCRO(), "hardliner": strategy.Hardliner()} {
-		rules := tenRounds
-		rules.Deadline = 900
-		players := opponents(t, rules, strategy.Linear(), sold)
-		var err error
-		players[1], err = rules.Player(sold, onchain.Seller, 4_500_000, 1_500_000)
-		require.NoError(t, err)
-		players[0].Delay, players[1].Delay = 250, 250
-		var reason string
-		players[1].Observe = func(a bargain.Action) { reason = a.Reason }
-		result, err := rules.Run(7, players[0], players[1])
-		require.NoError(t, err)
-		require.Equal(t, bargain.EndingDeadline, result.Ending, "%s: the third offer has only 150 s left", name)
-
-		players[1].Delay = 100
-		result, err = rules.Run(7, players[0], players[1])
-		require.NoError(t, err)
-		require.Equal(t, bargain.EndingAgreement, result.Ending, name)
-		require.EqualValues(t, 3, result.Rounds, name)
-		require.Equal(t, "at least as good as no agreement, at the last turn", reason, name)
-
-		rules.Deadline = 9_000
-		result, err = rules.Run(7, players[0], players[1])
-		require.NoError(t, err)
-		require.Greater(t, result.Rounds, uint8(3), name)
-	}
-}

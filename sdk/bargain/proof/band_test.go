@@ -17,10 +17,7 @@ func modelled(t *testing.T, side proof.Side, band *proof.Band) *proof.Proof {
 	t.Helper()
 	p := &proof.Proof{
 		Version: proof.Version, Terms: terms, Side: side, Last: &proof.Last{By: proof.Buyer, Move: "accept"},
-		Offers: []proof.Offer{
-			{Amount: 2_000_000, At: terms.CreatedAt}, {Amount: 4_000_000, At: terms.CreatedAt},
-			{Amount: 2_500_000, At: terms.CreatedAt}, {Amount: 3_000_000, At: terms.CreatedAt},
-		},
+		Offers: []proof.Offer{{Amount: 2_000_000}, {Amount: 4_000_000}, {Amount: 2_500_000}, {Amount: 3_000_000}},
 		Reveal: proof.Reveal{Model: &proof.Model{Name: "model-1", Prompt: proof.Hash{4}, Band: band}, Nonce: proof.Hash{5}},
 	}
 	commit(t, p)

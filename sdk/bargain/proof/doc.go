@@ -25,13 +25,13 @@
 // The JSON is, without line breaks,
 //
 //	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
-//	"version":"haggle-proof-v5"}
+//	"version":"haggle-proof-v4"}
 //
 // The name includes the parameters that differ from their defaults, as in "negmas-boulware:e=6": see package
 // strategy. The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
 // side, and a strategy over several issues "issues":{"domain":"...","price":"price","profile":"...",
 // "unit":"1000000"}. A language model has {"model":{"name":"...","prompt_sha256":"..."},
-// "version":"haggle-proof-v5"}, with "band":{"lower":"1000000","upper":"3500000"} if it commits to a band.
+// "version":"haggle-proof-v4"}, with "band":{"lower":"1000000","upper":"3500000"} if it commits to a band.
 //
 // Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
 // bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the
@@ -39,10 +39,8 @@
 //
 // # Scope
 //
-// A strategy's move follows from the terms, the offers, and the revealed strategy alone. Its time is the number of the
-// round, never a clock. Only one rule depends on seconds: a turn is the last one if the time of the standing offer on
-// chain leaves no full response window before the global deadline. Verify replays each of the agent's offers, and its
-// acceptance or rejection.
+// A strategy's move follows from the terms, the offers, and the revealed strategy alone. Time is the number
+// of the round, never a clock. Verify replays each of the agent's offers, and its acceptance or rejection.
 //
 // Offers have their metadata. Those of a strategy over the price carry the commitment and nothing else: it
 // refuses an offer with terms beside the price, and answers it with another one.
@@ -81,9 +79,8 @@
 //
 // # Limits
 //
-// Verify does not check that terms and offers, with their times, are those on chain, nor when the commitment was
-// published: "haggle verify --url" does. An index does not have the requested extensions of the deadline, so that a
-// comparison with it cannot notice a missing one. A player with a language model commits to the model and the hash of its prompt.
+// Verify does not check that terms and offers are those on chain, nor when the commitment was published:
+// "haggle verify --url" does. A player with a language model commits to the model and the hash of its prompt.
 // Its moves cannot be replayed, and [Result.Replayed] is false. If it commits to a [Band], Verify compares the price of
 // each of its offers and of its acceptance with the band; otherwise it checks only the commitment.
 package proof

@@ -14,7 +14,6 @@ func Example() {
 	terms := proof.Terms{
 		Negotiation: proof.Address{1}, CreatedAt: 1_800_000_000, Buyer: proof.Address{2}, Seller: proof.Address{3},
 		Escrow: 5_000_000, MaxRounds: 10, DecayRateBps: 200, MinOfferBps: 1_000, FeeBps: 50,
-		ResponseWindow: 300, GlobalDeadline: 1_800_003_600,
 	}
 	reveal := proof.Reveal{
 		Strategy: &proof.Strategy{Name: "linear", Opening: 2_000_000, Reservation: 3_500_000},
@@ -26,7 +25,7 @@ func Example() {
 	}
 	finished := proof.Proof{
 		Version: proof.Version, Terms: terms, Side: proof.Buyer,
-		Offers: []proof.Offer{{Amount: 2_000_000, At: 1_800_000_060, Metadata: commitment.Metadata()}},
+		Offers: []proof.Offer{{Amount: 2_000_000, Metadata: commitment.Metadata()}},
 		Last:   &proof.Last{By: proof.Seller, Move: "accept"}, Commitment: commitment, Reveal: reveal,
 	}
 	result, err := finished.Verify()

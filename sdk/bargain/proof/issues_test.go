@@ -88,7 +88,7 @@ func bargained(t testing.TB, side proof.Side, name, other string, missing ...int
 		amount, err := documents.Price(domain, action.Outcome)
 		require.NoError(t, err)
 		metadata := proof.Metadata(onchain.DocumentMetadata(hash))
-		offer := proof.Offer{Amount: amount, At: terms.CreatedAt, Metadata: metadata, Document: string(text)}
+		offer := proof.Offer{Amount: amount, Metadata: metadata, Document: string(text)}
 		for viewer, by := range sides {
 			seen := action.Outcome
 			for _, lost := range missing {
@@ -137,7 +137,7 @@ func TestEveryStrategyOverIssuesIsProved(t *testing.T) {
 // TestTheCommitmentOverIssuesIsFixed has a known answer, calculated with Python's json and hashlib from the
 // package's documentation.
 func TestTheCommitmentOverIssuesIsFixed(t *testing.T) {
-	requireCommitment(t, "1465bdf9aa59d844ba2f10634e053700c57904bf87c09d545d190543cbe51706",
+	requireCommitment(t, "89e3edfef570311aed84dd3d680ffdc76027ac6200bb504fa8e8dccf2aa01d53",
 		overIssues("linear", proof.Buyer))
 }
 
@@ -257,7 +257,7 @@ func TestAnInvalidDocumentIsNoClaim(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, result.Unread)
 	require.Equal(t, 1, result.Invalid)
-	p.Offers[1] = proof.Offer{Amount: p.Offers[1].Amount, At: terms.CreatedAt}
+	p.Offers[1] = proof.Offer{Amount: p.Offers[1].Amount}
 	result, err = p.Verify()
 	require.NoError(t, err, "an offer about the price alone")
 	require.Zero(t, result.Unread)
@@ -270,7 +270,6 @@ func TestAnInvalidDocumentIsNoClaim(t *testing.T) {
 	require.True(t, result.LastUnread)
 	require.Zero(t, result.Invalid)
 	p.Offers[7] = proof.Offer{
-		At:     terms.CreatedAt,
 		Amount: p.Offers[7].Amount, Document: text,
 		Metadata: proof.Metadata(onchain.DocumentMetadata(sha256.Sum256([]byte(text)))),
 	}

@@ -20,7 +20,7 @@ import (
 
 // Version is the version of the format and of the strategies. A change of any named strategy's moves on chain, or of
 // the preferences that package scenario reads from a text, changes it.
-const Version = "haggle-proof-v5"
+const Version = "haggle-proof-v4"
 
 // domain separates commitments from all other hashes.
 const domain = "haggle-strategy-v1"
@@ -135,10 +135,6 @@ type Terms struct {
 	FeeBps       uint16 `json:"fee_bps"`
 	// Bond is the seller's deposit, in base units of the mint; zero if none is required.
 	Bond uint64 `json:"bond,string,omitempty"`
-	// ResponseWindow is the time for an answer in seconds, and GlobalDeadline the end of the negotiation in Unix
-	// seconds, unless offers extend it. With the times of the offers they decide which turn is the last one.
-	ResponseWindow int64 `json:"response_window"`
-	GlobalDeadline int64 `json:"global_deadline"`
 }
 
 // party returns the address of a side.
@@ -149,11 +145,10 @@ func (t Terms) party(side onchain.Side) Address {
 	return t.Seller
 }
 
-// rules returns the rules with the seller's joining at the time 0 of Unix, so that deadlines are as they are.
 func (t Terms) rules() onchain.Rules {
 	return onchain.Rules{
 		Escrow: t.Escrow, MaxRounds: t.MaxRounds, DecayRateBps: t.DecayRateBps, MinOfferBps: t.MinOfferBps,
-		FeeBps: t.FeeBps, Bond: t.Bond, ResponseWindow: t.ResponseWindow, Deadline: t.GlobalDeadline,
+		FeeBps: t.FeeBps, Bond: t.Bond,
 	}
 }
 
@@ -176,12 +171,6 @@ func (t Terms) check() error {
 		if term.given < term.least || term.given > term.most {
 			return fmt.Errorf("%w: %s is %d, not %d to %d", ErrTerms, term.name, term.given, term.least, term.most)
 		}
-	}
-	switch {
-	case t.ResponseWindow <= 0:
-		return fmt.Errorf("%w: response_window is %d", ErrTerms, t.ResponseWindow)
-	case t.GlobalDeadline <= t.CreatedAt:
-		return fmt.Errorf("%w: global_deadline %d is not after created_at %d", ErrTerms, t.GlobalDeadline, t.CreatedAt)
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 var terms = proof.Terms{
 	Negotiation: proof.Address{1}, CreatedAt: 1_700_000_000, Buyer: proof.Address{2}, Seller: proof.Address{3},
 	Escrow: 5_000_000, MaxRounds: 6, DecayRateBps: 200, MinOfferBps: 1_000, FeeBps: 50,
-	ResponseWindow: 300, GlobalDeadline: 1_700_003_600,
 }
 
 // revealed returns the reveal of a strategy for a side.
@@ -53,7 +52,7 @@ func played(t testing.TB, side proof.Side, name, other string) *proof.Proof {
 	result, err := rules.Run(9, players[0], players[1])
 	require.NoError(t, err)
 	for _, offer := range result.History {
-		p.Offers = append(p.Offers, proof.Offer{Amount: uint64(offer.Outcome), At: terms.CreatedAt})
+		p.Offers = append(p.Offers, proof.Offer{Amount: uint64(offer.Outcome)})
 	}
 	by := []proof.Side{proof.Buyer, proof.Seller}[result.By]
 	p.Last = &proof.Last{By: by, Move: "reject"}
@@ -129,9 +128,7 @@ func TestBondIsProved(t *testing.T) {
 	}
 	buyer, err := rules.Player(game.Assuming{Other: other}, onchain.Buyer, 0, 3_500_000)
 	require.NoError(t, err)
-	p.Offers = []proof.Offer{{
-		Amount: uint64(buyer.Respond(rules.Negotiation(), onchain.Buyer, nil, 9).Outcome), At: terms.CreatedAt,
-	}}
+	p.Offers = []proof.Offer{{Amount: uint64(buyer.Respond(rules.Negotiation(), onchain.Buyer, nil, 9).Outcome)}}
 	commit(t, p)
 	_, err = verifyFile(t, p)
 	require.NoError(t, err)
@@ -169,10 +166,44 @@ func TestStepIsProved(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A buyer's limit on price and decay decides moves, so a proof without it is not a proof of them.
+func TestMaxTotalIsProved(t *testing.T) {
+	rules := onchain.Rules{
+		Escrow: terms.Escrow, MaxRounds: terms.MaxRounds, DecayRateBps: terms.DecayRateBps,
+		MinOfferBps: terms.MinOfferBps, FeeBps: terms.FeeBps, ResponseWindow: 300, Deadline: 3_600,
+	}
+	buyer, err := rules.Player(strategy.Linear(), onchain.Buyer, 2_000_000, 3_500_000)
+	require.NoError(t, err)
+	buyer.MaxTotal = 3_500_000
+	seller, err := rules.Player(strategy.Hardliner(), onchain.Seller, 4_500_000, 4_000_000)
+	require.NoError(t, err)
+	result, err := rules.Run(9, buyer, seller)
+	require.NoError(t, err)
+	p := &proof.Proof{Version: proof.Version, Terms: terms, Side: proof.Buyer, Reveal: revealed("linear", proof.Buyer)}
+	for _, offer := range result.History {
+		p.Offers = append(p.Offers, proof.Offer{Amount: uint64(offer.Outcome)})
+	}
+	p.Reveal.Strategy.MaxTotal = 3_500_000
+	commit(t, p)
+	verified, err := verifyFile(t, p)
+	require.NoError(t, err)
+	require.Equal(t, 3, verified.Offers)
+	require.EqualValues(t, 3_019_604, p.Offers[4].Amount, "3.5 less the decay of five offers")
+	p.Reveal.Strategy.MaxTotal = 0
+	commit(t, p)
+	_, err = verifyFile(t, p)
+	require.ErrorIs(t, err, proof.ErrReplay)
+	sold := played(t, proof.Seller, "linear", "linear")
+	sold.Reveal.Strategy.MaxTotal = 1
+	commit(t, sold)
+	_, err = sold.Verify()
+	require.ErrorIs(t, err, proof.ErrStrategy)
+}
+
 // TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
 // documentation. A change of it makes all published commitments invalid.
 func TestTheCommitmentIsFixed(t *testing.T) {
-	requireCommitment(t, "f93e05b866da536e84a43c5629b78116401ce15820f0f9fbcaea2b652be2eb01",
+	requireCommitment(t, "44646f5faa724cf4a749a3d410062b9d140eaca3b4c35a12d41870ba1a3060d7",
 		revealed("linear", proof.Buyer))
 }
 
@@ -193,9 +224,7 @@ func TestTamperedProofsFail(t *testing.T) {
 		"other side's offer": {func(p *proof.Proof) { p.Offers[1].Amount = 2_000_001 }, proof.ErrReplay,
 			replay + "offer 3 is 2750000, the strategy's move is " + accepts},
 		"additional offer": {
-			func(p *proof.Proof) {
-				p.Offers, p.Last = append(p.Offers, proof.Offer{Amount: 3_500_000, At: terms.CreatedAt}), nil
-			},
+			func(p *proof.Proof) { p.Offers, p.Last = append(p.Offers, proof.Offer{Amount: 3_500_000}), nil },
 			proof.ErrReplay, replay + "offer 5 is 3500000, the strategy's move is " + accepts},
 		"last move": {func(p *proof.Proof) { p.Last.Move = "reject" }, proof.ErrReplay,
 			replay + "the last move is reject, the strategy's is " + accepts},
@@ -273,10 +302,7 @@ var withTier = proof.Metadata{1, 1}
 // seller's offer has terms beside it.
 func TestRefusedTermsAreReplayed(t *testing.T) {
 	p := played(t, proof.Buyer, "linear", "linear")
-	p.Offers = []proof.Offer{
-		{Amount: 2_000_000, At: terms.CreatedAt}, {Amount: 2_000_000, At: terms.CreatedAt, Metadata: withTier},
-		{Amount: 2_750_000, At: terms.CreatedAt},
-	}
+	p.Offers = []proof.Offer{{Amount: 2_000_000}, {Amount: 2_000_000, Metadata: withTier}, {Amount: 2_750_000}}
 	p.Last = nil
 	commit(t, p)
 	result, err := p.Verify()
@@ -291,7 +317,7 @@ func TestRefusedTermsAreReplayed(t *testing.T) {
 func TestAPlayerWithoutAnOfferIsProved(t *testing.T) {
 	for price, move := range map[uint64]string{3_400_000: "accept", 600_000: "reject"} {
 		p := played(t, proof.Seller, "linear", "linear")
-		p.Offers, p.Last = []proof.Offer{{Amount: price, At: terms.CreatedAt}}, &proof.Last{By: proof.Seller, Move: move}
+		p.Offers, p.Last = []proof.Offer{{Amount: price}}, &proof.Last{By: proof.Seller, Move: move}
 		if p.Reveal.Strategy.Opening = 3_400_000; move == "reject" {
 			p.Terms.MaxRounds = 1
 		}
@@ -378,7 +404,7 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 		"unknown field":  {`"side":`, `"price": 1, "side":`, `unknown field "price"`},
 		"repeated field": {`"side": "buyer"`, `"side": "seller", "side": "buyer"`, "side"},
 		"other case":     {`"side":`, `"Side":`, "a field is missing, or a value has another form"},
-		"other version":  {"proof-v5", "proof-v3", `version "haggle-proof-v3", not "haggle-proof-v5"`},
+		"other version":  {"proof-v4", "proof-v3", `version "haggle-proof-v3", not "haggle-proof-v4"`},
 		"number as text": {`"max_rounds": 6`, `"max_rounds": "6"`,
 			"proof: invalid file: field terms.max_rounds has a wrong value: string"},
 		"large number": {`"max_rounds": 6`, `"max_rounds": 300`,
@@ -414,9 +440,7 @@ func TestTheOptimalPlayerIsProved(t *testing.T) {
 		Name: "optimal", Opening: 4_500_000, Reservation: 3_000_000, OtherReservation: new(uint64(3_500_000)),
 	}
 	// The seller demands what the buyer can pay at most: with the fee, one unit less leaves it as much.
-	p.Offers = []proof.Offer{
-		{Amount: 2_000_000, At: terms.CreatedAt}, {Amount: 3_499_999, At: terms.CreatedAt},
-	}
+	p.Offers = []proof.Offer{{Amount: 2_000_000}, {Amount: 3_499_999}}
 	p.Last = nil
 	commit(t, p)
 	var file bytes.Buffer
@@ -455,7 +479,7 @@ func FuzzRead(f *testing.F) {
 		require.NoError(f, bargained(f, proof.Seller, "micro", "linear", missing...).Write(&file))
 		f.Add(file.Bytes())
 	}
-	f.Add([]byte(`{"version":"haggle-proof-v5"}`))
+	f.Add([]byte(`{"version":"haggle-proof-v4"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := proof.Read(bytes.NewReader(text))
 		if err != nil {

@@ -23,25 +23,10 @@ const MaxSize = 1 << 22
 type Offer struct {
 	// Amount is the price in base units of the mint.
 	Amount uint64 `json:"amount,string"`
-	// At is its time on chain, in Unix seconds.
-	At int64 `json:"at"`
-	// DeadlineExtension is the requested extension of the global deadline in seconds. If zero, there is none.
-	DeadlineExtension uint32 `json:"deadline_extension,omitempty"`
 	// Metadata are its 64 bytes of metadata. If zero, the offer has none.
 	Metadata Metadata `json:"metadata,omitzero"`
 	// Document is the text of its document of package terms. If empty, it has none, or the side has not read it.
 	Document string `json:"document,omitempty"`
-}
-
-// apply changes a negotiation as the offer does on chain.
-func (o Offer) apply(n *onchain.Account) {
-	if n.PendingExtension != 0 && o.DeadlineExtension != 0 {
-		n.GlobalDeadline += int64(min(n.PendingExtension, o.DeadlineExtension))
-		n.PendingExtension = 0
-	} else {
-		n.PendingExtension = o.DeadlineExtension
-	}
-	onchain.Apply(n, n.Turn(), o.Amount, o.At)
 }
 
 // Last is the end of the negotiation, after the last offer.
@@ -224,7 +209,6 @@ func (p *Proof) check() error {
 		return err
 	}
 	n := p.Terms.rules().Negotiation()
-	since := int64(0)
 	for i, offer := range p.Offers {
 		if n.RoundsLeft() == 0 {
 			return fmt.Errorf("%w: %d offers in %d rounds", ErrTerms, len(p.Offers), p.Terms.MaxRounds)
@@ -232,15 +216,11 @@ func (p *Proof) check() error {
 		if least, most := n.OfferRange(); offer.Amount < least || offer.Amount > most {
 			return fmt.Errorf("%w: offer %d is %d, not %d to %d", ErrTerms, i+1, offer.Amount, least, most)
 		}
-		if until := n.GlobalDeadline; offer.At < since || offer.At >= until {
-			return fmt.Errorf("%w: the time of offer %d is %d, not from %d and before %d", ErrTerms, i+1, offer.At, since, until)
-		}
-		since = offer.At
 		hash, has := onchain.Metadata(offer.Metadata).Document()
 		if offer.Document != "" && (!has || sha256.Sum256([]byte(offer.Document)) != hash) {
 			return fmt.Errorf("%w: the document of offer %d does not match it", ErrMetadata, i+1)
 		}
-		offer.apply(n)
+		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
 	if p.Last == nil || *p.Last == expiry {
 		return nil
@@ -298,7 +278,7 @@ func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 			}
 			result.Offers++
 		}
-		offer.apply(n)
+		onchain.Apply(n, n.Turn(), offer.Amount, 0)
 	}
 	switch own := n.Turn() == side; {
 	case p.Last == nil || p.Last.By != p.Side && (*p.Last != expiry || !own):
