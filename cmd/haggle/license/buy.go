@@ -21,9 +21,9 @@ import (
 const buyHelp = `Buys one licence from each publisher. It bargains with a strategy until a deal, a refusal or a limit, and
 reports each round on stderr.
 
-The strategy concedes towards --max-price, from the publisher's published floor, or from a tenth of --max-price
-if there is no floor. The default strategy saves the largest share of the limit on average in a simulation with
-all styles of publishers.
+The strategy concedes towards --max-price, from the publisher's published floor, or from a tenth of the
+limit if there is no floor. The default strategy saves the largest share of the limit on average in a
+simulation with all styles of publishers.
 
 No proposal exceeds --max-price, and all licences together cost at most --budget: each publisher has the same
 share of it, and a licence costs its price times --fetches. Amounts are of the publisher's currency, such as

@@ -48,22 +48,29 @@ func newParties(cases *service.Service, operator string) parties {
 func (p parties) publisher(ctx context.Context, publisher store.Publisher, strategy []byte) (v partyView, err error) {
 	added, err := p.cases.CreatePublisher(ctx, p.operator, publisher, "")
 	if isKnown(err) {
-		var left error
-		if added, left = p.cases.PublisherByHostname(ctx, publisher.Hostname); left != nil {
-			return v, left
-		}
-		caller := publisherCaller(added.ID)
-		versions, left := p.cases.Strategies(ctx, caller, added.ID, store.Page{})
-		if left != nil || len(versions.Items) > 0 {
-			return v, errors.Join(err, left)
-		}
-	} else if err != nil {
+		added, err = p.interrupted(ctx, publisher, err)
+	}
+	if err != nil {
 		return v, err
 	}
 	if _, err := p.cases.CreateStrategy(ctx, publisherCaller(added.ID), strategy, ""); err != nil {
 		return v, err
 	}
 	return p.key(ctx, "publisher", added.Hostname, added.ID, service.KeyRequest{PublisherID: added.ID})
+}
+
+// interrupted returns the publisher that an interrupted call has left: with the same name and currency, and without a
+// strategy. For others it returns the error.
+func (p parties) interrupted(ctx context.Context, want store.Publisher, known error) (store.Publisher, error) {
+	found, err := p.cases.PublisherByHostname(ctx, want.Hostname)
+	if err != nil || found.Currency != want.Currency || found.Name != want.Name {
+		return found, known // another publisher has the name
+	}
+	versions, err := p.cases.Strategies(ctx, publisherCaller(found.ID), found.ID, store.Page{})
+	if err == nil && len(versions.Items) > 0 {
+		err = known
+	}
+	return found, err
 }
 
 func publisherCaller(id int64) identity.Caller {

@@ -83,7 +83,7 @@ func (a asking) levels(state State, proposal terms.Terms) levels {
 // The time is the number of proposals, of which the first max_rounds have an effect: a further negotiation adds no
 // patience. These proposals are no concessions, because they do not bind the client, or have bound it already:
 // those for another volume tier, those with terms that the strategy does not accept, and earlier ones whose price
-// was accepted.
+// reached the acceptable price of their time.
 func (a asking) after(proposals []terms.Terms, open bool) levels {
 	level, first, known := fixed.One, uint64(0), false
 	if patience := int(a.strategy.MaxRounds); len(proposals) > patience {

@@ -347,6 +347,7 @@ func TestApproval(t *testing.T) {
 	require.Equal(t, noon.Add(time.Hour), s.Deadline(Counter, noon, noon))
 	require.Equal(t, noon.Add(3*time.Hour), s.Deadline(Counter, noon, noon.Add(2*time.Hour)))
 	require.Equal(t, noon.Add(3*time.Hour), s.Deadline(Counter, noon, noon.Add(150*time.Minute)), "it ends after three hours")
+	require.Equal(t, noon.Add(11*time.Hour), s.Deadline(Counter, noon, noon.Add(10*time.Hour)), "begun before this rule")
 
 	none := uint64(1799) // without prepaid fetches, the price of one counts
 	s.ApprovalAbove = &none

@@ -87,7 +87,8 @@ func (s *Strategy) Deadline(action Action, began, now time.Time) time.Time {
 		return now.Add(time.Duration(s.ApprovalSeconds) * time.Second)
 	}
 	pause := time.Duration(s.TimeoutSeconds) * time.Second
-	if end := began.Add(longest * pause); end.Before(now.Add(pause)) {
+	// A negotiation that an older version let go on for longer is not over in the past.
+	if end := began.Add(longest * pause); end.After(now) && end.Before(now.Add(pause)) {
 		return end
 	}
 	return now.Add(pause)

@@ -187,6 +187,10 @@ func TestPublicKeyIsReplacedAndRevoked(t *testing.T) {
 				_, err = replace(client.ID, former)
 				taken := fails(t, err, service.Conflict, service.CodeFormerKey)
 				require.Equal(t, "public_key", taken.Field)
+				// Nor does another client get it for another way of signing.
+				_, err = f.RegisterClient(ctx, f.administrator,
+					service.Client{Name: name + " elsewhere", PublicKey: former, Agent: "https://elsewhere.example"})
+				fails(t, err, service.Conflict, service.CodeFormerKey)
 			}
 			_, err = f.RegisterClient(ctx, f.administrator,
 				service.Client{Name: name + " again", PublicKey: public, Agent: agent})

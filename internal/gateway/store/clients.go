@@ -133,10 +133,13 @@ func (s *Store) UpdateClient(
 	return changed, err
 }
 
-// refuseFormerKey returns [ErrFormerKey] if the client's subject is a former key. Call it after the subject is
-// written: that write waits for any transaction that replaces the same subject.
+// refuseFormerKey returns [ErrFormerKey] if a client of any kind has replaced or revoked the client's public key. Call it
+// after the subject is written: that write waits for any transaction that replaces the same subject.
 func (t *transaction) refuseFormerKey(ctx context.Context, c Client) error {
-	_, err := t.queries.FormerKey(ctx, string(c.Kind), c.Subject)
+	if c.PublicKey == "" {
+		return nil
+	}
+	_, err := t.queries.EndedPublicKey(ctx, c.PublicKey, c.ID)
 	switch err := named("former key", err); {
 	case errors.Is(err, ErrNotFound):
 		return nil

@@ -236,7 +236,8 @@ func (t *transaction) checkLimits(
 		Used, Own       int
 		First, FirstOwn queries.NullTime
 	}
-	const shared = `anonymous = $4 AND status <> 'awaiting_approval'`
+	// An agreement of an anonymous client never becomes a licence, so that it takes its place while it waits, too.
+	const shared = `anonymous = $4 AND (anonymous OR status <> 'awaiting_approval')`
 	usages, err := collect[usage](ctx, t, `SELECT 0 AS publisher, COUNT(DISTINCT COALESCE(bundle_id, id)) AS used, 0 AS own,
 			MIN(created_at) AS first, NULL AS first_own
 		FROM negotiations WHERE client_id = $1 AND created_at > $2

@@ -77,12 +77,21 @@ func TestLargeProposalsDoNotCloseAPublisher(t *testing.T) {
 			_, err := s.CreateNegotiations(f.context(), large, approved)
 			require.NoError(t, err)
 		}
+		stranger, err := f.AnonymousClient(t.Context(), "192.0.2.0")
+		require.NoError(t, err)
+		large.Client = stranger.ID
+		_, err = s.CreateNegotiations(f.context(), large, approved)
+		require.NoError(t, err)
+		other, err := f.AnonymousClient(t.Context(), "192.0.2.1")
+		require.NoError(t, err)
+		require.Equal(t, &LimitError{LimitAnonymous, 1, f.publisher.ID, 24 * time.Hour},
+			create(t, f, s, other, f.publisher), "the publisher's approvals are not for strangers alone")
 		require.Nil(t, create(t, f, s, f.client, f.publisher))
-		_, err := s.CreateNegotiations(f.context(), large, approved)
+		large.Client = f.client.ID
+		_, err = s.CreateNegotiations(f.context(), large, approved)
 		var limit *LimitError
 		require.ErrorAs(t, err, &limit)
-		require.Equal(t, &LimitError{LimitOpenClient, 1, f.publisher.ID, 24 * time.Hour}, limit)
-		require.Equal(t, LimitOpenClient, create(t, f, s, f.client, f.publisher).Limit)
+		require.Equal(t, &LimitError{LimitOpenClient, 1, f.publisher.ID, time.Hour}, limit)
 	})
 }
 

@@ -40,8 +40,8 @@ type Config struct {
 	Connections int
 	// Limits are the limits of new negotiations.
 	Limits Limits
-	// Wait is the time for which Open waits for a PostgreSQL server that accepts no connections yet. If zero, it does
-	// not wait.
+	// Wait is the time in which Open tries again to reach a PostgreSQL server that accepts no connections yet, and the
+	// longest time of one attempt. If zero, it does not wait.
 	Wait time.Duration
 	// Waiting, if not nil, is called with the reason before each further attempt to connect.
 	Waiting func(reason error)
@@ -68,8 +68,9 @@ type Limits struct {
 	// OpenPerPublisher is the number of negotiations of registered clients with a publisher that are open at once.
 	// Negotiations that wait for an approval do not count. The default is [DefaultOpenPerPublisher].
 	OpenPerPublisher int
-	// AnonymousPerPublisher is the same limit for all anonymous clients together. They do not count for
-	// OpenPerPublisher. The default is [DefaultAnonymousPerPublisher].
+	// AnonymousPerPublisher is the number of negotiations of all anonymous clients with a publisher that are open at
+	// once, or wait for an approval. They do not count for OpenPerPublisher. The default is
+	// [DefaultAnonymousPerPublisher].
 	AnonymousPerPublisher int
 }
 

@@ -15,11 +15,14 @@ const waitInterval = 2 * time.Second
 // cannotConnectNow is the SQLSTATE of a PostgreSQL server that starts or stops.
 const cannotConnectNow = "57P03"
 
-// await waits until PostgreSQL accepts connections, up to Config.Wait. A server that refuses the user, the password or
+// await waits until PostgreSQL accepts connections, up to Config.Wait after the start of the last attempt, which begins
+// within Config.Wait. A server that refuses the user, the password or
 // the database ends it at once.
 func (s *Store) await(ctx context.Context, config Config) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := s.writer.PingContext(ctx)
+		attempt, cancel := context.WithTimeout(ctx, config.Wait) // a server can accept a connection and send nothing
+		defer cancel()
+		err := s.writer.PingContext(attempt)
 		var unreachable *pgconn.ConnectError
 		var answer *pgconn.PgError
 		if err != nil && (!errors.As(err, &unreachable) || errors.As(err, &answer) && answer.Code != cannotConnectNow) {

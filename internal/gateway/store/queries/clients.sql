@@ -42,3 +42,10 @@ VALUES (@kind, @subject, @client_id, @public_key, @ended_at);
 
 -- name: FormerKey :one
 SELECT * FROM former_client_keys WHERE kind = @kind AND subject = @subject;
+
+-- name: EndedPublicKey :one
+SELECT client_id FROM former_client_keys AS former WHERE former.public_key = CAST(@public_key AS TEXT)
+UNION ALL
+SELECT revoked.id FROM clients AS revoked
+WHERE revoked.public_key = CAST(@public_key AS TEXT) AND revoked.key_revoked_at IS NOT NULL AND revoked.id <> @id
+LIMIT 1;

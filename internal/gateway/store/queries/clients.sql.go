@@ -165,6 +165,21 @@ func (q *Queries) ClientBySubject(ctx context.Context, kind string, subject stri
 	return i, err
 }
 
+const endedPublicKey = `-- name: EndedPublicKey :one
+SELECT client_id FROM former_client_keys AS former WHERE former.public_key = CAST($1 AS TEXT)
+UNION ALL
+SELECT revoked.id FROM clients AS revoked
+WHERE revoked.public_key = CAST($1 AS TEXT) AND revoked.key_revoked_at IS NOT NULL AND revoked.id <> $2
+LIMIT 1
+`
+
+func (q *Queries) EndedPublicKey(ctx context.Context, publicKey string, iD int64) (int64, error) {
+	row := q.db.QueryRow(ctx, endedPublicKey, publicKey, iD)
+	var client_id int64
+	err := row.Scan(&client_id)
+	return client_id, err
+}
+
 const formerKey = `-- name: FormerKey :one
 SELECT kind, subject, client_id, public_key, ended_at FROM former_client_keys WHERE kind = $1 AND subject = $2
 `
