@@ -28,7 +28,7 @@ func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 	files := gatewayfiles.In(filepath.Join(ts.Getenv("XDG_STATE_HOME"), "haggle", statefolder.Gateway), address)
 	ts.Check(files.Create())
-	s, err := store.Open(ctx, store.Config{Address: files.Database})
+	s, err := store.Open(ctx, store.Config{Address: files.Database, Limits: store.Limits{OpenPerClient: 3}})
 	ts.Check(err)
 	defer func() { ts.Check(s.Close()) }()
 	publisher, err := s.CreatePublisher(ctx, store.Publisher{
