@@ -118,11 +118,19 @@ func (h *home) pass(d time.Duration) { h.offset.Add(int64(d)) }
 // talk returns a new conversation with the home's worker.
 func (h *home) talk() *hiretest.Talk { return hiretest.NewTalk(hiretest.NewAgent(), h.worker) }
 
-// send requires the home to accept.
+// send requires the home to accept. Like each sender, it repeats a message if a busy home does not reply in time.
 func (h *home) send(t testing.TB, k *hiretest.Talk, role hire.Role, of hire.Type) *hire.Message {
 	t.Helper()
 	m := k.Message(t, role, of, h.now())
-	require.NoError(t, h.Receive(t.Context(), m))
+	err := h.Receive(t.Context(), m)
+	for errors.Is(err, context.DeadlineExceeded) && t.Context().Err() == nil {
+		var refusal *hire.Refusal
+		err = h.Receive(t.Context(), m)
+		if errors.As(err, &refusal) && refusal.Reason == hire.ReasonDuplicate {
+			err = nil // the message was stored
+		}
+	}
+	require.NoError(t, err)
 	k.Stored(m)
 	return m
 }
