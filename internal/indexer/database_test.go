@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -118,9 +117,6 @@ func TestReadingNeedsOnlySelect(t *testing.T) {
 }
 
 func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no such permissions")
-	}
 	path := filepath.Join(t.TempDir(), "index.db")
 	database, err := Open(t.Context(), "sqlite:"+path)
 	require.NoError(t, err)

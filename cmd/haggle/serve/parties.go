@@ -132,9 +132,7 @@ func newAddPublisherCommand(c *serveCommand) *cobra.Command {
 	flags.StringVar(&least, "min-price", "", "least price of a fetch (required)")
 	flags.StringVar(&preferred, "preferred-price", "", "price to aim at (required)")
 	flags.StringVar(&most, "max-price", "", "highest price to ask for (required)")
-	for _, required := range []string{"min-price", "preferred-price", "max-price"} {
-		_ = cmd.MarkFlagRequired(required) // the flag exists
-	}
+	command.Required(cmd, "min-price", "preferred-price", "max-price")
 	command.Documents(cmd, partyView{})
 	cmd.RunE = c.Unlimited(func(ctx context.Context, arguments []string) error {
 		definition := map[string]any{"negotiation_style": style}

@@ -147,7 +147,7 @@ func (c *serveCommand) limitFlags() []limitFlag {
 		{&c.limits.OpenPerPublisher, "open-per-publisher",
 			"most open negotiations of registered clients with one publisher", store.DefaultOpenPerPublisher},
 		{&c.limits.AnonymousPerPublisher, "anonymous-per-publisher",
-			"most open negotiations of all anonymous clients with one publisher", store.DefaultAnonymousPerPublisher},
+			"most negotiations of all anonymous clients with one publisher that are open or wait for an approval", store.DefaultAnonymousPerPublisher},
 	}
 }
 

@@ -156,9 +156,6 @@ func TestMinimumHasNoEffectAboveTheWalkAwayPrice(t *testing.T) {
 		one.AutoAcceptThreshold, one.DealBreakers = One, []DealBreaker{}
 		other := one
 		one.MinPrice, other.MinPrice = one.PublishedFloor+min(1, one.MinPrice-one.PublishedFloor), one.MinPrice
-		if one.MinPrice == one.PublishedFloor {
-			t.Skip("a published minimum")
-		}
 		var states [2]State
 		for range one.MaxRounds {
 			proposal := drawProposal(t, &one)

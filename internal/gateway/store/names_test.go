@@ -104,14 +104,7 @@ func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 	} {
 		t.Run(string(dialect), func(t *testing.T) {
 			config := Config{Address: address}
-			older, err := connect(config)
-			require.NoError(t, err)
-			all, err := versions(dialect)
-			require.NoError(t, err)
-			provider, err := older.provider(all[:9])
-			require.NoError(t, err)
-			_, err = provider.Up(t.Context())
-			require.NoError(t, err)
+			older := openOlder(t, config, 9)
 			for _, statement := range []string{
 				`INSERT INTO clients (kind, subject, name, name_key, created_at) VALUES
 					('api_key', 'a', 'OpenAI', 'openai', 1), ('api_key', 'b', '0penAI', '0penai', 2),
@@ -120,7 +113,7 @@ func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 					('a.example', 'Site', 'USD', TRUE, 1, 1), ('b.example', 'Site', 'USD', TRUE, 2, 2),
 					('c.example', 'S` + "\u0456" + `te', 'USD', TRUE, 3, 3)`, // Cyrillic
 			} {
-				_, err = older.writer.Exec(statement)
+				_, err := older.writer.Exec(statement)
 				require.NoError(t, err)
 			}
 			require.NoError(t, older.Close())

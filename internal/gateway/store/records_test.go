@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -405,6 +404,20 @@ func TestACreationWithAKeyHappensOnce(t *testing.T) {
 	})
 }
 
+// openOlder returns a new database with the schema of an older version.
+func openOlder(t *testing.T, config Config, version int) *Store {
+	t.Helper()
+	older, err := connect(config)
+	require.NoError(t, err)
+	all, err := versions(older.Dialect)
+	require.NoError(t, err)
+	provider, err := older.provider(all[:version])
+	require.NoError(t, err)
+	_, err = provider.Up(t.Context())
+	require.NoError(t, err)
+	return older
+}
+
 // A database of an older version can have a name twice. The first client keeps it for itself.
 func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 	for dialect, address := range map[Dialect]string{
@@ -412,15 +425,8 @@ func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 	} {
 		t.Run(string(dialect), func(t *testing.T) {
 			config := Config{Address: address}
-			older, err := connect(config)
-			require.NoError(t, err)
-			all, err := versions(dialect)
-			require.NoError(t, err)
-			provider, err := older.provider(all[:4])
-			require.NoError(t, err)
-			_, err = provider.Up(t.Context())
-			require.NoError(t, err)
-			_, err = older.writer.Exec(`INSERT INTO clients (kind, subject, name, created_at) VALUES
+			older := openOlder(t, config, 4)
+			_, err := older.writer.Exec(`INSERT INTO clients (kind, subject, name, created_at) VALUES
 				('api_key', 'k', 'Straße  AI', 1), ('ed25519', 'k', 'STRASSE AI', 2), ('anonymous', 'k', NULL, 3)`)
 			require.NoError(t, err)
 			require.NoError(t, older.Close())
@@ -440,9 +446,6 @@ func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 
 // The database has hashes of keys, and the publishers' hidden limits.
 func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no such permissions")
-	}
 	path := filepath.Join(t.TempDir(), "gateway.db")
 	check := func() {
 		t.Helper()
