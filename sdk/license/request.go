@@ -61,8 +61,8 @@ type Request struct {
 	// [DefaultCurrency] is used.
 	Currency string
 
-	// OpeningMicro is the price from which the strategy concedes. If zero, it is the published floor, or a tenth of the highest price if there is
-	// none. The published floor raises it.
+	// OpeningMicro is the price from which the strategy concedes, in micro units. If zero, it is the published
+	// floor, or a tenth of the highest price if there is none. A lower price is raised to the published floor.
 	OpeningMicro uint64
 	// Rounds is the number of proposals, from 1 to [MaxRounds]. If zero, [DefaultRounds] is used.
 	Rounds int

@@ -219,8 +219,8 @@ func (s *Service) Counter(
 	return s.round(acting(ctx, caller), request, decide)
 }
 
-// round changes the one negotiation of a request as decide says, and returns its answer. With an idempotency key, the answer is
-// stored, and a repeated request returns it.
+// round changes the one negotiation of a request as decide says, and returns its answer. With an idempotency key, the
+// answer is stored, and a repeated request returns it.
 func (s *Service) round(
 	ctx context.Context, request store.RoundRequest, decide func(store.State) (store.Outcome, Answer, error),
 ) (answer Answer, err error) {

@@ -64,17 +64,19 @@ type Total struct {
 	Duration time.Duration
 }
 
-// EndedTotals returns the figures by status of the negotiations that ended after a time and until another. Statuses without
-// negotiations are left out.
+func totalOf(row queries.EndedTotalsRow) Total {
+	return Total{engine.Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
+}
+
+// EndedTotals returns the figures by status of the negotiations that ended after a time and until another. Statuses
+// without negotiations are left out.
 func (s *Store) EndedTotals(ctx context.Context, after, until time.Time) ([]Total, error) {
-	return several(func(row queries.EndedTotalsRow) Total {
-		return Total{engine.Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
-	})(s.readQueries.EndedTotals(ctx, queries.NullTime(after), queries.NullTime(until)))
+	return several(totalOf)(s.readQueries.EndedTotals(ctx, queries.NullTime(after), queries.NullTime(until)))
 }
 
 // RecentTotals returns the figures by status of the open negotiations, and of those that ended after a time.
 func (s *Store) RecentTotals(ctx context.Context, after time.Time) ([]Total, error) {
 	return several(func(row queries.RecentTotalsRow) Total {
-		return Total{engine.Status(row.Status), row.Count, row.Rounds, time.Duration(row.Micros) * time.Microsecond}
+		return totalOf(queries.EndedTotalsRow(row))
 	})(s.readQueries.RecentTotals(ctx, queries.NullTime(after)))
 }

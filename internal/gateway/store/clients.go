@@ -96,7 +96,7 @@ func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, er
 // UpdateClient locks the row of a client, calls change, and stores the subject, the public key, its revocation and the
 // suspension. If the subject changes, the previous one is stored as a former key. It returns [ErrNotFound] if no
 // client has the id, [ErrExists] if another client of the kind has the new subject, and [ErrFormerKey] if a client
-// had the new subject before. An error of change is returned, and nothing is stored.
+// had the new public key before. An error of change is returned, and nothing is stored.
 func (s *Store) UpdateClient(
 	ctx context.Context, id int64, change func(*Client) error,
 ) (changed Client, err error) {
