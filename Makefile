@@ -44,7 +44,7 @@ idl: prerequisites ## write the IDL, Anchor.toml and the SDK's fixtures from the
 pictures: program browser ## draw docs/offers.svg (from a run of the demo), docs/load.svg (from docs/load.csv), those of docs/RESEARCH.md, and the arena
 	@go run ./cmd/haggle demo --svg docs/offers.svg >/dev/null
 	@HAGGLE_WRITE_PICTURES=1 go test -count=1 -run TestThePictureIsUpToDate ./tests/load
-	@go run ./internal/research docs
+	@go run ./internal/lab/research docs
 	@HAGGLE_ARENA_PICTURES="$(CURDIR)/docs" go test -count=1 -run TestSpectatorsWatchInABrowser ./tests/arena
 
 schemas: ## write docs/schemas: the JSON Schemas of every command's --json, and of HIRE's messages
@@ -118,7 +118,7 @@ cu: program ## measure the compute units of every instruction: program/CU.md, an
 	@go generate ./sdk/protocol
 
 bench: program validator ## measure the SDK: codecs, actions beyond their requests, subscriptions, sessions: docs/BENCHMARKS.md
-	@go run ./internal/benchreport && cat docs/BENCHMARKS.md
+	@go run ./internal/lab/benchreport && cat docs/BENCHMARKS.md
 
 negmas-domains: ## the part of it without measurements: docs/NEGMAS_DOMAINS.md
 	@python=$$(toolchain/negmas) && go run ./tests/negmas/report --python "$$python" --domains
@@ -127,7 +127,7 @@ negmas: ## run NegMAS and the bargaining engine side by side: docs/NEGMAS.md, an
 	@python=$$(toolchain/negmas) && go run ./tests/negmas/report --python "$$python"
 
 bench-engine: ## measure the bargaining engine, and replace its section of docs/BENCHMARKS.md
-	@go run ./internal/benchreport -engine
+	@go run ./internal/lab/benchreport -engine
 
 load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)
 	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./tests/load/loadtest

@@ -11,7 +11,7 @@ package main
 import (
 	"os"
 
-	"github.com/haggle-protocol/haggle/internal/exampleagent/buyer"
+	"github.com/haggle-protocol/haggle/internal/cli/agentrun/buyer"
 )
 
 func main() { buyer.Main(os.Args[1:]) }

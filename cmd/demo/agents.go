@@ -9,8 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/haggle-protocol/haggle/internal/actions"
-	"github.com/haggle-protocol/haggle/internal/demo"
+	"github.com/haggle-protocol/haggle/internal/cli/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/demo"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"

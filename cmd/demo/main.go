@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/haggle-protocol/haggle/internal/demo"
+	"github.com/haggle-protocol/haggle/internal/cli/demo"
 )
 
 const usage = `Starts a local chain with the program, runs a buyer and a seller, which know only each other's address,

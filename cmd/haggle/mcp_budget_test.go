@@ -10,7 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/mcpchain"
+	chaintools "github.com/haggle-protocol/haggle/internal/cli/mcp"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -22,7 +22,7 @@ func TestBudgetThroughMCP(t *testing.T) {
 		fmt.Sprintf(`, %q: {"perTransaction": 7, "perNegotiation": 7, "perCounterparty": 7, "perDay": 7, "maxTotal": 7, "minPrice": 0}`, missing),
 		fmt.Sprintf(`, "instructions": ["compute_budget", "haggle.create_negotiation"], "stopFile": %q`, stop))
 	seller := net.Seller.PublicKey().String()
-	asset := func(answer mcpchain.Answer, mint solana.PublicKey) mcpchain.Asset {
+	asset := func(answer chaintools.Answer, mint solana.PublicKey) chaintools.Asset {
 		t.Helper()
 		for _, asset := range answer.Budget.Tokens {
 			if asset.Mint == mint.String() {
@@ -30,10 +30,10 @@ func TestBudgetThroughMCP(t *testing.T) {
 			}
 		}
 		require.Fail(t, "mint not listed")
-		return mcpchain.Asset{}
+		return chaintools.Asset{}
 	}
 	fresh := buyer.call("haggle_budget", nil)
-	require.Equal(t, mcpchain.Read, fresh.Outcome)
+	require.Equal(t, chaintools.Read, fresh.Outcome)
 	require.Equal(t, strconv.FormatUint(lamportsOf(t, net, net.Buyer.PublicKey()), 10), fresh.Budget.SOL.Balance.BaseUnits)
 	require.Equal(t, "0.010000000", fresh.Budget.SOL.PerTransaction.Limit.Tokens)
 	tokens := asset(fresh, net.Mint)
@@ -50,7 +50,7 @@ func TestBudgetThroughMCP(t *testing.T) {
 	unknown := asset(fresh, missing)
 	require.Contains(t, unknown.Problem, "account not found")
 	require.Nil(t, unknown.Balance)
-	require.Equal(t, mcpchain.Amount{BaseUnits: "7"}, *unknown.PerDay.Left)
+	require.Equal(t, chaintools.Amount{BaseUnits: "7"}, *unknown.PerDay.Left)
 
 	created := buyer.confirmed("haggle_create", map[string]any{"seller": seller, "mint": net.Mint.String(),
 		"escrow": "5", "service": "it", "idempotency_key": "a"})

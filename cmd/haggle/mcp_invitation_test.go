@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/mcpchain"
+	chaintools "github.com/haggle-protocol/haggle/internal/cli/mcp"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -35,7 +35,7 @@ func TestInvitationIsAwaitedThroughMCP(t *testing.T) {
 	nothing := func(agent mcpAgent, arguments map[string]any) {
 		t.Helper()
 		none := agent.call("haggle_await_invitation", with(arguments, "wait_seconds", 1))
-		require.Equal(t, mcpchain.Read, none.Outcome)
+		require.Equal(t, chaintools.Read, none.Outcome)
 		require.Nil(t, none.State)
 		require.Empty(t, none.List)
 		require.Contains(t, none.Next, "no invitation came within 1 s: call haggle_await_invitation again")

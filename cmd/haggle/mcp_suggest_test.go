@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/mcpchain"
+	chaintools "github.com/haggle-protocol/haggle/internal/cli/mcp"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -23,23 +23,23 @@ func TestSuggestionsLeadToADealThroughMCP(t *testing.T) {
 		return with(arguments, "negotiation", created.Negotiation)
 	}
 	early := agents[0].call("haggle_suggest", at(nil))
-	require.Equal(t, mcpchain.Read, early.Outcome)
+	require.Equal(t, chaintools.Read, early.Outcome)
 	require.Empty(t, early.Suggestion.Move)
 	require.Contains(t, early.Next, "haggle_status with wait_seconds")
 	agents[1].confirmed("haggle_accept", at(map[string]any{"what": "invitation", "service": "it"}))
 	agents[0].refused("Usage", "haggle_suggest", at(map[string]any{"strategy": "best"}))
 	agents[0].refused("Usage", "haggle_suggest", at(map[string]any{"strategy": "boulware:e=0"}))
 	late := agents[0].call("haggle_suggest", at(map[string]any{"strategy": "boulware:e=6"}))
-	require.Equal(t, mcpchain.Read, late.Outcome)
+	require.Equal(t, chaintools.Read, late.Outcome)
 	stranger, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	startMCPAgent(t, net, stranger, net.Chain.RPCURL()).refused("NotAsExpected", "haggle_suggest", at(nil))
 
-	var state *mcpchain.State
+	var state *chaintools.State
 	for round := uint8(0); ; round++ {
 		agent := agents[round%2]
 		suggested := agent.call("haggle_suggest", at(map[string]any{"other_reservation": []string{"3", "3.5"}[round%2]}))
-		require.Equal(t, mcpchain.Read, suggested.Outcome)
+		require.Equal(t, chaintools.Read, suggested.Outcome)
 		s := suggested.Suggestion
 		require.NotEmpty(t, s.Reason)
 		require.NotNil(t, s.Equilibrium)

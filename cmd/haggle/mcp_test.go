@@ -22,8 +22,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	chaintools "github.com/haggle-protocol/haggle/internal/cli/mcp"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
-	"github.com/haggle-protocol/haggle/internal/mcpchain"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -77,7 +77,7 @@ func startMCPAgentWithin(
 }
 
 // call calls a tool, whose structured content has to be an answer.
-func (a mcpAgent) call(tool string, arguments map[string]any) mcpchain.Answer {
+func (a mcpAgent) call(tool string, arguments map[string]any) chaintools.Answer {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), patience)
 	defer cancel()
@@ -87,12 +87,12 @@ func (a mcpAgent) call(tool string, arguments map[string]any) mcpchain.Answer {
 }
 
 // answer decodes the structured content of a tool's result.
-func (a mcpAgent) answer(tool string, result *mcp.CallToolResult) mcpchain.Answer {
+func (a mcpAgent) answer(tool string, result *mcp.CallToolResult) chaintools.Answer {
 	a.t.Helper()
 	require.NotNil(a.t, result.StructuredContent, "%s: %v", tool, result.Content[0])
 	content, err := json.Marshal(result.StructuredContent)
 	require.NoError(a.t, err)
-	var answer mcpchain.Answer
+	var answer chaintools.Answer
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	require.NoError(a.t, decoder.Decode(&answer), string(content))
@@ -102,19 +102,19 @@ func (a mcpAgent) answer(tool string, result *mcp.CallToolResult) mcpchain.Answe
 }
 
 // confirmed calls a tool whose transaction has to be confirmed.
-func (a mcpAgent) confirmed(tool string, arguments map[string]any) mcpchain.Answer {
+func (a mcpAgent) confirmed(tool string, arguments map[string]any) chaintools.Answer {
 	a.t.Helper()
 	answer := a.call(tool, arguments)
-	require.Equal(a.t, mcpchain.Confirmed, answer.Outcome, "%+v %+v", answer, answer.Error)
+	require.Equal(a.t, chaintools.Confirmed, answer.Outcome, "%+v %+v", answer, answer.Error)
 	require.NotEmpty(a.t, answer.Signature)
 	return answer
 }
 
 // refused calls a tool that has to fail with an error of this name.
-func (a mcpAgent) refused(name, tool string, arguments map[string]any) mcpchain.Answer {
+func (a mcpAgent) refused(name, tool string, arguments map[string]any) chaintools.Answer {
 	a.t.Helper()
 	answer := a.call(tool, arguments)
-	require.Equal(a.t, mcpchain.Failed, answer.Outcome)
+	require.Equal(a.t, chaintools.Failed, answer.Outcome)
 	require.Equal(a.t, name, answer.Error.Name, answer.Error.Message)
 	require.Empty(a.t, answer.Signature)
 	return answer
@@ -151,7 +151,7 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 		"escrow":  "5",
 		"service": service, "idempotency_key": "order-17"}
 	tried := buyer.call("haggle_create", with(creation, "dry_run", true))
-	require.Equal(t, mcpchain.DryRan, tried.Outcome)
+	require.Equal(t, chaintools.DryRan, tried.Outcome)
 	require.NotEmpty(t, tried.Effects.Changes)
 	require.Empty(t, buyer.call("haggle_status", nil).List, "a dry run creates nothing")
 
@@ -169,7 +169,7 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 
 	created := buyer.confirmed("haggle_create", creation)
 	repeated := buyer.call("haggle_create", creation)
-	require.Equal(t, mcpchain.DoneAlready, repeated.Outcome)
+	require.Equal(t, chaintools.DoneAlready, repeated.Outcome)
 	require.Nil(t, repeated.Costs, "the terms can be those of another call")
 	buyer.refused("Usage", "haggle_create", with(creation, "escrow", "4"))
 	require.Len(t, buyer.call("haggle_status", nil).List, 1, "the key has created one negotiation")
@@ -184,14 +184,14 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	buyer.refused("NotAsExpected", "haggle_offer", at(map[string]any{"amount": "2", "round": 1}))
 	accept := at(map[string]any{"what": "invitation", "service": service})
 	seller.refused("NotAsExpected", "haggle_accept", with(accept, "service", "Write a novel"))
-	require.Equal(t, mcpchain.DryRan, seller.call("haggle_accept", with(accept, "dry_run", true)).Outcome)
+	require.Equal(t, chaintools.DryRan, seller.call("haggle_accept", with(accept, "dry_run", true)).Outcome)
 	seller.confirmed("haggle_accept", accept)
-	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_accept", accept).Outcome)
+	require.Equal(t, chaintools.DoneAlready, seller.call("haggle_accept", accept).Outcome)
 
 	first := at(map[string]any{"amount": "2", "round": 1})
-	require.Equal(t, mcpchain.DryRan, buyer.call("haggle_offer", with(first, "dry_run", true)).Outcome)
+	require.Equal(t, chaintools.DryRan, buyer.call("haggle_offer", with(first, "dry_run", true)).Outcome)
 	buyer.confirmed("haggle_offer", first)
-	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_offer", first).Outcome)
+	require.Equal(t, chaintools.DoneAlready, buyer.call("haggle_offer", first).Outcome)
 	early := buyer.refused("NotYourTurn", "haggle_offer", at(map[string]any{"amount": "2.5", "round": 2}))
 	require.Contains(t, early.Next, "haggle_status with wait_seconds")
 
@@ -210,11 +210,11 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 		"the current offer is 3.200000 tokens in round 3, not 3.300000 tokens in round 3")
 	seller.refused("NotAsExpected", "haggle_accept", with(deal, "round", 1))
 	seller.refused("Usage", "haggle_accept", with(deal, "service", service))
-	require.Equal(t, mcpchain.DryRan, seller.call("haggle_accept", with(deal, "dry_run", true)).Outcome)
+	require.Equal(t, chaintools.DryRan, seller.call("haggle_accept", with(deal, "dry_run", true)).Outcome)
 	settled := seller.confirmed("haggle_accept", deal)
 	require.Equal(t, "settled", settled.State.Status)
 	require.Equal(t, "3200000", settled.State.Settled.BaseUnits)
-	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_accept", deal).Outcome)
+	require.Equal(t, chaintools.DoneAlready, seller.call("haggle_accept", deal).Outcome)
 	read := buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20})).State
 	require.Equal(t, "settled", read.Status)
 	require.Empty(t, read.History.UnknownRounds)
@@ -240,7 +240,7 @@ func TestCostsOfACreationThroughMCP(t *testing.T) {
 	creation := map[string]any{"seller": net.Seller.PublicKey().String(), "mint": net.Mint.String(), "escrow": "5",
 		"service": "it", "idempotency_key": "a"}
 	tried := buyer.call("haggle_create", with(creation, "dry_run", true))
-	require.Equal(t, mcpchain.DryRan, tried.Outcome)
+	require.Equal(t, chaintools.DryRan, tried.Outcome)
 	require.Len(t, tried.Costs.Deals, 3)
 	middle := tried.Costs.Deals[1]
 	require.EqualValues(t, 5, middle.Offers)
@@ -269,15 +269,15 @@ func TestRejectionThroughMCP(t *testing.T) {
 		"mint": net.Mint.String(), "escrow": "1", "service_hash": fmt.Sprintf("%064x", 7), "idempotency_key": "a"})
 	reject := map[string]any{"negotiation": created.Negotiation, "round": 0}
 	buyer.refused("NotAsExpected", "haggle_reject", with(reject, "round", 1))
-	require.Equal(t, mcpchain.DryRan, buyer.call("haggle_reject", with(reject, "dry_run", true)).Outcome)
+	require.Equal(t, chaintools.DryRan, buyer.call("haggle_reject", with(reject, "dry_run", true)).Outcome)
 	rejected := buyer.confirmed("haggle_reject", reject)
 	require.Equal(t, "rejected", rejected.State.Status)
 	require.Equal(t, "1000000", paidTo("buyer", rejected))
-	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_reject", reject).Outcome)
+	require.Equal(t, chaintools.DoneAlready, buyer.call("haggle_reject", reject).Outcome)
 }
 
 // paidTo returns the amount that an answer states for a role, in base units.
-func paidTo(role string, answer mcpchain.Answer) string {
+func paidTo(role string, answer chaintools.Answer) string {
 	for _, paid := range answer.Paid {
 		if paid.To == role {
 			return paid.BaseUnits
@@ -313,12 +313,12 @@ func TestExpiryAndClosingThroughMCP(t *testing.T) {
 	require.True(t, overdue.State.Overdue)
 	require.Contains(t, overdue.Next, "haggle_expire")
 	require.Contains(t, other.refused("NotAsExpected", "haggle_expire", at(nil)).Error.Message, "the parties are")
-	require.Equal(t, mcpchain.DryRan, buyer.call("haggle_expire", at(map[string]any{"dry_run": true})).Outcome)
+	require.Equal(t, chaintools.DryRan, buyer.call("haggle_expire", at(map[string]any{"dry_run": true})).Outcome)
 	expired := buyer.confirmed("haggle_expire", at(nil))
 	require.Equal(t, "expired", expired.State.Status)
 	require.Equal(t, "4900000", paidTo("buyer", expired))
 	require.Contains(t, expired.Next, "haggle_close")
-	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_expire", at(nil)).Outcome)
+	require.Equal(t, chaintools.DoneAlready, seller.call("haggle_expire", at(nil)).Outcome)
 
 	require.Empty(t, buyer.call("haggle_status", nil).List)
 	ended := buyer.call("haggle_status", map[string]any{"ended": true}).List
@@ -337,13 +337,13 @@ func TestExpiryAndClosingThroughMCP(t *testing.T) {
 	require.Equal(t, strconv.FormatUint(lamportsOf(t, net, net.Buyer.PublicKey())-before+fee, 10), closed.Rent)
 
 	again := buyer.call("haggle_close", at(map[string]any{"idempotency_key": "close"}))
-	require.Equal(t, mcpchain.DoneAlready, again.Outcome)
+	require.Equal(t, chaintools.DoneAlready, again.Outcome)
 	require.Equal(t, closed.Rent, again.Rent)
-	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_close", at(nil)).Outcome)
-	require.Equal(t, mcpchain.DoneAlready, seller.call("haggle_close", at(nil)).Outcome)
+	require.Equal(t, chaintools.DoneAlready, buyer.call("haggle_close", at(nil)).Outcome)
+	require.Equal(t, chaintools.DoneAlready, seller.call("haggle_close", at(nil)).Outcome)
 	other.refused("NotFound", "haggle_close", at(nil))
 	read := buyer.call("haggle_status", at(map[string]any{"wait_seconds": 20}))
-	require.Equal(t, mcpchain.Read, read.Outcome)
+	require.Equal(t, chaintools.Read, read.Outcome)
 	require.Nil(t, read.State)
 	require.Contains(t, read.Next, "it is closed")
 	require.Empty(t, buyer.call("haggle_status", map[string]any{"ended": true}).List)
@@ -385,12 +385,12 @@ func TestSlowAnswerThroughMCP(t *testing.T) {
 		"escrow":  "5",
 		"service": "it", "idempotency_key": "order"}
 	first := buyer.call("haggle_create", creation)
-	require.Equal(t, mcpchain.Unknown, first.Outcome, "%+v", first.Error)
+	require.Equal(t, chaintools.Unknown, first.Outcome, "%+v", first.Error)
 	require.NotNil(t, first.Pending)
 	require.Equal(t, first.Signature, first.Pending.Signature)
 	require.Contains(t, first.Next, "haggle_status")
 	second := buyer.call("haggle_create", creation)
-	require.Equal(t, mcpchain.Unknown, second.Outcome)
+	require.Equal(t, chaintools.Unknown, second.Outcome)
 	require.Equal(t, first.Signature, second.Signature, "nothing more was sent")
 	waiting := buyer.call("haggle_status", map[string]any{"negotiation": first.Negotiation, "wait_seconds": 1})
 	require.NotNil(t, waiting.Pending)
@@ -403,7 +403,7 @@ func TestSlowAnswerThroughMCP(t *testing.T) {
 	}
 	require.Nil(t, resolved.Pending)
 	require.Equal(t, "created", resolved.State.Status)
-	require.Equal(t, mcpchain.DoneAlready, buyer.call("haggle_create", creation).Outcome)
+	require.Equal(t, chaintools.DoneAlready, buyer.call("haggle_create", creation).Outcome)
 	require.Len(t, buyer.call("haggle_status", nil).List, 1)
 }
 

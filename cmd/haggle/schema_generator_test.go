@@ -14,7 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/internal/jsonview"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/llm"

@@ -11,9 +11,9 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
 
 // gateway writes a gateway's database and files: "gateway ADDRESS" with two negotiations of three entries,

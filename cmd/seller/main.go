@@ -12,7 +12,7 @@ package main
 import (
 	"os"
 
-	"github.com/haggle-protocol/haggle/internal/exampleagent/seller"
+	"github.com/haggle-protocol/haggle/internal/cli/agentrun/seller"
 )
 
 func main() { seller.Main(os.Args[1:]) }

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/internal/instructions"
+	"github.com/haggle-protocol/haggle/internal/indexer/instructions"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/internal/jsonview"
 )
 
 // change is the content of one database transaction.

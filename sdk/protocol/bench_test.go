@@ -8,12 +8,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The benchmarks are named <operation>/<type>/<codec>: internal/benchreport puts ours beside anchor-go's.
+// The benchmarks are named <operation>/<type>/<codec>: internal/lab/benchreport puts ours beside anchor-go's.
 
 // benchmarkSet are the measured fixtures, whose values are neither all zero nor all equal.
 const benchmarkSet = "distinct 1"
 
-// anchorGo is anchor-go's client of the same IDL. internal/benchreport generates it and sets the functions;
+// anchorGo is anchor-go's client of the same IDL. internal/lab/benchreport generates it and sets the functions;
 // without it only this package is measured.
 var anchorGo struct {
 	decodeAccount, decodeEvent func(data []byte) error

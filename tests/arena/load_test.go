@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/haggle-protocol/haggle/internal/arena/arenatest"
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/sdk/arena"
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
 )

@@ -21,7 +21,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 

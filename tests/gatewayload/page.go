@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
 // Result has the measurements and findings of a run.

@@ -21,7 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 	homestore "github.com/haggle-protocol/haggle/internal/hire/store"
 	"github.com/haggle-protocol/haggle/internal/hire/transport"
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 	"github.com/haggle-protocol/haggle/sdk/hire/party"

@@ -24,7 +24,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 

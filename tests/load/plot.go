@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
 // curve has the latencies of a kind of transactions, in seconds: the value at index i is that of i percent.

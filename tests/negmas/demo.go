@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/haggle-protocol/haggle/internal/roundrobin"
+	"github.com/haggle-protocol/haggle/internal/cli/roundrobin"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/roundrobin"
+	"github.com/haggle-protocol/haggle/internal/cli/roundrobin"
 )
 
 // TestDemoPredictsAsNegmas requires the demonstration's prediction of every negotiation that NegMAS has played: all

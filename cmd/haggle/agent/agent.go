@@ -11,16 +11,16 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/agentrun"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
+	"github.com/haggle-protocol/haggle/internal/cli/proving"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/internal/proving"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
@@ -125,7 +125,7 @@ type agentCommand struct {
 	// changed reports whether a flag is set.
 	changed func(flag string) bool
 
-	log    *exampleagent.Log
+	log    *agentrun.Log
 	side   protocol.OfferSide
 	gate   *identity.Gate
 	prover *proving.Prover
@@ -189,7 +189,7 @@ func Command(s *session.Session) *cobra.Command {
 		" (default: ~/.local/state/haggle/issues, or below $XDG_STATE_HOME)")
 	command.Required(cmd, "role", "mint")
 	command.Choices(cmd, "role", "buyer", "seller")
-	command.Documents(cmd, actions.Action{}, exampleagent.Note{}, agent.Record{}, committed{}, issueMove{},
+	command.Documents(cmd, actions.Action{}, agentrun.Note{}, agent.Record{}, committed{}, issueMove{},
 		ended{}, modelMove{}, llm.Spending{})
 	cmd.RunE = s.Unlimited(a.run)
 	return cmd
@@ -295,7 +295,7 @@ func (a *agentCommand) checkRole() error {
 	if err := a.readBand(); err != nil {
 		return err
 	}
-	a.log = &exampleagent.Log{Agent: a.role, Out: a.Stdout, JSON: a.JSON}
+	a.log = &agentrun.Log{Agent: a.role, Out: a.Stdout, JSON: a.JSON}
 	return nil
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/agentrun"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
@@ -101,7 +101,7 @@ func BuyCommand(s *session.Session) *cobra.Command {
 	flags.Uint16Var(&b.decayBps, "decay-bps", 0,
 		"share that an escrow loses each round, in basis points")
 	command.Required(cmd, "sellers", "mint", "escrow", "service", "key", "strategy", "reservation", "max-total")
-	command.Documents(cmd, actions.Action{}, exampleagent.Note{}, agent.Record{}, ended{}, bought{})
+	command.Documents(cmd, actions.Action{}, agentrun.Note{}, agent.Record{}, ended{}, bought{})
 	b.changed = flags.Changed
 	cmd.RunE = s.Unlimited(b.run)
 	return cmd
@@ -174,7 +174,7 @@ func (b *buyCommand) check() error {
 	if err := b.limits.Check(); err != nil {
 		return err
 	}
-	b.log = &exampleagent.Log{Agent: b.role, Out: b.Stdout, JSON: b.JSON}
+	b.log = &agentrun.Log{Agent: b.role, Out: b.Stdout, JSON: b.JSON}
 	return nil
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/player"
-	"github.com/haggle-protocol/haggle/internal/simulation"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
+	"github.com/haggle-protocol/haggle/internal/lab/simulation"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/agent/issues"
 	"github.com/haggle-protocol/haggle/sdk/bargain"

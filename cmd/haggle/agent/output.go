@@ -8,7 +8,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"

@@ -8,8 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/internal/mint"
+	"github.com/haggle-protocol/haggle/internal/cli/agentrun"
+	"github.com/haggle-protocol/haggle/internal/cli/mint"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -18,7 +18,7 @@ import (
 func TestReasonsOfDeclinedNegotiationsHaveTokens(t *testing.T) {
 	var out bytes.Buffer
 	address := solana.PublicKey{7}
-	a := &agentCommand{log: &exampleagent.Log{
+	a := &agentCommand{log: &agentrun.Log{
 		Agent: "seller", Out: &out, Amounts: mint.Mint{Address: address, Decimals: 6, Symbol: "TEST"},
 	}}
 	reason := amount.Errorf(address, "its escrow of %v cannot pay %v after the fee", amount.Units(5_000_000),
@@ -38,7 +38,7 @@ func TestARefusalEndsASellerWithoutDeposit(t *testing.T) {
 	for _, joined := range []bool{false, true} {
 		address, hasEnded := solana.PublicKey{7}, false
 		a := &agentCommand{
-			log: &exampleagent.Log{Out: new(bytes.Buffer)}, single: address, side: protocol.OfferSideSeller,
+			log: &agentrun.Log{Out: new(bytes.Buffer)}, single: address, side: protocol.OfferSideSeller,
 			joined: joined, end: func(error) { hasEnded = true }, steps: steps{report: func(string) {}},
 		}
 		a.failed(address, &agent.Refusal{Negotiation: address, Reason: "it has sealed prices"})

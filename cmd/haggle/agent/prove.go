@@ -12,7 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/player"
-	"github.com/haggle-protocol/haggle/internal/proving"
+	"github.com/haggle-protocol/haggle/internal/cli/proving"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 

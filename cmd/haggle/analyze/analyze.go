@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/indexer"
-	"github.com/haggle-protocol/haggle/internal/recorded"
+	"github.com/haggle-protocol/haggle/internal/indexer/recorded"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"

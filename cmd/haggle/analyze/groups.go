@@ -17,9 +17,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/profile"
-	"github.com/haggle-protocol/haggle/internal/comparison"
 	"github.com/haggle-protocol/haggle/internal/indexer"
-	"github.com/haggle-protocol/haggle/internal/recorded"
+	"github.com/haggle-protocol/haggle/internal/indexer/recorded"
+	"github.com/haggle-protocol/haggle/internal/lab/comparison"
 )
 
 // characteristics are the values of --by with the part of a declaration.

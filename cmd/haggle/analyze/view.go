@@ -9,7 +9,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/profile"
-	"github.com/haggle-protocol/haggle/internal/recorded"
+	"github.com/haggle-protocol/haggle/internal/indexer/recorded"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 )
 
 const groupHelp = `Agents trade in prediction markets with two outcomes (docs/ARENA.md): they state interests, talk on a floor,

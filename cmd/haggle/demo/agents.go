@@ -8,9 +8,9 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/demo"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
-	"github.com/haggle-protocol/haggle/internal/demo"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 

@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/agentrun/buyer"
+	"github.com/haggle-protocol/haggle/internal/cli/agentrun/seller"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/demo"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/flags"
+	"github.com/haggle-protocol/haggle/internal/cli/roundrobin"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/demo"
-	"github.com/haggle-protocol/haggle/internal/exampleagent/buyer"
-	"github.com/haggle-protocol/haggle/internal/exampleagent/seller"
-	"github.com/haggle-protocol/haggle/internal/roundrobin"
 )
 
 const demoHelp = `Starts a local chain with the program, a mint and two funded agents; runs an example buyer and an example

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/haggle-protocol/haggle/internal/demo"
+	"github.com/haggle-protocol/haggle/internal/cli/demo"
 )
 
 // drawing is the file of the plot. It is created before the run, so that a path that cannot be written fails

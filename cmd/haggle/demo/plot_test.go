@@ -10,7 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/demo"
+	"github.com/haggle-protocol/haggle/internal/cli/demo"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 

@@ -23,11 +23,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/listener"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 	"github.com/haggle-protocol/haggle/internal/hire/store"
 	"github.com/haggle-protocol/haggle/internal/hire/transport"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	chaintools "github.com/haggle-protocol/haggle/internal/cli/mcp"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/mcpchain"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -40,7 +40,7 @@ haggle_status then waits for the outcome. No text of the counterparty becomes pa
 
 // Command returns "haggle mcp".
 func Command(s *session.Session, version string) *cobra.Command {
-	wait := duration.Flag(mcpchain.DefaultWait)
+	wait := duration.Flag(chaintools.DefaultWait)
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve the wallet to an agent by MCP, within a spending policy", Long: mcpHelp,
 		Example: `  haggle mcp -C buyer.yml --policy policy.json
@@ -77,7 +77,7 @@ func serve(ctx context.Context, s *session.Session, wait time.Duration, version 
 	if !is {
 		return fmt.Errorf("wallet %s: its signer does not enforce the policy", key.PublicKey())
 	}
-	server := mcpchain.New(mcpchain.Config{
+	server := chaintools.New(chaintools.Config{
 		Client: client, Wallet: governed, Limits: *s.Connection.Policy(), Usage: s.Connection.Usage,
 		Wait: wait, Version: version,
 	})

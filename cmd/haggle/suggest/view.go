@@ -3,7 +3,7 @@ package suggest
 import (
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/profile"
-	"github.com/haggle-protocol/haggle/internal/suggestion"
+	"github.com/haggle-protocol/haggle/internal/cli/suggestion"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 

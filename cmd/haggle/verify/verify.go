@@ -14,9 +14,9 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/index"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/proving"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/proving"
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/mint"
 	"github.com/haggle-protocol/haggle/internal/cli/prompt"
-	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/mint"
+	"github.com/haggle-protocol/haggle/internal/cli/mint"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 	"github.com/haggle-protocol/haggle/internal/databases"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
 	"github.com/haggle-protocol/haggle/sdk/store"
 	"github.com/haggle-protocol/haggle/sdk/store/postgres"
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
-	"github.com/haggle-protocol/haggle/internal/statefolder"
 )
 
 // database is the file of the default database.

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/haggle-protocol/haggle/internal/statefolder"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 )
 
 // Entry is a running local chain.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/statefolder"
+	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 )
 
 func TestRunningChainsAreListed(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/pflag"
 
-	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/jsonview"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/policy"

@@ -7,9 +7,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/format"
-	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/internal/cli/result"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/jsonview"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/haggle-protocol/haggle/internal/report"
-	"github.com/haggle-protocol/haggle/internal/roundrobin"
+	"github.com/haggle-protocol/haggle/internal/cli/roundrobin"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/tests/negmas"

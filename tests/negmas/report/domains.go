@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/tests/negmas"
 )
 

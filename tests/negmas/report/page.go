@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/tests/negmas"
 )
 

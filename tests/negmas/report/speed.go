@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/report"
+	"github.com/haggle-protocol/haggle/internal/lab/report"
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"

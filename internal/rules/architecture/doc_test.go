@@ -1,0 +1,62 @@
+// Package architecture tests the rules for the Go packages of this repository:
+//
+//   - Dependencies point one way: cmd, internal, the packages below sdk, sdk, and last sdk/protocol, sdk/amount,
+//     sdk/token, sdk/node, sdk/transaction, sdk/events, sdk/history and the packages of sdk/internal. Nothing
+//     imports cmd, sdk imports nothing outside of itself, and sdk/node, sdk/transaction, sdk/events,
+//     sdk/history and sdk/internal nothing of Haggle.
+//   - No exported declaration of sdk mentions a type of an internal package.
+//   - No hand-written Go file has more than 500 lines.
+//   - The examples import only sdk.
+//   - internal/audit imports nothing of this module: every product uses it.
+//   - Each package of sdk has a package comment and an example.
+//
+// Each test has a list of exceptions with their reasons. An exception that is no longer needed fails the
+// test.
+package architecture
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
+)
+
+const module = "github.com/haggle-protocol/haggle/"
+
+// exceptions maps violations of a rule to the reasons for which they are accepted.
+type exceptions map[string]string
+
+// check fails the test for each violation that is not an exception, and for each exception that is not a
+// violation.
+func (e exceptions) check(t *testing.T, violations []string) {
+	t.Helper()
+	found := map[string]bool{}
+	for _, violation := range violations {
+		found[violation] = true
+		if e[violation] == "" {
+			assert.Fail(t, violation)
+		}
+	}
+	for violation := range e {
+		assert.True(t, found[violation], "exception no longer needed: %s", violation)
+	}
+}
+
+// loadAll loads the imports of all packages of the repository and of their tests.
+var loadAll = sync.OnceValues(func() ([]*packages.Package, error) {
+	return packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedImports | packages.NeedForTest, Dir: "../../..", Tests: true,
+	}, "./...")
+})
+
+func load(t *testing.T) []*packages.Package {
+	t.Helper()
+	loaded, err := loadAll()
+	require.NoError(t, err)
+	for _, p := range loaded {
+		require.Empty(t, p.Errors, p.ID)
+	}
+	return loaded
+}

@@ -1,0 +1,173 @@
+package architecture
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
+)
+
+// The layers, from the lowest one. A package imports packages of its own layer or of lower ones.
+const (
+	base  = iota // what package haggle is made of: sdk/protocol, sdk/transaction and so on, and sdk/internal
+	sdk          // package haggle
+	above        // the other packages below sdk
+	internal
+	command // cmd, tests and examples
+)
+
+func layer(path string) int {
+	switch {
+	case path == "sdk":
+		return sdk
+	case isOfAnyProgram(path), slices.Contains([]string{"sdk/protocol", "sdk/amount", "sdk/token"}, path),
+		within(path, "sdk") && isInternal(path):
+		return base
+	case within(path, "sdk"):
+		return above
+	case within(path, "internal"):
+		return internal
+	default:
+		return command
+	}
+}
+
+// within reports whether path is the folder or below it.
+func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
+
+// isOfAnyProgram reports whether a package is about Solana and not about Haggle. What users see of
+// sdk/internal/solana, such as errors and results, is in these packages.
+func isOfAnyProgram(path string) bool {
+	return slices.Contains([]string{"sdk/node", "sdk/transaction", "sdk/events", "sdk/history"}, path)
+}
+
+// violation returns the rule that an import breaks. If empty, it breaks none. Paths are relative to the
+// module. The tests of a package can import higher layers of the SDK.
+func violation(from, to string, test bool) string {
+	binary := strings.Join(strings.Split(from+"/", "/")[:2], "/") // cmd/haggle, for cmd/haggle/wallet
+	switch {
+	case within(to, "cmd") && !(within(from, "cmd") && within(to, binary)):
+		return "nothing imports cmd"
+	case within(to, "tests") && !within(from, "tests"):
+		return "nothing imports tests"
+	case within(from, "examples") && !within(to, "sdk") && to != from:
+		return "examples import only sdk"
+	case within(from, "sdk") && !within(to, "sdk"):
+		return "sdk imports nothing outside of itself"
+	case within(from, "sdk/internal/solana") && isOfAnyProgram(to):
+		return ""
+	case isOfAnyProgram(from) && !isOfAnyProgram(to) && !within(to, "sdk/internal") && !test:
+		return "sdk/node, transaction, events and history import nothing of Haggle"
+	case within(from, "sdk/internal") && !within(to, "sdk/internal"):
+		// Not only sdk/internal/solana: it imports other packages of sdk/internal.
+		return "sdk/internal imports nothing of Haggle"
+	case from == "sdk/protocol" && to != from && to != "sdk/transaction" && !test:
+		return "sdk/protocol imports only sdk/transaction of this module"
+	case from == "internal/audit" && to != from:
+		return "internal/audit imports nothing of this module"
+	case layer(to) > layer(from) && !test:
+		return "dependencies point one way"
+	}
+	return ""
+}
+
+// importExceptions are imports, "from imports to: rule", with the reasons for which they are accepted.
+var importExceptions = exceptions{
+	"cmd/haggle imports tests/faults/proxy: nothing imports tests":                            "only its tests do, for the lying node of the fault tests",
+	"sdk/store imports internal/testpostgres: sdk imports nothing outside of itself":          testServer,
+	"sdk/store/postgres imports internal/testpostgres: sdk imports nothing outside of itself": testServer,
+}
+
+const testServer = "only tests do, which start the server that the tests of the indexer and of the commands start, too"
+
+func TestDependenciesPointOneWay(t *testing.T) {
+	violations := map[string]bool{}
+	for _, p := range load(t) {
+		for _, imported := range importsOf(p) {
+			from, test := strings.TrimPrefix(p.PkgPath, module), p.ForTest != ""
+			if test {
+				from = strings.TrimSuffix(from, "_test")
+			}
+			if broken := violation(from, imported, test); broken != "" {
+				violations[from+" imports "+imported+": "+broken] = true
+			}
+		}
+	}
+	importExceptions.check(t, sorted(violations))
+}
+
+// importsOf returns the packages of this module that a package imports.
+func importsOf(p *packages.Package) []string {
+	// The main package of a test binary is generated; it imports the package itself.
+	if strings.HasSuffix(p.ID, ".test") {
+		return nil
+	}
+	var paths []string
+	for path := range p.Imports {
+		if relative, inModule := strings.CutPrefix(path, module); inModule {
+			paths = append(paths, relative)
+		}
+	}
+	return paths
+}
+
+func sorted(set map[string]bool) []string {
+	var list []string
+	for text := range set {
+		list = append(list, text)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestViolation shows that each rule finds its violations.
+func TestViolation(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		test     bool
+		broken   string
+	}{
+		{"internal/cli/demo", "cmd/haggle/wallet", false, "nothing imports cmd"},
+		{"tests/load", "cmd/buyer", true, "nothing imports cmd"},
+		{"cmd/buyer", "cmd/haggle/wallet", false, "nothing imports cmd"},
+		{"cmd/haggle", "cmd/haggle/wallet", false, ""},
+		{"cmd/haggle/wallet", "cmd/haggle/admin", false, ""},
+		{"internal/cli/demo", "tests/load", false, "nothing imports tests"},
+		{"internal/audit", "internal/gateway/store", true, "internal/audit imports nothing of this module"},
+		{"internal/audit", "internal/audit", true, ""},
+		{"examples/list", "internal/cli/mint", false, "examples import only sdk"},
+		{"examples/list", "sdk/localnet", false, ""},
+		{"sdk/agent", "internal/cli/mint", true, "sdk imports nothing outside of itself"},
+		{"sdk", "internal/cli/mint", false, "sdk imports nothing outside of itself"},
+		{"sdk/internal/solana/rpcpool", "sdk/protocol", true, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/wait", "sdk/protocol", false, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/wait", "sdk", false, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/wait", "sdk/transaction", false, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/solana/send", "sdk", true, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/solana/send", "sdk/transaction", false, ""},
+		{"sdk/internal/solana/rpcpool", "sdk/node", false, ""},
+		{"sdk/node", "sdk/protocol", false, "sdk/node, transaction, events and history import nothing of Haggle"},
+		{"sdk/events", "sdk/protocol", false, "sdk/node, transaction, events and history import nothing of Haggle"},
+		{"sdk/transaction", "sdk/node", false, ""},
+		{"sdk/internal/solana/feed", "sdk/events", false, ""},
+		{"sdk/internal/solana/feed", "sdk/history", false, ""},
+		{"sdk/internal/wait", "sdk/events", false, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/solana/rpcpool", "sdk/internal/wait", false, ""},
+		{"sdk/protocol", "sdk/internal/solana/rpcpool", false, "sdk/protocol imports only sdk/transaction of this module"},
+		{"sdk/protocol", "sdk/transaction", false, ""},
+		{"sdk/amount", "sdk", false, "dependencies point one way"},
+		{"sdk/yellowstone/internal/geyser", "sdk", false, "dependencies point one way"},
+		{"sdk", "sdk/store", false, "dependencies point one way"},
+		{"sdk", "sdk/store", true, ""},
+		{"sdk", "sdk/protocol", false, ""},
+		{"sdk/agent", "sdk", false, ""},
+		{"internal/cli/demo", "sdk/agent", false, ""},
+		{"cmd/haggle", "internal/cli/demo", false, ""},
+	} {
+		require.Equal(t, c.broken, violation(c.from, c.to, c.test), "%s imports %s", c.from, c.to)
+	}
+}
