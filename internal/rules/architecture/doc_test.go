@@ -4,6 +4,7 @@
 //     sdk/token, sdk/node, sdk/transaction, sdk/events, sdk/history and the packages of sdk/internal. Nothing
 //     imports cmd, sdk imports nothing outside of itself, and sdk/node, sdk/transaction, sdk/events,
 //     sdk/history and sdk/internal nothing of Haggle.
+//   - Only commands import internal/cli, and none of internal/arena, gateway, hire and indexer imports another one.
 //   - No exported declaration of sdk mentions a type of an internal package.
 //   - No hand-written Go file has more than 500 lines.
 //   - The examples import only sdk.

@@ -37,6 +37,16 @@ func layer(path string) int {
 // within reports whether path is the folder or below it.
 func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
+// product returns the folder of the server that a package belongs to, or an empty string.
+func product(path string) string {
+	for _, folder := range []string{"internal/arena", "internal/gateway", "internal/hire", "internal/indexer"} {
+		if within(path, folder) {
+			return folder
+		}
+	}
+	return ""
+}
+
 func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
 // isOfAnyProgram reports whether a package is about Solana and not about Haggle. What users see of
@@ -69,6 +79,10 @@ func violation(from, to string, test bool) string {
 		return "sdk/protocol imports only sdk/transaction of this module"
 	case from == "internal/audit" && to != from:
 		return "internal/audit imports nothing of this module"
+	case within(to, "internal/cli") && layer(from) == internal && !within(from, "internal/cli"):
+		return "only commands and internal/cli import internal/cli"
+	case product(from) != "" && product(to) != "" && product(from) != product(to):
+		return "no product imports another one"
 	case layer(to) > layer(from) && !test:
 		return "dependencies point one way"
 	}
@@ -165,6 +179,13 @@ func TestViolation(t *testing.T) {
 		{"sdk", "sdk/store", true, ""},
 		{"sdk", "sdk/protocol", false, ""},
 		{"sdk/agent", "sdk", false, ""},
+		{"internal/indexer", "internal/cli/result", false, "only commands and internal/cli import internal/cli"},
+		{"internal/lab/research", "internal/cli/mint", true, "only commands and internal/cli import internal/cli"},
+		{"internal/cli/mcp", "internal/cli/onchain", false, ""},
+		{"internal/gateway/rest", "internal/indexer", true, "no product imports another one"},
+		{"internal/gateway/rest", "internal/gateway/service", false, ""},
+		{"internal/lab/comparison", "internal/indexer/recorded", false, ""},
+		{"internal/cli/proving", "internal/indexer/instructions", false, ""},
 		{"internal/cli/demo", "sdk/agent", false, ""},
 		{"cmd/haggle", "internal/cli/demo", false, ""},
 	} {
