@@ -25,7 +25,7 @@ func (x *Indexer) startBackfill(ctx context.Context) error {
 	p := *x.progress
 	p.backlog = &backlog{upTo: final - history.SettledSlots}
 	p.head, p.finalized = final, final
-	if err := x.apply(ctx, &p, &change{}); err != nil {
+	if err := x.apply(ctx, &p, &batch{}); err != nil {
 		return err
 	}
 	x.progress = &p
@@ -119,21 +119,21 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &change{slots: slots, backlogRead: true, next: next, limit: upTo}
+	b := &batch{slots: slots, backlogRead: true, next: next, limit: upTo}
 	var addresses []solana.PublicKey
 	if last > 0 {
 		from := x.progress.checkpoint + 1
-		c.from = &from
+		b.from = &from
 		if addresses, err = x.since(ctx, from); err != nil {
 			return permanently(err)
 		}
 	}
 	addresses = append(addresses, negotiationsOf(slots)...)
-	if err := x.readAccounts(ctx, c, addresses, x.progress.finalized); err != nil {
+	if err := x.readAccounts(ctx, b, addresses, x.progress.finalized); err != nil {
 		return err
 	}
 	x.report.Left = left
-	return x.apply(ctx, x.progress, c)
+	return x.apply(ctx, x.progress, b)
 }
 
 // oldest returns the first slots of the backlog, at least up to a slot, the slot after them, and the number

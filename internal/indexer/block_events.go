@@ -32,9 +32,9 @@ type readSlot struct {
 type readTransaction struct {
 	signature string
 	events    []readEvent
-	// flaw is the reason why the logs lack events; empty if they lack none.
-	flaw string
-	logs string
+	// logStatus is the reason for which the logs lack events, the column flaw; empty if they lack none.
+	logStatus string
+	logs      string
 	// decimals are those of the mints of its token accounts, by address.
 	decimals map[string]uint8
 	// calls are the program's instructions if the events can be rebuilt from them.
@@ -111,8 +111,8 @@ func (n *node) readSlot(ctx context.Context, entries []history.Transaction, fina
 
 // readLogs returns the events of a transaction with the indices of their instructions.
 func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
-	events, flaw := protocol.ParseLogs(found.Meta.LogMessages)
-	read := readTransaction{flaw: flawOf(flaw), decimals: mintDecimals(found.Meta)}
+	events, problem := protocol.ParseLogs(found.Meta.LogMessages)
+	read := readTransaction{logStatus: logStatusOf(problem), decimals: mintDecimals(found.Meta)}
 	// A transaction of a later version is nil here. Its logs are still readable.
 	transaction, _ := found.Transaction.GetTransaction()
 	indices := instructionsOf(found.Meta.LogMessages, len(events), transaction)
@@ -125,14 +125,14 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 		stored.instruction, stored.metadata = indices[i], metadataOf(event, calls)
 		read.events = append(read.events, stored)
 	}
-	if read.flaw == "" {
+	if read.logStatus == "" {
 		return read, nil
 	}
-	if transaction != nil && len(calls) == 0 && len(events) == 0 && read.flaw != flawUnknown {
+	if transaction != nil && len(calls) == 0 && len(events) == 0 && read.logStatus != statusUnknown {
 		// The logs are of another program, which mentions this one and does not call it.
 		return readTransaction{}, nil
 	}
-	if complete && read.flaw != flawUnknown {
+	if complete && read.logStatus != statusUnknown {
 		read.calls = calls
 	}
 	var rows []readEvent
@@ -160,23 +160,23 @@ func addPlaceholders(events, rows []readEvent) []readEvent {
 	return events
 }
 
-// The flaws of a transaction's logs.
+// Why the logs of a transaction lack events.
 const (
-	flawTruncated = "truncated"
-	flawMalformed = "malformed"
-	flawUnknown   = "unknown event"
+	statusTruncated = "truncated"
+	statusMalformed = "malformed"
+	statusUnknown   = "unknown event"
 )
 
-func flawOf(err error) string {
+func logStatusOf(err error) string {
 	switch {
 	case err == nil:
 		return ""
 	case errors.Is(err, protocol.ErrLogsTruncated):
-		return flawTruncated
+		return statusTruncated
 	case errors.Is(err, protocol.ErrMalformedLogs):
-		return flawMalformed
+		return statusMalformed
 	}
-	return flawUnknown
+	return statusUnknown
 }
 
 func storedEvent(event protocol.Event) (readEvent, error) {

@@ -192,7 +192,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 		// Transactions after the checkpoint may not have this commitment yet.
 		p.commitment = string(x.config.Commitment)
 		from := p.checkpoint + 1
-		if err := x.apply(ctx, p, &change{from: &from}); err != nil {
+		if err := x.apply(ctx, p, &batch{from: &from}); err != nil {
 			return err
 		}
 	}
@@ -200,12 +200,12 @@ func (x *Indexer) begin(ctx context.Context) error {
 	return nil
 }
 
-func (x *Indexer) apply(ctx context.Context, p *progress, c *change) error {
-	if err := c.apply(ctx, x.database, p); err != nil {
+func (x *Indexer) apply(ctx context.Context, p *progress, b *batch) error {
+	if err := b.apply(ctx, x.database, p); err != nil {
 		return permanently(err)
 	}
 	x.written = time.Now()
-	for _, read := range c.slots {
+	for _, read := range b.slots {
 		x.report.Transactions += uint64(len(read.transactions))
 		for _, transaction := range read.transactions {
 			x.report.Events += uint64(len(transaction.events))
@@ -253,10 +253,10 @@ func (x *Indexer) advance(ctx context.Context, listed [][]history.Transaction, f
 		listed = nil
 	}
 	x.progress.head, x.progress.finalized = head, final
-	c := &change{verified: verified, limit: min(final, head) - min(final, head, history.SettledSlots)}
+	b := &batch{verified: verified, limit: min(final, head) - min(final, head, history.SettledSlots)}
 	var addresses []solana.PublicKey
 	if from.deletes {
-		c.from = &from.slot
+		b.from = &from.slot
 		x.config.Logger.InfoContext(ctx, "fork: reading again", "from_slot", from.slot, "reason", from.why)
 		var err error
 		if addresses, err = x.since(ctx, from.slot); err != nil {
@@ -264,28 +264,28 @@ func (x *Indexer) advance(ctx context.Context, listed [][]history.Transaction, f
 		}
 	}
 	for {
-		batch := firstOf(listed)
-		if c.from != nil {
+		next := firstOf(listed)
+		if b.from != nil {
 			// One database transaction deletes the rows and adds their replacements.
-			batch = atLeastUpTo(listed, batch, from.upTo)
+			next = atLeastUpTo(listed, next, from.upTo)
 		}
-		slots, readErr := x.node.readSlots(ctx, batch, final)
-		if readErr != nil && (len(slots) == 0 || c.from != nil) {
+		slots, readErr := x.node.readSlots(ctx, next, final)
+		if readErr != nil && (len(slots) == 0 || b.from != nil) {
 			return readErr
 		}
 		listed = listed[len(slots):]
-		c.slots, c.next = slots, noSlot
+		b.slots, b.next = slots, noSlot
 		if len(listed) > 0 {
-			c.next = listed[0][0].Slot
+			b.next = listed[0][0].Slot
 		}
-		err := x.readAccounts(ctx, c, append(addresses, negotiationsOf(slots)...), final)
-		if err == nil && x.isWorthWriting(c) {
-			err = x.apply(ctx, x.progress, c)
+		err := x.readAccounts(ctx, b, append(addresses, negotiationsOf(slots)...), final)
+		if err == nil && x.isWorthWriting(b) {
+			err = x.apply(ctx, x.progress, b)
 		}
 		if err = errors.Join(err, readErr); err != nil || len(listed) == 0 {
 			return err
 		}
-		c, addresses = &change{limit: c.limit}, nil
+		b, addresses = &batch{limit: b.limit}, nil
 	}
 }
 
@@ -318,20 +318,20 @@ func atLeastUpTo(listed, beginning [][]history.Transaction, slot uint64) [][]his
 
 // isWorthWriting reports whether a change has rows or accounts, moves the limit of the checkpoint by at least
 // history.SettledSlots, or comes more than writeEvery after the last write.
-func (x *Indexer) isWorthWriting(c *change) bool {
-	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.accounts) > 0 ||
-		c.limit >= x.progress.checkpoint+history.SettledSlots || time.Since(x.written) > writeEvery
+func (x *Indexer) isWorthWriting(b *batch) bool {
+	return b.from != nil || len(b.slots) > 0 || len(b.verified) > 0 || len(b.accounts) > 0 ||
+		b.limit >= x.progress.checkpoint+history.SettledSlots || time.Since(x.written) > writeEvery
 }
 
 // readAccounts reads the accounts that have changed, and again those that were read at a slot that was not
 // final then and is final now.
-func (x *Indexer) readAccounts(ctx context.Context, c *change, addresses []solana.PublicKey, final uint64) error {
+func (x *Indexer) readAccounts(ctx context.Context, b *batch, addresses []solana.PublicKey, final uint64) error {
 	notBefore := uint64(0)
-	if len(c.slots) > 0 {
-		notBefore = c.slots[len(c.slots)-1].slot
+	if len(b.slots) > 0 {
+		notBefore = b.slots[len(b.slots)-1].slot
 	}
-	if c.from != nil {
-		notBefore = max(notBefore, *c.from)
+	if b.from != nil {
+		notBefore = max(notBefore, *b.from)
 	}
 	slices.SortFunc(addresses, comparePublicKeys)
 	addresses = slices.Compact(addresses)
@@ -341,7 +341,7 @@ func (x *Indexer) readAccounts(ctx context.Context, c *change, addresses []solan
 	}
 	for _, address := range addresses {
 		found := read[address]
-		c.accounts = append(c.accounts, accountState{address, found, found.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
+		b.accounts = append(b.accounts, accountState{address, found, found.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
 	}
 	unconfirmed, err := addressesIn(ctx, x.database.statements(),
 		`SELECT negotiation FROM accounts WHERE NOT final AND checked_slot <= $1 ORDER BY checked_slot LIMIT $2`, int64(final), rechecksAtOnce)
@@ -353,7 +353,7 @@ func (x *Indexer) readAccounts(ctx context.Context, c *change, addresses []solan
 		return err
 	}
 	for _, address := range unconfirmed {
-		c.accounts = append(c.accounts, accountState{address, read[address], true})
+		b.accounts = append(b.accounts, accountState{address, read[address], true})
 	}
 	return nil
 }

@@ -21,9 +21,9 @@ func mintDecimals(meta *rpc.TransactionMeta) map[string]uint8 {
 
 // storeMints stores the decimals of the mints of negotiations, which never change. Negotiations must be
 // stored before. Other mints of the same transactions are skipped.
-func (c *change) storeMints(ctx context.Context, s statements) error {
+func (b *batch) storeMints(ctx context.Context, s statements) error {
 	found := map[string]uint8{}
-	for _, slot := range c.slots {
+	for _, slot := range b.slots {
 		for _, transaction := range slot.transactions {
 			for mint, decimals := range transaction.decimals {
 				found[mint] = decimals

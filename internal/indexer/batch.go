@@ -14,8 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/jsonview"
 )
 
-// change is the content of one database transaction.
-type change struct {
+// batch is the content of one database transaction.
+type batch struct {
 	// from is the first slot whose rows, and all later ones, are deleted; nil for none.
 	from *uint64
 	// slots are added.
@@ -25,7 +25,7 @@ type change struct {
 	accounts []accountState
 	// backlogRead is set if the slots were in the backlog.
 	backlogRead bool
-	// next is the first listed slot that is not in this change. The checkpoint stays before it.
+	// next is the first listed slot that is not in this batch. The checkpoint stays before it.
 	next uint64
 	// limit is the maximum of the checkpoint.
 	limit uint64
@@ -44,21 +44,21 @@ type life struct {
 	number  int64
 }
 
-// apply writes the change and the progress in one transaction, and sets p to the written progress.
-func (c *change) apply(ctx context.Context, database *Database, p *progress) error {
+// apply writes the batch and the progress in one transaction, and sets p to the written progress.
+func (b *batch) apply(ctx context.Context, database *Database, p *progress) error {
 	next := *p
 	err := database.write(ctx, func(s statements) error {
 		if err := p.lock(ctx, s); err != nil {
 			return err
 		}
 		touched := make(map[life]bool)
-		if err := c.deleteFrom(ctx, s, touched); err != nil {
+		if err := b.deleteFrom(ctx, s, touched); err != nil {
 			return err
 		}
-		if err := c.insert(ctx, s, touched); err != nil {
+		if err := b.insert(ctx, s, touched); err != nil {
 			return err
 		}
-		for _, slot := range c.verified {
+		for _, slot := range b.verified {
 			if _, err := s.exec(ctx, `UPDATE slots SET final = $1 WHERE slot = $2`, true, int64(slot)); err != nil {
 				return err
 			}
@@ -68,21 +68,21 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 				return err
 			}
 		}
-		if err := c.storeMints(ctx, s); err != nil {
+		if err := b.storeMints(ctx, s); err != nil {
 			return err
 		}
-		for _, item := range c.accounts {
+		for _, item := range b.accounts {
 			if err := item.store(ctx, s); err != nil {
 				return err
 			}
 		}
-		if c.backlogRead && len(c.slots) > 0 {
-			if _, err := s.exec(ctx, `DELETE FROM backlog WHERE slot <= $1`, int64(c.slots[len(c.slots)-1].slot)); err != nil {
+		if b.backlogRead && len(b.slots) > 0 {
+			if _, err := s.exec(ctx, `DELETE FROM backlog WHERE slot <= $1`, int64(b.slots[len(b.slots)-1].slot)); err != nil {
 				return err
 			}
 		}
 		var err error
-		if next.checkpoint, err = c.checkpoint(ctx, s, p.checkpoint); err != nil {
+		if next.checkpoint, err = b.checkpoint(ctx, s, p.checkpoint); err != nil {
 			return err
 		}
 		if next.backlog != nil && next.backlog.listed && next.checkpoint >= next.backlog.upTo {
@@ -99,25 +99,25 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 }
 
 // checkpoint returns the slot up to which everything is indexed and final.
-func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
+func (b *batch) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
 	var unconfirmed uint64
 	err := s.row(ctx, `SELECT COALESCE(MIN(slot), $1) FROM slots WHERE slot > $2 AND final = $3`, int64(noSlot),
 		int64(before), false).Scan(&unconfirmed)
 	if err != nil {
 		return 0, err
 	}
-	end := min(c.limit, unconfirmed-1)
-	if c.next > 0 {
-		end = min(end, c.next-1)
+	end := min(b.limit, unconfirmed-1)
+	if b.next > 0 {
+		end = min(end, b.next-1)
 	}
 	return max(before, end), nil
 }
 
-func (c *change) deleteFrom(ctx context.Context, s statements, touched map[life]bool) error {
-	if c.from == nil {
+func (b *batch) deleteFrom(ctx context.Context, s statements, touched map[life]bool) error {
+	if b.from == nil {
 		return nil
 	}
-	from := int64(*c.from)
+	from := int64(*b.from)
 	changed, err := all(ctx, s, func(at *life, scan scanner) error { return scan(&at.address, &at.number) },
 		`SELECT DISTINCT negotiation, life FROM events WHERE slot >= $1 AND negotiation IS NOT NULL`, from)
 	if err != nil {
@@ -140,9 +140,9 @@ func (c *change) deleteFrom(ctx context.Context, s statements, touched map[life]
 	return err
 }
 
-func (c *change) insert(ctx context.Context, s statements, touched map[life]bool) error {
+func (b *batch) insert(ctx context.Context, s statements, touched map[life]bool) error {
 	lives := make(map[string]int64)
-	for _, read := range c.slots {
+	for _, read := range b.slots {
 		_, err := s.exec(ctx, `INSERT INTO slots (slot, blockhash, parent_slot, block_time, final) VALUES ($1, $2, $3, $4, $5)`,
 			int64(read.slot), read.block.hash, int64(read.block.parent), read.block.time, read.final)
 		if err != nil {
@@ -152,12 +152,12 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 		for position := range read.transactions {
 			transaction := &read.transactions[position]
 			if transaction.calls != nil && hasClock {
-				if err := transaction.rebuild(ctx, s, now, c.accounts); err != nil {
+				if err := transaction.rebuild(ctx, s, now, b.accounts); err != nil {
 					return err
 				}
 			}
 			_, err := s.exec(ctx, `INSERT INTO transactions (signature, slot, position, flaw, logs) VALUES ($1, $2, $3, $4, $5)`,
-				transaction.signature, int64(read.slot), position, textOrNull(transaction.flaw), textOrNull(transaction.logs))
+				transaction.signature, int64(read.slot), position, textOrNull(transaction.logStatus), textOrNull(transaction.logs))
 			if err != nil {
 				return err
 			}
