@@ -11,12 +11,12 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
+	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
 )
 
 const (
@@ -96,7 +96,7 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	case status == r.status:
 		err = fmt.Errorf("hire: %s: response of another type than %s", r.to, r.accept)
 	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
-		err = &transient{fmt.Errorf("hire: %s: status %d", r.to, status), retryAfter(response.Header)}
+		err = &transient{fmt.Errorf("hire: %s: status %d", r.to, status), retryafter.Pause(response.Header, maxRetryAfter)}
 	case status == http.StatusNotFound && r.missing != nil:
 		err = r.missing
 	default:
@@ -113,18 +113,6 @@ func (c *Client) signing(key ed25519.PrivateKey) *http.Client {
 		client.Transport = &httpsig.Transport{Key: key, Base: client.Transport}
 	}
 	return &client
-}
-
-// retryAfter returns the pause demanded by a response, or zero.
-func retryAfter(header http.Header) time.Duration {
-	text := header.Get("Retry-After")
-	var pause time.Duration
-	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		pause = time.Duration(min(seconds, uint64(maxRetryAfter.Seconds()))) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		pause = time.Until(at)
-	}
-	return max(0, min(pause, maxRetryAfter))
 }
 
 // refusalIn returns the refusal in a response. The text is this package's: the server's would be untrusted.

@@ -56,17 +56,6 @@ func TestRetryAfterIsObserved(t *testing.T) {
 	require.EqualValues(t, 1, calls.Load())
 }
 
-func TestRetryAfterIsBounded(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"": 0, "0": 0, "2": 2 * time.Second, "-1": 0, "soon": 0, "3600": time.Minute,
-		"99999999999999999999":                                   time.Minute,
-		time.Now().Add(time.Hour).UTC().Format(http.TimeFormat):  time.Minute,
-		time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat): 0,
-	} {
-		require.Equal(t, want, retryAfter(http.Header{"Retry-After": {text}}), text)
-	}
-}
-
 func TestRedirectedMessageIsNotSentElsewhere(t *testing.T) {
 	elsewhere := endpoint(t, func(http.ResponseWriter, *http.Request) { t.Error("followed") })
 	url := endpoint(t, func(w http.ResponseWriter, r *http.Request) {

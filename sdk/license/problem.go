@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
 )
 
 // Problem is an error that the gateway returned (RFC 9457).
@@ -124,8 +125,6 @@ func problemOf(response *http.Response, body []byte) *Problem {
 			p.Detail += "; " + invalid.Location + ": " + invalid.Message
 		}
 	}
-	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31); err == nil {
-		p.RetryAfter = time.Duration(seconds) * time.Second
-	}
+	p.RetryAfter = retryafter.Pause(response.Header, retryafter.Longest)
 	return p
 }

@@ -14,9 +14,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
 )
 
 // Config identifies the service and sets the limits of requests.
@@ -202,7 +203,7 @@ func (s *Service) attempt(ctx context.Context, method, path string, body []byte,
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return &Error{Host: s.Host(), Status: response.StatusCode, retryAfter: retryAfter(response.Header)}
+		return &Error{Host: s.Host(), Status: response.StatusCode, retryAfter: retryafter.Pause(response.Header, retryafter.Longest)}
 	}
 	if err := decode(response.Body, answer); err != nil {
 		return &Error{Host: s.Host(), Status: response.StatusCode, Err: err}
@@ -233,12 +234,4 @@ func decode(body io.Reader, answer any) error {
 		return errors.New("the answer is not the expected JSON")
 	}
 	return nil
-}
-
-func retryAfter(header http.Header) time.Duration {
-	seconds, err := strconv.ParseUint(header.Get("Retry-After"), 10, 31)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
 }

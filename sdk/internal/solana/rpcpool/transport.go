@@ -13,11 +13,12 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
@@ -152,7 +153,7 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 		}
 		return nil, &node.Error{
 			Code: answer.Error.Code, Message: answer.Error.Message, Data: answer.Error.Data,
-			Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()), Err: answer.Error,
+			Status: response.StatusCode, RetryAfter: retryafter.Pause(response.Header, retryAfterMost), Err: answer.Error,
 		}
 	}
 	if response.StatusCode != http.StatusOK {
@@ -185,31 +186,13 @@ func contentType(response *http.Response) string {
 func statusRefusal(response *http.Response) *node.Error {
 	text := cmp.Or(http.StatusText(response.StatusCode), "unknown HTTP status")
 	return &node.Error{
-		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()),
+		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryafter.Pause(response.Header, retryAfterMost),
 		Err: jsonrpc.NewHTTPError(response.StatusCode, errors.New(text)),
 	}
 }
 
 // retryAfterMost is the largest accepted Retry-After.
 const retryAfterMost = 30 * time.Second
-
-// retryAfter returns an answer's Retry-After, which is in seconds or a date.
-func retryAfter(response *http.Response, now time.Time) time.Duration {
-	value := strings.TrimSpace(response.Header.Get("Retry-After"))
-	// A number that is too large is returned as the largest one.
-	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(seconds, uint64(retryAfterMost/time.Second))) * time.Second
-	}
-	until, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	// The clocks of server and client may differ.
-	if its, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-		now = its
-	}
-	return min(max(until.Sub(now), 0), retryAfterMost)
-}
 
 // withoutAddress removes the request's URL from an error.
 func withoutAddress(err error) error {

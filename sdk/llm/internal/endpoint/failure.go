@@ -12,10 +12,9 @@ import (
 	"strconv"
 	"syscall"
 	"time"
-)
 
-// maxRetryAfter is the longest accepted pause before the next request.
-const maxRetryAfter = 24 * time.Hour
+	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
+)
 
 // Failure describes a failed request.
 type Failure struct {
@@ -121,33 +120,24 @@ func networkFailure(host string, status int, err error) Failure {
 	return Failure{Temporary: true, Status: status, Err: fmt.Errorf("%s: %w", host, err)}
 }
 
-// retryAfter returns the pause that a response asks for: milliseconds, seconds, or a date. A date is compared
-// with the response's own date, which needs no synchronised clocks.
+// retryAfter returns the pause before the next request. Services of language models also send milliseconds, and
+// fractions of seconds.
 func retryAfter(header http.Header) time.Duration {
 	if pause, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
 		return boundedPause(pause / 1000)
 	}
-	text := header.Get("Retry-After")
-	if pause, err := strconv.ParseFloat(text, 64); err == nil {
+	if pause, err := strconv.ParseFloat(header.Get("Retry-After"), 64); err == nil {
 		return boundedPause(pause)
 	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	now, err := http.ParseTime(header.Get("Date"))
-	if err != nil {
-		now = time.Now()
-	}
-	return boundedPause(at.Sub(now).Seconds())
+	return retryafter.Pause(header, retryafter.Longest)
 }
 
 func boundedPause(seconds float64) time.Duration {
 	if math.IsNaN(seconds) || seconds <= 0 {
 		return 0
 	}
-	if seconds >= maxRetryAfter.Seconds() {
-		return maxRetryAfter
+	if seconds >= retryafter.Longest.Seconds() {
+		return retryafter.Longest
 	}
 	return time.Duration(seconds * float64(time.Second))
 }
