@@ -61,8 +61,8 @@ localnet: ## run a local chain with the program loaded until interrupted
 	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
 	@exec "$$HAGGLE_CACHE/bin/haggle" localnet $(ARGS)
 
-lint: prerequisites ## formats, go mod tidy, go vet, staticcheck, prose, shellcheck, clippy
-	@echo "==> go mod tidy, gofmt, go vet, staticcheck, prose, shellcheck"
+lint: prerequisites ## formats, go mod tidy, go vet, staticcheck, prose, phrases, shellcheck, clippy
+	@echo "==> go mod tidy, gofmt, go vet, staticcheck, prose, phrases, shellcheck"
 	@go mod tidy -diff || { echo "go.mod: \"go mod tidy\" fails or changes go.mod or go.sum (above); a test dependency of a" \
 	    "dependency that the module proxy does not serve needs another version of that dependency"; exit 1; }
 	@unformatted=$$(gofmt -l .); \
@@ -70,6 +70,7 @@ lint: prerequisites ## formats, go mod tidy, go vet, staticcheck, prose, shellch
 	@go vet ./...
 	@toolchain/staticcheck ./...
 	@toolchain/prose
+	@go run ./toolchain/phrases
 	@toolchain/shellcheck
 	@echo "==> cargo fmt --check, clippy"
 	@$(program) cargo fmt --all --check
