@@ -56,7 +56,7 @@ const rootExample = `  haggle localnet --dir chain                 # keep it run
   haggle -C chain/buyer.yml negotiation create --seller ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper"
   haggle -C chain/seller.yml negotiation accept-invitation NEGOTIATION
   haggle -C chain/buyer.yml negotiation offer NEGOTIATION 2
-  haggle -C chain/seller.yml negotiation accept-offer NEGOTIATION --expect 2`
+  haggle -C chain/seller.yml negotiation accept-offer NEGOTIATION --price 2`
 
 // usualTimeout is long enough for a transaction to land or to expire.
 const usualTimeout = 2 * time.Minute

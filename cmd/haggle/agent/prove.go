@@ -22,7 +22,7 @@ const proofTimeout = time.Minute
 // committed is a commitment in the output, before the agent's first move.
 type committed struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
-	// Commitment is in hex: see "haggle verify --expect".
+	// Commitment is in hex: see "haggle verify --strategy-hash".
 	Commitment string `json:"commitment"`
 }
 

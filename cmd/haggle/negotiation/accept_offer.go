@@ -21,7 +21,7 @@ they are reached. A midpoint of reservation prices that the seller's reveal left
 either side.
 
 At a terminal the command shows the payments and asks for confirmation. A script states the price with
---expect; nothing is signed if the offer has another price. A script also needs --round for an offer with
+--price; nothing is signed if the offer has another price. A script also needs --round for an offer with
 terms, because accepting the offer accepts its terms. The transaction carries price, round and terms. The
 program rejects it if the offer has changed.`
 
@@ -31,9 +31,9 @@ func newAcceptOfferCommand(s *session.Session) *cobra.Command {
 	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "accept-offer NEGOTIATION", Short: "Accept the current offer (the other side)", Long: acceptOfferHelp,
-		Example: "  haggle negotiation accept-offer NEGOTIATION\n  haggle negotiation accept-offer NEGOTIATION --expect 3.5 --round 4",
+		Example: "  haggle negotiation accept-offer NEGOTIATION\n  haggle negotiation accept-offer NEGOTIATION --price 3.5 --round 4",
 	}
-	cmd.Flags().Var(&expected, "expect", "accept only this price")
+	cmd.Flags().Var(&expected, "price", "accept only this price")
 	cmd.Flags().Uint8Var(&round, "round", 0, "accept only the offer of this round")
 	unwrap.register(cmd)
 	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
@@ -93,13 +93,13 @@ func acceptOffer(ctx context.Context, s *session.Session, written string, expect
 	})
 }
 
-// agree checks the price against --expect, or asks for confirmation.
+// agree checks the price against --price, or asks for confirmation.
 func agree(ctx context.Context, s *session.Session, n *haggle.Snapshot, paid payment, expected amount.Text, round uint8) error {
 	terms := viewTerms(n.Metadata, func(units uint64) amount.Tokens {
 		return amount.Tokens{Units: units, Decimals: paid.Price.Decimals, Symbol: paid.Price.Symbol}
 	})
 	if !expected.IsZero() {
-		price, err := s.Units(ctx, n.TokenMint, "--expect", expected)
+		price, err := s.Units(ctx, n.TokenMint, "--price", expected)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func agree(ctx context.Context, s *session.Session, n *haggle.Snapshot, paid pay
 		return nil
 	}
 	if !s.Interactive() {
-		return exitcode.Usagef("--expect not set: the current offer is --expect %s", paid.Price.Decimal())
+		return exitcode.Usagef("--price not set: the current offer is --price %s", paid.Price.Decimal())
 	}
 	offered := fmt.Sprintf("the %s offers in round %d", format.Side(n.OfferSide), n.CurrentRound)
 	if n.HasMidpoint() {

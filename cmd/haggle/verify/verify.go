@@ -26,11 +26,11 @@ commitment and replays each of the agent's offers, and its acceptance or rejecti
 writes the file.
 
 The file is self-contained, so that no node is needed. With --url the command also compares terms, offers with
-their metadata, and the end with the chain. With --expect it compares the commitment with the one that you
+their metadata, and the end with the chain. With --strategy-hash it compares the commitment with the one that you
 received before the agent's first move.
 
 The agent's first offer carries the commitment. If the agent accepted or rejected without an offer, the chain
-has no commitment, and --url requires --expect.
+has no commitment, and --url requires --strategy-hash.
 
 Over several issues the proof has the texts of domain and profile, and the documents that the agent had. Each
 is checked against the hash in its offer. A document of the agent says which document it answers. If it names
@@ -134,15 +134,15 @@ func beyond(p *proof.Proof, found *proof.Outside) string {
 
 // Command returns "haggle verify".
 func Command(s *session.Session) *cobra.Command {
-	var expect, agent, database string
+	var strategyHash, agent, database string
 	cmd := &cobra.Command{
 		Use: "verify [PROOF]...", Short: "Verify that an agent played the strategy that it had committed to",
 		Long: verifyHelp, Example: `  haggle verify proof.json
   haggle verify proof.json --url devnet
-  haggle verify proof.json --expect COMMITMENT
+  haggle verify proof.json --strategy-hash COMMITMENT
   haggle verify --agent ADDRESS proofs/*.json --db sqlite:haggle.db`,
 	}
-	cmd.Flags().StringVar(&expect, "expect", "", "commitment that the proof must have, in hex")
+	cmd.Flags().StringVar(&strategyHash, "strategy-hash", "", "commitment that the proof must have, in hex")
 	cmd.Flags().StringVar(&agent, "agent", "", "agent whose commitments in an index are counted, with PROOFs as the revealed ones")
 	cmd.Flags().StringVar(&database, "db", "",
 		"with --agent: index to read, sqlite:PATH or postgres://HOST/NAME (default: the index of haggle index)")
@@ -150,8 +150,8 @@ func Command(s *session.Session) *cobra.Command {
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		onChain := cmd.Flags().Changed("url")
 		switch {
-		case agent != "" && (onChain || expect != ""):
-			return exitcode.Usagef("--agent compares the proofs with an index: leave out --url and --expect")
+		case agent != "" && (onChain || strategyHash != ""):
+			return exitcode.Usagef("--agent compares the proofs with an index: leave out --url and --strategy-hash")
 		case agent != "":
 			return countCommitments(ctx, s, agent, index.Address(database), arguments)
 		case cmd.Flags().Changed("db"):
@@ -160,9 +160,9 @@ func Command(s *session.Session) *cobra.Command {
 			return exitcode.Usagef("%d proofs given: name one, or count an agent's with --agent", len(arguments))
 		}
 		if !onChain && cmd.Flags().Changed("commitment") {
-			return exitcode.Requires("--commitment", "--url", "the commitment of the proof is --expect")
+			return exitcode.Requires("--commitment", "--url", "the commitment of the proof is --strategy-hash")
 		}
-		p, err := read(arguments[0], expect)
+		p, err := read(arguments[0], strategyHash)
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func Command(s *session.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := compare(ctx, client, p, expect != ""); err != nil {
+			if err := compare(ctx, client, p, strategyHash != ""); err != nil {
 				return err
 			}
 		}
@@ -216,11 +216,11 @@ func Command(s *session.Session) *cobra.Command {
 }
 
 // read reads a proof, which must have the expected commitment unless that is empty.
-func read(path, expect string) (*proof.Proof, error) {
+func read(path, strategyHash string) (*proof.Proof, error) {
 	var expected proof.Hash
-	if expect != "" {
-		if err := expected.UnmarshalText([]byte(expect)); err != nil {
-			return nil, exitcode.Usagef("--expect: %w", err)
+	if strategyHash != "" {
+		if err := expected.UnmarshalText([]byte(strategyHash)); err != nil {
+			return nil, exitcode.Usagef("--strategy-hash: %w", err)
 		}
 	}
 	file, err := os.Open(path)
@@ -235,8 +235,8 @@ func read(path, expect string) (*proof.Proof, error) {
 			Hint: "haggle agent --proof writes the files that this version reads"}
 	case err != nil:
 		return nil, err
-	case expect != "" && p.Commitment != expected:
-		return nil, invalid(fmt.Errorf("--expect: the proof has another commitment: %x", p.Commitment))
+	case strategyHash != "" && p.Commitment != expected:
+		return nil, invalid(fmt.Errorf("--strategy-hash: the proof has another commitment: %x", p.Commitment))
 	}
 	return p, nil
 }
@@ -248,7 +248,7 @@ func compare(ctx context.Context, client *haggle.Client, p *proof.Proof, receive
 	case errors.Is(err, proving.ErrUnpublished) && received:
 		return nil
 	case errors.Is(err, proving.ErrUnpublished):
-		return exitcode.Requires("--url", "--expect", fmt.Sprintf(
+		return exitcode.Requires("--url", "--strategy-hash", fmt.Sprintf(
 			"%s: pass the commitment that you received before its move", err))
 	case errors.Is(err, proving.ErrChain):
 		return invalid(err)
