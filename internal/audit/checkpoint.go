@@ -26,11 +26,11 @@ const (
 	headsDomain      = "haggle/audit/heads/v1\x00"
 )
 
-// overlap is subtracted from the time of the last checkpoint when the changed chains are listed: a
-// transaction gets its time before it is committed. It is far longer than any transaction.
+// overlap is subtracted from the last checkpoint's time when the changed chains are listed: a transaction's
+// time is taken earlier than its commit. It is far longer than any transaction.
 const overlap = 15 * time.Minute
 
-// Checkpoint is one line of the file: the chains that have changed since the line before it.
+// Checkpoint is one line of the file: the chains that have changed since the previous line.
 type Checkpoint struct {
 	// Sequence counts the checkpoints from 1.
 	Sequence uint64 `json:"sequence"`
@@ -40,9 +40,9 @@ type Checkpoint struct {
 	Count int `json:"count"`
 	// Digest is the SHA-256 of Heads.
 	Digest string `json:"digest"`
-	// Heads are the changed chains, ordered by name.
+	// Heads lists the changed chains, ordered by name.
 	Heads []Head `json:"heads"`
-	// Previous is the hash of the checkpoint before it, empty for the first one.
+	// Previous is the previous checkpoint's hash. The first checkpoint leaves it empty.
 	Previous string `json:"previous"`
 	// PublicKey and Signature are hexadecimal. The signature covers all other fields.
 	PublicKey string `json:"public_key"`
@@ -66,7 +66,7 @@ func (c Checkpoint) signed() ([]byte, error) {
 	return append([]byte(signatureDomain), text...), err
 }
 
-// hash returns the hash that the next checkpoint has as Previous.
+// hash returns the Previous value for the next checkpoint.
 func (c Checkpoint) hash() (string, error) {
 	message, err := c.signed()
 	if err != nil {
@@ -76,12 +76,12 @@ func (c Checkpoint) hash() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// file is the content of a checkpoint file.
+// file is a decoded checkpoint file.
 type file struct {
 	last Checkpoint
-	// hash is the hash of last.
+	// hash is last's hash.
 	hash string
-	// heads has the newest head of each chain, and covered all of them in the order of the file.
+	// heads maps each chain to the newest head, and covered lists all heads in file order.
 	heads   map[string]Head
 	covered map[string][]coveredHead
 }
@@ -91,7 +91,7 @@ type coveredHead struct {
 	checkpoint uint64
 }
 
-// CheckpointError is the first line of a checkpoint file that is not valid.
+// CheckpointError is the first invalid line in a checkpoint file.
 type CheckpointError struct {
 	// Line counts from 1.
 	Line    int
@@ -102,8 +102,8 @@ func (e *CheckpointError) Error() string {
 	return fmt.Sprintf("checkpoint file: line %d: %s", e.Line, e.Problem)
 }
 
-// read reads checkpoints and checks each line against the key and the line before it. It returns the valid
-// lines, and a [CheckpointError] for the first line that is not. complete is the length of the lines that end
+// read reads checkpoints and checks each line against the key and the previous line. It returns the valid
+// lines, and a [CheckpointError] for the first invalid line. complete is the length of the lines that end
 // with a newline.
 func read(r io.Reader, key ed25519.PublicKey) (f file, complete int64, err error) {
 	f.heads, f.covered = map[string]Head{}, map[string][]coveredHead{}
@@ -111,7 +111,7 @@ func read(r io.Reader, key ed25519.PublicKey) (f file, complete int64, err error
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return f, complete, nil // a line without its end was never confirmed
+			return f, complete, nil // an incomplete line was never confirmed
 		}
 		if err != nil {
 			return f, complete, err
@@ -174,15 +174,15 @@ type Checkpointer struct {
 	file *os.File
 	lock *flock.Flock
 	has  file
-	// since limits the search for changed chains. It is zero before the first checkpoint of this process.
+	// since limits the search for changed chains. It is zero until this process writes a checkpoint.
 	since time.Time
-	// broken is the error of an incomplete write. No checkpoint follows it.
+	// broken is an incomplete write's error. No checkpoint follows it.
 	broken error
 }
 
-// OpenCheckpointer opens or creates a checkpoint file. It removes an incomplete last line, which a killed
-// process has left. It returns [ErrLocked] if another process has the file open, and a [CheckpointError] if
-// the key has not signed every line.
+// OpenCheckpointer opens or creates a checkpoint file. It removes an incomplete last line left by a killed
+// process. It returns [ErrLocked] if another process holds the file open, and a [CheckpointError] if any line
+// is not signed by the key.
 func OpenCheckpointer(path string, key ed25519.PrivateKey) (_ *Checkpointer, err error) {
 	c := &Checkpointer{key: key, lock: flock.New(path + ".lock")}
 	locked, err := c.lock.TryLock()
@@ -211,7 +211,7 @@ func OpenCheckpointer(path string, key ed25519.PrivateKey) (_ *Checkpointer, err
 	return c, syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes the creation of a file in a folder durable.
+// syncFolder makes a new file's directory entry durable.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -234,13 +234,14 @@ func (c *Checkpointer) Sequence() uint64 { return c.has.last.Sequence }
 
 // A HeadSource lists the heads of chains.
 type HeadSource interface {
-	// ChangedHeads calls each with the head of every chain that has changed since a time. The zero time is all.
+	// ChangedHeads calls each with the head of every chain changed since a time. The zero time selects all
+	// chains.
 	ChangedHeads(ctx context.Context, since time.Time, each func(Head) error) error
 }
 
-// Write appends a checkpoint with the changed chains and returns it after it is on disk. If no chain has
-// changed, it writes nothing and returns nil. A chain that is shorter than before, or of the same length with
-// another head, is an error that names the chain, and nothing is signed.
+// Write appends a checkpoint with the changed chains, syncs it to disk and returns it. If no chain has
+// changed, it writes nothing and returns nil. If a chain is shorter than before, or equally long with another
+// head, the error names the chain and nothing is signed.
 func (c *Checkpointer) Write(ctx context.Context, source HeadSource, now time.Time) (*Checkpoint, error) {
 	if c.broken != nil {
 		return nil, c.broken

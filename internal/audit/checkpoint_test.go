@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// A chain that was shortened, or has another head, is not signed.
+// A shortened chain, or a chain with another head, is not signed.
 func TestShortenedChainIsNotSigned(t *testing.T) {
 	h := newHistory(t)
 	before, err := os.ReadFile(h.path)
@@ -82,7 +82,7 @@ func TestChangedCheckpointFileIsFound(t *testing.T) {
 	}
 }
 
-// A process that is killed while it writes leaves a part of a line, which the next one removes.
+// A process killed during a write leaves an incomplete line, and the next process removes it.
 func TestIncompleteCheckpointIsRemoved(t *testing.T) {
 	h := newHistory(t)
 	_, err := audit.OpenCheckpointer(h.path, h.private)

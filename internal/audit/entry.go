@@ -15,14 +15,14 @@ const domain = "haggle/audit/entry/v1\x00"
 
 // Entry is an event in the history of something, such as a negotiation or a conversation.
 type Entry struct {
-	// Chain is the chain's name. It is unique among the chains of a product, and not empty.
+	// Chain is the chain's name. It is unique within a product, and not empty.
 	Chain string `json:"chain"`
 	// Sequence is the position in the chain, from 1.
 	Sequence int64 `json:"sequence"`
 	// Time is in UTC.
 	Time time.Time `json:"time"`
-	// By names the caller whose request caused the event, such as "administrator:" and the ID of its key. It is
-	// empty for an act of the server itself, such as a timeout.
+	// By names the caller whose request caused the event, such as "administrator:" and the key ID. It is
+	// empty if the server itself acted, such as on a timeout.
 	By string `json:"by,omitempty"`
 	// Kind names the event, such as "round".
 	Kind string `json:"kind"`
@@ -41,8 +41,8 @@ type Link struct {
 	Text string `json:"text"`
 }
 
-// Canonical returns the text of an entry: its fields in the order of Entry without spaces. Data keeps its
-// bytes except for spaces. (RFC 8785 would round integers above 2^53.)
+// Canonical returns an entry's text: the fields in Entry order, without spaces. Data keeps the original bytes
+// except for spaces. (RFC 8785 would round integers above 2^53.)
 func Canonical(e Entry) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -54,7 +54,7 @@ func Canonical(e Entry) (string, error) {
 	return string(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
 }
 
-// Hash returns the hash of an entry. previous is the hash of the entry before it, empty for the first one.
+// Hash returns an entry's hash. previous is the previous entry's hash. It is empty for the first entry.
 func Hash(previous, text string) string {
 	h := sha256.New()
 	h.Write([]byte(domain))
@@ -68,16 +68,16 @@ func Hash(previous, text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Head is the state of a chain: the number of its entries and the hash of the last one. The head of an empty
-// chain contains only its name.
+// Head is a chain's state: the number of entries and the last entry's hash. An empty chain's head contains
+// only the name.
 type Head struct {
 	Chain  string `json:"chain"`
 	Length int64  `json:"length"`
 	Hash   string `json:"head"`
 }
 
-// Append returns the links of further entries and the new head. It sets Chain and Sequence of each entry. It
-// returns an error if the head names no chain, or if the data of an entry is not valid JSON.
+// Append returns the links of further entries and the new head. It sets Chain and Sequence in each entry. It
+// returns an error if the head names no chain, or if an entry's data is not valid JSON.
 func Append(head Head, entries ...Entry) ([]Link, Head, error) {
 	if head.Chain == "" {
 		return nil, Head{}, errors.New("audit: chain not named")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The text and the hash of an entry never change: old databases must stay verifiable.
+// An entry's text and hash never change: old databases must stay verifiable.
 func TestFormOfEntryIsFixed(t *testing.T) {
 	links, head, err := Append(Head{Chain: "n"}, Entry{
 		Time: time.Date(2026, 11, 22, 11, 0, 0, 1000, time.FixedZone("CET", 3600)), Kind: "round",

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// PublicSuffix is the end of the name of a public key, after the name of the private key.
+// PublicSuffix is appended to the private key file's name to name the public key.
 const PublicSuffix = ".pub"
 
 // The types of the PEM blocks: PKCS #8 and SubjectPublicKeyInfo, as OpenSSL writes them.
@@ -38,7 +38,7 @@ func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint key: %w", err)
 	}
-	// The public key follows from the private one, so a lost file is written again.
+	// The public key follows from the private key, so a lost file is written again.
 	if _, err := os.Stat(path + PublicSuffix); errors.Is(err, fs.ErrNotExist) {
 		der, err := x509.MarshalPKIXPublicKey(key.Public())
 		if err == nil {
@@ -86,7 +86,7 @@ func ReadPublicKey(path string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// readKey reads the PEM block of this kind from a file, and parses its key.
+// readKey reads the PEM block of this kind from a file, and parses the key in it.
 func readKey[K any](path, kind string, parse func([]byte) (any, error)) (key K, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

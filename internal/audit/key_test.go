@@ -12,7 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// Processes that start at once agree on one key, which later ones read, and only the owner can read it.
+// Processes that start at once agree on a single key, which later processes read, and only the owner can read
+// it.
 func TestKeyIsCreatedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoints.key")
 	var keys [8]ed25519.PrivateKey

@@ -28,8 +28,8 @@ type history struct {
 	checkpoints *audit.Checkpointer
 }
 
-// newHistory returns the chains a, b and c of five entries each. A checkpoint covers all of a and b, and the
-// first three entries of c.
+// newHistory returns the chains a, b and c with five entries each. A checkpoint covers all entries in a and
+// b, and the first three in c.
 func newHistory(t *testing.T) *history {
 	t.Helper()
 	h := &history{links: map[string][]audit.Link{}, recorded: map[string]audit.Head{},
@@ -46,7 +46,7 @@ func newHistory(t *testing.T) *history {
 	return h
 }
 
-// append adds an entry of each kind to a chain.
+// append adds one entry per kind to a chain.
 func (h *history) append(t *testing.T, chain string, kinds ...string) {
 	t.Helper()
 	head := h.recorded[chain]
@@ -61,7 +61,7 @@ func (h *history) append(t *testing.T, chain string, kinds ...string) {
 	h.recorded[chain] = head
 }
 
-// rewrite changes the entries of a chain from a sequence on, and computes all hashes again.
+// rewrite changes a chain's entries from a sequence number onward, and recomputes all hashes.
 func (h *history) rewrite(chain string, from int64) {
 	head := audit.Head{Chain: chain}
 	for i, l := range h.links[chain] {

@@ -11,30 +11,30 @@ import (
 	"strings"
 )
 
-// A Source reads one state of the database.
+// A Source reads one database snapshot.
 type Source interface {
-	// AuditSnapshot calls heads with the recorded head of each chain, which products store apart from the
-	// entries, and links with every link, ordered by chain and sequence. Both show one state of the database.
-	// A recorded head without entries is reported as deleted: create the chain with its first entry.
+	// AuditSnapshot calls heads with each chain's recorded head, which products store apart from the entries,
+	// and links with every link, ordered by chain and sequence. Both read the same database snapshot. A
+	// recorded head without entries is reported as deleted: create the chain together with the first entry.
 	AuditSnapshot(ctx context.Context, heads func(Head) error, links func(Link) error) error
 }
 
-// Problem is the kind of a finding.
+// Problem is a finding's kind.
 type Problem string
 
 // The problems.
 const (
-	// Changed: the text of an entry does not have the recorded hash, or names another entry.
+	// Changed: an entry's text does not match the recorded hash, or names another entry.
 	Changed Problem = "changed"
 	// Missing: an entry before others is gone.
 	Missing Problem = "missing"
-	// Truncated: the last entries of a chain are gone.
+	// Truncated: a chain's last entries are gone.
 	Truncated Problem = "truncated"
 	// Deleted: a whole chain is gone.
 	Deleted Problem = "deleted"
 	// Rewritten: the entries agree with each other, but not with a checkpoint.
 	Rewritten Problem = "rewritten"
-	// Unrecorded: the chain and its recorded head differ.
+	// Unrecorded: the chain and the recorded head differ.
 	Unrecorded Problem = "unrecorded"
 	// BadCheckpoint: a line of the checkpoint file is not valid or missing.
 	BadCheckpoint Problem = "bad checkpoint"
@@ -43,10 +43,10 @@ const (
 // Finding is a difference between the database and the checkpoints.
 type Finding struct {
 	Problem Problem `json:"problem"`
-	// Chain is empty for a finding in the checkpoint file.
+	// Chain is empty if the finding is about the checkpoint file.
 	Chain string `json:"chain,omitempty"`
-	// Entry is the sequence of the first entry that is wrong or missing. Entries before it are as written. For a
-	// rewritten chain the first wrong entry is at Entry or after it, up to Until.
+	// Entry is the sequence of the first wrong or missing entry. Earlier entries are as written. In a
+	// rewritten chain the first wrong entry is between Entry and Until.
 	Entry int64 `json:"entry,omitempty"`
 	Until int64 `json:"until,omitempty"`
 	// Detail describes the difference.
@@ -60,31 +60,31 @@ func (f Finding) String() string {
 	return fmt.Sprintf("chain %s: entry %d %s: %s", f.Chain, f.Entry, f.Problem, f.Detail)
 }
 
-// Report is the result of Verify.
+// Report is Verify's result.
 type Report struct {
-	// Chains, Entries and Checkpoints are the numbers of objects that were checked.
+	// Chains, Entries and Checkpoints count the checked objects.
 	Chains      int    `json:"chains"`
 	Entries     int64  `json:"entries"`
 	Checkpoints uint64 `json:"checkpoints"`
-	// Uncovered is the number of entries after the last checkpoint of their chain. A change of them together
-	// with all hashes after it is not visible.
+	// Uncovered is the number of entries after the last checkpoint of their chain. If such entries are
+	// changed and all later hashes recomputed, the change is not visible.
 	Uncovered int64 `json:"uncovered"`
-	// Findings are ordered by chain. It is empty if nothing is wrong.
+	// Findings is ordered by chain. It is empty if everything is valid.
 	Findings []Finding `json:"findings"`
 }
 
-// VerifyOptions are the inputs of Verify.
+// VerifyOptions contains Verify's inputs.
 type VerifyOptions struct {
 	// Path is the checkpoint file.
 	Path string
 	// Key is the public key of the checkpoints. The keys in the file are not trusted.
 	Key ed25519.PublicKey
-	// MinSequence is the sequence of a checkpoint that the caller knows to exist. Zero is none.
+	// MinSequence is the sequence of a checkpoint known to exist. If zero, none is known.
 	MinSequence uint64
 }
 
-// Verify checks the chains in a database against themselves and a checkpoint file. It returns an error if it
-// cannot read them. The report has the findings.
+// Verify checks the chains in a database against themselves and a checkpoint file. It returns an error if
+// either cannot be read. The report contains the findings.
 func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report, error) {
 	opened, err := os.Open(options.Path)
 	if err != nil {
@@ -93,7 +93,7 @@ func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report,
 	defer opened.Close()
 	v := &verification{recorded: map[string]Head{}, chains: map[string]bool{},
 		report: &Report{Findings: []Finding{}}}
-	// The file is read first: every head in it is older than the state of the database.
+	// The file is read first, so every head in it is older than the database snapshot.
 	var invalid *CheckpointError
 	if v.file, _, err = read(opened, options.Key); errors.As(err, &invalid) {
 		v.found(Finding{Problem: BadCheckpoint, Detail: invalid.Error()})
@@ -119,12 +119,12 @@ func Verify(ctx context.Context, source Source, options VerifyOptions) (*Report,
 	return v.report, nil
 }
 
-// VerifyChain checks an exported chain: all its links, ordered by sequence. It needs no database and no
-// checkpoint file. It returns the first changed or missing entry as a finding, and the head before this entry.
-// If the chain is valid, the finding is nil and the head covers all links.
+// VerifyChain checks an exported chain: all links, ordered by sequence. It needs neither a database nor a
+// checkpoint file. It returns the first changed or missing entry as a finding, and the head before this
+// entry. If the chain is valid, the finding is nil and the head covers all links.
 //
-// VerifyChain does not find entries cut off the end, or a chain written again with new hashes. For these,
-// compare the head, or the hash of an earlier link, with a known value.
+// VerifyChain does not find entries cut off the end, or a chain written again with new hashes. To detect
+// these, compare the head, or an earlier link's hash, with a known value.
 func VerifyChain(chain string, links []Link) (Head, *Finding) {
 	head := Head{Chain: chain}
 	for _, l := range links {
@@ -137,7 +137,8 @@ func VerifyChain(chain string, links []Link) (Head, *Finding) {
 	return head, nil
 }
 
-// follow returns the head after a link. It returns a finding if the link does not follow the head.
+// follow returns the new head once a link is added. It returns a finding if the link does not follow the
+// head.
 func follow(head Head, l Link) (Head, *Finding) {
 	sequence := head.Length + 1
 	finding := func(problem Problem, format string, arguments ...any) (Head, *Finding) {
@@ -167,13 +168,13 @@ func follow(head Head, l Link) (Head, *Finding) {
 type verification struct {
 	file     file
 	recorded map[string]Head
-	// chains holds the names of the chains with at least one entry.
+	// chains holds the names of all chains with entries.
 	chains map[string]bool
 	report *Report
 	// head is the chain that is being read, and wrong reports whether it has a finding.
 	head  Head
 	wrong bool
-	// confirmed is the length up to which a checkpoint confirms the chain.
+	// confirmed is the chain length confirmed by checkpoints.
 	confirmed int64
 }
 
@@ -182,7 +183,7 @@ func (v *verification) found(f Finding) {
 	v.wrong = true
 }
 
-// link checks the next entry. Only the first finding of a chain is reported: the others follow from it.
+// link checks the next entry. Only a chain's first finding is reported: the others follow from it.
 func (v *verification) link(l Link) error {
 	if l.Chain != v.head.Chain || len(v.chains) == 0 {
 		v.end()
@@ -215,7 +216,7 @@ func (v *verification) link(l Link) error {
 	return nil
 }
 
-// end checks the end of the chain that has been read.
+// end checks the end of the current chain.
 func (v *verification) end() {
 	if len(v.chains) == 0 {
 		return
@@ -244,7 +245,7 @@ func (v *verification) end() {
 	}
 }
 
-// deleted reports the chains of which nothing is left.
+// deleted reports the chains whose entries are all missing.
 func (v *verification) deleted() {
 	for name, head := range v.file.heads {
 		if !v.chains[name] {

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// An untouched history has no finding, and the report counts the entries that no checkpoint covers.
+// An untouched history yields no finding, and the report counts the entries not covered by a checkpoint.
 func TestUntouchedHistoryIsValid(t *testing.T) {
 	h := newHistory(t)
 	require.Equal(t, &audit.Report{Chains: 3, Entries: 15, Checkpoints: 1, Uncovered: 2,
@@ -27,7 +27,7 @@ func TestUntouchedHistoryIsValid(t *testing.T) {
 		h.verify(t))
 }
 
-// Each attack leads to one finding, with its chain and its entry.
+// Each attack leads to a single finding with the chain and the entry.
 func TestAttackIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		attack func(t *testing.T, h *history)
@@ -73,13 +73,13 @@ func TestAttackIsFound(t *testing.T) {
 		"rewritten chain": {func(_ *testing.T, h *history) { h.rewrite("a", 1) },
 			audit.Finding{Problem: audit.Rewritten, Chain: "a", Entry: 1, Until: 5},
 			"chain a: entry 1 rewritten: head of 5 entries is "},
-		// The finding names the part between the last checkpoint that agrees and the first one that does not.
+		// The finding names the part between the last checkpoint that agrees and the first that disagrees.
 		"partly rewritten chain": {func(t *testing.T, h *history) {
 			h.checkpoint(t) // entries 1 to 3 of c are in checkpoint 1, 4 and 5 in checkpoint 2
 			h.rewrite("c", 4)
 		}, audit.Finding{Problem: audit.Rewritten, Chain: "c", Entry: 4, Until: 5},
 			"chain c: entry 4 rewritten: head of 5 entries is "},
-		// The next checkpoint signs it; the earlier one still contradicts it.
+		// The next checkpoint signs it, but the earlier checkpoint still contradicts it.
 		"rewritten chain that continues": {func(t *testing.T, h *history) {
 			h.rewrite("a", 2)
 			h.append(t, "a", "six")
@@ -178,7 +178,7 @@ func TestChangedExportIsFound(t *testing.T) {
 	}
 }
 
-// renamed returns the links of the other chain under the name of the first one.
+// renamed returns the other chain's links under the first chain's name.
 func renamed(own, other []audit.Link) []audit.Link {
 	for i := range other {
 		other[i].Chain = own[0].Chain

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// shutdownTimeout is the time limit of actions in flight after the end of Run's context.
+	// shutdownTimeout is the time limit for actions in flight once Run's context has ended.
 	shutdownTimeout = 20 * time.Second
 	// actionLimit is longer than a transaction takes to land or to expire.
 	actionLimit = 3 * time.Minute
-	// settleLimit is the time limit of a write of the real cost.
+	// settleLimit is the time limit for recording the real cost.
 	settleLimit = 5 * time.Second
 )
 
-// do carries out the task of a negotiation.
+// do carries out a negotiation's task.
 func (k *Keeper) do(ended context.Context, r *record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), actionLimit)
 	defer cancel()
@@ -35,14 +35,15 @@ func (k *Keeper) do(ended context.Context, r *record) {
 	acted.Kind, acted.Negotiation = r.task.kind, r.address
 	k.finish(r, acted)
 	if acted.Outcome == Done || acted.Outcome == lost {
-		// A hint of the next task may have come while the record was busy.
+		// A hint for the next task may have come while the record was busy.
 		if err := k.read(ctx, r.address); err != nil {
 			k.requestScan()
 		}
 	}
 }
 
-// attempt reads the negotiation again, simulates the action, reserves its highest cost and sends it.
+// attempt reads the negotiation again, simulates the action, reserves the highest possible cost and sends the
+// action.
 func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	n, err := k.client.Negotiation(r.address).Snapshot(ctx)
 	if errors.Is(err, protocol.ErrAccountNotFound) || err == nil && (n.CreatedAt != r.created || taskFor(&n.Negotiation) != r.task || n.Time < r.task.due) {
@@ -59,7 +60,7 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	if err != nil {
 		return Action{Outcome: outcomeOf(err), Err: err}
 	}
-	// The simulated fee limits that of the transaction.
+	// The simulated fee limits the transaction's fee.
 	most := sum(simulated.Fee, simulated.Rent)
 	if most > k.config.MaxFee {
 		return Action{Outcome: TooExpensive, Cost: most, Err: fmt.Errorf("keeper: cost limit exceeded: %d lamports, at most %d are allowed", most, k.config.MaxFee)}
@@ -78,8 +79,8 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 			Err: fmt.Errorf("keeper: daily budget for %s used up: %d lamports", l.name, l.budget.Limit),
 		}
 	}
-	// The fees of others may rise until the transaction is made; its own stays within the reserved amount.
-	// Do sends no second transaction then, which would need a reservation of its own.
+	// Other fees may rise until the transaction is made; this transaction's fee stays within the reserved
+	// amount. Do then sends no second transaction, which would need a separate reservation.
 	receipt, err := action.With(haggle.WithMaxPriorityFee(simulated.PriorityFee)).Do(ctx, k.signer)
 	done := k.done(ctx, most, simulated.Fee, receipt, err)
 	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
@@ -99,8 +100,8 @@ func (k *Keeper) wouldDo(ctx context.Context, simulated *haggle.DryRun, most uin
 	return Action{Outcome: WouldDo, Cost: most}
 }
 
-// done returns the result of a sent action with its cost. If the cost cannot be read, it is the reserved
-// amount. After a failure on chain it is the simulated fee.
+// done returns a sent action's result and cost. If the cost cannot be read, it is the reserved amount. If the
+// action failed on chain, it is the simulated fee.
 func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle.Receipt, err error) Action {
 	if err == nil || errors.Is(err, transaction.ErrDetailsUnavailable) {
 		return Action{Outcome: Done, Cost: k.spent(ctx, receipt.Signature, reserved), Receipt: receipt}
@@ -113,8 +114,7 @@ func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle
 		// It may still be executed.
 		failed.Cost = reserved
 	case transaction.Confirmed:
-		// Another error, such as the journal's, can accompany it. An action that was done before was paid for
-		// before.
+		// Another error, such as the journal's, can accompany it. An earlier execution was already paid for.
 		if !errors.Is(err, haggle.ErrAlreadyDone) {
 			failed.Cost = reserved
 		}
@@ -122,8 +122,8 @@ func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle
 	return failed
 }
 
-// spent returns the cost of an executed transaction: the lamports that its payer, its first account, has lost,
-// and at least the fee. If that cannot be read, it returns the most that it can be.
+// spent returns an executed transaction's cost: the lamports lost by the payer, the transaction's first
+// account, but not less than the fee. If the loss is unreadable, it returns the highest possible cost.
 func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uint64) uint64 {
 	newest := uint64(math.MaxUint8)
 	executed, err := k.client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
@@ -150,8 +150,8 @@ func (k *Keeper) action(ctx context.Context, next task, n *haggle.Snapshot) (*ha
 	return k.client.At(n).Close(k.self).Build(ctx)
 }
 
-// outcomeOf returns the outcome of an error. After the action of a faster sender the state differs, or the
-// negotiation or its vault is missing.
+// outcomeOf returns an error's outcome. If a faster sender acted, the state differs, or the negotiation or
+// the vault is missing.
 func outcomeOf(err error) Outcome {
 	if errors.Is(err, protocol.ErrPayoutPending) {
 		return Pending
@@ -166,7 +166,7 @@ func outcomeOf(err error) Outcome {
 	return Failed
 }
 
-// finish reports the result of an action, and sets the time of the next attempt.
+// finish reports an action's result, and sets the time of the next attempt.
 func (k *Keeper) finish(r *record, acted Action) {
 	k.lock.Lock()
 	defer k.lock.Unlock()

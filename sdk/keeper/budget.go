@@ -13,25 +13,25 @@ import (
 
 const day = 24 * time.Hour
 
-// Budget limits the expenses of a wallet's keepers within 24 hours.
+// Budget limits the keeper expenses paid by a wallet within 24 hours.
 type Budget struct {
 	// Wallet pays the expenses.
 	Wallet solana.PublicKey
-	// Name distinguishes the budgets of a wallet.
+	// Name distinguishes a wallet's budgets.
 	Name string
 	// Limit is in lamports. Unlimited sets no limit.
 	Limit uint64
 }
 
-// Store stores the expenses of keepers. All keepers of a wallet that use one database share its budgets, in one
-// process or in several. Packages store/sqlite and store/postgres open one.
+// Store stores the expenses of keepers. All keepers of the same wallet and database share the budgets, even
+// across processes. Packages store/sqlite and store/postgres open a Store.
 type Store interface {
 	// ReserveExpense adds an expense to a budget, in lamports, unless the expenses of the last 24 hours would
-	// exceed its limit. It returns the id of the expense, which is durable then. If the budget is used up, it
+	// exceed the limit. It returns the id of the expense, which is durable then. If the budget is used up, it
 	// returns an empty id and the time until the oldest expense ends.
 	ReserveExpense(ctx context.Context, budget Budget, lamports uint64) (id string, retryIn time.Duration, err error)
-	// SettleExpense replaces the lamports of an expense. Zero removes it. If it fails, the reserved lamports
-	// count for 24 hours.
+	// SettleExpense replaces an expense's lamports. Zero removes the expense. If it fails, the reserved
+	// lamports count for 24 hours.
 	SettleExpense(ctx context.Context, id string, lamports uint64) error
 }
 
@@ -41,7 +41,7 @@ type memoryStore struct {
 	expenses map[string]expense
 }
 
-// expense is an amount that a budget has spent or reserved.
+// expense is an amount spent or reserved.
 type expense struct {
 	wallet   solana.PublicKey
 	budget   string

@@ -17,8 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// intercept answers or accompanies the requests of a client. before returns the result of a request, or an
-// empty string to forward it.
+// intercept replaces or accompanies a client's requests. before returns a request's result, or an empty
+// string to forward the request.
 type intercept struct {
 	before func(method string) (result string)
 }
@@ -123,7 +123,7 @@ func (s *fixture) rotate(hasAccount bool) {
 	require.NoError(s.t, s.ReplaceTreasury(s.ctx, treasury))
 }
 
-// at calls a function before the request with this number, from 1, of a method.
+// at calls a function before the request with this number, from 1, to a method.
 func (s *fixture) at(method string, number int, do func()) {
 	s.t.Helper()
 	direct, called := s.Client, 0
@@ -140,11 +140,12 @@ func (s *fixture) at(method string, number int, do func()) {
 	}, 0)
 }
 
-// The new treasury has no account of the mint. The first keeper has reserved the fee of a close without rent.
+// The new treasury has no token account for the mint. The first keeper has reserved the fee for a close, but
+// no rent.
 func TestRentOfANewTreasuryIsBudgetedFirst(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.agreed()
-	s.at("simulateTransaction", 3, func() { s.rotate(false) }) // an action is simulated twice before it is reserved
+	s.at("simulateTransaction", 3, func() { s.rotate(false) }) // an action is simulated twice, then reserved
 	w := s.keeper(keeper.Config{})
 	before := s.lamports(w.key.PublicKey())
 	require.NoError(t, w.Once(s.ctx))
@@ -164,7 +165,7 @@ func TestRentOfANewTreasuryIsBudgetedFirst(t *testing.T) {
 	require.Nil(t, s.state(negotiation))
 }
 
-// A close that was executed with the former treasury has used up its reservation.
+// A close executed with the former treasury has used up the reservation.
 func TestFailedCloseIsNotRepeatedBeyondItsBudget(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.agreed()

@@ -10,19 +10,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// task is the next instruction that anyone can send to a negotiation. Its kind is empty if there is none.
+// task is the next instruction that anyone can send to a negotiation. An empty kind means that there is none.
 type task struct {
 	kind Kind
-	// due is the time from which the task is due, in Unix seconds of the chain's clock; zero if it is due at
-	// once.
+	// due is the due time, in Unix seconds by the chain's clock. It is zero if the task is due at once.
 	due int64
-	// earliest is the first second in which the program accepts a task that is due at once; zero for any.
+	// earliest is the first second at which the program accepts a task that is due at once. If zero, any time
+	// is accepted.
 	earliest int64
 	index    uint8
 }
 
-// taskFor returns the next task for a negotiation in this state. A negotiation that is over can be closed at
-// once, except in the second of its creation.
+// taskFor returns the next task for a negotiation in this state. A finished negotiation can be closed at
+// once, except in the second it was created.
 func taskFor(n *protocol.Negotiation) task {
 	switch {
 	case n.IsOpen():
@@ -39,8 +39,8 @@ func taskFor(n *protocol.Negotiation) task {
 	return settling
 }
 
-// patience is the time that the keeper leaves the parties and other keepers after a deadline: Config.Grace,
-// and a part of Config.Jitter that depends on the keeper and the negotiation.
+// patience is the time that the keeper leaves the parties and other keepers once a deadline has passed:
+// Config.Grace, and a part of Config.Jitter that depends on the keeper and the negotiation.
 func (k *Keeper) patience(negotiation solana.PublicKey) time.Duration {
 	if k.config.Jitter == 0 {
 		return k.config.Grace

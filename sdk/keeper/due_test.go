@@ -93,7 +93,7 @@ func TestActionOfAnotherSenderIsLost(t *testing.T) {
 	require.Equal(t, Failed, outcomeOf(transaction.ErrExpired))
 }
 
-// An error that proves nothing may come from a transaction that lands: the budget keeps its cost.
+// An error that proves nothing may come from a transaction that lands: the budget keeps the cost.
 func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
 	unknown := &transaction.UnknownOutcomeError{Cause: context.DeadlineExceeded}
 	for _, err := range []error{unknown, fmt.Errorf("act: %v", unknown), context.DeadlineExceeded, io.ErrUnexpectedEOF} {
@@ -101,7 +101,7 @@ func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
 	}
 }
 
-// A confirmed action has its cost, even if another error occurs.
+// A confirmed action includes the cost, even if another error occurs.
 func TestJournalErrorDoesNotHideTheCost(t *testing.T) {
 	k := &Keeper{}
 	full := errors.New("the disk is full")

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A keeper that spends at most a hundredth of a SOL a day, until Ctrl-C.
+// A keeper that spends at most 0.01 SOL a day, until Ctrl-C.
 func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -16,7 +16,7 @@ func (k *Keeper) Listens() bool {
 // RequestScan requests a scan, as lost hints do.
 func (k *Keeper) RequestScan() { k.requestScan() }
 
-// Patience returns the time that the keeper with this wallet leaves others after a deadline.
+// Patience returns the time that the keeper with this wallet leaves others once a deadline has passed.
 func Patience(wallet, negotiation solana.PublicKey, config Config) time.Duration {
 	return (&Keeper{config: config, self: wallet}).patience(negotiation)
 }

@@ -50,7 +50,7 @@ func (c *counted) of(method string) int {
 	return c.calls[method]
 }
 
-// count makes the stage's client count its requests.
+// count makes the fixture's client count requests.
 func (s *fixture) count() *counted {
 	s.t.Helper()
 	s.t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
@@ -64,8 +64,8 @@ func (s *fixture) count() *counted {
 	return requests
 }
 
-// The keeper learns of changes between two scans from hints: it expires and closes a negotiation that was
-// created after the scan, and closes one that its parties have ended.
+// Hints inform the keeper between scans: it expires and closes a negotiation created since the last scan, and
+// closes another negotiation ended by the parties.
 func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
 	s := setStage(t)
 	requests := s.count()

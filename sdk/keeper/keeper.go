@@ -26,7 +26,7 @@ const (
 	// time between scans.
 	scanEveryUnconnected = 30 * time.Second
 	scanPause            = 5 * time.Second
-	// Pauses after a failure, which double, and after a payout that could not be delivered.
+	// Pauses once an action has failed, which double, and once a payout could not be delivered.
 	firstPause        = 15 * time.Second
 	lastPause         = time.Hour
 	firstPendingPause = 10 * time.Minute
@@ -47,7 +47,7 @@ type Keeper struct {
 	running atomic.Bool
 	// hints are transactions of the program.
 	hints chan solana.Signature
-	// changed has an element when Run has to compute the next step again.
+	// changed contains an element when Run must compute the next step again.
 	changed chan struct{}
 
 	// lock protects the following fields, and is held while Config.Acted runs.
@@ -57,24 +57,25 @@ type Keeper struct {
 	connected, scanRequested bool
 	// scans counts the scans.
 	scans uint64
-	// open is the number of tasks that are queued or in flight. queued is signalled when it or a queue changes.
+	// open is the number of tasks that are queued or in flight. queued is signalled when open or a queue
+	// changes.
 	open   int
 	queued sync.Cond
 }
 
-// record is the state of a negotiation.
+// record is a negotiation's state.
 type record struct {
 	address solana.PublicKey
 	task    task
-	// created identifies the negotiation at its address, and slot is that of its last snapshot.
+	// created identifies the negotiation at the address, and slot is the slot of the latest snapshot.
 	created int64
 	slot    uint64
-	// since is the time when the task became known, and updated that of the last snapshot, by the machine's
-	// clock.
+	// since is the time when the task became known, and updated the time of the latest snapshot, by the
+	// machine's clock.
 	since, updated time.Time
-	// scan is the last scan that had the negotiation.
+	// scan is the latest scan that included the negotiation.
 	scan uint64
-	// backoff gives the pauses between failed attempts; nil before the first failure. No attempt begins
+	// backoff gives the pauses between failed attempts. It is nil until an attempt fails. No attempt begins
 	// before notBefore.
 	backoff   *backoff.ExponentialBackOff
 	notBefore time.Time
@@ -83,8 +84,8 @@ type record struct {
 	// busy reports whether the task is queued or in flight.
 	busy bool
 
-	// buyer, stake (the escrow in base units) and listed (whether Config.Mints list its mint) order due tasks;
-	// turn and rank are the place in a queue.
+	// buyer, stake (the escrow, in base units) and listed (whether Config.Mints includes the mint) order due
+	// tasks. turn and rank give the place in a queue.
 	buyer  solana.PublicKey
 	stake  uint64
 	listed bool
@@ -123,7 +124,7 @@ func retryPause(outcome Outcome) *backoff.ExponentialBackOff {
 	return pause
 }
 
-// ErrRunning: Run or Once has been called and has not returned.
+// ErrRunning: another call of Run or Once is still running.
 var ErrRunning = errors.New("keeper: already running")
 
 // Run acts until the context ends, completes the actions in flight, and returns the context's error. It
@@ -162,7 +163,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// untilScan returns the time until the next scan; scanned is that of the last one.
+// untilScan returns the time until the next scan; scanned is the time of the latest scan.
 func (k *Keeper) untilScan(scanned time.Time) time.Duration {
 	if scanned.IsZero() {
 		return 0
@@ -240,7 +241,7 @@ func (k *Keeper) scan(ctx context.Context) error {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	for address, r := range k.records {
-		// A record that was read since may be newer than the scan.
+		// A record that has been read since may be newer than the scan.
 		if r.scan != scan && !r.busy && r.updated.Before(began) {
 			delete(k.records, address)
 		}
@@ -248,7 +249,7 @@ func (k *Keeper) scan(ctx context.Context) error {
 	return nil
 }
 
-// update stores a snapshot in the records. scan is zero if the snapshot is not from a scan.
+// update stores a snapshot in the records. scan is zero if the snapshot does not come from a scan.
 func (k *Keeper) update(n *haggle.Snapshot, scan uint64) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -260,7 +261,7 @@ func (k *Keeper) update(n *haggle.Snapshot, scan uint64) {
 	switch {
 	case r == nil || r.created != n.CreatedAt:
 		if r != nil && n.Slot < r.slot {
-			return // an older negotiation at the same address
+			return // an older negotiation at this address
 		}
 		k.records[n.Address] = &record{
 			address: n.Address, task: next, created: n.CreatedAt, slot: n.Slot, since: time.Now(), updated: time.Now(), scan: scan,

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is the time limit of a scenario.
+// patience is a scenario's time limit.
 const patience = 5 * time.Minute
 
 // fixture is a chain with a buyer and a seller who leave negotiations unfinished.
@@ -70,7 +70,7 @@ func (s *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	return created.Negotiation
 }
 
-// offered returns a negotiation in which the seller has not answered the buyer's offer.
+// offered returns a negotiation where the seller has not replied to the buyer's offer.
 func (s *fixture) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invite(change...)
@@ -88,7 +88,7 @@ func (s *fixture) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	negotiation := s.offered(change...)
 	accepting, err := s.Client.At(s.state(negotiation)).AcceptOffer(s.Seller.PublicKey(), 0).Build(s.ctx)
 	s.do(s.Seller, accepting, err)
-	s.advance(time.Second) // no negotiation is closed in the second of its creation
+	s.advance(time.Second) // no negotiation is closed in the second it was created
 	return negotiation
 }
 
@@ -98,7 +98,7 @@ func (s *fixture) inTranches(r *haggle.CreateRequest) {
 	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 1, Delivery: 20 * time.Hour}
 }
 
-// state returns the negotiation on the chain, or nil if it is closed.
+// state returns the negotiation on the chain, or nil if closed.
 func (s *fixture) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	s.t.Helper()
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
@@ -124,7 +124,7 @@ func (s *fixture) until(what string, is func() bool) {
 	}
 }
 
-// count returns the number of events of a type that a negotiation has.
+// count returns the number of a negotiation's events of this type.
 func count[E protocol.Event](s *fixture, negotiation solana.PublicKey) int {
 	s.t.Helper()
 	found := 0
@@ -205,7 +205,7 @@ func (w *watch) reported(outcome keeper.Outcome) []keeper.Action {
 	return found
 }
 
-// undone returns the reported attempts that did nothing, each with its error.
+// undone returns the reported attempts that did nothing, with their errors.
 func (w *watch) undone() (found []string) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -270,7 +270,7 @@ func TestUndecidedMilestonesAreReleasedAndSettled(t *testing.T) {
 	require.Equal(t, 1, count[*protocol.DeadlineSettled](s, negotiation))
 }
 
-// Two keepers with the same delays, and two with different delays.
+// Two keepers with the same delays, then two with different delays.
 func TestSeveralKeepersDoEveryTaskOnce(t *testing.T) {
 	for name, config := range map[string]keeper.Config{
 		"head on":  {ScanEvery: 300 * time.Millisecond, Grace: -1, Jitter: -1},
@@ -326,7 +326,7 @@ func takesTurnsWith(one, other solana.PublicKey, all []solana.PublicKey, config 
 	return true
 }
 
-// wasted returns the number of failed transactions that a wallet has paid for.
+// wasted returns the number of failed transactions paid by a wallet.
 func (s *fixture) wasted(wallet solana.PublicKey) int {
 	s.t.Helper()
 	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, wallet, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
@@ -438,7 +438,7 @@ func TestClosesDoNotUseTheBudgetOfExpiries(t *testing.T) {
 	require.Len(t, w.reported(keeper.Done), 2)
 }
 
-// fullDisk is a store that cannot write.
+// fullDisk is a store whose writes fail.
 type fullDisk struct{}
 
 func (fullDisk) ReserveExpense(context.Context, keeper.Budget, uint64) (string, time.Duration, error) {
@@ -458,7 +458,7 @@ func TestNothingIsSentIfTheReservationFails(t *testing.T) {
 	require.ErrorContains(t, failed[0].Err, "the disk is full")
 }
 
-// Keepers of one wallet on one database, at once and after a restart.
+// Keepers with the same wallet and database, at once and across a restart.
 func TestKeepersShareADailyBudget(t *testing.T) {
 	s := setStage(t)
 	for range 3 {

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// lane carries out due tasks with its own rate, budget and limit of actions in flight. Closes have a lane of
-// their own, so that they use nothing that other tasks need.
+// lane carries out due tasks with a separate rate, budget and limit for actions in flight. Closes use a
+// separate lane, so that they use nothing that other tasks need.
 type lane struct {
 	// name names the lane's actions in errors.
 	name string
@@ -81,7 +81,7 @@ func (l *lane) take() *record {
 	return l.other.take()
 }
 
-// laneOf returns the lane of a task.
+// laneOf returns a task's lane.
 func (k *Keeper) laneOf(next task) *lane {
 	if next.kind == Close {
 		return k.closes
@@ -90,7 +90,7 @@ func (k *Keeper) laneOf(next task) *lane {
 }
 
 // serveLanes carries out queued tasks until the context ends. The returned function waits for the actions in
-// flight and releases the tasks that have not begun; it must be called after the end of the context.
+// flight and releases the tasks that have not begun. It must be called once the context has ended.
 func (k *Keeper) serveLanes(ctx context.Context) (finish func()) {
 	stop := context.AfterFunc(ctx, func() {
 		k.lock.Lock()
@@ -141,8 +141,8 @@ func (k *Keeper) serve(ctx context.Context, l *lane) {
 	}
 }
 
-// next waits for the lane's pace and its next task; nil after the end of the context. A task that becomes due
-// during the wait can be the next one.
+// next waits for the lane's pace and the next task. It returns nil once the context has ended. A task that
+// becomes due during the wait can be returned.
 func (k *Keeper) next(ctx context.Context, l *lane) *record {
 	for k.awaitTask(ctx, l) && wait.For(ctx, l.pace.Reserve().Delay()) == nil {
 		if r := k.take(l); r != nil {
@@ -152,7 +152,7 @@ func (k *Keeper) next(ctx context.Context, l *lane) *record {
 	return nil
 }
 
-// awaitTask blocks until the lane can start a task. It returns false after the end of the context.
+// awaitTask blocks until the lane can start a task. It returns false once the context has ended.
 func (k *Keeper) awaitTask(ctx context.Context, l *lane) bool {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -162,7 +162,7 @@ func (k *Keeper) awaitTask(ctx context.Context, l *lane) bool {
 	return ctx.Err() == nil
 }
 
-// take returns the next task, or nil if the lane can no longer start one.
+// take returns the next task, or nil if the lane cannot start a task any longer.
 func (k *Keeper) take(l *lane) *record {
 	k.lock.Lock()
 	defer k.lock.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// hintsHeld limits the transactions that wait to be read. Beyond that a scan finds their effects.
+	// hintsHeld limits the transactions waiting to be read. If more arrive, a scan finds their effects.
 	hintsHeld = 1024
 	// readers is the number of transactions that are read at once.
 	readers = 4
@@ -83,7 +83,7 @@ func (k *Keeper) readHinted(ctx context.Context) {
 	}
 }
 
-// readChanged reads the negotiations that a transaction has changed.
+// readChanged reads the negotiations changed by a transaction.
 func (k *Keeper) readChanged(ctx context.Context, signature solana.Signature) {
 	events, err := k.client.Events(ctx, signature)
 	done := make(map[solana.PublicKey]bool)
@@ -103,7 +103,7 @@ func (k *Keeper) readChanged(ctx context.Context, signature solana.Signature) {
 	}
 }
 
-// read updates the record of a negotiation.
+// read updates a negotiation's record.
 func (k *Keeper) read(ctx context.Context, address solana.PublicKey) error {
 	n, err := k.client.Negotiation(address).Snapshot(ctx)
 	switch {
@@ -118,7 +118,7 @@ func (k *Keeper) read(ctx context.Context, address solana.PublicKey) error {
 	return nil
 }
 
-// forget deletes the record of a closed negotiation.
+// forget deletes a closed negotiation's record.
 func (k *Keeper) forget(address solana.PublicKey) {
 	k.lock.Lock()
 	defer k.lock.Unlock()

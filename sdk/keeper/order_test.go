@@ -24,7 +24,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// actionTime is the time that an action takes on a crowdedChain.
+// actionTime is how long an action takes on a crowdedChain.
 const actionTime = 2 * time.Second
 
 // crowdedChain is a node with many negotiations. It runs in a bubble of synctest. An action on a negotiation
@@ -44,7 +44,7 @@ func newCrowdedChain(t *testing.T) *crowdedChain {
 	}
 }
 
-// add creates a negotiation at the address of a number.
+// add creates a negotiation at the address for a number.
 func (c *crowdedChain) add(number uint64, n protocol.Negotiation) solana.PublicKey {
 	var address solana.PublicKey
 	binary.BigEndian.PutUint64(address[:], number)
@@ -61,7 +61,7 @@ func accountJSON(owner solana.PublicKey, data []byte) string {
 		base64.StdEncoding.EncodeToString(data), owner, len(data))
 }
 
-// account returns an account in JSON. A first read of a negotiation starts an action.
+// account returns an account in JSON. The first read of each negotiation starts an action.
 func (c *crowdedChain) account(address solana.PublicKey) string {
 	if address == solana.SysVarClockPubkey {
 		clock := make([]byte, 40)
@@ -152,8 +152,8 @@ func (c *crowdedChain) delay(negotiation solana.PublicKey, deadline int64) time.
 
 const mostJunk = 130
 
-// usual is the longest delay of a task that does not wait for others: the interval between reads of the
-// chain's clock, and that between two actions.
+// usual is the longest delay when a task waits for no others: the interval between reads of the chain's
+// clock, plus the interval between actions.
 const usual = idleBetweenReads + 2*time.Second
 
 const idleBetweenReads = 15 * time.Second
@@ -170,8 +170,8 @@ func honest(deadline int64) protocol.Negotiation {
 	}
 }
 
-// Negotiations that are over cost their creator almost nothing. Their closes use neither the rate nor the
-// places of other actions.
+// Finished negotiations cost their creator almost nothing. Their closes use neither the rate nor the places
+// reserved for other actions.
 func TestClosesDoNotDelayAnExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrowdedChain(t)
@@ -203,8 +203,7 @@ func TestClosesComeLast(t *testing.T) {
 	})
 }
 
-// One buyer's overdue negotiations, also if they are older, delay the expiries of another buyer by one task
-// for each turn.
+// One buyer's overdue negotiations, even older ones, delay another buyer's expiries by one task per turn.
 func TestJunkExpiriesOfABuyerTakeTurnsWithOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrowdedChain(t)

@@ -15,15 +15,15 @@ import (
 // stakeBonus is the lateness that each doubling of the stake above the smallest escrow counts as.
 const stakeBonus = time.Minute
 
-// lastHeld is the number of buyers without a waiting task after which the queue forgets past turns.
+// lastHeld is the number of buyers with no waiting task before the queue forgets past turns.
 const lastHeld = 64
 
-// queue orders due tasks. Each buyer's tasks take turns with the tasks of other buyers (start-time fair
-// queueing), so that one buyer's negotiations delay those of other buyers by one task for each turn. Sellers
-// do not count: a buyer can name any seller. In one turn the most overdue task is first.
+// queue orders due tasks. Each buyer's tasks take turns with the other buyers' tasks (start-time fair
+// queueing), so one buyer's negotiations delay another buyer's by one task per turn. Sellers do not count: a
+// buyer can name any seller. Within a turn the most overdue task is first.
 type queue struct {
 	ready []*record
-	// turn is the turn of the last task that was taken, and last the turn of each buyer's newest task.
+	// turn is the turn of the task taken last, and last maps each buyer to the newest task's turn.
 	turn uint64
 	last map[solana.PublicKey]uint64
 }
@@ -60,8 +60,8 @@ func (q *queue) take() *record {
 	return taken
 }
 
-// rankOf orders tasks of one turn. It is the second from which the task is due; for a listed mint each
-// doubling of the stake counts as stakeBonus. The number of base units of another mint proves no value.
+// rankOf orders a turn's tasks. It is the second when the task becomes due; for a listed mint each doubling
+// of the stake counts as stakeBonus. For other mints the number of base units proves no value.
 func rankOf(next task, stake uint64, listed bool) int64 {
 	if !listed {
 		return next.due
