@@ -15,7 +15,7 @@ var _ keeper.Store = (*Store)(nil)
 
 const day = 24 * time.Hour
 
-// now returns the database's clock, in milliseconds since 1970.
+// now returns the database clock's time, in milliseconds since 1970.
 func (s *Store) now(ctx context.Context, q *queries.Queries) (int64, error) {
 	if s.database.Postgres {
 		return q.ServerTime(ctx)

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testpostgres.Run(m, &server))
 }
 
-// onBoth runs a test on an empty database of each kind. Each call of open opens the database once more, as a
-// further process does.
+// onBoth runs a test on two empty databases, one per engine. Each call of open opens the database once more,
+// as a further process does.
 func onBoth(t *testing.T, test func(t *testing.T, open func() *store.Store)) {
 	t.Helper()
 	closed := func(t *testing.T, opened *store.Store, err error) *store.Store {

@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/internal/queries"
 )
 
-// HirePins returns the pinned keys of agents whose ids are origins. All agents of the database share them. Use it as
-// Pins of a [hire.Resolver].
+// HirePins returns the pinned keys of agents whose ids are origins. All agents using the database share them.
+// Use it as Pins in a [hire.Resolver].
 func (s *Store) HirePins() hire.Pins { return hirePins{s} }
 
 type hirePins struct{ store *Store }

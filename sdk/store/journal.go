@@ -20,7 +20,7 @@ import (
 
 var _ haggle.JournalStore = (*Store)(nil)
 
-// journal is the view of one client. Its leases are the client's.
+// journal is a client's view. The leases belong to this client.
 type journal struct {
 	store *Store
 	// owner is the client's name in the table.
@@ -68,7 +68,7 @@ func (j *journal) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	return err
 }
 
-// emptyIfZero formats a hash or an address. A zero one is an empty text.
+// emptyIfZero formats a hash or an address. A zero value becomes an empty text.
 func emptyIfZero[T interface {
 	IsZero() bool
 	String() string
@@ -109,7 +109,7 @@ func (j *journal) change(
 
 // Revoke implements [haggle.Journal].
 func (j *journal) Revoke(ctx context.Context, signature solana.Signature) error {
-	// A cancelled Begin may commit between the two statements. The second attempt finds its row.
+	// A canceled Begin may commit between the two statements. The second attempt finds the row.
 	for range 2 {
 		changed, err := j.change(ctx, func(q *queries.Queries, now int64) (int64, error) {
 			return q.RevokeEntry(ctx, queries.RevokeEntryParams{
@@ -119,7 +119,7 @@ func (j *journal) Revoke(ctx context.Context, signature solana.Signature) error 
 		if err == nil && changed > 0 {
 			return nil
 		}
-		// A database that cannot be written may still show that there is nothing to revoke.
+		// A database that rejects writes may still show that there is nothing to revoke.
 		isNotSent, readErr := j.isNotSent(ctx, signature)
 		if readErr == nil && isNotSent {
 			return nil
@@ -188,7 +188,7 @@ func (j *journal) Attempted(
 	return j.found(ctx, wallet, latest.Entry, err)
 }
 
-// found decodes the entry that a statement has found, if any.
+// found decodes the entry found by a statement, if any.
 func (j *journal) found(
 	ctx context.Context, wallet solana.PublicKey, encoded string, err error,
 ) (*haggle.JournalEntry, error) {
@@ -217,8 +217,8 @@ func decodeEntry(encoded string, wallet solana.PublicKey) (entry haggle.JournalE
 	return entry, err
 }
 
-// Unfinished implements [haggle.Journal]. It reads all entries before it yields the first one, because the loop
-// may write to the journal.
+// Unfinished implements [haggle.Journal]. It reads all entries before yielding any, because the loop may
+// write to the journal.
 func (j *journal) Unfinished(
 	ctx context.Context, wallet solana.PublicKey,
 ) iter.Seq2[haggle.JournalEntry, error] {
@@ -242,8 +242,8 @@ func (j *journal) unleased(ctx context.Context, wallet solana.PublicKey) ([]hagg
 	if err != nil || !ended {
 		return entries, err
 	}
-	// The entry has no owner before it is returned as one without a lease, so that the earlier owner can neither
-	// authorise it nor finish it as not sent any more. The row's lock orders this after a write that has begun.
+	// The owner is removed before the entry is returned as unleased. The earlier owner can then neither
+	// authorize it nor finish it as not sent. The row lock orders this after any write already begun.
 	_, err = j.change(ctx, func(q *queries.Queries, now int64) (int64, error) {
 		return 0, q.AbandonEntries(ctx, wallet.String(), j.owner, now)
 	})
@@ -290,8 +290,8 @@ func (j *journal) Close() error {
 	return nil
 }
 
-// ForgetEntries removes the journal's entries that were finished before a time, and returns their number.
-// Confirmed entries stay until they are acknowledged. The journal no longer knows the idempotency keys of the
+// ForgetEntries removes the journal's entries that were finished before a time, and returns how many it
+// removed. Confirmed entries stay until acknowledged. The journal no longer knows the idempotency keys of the
 // removed entries.
 func (s *Store) ForgetEntries(ctx context.Context, before time.Time) (forgotten int64, err error) {
 	err = s.write(ctx, func(q *queries.Queries) (err error) {

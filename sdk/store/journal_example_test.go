@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A restarted agent first resolves the transactions of its earlier run.
+// A restarted agent first resolves the previous run's transactions.
 func ExampleStore_OpenJournal() {
 	var (
 		ctx      context.Context

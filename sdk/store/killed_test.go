@@ -28,26 +28,27 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// victimPath is the database that a process of TestWritesSurviveKills writes to until it is killed.
+// victimPath is the database written to by a process of TestWritesSurviveKills until it is killed.
 const victimPath = "HAGGLE_STORETEST_PATH"
 
 // victimWallet is the wallet of all writes.
 var victimWallet = solana.PublicKey{7}
 
-// victimBudget is the budget of all expenses, which are one lamport each.
+// victimBudget is the budget for all expenses, one lamport each.
 func victimBudget(limit uint64) keeper.Budget {
 	return keeper.Budget{Wallet: victimWallet, Name: "urgent", Limit: limit}
 }
 
-// victimNegotiation is the negotiation of a sealed price.
+// victimNegotiation is a sealed price's negotiation.
 func victimNegotiation(number uint64) *haggle.Snapshot {
 	n := &haggle.Snapshot{Address: solana.PublicKey{8}}
 	n.Buyer, n.CreatedAt, n.EscrowAmount, n.ZopaEnabled = victimWallet, int64(number), 5_000_000, true
 	return n
 }
 
-// writeUntilKilled writes a usage record, an expense, a sealed price and a journal entry for each number that no
-// earlier process has used. It prints the number and the price's commitment when the store has confirmed all.
+// writeUntilKilled writes a usage record, an expense, a sealed price and a journal entry for each number not
+// used by an earlier process. It prints the number and the price's commitment when the store has confirmed
+// all.
 func writeUntilKilled(path string) error {
 	ctx := context.Background()
 	state, err := sqlite.Open(ctx, path)
@@ -85,8 +86,8 @@ func writeUntilKilled(path string) error {
 	}
 }
 
-// writeEntry begins the entry of a number. It authorises the entries of every third number, and finishes those
-// of every other third.
+// writeEntry begins the entry for a number. It authorizes the entries of every third number, and finishes the
+// entries of every other third.
 func writeEntry(ctx context.Context, entries haggle.Journal, number uint64) error {
 	entry := journaltest.Entry(victimWallet, number)
 	if err := entries.Begin(ctx, entry); err != nil || number%3 == 0 {
@@ -98,7 +99,7 @@ func writeEntry(ctx context.Context, entries haggle.Journal, number uint64) erro
 	return entries.Finish(ctx, entry.Signature, transaction.Confirmed, true)
 }
 
-// killed runs a process that writes, kills it, and returns the commitments of the numbers that it has printed.
+// killed starts a writing process, kills it, and returns the commitments of the printed numbers.
 func killed(t *testing.T, path string) map[uint64]solana.Hash {
 	t.Helper()
 	printed := make(map[uint64]solana.Hash)
@@ -125,8 +126,7 @@ func killed(t *testing.T, path string) map[uint64]solana.Hash {
 	return printed
 }
 
-// Nothing that the store has confirmed is lost, and a write that was interrupted is there as a whole or not at
-// all.
+// Nothing confirmed by the store is lost, and an interrupted write is either complete or absent.
 func TestWritesSurviveKills(t *testing.T) {
 	const lives = 8
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -147,13 +147,13 @@ func TestWritesSurviveKills(t *testing.T) {
 		}
 		expenses := uint64(len(confirmed))
 		require.False(t, hasRoom(t, state, expenses), "an expense is lost")
-		// Each killed process can have written one more expense than it has printed.
+		// Each killed process may have written one expense more than it printed.
 		require.True(t, hasRoom(t, state, expenses+life+2), "an expense is counted twice")
 		require.NoError(t, state.Close())
 	}
 }
 
-// requireRecords checks that the usage log has all confirmed records, without gaps.
+// requireRecords checks that the usage log contains all confirmed records, without gaps.
 func requireRecords(t *testing.T, state *store.Store, confirmed map[uint64]solana.Hash) {
 	t.Helper()
 	last := uint64(0)
@@ -165,14 +165,14 @@ func requireRecords(t *testing.T, state *store.Store, confirmed map[uint64]solan
 	require.LessOrEqual(t, slices.Max(slices.Collect(maps.Keys(confirmed))), last, "a usage record is lost")
 }
 
-// requireEntries checks that the journal has all confirmed entries as they were written.
+// requireEntries checks that the journal contains all confirmed entries as they were written.
 func requireEntries(t *testing.T, state *store.Store, confirmed map[uint64]solana.Hash) {
 	t.Helper()
 	found, err := journaltest.Unfinished(t.Context(), state.OpenJournal(), victimWallet)
 	require.NoError(t, err)
 	unfinished := make(map[uint64]haggle.JournalEntry)
 	for _, entry := range found {
-		entry.Leased = false // the lease of a killed process ends later
+		entry.Leased = false // a killed process's lease ends later
 		unfinished[entry.SessionID] = entry
 	}
 	for number := range confirmed {
@@ -186,7 +186,7 @@ func requireEntries(t *testing.T, state *store.Store, confirmed map[uint64]solan
 	}
 }
 
-// hasRoom reports whether a budget with this limit has room for one more expense.
+// hasRoom reports whether a budget with this limit allows one more expense.
 func hasRoom(t *testing.T, state *store.Store, limit uint64) bool {
 	t.Helper()
 	id, _, err := state.ReserveExpense(t.Context(), victimBudget(limit), 1)

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/internal/queries"
 )
 
-// The length of a lease bounds how long an agent waits for its own transactions after it was killed. A client
-// that loses a lease because it stalls does no harm: it can no longer authorise anything.
+// A lease's length bounds how long a restarted agent waits for transactions of the killed process. A client
+// that loses a lease because it stalls does no harm: it can no longer authorize anything.
 const (
 	sqliteLease   = 3 * time.Second
 	postgresLease = 10 * time.Second // a network may delay renewals
@@ -22,18 +22,18 @@ const (
 // releaseLimit is how long a release of leases may take. If it fails, the leases end by themselves.
 const releaseLimit = 5 * time.Second
 
-// leases renews the leases of a process. The client that begins an entry holds a lease on it, by the database's
+// leases renews a process's leases. The client that begins an entry holds a lease on it, by the database's
 // clock. Other clients wait for the outcome, and resolve the transaction if the lease has ended because the
-// client is closed or its process has died.
+// client was closed or the process died.
 type leases struct {
 	length time.Duration
 	// unrenewed leaves out the renewal, for tests.
 	unrenewed bool
 
 	lock sync.Mutex
-	// owners are the names of the open clients in the table.
+	// owners contains the names of the open clients in the table.
 	owners map[string]bool
-	// stop ends the renewal; nil before the first client opens a journal.
+	// stop ends the renewal. It is nil until a client opens a journal.
 	stop    context.CancelFunc
 	renewal sync.WaitGroup
 }
@@ -46,9 +46,9 @@ func newLeases(postgres bool) *leases {
 	return &leases{length: length, owners: make(map[string]bool)}
 }
 
-// OpenJournal implements [haggle.JournalStore]. A lease lasts 3 seconds in SQLite and 10 seconds in PostgreSQL;
-// the store renews the leases on authorised entries until they are finished. An entry that was never authorised
-// is revoked after its lease, so its transaction is never sent.
+// OpenJournal implements [haggle.JournalStore]. A lease lasts 3 seconds in SQLite and 10 seconds in
+// PostgreSQL; the store renews the leases on authorized entries until they are finished. An entry never
+// authorized is revoked once the lease ends, so the transaction is never sent.
 func (s *Store) OpenJournal() haggle.Journal {
 	l := s.leases
 	l.lock.Lock()
@@ -72,7 +72,7 @@ func (l *leases) open() []string {
 }
 
 // renewLeases extends the leases of all clients until the context ends. A failed renewal is repeated at the
-// next interval: a lease is longer than two of them.
+// next interval: a lease is longer than two intervals.
 func (s *Store) renewLeases(ctx context.Context) {
 	interval := s.leases.length / 3
 	ticker := time.NewTicker(interval)
@@ -99,7 +99,7 @@ func (s *Store) renewLeases(ctx context.Context) {
 	}
 }
 
-// closeJournal ends the leases of a client.
+// closeJournal ends a client's leases.
 func (s *Store) closeJournal(owner string) {
 	s.leases.lock.Lock()
 	delete(s.leases.owners, owner)

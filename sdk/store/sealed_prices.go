@@ -17,9 +17,9 @@ import (
 var ErrNoSealedPrice = errors.New("haggle: committed price is not in the state database")
 
 // SealPrice returns a party's reservation price in a negotiation, sealed and durable, so that the party can
-// reveal it after a crash. Before the commitment it returns the sealed price of an earlier call for the same
-// price, or a new one. After the commitment it returns the committed price, or [ErrNoSealedPrice] if the
-// database does not contain it. Other errors are the ones of [protocol.SealPrice].
+// reveal it even if the program crashes. Before the commitment it returns the sealed price from an earlier
+// call for the same price, or creates one. Once committed, it returns the committed price, or
+// [ErrNoSealedPrice] if the database does not contain it. Other errors come from [protocol.SealPrice].
 //
 // Call it in agent.Config.Seal.
 func (s *Store) SealPrice(
@@ -45,9 +45,9 @@ func (s *Store) SealPrice(
 	return sealed, s.keepPrice(ctx, sealed)
 }
 
-// CommittedPrice returns the sealed price whose commitment is on chain; nil before the commitment, and
-// [ErrNoSealedPrice] if the database does not contain it. It returns [protocol.ErrUnauthorized] for an agent
-// that is no party.
+// CommittedPrice returns the sealed price whose commitment is on chain. It returns nil before the commitment,
+// [ErrNoSealedPrice] if the database does not contain the price, and [protocol.ErrUnauthorized] if the agent
+// is not a party.
 func (s *Store) CommittedPrice(
 	ctx context.Context, n *haggle.Snapshot, agent solana.PublicKey,
 ) (*protocol.SealedPrice, error) {
@@ -71,8 +71,8 @@ func (s *Store) CommittedPrice(
 	return nil, fmt.Errorf("%w: %s: negotiation %s", ErrNoSealedPrice, s.database.Name, n.Address)
 }
 
-// ForgetPrice deletes a revealed price, and the agent's other prices of the same deal. Call it after the reveal
-// is confirmed.
+// ForgetPrice deletes a revealed price, and the agent's other prices for the same deal. Call it once the
+// reveal is confirmed.
 func (s *Store) ForgetPrice(ctx context.Context, revealed *protocol.SealedPrice) error {
 	return s.write(ctx, func(q *queries.Queries) error {
 		return q.DeleteSealedPrices(ctx, revealed.Negotiation().String(), revealed.Agent().String(), revealed.CreatedAt())
@@ -93,7 +93,7 @@ func (s *Store) keepPrice(ctx context.Context, sealed *protocol.SealedPrice) err
 	})
 }
 
-// sealedPrices returns an agent's prices in a negotiation, of all deals at its address.
+// sealedPrices returns an agent's prices in a negotiation, for all deals at the negotiation's address.
 func (s *Store) sealedPrices(
 	ctx context.Context, negotiation, agent solana.PublicKey,
 ) (found []*protocol.SealedPrice, err error) {

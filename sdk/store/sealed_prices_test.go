@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store"
 )
 
-// negotiation returns a negotiation of a buyer.
+// negotiation returns a buyer's negotiation.
 func negotiation(t *testing.T, createdAt int64) *haggle.Snapshot {
 	t.Helper()
 	n := &haggle.Snapshot{Address: newKeypair(t).PublicKey()}
@@ -33,14 +33,14 @@ func TestSealedPriceSurvivesUntilItsReveal(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, none)
 
-		// The first price is committed. Another price in the configuration changes nothing any more.
+		// The first price is committed. Another configured price changes nothing from now on.
 		n.BuyerCommitment = first.Commitment()
 		committed, err := open().SealPrice(t.Context(), n, n.Buyer, 2_000_000)
 		require.NoError(t, err)
 		require.Equal(t, first.Nonce(), committed.Nonce())
 		require.EqualValues(t, 3_000_000, committed.Price())
 
-		// A later deal at the same address keeps its price.
+		// A later deal at the same address keeps a separate price.
 		later := *n
 		later.CreatedAt, later.BuyerCommitment = n.CreatedAt+1, [32]byte{}
 		next, err := open().SealPrice(t.Context(), &later, n.Buyer, 3_000_000)

@@ -11,9 +11,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/internal/schema"
 )
 
-// The errors of a database.
+// Database errors.
 var (
-	// ErrDamaged: the database contains data that a Store has not written.
+	// ErrDamaged: the database contains data not written by a Store.
 	ErrDamaged = database.ErrDamaged
 	// ErrVersion: the database belongs to another version of this package or to another program. It is not
 	// changed.
@@ -21,23 +21,23 @@ var (
 	// ErrHardLinks: the database file has several names. Processes that open it by different names do not
 	// see each other's writes.
 	ErrHardLinks = database.ErrHardLinks
-	// ErrReplaced: the database file, or its write-ahead log, was deleted or replaced after it was opened.
+	// ErrReplaced: the database file, or the write-ahead log, was deleted or replaced while open.
 	ErrReplaced = database.ErrReplaced
-	// ErrAddress: the address of a PostgreSQL database is neither a URL nor a connection string of libpq.
+	// ErrAddress: a PostgreSQL database address is neither a URL nor a libpq connection string.
 	ErrAddress = database.ErrAddress
 )
 
-// VersionTable is the table with the version of the schema.
+// VersionTable is the table containing the schema version.
 const VersionTable = "haggle_state_version"
 
-// Schema returns the tables of a state database.
+// Schema returns the tables of state databases.
 func Schema() database.Schema {
 	return database.Schema{
 		Kind: "state database", VersionTable: VersionTable, Migrations: func(bool) fs.FS { return schema.Files },
 	}
 }
 
-// Store is an open state database. Its methods may be called from several goroutines.
+// Store is an open state database. Its methods are safe for concurrent use.
 type Store struct {
 	database *database.Database
 	queries  *queries.Queries
@@ -45,7 +45,7 @@ type Store struct {
 	closed   sync.Once
 }
 
-// New returns the store of a database that has its tables. Packages sqlite and postgres call it.
+// New returns the store for a database whose tables exist. Packages sqlite and postgres call it.
 func New(opened *database.Database) *Store {
 	return &Store{database: opened, queries: queries.New(opened.DB), leases: newLeases(opened.Postgres)}
 }
@@ -74,8 +74,8 @@ func (s *Store) write(ctx context.Context, act func(*queries.Queries) error) err
 	return s.failed(ctx, transaction.Commit())
 }
 
-// failed returns an error of the database, or the context's if that has ended.
+// failed returns a database error, or the context's error if the context has ended.
 func (s *Store) failed(ctx context.Context, err error) error { return s.database.Failed(ctx, err) }
 
-// damaged returns an ErrDamaged for a row that cannot be decoded.
+// damaged returns an ErrDamaged for an undecodable row.
 func (s *Store) damaged(row string, err error) error { return s.database.Damaged(row, err) }

@@ -21,19 +21,19 @@ func (s *Store) UsageLog(wallet solana.PublicKey) policy.Log {
 	return &usageLog{store: s, wallet: wallet}
 }
 
-// usageLog is a policy's position in the usage log of a wallet. The records of a wallet are numbered. Append
-// uses the next number, in one transaction that changes nothing if another policy has used it.
+// usageLog is a policy's position in a wallet's usage log. A wallet's records are numbered. Append uses the
+// next number, in a single transaction that changes nothing if another policy has used this number.
 type usageLog struct {
 	store  *Store
 	wallet solana.PublicKey
 
 	lock sync.Mutex
-	// last is the number of the last record that was returned or appended.
+	// last is the number of the last record returned or appended.
 	last int64
 }
 
-// Next implements [policy.Log]. It reads all records before it yields the first one, because the loop may write
-// to the database.
+// Next implements [policy.Log]. It reads all records before yielding any, because the loop may write to the
+// database.
 func (l *usageLog) Next(ctx context.Context) iter.Seq2[policy.Record, error] {
 	return func(yield func(policy.Record, error) bool) {
 		l.lock.Lock()

@@ -19,7 +19,7 @@ import (
 
 var friend = solana.PublicKey{1}
 
-// fee is the fee of a payment, in lamports.
+// fee is the fee per payment, in lamports.
 const fee = 5_000
 
 // limited returns a policy with a limit per day in lamports.
@@ -37,7 +37,7 @@ func limited(t *testing.T, state policy.Store, me *wallet.Keypair, perDay uint64
 	return signer
 }
 
-// payment is a message that pays an amount. Each number makes a different message.
+// payment returns a message that pays an amount. Each number makes a different message.
 func payment(t *testing.T, from solana.PublicKey, amount, number uint64) []byte {
 	t.Helper()
 	var blockhash solana.Hash
@@ -58,7 +58,7 @@ func TestPoliciesNeverExceedALimitTogether(t *testing.T) {
 		var running sync.WaitGroup
 		for range processes {
 			state := open()
-			// Two policies of each process, too.
+			// Two policies in each process, too.
 			for range 2 {
 				signer := limited(t, state, me, allowed*(1+fee))
 				running.Go(func() {
@@ -95,7 +95,7 @@ func TestSnapshotReplacesRecordsForAllPolicies(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *store.Store) {
 		me := newKeypair(t)
 		first, second := limited(t, open(), me, policy.Unlimited), limited(t, open(), me, policy.Unlimited)
-		const messages = 600 // more than a thousand records
+		const messages = 600 // over a thousand records
 		for i := range uint64(messages) {
 			signer := first
 			if i%50 == 0 {

@@ -1,5 +1,5 @@
-// Package database is a SQL database with migrated tables, on SQLite or PostgreSQL. Package sqlite opens a file,
-// package postgres a database of a server:
+// Package database is a SQL database with migrated tables, on SQLite or PostgreSQL. Package sqlite opens a
+// file, package postgres a database on a server:
 //
 //	opened, err := sqlite.OpenFile(ctx, "/var/lib/agent/deals.db", database.Schema{
 //		Kind: "deals", VersionTable: "deals_version", Migrations: func(bool) fs.FS { return migrations },
@@ -8,8 +8,7 @@
 //	defer opened.Close()
 //	tx, err := opened.Begin(ctx)
 //
-// The statements of a program are the same for both engines. They are in the dialect of PostgreSQL and valid in
-// SQLite.
+// Programs use the same statements for both engines: PostgreSQL's dialect, as far as SQLite accepts it.
 package database
 
 import (
@@ -21,7 +20,7 @@ import (
 )
 
 var (
-	// ErrDamaged: the database contains data that its program has not written.
+	// ErrDamaged: the database contains data not written by this program.
 	ErrDamaged = errors.New("haggle: database damaged")
 	// ErrVersion: the database belongs to another version of the program or to another program. It is not
 	// changed.
@@ -29,22 +28,22 @@ var (
 	// ErrHardLinks: the database file has several names. Processes that open it by different names do not
 	// see each other's writes.
 	ErrHardLinks = errors.New("haggle: database has several hard links")
-	// ErrReplaced: the database file, or its write-ahead log, was deleted or replaced after it was opened.
+	// ErrReplaced: the database file, or the write-ahead log, was deleted or replaced while open.
 	ErrReplaced = errors.New("haggle: database deleted or replaced")
-	// ErrAddress: the address of a PostgreSQL database is neither a URL nor a connection string of libpq.
+	// ErrAddress: a PostgreSQL database address is neither a URL nor a libpq connection string.
 	ErrAddress = errors.New("haggle: database address not valid: use postgres://USER@HOST:PORT/DATABASE")
 )
 
-// Schema describes the tables of a program.
+// Schema describes a program's tables.
 type Schema struct {
 	// Kind names the database in errors, such as "state database".
 	Kind string
-	// VersionTable is the table with the version of the schema. A SQLite file with tables, but not this one,
-	// belongs to another program.
+	// VersionTable is the table containing the schema version. If a SQLite file contains tables, but not this
+	// table, it belongs to another program.
 	VersionTable string
 	// Migrations returns the goose migrations for PostgreSQL or for SQLite: files ending in .sql, in the root.
 	Migrations func(postgres bool) fs.FS
-	// Readers is the number of further connections to a SQLite file that only read. They never wait for a
+	// Readers is the number of further read-only connections to a SQLite file. They never wait for a
 	// transaction that writes. If zero, readers share the connection of writers.
 	Readers int
 	// Connections is the largest number of connections to a PostgreSQL server. If zero, 8 is used.
@@ -54,8 +53,8 @@ type Schema struct {
 // Database is an open database. Packages sqlite and postgres fill it in.
 type Database struct {
 	Schema Schema
-	// DB begins transactions that write. With SQLite it has one connection, and its transactions begin with the
-	// lock of the file.
+	// DB begins transactions that write. With SQLite it uses a single connection, and transactions begin by
+	// locking the file.
 	DB *sql.DB
 	// Reader executes statements that only read.
 	Reader *sql.DB
@@ -63,7 +62,8 @@ type Database struct {
 	Name string
 	// Postgres reports whether the database is PostgreSQL and not SQLite.
 	Postgres bool
-	// Check, if set, is called before and after each commit. The commit fails with its error.
+	// Check, if set, is called before and after each commit. If it returns an error, the commit fails with
+	// this error.
 	Check func() error
 	// Release closes the connections.
 	Release func() error
@@ -84,8 +84,8 @@ func (d *Database) Begin(ctx context.Context) (*Tx, error) {
 	return &Tx{tx, d}, nil
 }
 
-// Commit commits the transaction. The writes are durable when it returns nil; after an error they may have
-// happened.
+// Commit commits the transaction. If it returns nil, the writes are durable; if it returns an error, they may
+// have happened.
 func (t *Tx) Commit() error {
 	if err := t.database.check(); err != nil {
 		return errors.Join(err, t.Cancel())
@@ -111,7 +111,7 @@ func (d *Database) check() error {
 	return d.Check()
 }
 
-// Snapshot begins a transaction that reads one state of the database.
+// Snapshot begins a transaction that reads a single database state.
 func (d *Database) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	options := &sql.TxOptions{ReadOnly: true}
 	if d.Postgres {
@@ -123,7 +123,7 @@ func (d *Database) Snapshot(ctx context.Context) (*sql.Tx, error) {
 // Close closes the connections.
 func (d *Database) Close() error { return d.Release() }
 
-// Failed returns the error of a statement with the name of the database, or the context's error if ctx has ended.
+// Failed returns a statement's error with the database name, or the context's error if ctx has ended.
 func (d *Database) Failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -134,7 +134,7 @@ func (d *Database) Failed(ctx context.Context, err error) error {
 	return fmt.Errorf("%s %s: %w", d.Schema.Kind, d.Name, err)
 }
 
-// Damaged returns an [ErrDamaged] for a row that cannot be decoded.
+// Damaged returns an [ErrDamaged] for an undecodable row.
 func (d *Database) Damaged(row string, err error) error {
 	return fmt.Errorf("%w: %s: %s: %w", ErrDamaged, d.Name, row, err)
 }

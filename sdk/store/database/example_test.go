@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// A program keeps its own tables in a SQLite file.
+// A program keeps private tables in a SQLite file.
 func Example() {
 	ctx := context.Background()
 	directory, err := os.MkdirTemp("", "notes")

@@ -16,7 +16,7 @@ import (
 // attempt.
 const migrationTries = 8
 
-// Migrate creates or migrates the tables. It returns [ErrVersion] for the tables of a newer version.
+// Migrate creates or migrates the tables. It returns [ErrVersion] if the tables are from a newer version.
 func (d *Database) Migrate(ctx context.Context) error {
 	if d.Postgres {
 		return d.Failed(ctx, d.migrateOnce(ctx))

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// authorized returns the entry as it is listed after its second step.
+// authorized returns the entry as listed once the second step is done.
 func authorized(entry haggle.JournalEntry) haggle.JournalEntry {
 	entry.Authorized = true
 	return entry
@@ -99,7 +99,7 @@ func (u uncertain) Finish(
 	return errors.Join(u.Journal.Finish(ctx, signature, outcome, acknowledged), errAfterCommit)
 }
 
-// undoesCommits follows the steps of a client that sees errors of writes that have committed.
+// undoesCommits follows a client's steps when writes return errors although they have committed.
 func undoesCommits(t *testing.T, s *shelf) {
 	ctx, lossy := t.Context(), uncertain{s.Journal}
 	entry := Entry(Wallet(1), 1)
@@ -139,7 +139,7 @@ func revokesCancelled(t *testing.T, s *shelf) {
 		}
 		cancel()
 	}
-	// A database may still commit an entry after its revocation. Nothing authorises such an entry.
+	// A database may still commit an entry once it is revoked. Nothing authorizes such entries.
 	kept := make(map[solana.Signature]bool)
 	for _, entry := range s.unfinished(Wallet(1)) {
 		kept[entry.Signature] = true
@@ -187,7 +187,7 @@ func closesClients(t *testing.T, s *shelf) {
 	assert.Empty(t, s.unfinished(Wallet(1)))
 }
 
-// revokesOfTheDead revokes the entry of a process that has died between the two steps.
+// revokesOfTheDead revokes the entry of a process killed between the two steps.
 func revokesOfTheDead(t *testing.T, p *processes) {
 	dead, heir := p.start(p.stalled), p.start(p.open)
 	entry := Entry(Wallet(1), 1)
@@ -202,7 +202,7 @@ func revokesOfTheDead(t *testing.T, p *processes) {
 	heir.begin(sameKey(entry, 2))
 }
 
-// revokesUnrenewed revokes an entry that a live process has begun and not authorised.
+// revokesUnrenewed revokes an entry that a live process has begun but not authorized.
 func revokesUnrenewed(t *testing.T, p *processes) {
 	idle, other := p.start(p.open), p.start(p.open)
 	entry := Entry(Wallet(1), 1)
@@ -213,8 +213,8 @@ func revokesUnrenewed(t *testing.T, p *processes) {
 	require.Error(t, idle.Authorize(t.Context(), entry.Signature))
 }
 
-// authorizesOrRevokes lets a slow client authorise entries while others revoke them. The leases have ended,
-// and no client has taken them yet.
+// authorizesOrRevokes lets a slow client authorize entries while others revoke them. The leases have ended,
+// but no client has taken them yet.
 func authorizesOrRevokes(t *testing.T, p *processes) {
 	slow, heir := p.start(p.stalled), p.start(p.open)
 	var entries []haggle.JournalEntry
@@ -223,7 +223,7 @@ func authorizesOrRevokes(t *testing.T, p *processes) {
 		slow.begin(entry)
 		entries = append(entries, entry)
 	}
-	time.Sleep(2 * time.Second) // twice the length of a lease
+	time.Sleep(2 * time.Second) // twice a lease's length
 	for _, entry := range entries {
 		var authorized, revoked error
 		var running sync.WaitGroup

@@ -1,5 +1,5 @@
-// Package journaltest tests a [haggle.JournalStore]: accepted entries survive, in their order, refused entries
-// are absent, and no entry authorises a transaction that a client has reported as not sent.
+// Package journaltest tests a [haggle.JournalStore]: accepted entries survive in order, refused entries are
+// absent, and no entry authorizes a transaction reported as not sent.
 //
 //	func TestStore(t *testing.T) {
 //		journaltest.Run(t, open, openStalled)
@@ -132,8 +132,7 @@ func Unfinished(ctx context.Context, journal haggle.Journal, wallet solana.Publi
 	return found, nil
 }
 
-// Entry returns an entry of a wallet with all of its fields set. Two entries of a wallet with the same number
-// are equal.
+// Entry returns a wallet's entry with all fields set. Two entries with the same wallet and number are equal.
 func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
 	return haggle.JournalEntry{
 		Wallet:               wallet,
@@ -161,7 +160,7 @@ func Signature(wallet solana.PublicKey, number uint64) solana.Signature {
 	return signature
 }
 
-// Wallet returns a wallet's address, one for each number.
+// Wallet returns a wallet's address, which is different for each number.
 func Wallet(number uint64) solana.PublicKey { return key("wallet", number) }
 
 func key(name string, number uint64) solana.PublicKey {

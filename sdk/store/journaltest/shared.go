@@ -15,11 +15,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// leaseLimit is how long the tests wait for the end of a lease.
+// leaseLimit is how long the tests wait for a lease's end.
 const leaseLimit = 20 * time.Second
 
-// Run runs all tests. Each store stands for a process. The leases of both kinds of stores last about a second,
-// and the leases of stalled are never renewed: its process has died.
+// Run runs all tests. Each store stands for a separate process. In both kinds of stores a lease lasts about a
+// second. The leases of stalled are never renewed, as if the process had died.
 func Run(t *testing.T, open, stalled Open) {
 	run(t, open, commonTests())
 	tests := map[string]func(*testing.T, *processes){
@@ -64,7 +64,7 @@ func (s *shelf) awaitEndOfLease(wallet solana.PublicKey) {
 	require.Eventually(s.t, ended, leaseLimit, 50*time.Millisecond)
 }
 
-// leased returns the entry as it is listed for a client that does not hold the lease.
+// leased returns the entry as listed for a client not holding the lease.
 func leased(entry haggle.JournalEntry) haggle.JournalEntry {
 	entry.Leased = true
 	return entry
@@ -104,7 +104,7 @@ func endsLeases(_ *testing.T, p *processes) {
 	first.has(entry)
 }
 
-// sameKey is another transaction that carries out the action of an entry.
+// sameKey returns another transaction carrying out an entry's action.
 func sameKey(entry haggle.JournalEntry, number uint64) haggle.JournalEntry {
 	other := Entry(entry.Wallet, number)
 	other.Key = entry.Key
@@ -131,7 +131,8 @@ func refusesKeys(t *testing.T, p *processes) {
 	second.has(keyless, keylessToo, again)
 }
 
-// A process that has found no entry with its key can begin it only after another one has finished it.
+// A process may find no entry for a key, and then begin an entry when another process has already finished
+// one.
 func refusesConfirmedKeys(t *testing.T, p *processes) {
 	first, second := p.start(p.open), p.start(p.open)
 	entry := Entry(Wallet(1), 1)
@@ -179,8 +180,7 @@ func takesOver(t *testing.T, p *processes) {
 	heir.begin(sameKey(entry, 2))
 }
 
-// After the end of the lease another process may send the transaction, so it is not certain that it was not
-// sent.
+// Once the lease has ended, another process may send the transaction, so it is not certain to be unsent.
 func keepsRefusalsOut(t *testing.T, p *processes) {
 	slow, heir := p.start(p.stalled), p.start(p.open)
 	refused, confirmed := Entry(Wallet(1), 1), Entry(Wallet(1), 2)

@@ -1,11 +1,11 @@
-// Package postgres opens a state database in PostgreSQL, which processes on several machines can use at once:
+// Package postgres opens a state database in PostgreSQL. Processes on several machines can use it at once:
 //
 //	state, err := postgres.Open(ctx, "postgres://agent@db.internal/agents")
 //	...
 //	defer state.Close()
 //
-// The names of its tables begin with haggle_; they are in the first schema of the search path. A write is as
-// durable as a commit of the server. After a failover to an asynchronous standby, writes may be missing.
+// Table names begin with haggle_. The tables are in the first schema of the search path. A write is as
+// durable as a server commit. If an asynchronous standby takes over, writes may be missing.
 package postgres
 
 import (
@@ -25,9 +25,10 @@ import (
 // defaultConnections is the largest number of open connections if a schema sets none.
 const defaultConnections = 8
 
-// Open opens a state database and creates or migrates its tables. The address is a URL or a connection string of
-// libpq; no error quotes its password. Open returns [store.ErrAddress] for another address, [store.ErrVersion]
-// for the tables of a newer version, and an error for a server with synchronous_commit = off.
+// Open opens a state database and creates or migrates the tables. The address is a URL or a libpq connection
+// string; no error quotes the password. Open returns [store.ErrAddress] for another address,
+// [store.ErrVersion] if the tables are from a newer version, and an error if the server sets
+// synchronous_commit = off.
 func Open(ctx context.Context, address string) (*store.Store, error) {
 	opened, err := OpenDatabase(ctx, address, store.Schema())
 	if err != nil {
@@ -36,8 +37,8 @@ func Open(ctx context.Context, address string) (*store.Store, error) {
 	return store.New(opened), nil
 }
 
-// OpenDatabase opens a database with the tables of another program, as [Open] does, and creates or migrates them.
-// The errors are those of package database.
+// OpenDatabase opens a database with another program's tables, as [Open] does, and creates or migrates the
+// tables. It returns package database's errors.
 func OpenDatabase(ctx context.Context, address string, tables database.Schema) (*database.Database, error) {
 	parsed, err := pgx.ParseConfig(address)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Processes on one machine sign for one wallet. Together they never exceed a limit.
+// Processes on the same machine sign for the same wallet. Together they never exceed a limit.
 func ExampleOpen() {
 	var (
 		ctx    context.Context

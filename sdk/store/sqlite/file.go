@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
-// identify returns the identity of the file at a path. It never opens the file: to close it again would release
-// the locks of SQLite in this process.
+// identify returns the identity of the file at a path. It never opens the file: closing it would release this
+// process's SQLite locks.
 func identify(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -32,12 +32,12 @@ type file struct {
 	info fs.FileInfo
 }
 
-// suffixes are appended to the path of a database for the paths of its files: the database, and its write-ahead log
-// with its index.
+// suffixes are appended to a database path for the paths to all files: the database, the write-ahead log and
+// the log's index.
 var suffixes = []string{"", "-wal", "-shm"}
 
-// files are the open files of a database. Another process that opens a database with a
-// missing or different log does not see the writes of this one.
+// files contains a database's open files. A process that opens a database with a missing or different log
+// does not see this process's writes.
 type files []file
 
 func openFiles(path string) (files, error) {

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// linksOf returns the number of hard links of a file.
+// linksOf returns a file's number of hard links.
 func linksOf(path string, _ fs.FileInfo) (_ uint64, err error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

@@ -1,12 +1,13 @@
-// Package sqlite opens a state database in a SQLite file, which several processes of one machine can use at
+// Package sqlite opens a state database in a SQLite file. Several processes on the same machine can use it at
 // once:
 //
 //	state, err := sqlite.Open(ctx, "/var/lib/agent/state.db")
 //	...
 //	defer state.Close()
 //
-// A commit is synced to the disk (WAL, synchronous=FULL). SQLite keeps two more files beside the database while
-// it is open, with the suffixes -wal and -shm. To copy or move the database, first end its processes.
+// A commit is synced to the disk (WAL, synchronous=FULL). SQLite keeps two more files beside the database
+// while it is open, with the suffixes -wal and -shm. To copy or move the database, first end all processes
+// using it.
 package sqlite
 
 import (
@@ -27,15 +28,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
-// busyTimeout is the time to wait for another process that writes.
+// busyTimeout is how long to wait for another writing process.
 const busyTimeout = 5 * time.Second
 
-// Open opens a state database, and creates the file if it is missing; its directory must exist. Only the file's
-// owner can read it: other permissions of an existing file are removed. Symbolic links are followed.
+// Open opens a state database, and creates the file if it is missing; the directory must exist. Only the
+// file's owner can read it: an existing file loses other permissions. Symbolic links are followed.
 //
-// Open returns [store.ErrHardLinks] for a file with several hard links, [store.ErrDamaged] for a file that is no
-// intact SQLite database, and [store.ErrVersion] for a database of another version or another program. After
-// the file is deleted or replaced, every write returns [store.ErrReplaced].
+// Open returns [store.ErrHardLinks] for a file with several hard links, [store.ErrDamaged] if the file is not
+// an intact SQLite database, and [store.ErrVersion] for a database of another version or another program.
+// After the file is deleted or replaced, every write returns [store.ErrReplaced].
 func Open(ctx context.Context, path string) (*store.Store, error) {
 	opened, err := OpenFile(ctx, path, store.Schema())
 	if err != nil {
@@ -44,8 +45,8 @@ func Open(ctx context.Context, path string) (*store.Store, error) {
 	return store.New(opened), nil
 }
 
-// OpenFile opens a SQLite file with the tables of another program, as [Open] does, and creates or migrates them.
-// The errors are those of package database.
+// OpenFile opens a SQLite file with another program's tables, as [Open] does, and creates or migrates the
+// tables. It returns package database's errors.
 func OpenFile(ctx context.Context, path string, tables database.Schema) (*database.Database, error) {
 	canonical, err := PrepareFile(path)
 	if err != nil {
@@ -62,7 +63,7 @@ func OpenFile(ctx context.Context, path string, tables database.Schema) (*databa
 	return opened, nil
 }
 
-// connect returns the connections to a file. The driver executes the option for each of them.
+// connect returns the connections to a file. The driver executes the option for each connection.
 func connect(path, option, value string) (*sql.DB, error) {
 	options := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
@@ -81,8 +82,8 @@ func open(ctx context.Context, opened *database.Database) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
-	// One connection works; SQLite has one writer. Another one stays open: SQLite deletes the write-ahead log
-	// when the last connection is closed.
+	// A single connection does the work, because SQLite allows a single writer. A second connection stays
+	// open: SQLite deletes the write-ahead log when the last connection is closed.
 	opened.DB.SetMaxOpenConns(2)
 	anchor, err := opened.DB.Conn(ctx)
 	if err != nil {
@@ -122,11 +123,11 @@ func openReaders(opened *database.Database) error {
 	return nil
 }
 
-// PrepareFile makes a SQLite file ready for a driver, and returns its path without symbolic links. It creates a
-// missing file, because SQLite would create a file that others can read. It removes the permissions of other users
-// from an existing database, and from the write-ahead log and index that a killed process has left. SQLite gives new
-// ones the permissions of the database. [OpenFile] calls it; programs that open a file in another way call it first.
-// It returns [database.ErrHardLinks] for a file with several hard links.
+// PrepareFile makes a SQLite file ready for a driver, and returns the path without symbolic links. It creates
+// a missing file, because SQLite would create a file that others can read. It removes other users'
+// permissions from an existing database, and from the write-ahead log and index left by a killed process.
+// SQLite gives new files the permissions of the database. [OpenFile] calls it; programs that open a file in
+// another way call it first. It returns [database.ErrHardLinks] for a file with several hard links.
 func PrepareFile(path string) (canonical string, err error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -147,7 +148,7 @@ func PrepareFile(path string) (canonical string, err error) {
 	return canonical, nil
 }
 
-// makePrivate removes the permissions of other users from a file.
+// makePrivate removes other users' permissions from a file.
 func makePrivate(path string) error {
 	info, err := identify(path)
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
@@ -156,8 +157,8 @@ func makePrivate(path string) error {
 	return os.Chmod(path, info.Mode().Perm()&^0o077)
 }
 
-// create creates a file in an existing directory. A symbolic link at the path is an error, because it has no
-// target.
+// create creates a file in an existing directory. A symbolic link at the path is an error, because it is
+// dangling.
 func create(path string) (string, error) {
 	directory, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -166,7 +167,7 @@ func create(path string) (string, error) {
 	path = filepath.Join(directory, filepath.Base(path))
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return filepath.EvalSymlinks(path) // another process has just created it
+		return filepath.EvalSymlinks(path) // another process just created it
 	}
 	if err != nil {
 		return "", err
@@ -192,7 +193,7 @@ func checkContent(ctx context.Context, db *sql.Conn, versionTable string) error 
 	return err
 }
 
-// unreadable returns the error of a file that SQLite cannot read.
+// unreadable returns the error for a file that SQLite cannot read.
 func unreadable(opened *database.Database, err error) error {
 	if hasCode(err, sqlite3.SQLITE_NOTADB) || hasCode(err, sqlite3.SQLITE_CORRUPT) {
 		err = fmt.Errorf("%w: %w", database.ErrDamaged, err)
@@ -200,7 +201,7 @@ func unreadable(opened *database.Database, err error) error {
 	return fmt.Errorf("%s %s: %w", opened.Schema.Kind, opened.Name, err)
 }
 
-// hasCode reports whether SQLite has failed with a code, or with an extended code of it.
+// hasCode reports whether SQLite has failed with a code or with an extended form of the code.
 func hasCode(err error, code int) bool {
 	var failed *sqlite.Error
 	return errors.As(err, &failed) && (failed.Code() == code || failed.Code()&0xff == code)

@@ -72,7 +72,7 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 	}
 }
 
-// A killed process leaves its write-ahead log, with the permissions that the database had.
+// A killed process leaves the write-ahead log, with the permissions that the database had.
 func TestFilesOfAKilledProcessBecomePrivate(t *testing.T) {
 	path := create(t)
 	open(t, path)
@@ -285,7 +285,7 @@ func TestReadersDoNotWaitForTheWriter(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrVersion, "the tables of another program are no state database")
 }
 
-// A transaction on a file that was replaced is not committed.
+// A transaction on a replaced file is not committed.
 func TestCommitToAReplacedFileIsRolledBack(t *testing.T) {
 	path := create(t)
 	opened, err := sqlite.OpenFile(t.Context(), path, database.Schema{
