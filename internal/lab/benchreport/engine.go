@@ -42,7 +42,7 @@ func (r *benchmarks) sessions() (string, error) {
 	})
 }
 
-// words returns the name of a benchmark as words.
+// words returns a benchmark's name as words.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // engineSection is the section in a page: to the next heading, or to the end.

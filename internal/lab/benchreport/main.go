@@ -34,7 +34,7 @@ type measurement struct {
 	// length is -benchtime, and count is -count, of go test.
 	length string
 	count  string
-	// environment is added to that of this process.
+	// environment is added to this process's environment.
 	environment []string
 	// overlay reports whether anchor-go's client is added (see writeOverlay).
 	overlay bool
@@ -59,7 +59,7 @@ var engineMeasurement = measurement{
 	benchmarks: engineSessions + "|" + engineTables, pkg: "./sdk/bargain/mechanism", length: "2ms", count: "61",
 }
 
-// arguments returns the arguments of the go command. overlay is the path of anchor-go's overlay.
+// arguments returns the go command's arguments. overlay is the path to anchor-go's overlay.
 func (m measurement) arguments(overlay string) []string {
 	arguments := []string{"test", "-vet=off", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$",
 		"-benchmem", "-benchtime", m.length, "-count", m.count}
@@ -96,7 +96,7 @@ func run(out string) error {
 	return os.WriteFile(out, []byte(page), 0o644)
 }
 
-// runEngine measures the bargaining engine, and replaces its section of a page.
+// runEngine measures the bargaining engine, and replaces the engine section on a page.
 func runEngine(out string) error {
 	page, err := os.ReadFile(out)
 	if err != nil {
@@ -117,7 +117,7 @@ func runEngine(out string) error {
 	return os.WriteFile(out, []byte(replaced), 0o644)
 }
 
-// measure runs a measurement and reads its output.
+// measure runs a measurement and reads the output.
 func (r *benchmarks) measure(m measurement, overlay string) error {
 	command := exec.Command("go", m.arguments(overlay)...)
 	command.Env = append(os.Environ(), m.environment...)

@@ -47,7 +47,7 @@ const requestsAlone = "requests_alone"
 
 const nsPerMicrosecond = 1_000
 
-// beyondRequests returns a table of the times beyond those of the requests alone.
+// beyondRequests returns a table of the times beyond the request times alone.
 func (r *benchmarks) beyondRequests(group string) (string, error) {
 	alone := r.find(group, requestsAlone)
 	if alone == nil {
@@ -76,7 +76,7 @@ func (r *benchmarks) subscriptions(group string) string {
 	return table.String()
 }
 
-// chains compares a chain in the process with a validator.
+// chains compares an in-process chain with a validator.
 func (r *benchmarks) chains(group string) (string, error) {
 	table := report.NewTable("", "in the process: ms", "validator: ms", "times as fast")
 	for _, row := range []struct{ name, text string }{

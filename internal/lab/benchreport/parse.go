@@ -17,19 +17,20 @@ type benchmarks struct {
 	results      []*result
 }
 
-// result is the fastest run of a benchmark.
+// result is a benchmark's fastest run.
 type result struct {
-	// group is the benchmark's function, and name the rest of its name.
+	// group is the benchmark's function, and name the rest of the benchmark name.
 	group, name string
-	// values are the measured values by unit, such as ns/op.
+	// values holds the measured values by unit, such as ns/op.
 	values map[string]float64
-	// runs are the times of all runs, in ns/op.
+	// runs holds the times of all runs, in ns/op.
 	runs []float64
 }
 
 func (r *result) ns() float64 { return r.values["ns/op"] }
 
-// median returns the middle one of all runs' times, in ns/op: of an even number the lower one.
+// median returns the median of all runs' times, in ns/op. With an even number of runs, it returns the lower
+// middle time.
 func (r *result) median() float64 { return slices.Sorted(slices.Values(r.runs))[(len(r.runs)-1)/2] }
 
 // read parses the output of `go test -bench`.
@@ -54,7 +55,7 @@ func (r *benchmarks) read(output io.Reader) error {
 	return lines.Err()
 }
 
-// processors is the suffix that go test appends to the name of a benchmark.
+// processors is the suffix appended by go test to a benchmark name.
 var processors = regexp.MustCompile(`-[0-9]+$`)
 
 // add parses a line such as

@@ -1,5 +1,5 @@
-// Package comparison compares groups of agents by their negotiations: how often and at what prices they
-// agree, how long they need, and how they concede.
+// Package comparison compares groups of agents by their negotiations: how often they agree, at what prices,
+// how long they need, and how they concede.
 package comparison
 
 import (
@@ -14,29 +14,30 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Sides are the names of the sides, the buyer's first.
+// Sides contains the names of the sides, the buyer's first.
 var Sides = [2]string{"buyer", "seller"}
 
-// Party is the declaration of one side of a negotiation.
+// Party is one side's declaration in a negotiation.
 type Party struct {
 	// Declared is false if no declaration holds for this side.
 	Declared bool
-	// Value is the strategy, the model or the prompt hash; empty if the agent declares none.
+	// Value is the strategy, the model or the prompt hash. It is empty if the agent declares none.
 	Value string
 	// Late reports whether the declaration arrived after the negotiation was created.
 	Late bool
 }
 
-// Group are the negotiations of the agents with one declared value, on one side. Shares are numbers: 0.25 is
-// a quarter. Intervals are confidence intervals of 95 %, with the negotiations as independent observations.
+// Group contains all negotiations by agents declaring the same value, on one side. Shares are numbers: 0.25
+// is a quarter. Intervals are confidence intervals of 95 %, with the negotiations as independent
+// observations.
 type Group struct {
-	// Value is the declared strategy, model or prompt hash; empty if the agents declare none.
+	// Value is the declared strategy, model or prompt hash. It is empty if the agents declare none.
 	Value string `json:"value"`
-	// Declared is false for the group of agents without a declaration.
+	// Declared is false for the group of agents that declare nothing.
 	Declared bool `json:"declared"`
-	// Side is "buyer" or "seller": the same price is good for one and bad for the other.
+	// Side is "buyer" or "seller": a price that is good for one side is bad for the other.
 	Side string `json:"side"`
-	// Agents is the number of different agents. With few of them the negotiations are hardly independent.
+	// Agents is the number of different agents. If there are few, the negotiations are hardly independent.
 	Agents int `json:"agents"`
 	// Negotiations counts all, Open those whose bargaining goes on. All other figures leave the open ones out.
 	Negotiations int `json:"negotiations"`
@@ -47,12 +48,13 @@ type Group struct {
 	Agreement Share `json:"agreement"`
 	// PriceOfEscrow is the agreed price as a share of the escrow.
 	PriceOfEscrow Mean `json:"price_of_escrow"`
-	// PriceOfZone is the place of the agreed price between the revealed reservation prices: 0 is the seller's,
-	// 1 the buyer's, 0.5 the Nash solution. It counts agreements with both prices and a zone between them.
+	// PriceOfZone is the place of the agreed price between the revealed reservation prices: 0 is the
+	// seller's, 1 the buyer's, 0.5 the Nash solution. Only agreements with both prices and a zone between
+	// them count.
 	PriceOfZone Mean `json:"price_of_zone"`
 	// NashDistance is the distance of the agreed price from the Nash price, as a share of the zone.
 	NashDistance Mean `json:"nash_distance"`
-	// Rounds is the number of offers of both sides.
+	// Rounds is the number of offers from both sides.
 	Rounds Mean `json:"rounds"`
 	// Seconds is the time from the creation to the agreement, the rejection or the expiry.
 	Seconds Mean `json:"seconds"`
@@ -105,7 +107,7 @@ type key struct {
 	value, side string
 }
 
-// samples are the observations of a group.
+// samples holds a group's observations.
 type samples struct {
 	Group
 	agents map[solana.PublicKey]bool

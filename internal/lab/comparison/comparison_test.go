@@ -68,7 +68,7 @@ func TestGroups(t *testing.T) {
 	require.Equal(t, 40.0, *a.Seconds.Mean)
 	require.Equal(t, 0.02, *a.Decay.Mean)
 	require.Equal(t, 3, a.Concessions.Unknown)
-	// The buyer conceded all of 400 and 600 of 700; the seller nothing and 100 of 700.
+	// The buyer conceded all 400 and then 600 of 700; the seller conceded nothing and then 100 of 700.
 	require.InDelta(t, (1+6.0/7)/2, *a.Conceded.Mean, 1e-6)
 	require.InDelta(t, 1.0/14, *groups[2].Conceded.Mean, 1e-6)
 	require.Equal(t, groups, c.Groups(), "a second call returns the same")

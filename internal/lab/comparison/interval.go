@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// tail is the probability on each side of an interval of 95 %.
+// tail is the probability on each side of a 95 % interval.
 const tail = 0.025
 
 // Mean is the mean of observations with Student's confidence interval of 95 %.
 type Mean struct {
 	// Count is the number of observations.
 	Count int `json:"count"`
-	// Mean is missing without an observation, Low and High with fewer than two.
+	// If there is no observation, Mean is missing. With fewer than two, Low and High are missing.
 	Mean *float64 `json:"mean,omitempty"`
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
@@ -39,12 +39,13 @@ func meanOf(values []float64) Mean {
 	return m
 }
 
-// Share is a share of observations with Clopper and Pearson's confidence interval of at least 95 %.
+// Share is a share of observations with Clopper and Pearson's confidence interval, which covers at least 95
+// %.
 type Share struct {
 	// Count is the number of observations, Hits of those that are counted.
 	Count int `json:"count"`
 	Hits  int `json:"hits"`
-	// The share and its interval are missing without an observation.
+	// If there is no observation, the share and the interval are missing.
 	Share *float64 `json:"share,omitempty"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
@@ -66,7 +67,7 @@ func shareOf(hits, count int) Share {
 	return s
 }
 
-// rounded returns a figure with the digits that a document has.
+// rounded returns a figure with as many digits as documents show.
 func rounded(figure float64) *float64 {
 	const parts = 1e6
 	// Adding 0 turns -0 into 0.

@@ -26,15 +26,15 @@ var (
 	Grey   = color.RGBA{R: 0x80, G: 0x80, B: 0x80, A: 0xff}
 )
 
-// sans is the font by which plots are laid out. The reader's own is similar.
+// sans is the font used to lay out plots. The reader's own is similar.
 const sans font.Variant = "Sans"
 
-// NewPlot returns a plot with a grid. Its y axis begins at zero.
+// NewPlot returns a plot with a grid. The y axis begins at zero.
 func NewPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
 	p.Title.Padding = plotMargin
-	p.BackgroundColor = nil // the picture has one of its own
+	p.BackgroundColor = nil // the picture sets a background
 	p.Y.Min = 0
 	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = plotMargin/2, -plotMargin, plotMargin
 	p.TextHandler = textHandler(p)
@@ -47,7 +47,7 @@ func NewPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// SetText sets font and handler of a text of the plot. The plotters' texts need it too.
+// SetText sets a plot text's font and handler. The plotters' texts need it too.
 func SetText(p *plot.Plot, style *text.Style) {
 	style.Font.Variant, style.Handler = sans, p.TextHandler
 }

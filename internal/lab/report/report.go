@@ -1,4 +1,4 @@
-// Package report has the common parts of the written reports: pages, tables, numbers, quantiles, plots,
+// Package report contains the common parts of written reports: pages, tables, numbers, quantiles, plots,
 // findings, the description of the machine, and the processor time.
 package report
 
@@ -26,8 +26,8 @@ func Counted(number int, singular, plural string) string {
 	return Count(number) + " " + english.PluralWord(number, singular, plural)
 }
 
-// Fill returns the text of a page: a template with its values. Besides its own functions, the template has
-// count, which formats an integer of any type as [Count] does.
+// Fill returns a page's text: a template filled with values. Besides the given functions, the template can
+// call count, which formats an integer of any type as [Count] does.
 func Fill(text string, functions template.FuncMap, values any) (string, error) {
 	count := func(number any) string {
 		if value := reflect.ValueOf(number); value.CanUint() {
@@ -50,7 +50,7 @@ type Table struct {
 	text    strings.Builder
 }
 
-// NewTable returns a table with these columns and no rows.
+// NewTable returns an empty table with these columns.
 func NewTable(columns ...string) *Table {
 	t := &Table{columns: len(columns)}
 	t.Row(columns...)
@@ -72,8 +72,8 @@ func (t *Table) Row(cells ...string) {
 // String returns the table as Markdown.
 func (t *Table) String() string { return t.text.String() }
 
-// Quantile returns the smallest of the sorted values that at least this percentage of them do not exceed: the
-// nearest rank. It returns the zero value if there are no values.
+// Quantile returns the smallest of the sorted values such that at least this percentage of values do not
+// exceed it: the nearest rank. It returns the zero value if there are no values.
 func Quantile[T any](sorted []T, percent int) (value T) {
 	if len(sorted) == 0 {
 		return value
@@ -91,7 +91,7 @@ func Machine() string {
 	return machine + fmt.Sprintf(", %s/%s, %s", runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// memory returns the machine's memory in bytes; zero if the system has no /proc/meminfo.
+// memory returns the machine's memory in bytes. It returns zero if the system lacks /proc/meminfo.
 func memory() uint64 {
 	file, err := os.Open("/proc/meminfo")
 	if err != nil {
@@ -109,12 +109,12 @@ func memory() uint64 {
 	return 0
 }
 
-// ProcessorTime returns the processor time that this process (syscall.RUSAGE_SELF) or its ended children
-// (syscall.RUSAGE_CHILDREN) have used.
+// ProcessorTime returns the processor time used by this process (syscall.RUSAGE_SELF) or by ended child
+// processes (syscall.RUSAGE_CHILDREN).
 func ProcessorTime(who int) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(who, &usage); err != nil {
-		panic(err) // it has no reason to fail
+		panic(err) // no failure is expected
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// paints are the colours of a picture by their class, on light and on dark backgrounds.
+// paints lists a picture's colors by class, on light and on dark backgrounds.
 var paints = []struct {
 	class       string
 	of          color.Color
@@ -33,7 +33,7 @@ var paints = []struct {
 // fontStack begins with the system's own font for user interfaces.
 const fontStack = `system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif`
 
-// styleSheet has the colours as classes, and those of the reader's dark mode.
+// styleSheet returns the colors as classes, including the colors for the reader's dark mode.
 func styleSheet() string {
 	var light, dark strings.Builder
 	for _, paint := range paints {
@@ -45,9 +45,9 @@ func styleSheet() string {
 		"@media (prefers-color-scheme:dark){\n" + dark.String() + "}\n"
 }
 
-// svg is a canvas of gonum's plots that writes SVG for browsers: the reader's fonts, anchors of texts instead
-// of widths, and classes of colours for dark mode. Gonum's own canvas writes none of them. Plots have no
-// transformations and no images, so it has none either.
+// svg is a canvas for gonum's plots that writes SVG for browsers: the reader's fonts, text anchors instead of
+// widths, and color classes for dark mode. Gonum's SVG canvas supports none of these. Plots contain no
+// transformations or images, so svg omits both.
 type svg struct {
 	width, height vg.Length
 	body          strings.Builder
@@ -126,7 +126,8 @@ func (c *svg) data(path vg.Path) string {
 	return strings.Join(commands, "")
 }
 
-// circle returns the commands of a whole circle, the only arc of the glyphs in use. The path is at its start.
+// circle returns the commands for a whole circle, the only arc of the glyphs in use. The path is already at
+// the start point.
 func (c *svg) circle(part vg.PathComp) string {
 	if math.Abs(part.Angle) < 2*math.Pi {
 		panic("report: a plot with a part of a circle")
@@ -154,7 +155,7 @@ func (c *svg) WriteTo(w io.Writer) (int64, error) {
 	return int64(count), err
 }
 
-// underneath returns the canvas of a part of a plot.
+// underneath returns the canvas that a plot part is drawn on.
 func underneath(canvas vg.Canvas) *svg {
 	for {
 		switch part := canvas.(type) {
@@ -168,11 +169,11 @@ func underneath(canvas vg.Canvas) *svg {
 	}
 }
 
-// anchored draws texts with an anchor at the position that the plot gives, so that the reader's font can have
-// other widths than the one by which the plot was laid out.
+// anchored draws texts with an anchor at the position given by the plot, so that the reader's font may differ
+// in width from the layout font.
 type anchored struct{ text.Plain }
 
-// Draw is called with a canvas of a plot that [WriteSVG] writes.
+// Draw is called with a canvas from a plot written by [WriteSVG].
 func (h anchored) Draw(canvas vg.Canvas, written string, style text.Style, at vg.Point) {
 	c := underneath(canvas)
 	c.SetColor(style.Color)
@@ -183,7 +184,7 @@ func (h anchored) Draw(canvas vg.Canvas, written string, style text.Style, at vg
 	case style.XAlign <= (text.XLeft+text.XCenter)/2:
 		anchor = ` text-anchor="middle"`
 	}
-	// The plot's position is that of the box; SVG's is that of the baseline.
+	// The plot positions the box; SVG positions the baseline.
 	up := style.Height(written)*vg.Length(style.YAlign) - h.Extents(style.Font).Ascent + style.Font.Size
 	sin, cos := math.Sincos(style.Rotation)
 	x, y := at.X-up*vg.Length(sin), c.height-(at.Y+up*vg.Length(cos))

@@ -102,7 +102,7 @@ func strategyList() (string, error) {
 	return text.String(), nil
 }
 
-// strategies are the pairs of the sessions that the page fits.
+// strategies lists the pairs in the sessions fitted on the page.
 var strategies = []struct {
 	buyer, seller    string
 	buyers, opposite bargain.Strategy

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// defaults are generated scenarios with the default terms of a negotiation.
+// defaults generates scenarios with a negotiation's default terms.
 type defaults struct{ tournament.Haggle }
 
 // Scenario implements [tournament.Source].
@@ -34,13 +34,13 @@ type plain struct{ bargain.Strategy }
 
 func (plain) Informed() {}
 
-// earnings are the mean advantages of a strategy in each scenario: in each role, and in both.
+// earnings holds a strategy's mean advantages in each scenario: in each role, and in both.
 type earnings struct {
 	byRole [2][]float64
 	both   []float64
 }
 
-// advantages returns the earnings of each named strategy.
+// advantages returns each named strategy's earnings.
 func advantages(scenarios int, as func(bargain.Strategy) bargain.Strategy) (map[string]*earnings, error) {
 	plan := tournament.Plan{Scenarios: defaults{tournament.Haggle{Seed: 2, Count: scenarios}}, Seed: 2}
 	for _, entry := range strategy.List() {
@@ -54,7 +54,7 @@ func advantages(scenarios int, as func(bargain.Strategy) bargain.Strategy) (map[
 		}
 		means[entrant.Name] = of
 	}
-	sessions := float64(len(plan.Entrants) - 1) // of a strategy in a scenario and a role
+	sessions := float64(len(plan.Entrants) - 1) // per strategy, scenario and role
 	err := plan.Run(context.Background(), 0, 0, func(block *tournament.Block) error {
 		for _, session := range block.Sessions {
 			for role, entrant := range session.Strategies {

@@ -19,8 +19,8 @@ import (
 // licenceBuyers is the number of buyers with each strategy and style.
 const licenceBuyers = 400
 
-// buy plays a strategy as [license.Client.Buy] does, as a new client with a limit, and returns the agreed price; 0 without
-// an agreement.
+// buy plays a strategy as [license.Client.Buy] does, as a new client with a limit, and returns the agreed
+// price, or 0 if there is no agreement.
 func buy(played bargain.Strategy, s *engine.Strategy, opening, limit, seed uint64) (uint64, error) {
 	domain, err := bargain.NewDomain(bargain.Price("price", opening, limit, 1))
 	if err != nil {
@@ -71,8 +71,8 @@ func buy(played bargain.Strategy, s *engine.Strategy, opening, limit, seed uint6
 // shownBuyers is the number of strategies in the table.
 const shownBuyers = 8
 
-// gains are the results of a strategy: the mean shares of the limit that it does not pay, by style and in all, and the
-// share of deals. Without a deal it gains nothing.
+// gains holds a strategy's results: the mean shares of the limit that remain unpaid, by style and in all, and
+// the share of deals. If there is no deal, nothing is gained.
 type gains struct {
 	name       string
 	byStyle    map[engine.Style]float64

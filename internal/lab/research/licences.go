@@ -10,15 +10,16 @@ import (
 
 // takings are what a publisher earns with the population of package buyers, in micro units.
 type takings struct {
-	// byKind are the mean prices of a buyer of each kind, and all is that of all buyers; 0 is the price without a deal.
+	// byKind maps each buyer kind to the mean price, and all is the mean over all buyers. If there is no
+	// deal, the price is 0.
 	byKind map[buyers.Kind]uint64
 	all    uint64
-	// least is the lowest price that a buyer learns.
+	// least is the lowest price that buyers can observe.
 	least uint64
 }
 
-// earlier are the takings of the rules of commit 44f9f1ec, of 29 November 2026. They depended on the round alone: the
-// asked price fell to the minimum, and any client that waited paid it.
+// earlier holds the takings by the rules of commit 44f9f1ec, of 29 November 2026. They depended on the round
+// alone: the asking price fell to the minimum, and any client that waited paid it.
 var earlier = map[engine.Style]takings{
 	engine.Aggressive:  {kinds(993, 1_447, 1_985, 2_105, 1_683), 1_643, 1_000},
 	engine.Balanced:    {kinds(993, 1_405, 2_006, 1_439, 1_384), 1_445, 1_000},
@@ -60,7 +61,7 @@ func takingsOf(style engine.Style) (takings, error) {
 	return t, nil
 }
 
-// licencesTable returns the takings of each style, after those of the earlier rules.
+// licencesTable returns each style's takings, following the takings by the earlier rules.
 func licencesTable() (string, error) {
 	columns := []string{"style"}
 	for _, kind := range buyers.Kinds() {

@@ -1,4 +1,5 @@
-// Command research draws the figures of docs/RESEARCH.md, and computes its tables and those of docs/GATEWAY.md:
+// Command research draws the figures for docs/RESEARCH.md, and computes the tables there and in
+// docs/GATEWAY.md:
 //
 //	go run ./internal/lab/research docs
 //
@@ -6,8 +7,8 @@
 //
 //	go run ./internal/lab/research earnings
 //
-// Everything follows from the engines' own functions and from formulas; nothing is measured, except for the recorded
-// takings of earlier rules. A test compares the files with the output.
+// Everything follows from engine functions and formulas; nothing is measured, except for the recorded takings
+// of earlier rules. A test compares the files with the output.
 package main
 
 import (
@@ -49,7 +50,7 @@ func main() {
 	}
 }
 
-// figures are the figures by their files.
+// figures maps files to figures.
 var figures = map[string]func() (*plot.Plot, error){
 	"research-frontier.svg":   drawFrontier,
 	"research-rubinstein.svg": drawRubinstein,
@@ -58,8 +59,8 @@ var figures = map[string]func() (*plot.Plot, error){
 	"research-offers.svg":     drawOffers,
 }
 
-// tables are the tables by their files and names. In its file a table stands between "<!-- table NAME -->" and
-// "<!-- end -->".
+// tables maps files to tables by name. In each file a table stands between "<!-- table NAME -->" and "<!--
+// end -->".
 var tables = map[string]map[string]func() (string, error){
 	page: {
 		"rubinstein": rubinsteinTable,
@@ -86,7 +87,7 @@ func write(folder string) error {
 	return nil
 }
 
-// generate returns the files by their names: the figures, and the files of the folder with new tables.
+// generate returns files by name: the figures, and the directory's files with new tables.
 func generate(folder string) (map[string][]byte, error) {
 	generated := map[string][]byte{}
 	for name, draw := range figures {
@@ -119,7 +120,7 @@ func generate(folder string) (map[string][]byte, error) {
 	return generated, nil
 }
 
-// replaced returns a file with another content of a table.
+// replaced returns a file with a table's rows replaced.
 func replaced(text []byte, name, rows string) ([]byte, error) {
 	start := []byte("<!-- table " + name + " -->\n")
 	before, rest, found := bytes.Cut(text, start)

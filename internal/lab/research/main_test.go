@@ -18,7 +18,8 @@ import (
 
 const docs = "../../../docs"
 
-// The figures and tables of docs/RESEARCH.md are those of this version, and the page shows all figures.
+// TestThePageIsUpToDate checks that the figures and tables in docs/RESEARCH.md match this version, and that
+// the page shows all figures.
 func TestThePageIsUpToDate(t *testing.T) {
 	generated, err := generate(docs)
 	require.NoError(t, err)
@@ -73,8 +74,8 @@ func TestDefaultBuyerIsTheBest(t *testing.T) {
 	require.Equal(t, license.DefaultStrategy, all[0].name)
 }
 
-// TestEfficiency compares the formula of the figure with a sum over a grid, and with the published share of
-// the gains: 27/32.
+// TestEfficiency compares the figure's formula with a sum over a grid and with the published share of the
+// gains: 27/32.
 func TestEfficiency(t *testing.T) {
 	require.InDelta(t, 1, efficiency(0), 1e-12)
 	require.InDelta(t, 27.0/32, efficiency(.25), 1e-12)
@@ -92,8 +93,8 @@ func TestEfficiency(t *testing.T) {
 	}
 }
 
-// TestTheBandNeverLosesMoreThanTheReservationValue plays every character in the band on both sides, in all pairs:
-// a deal below the own limit has a negative profit.
+// TestTheBandNeverLosesMoreThanTheReservationValue plays every character in the band on both sides, in all
+// pairs: a deal beyond the side's limit would make the profit negative.
 func TestTheBandNeverLosesMoreThanTheReservationValue(t *testing.T) {
 	for _, c := range characters {
 		for self := range 2 {
@@ -108,7 +109,7 @@ func TestTheBandNeverLosesMoreThanTheReservationValue(t *testing.T) {
 	require.Negative(t, obeying.worst, "without the band the same model loses")
 }
 
-// TestProfitIsNormalized has the definition of Xia et al. by numbers.
+// TestProfitIsNormalized checks Xia et al.'s definition with numbers.
 func TestProfitIsNormalized(t *testing.T) {
 	p := pair{list: 10_000, cost: 6_000}
 	require.EqualValues(t, 8_000, p.budget())

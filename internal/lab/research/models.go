@@ -15,12 +15,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// pair is a list price and the seller's cost, in cents, as AmazonHistoryPrice has them: the highest and the lowest
-// price of a product.
+// pair is a list price and the seller's cost, in cents. As in AmazonHistoryPrice, they are a product's
+// highest and lowest price.
 type pair struct{ list, cost uint64 }
 
-// The form of the sessions of Xia et al. (2024): the buyer's budget is 0.8 of the list price, six turns for each side,
-// and an offer generator that rises from half of the budget to the budget.
+// The session parameters from Xia et al. (2024): the buyer's budget is 0.8 of the list price, six turns for
+// each side, and an offer generator that rises from half of the budget to the budget.
 const (
 	budgetOf100 = 80
 	turns       = 6
@@ -33,7 +33,8 @@ func (p pair) budget() uint64 { return p.list * budgetOf100 / 100 }
 // mutual reports whether there is a price that suits both.
 func (p pair) mutual() bool { return p.cost < p.budget() }
 
-// pairs returns generated pairs: list prices from 10 to 500, costs from 30 to 100 % of them.
+// pairs returns generated pairs: list prices between 10 and 500, costs between 30 % and 100 % of the list
+// price.
 func pairs() []pair {
 	random := rand.New(rand.NewPCG(seed, 0))
 	list := make([]pair, generated)
@@ -44,17 +45,17 @@ func pairs() []pair {
 	return list
 }
 
-// opponents are the strategies that the models meet.
+// opponents lists the strategies played against the models.
 var opponents = []string{
 	"negmas-boulware", "negmas-linear", "negmas-conceder", "negmas-tit-for-tat", "micro", "hybrid", "hardliner",
 	"nice-tit-for-tat",
 }
 
-// player is a party of a session.
+// player is a party in a session.
 type player interface {
-	// observe adds an offer, of the party itself or of the other one.
+	// observe records an offer from the player or, if own is false, from the opponent.
 	observe(o bargain.Outcome, own bool)
-	// respond returns the party's move at its turn.
+	// respond returns the party's move on this turn.
 	respond(canOffer bool) bargain.Action
 }
 
@@ -65,7 +66,7 @@ func (c course) observe(o bargain.Outcome, _ bool) { c.Observe(o) }
 
 func (c course) respond(bool) bargain.Action { return c.Respond(0, math.MaxUint64) }
 
-// table is the prices of a pair: nobody asks for more than the list price.
+// table holds a pair's prices: no party asks for more than the list price.
 type table struct {
 	pair   pair
 	domain *bargain.Domain
@@ -94,7 +95,7 @@ func (t table) plays(self int, s bargain.Strategy) (player, error) {
 	return course{bargain.NewCourse(s, preferences, self, 2*turns, first, seed)}, nil
 }
 
-// run plays a session, and returns the price; false without a deal.
+// run plays a session, and returns the price, or false if there is no deal.
 func (t table) run(players [2]player) (uint64, bool) {
 	standing := bargain.NoOutcome
 	for round := 0; ; round++ {
@@ -112,13 +113,13 @@ func (t table) run(players [2]player) (uint64, bool) {
 	}
 }
 
-// variant makes a player of a session of a number.
+// variant makes the player for side self in session number.
 type variant func(t table, self, number int) (player, error)
 
 // generator is the offer generator alone.
 func generator(t table, self, _ int) (player, error) { return t.plays(self, strategy.Linear()) }
 
-// alone is a character without a band.
+// alone is a character outside the band.
 func alone(c character) variant {
 	return func(t table, self, number int) (player, error) {
 		_, limit, _ := t.side(self)
@@ -150,7 +151,7 @@ func inBand(t table, self int, model llm.Model) (player, error) {
 
 func random(number int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(number)+1)) }
 
-// outcomes are the results of a variant.
+// outcomes holds a variant's results.
 type outcomes struct {
 	sessions, deals int
 	// shares is the sum of the normalized profits of the deals, and worst the lowest one.
@@ -170,8 +171,8 @@ func (o *outcomes) add(share float64, deal bool) {
 func (o *outcomes) rate() float64 { return 100 * float64(o.deals) / float64(o.sessions) }
 func (o *outcomes) mean() float64 { return o.shares / float64(o.sessions) }
 
-// profit is the normalized profit of a side at a price, as Xia et al. define it: the distance from its own limit,
-// divided by that between both limits, which counts as at least 1.00.
+// profit is a side's normalized profit at a price, as defined by Xia et al.: the distance from the side's
+// limit, divided by the distance between both limits, which counts as at least 1.00.
 func (p pair) profit(self int, price uint64) float64 {
 	budget, cost := float64(p.budget()), float64(p.cost)
 	room := max(math.Abs(budget-cost), 100)
@@ -181,7 +182,7 @@ func (p pair) profit(self int, price uint64) float64 {
 	return (float64(price) - cost) / room
 }
 
-// against plays a variant on one side against all opponents, in the pairs that are chosen.
+// against plays a variant on one side against all opponents, in the chosen pairs.
 func against(v variant, self int, chosen func(pair) bool) (o outcomes, err error) {
 	for number, p := range pairs() {
 		if !chosen(p) {
@@ -206,7 +207,8 @@ func against(v variant, self int, chosen func(pair) bool) (o outcomes, err error
 	return o, nil
 }
 
-// modelsTable compares the characters alone and in the band, on both sides, in pairs with a zone of agreement.
+// modelsTable compares the characters alone and within the band, on both sides, in pairs with a zone of
+// agreement.
 func modelsTable() (string, error) {
 	rows := report.NewTable("model", "buyer alone", "in the band", "worst deal alone", "in the band ",
 		"seller alone", "in the band  ", "worst deal alone ", "in the band   ")

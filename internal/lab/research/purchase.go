@@ -16,10 +16,10 @@ import (
 // purchaseScenarios is the number of scenarios of the table of purchases.
 const purchaseScenarios = 400
 
-// sellerCounts are the numbers of sellers in the table. The first one is one-to-one.
+// sellerCounts lists the numbers of sellers in the table. The first entry means bilateral bargaining.
 var sellerCounts = []int{1, 2, 3, onchain.MaxSellers}
 
-// purchases are the results of a buyer with a number of sellers, by scenario.
+// purchases holds a buyer's results with a number of sellers, by scenario.
 type purchases struct {
 	agreed, prices, decays, gains []float64
 }
@@ -57,8 +57,9 @@ func purchasesAt(decayBps uint16, scenarios int) (map[int]*purchases, error) {
 	return all, nil
 }
 
-// purchaseAt simulates a purchase by the strategy linear on both sides. The escrow and the limit on the total are the
-// buyer's value, and it opens at a fifth. A seller whose cost the escrow does not cover declines.
+// purchaseAt simulates a purchase by the strategy linear on both sides. The escrow and the total limit equal
+// the buyer's value, and the buyer opens at a fifth. If the escrow does not cover a seller's cost, the seller
+// declines.
 func purchaseAt(decayBps uint16, value uint64, costs []uint64, seed uint64) (onchain.PurchaseResult, error) {
 	p := onchain.Purchase{
 		Rules: onchain.Rules{

@@ -44,7 +44,8 @@ func addMarks(
 	return nil
 }
 
-// drawFrontier draws the division of 1 between a party with the utility x and one with the utility sqrt(1-x).
+// drawFrontier draws the division of 1 between a party with the utility x and a party with the utility
+// sqrt(1-x).
 func drawFrontier() (*plot.Plot, error) {
 	const steps = 1_000
 	var points []solution.Point
@@ -84,7 +85,7 @@ func utilities(points []solution.Point) (found plotter.XYs) {
 	return found
 }
 
-// factors are the pairs of discount factors of the table: of the proposer and of the other party.
+// factors lists the table's pairs of discount factors: first the proposer's, then the other party's.
 var factors = [][2]fixed.Number{
 	{fixed.One * 9 / 10, fixed.One * 9 / 10}, {fixed.One * 95 / 100, fixed.One * 95 / 100},
 	{fixed.One * 9 / 10, fixed.One * 8 / 10}, {fixed.One * 8 / 10, fixed.One * 9 / 10},
@@ -139,7 +140,7 @@ func drawRubinstein() (*plot.Plot, error) {
 }
 
 // efficiency returns the realized share of the gains from trade if value and cost are independent and uniform
-// on [0, 1], and the parties trade if the value exceeds the cost by a margin.
+// on [0, 1] and the parties trade only if the value exceeds the cost by a margin.
 func efficiency(margin float64) float64 { return (1 - margin) * (1 - margin) * (1 + 2*margin) }
 
 func drawEfficiency() (*plot.Plot, error) {

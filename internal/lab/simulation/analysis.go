@@ -6,8 +6,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// Analyze analyses the moves of a session: with Haggle's rules the prices, as for a negotiation on chain, and
-// otherwise the utilities of both parties.
+// Analyze analyzes a session's moves. With Haggle's rules it analyzes the prices, as for a negotiation on
+// chain, and otherwise both parties' utilities.
 func Analyze(
 	s *tournament.Scenario, turns []tournament.Turn, end *tournament.Session,
 ) (analysis.Analysis, error) {

@@ -68,8 +68,8 @@ func TestMovesAreAnalysedAsTheirSession(t *testing.T) {
 	require.Less(t, agreed, 8)
 }
 
-// TestHardlinersAreRecognizedOnChain lets hardliners of both sides bargain with every other strategy, at the default
-// terms, whose decay lowers the highest price with each offer.
+// TestHardlinersAreRecognizedOnChain lets hardliners on both sides bargain with every other strategy, at the
+// default terms, whose decay lowers the highest price with each offer.
 func TestHardlinersAreRecognizedOnChain(t *testing.T) {
 	plan := tournament.Plan{
 		Scenarios: tournament.Haggle{Seed: 1, Count: 4},

@@ -11,10 +11,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// checkDistinct refuses scenarios that are in the list twice. They would count as independent observations,
-// so that the confidence intervals would be too narrow. Two scenarios are the same if they have the same
-// name, or if their files have the same domain and profiles, in any order of the profiles: each strategy
-// plays both.
+// checkDistinct refuses lists that contain a scenario twice. Duplicates would count as independent
+// observations, and narrow the confidence intervals too much. Two scenarios are equal if they use the same
+// name, or if their files contain the same domain and profiles, in any profile order: each strategy plays
+// both.
 func checkDistinct(source tournament.Join) error {
 	named, generators := map[string]bool{}, map[generator]int{}
 	var read tournament.List
@@ -76,13 +76,13 @@ func haveSameContent(a, b *tournament.Scenario) bool {
 	return (match(0, 1) || match(1, 0)) && !slices.ContainsFunc(outcomes, isNamedOtherwise)
 }
 
-// generator identifies the scenarios that a generator makes.
+// generator identifies a generator's scenarios.
 type generator struct {
 	kind string
 	seed uint64
 }
 
-// generatorOf returns the generator of a source of [generated].
+// generatorOf returns the generator behind a [generated] source.
 func generatorOf(source tournament.Source) generator {
 	if made, ok := source.(tournament.Haggle); ok {
 		return generator{haggle, made.Seed}
@@ -91,8 +91,8 @@ func generatorOf(source tournament.Source) generator {
 	return generator{random, made.Seed}
 }
 
-// parseGenerated returns the generator and the number, from 1, of a generated scenario's name, such as
-// random-1-3. It returns false for other names.
+// parseGenerated returns the generator and the number, from 1, in a generated scenario's name, such as
+// random-1-3. It returns false if the name is not generated.
 func parseGenerated(name string) (made generator, number int, ok bool) {
 	parts := strings.Split(name, "-")
 	if len(parts) != 3 || parts[0] != random && parts[0] != haggle {

@@ -22,7 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// The files of a tournament's folder beside the tables.
+// The files in a tournament's directory, besides the tables.
 const (
 	planFile   = "plan.json"
 	blocksFile = "blocks.jsonl"
@@ -31,20 +31,20 @@ const (
 	PageFile = "index.html"
 )
 
-// ErrFolder reports a folder that a tournament cannot use.
+// ErrFolder reports a directory that a tournament cannot use.
 var ErrFolder = errors.New("simulation: folder not usable")
 
-// Options are a tournament and its folder.
+// Options configures a tournament and names the directory.
 type Options struct {
-	// Strategies are the texts of strategies: see [Entrants]. If empty, all take part.
+	// Strategies lists the strategies as texts: see [Entrants]. If empty, all take part.
 	Strategies []string
-	// Models returns the player of a language model, which takes part as "llm:NAME", and ModelTerms identifies how
-	// such players play. If Models is nil, there are none.
+	// Models returns the player for a language model, which takes part as "llm:NAME". ModelTerms identifies
+	// how such players play. If Models is nil, there are none.
 	Models     func(name string) (bargain.Strategy, error)
 	ModelTerms string
 	// Scenarios are described at [Scenarios].
 	Scenarios []string
-	// Order is that of outcomes with the same utility. If empty, it is [OrderNumber].
+	// Order ranks outcomes with equal utility. If empty, [OrderNumber] is used.
 	Order Order
 	// Seed decides generated scenarios and the sessions' random numbers.
 	Seed uint64
@@ -54,7 +54,7 @@ type Options struct {
 	SelfPlay    bool
 	// PriceStep is the price step of strategies that concede rank by rank: see [tournament.Plan].
 	PriceStep uint64
-	// Workers is the number of goroutines. If zero, there is one for each processor.
+	// Workers is the number of goroutines. If zero, one per processor is used.
 	Workers int
 	// Play plays the blocks from the number from on, as [tournament.Plan.Run] does, together with other
 	// processes that have the same id. If nil, this process plays alone.
@@ -64,13 +64,13 @@ type Options struct {
 	// Folder is where the results are written.
 	Folder string
 	// Progress is called after each block with the number of finished sessions, unless Play is set: only Play
-	// knows the sessions of other processes. If nil, it is not called.
+	// knows the other processes' sessions. If nil, it is not called.
 	Progress func(sessions, of int)
 }
 
-// planned is the content of plan.json. A folder continues only with the same plan.
+// planned is plan.json's content. A directory continues only with the same plan.
 type planned struct {
-	// Engine is the version of the strategies: another one makes other offers.
+	// Engine is the strategies' version: another version makes other offers.
 	Engine      string   `json:"engine"`
 	Strategies  []string `json:"strategies"`
 	Scenarios   []string `json:"scenarios"`
@@ -79,24 +79,25 @@ type planned struct {
 	Repetitions int      `json:"repetitions"`
 	SelfPlay    bool     `json:"self_play"`
 	ModelTerms  string   `json:"model_terms,omitempty"`
-	// Order is empty for the engine's own one.
+	// Order is empty for the engine's order.
 	Order     Order  `json:"order,omitempty"`
 	PriceStep uint64 `json:"price_step,omitempty"`
 }
 
-// Report is the result of a tournament.
+// Report is a tournament's result.
 type Report struct {
 	Scores []tournament.Score
 	// Sessions are finished sessions. They are all if Complete is true.
 	Sessions, Of int
 	Complete     bool
-	// Continued is the number of sessions that an earlier run had finished.
+	// Continued is the number of sessions finished by earlier runs.
 	Continued int
 }
 
-// Run plays a tournament. Each block is kept in the folder when it is finished. If ctx is cancelled, the
-// tables and the page have the finished blocks, and a later Run with the same plan plays the rest; the result
-// is the same as that of one run. If it fails before the first block, it removes its files.
+// Run plays a tournament. Each finished block is kept in the directory. If ctx is canceled, the tables and
+// the page contain the finished blocks, and a later Run with the same plan plays the rest, with the same
+// result as an uninterrupted run. If Run fails before finishing a block, it removes all files that it
+// created.
 func Run(ctx context.Context, options Options) (report *Report, err error) {
 	plan, planned, err := options.plan()
 	if err != nil {
@@ -117,7 +118,7 @@ func Run(ctx context.Context, options Options) (report *Report, err error) {
 		return nil, errors.Join(fmt.Errorf("%w: %q is used by another process", ErrFolder, options.Folder), err)
 	}
 	defer func() {
-		// Another process that has opened the file does not get the lock: it tries only once.
+		// Another process with the file open does not obtain the lock: it tries only once.
 		err = errors.Join(err, os.Remove(lock.Path()), lock.Unlock())
 	}()
 	content, err := json.MarshalIndent(planned, "", "  ")
@@ -170,7 +171,7 @@ func (o Options) plan() (*tournament.Plan, planned, error) {
 	return plan, p, plan.Check()
 }
 
-// isUnused reports whether a folder has no finished block and no page.
+// isUnused reports whether a directory contains neither finished blocks nor a page.
 func isUnused(folder string) bool {
 	blocks, err := os.Stat(filepath.Join(folder, blocksFile))
 	_, pageErr := os.Stat(filepath.Join(folder, PageFile))
@@ -178,8 +179,8 @@ func isUnused(folder string) bool {
 	return hasNoBlocks && errors.Is(pageErr, os.ErrNotExist)
 }
 
-// claim writes the plan into a new or empty folder, or one with a plan of which nothing has been played. It
-// refuses a folder with results of another plan, or with other files.
+// claim writes the plan into a new or empty directory, or replaces an unplayed plan. It refuses a directory
+// with results of another plan, or with other files.
 func claim(folder string, content []byte, unused bool) error {
 	path := filepath.Join(folder, planFile)
 	existing, err := os.ReadFile(path)
@@ -198,7 +199,7 @@ func claim(folder string, content []byte, unused bool) error {
 	return renameio.WriteFile(path, content, 0o644, renameio.WithTempDir(folder))
 }
 
-// refuse returns the error of a folder with the results of another plan.
+// refuse returns the error for a directory with another plan's results.
 func refuse(folder string, content []byte) error {
 	var existing planned
 	if err := json.Unmarshal(content, &existing); err == nil && existing.Engine != proof.Version {
@@ -221,13 +222,13 @@ func requireEmpty(folder string) error {
 	return nil
 }
 
-// identify returns the id of a plan: 32 hexadecimal digits.
+// identify returns a plan's id: 32 hexadecimal digits.
 func identify(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:16])
 }
 
-// runner is one run of a tournament.
+// runner is a single tournament run.
 type runner struct {
 	Options
 	plan     *tournament.Plan
@@ -292,7 +293,7 @@ func (r *runner) add(block *tournament.Block) error {
 	return writeBlock(r.sessions, r.plan, block)
 }
 
-// restore adds the blocks of an earlier run, and cuts off a line that a killed process has not finished.
+// restore adds the blocks from an earlier run, and cuts off an unfinished line left by a killed process.
 func (r *runner) restore(file *os.File) error {
 	lines := bufio.NewReader(file)
 	end := int64(0)
@@ -317,7 +318,7 @@ func (r *runner) restore(file *os.File) error {
 	return err
 }
 
-// isNext reports whether a block has the form of the next one.
+// isNext reports whether a block has the next block's form.
 func (r *runner) isNext(block *tournament.Block) bool {
 	return block.Number == r.stats.Blocks() && block.Number < r.plan.Blocks() &&
 		len(block.Sessions) == r.plan.BlockSessions() && len(block.Curves) == len(r.plan.Entrants)

@@ -11,17 +11,18 @@ type Order string
 
 // The orders.
 const (
-	// OrderNumber is the engine's own one: by the outcome's number.
+	// OrderNumber is the engine's order: by outcome number.
 	OrderNumber Order = "number"
-	// OrderNegmas is that of NegMAS, whose strategies also decide by discounts: see [bargain.Preferences.AsNegmas].
+	// OrderNegmas is the order used by NegMAS, whose strategies also decide by discounts: see
+	// [bargain.Preferences.AsNegmas].
 	OrderNegmas Order = "negmas"
 )
 
 // Orders returns all orders.
 func Orders() []string { return []string{string(OrderNumber), string(OrderNegmas)} }
 
-// Apply gives the outcomes of a scenario the order. It returns [ErrInput] for an unknown order, and if the order is not
-// the engine's own one and the scenario is generated: its utilities are not those of a file.
+// Apply puts a scenario's outcomes in this order. It returns [ErrInput] for an unknown order, and for any
+// order but the engine's if the scenario is generated, because generated utilities do not come from a file.
 func (o Order) Apply(s *tournament.Scenario) error {
 	switch o {
 	case OrderNumber, "":

@@ -16,7 +16,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// page is the content of the page.
+// page is the page's content.
 type page struct {
 	Report                 *Report
 	Strategies, Scenarios  string
@@ -40,8 +40,8 @@ type pageScore struct {
 	Name, Advantage, Margin, Value, Rate string
 	Nash, Pareto, Sessions               string
 	HasMargin                            bool
-	// Behind is empty for the best strategy and without an interval. IsDistinct reports whether the interval tells the
-	// strategy from the best one.
+	// Behind is empty for the best strategy, or if there is no interval. IsDistinct reports whether the
+	// interval separates the strategy from the best.
 	Behind              string
 	IsDistinct          bool
 	Left, Middle, Width float64
@@ -52,7 +52,7 @@ type pageRow struct {
 	Cells []pageCell
 }
 
-// pageCell is the score of one strategy against another. Shade is a class from 0 to 10.
+// pageCell is one strategy's score against another. Shade is a class between 0 and 10.
 type pageCell struct {
 	Text, Rate string
 	Shade      int
@@ -104,7 +104,7 @@ func (r *runner) page(done *Report) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// scores fills the table of scores. Its bars have a common scale, which includes zero.
+// scores fills the table of scores. The bars use a common scale, which includes zero.
 func (p *page) scores(done *Report) {
 	least, most := fixed.Number(0), fixed.One/100
 	for _, s := range done.Scores {

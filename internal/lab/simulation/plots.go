@@ -21,7 +21,7 @@ import (
 
 const (
 	lineWidth = vg.Length(1.6)
-	// maxDrawn is the number of outcomes, and of points of the frontier, that a plot shows at most.
+	// maxDrawn is the largest number of outcomes, and of frontier points, in a plot.
 	maxDrawn = 1_500
 )
 
@@ -63,7 +63,7 @@ func rendered(p *plot.Plot) (template.HTML, error) {
 	return template.HTML(out.String()), err // the canvas escapes the texts
 }
 
-// timePlot returns an empty plot of parts from 0 to 1 over the relative time.
+// timePlot returns an empty plot of parts between 0 and 1 over the relative time.
 func timePlot(title, y string) *plot.Plot {
 	p := report.NewPlot(title, "relative time", y)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
@@ -105,7 +105,7 @@ func addPoints(p *plot.Plot, paint color.Color, xys plotter.XYs, radius func(at 
 	p.Add(scatter)
 }
 
-// outcomePlot shows a scenario's outcomes, its Pareto frontier and the agreements. The area of an agreement's
+// outcomePlot shows a scenario's outcomes, the Pareto frontier and the agreements. The area of an agreement's
 // point grows with the number of sessions.
 func outcomePlot(s *tournament.Scenario, played tournament.ScenarioPlot) *plot.Plot {
 	of := func(o bargain.Outcome) plotter.XY {
@@ -141,7 +141,7 @@ func outcomePlot(s *tournament.Scenario, played tournament.ScenarioPlot) *plot.P
 	return p
 }
 
-// drawn returns the outcomes of a domain that a plot shows: all, or of a large domain a random sample.
+// drawn returns a domain's outcomes for a plot: all outcomes or, if the domain is large, a random sample.
 func drawn(size uint64) []bargain.Outcome {
 	outcomes, random := make([]bargain.Outcome, min(size, maxDrawn)), bargain.NewRandom(0, 0)
 	for at := range outcomes {
@@ -153,7 +153,7 @@ func drawn(size uint64) []bargain.Outcome {
 	return outcomes
 }
 
-// thinned returns the points of a frontier that a plot shows, evenly spaced and with both ends.
+// thinned returns the frontier points for a plot, evenly spaced and including both ends.
 func thinned(frontier []solution.Point) []solution.Point {
 	if len(frontier) <= maxDrawn {
 		return frontier

@@ -71,7 +71,7 @@ func TestOneWorkerAndManyWriteTheSameBytes(t *testing.T) {
 	requireSame(t, contents(t, one), contents(t, many))
 }
 
-// TestAStoppedTournamentContinues stops after some sessions, and kills another run in the middle of a line.
+// TestAStoppedTournamentContinues stops after some sessions, and kills another run in mid-line.
 func TestAStoppedTournamentContinues(t *testing.T) {
 	whole, stopped := t.TempDir(), t.TempDir()
 	_, err := simulation.Run(t.Context(), options(whole, 2))
@@ -125,8 +125,7 @@ func TestFoldersOfOthersAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "another tournament")
 }
 
-// TestAFailedStartLeavesNothing has a database that does not answer, and a process that was killed before its
-// first block.
+// TestAFailedStartLeavesNothing uses an unresponsive database, and a process killed before finishing a block.
 func TestAFailedStartLeavesNothing(t *testing.T) {
 	parent := t.TempDir()
 	broken := errors.New("broken")
@@ -201,7 +200,7 @@ func TestTablesHaveTheSameRows(t *testing.T) {
 					number, err := strconv.ParseFloat(record[i], 64)
 					require.NoError(t, err)
 					require.InDelta(t, number, value, 1e-11, column)
-				case int64: // the reader has no other type for numbers without a sign
+				case int64: // the reader lacks another type for unsigned numbers
 					require.Contains(t,
 						[]string{strconv.FormatInt(value, 10), strconv.FormatUint(uint64(value), 10)}, record[i], column)
 				case string:
@@ -329,7 +328,7 @@ func TestScenariosOfFolders(t *testing.T) {
 	}
 }
 
-// TestNoScenarioCountsTwice lists scenarios that are the same by their names or by their content.
+// TestNoScenarioCountsTwice lists scenarios with equal names or equal content.
 func TestNoScenarioCountsTwice(t *testing.T) {
 	from := categorical(t)
 	parent := t.TempDir()
@@ -397,7 +396,7 @@ func TestNoScenarioCountsTwice(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = simulation.Scenarios([]string{first, write("rounded", "", "a.yml", "b.yml")}, 1)
 	require.ErrorContains(t, err, `the scenarios "first" and "rounded" have the same content`)
-	// Equal utilities of other things are another scenario.
+	// Equal utilities for other issues make another scenario.
 	from.Preferences[1] = other
 	renamed := write("renamed", "", "a.yml", "b.yml")
 	for _, name := range []string{"domain.yml", "a.yml", "b.yml"} {
@@ -411,7 +410,7 @@ func TestNoScenarioCountsTwice(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestTheFrontierIsThatOfAllOutcomes has a domain of which the plot shows a part only.
+// TestTheFrontierIsThatOfAllOutcomes uses a domain that the plot shows only in part.
 func TestTheFrontierIsThatOfAllOutcomes(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "large")
 	require.NoError(t, os.Mkdir(folder, 0o700))

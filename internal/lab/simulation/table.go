@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// sessionRow is a row of the table of sessions in Parquet. CSV has the same columns, with all digits.
+// sessionRow is a row in the Parquet table of sessions. The CSV table uses the same columns, with all digits.
 type sessionRow struct {
 	Scenario        string   `parquet:"scenario,dict"`
 	First           string   `parquet:"first,dict"`
@@ -57,7 +57,7 @@ type scoreRow struct {
 	ParetoDistance *float64 `parquet:"pareto_distance,optional"`
 }
 
-// optional returns a number that can be missing for Parquet, and for CSV: empty then.
+// optional returns a number that can be missing, for Parquet and for CSV. A missing number's text is empty.
 func optional(n *fixed.Number) (value *float64, text string) {
 	if n == nil {
 		return nil, ""
@@ -65,7 +65,7 @@ func optional(n *fixed.Number) (value *float64, text string) {
 	return new(n.Float()), n.String()
 }
 
-// groupRows is the number of rows that the writer of Parquet keeps in memory before it writes them.
+// groupRows is the number of rows that the Parquet writer buffers.
 const groupRows = 1 << 16
 
 // table writes a table as CSV and as Parquet. Both files appear when they are complete.
@@ -135,10 +135,10 @@ func (t *table[Row]) discard() {
 	}
 }
 
-// roles are the names of the roles in the tables.
+// roles contains the role names used in the tables.
 var roles = [2]string{"first", "second"}
 
-// Role returns the name of a role; none for -1.
+// Role returns a role's name. It is empty for -1.
 func Role(number int) string {
 	if number < 0 || number >= len(roles) {
 		return ""
@@ -212,7 +212,7 @@ func writeScores(folder string, scores []tournament.Score) error {
 	return t.finish()
 }
 
-// Ending describes the end of a session.
+// Ending describes a session's end.
 func Ending(s *tournament.Session) string {
 	switch s.Ending {
 	case bargain.EndingAgreement:

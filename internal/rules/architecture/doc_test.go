@@ -2,17 +2,16 @@
 //
 //   - Dependencies point one way: cmd, internal, the packages below sdk, sdk, and last sdk/protocol, sdk/amount,
 //     sdk/token, sdk/node, sdk/transaction, sdk/events, sdk/history and the packages of sdk/internal. Nothing
-//     imports cmd, sdk imports nothing outside of itself, and sdk/node, sdk/transaction, sdk/events,
+//     imports cmd, sdk imports nothing outside of sdk, and sdk/node, sdk/transaction, sdk/events,
 //     sdk/history and sdk/internal nothing of Haggle.
-//   - Only commands import internal/cli, and none of internal/arena, gateway, hire and indexer imports another one.
-//   - No exported declaration of sdk mentions a type of an internal package.
+//   - Only commands import internal/cli, and internal/arena, gateway, hire and indexer do not import each other.
+//   - No exported declaration of sdk mentions a type from an internal package.
 //   - No hand-written Go file has more than 500 lines.
 //   - The examples import only sdk.
 //   - internal/audit imports nothing of this module: every product uses it.
 //   - Each package of sdk has a package comment and an example.
 //
-// Each test has a list of exceptions with their reasons. An exception that is no longer needed fails the
-// test.
+// Each test has a list of exceptions with their reasons. An unneeded exception fails the test.
 package architecture
 
 import (
@@ -26,11 +25,11 @@ import (
 
 const module = "github.com/haggle-protocol/haggle/"
 
-// exceptions maps violations of a rule to the reasons for which they are accepted.
+// exceptions maps accepted violations of a rule to the reasons.
 type exceptions map[string]string
 
-// check fails the test for each violation that is not an exception, and for each exception that is not a
-// violation.
+// check fails the test for each violation that is not listed as an exception, and for each exception without
+// a violation.
 func (e exceptions) check(t *testing.T, violations []string) {
 	t.Helper()
 	found := map[string]bool{}
@@ -45,7 +44,7 @@ func (e exceptions) check(t *testing.T, violations []string) {
 	}
 }
 
-// loadAll loads the imports of all packages of the repository and of their tests.
+// loadAll loads the imports of all packages and tests in the repository.
 var loadAll = sync.OnceValues(func() ([]*packages.Package, error) {
 	return packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedImports | packages.NeedForTest, Dir: "../../..", Tests: true,

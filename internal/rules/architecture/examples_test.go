@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// exampleExceptions are packages without an example, with the reasons for which they are accepted.
+// exampleExceptions lists packages accepted although they lack an example, with reasons.
 var exampleExceptions = func() exceptions {
 	accepted := exceptions{}
 	for _, name := range []string{

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// exportedExceptions are declarations, "declaration: type", with the reasons for which they are accepted.
+// exportedExceptions lists accepted declarations, "declaration: type", with reasons.
 var exportedExceptions = exceptions{}
 
 func TestExportedDeclarationsMentionNoInternalType(t *testing.T) {
@@ -44,7 +44,7 @@ func internalTypes(t *testing.T, overlay map[string][]byte, patterns ...string) 
 
 // scan collects the mentions of internal types in exported declarations.
 type scan struct {
-	// seen are the types whose declarations are scanned already.
+	// seen holds the types whose declarations are already scanned.
 	seen  map[types.Type]bool
 	found map[string]bool
 }
@@ -61,8 +61,8 @@ func (s *scan) object(where string, object types.Object) {
 	}
 }
 
-// declaration scans the parts of a declared type that a user can reach: type parameters, exported methods,
-// exported fields, and the type itself if it is not a struct.
+// declaration scans the user-accessible parts of a declared type: type parameters, exported methods, exported
+// fields, and the type itself if it is not a struct.
 func (s *scan) declaration(where string, named *types.Named) {
 	named = named.Origin()
 	if s.seen[named] {
@@ -88,7 +88,7 @@ func (s *scan) underlying(where string, t types.Type) {
 			case field.Exported():
 				s.mention(where+"."+field.Name(), field.Type())
 			case field.Embedded():
-				// The exported fields and methods of an embedded type are those of the struct, too.
+				// An embedded type's exported fields and methods also belong to the struct.
 				s.promoted(where, field.Type())
 			}
 		}
@@ -115,7 +115,7 @@ func (s *scan) promoted(where string, t types.Type) {
 	}
 }
 
-// mention records the internal types in the spelling of a type.
+// mention records the internal types in a type's spelling.
 func (s *scan) mention(where string, t types.Type) {
 	switch t := t.(type) {
 	case *types.Alias:
@@ -126,7 +126,7 @@ func (s *scan) mention(where string, t types.Type) {
 		for argument := range t.TypeArgs().Types() {
 			s.mention(where, argument)
 		}
-		// A user can reach the exported parts of an unexported type that an exported declaration mentions.
+		// If an exported declaration mentions an unexported type, a user can reach the type's exported parts.
 		object := t.Obj()
 		if !object.Exported() && object.Pkg() != nil && strings.HasPrefix(object.Pkg().Path(), module) {
 			s.declaration(where, t)
@@ -161,7 +161,7 @@ func (s *scan) name(where string, object *types.TypeName) {
 	}
 }
 
-// TestInternalTypes shows that the rule finds its violations, in a file that exists only for this test.
+// TestInternalTypes checks that the rule finds violations, using source written only for this test.
 func TestInternalTypes(t *testing.T) {
 	path, err := filepath.Abs("../../../sdk/keeper/leaks.go")
 	require.NoError(t, err)

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// The layers, from the lowest one. A package imports packages of its own layer or of lower ones.
+// The layers, from lowest to highest. A package imports packages of the same layer or lower layers.
 const (
-	base  = iota // what package haggle is made of: sdk/protocol, sdk/transaction and so on, and sdk/internal
+	base  = iota // parts of package haggle: sdk/protocol, sdk/transaction and so on, and sdk/internal
 	sdk          // package haggle
-	above        // the other packages below sdk
+	above        // all other packages below sdk
 	internal
 	command // cmd, tests and examples
 )
@@ -34,10 +34,10 @@ func layer(path string) int {
 	}
 }
 
-// within reports whether path is the folder or below it.
+// within reports whether path is the directory or lies below it.
 func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
-// product returns the folder of the server that a package belongs to, or an empty string.
+// product returns the directory of the server containing a package, or an empty string.
 func product(path string) string {
 	for _, folder := range []string{"internal/arena", "internal/gateway", "internal/hire", "internal/indexer"} {
 		if within(path, folder) {
@@ -49,14 +49,14 @@ func product(path string) string {
 
 func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
-// isOfAnyProgram reports whether a package is about Solana and not about Haggle. What users see of
-// sdk/internal/solana, such as errors and results, is in these packages.
+// isOfAnyProgram reports whether a package is about Solana, not about Haggle. These packages contain the
+// user-visible parts of sdk/internal/solana, such as errors and results.
 func isOfAnyProgram(path string) bool {
 	return slices.Contains([]string{"sdk/node", "sdk/transaction", "sdk/events", "sdk/history"}, path)
 }
 
-// violation returns the rule that an import breaks. If empty, it breaks none. Paths are relative to the
-// module. The tests of a package can import higher layers of the SDK.
+// violation returns the rule broken by an import, or an empty string. Paths are relative to the module. A
+// package's tests can import higher layers of the SDK.
 func violation(from, to string, test bool) string {
 	binary := strings.Join(strings.Split(from+"/", "/")[:2], "/") // cmd/haggle, for cmd/haggle/wallet
 	switch {
@@ -89,7 +89,7 @@ func violation(from, to string, test bool) string {
 	return ""
 }
 
-// importExceptions are imports, "from imports to: rule", with the reasons for which they are accepted.
+// importExceptions lists accepted imports, "from imports to: rule", with reasons.
 var importExceptions = exceptions{
 	"cmd/haggle imports tests/faults/proxy: nothing imports tests":                            "only its tests do, for the lying node of the fault tests",
 	"sdk/store imports internal/testpostgres: sdk imports nothing outside of itself":          testServer,
@@ -114,9 +114,9 @@ func TestDependenciesPointOneWay(t *testing.T) {
 	importExceptions.check(t, sorted(violations))
 }
 
-// importsOf returns the packages of this module that a package imports.
+// importsOf returns the packages of this module imported by a package.
 func importsOf(p *packages.Package) []string {
-	// The main package of a test binary is generated; it imports the package itself.
+	// A test binary's main package is generated; it imports the package itself.
 	if strings.HasSuffix(p.ID, ".test") {
 		return nil
 	}
@@ -138,7 +138,7 @@ func sorted(set map[string]bool) []string {
 	return list
 }
 
-// TestViolation shows that each rule finds its violations.
+// TestViolation checks that each rule finds violations.
 func TestViolation(t *testing.T) {
 	for _, c := range []struct {
 		from, to string

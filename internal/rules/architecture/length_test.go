@@ -16,7 +16,7 @@ import (
 
 const maxLines = 500
 
-// lengthExceptions are files, "path: lines", with the reasons for which they are accepted.
+// lengthExceptions lists accepted files, "path: lines", with reasons.
 var lengthExceptions = exceptions{}
 
 func TestFilesHaveAtMost500Lines(t *testing.T) {
@@ -25,7 +25,7 @@ func TestFilesHaveAtMost500Lines(t *testing.T) {
 	lengthExceptions.check(t, violations)
 }
 
-// longFiles returns the hand-written Go files below a folder that have too many lines.
+// longFiles returns the hand-written Go files in a directory tree that have too many lines.
 func longFiles(root string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
@@ -67,7 +67,7 @@ func longFiles(root string) ([]string, error) {
 	return found, err
 }
 
-// TestLongFiles shows that the rule finds its violations.
+// TestLongFiles checks that the rule finds violations.
 func TestLongFiles(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, header string, lines int) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// documents are the documents that name tests.
+// documents lists the documents that name tests.
 var documents = []string{"docs/SECURITY_MODEL.md", "SECURITY.md", "docs/DEFENCES.md"}
 
 func TestEachTestThatADocumentNamesExists(t *testing.T) {

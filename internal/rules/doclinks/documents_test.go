@@ -1,7 +1,7 @@
-// Package doclinks checks that the tests, files and targets of make that documents name exist.
+// Package doclinks checks that the tests, files and make targets named in documents exist.
 //
-// A document names a test as `path: name`. path is the end of a file's path in the repository. name is a Rust
-// or Go test function, a Go fuzz test, or a scenario of tests/scenarios.
+// A document names a test as `path: name`. path is a suffix of the file's path in the repository. name is a
+// Rust or Go test function, a Go fuzz test, or a scenario of tests/scenarios.
 package doclinks
 
 import (
@@ -19,7 +19,7 @@ import (
 type claim struct {
 	// line is the document's line, from 1.
 	line int
-	// file is the end of the path of the test's file.
+	// file is a suffix of the test file's path.
 	file string
 	// test is the name of the test.
 	test string
@@ -27,7 +27,7 @@ type claim struct {
 
 var claimPattern = regexp.MustCompile("`([A-Za-z0-9_./-]+\\.(?:rs|go)): ([A-Za-z0-9_]+)`")
 
-// claimsOf returns the tests that a document names, in its order.
+// claimsOf returns the tests named in a document, in document order.
 func claimsOf(document string) []claim {
 	var claims []claim
 	for number, line := range strings.Split(document, "\n") {
@@ -38,7 +38,7 @@ func claimsOf(document string) []claim {
 	return claims
 }
 
-// sourcesOf returns the Rust and Go files of a repository by their paths in it, with slashes.
+// sourcesOf returns a repository's Rust and Go files by their paths in it, with slashes.
 func sourcesOf(t *testing.T, root string) map[string]string {
 	t.Helper()
 	sources := make(map[string]string)
@@ -64,7 +64,7 @@ func sourcesOf(t *testing.T, root string) map[string]string {
 	return sources
 }
 
-// check returns an error unless a file whose path ends with the claim's has the test.
+// check returns an error unless a file whose path ends with the claimed path contains the test.
 func (c claim) check(sources map[string]string) error {
 	found := false
 	for path, text := range sources {
@@ -82,7 +82,7 @@ func (c claim) check(sources map[string]string) error {
 	return fmt.Errorf("line %d: %s has no test %s", c.line, c.file, c.test)
 }
 
-// isTest reports whether a source has a test of this name. A plain function does not count.
+// isTest reports whether a source file contains a test with this name. A plain function does not count.
 func isTest(path, text, name string) bool {
 	quoted := regexp.QuoteMeta(name)
 	if strings.HasSuffix(path, ".rs") {
@@ -100,8 +100,8 @@ func isTest(path, text, name string) bool {
 
 var linkPattern = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// linksOf returns the targets of a Markdown document's links to files of the repository, without fragments. A
-// link to the web or within the document is not among them.
+// linksOf returns the targets of a Markdown document's links to repository files, omitting fragments. It
+// skips links to the web and within the document.
 func linksOf(document string) []string {
 	var links []string
 	for _, match := range linkPattern.FindAllStringSubmatch(document, -1) {

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLinksOfDocuments shows that each file to which a document links exists, and each target of make that it
-// names.
+// TestLinksOfDocuments checks that each linked file and each named make target exists.
 func TestLinksOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	listed, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "*.md", "*.txt").Output()
@@ -42,7 +41,7 @@ func TestLinks(t *testing.T) {
 	require.Equal(t, []string{"test-go", "lint"}, targetsOf(document))
 }
 
-// TestGoVersionOfTheBadge shows that the README names the version of go.mod.
+// TestGoVersionOfTheBadge checks that the README and go.mod name the same version.
 func TestGoVersionOfTheBadge(t *testing.T) {
 	module, err := os.ReadFile(filepath.Join("..", "..", "..", "go.mod"))
 	require.NoError(t, err)

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// goName is an exported name of a package, with a field or method, in backquotes.
+// goName is a package's exported name, with a field or method, in backquotes.
 var goName = regexp.MustCompile("`([a-z]+)\\.([A-Z][A-Za-z0-9]*)(?:\\.([A-Z][A-Za-z0-9]*))?[`(]")
 
-// TestGoNamesInDocumentsExist shows that each name of the SDK that a document has in backquotes exists.
+// TestGoNamesInDocumentsExist checks that each SDK name in backquotes exists.
 func TestGoNamesInDocumentsExist(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadTypes, Dir: root}, "./sdk/...")
@@ -48,7 +48,8 @@ func TestGoNamesInDocumentsExist(t *testing.T) {
 	}
 }
 
-// exists reports whether a package has a name, and its type the member unless that is empty.
+// exists reports whether a package contains a name and, if member is not empty, the name's type contains the
+// member.
 func exists(p *types.Package, name, member string) bool {
 	object := p.Scope().Lookup(name)
 	if object == nil || member == "" {

@@ -1,8 +1,8 @@
 // Package queue plays a tournament as jobs of River in a PostgreSQL database, by any number of processes.
 //
-// A job is one scenario with all its blocks. Its result and its end are one transaction, so a result is
-// stored exactly once. A job of a process that was killed is played again by another one. Every process reads
-// the results in the order of the plan, so that each of them has the result of a tournament on one machine.
+// A job is a scenario with all blocks. The result is stored in the transaction that completes the job, and so
+// exactly once. If a process is killed, another process plays the job again. Every process reads the results
+// in plan order, so each process obtains the same result as a tournament on a single machine.
 package queue
 
 import (
@@ -31,35 +31,35 @@ type Config struct {
 	// ID identifies the plan in the database: up to 40 letters and digits. Processes with the same ID must
 	// have the same plan.
 	ID string
-	// Workers is the number of jobs that this process plays at the same time. If zero, there is one for
-	// each processor.
+	// Workers is the number of jobs that this process plays at the same time. If zero, one per processor is
+	// used.
 	Workers int
-	// RescueAfter is the time after which another process plays a job again. If zero, 5 min is used. A longer
-	// job is played twice, with the same result.
+	// RescueAfter is the time before another process plays an unfinished job again. If zero, 5 min is used. A
+	// longer job is played twice, with the same result.
 	RescueAfter time.Duration
 	// Logger gets River's messages. If nil, they are discarded.
 	Logger *slog.Logger
-	// Progress is called now and then with the number of sessions that all processes have finished, and that
-	// of all sessions. If nil, it is not called.
+	// Progress is called now and then with the number of sessions finished by all processes, and the total
+	// number. If nil, it is not called.
 	Progress func(sessions, of int)
 }
 
 const (
 	defaultRescueAfter = 5 * time.Minute
-	// pollInterval is the time between two reads of the results.
+	// pollInterval is the time between reads of the results.
 	pollInterval = 100 * time.Millisecond
 	fetchPause   = 10 * time.Millisecond
-	// progressInterval is the time between two counts of the finished jobs.
+	// progressInterval is the time between counts of the finished jobs.
 	progressInterval = time.Second
-	// stopLimit is how long a process waits for its jobs at the end.
+	// stopLimit is how long a process waits for unfinished jobs when stopping.
 	stopLimit = 10 * time.Second
-	// insertSize is the number of jobs of one statement.
+	// insertSize is the number of jobs per statement.
 	insertSize = 10_000
 	// lockNumber is the advisory lock for changes of the schema.
 	lockNumber = 0x6861_6767_6c65_7472
 )
 
-// scenarioArgs are the arguments of a job.
+// scenarioArgs contains a job's arguments.
 type scenarioArgs struct {
 	Tournament string `json:"tournament"`
 	Scenario   int    `json:"scenario"`
@@ -68,8 +68,8 @@ type scenarioArgs struct {
 // Kind implements [river.JobArgs].
 func (scenarioArgs) Kind() string { return "haggle_tournament_scenario" }
 
-// Play plays the plan together with other processes, and calls each with the blocks from the number from on,
-// in their order. It returns the first error: of a session, of each, of the database, or of ctx.
+// Play plays the plan together with other processes, and calls each with all blocks starting at number from,
+// in order. It returns the first error from a session, each, the database or ctx.
 func (c Config) Play(
 	ctx context.Context, plan *tournament.Plan, from int, each func(*tournament.Block) error,
 ) (err error) {
@@ -138,7 +138,7 @@ func (c Config) migrate(ctx context.Context) error {
 		return err
 	}
 	defer func() {
-		// A connection that cannot unlock is broken, and its end frees the lock.
+		// If a connection cannot unlock, it is broken, and closing it frees the lock.
 		_, _ = connection.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(lockNumber))
 	}()
 	migrator, err := rivermigrate.New(riverpgxv5.New(c.Pool),
@@ -153,7 +153,7 @@ func (c Config) migrate(ctx context.Context) error {
 	return err
 }
 
-// submit inserts the jobs, unless a process has done it before.
+// submit inserts the jobs, unless another process already did.
 func (c Config) submit(ctx context.Context, client *river.Client[pgx.Tx], scenarios int) error {
 	return pgx.BeginFunc(ctx, c.Pool, func(tx pgx.Tx) error {
 		inserted, err := tx.Exec(ctx,
@@ -176,7 +176,7 @@ func (c Config) submit(ctx context.Context, client *river.Client[pgx.Tx], scenar
 	})
 }
 
-// collect reads the results in their order until all are there.
+// collect reads the results in order until all are there.
 func (c Config) collect(
 	ctx context.Context, client *river.Client[pgx.Tx], plan *tournament.Plan, from int,
 	each func(*tournament.Block) error,
@@ -223,7 +223,7 @@ func (c Config) collect(
 	return nil
 }
 
-// report counts the finished jobs of all processes, of which the first missing one can be late.
+// report counts all processes' finished jobs. Unlike collect, it does not wait for the first missing result.
 func (c Config) report(ctx context.Context, plan *tournament.Plan) error {
 	scenarios := 0
 	err := c.Pool.QueryRow(ctx,
@@ -234,7 +234,7 @@ func (c Config) report(ctx context.Context, plan *tournament.Plan) error {
 	return err
 }
 
-// wait waits for the next read. It returns the error of a job that River does not try again.
+// wait waits for the next read. It returns the error of a job that River does not retry.
 func (c Config) wait(ctx context.Context, client *river.Client[pgx.Tx]) error {
 	failed, err := client.JobList(ctx, river.NewJobListParams().Queues(c.queue()).First(1).
 		States(rivertype.JobStateCancelled, rivertype.JobStateDiscarded))
@@ -263,7 +263,7 @@ type worker struct {
 	plan *tournament.Plan
 }
 
-// Work plays a scenario. An error of a session is final, because it follows from the plan.
+// Work plays a scenario. A session's error is final, because it follows from the plan.
 func (w *worker) Work(ctx context.Context, job *river.Job[scenarioArgs]) error {
 	entrants := len(w.plan.Entrants)
 	blocks := make([]*tournament.Block, entrants)

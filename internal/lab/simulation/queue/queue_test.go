@@ -22,7 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// stuckDatabase is the variable with the database of the process that never finishes a job.
+// stuckDatabase is the variable naming the database for the process that never finishes a job.
 const stuckDatabase = "HAGGLE_STUCK_DATABASE"
 
 var server *testpostgres.Server
@@ -46,7 +46,7 @@ func plan(linear bargain.Strategy) *tournament.Plan {
 	}
 }
 
-// stuck is a strategy that reports its first session and never plays it.
+// stuck is a strategy that reports the first session and never plays it.
 type stuck struct{}
 
 func (stuck) Start(bargain.Seat) bargain.Negotiator {
@@ -106,7 +106,7 @@ func TestSeveralProcessesHaveTheResultOfOneMachine(t *testing.T) {
 	config := queue.Config{Pool: pool, ID: "test", Progress: progress[3].add}
 	require.NoError(t, config.Play(t.Context(), plan(strategy.Linear()), 70, collector(&again)))
 	require.Equal(t, 5, bytes.Count(again.Bytes(), []byte("\n")))
-	// The progress counts the sessions of all processes, not those that this one has played or read.
+	// The progress counts the sessions of all processes, not only sessions played or read by this process.
 	require.Equal(t, counts{{150, 150}}, progress[3])
 	for i := range results {
 		require.NotEmpty(t, progress[i])
@@ -114,12 +114,12 @@ func TestSeveralProcessesHaveTheResultOfOneMachine(t *testing.T) {
 	require.True(t, bytes.HasSuffix([]byte(want), again.Bytes()))
 }
 
-// counts are the reports of progress.
+// counts holds the progress reports.
 type counts [][2]int
 
 func (c *counts) add(sessions, of int) { *c = append(*c, [2]int{sessions, of}) }
 
-// TestJobsOfAKilledProcessArePlayedAgain kills a process that plays two jobs.
+// TestJobsOfAKilledProcessArePlayedAgain kills a process while it plays two jobs.
 func TestJobsOfAKilledProcessArePlayedAgain(t *testing.T) {
 	pool, address := database(t)
 	process := exec.CommandContext(t.Context(), os.Args[0])
