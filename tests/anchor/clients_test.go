@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// runLimit is the longest time of one file of tests.
+// runLimit is the longest time per test file.
 const runLimit = 5 * time.Minute
 
 func TestClients(t *testing.T) {

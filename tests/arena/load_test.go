@@ -34,7 +34,7 @@ const (
 	statements = 6
 )
 
-// delays are the times from before a message is sent until another agent has its event.
+// delays lists the times from before a message is sent until another agent receives the event.
 type delays struct {
 	lock  sync.Mutex
 	taken []time.Duration
@@ -58,7 +58,7 @@ func (d *delays) at(percent int) string {
 
 func now() string { return strconv.FormatInt(time.Now().UnixNano(), 10) }
 
-// speaker sends a text to all others of its group, and hears theirs.
+// speaker sends a text to the whole group, and receives the other speakers' texts.
 type speaker struct {
 	say  func(ctx context.Context, text string) error
 	hear func(ctx context.Context) (text string, err error)
@@ -100,8 +100,8 @@ func measure(t *testing.T, groups [][]speaker, pause time.Duration) *delays {
 	return &heard
 }
 
-// TestManyMarketsAtOnce measures how long a message takes from one agent to the others of its market, beside a server that
-// only passes frames on. "make arena-load" runs it with 1,000 agents in 100 markets.
+// TestManyMarketsAtOnce measures how long a message takes to reach the other agents in a market, and compares
+// this with a server that only passes frames on. "make arena-load" runs it with 1,000 agents in 100 markets.
 func TestManyMarketsAtOnce(t *testing.T) {
 	markets, pause := 4, 200*time.Millisecond
 	if text := os.Getenv(loadMarkets); text != "" {
@@ -129,7 +129,7 @@ A market waits while others write to the one SQLite file, which is the tail.
 	}
 }
 
-// arenaGroups joins agents to markets of one server.
+// arenaGroups joins agents to a server's markets.
 func arenaGroups(t *testing.T, markets int) (groups [][]speaker) {
 	url, opened := serve(t, nil)
 	for m := range markets {
@@ -171,7 +171,7 @@ func arenaGroups(t *testing.T, markets int) (groups [][]speaker) {
 	return groups
 }
 
-// broadcasts connects groups to a server that passes each frame on to the others of its group.
+// broadcasts connects groups to a server that passes each frame on to the rest of the group.
 func broadcasts(t *testing.T, count int) (groups [][]speaker) {
 	var lock sync.Mutex
 	members := map[string][]*websocket.Conn{}

@@ -13,14 +13,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/player"
 )
 
-// Rules 8, 31 and 36. Packages chats of three and more begin among many players, and a package of three or more parties
-// is agreed to and executed. No player pays more than it risks.
+// Rules 8, 31 and 36. Packages chats of three and more begin among many players, and a package of three or
+// more parties is agreed to and executed. No player pays more than the amount at risk.
 func TestPackagesSettleAmongManyPlayers(t *testing.T) {
 	const grant, risk, players = 200 * arena.SetPrice, 150 * arena.SetPrice, 10
 	url, opened := serve(t, func(c *arena.Config) { c.Grant = grant })
 	spectator := watch(t, url)
-	// These personalities concede over time and cancel no agreements. The estimates of buyers are above the sellers'. All
-	// invitations are to packages chats if two interests fit, because a player's limits end its trading after a few deals.
+	// These personalities concede over time and cancel no agreements. The estimates of buyers are above the
+	// sellers'. All invitations are to packages chats if two interests fit, because player limits end trading
+	// within a few deals.
 	estimates := []struct {
 		name     string
 		estimate arena.Price
@@ -37,7 +38,7 @@ func TestPackagesSettleAmongManyPlayers(t *testing.T) {
 		run(t, p.Trader(c, grant))
 	}
 	await(t, spectator, func(c arena.ChatBegan) bool { return c.Mode == arena.ModePackages && len(c.Agents) >= 3 })
-	// Players make proposals of one sale in all other chats.
+	// In all other chats players propose a single sale.
 	await(t, spectator, func(traded arena.Traded) bool { return len(partiesOf(traded.Legs)) >= 3 })
 	log, err := opened.Load(t.Context(), "m", nil)
 	require.NoError(t, err)

@@ -26,16 +26,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/player"
 )
 
-// hostileName and hostileMessage have HTML, an event of a stream, and characters that reorder a text.
+// hostileName and hostileMessage contain HTML, a stream event, and characters that reorder text.
 const (
 	hostileName    = "<img src=x onerror=alert(1)>\u202e"
 	hostileMessage = "</q><script>alert(2)</script>\r\n\r\nevent: status\ndata: gone\u202e \u0000"
 )
 
-// pictures is the variable with the folder for the pictures of docs/ARENA.md; nothing is written without it.
+// pictures is the variable naming the directory for the pictures in docs/ARENA.md. If unset, nothing is
+// written.
 const pictures = "HAGGLE_ARENA_PICTURES"
 
-// site returns the address of the pages of an arena.
+// site returns the address of an arena's pages.
 func site(url string) string {
 	return "http" + strings.TrimSuffix(strings.TrimPrefix(url, "ws"), "/arena/m")
 }
@@ -48,7 +49,7 @@ func tool(t *testing.T, name string) string {
 	return strings.TrimSpace(string(output))
 }
 
-// browser starts a Chromium. Whatever a page writes to its console, and every dialog, is a failure.
+// browser starts a Chromium. Any console output or dialog from a page is a failure.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(tool(t, "chromium")), chromedp.NoSandbox)
@@ -72,7 +73,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// get runs an action that must succeed, and returns its result.
+// get runs an action that must succeed, and returns the result.
 func get[T any](t *testing.T, ctx context.Context, action chromedp.Action[T]) T {
 	t.Helper()
 	result, err := chromedp.Run(ctx, action)
@@ -87,12 +88,12 @@ type screen struct {
 	scheme        string
 }
 
-// text returns the text of an element, at once: the page replaces its elements.
+// text returns an element's text, at once: the page replaces elements.
 func text(selector string) chromedp.Action[string] {
 	return chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q).innerText", selector))
 }
 
-// count returns the number of elements of a page that match.
+// count returns how many elements on a page match.
 func count(selector string) chromedp.Action[int] {
 	return chromedp.Evaluate[int](fmt.Sprintf("document.querySelectorAll(%q).length", selector))
 }
@@ -155,7 +156,7 @@ func attack(t *testing.T, url string) {
 	}
 }
 
-// checkLivePage shows that a page follows the market, and what strangers write is text.
+// checkLivePage checks that a page follows the market and shows strangers' input as text.
 func checkLivePage(t *testing.T, ctx context.Context, address string) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address+"/markets/m")))
@@ -166,7 +167,7 @@ func checkLivePage(t *testing.T, ctx context.Context, address string) {
 	require.Contains(t, get(t, ctx, text("#status")), "Closes in")
 }
 
-// checkReplay shows that the slider leads to the state after an event.
+// checkReplay checks that the slider leads to the state at an event.
 func checkReplay(t *testing.T, ctx context.Context, address string) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(address+"/markets/m/replay")))
@@ -195,11 +196,11 @@ func checkReplay(t *testing.T, ctx context.Context, address string) {
 	require.Contains(t, get(t, ctx, text("#trades")), " YES ")
 }
 
-// Turns that nobody uses are not stored, and so many of them do not separate a page from its market.
+// Unused turns are not stored, so even many do not separate a page from the market.
 func TestPageOfASilentMarket(t *testing.T) {
 	url, _ := serve(t, func(c *arena.Config) { c.Pace, c.FloorTurn = 30, 30 })
 	c := join(t, url, arenatest.Key(1), "ada")
-	for turns := 0; turns < 200; { // with as many passes: more than a server keeps
+	for turns := 0; turns < 200; { // with as many passes: more turns than a server keeps
 		event, err := c.Next(t.Context())
 		require.NoError(t, err)
 		if _, is := event.Fact.(arena.Turn); is {

@@ -27,7 +27,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
 )
 
-// serve runs an arena with the fast market "m", and returns the URL of its WebSocket.
+// serve runs an arena with the fast market "m", and returns the WebSocket URL.
 func serve(t *testing.T, change func(*arena.Config)) (url string, opened *store.Store) {
 	t.Helper()
 	opened, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "arena.db"))
@@ -57,7 +57,7 @@ func serve(t *testing.T, change func(*arena.Config)) (url string, opened *store.
 	return "ws" + strings.TrimPrefix(server.URL, "http") + "/arena/m", opened
 }
 
-// config returns the configuration of the trader with the key of a seed, without decisions and limits.
+// config returns the configuration of a trader whose key comes from a seed, with no decisions or limits.
 func config(url string, seed byte, name string) trader.Config {
 	return trader.Config{
 		URL: url, Operator: arenatest.ID(arenatest.Operator), Key: arenatest.Key(seed), Name: name,
@@ -78,7 +78,7 @@ func run(t *testing.T, config trader.Config) (stop func() error) {
 	return stop
 }
 
-// watch returns the public facts of a market as a spectator gets them.
+// watch returns a market's public facts as received by spectators.
 func watch(t *testing.T, url string) *client.Client {
 	t.Helper()
 	c, err := client.Dial(t.Context(), client.Config{URL: url})
@@ -98,10 +98,10 @@ func join(t *testing.T, url string, key ed25519.PrivateKey, name string) *client
 	return c
 }
 
-// patience limits every wait of these tests, so that a failure names the test that waits.
+// patience limits every wait in these tests, so that a failure names the waiting test.
 const patience = 3 * time.Minute
 
-// await returns the next fact of a type that a condition accepts.
+// await returns the next fact of type T accepted by a condition.
 func await[T arena.Fact](t *testing.T, c *client.Client, is func(T) bool) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -115,7 +115,7 @@ func await[T arena.Fact](t *testing.T, c *client.Client, is func(T) bool) T {
 	}
 }
 
-// receive returns the next value of a channel.
+// receive returns the next value from a channel.
 func receive[T any](t *testing.T, values <-chan T) (value T) {
 	t.Helper()
 	select {
@@ -140,7 +140,7 @@ func TestEightPersonalitiesTradeAndKeepTheirMoney(t *testing.T) {
 		traded := await[arena.Traded](t, spectator, nil)
 		require.NotEqual(t, traded.Legs[0].Buyer, traded.Legs[0].Seller)
 	}
-	// Whatever happens, each keeps the money that it does not risk.
+	// Whatever happens, each player keeps the money that is not at risk.
 	log, err := opened.Load(t.Context(), "m", nil)
 	require.NoError(t, err)
 	for i := range player.Personalities() {

@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
 )
 
-// connect returns a function that calls tools of a buyer's desk.
+// connect returns a function that calls tools at a buyer's desk.
 func connect(t *testing.T, url string) (call func(tool string, arguments map[string]any) tools.Reply) {
 	t.Helper()
 	desk := tools.NewDesk()
@@ -65,7 +65,7 @@ func TestModelTradesByTools(t *testing.T) {
 	}
 	run(t, sold)
 	call := connect(t, url)
-	// next decides items until one of a kind comes.
+	// next decides items until the kind occurs.
 	next := func(kind string) tools.Item {
 		for {
 			reply := call(tools.ToolInbox, map[string]any{"wait_seconds": 30})

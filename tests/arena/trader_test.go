@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
 )
 
-// Seeds of the keys of a buyer and a seller.
+// Key seeds for a buyer and a seller.
 const (
 	buyer  byte = 1
 	seller byte = 2
@@ -84,7 +84,7 @@ func TestOfferBeyondTheLimitsIsNotAccepted(t *testing.T) {
 	require.EqualValues(t, 2, invalid.Load(), "each refused move is decided once more")
 }
 
-// An agent that is slow leaves its chats in time. It is never unresponsive.
+// A slow agent leaves all chats in time. It is never unresponsive.
 func TestSlowDecisionsHaveDefaults(t *testing.T) {
 	url, opened := serve(t, func(c *arena.Config) { c.ChatTurn, c.FloorTurn = 400, 200 })
 	spectator := watch(t, url)
@@ -110,7 +110,7 @@ func TestSlowDecisionsHaveDefaults(t *testing.T) {
 	}
 }
 
-// A trader whose connection breaks continues. One that stops cancels its agreements and leaves.
+// A trader whose connection breaks continues. When stopped, a trader cancels all agreements and leaves.
 func TestTraderConnectsAgainAndLeavesAtTheEnd(t *testing.T) {
 	url, _ := serve(t, nil)
 	proxied, cut := proxy(t, url)
@@ -128,7 +128,7 @@ func TestTraderConnectsAgainAndLeavesAtTheEnd(t *testing.T) {
 	}
 	await(t, spectator, pending)
 	cut()
-	// Its invitations are still accepted.
+	// The trader's invitations are still accepted.
 	await[arena.ChatBegan](t, spectator, nil)
 	await[arena.ChatBegan](t, spectator, nil)
 	require.ErrorIs(t, stop(), context.Canceled)
@@ -143,7 +143,7 @@ func TestSecondTraderWithAKeyReplacesTheFirst(t *testing.T) {
 	url, _ := serve(t, nil)
 	first, speaks := make(chan error, 1), make(chan struct{})
 	replaced := buying(url, accept)
-	// It speaks after it has joined and connected again.
+	// It speaks once it has joined and connected again.
 	speak := sync.OnceFunc(func() { close(speaks) })
 	replaced.Speak = func(context.Context, trader.Desk) (arena.Say, error) { speak(); return arena.Say{}, nil }
 	one, err := trader.New(replaced)
@@ -154,7 +154,7 @@ func TestSecondTraderWithAKeyReplacesTheFirst(t *testing.T) {
 	require.ErrorIs(t, receive(t, first), client.ErrReplaced)
 }
 
-// A new process with stricter limits does not finalize what the one before has agreed to.
+// A new process with stricter limits does not finalize an agreement made by the previous process.
 func TestAgreementBeyondNewLimitsIsCancelled(t *testing.T) {
 	url, _ := serve(t, nil)
 	spectator := watch(t, url)
@@ -275,7 +275,7 @@ func TestTurnIsDecidedAgainAfterMemberLeaves(t *testing.T) {
 	await(t, clients[opener], func(f arena.Joined) bool { return f.Agent == arenatest.ID(buyer) })
 	do(opener, arena.Invite{Agents: []string{arenatest.ID(buyer), arenatest.ID(leaver)}, Mode: arena.ModePackages})
 	invited := await[arena.Invited](t, clients[leaver], nil)
-	receive(t, entered) // the buyer is in the chat before the leaver, so its turn is the second
+	receive(t, entered) // the buyer is in the chat before the leaver, so the buyer's turn is second
 	do(leaver, arena.AcceptInvitation{Chat: invited.Chat})
 	await(t, clients[opener], func(f arena.Turn) bool { return f.Chat == invited.Chat })
 	do(opener, arena.Propose{Chat: invited.Chat, Legs: purchases(arenatest.ID(opener), arenatest.ID(leaver))})

@@ -7,8 +7,8 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// approval returns a change of the delegate or of the close authority of a token account by its owner: a
-// party's, the treasury's, or the adversary's.
+// approval returns a change of a token account's delegate or close authority by the owner: a party, the
+// treasury, or the adversary.
 func (s *scenario) approval(session *session) step {
 	cur := session.currency
 	party := pick(s.random, session.parties[:]...)
@@ -36,8 +36,8 @@ func (s *scenario) authorityFor(owner model.Address, session *session) model.Add
 		s.participants.arbiter)
 }
 
-// approve makes an authority the delegate of a token account. Mostly the amount is small, so that the
-// adversary cannot end the sequence by draining all funds.
+// approve makes an authority a token account's delegate. Mostly the amount is small, so that the adversary
+// cannot end the sequence by draining all funds.
 func (s *scenario) approve(account, owner, delegate model.Address) step {
 	amount := pick(s.random, 0, 1, s.between(1, 10_000), s.between(1, 10_000), s.between(1, 10_000), 1<<64-1)
 	description := fmt.Sprintf("%s become delegated to %s, amount %d", s.participants.name(account),
@@ -60,7 +60,7 @@ func (s *scenario) setCloseAuthority(account, owner, authority model.Address) st
 	}}
 }
 
-// revoke removes the delegate and the close authority of a token account.
+// revoke removes a token account's delegate and close authority.
 func (s *scenario) revoke(account, owner model.Address) step {
 	description := s.participants.name(account) + " lose delegate and close authority"
 	return step{description: description, actor: owner, mutate: func(e *edit) {
@@ -70,7 +70,7 @@ func (s *scenario) revoke(account, owner model.Address) step {
 	}}
 }
 
-// controls reports whether an account is a token account of an owner that the issuer has not frozen.
+// controls reports whether an account is an owner's token account, not frozen by the issuer.
 func controls(account model.Account, owner model.Address) bool {
 	return isTokenAccount(account) && ownerOf(account) == owner &&
 		account.Data[stateOffset] == stateInitialized
@@ -92,8 +92,8 @@ func withOwner(account model.Account, owner model.Address) model.Account {
 	return account
 }
 
-// drain takes tokens from all accounts of a currency whose delegate is the adversary, and closes the empty
-// accounts whose close authority is the adversary.
+// drain takes tokens from all accounts using this currency whose delegate is the adversary, and closes the
+// empty accounts whose close authority is the adversary.
 func (s *scenario) drain(session *session) step {
 	cur, adversary := session.currency, s.participants.adversary
 	accounts := []model.Address{cur.treasury, cur.traps[session.parties[0]], cur.traps[session.parties[1]]}
@@ -133,8 +133,8 @@ func drainAsDelegate(e *edit, from, to, adversary model.Address) {
 	e.transfer(from, to, amount)
 }
 
-// closeAsAuthority closes an account and takes its lamports. Only an account of wrapped SOL can be closed
-// with a balance; it is closed with a small one, so that the sequence can go on.
+// closeAsAuthority closes an account and takes the lamports. Only a wrapped SOL account can be closed with a
+// balance, which must be small here so that the sequence can go on.
 func closeAsAuthority(e *edit, address, adversary model.Address) {
 	account := e.account(address)
 	authority, ok := optionAt(account, closeAuthorityOffset)

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// compare compares the outcome of an instruction with the model's result.
+// compare compares an instruction's outcome with the model's result.
 func (f *fixture) compare(call *model.Instruction, expected *model.Result, found *outcome) error {
 	name := model.NameOf(call.Data)
 	if found.code != expected.Code.String() {

@@ -7,13 +7,13 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// The control invariant: only a party itself can reduce the amount that reaches accounts that only the party
-// controls. Such accounts are its token accounts with neither delegate nor close authority; amounts that it
-// can claim count too.
+// The control invariant: only a party itself can reduce the amount that reaches accounts under its exclusive
+// control. Such accounts are the party's token accounts with neither delegate nor close authority; claimable
+// amounts count too.
 
-// holdings are an owner's amounts of a mint.
+// holdings contains an owner's amounts, for a single mint.
 type holdings struct {
-	// total includes accounts with a delegate or a close authority.
+	// total includes accounts with a delegate or close authority.
 	total *big.Int
 	// exclusive includes only accounts without another authority.
 	exclusive *big.Int
@@ -46,7 +46,7 @@ func (f *fixture) holdings(environment *model.Environment, owner, mint model.Add
 }
 
 // checkInstructionControl checks the control invariant for an instruction: each payment to an owner reaches
-// exclusive accounts, and nothing leaves them. An owner that is the only declared signer chooses its accounts
+// exclusive accounts, and nothing leaves them. An owner that is the only declared signer chooses the accounts
 // and is exempt, except in close_negotiation.
 func (f *fixture) checkInstructionControl(before *model.Environment, call *model.Instruction) error {
 	signers := model.Signers(*call)
@@ -60,7 +60,7 @@ func (f *fixture) checkInstructionControl(before *model.Environment, call *model
 			received := new(big.Int).Sub(is.total, was.total)
 			exclusive := new(big.Int).Sub(is.exclusive, was.exclusive)
 			if model.NameOf(call.Data) == "claim_payout" {
-				// The claimant can give its own money to any account.
+				// The claimant can direct these funds to any account.
 				received.Set(exclusive)
 			}
 			if exclusive.Sign() < 0 || exclusive.Cmp(received) != 0 {

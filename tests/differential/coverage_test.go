@@ -13,14 +13,14 @@ var (
 	// escrowCodes are returned for a wrong mint, token account, vault or token program.
 	escrowCodes = []model.Code{model.ConstraintHasOne, model.ConstraintRaw, model.ConstraintSeeds,
 		model.InvalidProgramID}
-	// clockCodes are returned after a deadline.
+	// clockCodes are returned once a deadline has passed.
 	clockCodes = []model.Code{model.Expired, model.ResponseWindowExpired}
 	// milestoneCodes are returned for a wrong index, state, signer or created_at.
 	milestoneCodes = []model.Code{model.InvalidState, model.Unauthorized, model.InvalidParams,
 		model.StaleState}
 )
 
-// reachedCodes are the codes that each instruction must return, besides success and the codes in
+// reachedCodes lists the codes that each instruction must return, besides success and the codes in
 // frameworkCodes.
 var reachedCodes = map[string][]model.Code{
 	"initialize_config": {model.InsufficientFunds, model.ConstraintSeeds, model.InvalidProgramID,
@@ -82,7 +82,7 @@ var frameworkCodes = []model.Code{
 	model.AccountNotSigner, model.DeclaredProgramIDMismatch,
 }
 
-// frequentOutcomes are the outcomes of most runs of any length.
+// frequentOutcomes lists outcomes that most runs of any length reach.
 var frequentOutcomes = []string{
 	"accepted after the last round", "accepted by the buyer", "accepted by the seller",
 	"accepted for the whole effective escrow", "accepted with milestones",
@@ -120,7 +120,7 @@ var frequentOutcomes = []string{
 	"stale created_at stops submit_zopa_commitment",
 }
 
-// infrequentOutcomes are outcomes that a run of the default length must reach at least once.
+// infrequentOutcomes lists outcomes that a run with the default length must reach at least once.
 var infrequentOutcomes = []string{
 	"config: authority accepted",
 	"deadline settled: claim, no dispute, no refund", "deadline settled: no claim, dispute, no refund",
@@ -155,9 +155,9 @@ var rareOutcomes = []string{
 	"expired past the global deadline while the midpoint stands",
 }
 
-// The minimum counts in a run of the default length. The seeds are new in each run, so the minimum counts are
-// far below the expected counts: at least 15 for the smallest minimum, 60 for frequent outcomes. In a longer
-// run they are half as large in proportion to its length.
+// Minimum counts for a run with the default length. Every run uses new seeds, so the minimum counts are far
+// lower than the expected counts: at least 15 for the smallest minimum, 60 for frequent outcomes. In a longer
+// run the minimum counts are half as large in proportion to the length.
 const (
 	minCode             = 1
 	minCodeInAll        = 1

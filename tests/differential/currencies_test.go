@@ -8,10 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// currency is a mint with the token accounts of the participants.
+// currency is a mint with the participants' token accounts.
 type currency struct {
 	mint, program model.Address
-	// tokens are the associated token account and another token account of each party.
+	// tokens holds each party's associated token account and another token account.
 	tokens map[model.Address][2]model.Address
 	// traps are token accounts of the parties that the adversary can drain or close.
 	traps     map[model.Address]model.Address
@@ -102,9 +102,9 @@ func (b *environmentBuilder) partyAccounts(cur *currency, owner model.Address, n
 	cur.traps[owner] = trap
 }
 
-// trap returns an empty token account of a party with the adversary as close authority or delegate. The
-// adversary can make the first kind itself: a change of the owner keeps the close authority, except for
-// wrapped SOL. The second kind is an approval that the party gave earlier.
+// trap returns a party's empty token account with the adversary as close authority or delegate. The adversary
+// can make the first kind: a change of the owner keeps the close authority, except for wrapped SOL. The
+// second kind is an approval that the party gave earlier.
 func (b *environmentBuilder) trap(cur *currency, owner model.Address) model.Account {
 	adversary := b.participants.adversary
 	account := newTokenAccount(b.environment.Rent, cur.program, cur.mint, owner, 0)

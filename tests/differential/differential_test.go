@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// defaultInstructions is the number of instructions of a run.
+// defaultInstructions is the number of instructions per run.
 const defaultInstructions = 50_000
 
-// readNumber reads an environment variable. It returns false if the variable is not set.
+// readNumber reads an environment variable. It returns false if the variable is unset.
 func readNumber(t *testing.T, name string) (value uint64, ok bool) {
 	t.Helper()
 	text := os.Getenv(name)
@@ -36,7 +36,7 @@ func firstSeed(t *testing.T) uint64 {
 	return uint64(time.Now().Unix()) * 1_000_000
 }
 
-// instructionCount returns the number of instructions of a run: HAGGLE_INSTRUCTIONS or the default.
+// instructionCount returns the number of instructions per run: HAGGLE_INSTRUCTIONS or the default.
 func instructionCount(t *testing.T) uint64 {
 	t.Helper()
 	if instructions, ok := readNumber(t, "HAGGLE_INSTRUCTIONS"); ok {
@@ -53,7 +53,7 @@ func TestProgramMatchesTheModel(t *testing.T) {
 	}
 }
 
-// TestModelKeepsTheInvariants checks the invariants on the model alone, so that a failure of the test above
+// TestModelKeepsTheInvariants checks the invariants on the model alone. A failure of the test above then
 // shows whether the program or the model is wrong.
 func TestModelKeepsTheInvariants(t *testing.T) {
 	runSequences(t, func() executor { return new(modelExecutor) }, instructionCount(t)/5)
@@ -67,22 +67,22 @@ func openFixture(t *testing.T, e executor) *fixture {
 	return f
 }
 
-// run is the shared state of the workers of a run.
+// run is the state shared by a run's workers.
 type run struct {
 	instructions, firstSeed uint64
 
 	sequences, played atomic.Uint64
 	lock              sync.Mutex
 	stats             *stats
-	// kinds are the counts of the failures by kind. Only the first failure of a kind is shrunk and printed.
+	// kinds counts the failures by kind. Only the first failure per kind is shrunk and printed.
 	kinds map[string]int
 }
 
-// maxKinds is the number of kinds of failures after which a run stops.
+// maxKinds is the number of failure kinds that stops a run.
 const maxKinds = 8
 
-// runSequences plays sequences in parallel until they have the number of instructions. If HAGGLE_SEED is set,
-// it plays only the sequence of this seed, with a trace.
+// runSequences plays sequences in parallel until they contain the number of instructions. If HAGGLE_SEED is
+// set, it plays only the sequence for this seed, with a trace.
 func runSequences(t *testing.T, newExecutor func() executor, instructions uint64) *stats {
 	t.Helper()
 	if seed, ok := readNumber(t, "HAGGLE_SEED"); ok {
@@ -130,7 +130,7 @@ func (r *run) isNewKind(kind string) bool {
 	return r.kinds[kind] == 1
 }
 
-// runSequence plays the sequence of a seed. If it fails with a new kind of failure, the test fails with the
+// runSequence plays a seed's sequence. If it fails with a new kind of failure, the test fails with the
 // shortest sequence that fails in the same way.
 func runSequence(t *testing.T, f *fixture, seed uint64, isNewKind func(kind string) bool) {
 	s, err := runScenario(f, seed)

@@ -20,12 +20,12 @@ import (
 )
 
 // engineExecutor executes instructions in the WebAssembly module of the in-process chain. Each instruction is
-// the only one of a transaction. Its fee payer is no account of the sequence, so that fees change none of its
-// balances.
+// executed in a separate transaction. The fee payer is not an account of the sequence, so fees do not change
+// the sequence's balances.
 type engineExecutor struct {
 	engine      *engine.Engine
 	programData engine.Account
-	// existing are the accounts of the sequence that hold lamports.
+	// existing contains the sequence's accounts that hold lamports.
 	existing map[model.Address]bool
 }
 
@@ -46,8 +46,8 @@ func compileModule(t *testing.T) *engine.Module {
 	return module
 }
 
-// startEngine starts an engine with the token programs of a native machine, so that a difference is never one
-// of their versions: the engine's own Token-2022 is another build.
+// startEngine starts an engine with a native machine's token programs. Differences then never come from
+// program versions: the engine includes another build of Token-2022.
 func startEngine(t *testing.T, module *engine.Module, elf []byte, native *svm.Machine) *engineExecutor {
 	t.Helper()
 	started, err := module.New(context.Background())
@@ -60,7 +60,7 @@ func startEngine(t *testing.T, module *engine.Module, elf []byte, native *svm.Ma
 	token2022, err := native.ELF(solana.Token2022ProgramID)
 	require.NoError(t, err)
 	require.NoError(t, started.LoadProgram(solana.Token2022ProgramID, token2022, solana.PublicKey{}))
-	token, err := native.ELF(solana.TokenProgramID) // The sequences have it under the loader of version 2.
+	token, err := native.ELF(solana.TokenProgramID) // The sequences use it under loader version 2.
 	require.NoError(t, err)
 	require.NoError(t, started.SetAccount(solana.TokenProgramID, engine.Account{Owner: solana.BPFLoaderProgramID,
 		Lamports: engine.MinimumBalance(len(token)), Executable: true, RentEpoch: math.MaxUint64, Data: token}))
@@ -87,7 +87,7 @@ func (e *engineExecutor) Begin(accounts map[model.Address]model.Account) error {
 func (e *engineExecutor) Set(accounts map[model.Address]model.Account) error {
 	for address, account := range accounts {
 		if account.Executable {
-			continue // The engine has loaded the programs, whose accounts of a sequence lack data.
+			continue // The engine has loaded the programs. In the sequences, program accounts lack data.
 		}
 		if err := e.set(address, account); err != nil {
 			return err
@@ -96,8 +96,8 @@ func (e *engineExecutor) Set(accounts map[model.Address]model.Account) error {
 	return nil
 }
 
-// set sets an account. It gets the rent epoch that a transaction gives to a rent exempt account: otherwise
-// the first transaction to write it would change it.
+// set sets an account. The account's rent epoch is the epoch that transactions give to rent exempt accounts:
+// otherwise the first transaction to write it would change it.
 func (e *engineExecutor) set(address model.Address, account model.Account) error {
 	if address == model.ProgramDataAddress() {
 		// The account contains the ELF file after the header that the sequence sets.
@@ -155,8 +155,8 @@ func (e *engineExecutor) run(execute func(wire []byte) (*engine.Result, error),
 		changed: e.changed(result)}, nil
 }
 
-// changed returns the changes of a transaction except the fee payer's. A writable account that existed neither
-// before nor afterwards is not a change: the engine returns it because loading sets its rent epoch.
+// changed returns a transaction's changes except the fee payer's. A writable account that existed neither
+// before nor afterwards is not a change: the engine returns it because loading sets the rent epoch.
 func (e *engineExecutor) changed(result *engine.Result) map[model.Address]model.Account {
 	changed := map[model.Address]model.Account{}
 	for _, entry := range result.Changes {
@@ -176,8 +176,8 @@ func (e *engineExecutor) Rent() (model.Rent, error) {
 
 func (e *engineExecutor) Close() error { return e.engine.Close() }
 
-// codeOf returns the code of an outcome for a TransactionError. An error that is not the instruction's
-// remains JSON, such as "AccountNotFound".
+// codeOf returns an outcome's code for a TransactionError. An error not raised by the instruction remains
+// JSON, such as "AccountNotFound".
 func codeOf(failure json.RawMessage) (string, error) {
 	if failure == nil {
 		return model.Success.String(), nil

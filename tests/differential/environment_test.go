@@ -6,55 +6,55 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// impostor is the address of a second deployment of the same ELF file.
+// impostor is the address of a second deployment with the same ELF file.
 var impostor = model.Address{77, 77}
 
-// startingLamports is the balance of each wallet at the start of a sequence; it suffices for a whole
-// sequence.
+// startingLamports is each wallet's balance when a sequence starts; it suffices for a whole sequence.
 const startingLamports = 1_000_000_000_000
 
-// participants are the wallets, accounts and sessions of a sequence, with names for the trace.
+// participants holds a sequence's wallets, accounts and sessions, with names for the trace.
 type participants struct {
 	names map[model.Address]string
 
 	buyer, seller, arbiter, treasury model.Address
-	// adversary submits instructions of others, and is the delegate or the close authority of token accounts.
+	// adversary submits other parties' instructions, and is the delegate or close authority for token
+	// accounts.
 	adversary model.Address
-	// authorities are the deployer and a second wallet; each can become the authority of the configuration.
+	// authorities lists the deployer and a second wallet; each can become the configuration authority.
 	authorities [2]model.Address
 
 	config, programData model.Address
 	currencies          []*currency
-	// unsupported are mints that the program refuses, each with a token account of the buyer.
+	// unsupported lists mints refused by the program, each with the buyer's token account.
 	unsupported []holding
 	// malformed are accounts that resemble accounts of the program.
 	malformed []model.Address
 	sessions  []*session
 }
 
-// holding is a mint with a token account of the buyer.
+// holding is a mint with the buyer's token account.
 type holding struct{ mint, account, program model.Address }
 
-// session is the address of a negotiation: parties, session id, currency. Several negotiations can exist
-// there in turn.
+// session is a negotiation address: parties, session id, currency. Several negotiations can exist there in
+// turn.
 type session struct {
 	parties            [2]model.Address
 	sessionID          uint64
 	negotiation, vault model.Address
 	currency           *currency
-	// history are the negotiations that have existed at the address.
+	// history lists all negotiations that have existed at this address.
 	history []generation
-	// reveals are the prices that the parties have committed to.
+	// reveals holds the parties' committed prices.
 	reveals [2]reveal
 }
 
-// generation identifies one of the negotiations of a session.
+// generation identifies one of a session's negotiations.
 type generation struct {
 	createdAt int64
 	terms     [32]byte
 }
 
-// reveal is a price with the nonce of its commitment.
+// reveal is a price with the commitment's nonce.
 type reveal struct {
 	price uint64
 	nonce [32]byte
@@ -67,7 +67,7 @@ func (p *participants) name(address model.Address) string {
 	return address.String()
 }
 
-// owners are the wallets that receive payouts.
+// owners returns the wallets that receive payouts.
 func (p *participants) owners() []model.Address {
 	owners := []model.Address{p.buyer, p.seller}
 	if p.treasury != p.buyer && p.treasury != p.seller {
@@ -76,7 +76,7 @@ func (p *participants) owners() []model.Address {
 	return owners
 }
 
-// newEnvironment returns the environment that the sequence of a seed begins with.
+// newEnvironment returns the environment at the start of a seed's sequence.
 func newEnvironment(r random, rent model.Rent) (*participants, *model.Environment) {
 	b := &environmentBuilder{
 		random:       r,
@@ -195,7 +195,7 @@ func (b *environmentBuilder) sessions() {
 	}
 }
 
-// session adds a session. Some of its addresses have lamports before the creation.
+// session adds a session. Some addresses hold lamports before the creation.
 func (b *environmentBuilder) session(suffix string, parties [2]model.Address, sessionID uint64,
 	cur *currency) {
 	s := &session{parties: parties, sessionID: sessionID, currency: cur}
@@ -212,8 +212,7 @@ func (b *environmentBuilder) session(suffix string, parties [2]model.Address, se
 	b.participants.sessions = append(b.participants.sessions, s)
 }
 
-// time returns the first time of a sequence, sometimes close to the last second that fits in an i64, or
-// negative.
+// time returns a sequence's first time, sometimes close to the last second that fits in an i64, or negative.
 func (b *environmentBuilder) time() int64 {
 	switch n := b.IntN(60); {
 	case n < 2:

@@ -15,15 +15,15 @@ type executor interface {
 	Set(accounts map[model.Address]model.Account) error
 	SetClock(now int64) error
 	Execute(instruction *model.Instruction) (*outcome, error)
-	// Simulate returns the outcome of Execute without its changes.
+	// Simulate returns the outcome of Execute but makes no changes.
 	Simulate(instruction *model.Instruction) (*outcome, error)
 	Rent() (model.Rent, error)
 	Close() error
 }
 
-// outcome is the outcome of an instruction.
+// outcome is an instruction's outcome.
 type outcome struct {
-	// code is the string of a model.Code, or the name of an error without a number.
+	// code is a model.Code as a string, or the name of an unnumbered error.
 	code  string
 	units uint64
 	log   []string

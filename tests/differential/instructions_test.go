@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// instruction returns an instruction that fits the state of a session, or nearly.
+// instruction returns an instruction that fits a session's state, or nearly.
 func (s *scenario) instruction(name string, session *session) model.AnyInstruction {
 	n := s.negotiation(session)
 	if n == nil {
@@ -224,7 +224,7 @@ func (s *scenario) rejectNegotiation(session *session, n *model.Negotiation) mod
 	bondTo := s.bondRecipient(session, n)
 	forfeits := n.BondState == model.BondHeld && n.Prices[model.Buyer] != 0 && n.CurrentRound == 0
 	if forfeits && rejector == session.parties[1] && s.percent(60) {
-		bondTo = model.Address{} // The seller accepts the loss of its bond.
+		bondTo = model.Address{} // The seller accepts losing the bond.
 	}
 	return &model.RejectNegotiation{Rejector: rejector, Negotiation: session.negotiation,
 		EscrowVault: s.vault(session), BuyerTokenAccount: s.recipient(session, 0), SellerTokenAccount: bondTo,

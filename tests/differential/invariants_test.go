@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// checkInvariants checks the invariants after an instruction.
+// checkInvariants checks the invariants once an instruction has run.
 func (f *fixture) checkInvariants(before *model.Environment, call *model.Instruction, succeeded bool) error {
 	if err := f.checkSums(before); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (f *fixture) checkInvariants(before *model.Environment, call *model.Instruc
 	return nil
 }
 
-// checkSums checks that the sums of all lamports and of all tokens of each mint stay the same.
+// checkSums checks that the sum of all lamports, and each mint's sum of all tokens, stay the same.
 func (f *fixture) checkSums(before *model.Environment) error {
 	lamports := new(big.Int)
 	tokens := map[model.Address]*big.Int{}
@@ -69,8 +69,8 @@ func (f *fixture) checkSums(before *model.Environment) error {
 	return nil
 }
 
-// checkExpectations checks that a successful instruction names the current negotiation, and that its
-// arguments and accounts allow its effects.
+// checkExpectations checks that a successful instruction names the current negotiation and that the arguments
+// and accounts allow the effects.
 func (f *fixture) checkExpectations(before *model.Environment, call *model.Instruction) error {
 	name := model.NameOf(call.Data)
 	if createdAt, negotiation := createdAtOf(call); createdAt != nil {
@@ -111,7 +111,7 @@ func (f *fixture) checkExpectations(before *model.Environment, call *model.Instr
 	return nil
 }
 
-// checkDecimals checks that an instruction names the decimals of its mint.
+// checkDecimals checks that an instruction names the mint's decimals.
 func checkDecimals(before *model.Environment, mint model.Address, decimals uint8) error {
 	if actual := before.Accounts[mint].Data[mintDecimalsOffset]; actual != decimals {
 		return failuref("wrong decimals", "decimals %d, the mint's %d", decimals, actual)
@@ -119,8 +119,8 @@ func checkDecimals(before *model.Environment, mint model.Address, decimals uint8
 	return nil
 }
 
-// checkVault checks that a vault holds at least the amount that it owes. For wrapped SOL the lamports count:
-// the token program can turn them into tokens or into rent.
+// checkVault checks that a vault holds at least the amount owed. For wrapped SOL the lamports count: the
+// token program can turn them into tokens or into rent.
 func (f *fixture) checkVault(s *session, n *model.Negotiation) error {
 	account := f.environment.Accounts[s.vault]
 	holds := integer(amountOf(account))

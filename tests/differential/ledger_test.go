@@ -6,17 +6,18 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// ledgers are the ledgers of all sessions. They are computed from the balances of the vaults and the accounts
-// of the negotiations, not from the model's payments.
+// ledgers holds all sessions' ledgers. They are computed from the balances of the vaults and the accounts of
+// the negotiations, not from the model's payments.
 type ledgers map[model.Address]*ledger
 
-// ledger records the money of the current negotiation of a session.
+// ledger records the money in a session's current negotiation.
 type ledger struct {
-	// created reports whether a negotiation has existed at the address, lastCreatedAt is its created_at.
+	// created reports whether a negotiation has existed at this address, and lastCreatedAt is the latest
+	// created_at.
 	created       bool
 	lastCreatedAt int64
-	// in is the escrow, and the bond from its deposit on; out are the payments; donated are all other
-	// transfers in.
+	// in is the escrow plus, once deposited, the bond; out is the sum of payments; donated is the sum of all
+	// other transfers in.
 	in, out, donated *big.Int
 	// due is the amount that each party has received or can claim by decisions.
 	due [2]*big.Int
@@ -52,7 +53,7 @@ func readNegotiation(environment *model.Environment, negotiation model.Address) 
 	return n
 }
 
-// addDonations records the effect of a mutation on the vaults.
+// addDonations records a mutation's effect on the vaults.
 func (l ledgers) addDonations(p *participants, before, after *model.Environment) {
 	for _, s := range p.sessions {
 		donated := l.at(s.negotiation).donated
@@ -61,7 +62,7 @@ func (l ledgers) addDonations(p *participants, before, after *model.Environment)
 	}
 }
 
-// follow updates the ledgers after an instruction and checks that money is conserved to the unit.
+// follow updates the ledgers once an instruction has run and checks that money is conserved to the unit.
 func (l ledgers) follow(p *participants, before, after *model.Environment, call *model.Instruction) error {
 	for _, s := range p.sessions {
 		was, is := readNegotiation(before, s.negotiation), readNegotiation(after, s.negotiation)
@@ -182,7 +183,7 @@ func bondParts(was, is *model.Negotiation, call *model.Instruction) ([2]*big.Int
 	return [2]*big.Int{toBuyer, new(big.Int).Sub(bond, toBuyer)}, nil
 }
 
-// bondToBuyer returns the buyer's part of a bond that was held before the last instruction of a negotiation.
+// bondToBuyer returns the buyer's part of the bond held before a negotiation's last instruction.
 func bondToBuyer(was, is *model.Negotiation, call *model.Instruction) *big.Int {
 	bond := integer(is.BondRequired)
 	instruction, _ := model.Decode(*call)
@@ -215,8 +216,8 @@ func bondToBuyer(was, is *model.Negotiation, call *model.Instruction) *big.Int {
 	return floorDiv(bond, refused, integer(is.SettledAmount))
 }
 
-// sellersDelay returns the decay that the seller bears without a deal: that of the even rounds. If a side has not answered
-// the latest offer within a whole window, that offer is its own.
+// sellersDelay returns the decay that the seller bears if there is no deal: the even rounds' decay. If a side
+// does not respond to the latest offer within a whole window, that offer is attributed to this side.
 func sellersDelay(n *model.Negotiation, unanswered bool) *big.Int {
 	total, worth := new(big.Int), integer(n.EscrowAmount)
 	for round := uint8(1); round <= n.CurrentRound; round++ {
@@ -241,13 +242,13 @@ func least(a, b *big.Int) *big.Int {
 	return b
 }
 
-// sellerForfeits reports whether the seller loses its bond by a rejection: the buyer has revealed its price,
-// and no offer follows.
+// sellerForfeits reports whether the seller loses the bond by a rejection: the buyer has revealed a price,
+// but no offer follows.
 func sellerForfeits(n *model.Negotiation) bool {
 	return n.Prices[model.Buyer] != 0 && n.CurrentRound == 0
 }
 
-// tranche returns the amount of a milestone.
+// tranche returns a milestone's amount.
 func tranche(n *model.Negotiation, index uint8) *big.Int {
 	var before uint16
 	for _, bps := range n.MilestoneBps[:index] {
@@ -259,7 +260,7 @@ func tranche(n *model.Negotiation, index uint8) *big.Int {
 
 func feeOf(n *model.Negotiation) *big.Int { return floorBps(integer(n.PaidGross), n.ProtocolFeeBps) }
 
-// tokensOf returns the sum of an owner's balances of a mint.
+// tokensOf returns the sum of an owner's balances in a mint.
 func tokensOf(environment *model.Environment, owner, mint model.Address) *big.Int {
 	sum := new(big.Int)
 	for _, account := range environment.Accounts {
@@ -270,8 +271,8 @@ func tokensOf(environment *model.Environment, owner, mint model.Address) *big.In
 	return sum
 }
 
-// checkClosed checks that everything that was transferred to a vault has been transferred from it. Of wrapped
-// SOL a part can leave as lamports.
+// checkClosed checks that everything transferred to a vault has been transferred out again. For wrapped SOL,
+// a part can leave as lamports.
 func (l *ledger) checkClosed(s *session, was *model.Negotiation, before *model.Environment) error {
 	paid := new(big.Int).Add(integer(amountOf(before.Accounts[s.vault])), l.out)
 	received := new(big.Int).Add(l.in, l.donated)

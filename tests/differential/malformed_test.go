@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// malformed returns an instruction with a single defect, and a description of it.
+// malformed returns an instruction with a single defect, and the defect's description.
 func (s *scenario) malformed(call model.Instruction) (model.Instruction, string) {
 	changed := model.Instruction{Program: call.Program, Accounts: slices.Clone(call.Accounts),
 		Data: slices.Clone(call.Data)}
@@ -58,7 +58,7 @@ func (s *scenario) malformed(call model.Instruction) (model.Instruction, string)
 		return changed, fmt.Sprintf("account %d signs", index)
 	}
 	if s.percent(50) {
-		// The last accounts of the instructions that transfer tokens are the mint and the token program.
+		// If an instruction transfers tokens, the last accounts are the mint and the token program.
 		index = max(0, len(call.Accounts)-1-s.IntN(2))
 		return s.withAccount(changed, index,
 			pick(s.random, solana.TokenProgramID, solana.Token2022ProgramID,
@@ -76,7 +76,7 @@ func (s *scenario) withAccount(call model.Instruction, index int,
 	return call, fmt.Sprintf("account %d is %s", index, s.participants.name(address))
 }
 
-// malformData changes the data of an instruction and returns a description.
+// malformData changes an instruction's data and returns a description.
 func (s *scenario) malformData(call *model.Instruction) string {
 	switch s.IntN(5) {
 	case 0:
@@ -97,7 +97,7 @@ func (s *scenario) malformData(call *model.Instruction) string {
 	return fmt.Sprintf("byte %d of the data is %d", at, call.Data[at])
 }
 
-// anyAccount returns a random account. The order of the choices depends only on the sequence.
+// anyAccount returns a random account. The order of choices depends only on the sequence.
 func (s *scenario) anyAccount() model.Address {
 	addresses := slices.SortedFunc(maps.Keys(s.environment.Accounts), compareAddresses)
 	return pick(s.random, addresses...)

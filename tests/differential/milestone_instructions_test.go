@@ -24,7 +24,7 @@ func (s *scenario) disputeMilestone(session *session, n *model.Negotiation) mode
 	}
 }
 
-// evidence returns the hash of a document, or zeros for none.
+// evidence returns a document's hash, or zeros for none.
 func (s *scenario) evidence() [32]byte {
 	if s.percent(20) {
 		return [32]byte{}
@@ -78,7 +78,7 @@ func (s *scenario) resolveDispute(session *session, n *model.Negotiation) model.
 	return i
 }
 
-// settleByAgreement returns an agreement that both parties sign. A malformed one can lack a signature.
+// settleByAgreement returns an agreement signed by both parties. A malformed agreement can lack signatures.
 func (s *scenario) settleByAgreement(session *session, n *model.Negotiation) model.AnyInstruction {
 	now := s.environment.Now
 	i := &model.SettleByAgreement{
@@ -111,12 +111,12 @@ func (s *scenario) settleByAgreement(session *session, n *model.Negotiation) mod
 	return i
 }
 
-// bps returns a share in basis points, often a round one and sometimes one above 10,000.
+// bps returns a share in basis points, often a round number and sometimes more than 10,000.
 func (s *scenario) bps() uint16 {
 	return uint16(pick(s.random, s.around(0, 10_000), 0, 5_000, 10_000))
 }
 
-// milestone returns a milestone of a mask, and sometimes any index.
+// milestone returns a milestone in a mask, and sometimes any index.
 func (s *scenario) milestone(n *model.Negotiation, mask uint8) uint8 {
 	count := n.MilestoneCount()
 	var indexes []uint8

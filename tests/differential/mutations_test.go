@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// mutation returns a change that a party, an issuer or the adversary can make to accounts without the
+// mutation returns a change to accounts that a party, an issuer or the adversary can make without the
 // program.
 func (s *scenario) mutation(session *session) step {
 	party := pick(s.random, session.parties[:]...)
@@ -35,7 +35,7 @@ func (s *scenario) mutation(session *session) step {
 	})()
 }
 
-// partyAccount is the address of a token account of a party.
+// partyAccount is the address of a party's token account.
 type partyAccount struct {
 	address, owner model.Address
 	currency       *currency
@@ -94,8 +94,8 @@ func (s *scenario) restoreAll() step {
 	}}
 }
 
-// closeTokens closes a token account of its owner and gives the tokens to the adversary. Mostly it keeps
-// accounts with large amounts, so that more negotiations can follow.
+// closeTokens closes an owner's token account and gives the tokens to the adversary. Mostly it keeps accounts
+// with large amounts, so that more negotiations can follow.
 func (s *scenario) closeTokens(session *session, account, owner model.Address) step {
 	evenLarge := s.percent(10)
 	to := session.currency.adversary
@@ -114,7 +114,7 @@ func (s *scenario) closeTokens(session *session, account, owner model.Address) s
 	}}
 }
 
-// reassign makes the adversary the owner of a token account, unless the owner is immutable.
+// reassign makes the adversary a token account's owner, unless the owner is immutable.
 func (s *scenario) reassign(account, owner model.Address) step {
 	adversary := s.participants.adversary
 	description := "the adversary becomes owner of " + s.participants.name(account)
@@ -126,7 +126,7 @@ func (s *scenario) reassign(account, owner model.Address) step {
 	}}
 }
 
-// reopenAll restores the token accounts of the parties that are closed, or belong to another owner or mint.
+// reopenAll restores the parties' token accounts that are closed, or belong to another owner or mint.
 func (s *scenario) reopenAll() step {
 	accounts := s.partyAccounts()
 	return step{description: "closed and lost accounts of the parties are restored", mutate: func(e *edit) {
@@ -141,7 +141,7 @@ func (s *scenario) reopenAll() step {
 	}}
 }
 
-// reopened returns the state of the account after it has been created again.
+// reopened returns the account's state once created again.
 func (p partyAccount) reopened(rent model.Rent) model.Account {
 	var extensions []extension
 	if p.currency.program == solana.Token2022ProgramID && p.address == p.currency.tokens[p.owner][0] {
@@ -193,8 +193,8 @@ func (s *scenario) addUnknownExtension(account, owner model.Address) step {
 	}}
 }
 
-// enableExtension sets the value of an extension to 1. It adds the extension to a Token-2022 account without
-// extensions.
+// enableExtension sets an extension's value to 1. To a Token-2022 account with no extensions it adds the
+// extension.
 func enableExtension(e *edit, address model.Address, kind uint16) {
 	account := e.account(address)
 	if !isTokenAccount(account) || account.Owner != solana.Token2022ProgramID {
@@ -229,8 +229,8 @@ func (s *scenario) giveLamports(to model.Address) step {
 	}}
 }
 
-// syncLamports synchronises the tokens of a wrapped SOL vault with its lamports, sometimes after an increase
-// of the rent.
+// syncLamports synchronizes a wrapped SOL vault's tokens with the lamports, sometimes following a rent
+// increase.
 func (s *scenario) syncLamports(session *session) step {
 	increase := pick(s.random, uint64(0), 0, s.between(1, 2_000_000))
 	description := fmt.Sprintf("lamports of %s are synchronised, rent increase %d",
@@ -246,7 +246,7 @@ func (s *scenario) syncLamports(session *session) step {
 	}}
 }
 
-// moveFunds moves nearly all lamports of a wallet to the arbiter, or back.
+// moveFunds moves nearly all lamports from a wallet to the arbiter, or back.
 func (s *scenario) moveFunds(wallet model.Address) step {
 	arbiter := s.participants.arbiter
 	description := "the lamports of " + s.participants.name(wallet) + " move to the arbiter or back"

@@ -14,9 +14,9 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/svm"
 )
 
-// pairExecutor executes every instruction in two virtual machines and compares the outcomes byte for byte:
-// in Agave's crates as this processor runs them, and in the same crates as the WebAssembly module of the
-// in-process chain. Its outcomes are those of the former.
+// pairExecutor executes every instruction in two virtual machines and compares the outcomes byte for byte: in
+// Agave's crates compiled for this processor, and in the same crates compiled to the in-process chain's
+// WebAssembly module. It returns the native outcomes.
 type pairExecutor struct {
 	native *svmExecutor
 	module *engineExecutor
@@ -87,7 +87,7 @@ func compareMachines(instruction *model.Instruction,
 	return native, nil
 }
 
-// No instruction of the sequences returns data, so this test calls an instruction of Token-2022 that does.
+// The sequences' instructions return no data, so this test calls a Token-2022 instruction that does.
 func TestMachinesReturnTheSameData(t *testing.T) {
 	pair := pairExecutors(t)()
 	t.Cleanup(func() { require.NoError(t, pair.Close()) })
@@ -103,5 +103,6 @@ func TestMachinesReturnTheSameData(t *testing.T) {
 	require.Equal(t, binary.LittleEndian.AppendUint64(nil, tokenAccountSize), found.returned)
 }
 
-// getAccountDataSize is the discriminator of the instruction that returns the size of a mint's token accounts.
+// getAccountDataSize is the discriminator of the instruction that returns the size of a mint's token
+// accounts.
 const getAccountDataSize = 21

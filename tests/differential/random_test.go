@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// random is the source of a sequence: the same seed yields the same sequence.
+// random is a sequence's random source: the same seed yields the same sequence.
 type random struct{ *rand.Rand }
 
 func newRandom(seed uint64) random {
@@ -59,7 +59,7 @@ func mostly[T any](r random, percent int, usual T, others ...T) T {
 	return pick(r, others...)
 }
 
-// weighted is a choice with its relative frequency.
+// weighted is a choice with a relative frequency.
 type weighted[T any] struct {
 	weight int
 	choice T

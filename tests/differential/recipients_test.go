@@ -6,26 +6,26 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// vault returns the vault of a session, and sometimes another account.
+// vault returns a session's vault, and sometimes another account.
 func (s *scenario) vault(session *session) model.Address {
 	other := pick(s.random, s.participants.sessions...)
 	return mostly(s.random, 98, session.vault, other.vault, session.negotiation, session.currency.adversary)
 }
 
-// mint returns the mint of a session, and sometimes another one.
+// mint returns a session's mint, and sometimes another mint.
 func (s *scenario) mint(session *session) model.Address {
 	other := pick(s.random, s.participants.currencies...)
 	return mostly(s.random, 98, session.currency.mint, other.mint, s.participants.unsupported[0].mint)
 }
 
-// tokenProgram returns the token program of a session, and sometimes another program.
+// tokenProgram returns a session's token program, and sometimes another program.
 func (s *scenario) tokenProgram(session *session) model.Address {
 	return mostly(s.random, 98, session.currency.program, solana.TokenProgramID, solana.Token2022ProgramID,
 		solana.SystemProgramID)
 }
 
-// recipient returns a token account for a payout to a party: mostly one of its own, also one that the
-// adversary can drain or close, and sometimes the adversary's.
+// recipient returns a token account for a payout to a party: mostly the party's, also a party account that
+// the adversary can drain or close, and sometimes the adversary's.
 func (s *scenario) recipient(session *session, side int) model.Address {
 	party, cur := session.parties[side], session.currency
 	return pickWeighted(s.random, []weighted[model.Address]{
@@ -45,7 +45,7 @@ func (s *scenario) bondRecipient(session *session, n *model.Negotiation) model.A
 	return s.recipient(session, 1)
 }
 
-// treasuryTokens returns a token account of the current treasury, if there is one.
+// treasuryTokens returns the current treasury's token account, if there is one.
 func (s *scenario) treasuryTokens(session *session) model.Address {
 	cur, config := session.currency, s.config()
 	if config == nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// isRentRefused reports whether the runtime refuses a transaction with these changes, whatever the program
-// returns: a transaction must not leave an account with less than its rent exemption, unless the account had
+// isRentRefused reports whether the runtime refuses a transaction with such changes, whatever the program
+// returns: a transaction must not leave an account with less than the rent exemption, unless the account held
 // less before and receives nothing (transition_allowed in solana-svm). A poor buyer that pays the rest of the
-// rent for a prefunded negotiation could.
+// rent for a prefunded negotiation could cause this.
 func isRentRefused(environment *model.Environment, changed map[model.Address]model.Account) bool {
 	for address, after := range changed {
 		before := environment.Accounts[address]
@@ -26,7 +26,7 @@ func isRentRefused(environment *model.Environment, changed map[model.Address]mod
 	return false
 }
 
-// isRentPaying reports whether an existing account has less than its rent exemption.
+// isRentPaying reports whether an existing account holds less than the rent exemption.
 func isRentPaying(rent model.Rent, account model.Account) bool {
 	return account.Lamports > 0 && account.Lamports < rent.Exempt(len(account.Data))
 }

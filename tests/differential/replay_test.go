@@ -6,19 +6,19 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// sentInstruction is an instruction of the sequence, with the negotiation that it was made for.
+// sentInstruction is an instruction in the sequence, with the negotiation it was made for.
 type sentInstruction struct {
 	session *session
 	name    string
-	// generation is the number of negotiations that had existed at the session's address, the current one
-	// included.
+	// generation is the number of negotiations that had existed at the session's address, including the
+	// current negotiation.
 	generation int
 	call       model.Instruction
 }
 
 func (s *session) latest() generation { return s.history[len(s.history)-1] }
 
-// isEarlier reports whether an earlier negotiation of the session was created at a time.
+// isEarlier reports whether an earlier negotiation in this session was created at a time.
 func (s *session) isEarlier(createdAt int64) bool {
 	return len(s.history) > 1 && slices.ContainsFunc(s.history[:len(s.history)-1], func(g generation) bool {
 		return g.createdAt == createdAt
@@ -29,7 +29,7 @@ func (s *scenario) record(session *session, name string, call model.Instruction)
 	s.sent = append(s.sent, sentInstruction{session, name, len(session.history), call})
 }
 
-// replay plays the bytes of an instruction again, often one that was made for an earlier negotiation of the
+// replay plays an instruction's bytes again, often from an instruction made for an earlier negotiation in the
 // session.
 func (s *scenario) replay(session *session) error {
 	if len(s.sent) == 0 {
@@ -42,8 +42,8 @@ func (s *scenario) replay(session *session) error {
 	return s.play(step{instruction: &replayed.call, description: "replayed"})
 }
 
-// replayInstead sometimes replays an instruction of the same name that was made for an earlier negotiation of
-// the session.
+// replayInstead sometimes replays an instruction with the same name, made for an earlier negotiation in the
+// session.
 func (s *scenario) replayInstead(name string, session *session) (bool, error) {
 	if len(session.history) < 2 || !s.percent(8) {
 		return false, nil
@@ -69,8 +69,8 @@ func (s *scenario) sentEarlier(session *session, name string) []sentInstruction 
 	return earlier
 }
 
-// createdAt returns the created_at for an instruction: mostly the negotiation's, otherwise one of an earlier
-// negotiation at the same address or a neighbouring second.
+// createdAt returns the created_at for an instruction: mostly the negotiation's, otherwise an earlier
+// negotiation's from the same address or a neighboring second.
 func (s *scenario) createdAt(session *session, n *model.Negotiation) int64 {
 	if s.percent(95) {
 		return n.CreatedAt

@@ -6,8 +6,8 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// scenario generates a sequence while the fixture plays it: each step depends on the state that the earlier
-// steps have left.
+// scenario generates a sequence while the fixture plays it: each step depends on the state left by earlier
+// steps.
 type scenario struct {
 	random
 	participants *participants
@@ -18,7 +18,7 @@ type scenario struct {
 	sent         []sentInstruction
 }
 
-// focus is a feature that most negotiations of a sequence use.
+// focus is a feature used by most negotiations in a sequence.
 type focus int
 
 const (
@@ -27,8 +27,8 @@ const (
 	zopaFocus
 )
 
-// runScenario generates and plays the sequence of a seed. It returns the failure that ends the sequence, if
-// there is one.
+// runScenario generates and plays a seed's sequence. It returns the failure that ends the sequence, if there
+// is one.
 func runScenario(f *fixture, seed uint64) (*scenario, error) {
 	r := newRandom(seed)
 	p, environment := newEnvironment(r, f.rent)
@@ -58,7 +58,7 @@ func (s *scenario) run() error {
 	return nil
 }
 
-// configure plays initialize_config until it succeeds.
+// configure plays initialize_config until successful.
 func (s *scenario) configure() error {
 	if s.percent(3) {
 		deployer := s.participants.authorities[0]
@@ -164,7 +164,7 @@ var commonSteps = []weighted[string]{
 	{6, "any"}, {10, "mutation"}, {5, "approval"}, {4, "wait"}, {4, "replay"}, {2, "config"},
 }
 
-// likelySteps returns the steps that fit the state of a session, with their frequencies.
+// likelySteps returns the steps that fit a session's state, with their frequencies.
 func (s *scenario) likelySteps(session *session) []weighted[string] {
 	return slices.Concat(commonSteps, s.likelyInstructions(session))
 }
@@ -212,7 +212,7 @@ func (s *scenario) likelyInstructions(session *session) []weighted[string] {
 		{3, "expire_negotiation"}}
 }
 
-// likelyTooLate returns the steps after the deadline of a turn: mostly an attempt to act, or the expiry.
+// likelyTooLate returns the steps after a turn's deadline: mostly an attempt to act, or the expiry.
 func likelyTooLate(n *model.Negotiation) []weighted[string] {
 	likely := []weighted[string]{{35, "expire_negotiation"}, {8, "reject_negotiation"}, {2, "submit_offer"},
 		{2, "accept_offer"}, {2, "reveal_zopa_price"}, {2, "submit_zopa_commitment"},

@@ -13,11 +13,11 @@ import (
 // stats counts instructions, result codes and outcomes.
 type stats struct {
 	sequences, instructions, simulations int
-	// codes are the counts by instruction and code.
+	// codes counts results by instruction and code.
 	codes map[string]map[model.Code]int
-	// outcomes are the counts of the model's outcomes.
+	// outcomes counts the model's outcomes.
 	outcomes map[string]int
-	// units are the most compute units of a successful instruction.
+	// units maps each instruction to the most compute units used in a successful call.
 	units map[string]uint64
 }
 
@@ -83,7 +83,7 @@ func (s *stats) String() string {
 	return page.String()
 }
 
-// addCreationStats counts negotiations whose address has had lamports or another negotiation before.
+// addCreationStats counts negotiations whose address held lamports or another negotiation before.
 func (f *fixture) addCreationStats(before *model.Environment) {
 	for _, s := range f.participants.sessions {
 		was, is := readNegotiation(before, s.negotiation), readNegotiation(f.environment, s.negotiation)
@@ -146,8 +146,8 @@ func (f *fixture) addStaleStats(call *model.Instruction, instruction model.AnyIn
 	}
 }
 
-// createdAtOf returns the created_at argument and the negotiation of an instruction. createdAt is nil if the
-// instruction has no such argument or cannot be decoded.
+// createdAtOf returns an instruction's created_at argument and negotiation. createdAt is nil if the
+// instruction lacks the argument or cannot be decoded.
 func createdAtOf(call *model.Instruction) (createdAt *int64, negotiation model.Address) {
 	instruction, ok := model.Decode(*call)
 	if !ok {

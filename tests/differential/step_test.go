@@ -2,17 +2,16 @@ package differential
 
 import "github.com/haggle-protocol/haggle/tests/differential/model"
 
-// step is a step of a sequence: an instruction, a change of token accounts without the program, or a change
+// step is a step in a sequence: an instruction, a change of token accounts outside the program, or a change
 // of the clock. It can be played in any environment, so that shrinking can leave out other steps.
 type step struct {
-	// instruction is nil for any other step.
+	// instruction is nil if the step is of another kind.
 	instruction *model.Instruction
-	// description describes the step; for an instruction it describes only its defect, and is often empty.
+	// description describes the step; for an instruction it describes only the defect, and is often empty.
 	description string
 	// mutate changes accounts without the program.
 	mutate func(*edit)
-	// actor is the wallet that can make the mutation, or zero for the issuer of the mint and for
-	// restorations.
+	// actor is the wallet that can make the mutation. It is zero for the mint's issuer and for restorations.
 	actor model.Address
 	// until is the new time, unless the clock is later already.
 	until *int64
@@ -20,7 +19,7 @@ type step struct {
 
 func waitUntil(time int64) step { return step{until: &time} }
 
-// addSeconds returns a later time, at most the last that fits in an i64.
+// addSeconds returns a later time, capped at the last that fits in an i64.
 func addSeconds(time, seconds int64) int64 {
 	if time > 1<<63-1-seconds {
 		return 1<<63 - 1
@@ -28,7 +27,7 @@ func addSeconds(time, seconds int64) int64 {
 	return time + seconds
 }
 
-// edit changes accounts of an environment and records their addresses.
+// edit changes accounts in an environment and records their addresses.
 type edit struct {
 	environment *model.Environment
 	changed     []model.Address
@@ -41,7 +40,7 @@ func (e *edit) put(address model.Address, account model.Account) {
 	e.changed = append(e.changed, address)
 }
 
-// transfer moves tokens, and for wrapped SOL the same amount of lamports.
+// transfer moves tokens and, if they are wrapped SOL, the same amount of lamports.
 func (e *edit) transfer(from, to model.Address, amount uint64) {
 	for _, side := range []struct {
 		address model.Address
@@ -55,7 +54,7 @@ func (e *edit) transfer(from, to model.Address, amount uint64) {
 	}
 }
 
-// moveLamports moves lamports if the source has them.
+// moveLamports moves lamports if the source holds enough.
 func (e *edit) moveLamports(from, to model.Address, lamports uint64) {
 	source, destination := e.account(from), e.account(to)
 	if source.Lamports < lamports || from == to {

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/svm"
 )
 
-// svmExecutor executes instructions in the virtual machine of a validator.
+// svmExecutor executes instructions in a validator's virtual machine.
 type svmExecutor struct{ machine *svm.Machine }
 
 // startMachine starts a virtual machine with the program at two addresses.
@@ -25,7 +25,7 @@ func startMachine(t *testing.T, binary string, elf []byte) *svmExecutor {
 	return &svmExecutor{m}
 }
 
-// programELF returns the content of the program's ELF file: of HAGGLE_ELF, or else of the sources.
+// programELF returns the program's ELF file: HAGGLE_ELF if set, or else built from the sources.
 func programELF(t *testing.T) []byte {
 	t.Helper()
 	path := os.Getenv("HAGGLE_ELF")

@@ -37,7 +37,7 @@ func (s *scenario) createNegotiation(session *session) model.AnyInstruction {
 	return i
 }
 
-// params returns parameters with any of the features. Sometimes one of them is out of range.
+// params returns parameters using any of the features. Sometimes a parameter is out of range.
 func (s *scenario) params(session *session, available uint64) model.NegotiationParams {
 	now := s.environment.Now
 	p := model.NegotiationParams{
@@ -76,7 +76,7 @@ func (s *scenario) params(session *session, available uint64) model.NegotiationP
 	return p
 }
 
-// decimals returns the decimals of a mint, and sometimes other decimals.
+// decimals returns a mint's decimals, and sometimes other decimals.
 func (s *scenario) decimals(mint model.Address) uint8 {
 	actual := s.environment.Accounts[mint].Data[mintDecimalsOffset]
 	return mostly(s.random, 97, actual, actual+1, 0, uint8(s.IntN(256)))
@@ -177,7 +177,7 @@ func (s *scenario) spoilParams(p *model.NegotiationParams) {
 	}
 }
 
-// metadata returns metadata of a known kind, sometimes with a byte that does not belong to it.
+// metadata returns metadata of a known kind, sometimes with a byte outside the content.
 func (s *scenario) metadata() (metadata [64]byte) {
 	first, second := s.bytes32(), s.bytes32()
 	switch k := s.IntN(40); {

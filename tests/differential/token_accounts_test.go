@@ -30,7 +30,7 @@ const (
 	stateFrozen      = 2
 )
 
-// Extensions of Token-2022.
+// Token-2022 extensions.
 const (
 	transferFeeConfig    = 1
 	transferFeeAmount    = 2
@@ -54,14 +54,13 @@ const (
 	nonexistentExtension = 999
 )
 
-// extension is an extension of a mint or a token account.
+// extension is a mint or token account extension.
 type extension struct {
 	kind  uint16
 	value []byte
 }
 
-// withExtensions appends extensions to the data of a mint (accountType 1) or of a token account (accountType
-// 2).
+// withExtensions appends extensions to the data of mints (accountType 1) or token accounts (accountType 2).
 func withExtensions(data []byte, accountType byte, extensions ...extension) []byte {
 	if len(extensions) == 0 {
 		return data
@@ -77,7 +76,7 @@ func withExtensions(data []byte, accountType byte, extensions ...extension) []by
 	return extended
 }
 
-// newMint returns the data of a mint with six decimals and a freeze authority.
+// newMint returns a mint's data with six decimals and a freeze authority.
 func newMint(extensions ...extension) []byte {
 	data := make([]byte, mintSize)
 	data[mintDecimalsOffset] = 6
@@ -87,7 +86,7 @@ func newMint(extensions ...extension) []byte {
 	return withExtensions(data, 1, extensions...)
 }
 
-// newTokenAccount returns a token account. One of wrapped SOL holds the amount in lamports too.
+// newTokenAccount returns a token account. If it holds wrapped SOL, it holds the amount in lamports too.
 func newTokenAccount(rent model.Rent, program, mint, owner model.Address, amount uint64,
 	extensions ...extension) model.Account {
 	data := make([]byte, tokenAccountSize)
@@ -106,7 +105,7 @@ func newTokenAccount(rent model.Rent, program, mint, owner model.Address, amount
 }
 
 // reallocated returns a token account with longer data and the lamports that keep it rent exempt. Like
-// Token-2022, it adds them to the reserve of wrapped SOL.
+// Token-2022, it adds them to the wrapped SOL reserve.
 func reallocated(rent model.Rent, account model.Account, data []byte) model.Account {
 	lamports := rent.Exempt(len(data)) - rent.Exempt(len(account.Data))
 	account.Data = data
@@ -122,7 +121,7 @@ func isNativeMint(mint model.Address) bool {
 	return mint == model.WrappedSOL || mint == model.WrappedSOL2022
 }
 
-// isTokenAccount reports whether an account is a token account of one of the token programs.
+// isTokenAccount reports whether an account is a token account of either token program.
 func isTokenAccount(account model.Account) bool {
 	switch account.Owner {
 	case solana.TokenProgramID, solana.Token2022ProgramID:
@@ -145,14 +144,14 @@ func amountOf(account model.Account) uint64 {
 	return binary.LittleEndian.Uint64(account.Data[amountOffset:])
 }
 
-// isExclusive reports whether only the owner controls a token account: it has no delegate and no close
-// authority.
+// isExclusive reports whether only the owner controls a token account: there is neither a delegate nor a
+// close authority.
 func isExclusive(account model.Account) bool {
 	return binary.LittleEndian.Uint32(account.Data[delegateOffset:]) == 0 &&
 		binary.LittleEndian.Uint32(account.Data[closeAuthorityOffset:]) == 0
 }
 
-// withBytes returns the account with other bytes at an offset.
+// withBytes returns the account with the bytes at offset replaced.
 func withBytes(account model.Account, offset int, value ...byte) model.Account {
 	account.Data = slices.Clone(account.Data)
 	copy(account.Data[offset:], value)
@@ -163,18 +162,18 @@ func withNumber(account model.Account, offset int, value uint64) model.Account {
 	return withBytes(account, offset, binary.LittleEndian.AppendUint64(nil, value)...)
 }
 
-// withOption returns the account with an optional address at an offset.
+// withOption returns the account with an optional address at offset.
 func withOption(account model.Account, offset int, address model.Address) model.Account {
 	return withBytes(account, offset, append([]byte{1, 0, 0, 0}, address[:]...)...)
 }
 
-// withoutOption returns the account without the optional address at an offset. Like SPL Token, it keeps the
-// bytes of the address.
+// withoutOption returns the account with the optional address at offset removed. Like SPL Token, it keeps the
+// address bytes.
 func withoutOption(account model.Account, offset int) model.Account {
 	return withBytes(account, offset, 0, 0, 0, 0)
 }
 
-// extensionAt returns the offset of an extension's value, or 0 if the account does not have the extension.
+// extensionAt returns the offset of an extension's value, or 0 if the account lacks the extension.
 func extensionAt(data []byte, kind uint16) int {
 	for at := extensionsOffset; at+4 <= len(data); {
 		found, size := binary.LittleEndian.Uint16(data[at:]), int(binary.LittleEndian.Uint16(data[at+2:]))

@@ -29,7 +29,8 @@ func (f *fixture) formatStep(next step, result string) string {
 	return text + " -> " + result
 }
 
-// formatInstruction formats an instruction with names for the addresses, and a malformed one with its bytes.
+// formatInstruction formats an instruction with names for the addresses. If it is malformed, the bytes are
+// included.
 func (f *fixture) formatInstruction(call *model.Instruction) string {
 	if instruction, ok := model.Decode(*call); ok && call.Program == model.ProgramID {
 		return model.NameOf(call.Data) + f.formatFields(reflect.ValueOf(instruction).Elem())
@@ -43,7 +44,7 @@ func (f *fixture) formatInstruction(call *model.Instruction) string {
 	return text.String()
 }
 
-// formatFields formats the fields of a struct that are not zero.
+// formatFields formats a struct's non-zero fields.
 func (f *fixture) formatFields(record reflect.Value) string {
 	var text strings.Builder
 	for i := range record.NumField() {
@@ -88,7 +89,7 @@ func (f *fixture) formatEventBytes(data []byte, layouts []model.Event) string {
 	return fmt.Sprintf("%x", data)
 }
 
-// accountDifferences lists the fields of a negotiation or a configuration that differ, or the bytes of
+// accountDifferences lists the differing fields of a negotiation or configuration, or the differing bytes of
 // another account.
 func accountDifferences(program, model model.Account) string {
 	var text strings.Builder

@@ -10,7 +10,7 @@ import (
 )
 
 // asLoaded returns an instruction as a transaction passes it to the program: an account that is reserved for
-// the runtime is never writable. The system program is the only such account of a sequence.
+// the runtime is never writable. The system program is the only such account in the sequences.
 func asLoaded(instruction *model.Instruction) *model.Instruction {
 	loaded := *instruction
 	loaded.Accounts = slices.Clone(instruction.Accounts)
@@ -22,8 +22,8 @@ func asLoaded(instruction *model.Instruction) *model.Instruction {
 	return &loaded
 }
 
-// wireTransaction returns a transaction of one instruction, with empty signatures of the fee payer and of the
-// instruction's signers. The flags of an account that the instruction repeats are joined, as mollusk does.
+// wireTransaction returns a transaction with this instruction, and empty signatures for the fee payer and the
+// instruction's signers. If the instruction repeats an account, the flags are joined, as mollusk does.
 func wireTransaction(instruction *model.Instruction) []byte {
 	metas := []solana.AccountMeta{{PublicKey: feePayer, IsSigner: true, IsWritable: true}}
 	for _, meta := range append(slices.Clone(instruction.Accounts),
@@ -61,8 +61,8 @@ func indexOf(metas []solana.AccountMeta, address model.Address) int {
 	return slices.IndexFunc(metas, func(meta solana.AccountMeta) bool { return meta.PublicKey == address })
 }
 
-// rank returns the place of an account in a transaction: first the signers, and the writable ones of each
-// kind before the others. The fee payer is the first writable signer, because the order is stable.
+// rank returns an account's place in a transaction: first the signers, and within each group writable
+// accounts before others. The fee payer is the first writable signer, because the order is stable.
 func rank(meta solana.AccountMeta) (rank int) {
 	if !meta.IsSigner {
 		rank += 2

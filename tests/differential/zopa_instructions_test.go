@@ -26,7 +26,7 @@ func (s *scenario) submitZopaCommitment(session *session, n *model.Negotiation) 
 		commitment = n.Commitments[model.Buyer]
 	case 2:
 		if len(session.history) > 1 {
-			// The commitment is of an earlier negotiation at the same address.
+			// The commitment belongs to an earlier negotiation at the same address.
 			createdAt := session.history[s.IntN(len(session.history)-1)].createdAt
 			commitment = model.Commitment(session.negotiation, createdAt, agent, committed.price,
 				committed.nonce)

@@ -6,10 +6,10 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Address is the address of an account.
+// Address is an account address.
 type Address = solana.PublicKey
 
-// ProgramID is the address of the program.
+// ProgramID is the program's address.
 var ProgramID = solana.MustPublicKeyFromBase58("Hag1Z1rRT8aAUR9VbjNLdDQ2iSw8nkW3rtVfAHbe4JDT")
 
 // Programs that the protocol calls or whose accounts it reads.
@@ -21,7 +21,7 @@ var (
 	upgradeableLoader = solana.BPFLoaderUpgradeableProgramID
 )
 
-// The mints of wrapped SOL, one for each token program.
+// The wrapped SOL mints, one per token program.
 var (
 	WrappedSOL     = solana.MustPublicKeyFromBase58("So11111111111111111111111111111111111111112")
 	WrappedSOL2022 = solana.MustPublicKeyFromBase58("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP")
@@ -47,10 +47,10 @@ var (
 	programDataPDA = derive(upgradeableLoader, ProgramID[:])
 )
 
-// ConfigAddress returns the address of the protocol's configuration.
+// ConfigAddress returns the protocol configuration's address.
 func ConfigAddress() Address { return configPDA.address }
 
-// ProgramDataAddress returns the address of the program's ProgramData account.
+// ProgramDataAddress returns the program's ProgramData account address.
 func ProgramDataAddress() Address { return programDataPDA.address }
 
 func NegotiationAddress(buyer, seller Address, sessionID uint64) Address {
@@ -59,7 +59,7 @@ func NegotiationAddress(buyer, seller Address, sessionID uint64) Address {
 
 func VaultAddress(negotiation Address) Address { return deriveVault(negotiation).address }
 
-// AssociatedAddress returns the address of a wallet's associated token account.
+// AssociatedAddress returns a wallet's associated token account address.
 func AssociatedAddress(wallet, program, mint Address) Address {
 	return derive(associatedProgram, wallet[:], program[:], mint[:]).address
 }

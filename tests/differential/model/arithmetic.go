@@ -44,9 +44,9 @@ func checkedAdd(a, b int64) (sum int64, ok bool) {
 	return sum, (sum >= a) == (b >= 0)
 }
 
-// within reports whether to lies at least least and at most most seconds after from.
+// within reports whether to lies at least least and not more than most seconds after from.
 func within(from, to int64, least, most uint64) bool {
-	// The difference of two times fits in 64 bits even where the sum of a time and a duration does not.
+	// The difference of two times fits in 64 bits even where the sum of time and duration does not.
 	seconds := uint64(to) - uint64(from)
 	return to >= from && seconds >= least && seconds <= most
 }

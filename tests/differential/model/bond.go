@@ -8,9 +8,9 @@ const (
 	BondAgreement
 )
 
-// delays returns the decay that each side bears if there is no deal: its own offers' decay. If a side let a whole
-// response window after the latest offer run out, that offer's decay is its own instead, whoever made it. missed reports
-// whether the turn is over.
+// delays returns the decay that each side bears if there is no deal: the decay from this side's offers. If a
+// side let a whole response window pass after the latest offer, it bears that offer's decay instead, whoever
+// made the offer. missed reports whether the turn is over.
 func (n *Negotiation) delays(missed bool) (borne [2]uint64) {
 	worth := n.EscrowAmount
 	for offer := range n.CurrentRound {

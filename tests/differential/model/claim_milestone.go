@@ -33,6 +33,6 @@ func (i *ClaimMilestone) execute(e *execution) error {
 	return nil
 }
 
-// milestoneBit returns the mask of a milestone. The mask of an index above 7 is meaningless, and the caller
-// refuses such an index first.
+// milestoneBit returns a milestone's mask. For an index above 7 the mask is meaningless, so callers refuse
+// such indexes first.
 func milestoneBit(index uint8) uint8 { return 1 << (index & 7) }

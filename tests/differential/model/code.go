@@ -2,18 +2,18 @@ package model
 
 import "strconv"
 
-// Code is the number of a program error. Numbers from 100 to 5999 are Anchor's, numbers from 6000 the
+// Code is a program error number. Numbers between 100 and 5999 are Anchor's, numbers from 6000 the
 // protocol's; the called programs return smaller numbers.
 type Code uint32
 
-// Success is the code of an instruction that succeeds.
+// Success is the code for an instruction that succeeds.
 const Success Code = 0
 
-// Errors of the called programs.
+// Errors from the called programs.
 const (
-	// InsufficientFunds is returned by the system program and the token programs.
+	// InsufficientFunds is returned by the system program and token programs.
 	InsufficientFunds Code = 1
-	// AccountFrozen is returned by the token programs.
+	// AccountFrozen is returned by token programs.
 	AccountFrozen Code = 17
 	// MintRequiredForTransfer is returned by Token-2022.
 	MintRequiredForTransfer Code = 31
@@ -83,7 +83,7 @@ var codeNames = map[Code]string{
 	DeclaredProgramIDMismatch:    "DeclaredProgramIdMismatch",
 }
 
-// protocolNames are the names of the protocol's errors, from 6000.
+// protocolNames lists the protocol's error names, from 6000.
 var protocolNames = []string{
 	"InvalidState", "Unauthorized", "NotYourTurn", "Expired", "ResponseWindowExpired", "OfferTooLow",
 	"OfferExceedsEscrow", "MaxRoundsReached", "InvalidParams", "Paused", "ZopaCommitmentMismatch", "NoZopa",
@@ -111,8 +111,8 @@ func failIf(condition bool, code Code) error {
 	return nil
 }
 
-// firstError returns the first error that is not nil. The arguments are the checks of an instruction in the
-// order of the design; Go evaluates all of them, so a check must not change anything.
+// firstError returns the first non-nil error. The arguments are an instruction's checks, in the design's
+// order. Go evaluates every argument, so checks must not change anything.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

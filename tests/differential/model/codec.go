@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// discriminator returns the first 8 bytes of an account, an event or an instruction.
+// discriminator returns the first 8 bytes of an account, event or instruction.
 func discriminator(namespace, name string) []byte {
 	hash := sha256.Sum256([]byte(namespace + ":" + name))
 	return hash[:8]
@@ -30,14 +30,14 @@ func readValue(data []byte, pointer any) []byte {
 	return data[size:]
 }
 
-// encodeAccount returns an account's data: the discriminator, then the fields of the struct that record
+// encodeAccount returns an account's data: the discriminator, then the fields in the struct that record
 // points to.
 func encodeAccount(discriminator []byte, record any) []byte {
 	return appendValue(append([]byte(nil), discriminator...), record)
 }
 
-// decodeAccount reads an account's data into the struct that record points to. It returns false if the size
-// or the discriminator is wrong.
+// decodeAccount reads an account's data into the struct that record points to. It returns false if size or
+// discriminator is wrong.
 func decodeAccount(data, discriminator []byte, size int, record any) bool {
 	if len(data) != size || string(data[:8]) != string(discriminator) {
 		return false

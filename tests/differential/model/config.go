@@ -3,7 +3,7 @@ package model
 // ConfigSize is the size of the configuration account in bytes.
 const ConfigSize = 143
 
-// Config is the ProtocolConfig account; the fields are in the order of its bytes.
+// Config is the ProtocolConfig account; the fields are in byte order.
 type Config struct {
 	Authority             Address
 	Treasury              Address
@@ -23,7 +23,7 @@ var configDiscriminator = discriminator("account", "ProtocolConfig")
 
 func (c *Config) Bytes() []byte { return encodeAccount(configDiscriminator, c) }
 
-// ReadConfig reads the account's data. It returns false if the size or the discriminator is wrong.
+// ReadConfig reads the account's data. It returns false if size or discriminator is wrong.
 func ReadConfig(data []byte) (*Config, bool) {
 	c := new(Config)
 	if !decodeAccount(data, configDiscriminator, ConfigSize, c) {

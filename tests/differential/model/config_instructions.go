@@ -2,7 +2,7 @@ package model
 
 import "encoding/binary"
 
-// Settings are the arguments of initialize_config and update_config.
+// Settings contains the arguments for initialize_config and update_config.
 type Settings struct {
 	Treasury              Address
 	DefaultDecayRateBps   uint16
@@ -58,15 +58,15 @@ func (i *InitializeConfig) execute(e *execution) error {
 	return nil
 }
 
-// isUpgradeAuthority reads the loader's ProgramData account: its kind as u32, the slot of the deployment as
-// u64, then the authority as an option.
+// isUpgradeAuthority reads the loader's ProgramData account: the kind in a u32, the deployment slot in a u64,
+// then the authority as an option.
 func isUpgradeAuthority(programData []byte, signer Address) bool {
 	return len(programData) >= 45 && binary.LittleEndian.Uint32(programData) == 3 && programData[12] == 1 &&
 		Address(programData[13:45]) == signer
 }
 
 // changeConfig contains the common steps of the instructions that change the configuration. The required
-// signer must not be zero: zeros are the system program's address, and mean that there is no pending
+// signer must not be zero: zeros stand for the system program's address, and mean that there is no pending
 // authority.
 func (e *execution) changeConfig(address, signer, required Address, ranges error,
 	change func(*Config)) error {

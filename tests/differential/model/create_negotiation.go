@@ -10,7 +10,7 @@ const (
 	year = 365 * day
 )
 
-// NegotiationParams are the parameters of a negotiation.
+// NegotiationParams contains a negotiation's parameters.
 type NegotiationParams struct {
 	EscrowAmount      uint64
 	ServiceHash       [32]byte

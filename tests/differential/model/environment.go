@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Account is the state of an account. Data is never written to: every change allocates a new slice.
+// Account is an account's state. Data is never written to: every change allocates a new slice.
 type Account struct {
 	Lamports   uint64
 	Owner      Address
@@ -21,18 +21,18 @@ func (a Account) Equal(other Account) bool {
 		bytes.Equal(a.Data, other.Data)
 }
 
-// Rent is the minimum balance of an account, in lamports.
+// Rent defines an account's minimum balance, in lamports.
 type Rent struct {
 	Empty   uint64
 	PerByte uint64
 }
 
-// Exempt returns the minimum balance of an account with size bytes of data.
+// Exempt returns an account's minimum balance if it contains size bytes of data.
 func (r Rent) Exempt(size int) uint64 { return r.Empty + r.PerByte*uint64(size) }
 
-// Environment is the state of the chain at a point in time.
+// Environment is the chain state at a point in time.
 type Environment struct {
-	// Now is the chain's clock, in Unix seconds.
+	// Now is the chain clock's time, in Unix seconds.
 	Now  int64
 	Rent Rent
 	// Accounts maps addresses to accounts. A missing account is empty and belongs to the system program.
@@ -44,7 +44,7 @@ func (e *Environment) Clone() *Environment {
 	return &Environment{Now: e.Now, Rent: e.Rent, Accounts: maps.Clone(e.Accounts)}
 }
 
-// Apply writes the changes of a result.
+// Apply writes a result's changes.
 func (e *Environment) Apply(result *Result) {
 	maps.Copy(e.Accounts, result.Changed)
 }
@@ -61,7 +61,7 @@ type Result struct {
 	Code Code
 	// Changed contains the accounts whose state has changed.
 	Changed map[Address]Account
-	// Events are the events in log order.
+	// Events lists the events in log order.
 	Events []Event
 	// Outcomes describe the effects in words, for statistics.
 	Outcomes []string
@@ -108,7 +108,7 @@ func (d *draft) create(payer, address, owner Address, data []byte) error {
 	return nil
 }
 
-// remove closes an account and moves its lamports to another.
+// remove closes an account and moves all lamports to another.
 func (d *draft) remove(address, to Address) {
 	d.moveLamports(address, to, d.account(address).Lamports)
 	d.put(address, Account{})

@@ -1,6 +1,6 @@
 package model
 
-// addressErrors collects the accounts whose address is wrong. The most severe one decides the code.
+// addressErrors records which kinds of account addresses are wrong. The most severe kind decides the code.
 type addressErrors struct{ pda, stored, token, program bool }
 
 func (a *addressErrors) first() error {
@@ -12,7 +12,7 @@ func (a *addressErrors) first() error {
 	)
 }
 
-// checkEscrow checks the vault, the mint and the token program, as far as the instruction gives them.
+// checkEscrow checks the vault, mint and token program, as far as the instruction gives them.
 func (e *execution) checkEscrow(address Address, n *Negotiation) addressErrors {
 	var wrong addressErrors
 	if e.given("escrow_vault") {
@@ -35,25 +35,25 @@ func (e *execution) checkEscrow(address Address, n *Negotiation) addressErrors {
 
 func (e *execution) tokenProgramOf(n *Negotiation) Address { return e.account(n.TokenMint).Owner }
 
-// ownedTokenAccount reads a token account. It returns false unless the account has the negotiation's token
-// program and mint and the given owner.
+// ownedTokenAccount reads a token account. It returns false unless the account uses the negotiation's token
+// program and mint and belongs to the given owner.
 func (e *execution) ownedTokenAccount(address Address, n *Negotiation, owner Address) (TokenAccount, bool) {
 	t, ok := e.tokenAccount(address)
 	return t, ok && t.Program == e.tokenProgramOf(n) && t.Mint == n.TokenMint && t.Owner == owner
 }
 
-// isPayable reports whether an account is payable to its owner: it accepts transfers, and either the owner is
+// isPayable reports whether an account is payable to the owner: it accepts transfers, and either the owner is
 // the only declared signer of this instruction, which chooses the account, or it alone controls the account.
 func (e *execution) isPayable(address Address, n *Negotiation, owner Address) bool {
 	t, ok := e.ownedTokenAccount(address, n, owner)
 	return ok && t.CanReceive && (e.isOnlySigner(owner) || t.isControlledByOwner())
 }
 
-// isControlledByOwner reports whether the account has neither a delegate nor a close authority.
+// isControlledByOwner reports whether the account has neither delegate nor close authority.
 func (t TokenAccount) isControlledByOwner() bool { return !t.HasDelegate && !t.HasCloseAuthority }
 
-// canPay reports whether a vault can pay an amount. It returns false for a frozen vault, and for a vault
-// of wrapped SOL if an increase of the rent has reduced its tokens.
+// canPay reports whether a vault can pay an amount. It returns false if the vault is frozen, or if it holds
+// wrapped SOL and a rent increase has reduced the tokens.
 func (e *execution) canPay(vault Address, amount uint64) bool {
 	t, ok := e.tokenAccount(vault)
 	return ok && !t.IsFrozen && t.Amount >= amount
@@ -65,8 +65,8 @@ type recipient struct {
 	payable bool
 }
 
-// recipients returns the token accounts that the instruction gives for the parties. An account that is not
-// payable must be the party's associated token account, otherwise wrong.token is set.
+// recipients returns the token accounts that the instruction gives for the parties. An unpayable account must
+// be the party's associated token account, otherwise wrong.token is set.
 func (e *execution) recipients(n *Negotiation, wrong *addressErrors) [2]recipient {
 	var both [2]recipient
 	for side, name := range [2]string{"buyer_token_account", "seller_token_account"} {

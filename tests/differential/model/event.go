@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Event is an event of the log.
+// Event is a logged event.
 type Event struct {
 	Name   string
 	Fields []EventField
@@ -45,8 +45,7 @@ func newEvent(name string, pairs ...any) Event {
 	return e
 }
 
-// Decode reads an event with the name and the field types of e. It returns false if the discriminator or the
-// size is wrong.
+// Decode reads an event with e's name and field types. It returns false if discriminator or size is wrong.
 func (e Event) Decode(data []byte) (Event, bool) {
 	if len(data) != len(e.Bytes()) || string(data[:8]) != string(discriminator("event", e.Name)) {
 		return Event{}, false

@@ -6,7 +6,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Execute returns the result of an instruction. It does not change the environment.
+// Execute returns an instruction's result. It does not change the environment.
 func Execute(environment *Environment, instruction Instruction) *Result {
 	e := &execution{draft: draft{environment: environment, changed: map[Address]Account{}}}
 	if err := e.run(instruction); err != nil {
@@ -15,7 +15,7 @@ func Execute(environment *Environment, instruction Instruction) *Result {
 	return &Result{Changed: e.differences(), Events: e.events, Outcomes: e.outcomes}
 }
 
-// execution is the state of an instruction while it executes.
+// execution is an instruction's state during execution.
 type execution struct {
 	draft
 	row      *row
@@ -80,8 +80,8 @@ func (e *execution) checkAccounts(metas []solana.AccountMeta) error {
 	return nil
 }
 
-// flagsOf returns the flags of an address. The runtime merges the flags of an address that occurs several
-// times, and never makes the executing program writable.
+// flagsOf returns an address's flags. The runtime merges the flags if an address occurs several times, and
+// never makes the executing program writable.
 func flagsOf(metas []solana.AccountMeta, address Address) (signs, writable bool) {
 	for _, meta := range metas {
 		if meta.PublicKey == address {
@@ -92,7 +92,7 @@ func flagsOf(metas []solana.AccountMeta, address Address) (signs, writable bool)
 	return signs, writable
 }
 
-// omitted reports whether an optional account is left out: the program's address stands in its place.
+// omitted reports whether an optional account is left out: the program's address takes the account's place.
 func (e *execution) omitted(index int) bool {
 	return e.row.accounts[index].optional && e.keys[index] == ProgramID
 }
@@ -161,8 +161,8 @@ func (e *execution) require(names ...string) error {
 	return nil
 }
 
-// isOnlySigner reports whether an address is in the only place that the instruction's declaration requires to
-// sign. Other signers of the transaction do not count.
+// isOnlySigner reports whether an address is in the only place required to sign by the instruction's
+// declaration. Other signers of the transaction do not count.
 func (e *execution) isOnlySigner(address Address) bool {
 	var signers []Address
 	for i, account := range e.row.accounts {
@@ -202,7 +202,7 @@ func (e *execution) checkTurnClock(n *Negotiation) error {
 	)
 }
 
-// startTurn sets the deadline of the next turn.
+// startTurn sets the next turn's deadline.
 func (e *execution) startTurn(n *Negotiation) error {
 	end, ok := checkedAdd(e.now(), n.ResponseWindow)
 	if !ok {

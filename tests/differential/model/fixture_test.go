@@ -52,13 +52,13 @@ func newFixture(t *testing.T, change func(*NegotiationParams)) *fixture {
 	return f
 }
 
-// openTokens adds a token account of an owner.
+// openTokens adds an owner's token account.
 func (f *fixture) openTokens(address, owner Address, amount uint64) {
 	data := withUint64(newTokenAccount(f.mint, owner, 0, 0), amountOffset, amount)
 	f.environment.Accounts[address] = Account{Lamports: 1, Owner: tokenProgram, Data: data}
 }
 
-// setOption sets the delegate or the close authority of a token account.
+// setOption sets a token account's delegate or close authority.
 func (f *fixture) setOption(address Address, offset int, authority Address) {
 	account := f.environment.Accounts[address]
 	data := append([]byte(nil), account.Data...)
@@ -68,7 +68,7 @@ func (f *fixture) setOption(address Address, offset int, authority Address) {
 	f.environment.Accounts[address] = account
 }
 
-// play executes an instruction, checks its code, applies its changes and returns the names of its events.
+// play executes an instruction, checks the code, applies all changes and returns the event names.
 func (f *fixture) play(code Code, instruction AnyInstruction) []string {
 	f.Helper()
 	result := Execute(f.environment, Encode(instruction))
@@ -99,7 +99,7 @@ func (f *fixture) join() {
 		TermsHash: f.state().TermsHash(f.negotiation), Decimals: decimals})
 }
 
-// agree plays accept_invitation, an offer of 500,000 and its acceptance.
+// agree plays accept_invitation, an offer of 500,000 and accept_offer.
 func (f *fixture) agree() {
 	f.join()
 	f.play(Success, &SubmitOffer{Offerer: f.buyer, Negotiation: f.negotiation, CreatedAt: start,

@@ -9,9 +9,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// AnyInstruction is an instruction with its accounts and arguments as fields, such as *SubmitOffer. The
-// fields with an account tag are the accounts in order; the other fields are the arguments in order. An
-// optional account that is zero is left out.
+// AnyInstruction is an instruction whose accounts and arguments are fields, such as *SubmitOffer. The fields
+// with an account tag list the accounts in order; the remaining fields list the arguments in order. A zero
+// optional account is left out.
 type AnyInstruction interface {
 	execute(*execution) error
 }
@@ -25,7 +25,7 @@ var prototypes = []AnyInstruction{
 	(*SettleDeadline)(nil), (*SettleByAgreement)(nil),
 }
 
-// content is the required owner and content of an account before the instruction.
+// content is an account's required owner and content before the instruction.
 type content string
 
 const (
@@ -43,15 +43,15 @@ type accountRow struct {
 	field                      int
 }
 
-// row is the declaration of an instruction.
+// row is an instruction's declaration.
 type row struct {
 	name          string
 	discriminator []byte
 	accounts      []accountRow
 	argumentSize  int
-	// bools are the offsets of the arguments that must be 0 or 1.
+	// bools lists the offsets of the arguments that must be 0 or 1.
 	bools []int
-	// arguments are the indexes of the argument fields.
+	// arguments lists the indexes of the argument fields.
 	arguments  []int
 	structType reflect.Type
 }
@@ -99,7 +99,7 @@ func newAccountRow(field int, name, tag string) accountRow {
 	return account
 }
 
-// addArgument adds the size of an argument, and the offset of each bool in it.
+// addArgument adds an argument's size, and the offset of each bool in it.
 func (r *row) addArgument(argument reflect.Type) {
 	switch argument.Kind() {
 	case reflect.Struct:
@@ -125,7 +125,7 @@ func snakeCase(name string) string {
 	return converted.String()
 }
 
-// Encode returns an instruction as a transaction carries it, with the flags of its declaration.
+// Encode returns an instruction as a transaction carries it, with the declared flags.
 func Encode(instruction AnyInstruction) Instruction {
 	value := reflect.ValueOf(instruction).Elem()
 	r := rows[string(discriminator("global", snakeCase(value.Type().Name())))]
@@ -147,7 +147,7 @@ func Encode(instruction AnyInstruction) Instruction {
 	return encoded
 }
 
-// Decode returns the accounts and arguments of an instruction, without the checks of Execute. It returns
+// Decode returns an instruction's accounts and arguments. It skips the checks made by Execute, and returns
 // false if the discriminator, the size of the data or the number of accounts is wrong.
 func Decode(instruction Instruction) (AnyInstruction, bool) {
 	r := rowOf(instruction.Data)
@@ -195,8 +195,8 @@ func NameOf(data []byte) string {
 	return ""
 }
 
-// Signers returns the addresses of the accounts that the instruction's declaration requires to sign. Other
-// signers of the transaction, the fee payer among them, are not included.
+// Signers returns the addresses required to sign by the instruction's declaration. Other signers of the
+// transaction, the fee payer among them, are not included.
 func Signers(instruction Instruction) []Address {
 	r := rowOf(instruction.Data)
 	if r == nil {

@@ -2,7 +2,7 @@ package model
 
 import "crypto/sha256"
 
-// NegotiationSize is the size of a negotiation account in bytes.
+// NegotiationSize is a negotiation account's size in bytes.
 const NegotiationSize = 512
 
 // Values of Negotiation.Status.
@@ -16,13 +16,13 @@ const (
 	StatusRejected
 )
 
-// The sides of a negotiation, as in Negotiation.OfferSide.
+// A negotiation's sides, as in Negotiation.OfferSide.
 const (
 	Buyer  = 0
 	Seller = 1
 )
 
-// sideNames are the names of the sides in outcomes.
+// sideNames contains the names of the sides in outcomes.
 var sideNames = [2]string{Buyer: "buyer", Seller: "seller"}
 
 // Values of Negotiation.ZopaPhase.
@@ -45,8 +45,8 @@ const (
 
 const accountVersion = 1
 
-// Negotiation is the account of a negotiation; the fields are in the order of its bytes. In an array of two,
-// the buyer's value comes first.
+// Negotiation is a negotiation account; the fields are in byte order. In an array of two, the buyer's value
+// comes first.
 type Negotiation struct {
 	Parties            [2]Address
 	SessionID          uint64
@@ -96,7 +96,7 @@ var negotiationDiscriminator = discriminator("account", "Negotiation")
 
 func (n *Negotiation) Bytes() []byte { return encodeAccount(negotiationDiscriminator, n) }
 
-// ReadNegotiation reads the account's data. It returns false if the size or the discriminator is wrong.
+// ReadNegotiation reads the account's data. It returns false if size or discriminator is wrong.
 func ReadNegotiation(data []byte) (*Negotiation, bool) {
 	n := new(Negotiation)
 	if !decodeAccount(data, negotiationDiscriminator, NegotiationSize, n) {
@@ -105,7 +105,7 @@ func ReadNegotiation(data []byte) (*Negotiation, bool) {
 	return n, true
 }
 
-// TermsHash returns the hash that accept_invitation expects: SHA-256 of the address and the account's data.
+// TermsHash returns the hash expected by accept_invitation: SHA-256 of the address and the account's data.
 func (n *Negotiation) TermsHash(address Address) [32]byte {
 	return sha256.Sum256(append(address[:], n.Bytes()...))
 }
@@ -132,7 +132,7 @@ func (n *Negotiation) Turn() int {
 	return Buyer
 }
 
-// SideOf returns the side of an address. It returns false if the address is not a party.
+// SideOf returns an address's side. It returns false if the address does not belong to a party.
 func (n *Negotiation) SideOf(address Address) (side int, ok bool) {
 	switch address {
 	case n.Parties[Buyer]:
@@ -143,7 +143,7 @@ func (n *Negotiation) SideOf(address Address) (side int, ok bool) {
 	return 0, false
 }
 
-// NextEffectiveEscrow returns the effective escrow after the decay of one more round.
+// NextEffectiveEscrow returns the effective escrow if one more round decays it.
 func (n *Negotiation) NextEffectiveEscrow() uint64 {
 	return n.EffectiveEscrow - roundBps(n.EffectiveEscrow, n.DecayRateBps)
 }
@@ -158,7 +158,7 @@ func (n *Negotiation) decay() uint64 { return n.EscrowAmount - n.EffectiveEscrow
 // fee returns the protocol fee on the gross payments to the seller.
 func (n *Negotiation) fee() uint64 { return floorBps(n.PaidGross, n.ProtocolFeeBps) }
 
-// MilestoneCount returns the number of milestones: the non-zero shares before the first zero.
+// MilestoneCount returns the number of milestones: the non-zero shares that precede the first zero.
 func (n *Negotiation) MilestoneCount() uint8 {
 	var count uint8
 	for count < 8 && n.MilestoneBps[count] != 0 {
@@ -170,11 +170,11 @@ func (n *Negotiation) MilestoneCount() uint8 {
 // AllMilestones returns a mask with a bit for each milestone.
 func (n *Negotiation) AllMilestones() uint8 { return uint8(1<<n.MilestoneCount() - 1) }
 
-// ReviewWindow returns the time that the buyer has to release or dispute a claimed milestone, in seconds.
+// ReviewWindow returns the buyer's time to release or dispute a claimed milestone, in seconds.
 func (n *Negotiation) ReviewWindow() int64 { return int64(n.ReviewHours) * 3_600 }
 
-// ArbiterDeadline returns the time from which the arbiter can no longer decide, and from which
-// settle_deadline settles a negotiation with an open dispute.
+// ArbiterDeadline returns the time when the arbiter loses the right to decide, and settle_deadline may settle
+// a negotiation with an open dispute.
 func (n *Negotiation) ArbiterDeadline() int64 {
 	return n.MilestoneDeadline + max(n.ReviewWindow(), day)
 }
@@ -191,10 +191,10 @@ func (n *Negotiation) UnderReview() uint8 {
 	return n.MilestonesClaimed &^ n.MilestonesDecided &^ n.MilestonesDisputed
 }
 
-// OpenDisputes returns the mask of the milestones that wait for the arbiter.
+// OpenDisputes returns the mask of the milestones waiting for the arbiter.
 func (n *Negotiation) OpenDisputes() uint8 { return n.MilestonesDisputed &^ n.MilestonesDecided }
 
-// Tranche returns the amount of a milestone: the difference of the floored cumulative shares.
+// Tranche returns a milestone's amount: the difference of the floored cumulative shares.
 func (n *Negotiation) Tranche(index uint8) uint64 {
 	var before uint16
 	for _, bps := range n.MilestoneBps[:index] {
@@ -214,8 +214,8 @@ func (n *Negotiation) Undecided() uint64 {
 	return sum
 }
 
-// isMetadata reports whether metadata is of a known kind: 0 is all zeros, 1 has 50 bytes, 2 has 33 bytes,
-// then zeros.
+// isMetadata reports whether metadata uses a known kind: kind 0 is all zeros, kind 1 contains 50 bytes, kind
+// 2 contains 33 bytes, then zeros.
 func isMetadata(metadata [64]byte) bool {
 	switch metadata[0] {
 	case 0:

@@ -203,7 +203,7 @@ func TestSettleByAgreement(t *testing.T) {
 	n := f.state()
 	require.Equal(t, []any{StatusSettled, uint8(3), BondSplit, uint64(300_000 + 66_660)},
 		[]any{n.Status, n.MilestonesDecided, n.BondState, n.PaidGross})
-	// The fee is 50 bps of 366,660, of which 1,500 was paid with the first tranche.
+	// The fee is 50 bps of 366,660, including 1,500 paid with the first tranche.
 	require.Equal(t, before[Buyer], f.balance(f.tokens[Buyer]),
 		"an account with a delegate is not paid if both parties sign")
 	require.Equal(t, [2]uint64{133_340 + 250, 0}, n.Claimable)

@@ -35,7 +35,7 @@ func (i *SettleDeadline) execute(e *execution) error {
 	return nil
 }
 
-// deadlineSettlement is the result of settle_deadline.
+// deadlineSettlement is settle_deadline's result.
 type deadlineSettlement struct {
 	// The masks of the milestones that were claimed, disputed and neither.
 	released, split, refunded uint8

@@ -10,7 +10,8 @@ func (e *execution) settle(address Address, n *Negotiation) {
 		"token_mint", n.TokenMint, "service_hash", n.ServiceHash, "metadata", n.Metadata)
 }
 
-// refund ends a negotiation without a price: the buyer gets the effective escrow, and this part of a held bond.
+// refund ends a negotiation that found no price: the buyer gets the effective escrow, and this part of the
+// bond if it is held.
 func (e *execution) refund(address Address, n *Negotiation, bondToBuyer uint64, reason uint8, to [2]recipient) {
 	amounts := addAmounts([2]uint64{Buyer: n.EffectiveEscrow}, e.settleBond(address, n, bondToBuyer, reason))
 	e.pay(address, n, amounts, to)

@@ -50,8 +50,8 @@ func (i *SubmitOffer) execute(e *execution) error {
 	return nil
 }
 
-// extend returns the global deadline and the pending extension after an offer. If two consecutive offers
-// carry an extension, the smaller one applies.
+// extend returns the global deadline and the pending extension that follow an offer. If two consecutive
+// offers carry an extension, the smaller one applies.
 func (n *Negotiation) extend(extension uint32) (deadline int64, pending uint32) {
 	if n.PendingExtension == 0 || extension == 0 {
 		return n.GlobalDeadline, extension

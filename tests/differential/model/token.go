@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// The layout of mints and token accounts, which both token programs share. Offsets and sizes are in bytes.
+// The layout of mints and token accounts, shared by both token programs. Offsets and sizes are in bytes.
 const (
 	mintSize         = 82
 	tokenAccountSize = 165
@@ -29,7 +29,7 @@ const (
 	tokenFrozen      = 2
 )
 
-// Extensions of Token-2022.
+// Token-2022 extensions.
 const (
 	extensionNone             = 0
 	extensionTransferFee      = 2
@@ -45,7 +45,7 @@ const (
 	transferFeeSize           = 8
 )
 
-// TokenAccount contains the fields of a token account that the protocol depends on.
+// TokenAccount contains the token account fields that the protocol depends on.
 type TokenAccount struct {
 	Program  Address
 	Mint     Address
@@ -57,8 +57,8 @@ type TokenAccount struct {
 	DelegatedAmount   uint64
 	HasDelegate       bool
 	HasCloseAuthority bool
-	// CanReceive reports whether a transfer to the account succeeds: it is initialised and not frozen, and no
-	// extension adds conditions.
+	// CanReceive reports whether transfers to the account succeed: it is initialized and not frozen, and
+	// extensions add no conditions.
 	CanReceive bool
 	// NeedsMint reports whether Token-2022 refuses transfers from the account that do not name the mint.
 	// Mints that can hold an escrow have no such accounts.
@@ -67,7 +67,8 @@ type TokenAccount struct {
 	IsGuarded bool
 }
 
-// ReadTokenAccount reads a token account of either token program. It returns false for any other account.
+// ReadTokenAccount reads a token account of either token program. It returns false if the account is of
+// another kind.
 func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	data := account.Data
 	switch {
@@ -109,12 +110,12 @@ func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	return t, true
 }
 
-// readOption reads an optional address: a tag as u32, then the address.
+// readOption reads an optional address: a tag in a u32, then the address.
 func readOption(data []byte) (address Address, ok bool) {
 	return Address(data[4:36]), binary.LittleEndian.Uint32(data) != 0
 }
 
-// eachExtension visits the extensions in an account's data. It returns false if they are malformed.
+// eachExtension visits the extensions in an account's data. It returns false if any is malformed.
 func eachExtension(data []byte, visit func(kind uint16, value []byte)) bool {
 	if len(data) <= extensionsOffset {
 		return true
@@ -137,8 +138,8 @@ func eachExtension(data []byte, visit func(kind uint16, value []byte)) bool {
 	return true
 }
 
-// isSupportedMint reports whether the program accepts a mint for escrow: it is initialised, and all of its
-// extensions are in the allowlist.
+// isSupportedMint reports whether the program accepts a mint for escrow: it is initialized, and uses only
+// extensions from the allowlist.
 func isSupportedMint(mint Account) bool {
 	data := mint.Data
 	if len(data) == mintSize {
@@ -155,7 +156,7 @@ func isSupportedMint(mint Account) bool {
 	return allowed && wellFormed
 }
 
-// hasDecimals reports whether an account is a mint with these decimals.
+// hasDecimals reports whether an account is a mint using these decimals.
 func hasDecimals(mint Account, decimals uint8) bool {
 	return len(mint.Data) >= mintSize && mint.Data[mintDecimalsOffset] == decimals
 }
@@ -164,7 +165,8 @@ func (d *draft) tokenAccount(address Address) (TokenAccount, bool) {
 	return ReadTokenAccount(d.account(address))
 }
 
-// transfer moves tokens, and for wrapped SOL the same amount of lamports. The caller has checked the balance.
+// transfer moves tokens and, if they are wrapped SOL, the same amount of lamports. The caller has checked the
+// balance.
 func (d *draft) transfer(from, to Address, amount uint64) {
 	d.addTokens(from, -amount)
 	d.addTokens(to, amount)
@@ -180,16 +182,16 @@ func (d *draft) addTokens(address Address, amount uint64) {
 	d.put(address, account)
 }
 
-// withUint64 returns a copy of data with another number at an offset.
+// withUint64 returns a copy of data with the number at offset replaced.
 func withUint64(data []byte, offset int, value uint64) []byte {
 	changed := append([]byte(nil), data...)
 	binary.LittleEndian.PutUint64(changed[offset:], value)
 	return changed
 }
 
-// deposit transfers tokens with the signature of their owner. It returns the errors of the token program; the
-// two programs check a frozen destination at different points. An owner that has approved itself transfers as
-// its own delegate: the delegated amount limits the transfer. The CPI guard blocks both.
+// deposit transfers tokens with the owner's signature. It returns the token program's errors; the two
+// programs check a frozen destination at different points. An owner approved as its own delegate transfers as
+// delegate: the delegated amount limits the transfer. The CPI guard blocks both.
 func (d *draft) deposit(from, to Address, amount uint64) error {
 	source, _ := d.tokenAccount(from)
 	destination, _ := d.tokenAccount(to)
@@ -226,8 +228,8 @@ func (d *draft) useApproval(address Address, left uint64) {
 	d.put(address, account)
 }
 
-// newTokenAccount returns the data of an empty token account. For wrapped SOL the lamports beyond the rent
-// become tokens.
+// newTokenAccount returns an empty token account's data. For wrapped SOL the lamports beyond the rent become
+// tokens.
 func newTokenAccount(mint, owner Address, rent, lamports uint64) []byte {
 	data := make([]byte, tokenAccountSize)
 	copy(data, mint[:])

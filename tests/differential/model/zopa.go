@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// Commitment returns the hash that commits an agent to a price in one negotiation.
+// Commitment returns the hash that commits an agent to a price in a negotiation.
 func Commitment(negotiation Address, createdAt int64, agent Address, price uint64, nonce [32]byte) [32]byte {
 	message := append([]byte("haggle-zopa"), negotiation[:]...)
 	message = binary.LittleEndian.AppendUint64(message, uint64(createdAt))
@@ -36,8 +36,8 @@ func (n *Negotiation) rejectionForfeitsBond() bool {
 	return n.BondState == BondHeld && (n.sellerOwesReveal() || midpointStands)
 }
 
-// zopaTurn returns the side of the next step: the buyer commits, the seller commits, the buyer reveals, the
-// seller reveals.
+// zopaTurn returns the next step's side: the buyer commits, the seller commits, the buyer reveals, the seller
+// reveals.
 func (n *Negotiation) zopaTurn() int {
 	if n.ZopaPhase == ZopaNotStarted || n.ZopaPhase == ZopaBothCommitted && n.Prices[Buyer] == 0 {
 		return Buyer

@@ -27,7 +27,7 @@ type chain struct {
 	mint        model.Address
 }
 
-// newChain creates a negotiation at the time 0, whose deadline counts from there, and has the seller join.
+// newChain creates a negotiation at time 0, whose deadline counts from there, and lets the seller join.
 func newChain(t *rapid.T, rules onchain.Rules, joined int64) *chain {
 	c := &chain{t: t, parties: [2]model.Address{{1}, {2}}, mint: model.Address{5}}
 	mint := make([]byte, 82)
@@ -202,7 +202,7 @@ func TestSimulationPredictsTheProgram(t *testing.T) {
 	})
 }
 
-// TestMovesFollowFromTheHistory has the replay of a player's moves from the offers alone.
+// TestMovesFollowFromTheHistory checks that replaying the offers alone yields a player's moves.
 func TestMovesFollowFromTheHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t)
@@ -227,7 +227,7 @@ func TestMovesFollowFromTheHistory(t *testing.T) {
 	})
 }
 
-// unchanged is a strategy whose offers are made as they are, also if they cost more than they can gain.
+// unchanged is a strategy whose offers are made unmodified, even if they cost more than they can gain.
 type unchanged struct{ bargain.Strategy }
 
 func (unchanged) Informed() {}

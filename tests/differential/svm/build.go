@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// Build builds the machine from the checkout of the working directory and returns the path of its binary, for
+// Build builds the machine from the checkout of the working directory and returns the binary's path, for
 // Start. Cargo rebuilds only changed crates. Build needs cargo on PATH.
 func Build(ctx context.Context) (binary string, err error) {
 	from, err := findSources()
@@ -30,7 +30,7 @@ func Build(ctx context.Context) (binary string, err error) {
 	return filepath.Join(target, "debug", "haggle-svm"), err
 }
 
-// BuildProgram builds the program from the same checkout and returns the content of its ELF file, for
+// BuildProgram builds the program from the same checkout and returns the ELF file's content, for
 // Machine.Load. It needs the compilers that toolchain/build-program installs.
 func BuildProgram(ctx context.Context) (elf []byte, err error) {
 	from, err := findSources()
@@ -44,7 +44,7 @@ func BuildProgram(ctx context.Context) (elf []byte, err error) {
 	return os.ReadFile(filepath.Join(from.root, "sdk", "localnet", "haggle.so"))
 }
 
-// sources are the folders of the sources and of build results, with the environment for builds.
+// sources holds the directories with sources and build results, and the environment for builds.
 type sources struct {
 	root, cache string
 	environment []string

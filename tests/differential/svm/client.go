@@ -1,9 +1,10 @@
-// Package svm runs single instructions in the virtual machine of a Solana validator. The machine is a process
-// of program/svm. It holds accounts, runs instructions, and returns the result, the log, the compute units
-// and the changed accounts.
+// Package svm runs single instructions in a Solana validator's virtual machine. The machine is a program/svm
+// process. It holds accounts, runs instructions, and returns the result, the log, the compute units and the
+// changed accounts.
 //
-// There are no transactions, signatures, fees or blocks: an account signs if its flag is set. So thousands of
-// instructions per second can run against a program's ELF file, and accounts can have any state.
+// There are no transactions, signatures, fees or blocks: an account signs if the signer flag is set. So
+// thousands of instructions per second can run against a program's ELF file, and accounts may be in any
+// state.
 package svm
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Account is an account on the chain. An account that was never set is zero.
+// Account is an account on the chain. An account never set is zero.
 type Account struct {
 	Lamports   uint64
 	Owner      solana.PublicKey
@@ -39,22 +40,21 @@ type Instruction struct {
 	Data     []byte
 }
 
-// Outcome is the outcome of an instruction.
+// Outcome is an instruction's outcome.
 type Outcome struct {
-	// Code is the number of a custom error. It is valid only if Failed is true and OtherError is empty.
+	// Code is a custom error's number. It is valid only if Failed is true and OtherError is empty.
 	Code uint32
 	// Failed reports whether the instruction returned an error. It then changed nothing.
 	Failed bool
-	// OtherError is the name of an error without a number, such as "MissingRequiredSignature". Failed is then
-	// true.
+	// OtherError is the name of an unnumbered error, such as "MissingRequiredSignature". Failed is then true.
 	OtherError string
-	// Units are the used compute units.
+	// Units is the number of compute units used.
 	Units uint64
-	// Log is the log of the instruction and of those that it called.
+	// Log contains the log lines from the instruction and all called instructions.
 	Log []string
-	// ReturnData are the bytes that a program returned last.
+	// ReturnData contains the bytes returned last by a program.
 	ReturnData []byte
-	// Changed are the changed accounts.
+	// Changed lists the changed accounts.
 	Changed []KeyedAccount
 }
 
@@ -67,8 +67,8 @@ type Machine struct {
 	frame   []byte
 }
 
-// Start starts a machine from the binary of Build. It has the system program, both token programs and the
-// associated token account program. Close or the end of the context stops it.
+// Start starts a machine from the binary built by Build. It includes the system program, both token programs
+// and the associated token account program. Close or the end of the context stops it.
 func Start(ctx context.Context, binary string) (*Machine, error) {
 	m := &Machine{command: exec.CommandContext(ctx, binary)}
 	m.command.Stderr = &m.stderr
@@ -96,7 +96,7 @@ func (m *Machine) Close() error {
 	return err
 }
 
-// Load loads a program from its ELF file's content.
+// Load loads a program from ELF file content.
 func (m *Machine) Load(program solana.PublicKey, elf []byte) error {
 	m.begin(requestLoad)
 	m.frame = append(append(m.frame, program[:]...), elf...)
@@ -165,12 +165,12 @@ func (m *Machine) Rent(size uint32) (uint64, error) {
 	return lamports, response.end()
 }
 
-// Run runs an instruction. The outcome has the program's error; Run returns only errors of the machine.
+// Run runs an instruction. The outcome contains the program's error; Run returns only machine errors.
 func (m *Machine) Run(instruction Instruction) (*Outcome, error) {
 	return m.run(requestRun, instruction)
 }
 
-// Probe returns the outcome of Run without its changes.
+// Probe returns Run's outcome but keeps no changes.
 func (m *Machine) Probe(instruction Instruction) (*Outcome, error) {
 	return m.run(requestProbe, instruction)
 }

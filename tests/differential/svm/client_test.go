@@ -15,7 +15,7 @@ func start(t *testing.T) *svm.Machine {
 	t.Helper()
 	binary, err := svm.Build(t.Context())
 	require.NoError(t, err)
-	// The context of a test ends before its cleanups.
+	// A test's context ends before cleanups run.
 	m, err := svm.Start(context.Background(), binary)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
@@ -90,7 +90,7 @@ func TestAProgramIsLoadedFromItsFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, lamports)
 
-	// The program reports that it runs at another address: DeclaredProgramIdMismatch.
+	// The program runs at another address than declared, and returns DeclaredProgramIdMismatch.
 	outcome, err := m.Run(svm.Instruction{Program: program, Data: make([]byte, 8)})
 	require.NoError(t, err)
 	require.True(t, outcome.Failed)

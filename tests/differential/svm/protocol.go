@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// The requests of program/svm/src/request.rs.
+// Requests defined in program/svm/src/request.rs.
 const (
 	requestLoad = iota
 	requestBegin
@@ -22,7 +22,7 @@ const (
 	requestELF
 )
 
-// frameLimit is the maximum size of a request or response in bytes.
+// frameLimit is the maximum request or response size in bytes.
 const frameLimit = 16 << 20
 
 const (
@@ -40,7 +40,7 @@ func flags(meta solana.AccountMeta) (flags byte) {
 	return flags
 }
 
-// begin begins a request. roundTrip sets its length.
+// begin begins a request. roundTrip sets the length.
 func (m *Machine) begin(request byte) {
 	m.frame = append(m.frame[:0], 0, 0, 0, 0, request)
 }
@@ -53,7 +53,7 @@ func (m *Machine) putCount(count int) error {
 	return nil
 }
 
-// accountHead is the part of an account before its data.
+// accountHead is an account's part before the data.
 type accountHead struct {
 	Address    solana.PublicKey
 	Lamports   uint64
@@ -69,7 +69,7 @@ func (m *Machine) putAccount(account KeyedAccount) (err error) {
 	return err
 }
 
-// reader reads a response from left to right. After the end of the response, every value is zero, and end
+// reader reads a response from left to right. Once the response is exhausted, every value is zero, and end
 // returns an error.
 type reader struct {
 	rest   []byte
