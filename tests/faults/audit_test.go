@@ -16,12 +16,12 @@ type audit struct {
 	*fixture
 	ledger   *ledger
 	findings []string
-	// executed and failed count the program's transactions; fees has the fees of each payer in lamports.
+	// executed and failed count the program's transactions; fees holds each payer's fees in lamports.
 	executed, failed int
 	fees             map[solana.PublicKey]uint64
-	// known has the transactions that belong to the plan.
+	// known contains the planned transactions.
 	known map[solana.Signature]bool
-	// events counts the events on the chain, complete the listeners that have received all of them.
+	// events counts the events on the chain, complete the listeners that have received every event.
 	events, complete int
 	// repeated counts the repeated creations, secondEscrows the creations on the chain beyond the orders.
 	repeated, secondEscrows int
@@ -45,8 +45,8 @@ func (a *audit) everything(ctx context.Context) error {
 	return nil
 }
 
-// moves requires that the transactions of each negotiation are those of its script, each once and in order,
-// and moved the script's amounts.
+// moves requires that each negotiation's transactions follow the script, each once and in order, and moved
+// the script's amounts.
 func (a *audit) moves(ctx context.Context) error {
 	a.ledger = &ledger{client: a.clean, mint: a.plan.Mint, read: make(map[solana.Signature]*landed)}
 	a.fees, a.known = make(map[solana.PublicKey]uint64), make(map[solana.Signature]bool)
@@ -92,8 +92,8 @@ func (a *audit) moves(ctx context.Context) error {
 	return nil
 }
 
-// unrelated requires that no wallet has a transaction that is not in the plan, such as a second escrow for
-// the same order.
+// unrelated requires that all wallet transactions are planned, which excludes a second escrow for the same
+// order.
 func (a *audit) unrelated(ctx context.Context) error {
 	for _, wallet := range a.plan.Wallets {
 		all, err := a.ledger.history(ctx, wallet)
@@ -109,7 +109,7 @@ func (a *audit) unrelated(ctx context.Context) error {
 	return nil
 }
 
-// balances requires that every token account has the balance of the scripts, and that all together have the
+// balances requires that every token account's balance matches the scripts, and that all together hold the
 // supply.
 func (a *audit) balances(ctx context.Context) error {
 	want := make(map[solana.PublicKey]uint64)
@@ -161,7 +161,7 @@ func (a *audit) balances(ctx context.Context) error {
 	return nil
 }
 
-// lamports requires that every wallet has its starting lamports less its transactions' fees: all rent was
+// lamports requires that every wallet holds the starting lamports less transaction fees: all rent was
 // returned.
 func (a *audit) lamports(ctx context.Context) error {
 	for batch := range slices.Chunk(a.plan.Wallets, accountsAtOnce) {

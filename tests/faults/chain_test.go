@@ -19,10 +19,10 @@ type landed struct {
 	payer     solana.PublicKey
 	// fee is in lamports.
 	fee uint64
-	// moves are the program's instructions in the notation of scripts, and negotiations their negotiations.
+	// moves lists the program's instructions in script notation, and negotiations their negotiations.
 	moves        []string
 	negotiations []solana.PublicKey
-	// moved has the gain or loss of each owner in base units of the mint.
+	// moved holds each owner's gain or loss in the mint's base units.
 	moved map[solana.PublicKey]int64
 }
 
@@ -34,7 +34,7 @@ type ledger struct {
 	read map[solana.Signature]*landed
 }
 
-// history returns all transactions of an address, the oldest first.
+// history returns all transactions for an address, oldest first.
 func (l *ledger) history(ctx context.Context, address solana.PublicKey) ([]*landed, error) {
 	var listed []*rpc.TransactionSignature
 	page := 1000

@@ -18,29 +18,30 @@ import (
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
-// fixture is a chain with all agents, and the proxies in front of it.
+// fixture is a chain with all agents and the proxies in front.
 type fixture struct {
 	t     *testing.T
 	scale scale
 	plan  *plan
 	net   *localnet.Net
-	// clean is a client without a proxy.
+	// clean is a client that bypasses the proxies.
 	clean     *rpc.Client
 	proxies   []*proxy.Proxy
 	workers   *workers
 	listeners *listeners
-	// issued has the starting balance of each wallet in base units of the mint.
+	// issued holds each wallet's starting balance in the mint's base units.
 	issued []uint64
 }
 
-// timeLies are the lies of the first proxy. The other lies would change what the scripts decide: see
+// timeLies lists the first proxy's lies. Other lies would change what the scripts decide: see
 // TestLyingNodeTakesNoMoney.
 var timeLies = []proxy.Lie{proxy.LieHeight, proxy.LieValidHeight, proxy.LieBlockhash}
 
 // startLamports pay the rent of many negotiations at once, and all fees.
 const startLamports = 2 * solana.LAMPORTS_PER_SOL
 
-// usual are the faults of every proxy; the first one also lies, and the last one also lags. SubscriptionRefused is added.
+// usual holds the fault rates for every proxy; the first proxy also lies, and the last also lags.
+// SubscriptionRefused is added.
 var usual = proxy.Rates{
 	proxy.DroppedBefore: 0.04, proxy.DroppedAfter: 0.05, proxy.Delayed: 0.04, proxy.Repeated: 0.04, proxy.RateLimited: 0.01,
 	proxy.Failed: 0.04, proxy.FailedAfter: 0.04, proxy.Truncated: 0.04, proxy.Corrupted: 0.04,
@@ -50,11 +51,11 @@ var usual = proxy.Rates{
 
 const (
 	proxies = 3
-	// lag is the least number of slots by which stale answers are behind.
+	// lag is the least number of slots that stale responses lag behind.
 	lag = 10
 	// behind is the rate of stale answers of the last proxy.
 	behind = 0.4
-	// faultyLeast is the least share of requests with a fault.
+	// faultyLeast is the least share of faulty requests.
 	faultyLeast = 0.2
 )
 
@@ -75,7 +76,7 @@ func newFixture(t *testing.T, ctx context.Context, s scale) *fixture {
 	return st
 }
 
-// endow gives every buyer twice the escrow of its scripts, so that only the SDK prevents a second escrow.
+// endow gives every buyer twice the scripts' escrow, so that only the SDK prevents a second escrow.
 func (s *fixture) endow(ctx context.Context) {
 	var err error
 	s.net.Mint, err = s.net.Chain.CreateMint(ctx, localnet.Decimals)
@@ -131,15 +132,15 @@ const (
 	lookEvery      = 500 * time.Millisecond
 )
 
-// progress observes the state of the negotiations.
+// progress observes the negotiations' state.
 type progress struct {
 	*fixture
-	// closed has the closed negotiations.
+	// closed contains the closed negotiations.
 	closed map[solana.PublicKey]bool
 }
 
-// observe returns the number of open negotiations, and the time to which the chain's clock has to advance if
-// nothing else can happen before; zero if something can.
+// observe returns the number of open negotiations. If nothing else can happen before, until is the time that
+// the chain's clock must advance to; otherwise it is zero.
 func (l *progress) observe(ctx context.Context) (open int, until int64, err error) {
 	left := slices.DeleteFunc(slices.Clone(l.plan.Negotiations), func(n negotiation) bool { return l.closed[n.Address] })
 	waiting := true
@@ -170,8 +171,8 @@ func (l *progress) observe(ctx context.Context) (open int, until int64, err erro
 	return open, until, nil
 }
 
-// expiry returns the time when a negotiation expires if nothing else can happen before; zero if something
-// can.
+// expiry returns the time when a negotiation expires if nothing else can happen before. Otherwise it returns
+// zero.
 func (l *progress) expiry(ctx context.Context, n negotiation, isThere bool) (int64, error) {
 	if !isThere {
 		events, err := l.history(ctx, n)
@@ -202,7 +203,7 @@ func (s *fixture) history(ctx context.Context, n negotiation) (all []received, e
 	return all, nil
 }
 
-// awaitTheEnd returns when all negotiations are closed.
+// awaitTheEnd waits until all negotiations are closed.
 func (s *fixture) awaitTheEnd(ctx context.Context) error {
 	l := &progress{fixture: s, closed: make(map[solana.PublicKey]bool)}
 	for {
@@ -229,7 +230,7 @@ func (s *fixture) awaitTheEnd(ctx context.Context) error {
 	}
 }
 
-// awaitTheListeners returns when all listeners have received the end, or after listenersLimit.
+// awaitTheListeners waits until all listeners have received the end, or listenersLimit has passed.
 func (s *fixture) awaitTheListeners(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, listenersLimit)
 	defer cancel()
@@ -242,7 +243,7 @@ func (s *fixture) awaitTheListeners(ctx context.Context) {
 	}
 }
 
-// listenersLimit is twice the time in which the SDK detects a missing notification without a hint.
+// listenersLimit is twice the time that the SDK takes to detect a missing notification if no hint arrives.
 const listenersLimit = time.Minute
 
 func (s *fixture) isReceivedByAll(n negotiation) bool {

@@ -23,18 +23,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// host is a process with several agents that share a client and a journal.
+// host is a process running several agents that share a client and a journal.
 type host struct {
 	*plan
 	number int
 	client *haggle.Client
 	logger *slog.Logger
-	// scripts are the scripts of the negotiations by address.
+	// scripts maps addresses to the negotiations' scripts.
 	scripts map[solana.PublicKey]*script
 }
 
-// beHost is a process of the test binary. It runs until it is killed, or until its input ends. Then no
-// goroutine and no unfinished entry of its journal is left.
+// beHost runs as a process of the test binary until it is killed or the input ends. At the end of the input
+// neither goroutines nor unfinished journal entries are left.
 func beHost(planFile, number string) (err error) {
 	ctx, finish := context.WithCancel(context.Background())
 	// The input also ends if the test itself is killed.
@@ -140,8 +140,8 @@ func (h *host) decide(_ context.Context, turn agent.Turn) (agent.Decision, error
 	return script.decide(turn), nil
 }
 
-// recoveryLimit is the time limit for resolving the transactions in flight at the end. It is longer than the
-// lifetime of a blockhash.
+// recoveryLimit is the time limit for resolving the transactions in flight at the end. It is longer than a
+// blockhash's lifetime.
 const recoveryLimit = 3 * time.Minute
 
 // finish resolves the transactions in flight.

@@ -31,8 +31,8 @@ import (
 // envLies is the path of the report about lies.
 const envLies = "HAGGLE_LIES_REPORT"
 
-// lieLimit is how long a negotiation with a lying node may take: longer than a failed verification of a
-// settlement.
+// lieLimit is how long a negotiation with a lying node may take: longer than a settlement's failed
+// verification.
 const lieLimit = 75 * time.Second
 
 // differing replaces the parts of error texts that differ between runs.
@@ -56,7 +56,7 @@ const (
 // deception is a negotiation between a buyer and a seller with a lying node.
 type deception struct {
 	lie proxy.Lie
-	// alone reports that both parties have no other node.
+	// alone reports that both parties use only the lying node.
 	alone bool
 
 	net           *localnet.Net
@@ -64,19 +64,20 @@ type deception struct {
 	client        *haggle.Client
 	buyer, seller *wallet.Keypair
 	negotiation   solana.PublicKey
-	// single reports that the seller's agent does not start with its only node, unless its owner trusts the node.
+	// single reports that the seller's agent refuses to start if this is the only node, unless the owner
+	// trusts the node.
 	single bool
-	// refusals are errors of the SDK in the order of their occurrence.
+	// refusals lists SDK errors in order of occurrence.
 	refusals []string
 	lock     sync.Mutex
-	// sales are the settlements that the seller's agent has reported.
+	// sales lists the settlements reported by the seller's agent.
 	sales []agent.Result
 	// end is the negotiation's state on chain.
 	end string
 }
 
-// A node that lies about heights, blockhashes, decimals, settlements, statuses, events or terms takes no money: at most
-// one escrow is paid, on the terms of the specification, and no sale is reported that the chain does not have.
+// A node that lies about heights, blockhashes, decimals, settlements, statuses, events or terms takes no
+// money: at most one escrow is paid, on the specified terms, and every reported sale is on the chain.
 func TestLyingNodeTakesNoMoney(t *testing.T) {
 	net, err := localnet.Start(t.Context(), localnet.Options{})
 	require.NoError(t, err)
@@ -146,9 +147,9 @@ func (d *deception) prepare(t *testing.T, ctx context.Context) {
 		localnet.Holding{Owner: d.seller.PublicKey(), Lamports: startLamports}))
 }
 
-// invite creates the negotiation, and repeats that after an error as an agent does.
+// invite creates the negotiation, and retries on errors as an agent does.
 func (d *deception) invite(ctx context.Context) (err error) {
-	// The buyer computes its escrow of 5 tokens with the decimals that the node states.
+	// The buyer computes the escrow of 5 tokens with the decimals stated by the node.
 	decimals, escrow := uint8(localnet.Decimals), uint64(lieEscrow)
 	mint, err := d.client.GetMint(ctx, d.net.Mint)
 	if err != nil {

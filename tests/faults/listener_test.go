@@ -35,7 +35,7 @@ func receivedOf(seen haggle.EventEnvelope) received {
 
 const closedEvent = "NegotiationClosed"
 
-// listener records the events of a negotiation in a file. After a kill it continues where it stopped.
+// listener records a negotiation's events in a file. When killed, it later continues where it stopped.
 type listener struct {
 	client      *haggle.Client
 	negotiation solana.PublicKey
@@ -43,7 +43,7 @@ type listener struct {
 	logger      *slog.Logger
 }
 
-// listenAgain is the pause after a failed attempt to subscribe.
+// listenAgain is the pause between failed attempts to subscribe.
 const listenAgain = 200 * time.Millisecond
 
 // listen records all events until the context ends.
@@ -113,7 +113,7 @@ func (l *listener) resume() (*os.File, haggle.WatchOption, error) {
 			return nil, nil, err
 		}
 	}
-	// A process that is killed here leaves the old file or the new one.
+	// A kill at this point leaves either the old file or the new file.
 	if err := os.WriteFile(l.path+".new", content.Bytes(), 0o600); err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +130,7 @@ func (l *listener) resume() (*os.File, haggle.WatchOption, error) {
 	return file, haggle.After(all[len(all)-1].Signature), nil
 }
 
-// readReceived returns the recorded events. It skips a line that a kill has truncated.
+// readReceived returns the recorded events. It skips a line truncated by a kill.
 func readReceived(path string) (all []received, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// listeners subscribe in the test's own process, which is not killed: one to each negotiation, and one to all
-// negotiations of each wallet. They share a client, and so one connection through the proxies.
+// listeners subscribe in the test's process, which is not killed: one listener to each negotiation, and one
+// to all negotiations of each wallet. They share a client, and so a single connection through the proxies.
 type listeners struct {
 	client  *haggle.Client
 	running sync.WaitGroup
@@ -18,7 +18,7 @@ type listeners struct {
 	lock    sync.Mutex
 	events  map[solana.PublicKey][]received
 	wallets []map[solana.PublicKey][]received
-	// late counts the events that were delivered after a later one.
+	// late counts the events delivered out of order.
 	late   int
 	failed []error
 }
@@ -45,7 +45,7 @@ func listen(ctx context.Context, p *plan) (*listeners, error) {
 	return a, nil
 }
 
-// follow records the events of a subscription.
+// follow records a subscription's events.
 func (a *listeners) follow(ctx context.Context, subscribe func(context.Context) (*haggle.Subscription, error), into map[solana.PublicKey][]received) {
 	a.running.Go(func() {
 		subscription, err := subscribe(ctx)
@@ -84,7 +84,7 @@ func (a *listeners) ofWallet(wallet int, negotiation solana.PublicKey) []receive
 	return a.wallets[wallet][negotiation]
 }
 
-// receivedTheEnd reports whether all listeners have received the closing of a negotiation.
+// receivedTheEnd reports whether all listeners have received a negotiation's closing.
 func (a *listeners) receivedTheEnd(n negotiation) bool {
 	for _, all := range [][]received{a.of(n.Address), a.ofWallet(n.Buyer, n.Address), a.ofWallet(n.Seller, n.Address)} {
 		if !endsWithClosing(all) {

@@ -1,12 +1,12 @@
-// Package faults_test shows that agents on the SDK keep its guarantees while the network fails and their
+// Package faults_test checks that agents keep the SDK's guarantees while the network fails and their
 // processes are killed: they act once, miss no event, and resolve every transaction.
 //
-// Buyers and sellers, several per process, run on [agent.Runtime] with a journal. Between them and a real
-// local chain are proxies of tests/faults/proxy that drop, delay, repeat, damage and refuse requests; one of
-// them lags behind, and one lies about block heights. The processes are killed, at random moments and between the execution of a transaction
-// and its response, and restarted with the same journal. Buyers repeat their creations at several moments, and
-// pairs of processes that share a journal resolve each other's transactions. At the end the chain, read over a
-// clean connection, is compared with the scripts.
+// Buyers and sellers, several per process, run on [agent.Runtime] with a journal. Proxies of
+// tests/faults/proxy stand between the agents and a real local chain, and drop, delay, repeat, damage and
+// refuse requests; one proxy lags behind, and one lies about block heights. The processes are killed, at
+// random moments and between a transaction's execution and the response, and restarted with the same journal.
+// Buyers repeat their creations at several moments, and pairs of processes that share a journal resolve each
+// other's transactions. Finally the chain, read over a clean connection, is compared with the scripts.
 package faults_test
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// moment is a time at which a buyer repeats the creation of a negotiation.
+// moment is a time when a buyer repeats a negotiation's creation.
 type moment string
 
 const (
@@ -29,30 +29,30 @@ const (
 	eventsToAnswer        = 2
 )
 
-// repetition is the result of a repeated creation.
+// repetition is a repeated creation's result.
 type repetition struct {
 	// Number is the script's.
 	Number int
 	Moment moment
-	// Signature is the transaction of the first creation, from the journal.
+	// Signature is the first creation's transaction, from the journal.
 	Signature solana.Signature
-	// Problem is a result that is not the first creation's from the journal.
+	// Problem is a result differing from the journal's first creation.
 	Problem string `json:",omitempty"`
 }
 
-// order is a buyer's negotiation, as its process knows it.
+// order is a buyer's negotiation, as known by the buyer's process.
 type order struct {
 	negotiation
 	created bool
-	// due are the moments of the repetitions that are left.
+	// due lists the moments of the remaining repetitions.
 	due []moment
 }
 
-// orderAgain is the pause between two attempts to create negotiations or to repeat creations.
+// orderAgain is the pause between attempts to create negotiations or to repeat creations.
 const orderAgain = 200 * time.Millisecond
 
-// order creates a buyer's negotiations, one after the other, and repeats the creations at the moments of the
-// scripts. After a restart it also repeats those of which an earlier process has received events.
+// order creates a buyer's negotiations in sequence, and repeats the creations at the moments of the scripts.
+// When restarted, it also repeats creations whose events an earlier process has received.
 func (h *host) order(ctx context.Context, number int, key *wallet.Keypair, logger *slog.Logger) error {
 	orders, err := h.orders(number)
 	if err != nil {
@@ -102,14 +102,14 @@ func (h *host) orders(number int) (orders []*order, err error) {
 	return orders, nil
 }
 
-// missing returns the moments without a repetition.
+// missing returns the moments lacking a repetition.
 func missing(moments []moment, number int, done []repetition) []moment {
 	return slices.DeleteFunc(slices.Clone(moments), func(m moment) bool {
 		return slices.ContainsFunc(done, func(r repetition) bool { return r.Number == number && r.Moment == m })
 	})
 }
 
-// create reports whether the negotiation exists or has existed.
+// create reports whether the negotiation exists or existed.
 func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, logger *slog.Logger) bool {
 	request := n.Script.request(h.Mint, h.Wallets[n.Buyer], h.Wallets[n.Seller], h.Terms)
 	_, err := h.client.CreateNegotiation(request).Do(ctx, key)
@@ -126,7 +126,7 @@ func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, l
 
 const createAction = "create_negotiation"
 
-// repeatDue repeats a creation for each of its moments that has come.
+// repeatDue repeats a creation for each moment that is due.
 func (h *host) repeatDue(ctx context.Context, o *order, logger *slog.Logger) error {
 	events, err := readReceived(h.receivedFile(o.Buyer, o.Script.Number))
 	if err != nil {
@@ -152,8 +152,8 @@ func (h *host) repeatDue(ctx context.Context, o *order, logger *slog.Logger) err
 	return nil
 }
 
-// repeat repeats a creation and records the result. It returns false if there is none yet, such as after an
-// error of a node.
+// repeat repeats a creation and records the result. It returns false if there is none yet, such as when a
+// node returns an error.
 func (h *host) repeat(ctx context.Context, n negotiation, m moment, logger *slog.Logger) (bool, error) {
 	buyer, result := h.Wallets[n.Buyer], repetition{Number: n.Script.Number, Moment: m}
 	request := n.Script.request(h.Mint, buyer, h.Wallets[n.Seller], h.Terms)
@@ -181,10 +181,11 @@ func (h *host) repeat(ctx context.Context, n negotiation, m moment, logger *slog
 	return true, errors.Join(err, file.Close())
 }
 
-// errSigned: a repeated creation was to be signed, although the journal has the first one.
+// errSigned: a signature was requested for a repeated creation, although the journal contains the first
+// creation.
 var errSigned = errors.New("a repeated creation must not be signed")
 
-// refusingSigner is the signer of a repeated creation, which sends nothing without a signature.
+// refusingSigner signs nothing, so a repeated creation cannot send anything.
 type refusingSigner struct{ address solana.PublicKey }
 
 func (s refusingSigner) PublicKey() solana.PublicKey { return s.address }
@@ -193,7 +194,7 @@ func (refusingSigner) SignMessage(context.Context, []byte) (solana.Signature, er
 	return solana.Signature{}, errSigned
 }
 
-// readRepetitions returns the recorded repetitions of a buyer. It skips a line that a kill has truncated.
+// readRepetitions returns a buyer's recorded repetitions. It skips a line truncated by a kill.
 func readRepetitions(path string) (all []repetition, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -208,7 +209,7 @@ func readRepetitions(path string) (all []repetition, err error) {
 	return all, nil
 }
 
-// awaitTheRepetitions returns when the buyers have repeated all creations of the scripts.
+// awaitTheRepetitions waits until the buyers have repeated all creations of the scripts.
 func (s *fixture) awaitTheRepetitions(ctx context.Context) error {
 	for wallet := range s.plan.Wallets {
 		for {
@@ -237,7 +238,7 @@ func (s *fixture) repetitionsLeft(wallet int) (left int, err error) {
 	return left, err
 }
 
-// repetitions requires that each repeated creation returned the transaction of the first one, and that there
+// repetitions requires that each repeated creation returned the first creation's transaction and that there
 // is no second escrow.
 func (a *audit) repetitions(context.Context) error {
 	creations := make(map[solana.PublicKey]solana.Signature)

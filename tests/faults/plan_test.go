@@ -15,20 +15,20 @@ import (
 
 // plan is the input of all processes, in a file.
 type plan struct {
-	// Folder has the keys, the journals and the received events.
+	// Folder contains the keys, the journals and the received events.
 	Folder string
-	// Endpoints are the proxies' JSON-RPC interfaces, and Sockets their WebSocket interfaces.
+	// Endpoints lists the proxies' JSON-RPC interfaces, and Sockets their WebSocket interfaces.
 	Endpoints, Sockets []string
 	Terms              terms
 	Mint               solana.PublicKey
-	// Wallets are the agents' wallets, the buyers' first.
+	// Wallets lists the agents' wallets, the buyers' first.
 	Wallets      []solana.PublicKey
 	Negotiations []negotiation
-	// Hosts has the numbers of the wallets of each process.
+	// Hosts lists each process's wallet numbers.
 	Hosts [][]int
 }
 
-// negotiation is a script with its parties.
+// negotiation is a script with the parties.
 type negotiation struct {
 	Script        script
 	Address       solana.PublicKey
@@ -73,7 +73,7 @@ func (p *plan) keyFile(wallet int) string {
 	return filepath.Join(p.Folder, fmt.Sprintf("wallet-%d.json", wallet))
 }
 
-// repetitionsFile returns the path of the creations that a wallet has repeated.
+// repetitionsFile returns the path to the creations repeated by a wallet.
 func (p *plan) repetitionsFile(wallet int) string {
 	return filepath.Join(p.Folder, fmt.Sprintf("repeated-by-%d.jsonl", wallet))
 }
@@ -86,7 +86,7 @@ func (p *plan) outputFile(host int) string {
 	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.output", host))
 }
 
-// receivedFile returns the path of the events that a wallet has received of a negotiation.
+// receivedFile returns the path to the events that a wallet has received from a negotiation.
 func (p *plan) receivedFile(wallet, number int) string {
 	return filepath.Join(p.Folder, fmt.Sprintf("received-%d-by-%d.jsonl", number, wallet))
 }
@@ -110,7 +110,7 @@ func readPlan(path string) (*plan, error) {
 	return p, json.Unmarshal(content, p)
 }
 
-// of returns the negotiations of a wallet.
+// of returns a wallet's negotiations.
 func (p *plan) of(wallet int) (all []negotiation) {
 	for _, n := range p.Negotiations {
 		if n.Buyer == wallet || n.Seller == wallet {
@@ -120,8 +120,8 @@ func (p *plan) of(wallet int) (all []negotiation) {
 	return all
 }
 
-// config returns the configuration of a client that uses the proxies. Each client starts with another proxy,
-// so that all are used.
+// config returns the configuration for a client using the proxies. Each client starts with a different proxy,
+// so that all proxies are used.
 func (p *plan) config(number int, path string) haggle.Config {
 	rotated := func(all []string, path string) (turned []string) {
 		for i := range all {

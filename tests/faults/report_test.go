@@ -17,18 +17,18 @@ import (
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
-// results are the results of a run.
+// results holds a run's results.
 type results struct {
 	*audit
 	counts proxy.Counts
-	// log has the number of log messages of the processes by text.
+	// log counts the processes' log messages by text.
 	log map[string]int
 	// elsewhere counts the transactions that another process than their sender's has resolved.
 	elsewhere int
 }
 
-// variableParts replace the parts of log messages that differ from one occurrence to the next (node, error,
-// lag, duration), so that such messages are counted together.
+// variableParts replace the parts of log messages that vary between occurrences (node, error, lag, duration),
+// so that such messages are counted together.
 var variableParts = []struct {
 	pattern     *regexp.Regexp
 	replacement string

@@ -25,14 +25,14 @@ const (
 	envLimit = "HAGGLE_FAULTS_LIMIT"
 )
 
-// scale is the size of a run.
+// scale is a run's size.
 type scale struct {
 	negotiations, buyers, sellers, processes, kills int
 	seed                                            uint64
 	limit                                           time.Duration
 }
 
-// scaleOf reads the environment. Its defaults suit a daily run.
+// scaleOf reads the environment. The defaults suit a daily run.
 func scaleOf(t *testing.T) scale {
 	number := func(name string, otherwise int) int {
 		text := os.Getenv(name)

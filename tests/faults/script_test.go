@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ending is the end of a negotiation in a script.
+// ending is a scripted negotiation's ending.
 type ending string
 
 const (
@@ -23,14 +23,14 @@ const (
 	expired ending = "expired"
 )
 
-// script defines the course of a negotiation. Its figures are computed here from the protocol's document, not
-// with the SDK's functions. Amounts are in base units of the mint.
+// script defines a negotiation's course. All figures are computed here from the protocol's document, not with
+// the SDK's functions. Amounts are in the mint's base units.
 type script struct {
 	Number int
 	Ending ending
 	Escrow uint64
 	Offers []offer
-	// Repetitions are the moments at which the buyer repeats the creation.
+	// Repetitions lists the moments when the buyer repeats the creation.
 	Repetitions []moment
 	// Fee is the protocol's part of the price. Swept is the fee and the decay.
 	ToSeller, Refund, Swept uint64
@@ -48,7 +48,7 @@ const (
 	percent    = 100
 )
 
-// terms are the protocol's rates in basis points.
+// terms contains the protocol's rates in basis points.
 type terms struct{ DecayBps, FeeBps uint64 }
 
 // scriptFor lets one of ten negotiations expire, a quarter of the others be rejected, and the rest settle
@@ -96,7 +96,7 @@ func (s *script) ender() protocol.OfferSide {
 	return protocol.OfferSideBuyer
 }
 
-// decide returns the decision of an agent at a turn. The audit finds any deviation from the script.
+// decide returns an agent's decision for a turn. The audit finds any deviation from the script.
 func (s *script) decide(turn agent.Turn) agent.Decision {
 	round := int(turn.Negotiation.CurrentRound)
 	switch {
@@ -115,16 +115,16 @@ func (s *script) decide(turn agent.Turn) agent.Decision {
 // service is the traded service.
 var service = protocol.ServiceHash("answer a question while the house is on fire")
 
-// Negotiations that shall expire have the shortest turn; the others have so much time that a slow machine
-// does not let them expire.
+// Negotiations that shall expire use the shortest turn; the others allow so much time that even slow machines
+// do not let them expire.
 const (
 	shortWindow = time.Minute
 	longWindow  = time.Hour
 	deadline    = 12 * time.Hour
 )
 
-// request returns the creation of the negotiation. Its key follows from its number, so a restarted process
-// repeats the same request.
+// request returns the creation of the negotiation. The key follows from the negotiation number, so restarted
+// processes repeat the same request.
 func (s *script) request(mint, buyer, seller solana.PublicKey, t terms) haggle.CreateRequest {
 	decay, window := uint16(t.DecayBps), longWindow
 	if s.Ending == expired {
@@ -147,7 +147,7 @@ func isCreation(move string) bool { return strings.HasPrefix(move, creationMove)
 
 const creationMove = "create "
 
-// moves returns the instructions that the chain has to execute, in this order.
+// moves returns the instructions that the chain must execute, in this order.
 func (s *script) moves() []string {
 	moves := []string{fmt.Sprint(creationMove, s.Escrow), "accept the invitation"}
 	for round, offer := range s.Offers {
@@ -185,7 +185,7 @@ func moveOf(instruction protocol.AnyInstruction) string {
 	return instruction.InstructionName()
 }
 
-// movements returns the changes of the balances of buyer, seller and treasury in base units.
+// movements returns the balance changes for buyer, seller and treasury, as base units.
 func (s *script) movements() (buyer, seller, treasury int64) {
 	return int64(s.Refund) - int64(s.Escrow), int64(s.ToSeller), int64(s.Swept)
 }

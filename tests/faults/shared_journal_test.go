@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Every second pair of processes shares a journal. The other processes have a journal each.
+// Every second pair of processes shares a journal. All other processes use separate journals.
 
-// partner returns the process that shares the journal of a process.
+// partner returns the process sharing a host's journal.
 func (p *plan) partner(host int) (partner int, ok bool) {
 	partner = host ^ 1
 	return partner, host/2%2 == 0 && partner < len(p.Hosts)
@@ -33,9 +33,9 @@ func (p *plan) sharing() (count int) {
 }
 
 const (
-	// recoverAgain is the pause between two recoveries of another process's wallet.
+	// recoverAgain is the pause between recoveries of another process's wallet.
 	recoverAgain = time.Second
-	// resolvedElsewhere is the log message for each transaction that another process has sent.
+	// resolvedElsewhere is logged for each transaction sent by another process.
 	resolvedElsewhere = "resolved a transaction of another process"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
-// Agents whose nodes fail, lag and lose answers, and whose processes are killed, bring every negotiation to
-// its end, repeat no action, miss no event and leave nothing unfinished.
+// Agents whose nodes fail, lag and lose responses, and whose processes are killed, complete every
+// negotiation, repeat no action, miss no event and leave nothing unfinished.
 func TestAgentsSurviveFaultsAndKills(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s := scaleOf(t)
@@ -75,7 +75,7 @@ func survive(t *testing.T, s scale) {
 	}
 }
 
-// showOutput fails if a process reports an error such as a data race, and shows the log of a failed run.
+// showOutput fails if any process reports an error such as a data race, and shows a failed run's log.
 func (s *fixture) showOutput(wrong bool) {
 	s.t.Helper()
 	for host := range s.plan.Hosts {

@@ -17,15 +17,16 @@ type workers struct {
 	plan *plan
 
 	lock sync.Mutex
-	// processes are the running processes by the numbers of their hosts; nil for one that does not run.
+	// processes contains the running processes by host number. Entries are nil while the process is not
+	// running.
 	processes []*exec.Cmd
-	// inputs are the inputs of the processes, which finish at its end.
+	// inputs contains the processes' inputs. A process finishes when the input ends.
 	inputs []io.Closer
-	// killed is set when the end of a process is intended, armed when it will be killed at its next
-	// transaction.
+	// killed is set when the process is meant to end, armed when it will be killed at the next transaction.
 	killed, armed []bool
 	finishing     bool
-	// anytime and sending count the kills at random moments and those between a transaction and its response.
+	// anytime and sending count the kills at random moments and the kills between a transaction and the
+	// response.
 	anytime, sending int
 
 	running sync.WaitGroup
@@ -62,7 +63,7 @@ func (c *workers) start(ctx context.Context, seed uint64) {
 // longestRest is the longest time between a kill and the restart.
 const longestRest = 600 * time.Millisecond
 
-// live runs a process until it ends. It reports whether the process has to be restarted.
+// live runs a process until it ends. It reports whether the process must be restarted.
 func (c *workers) live(ctx context.Context, host int) (again bool, err error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -99,8 +100,8 @@ func (c *workers) live(ctx context.Context, host int) (again bool, err error) {
 	return false, errors.Join(errors.New("a process ended without a kill"), err, ctx.Err())
 }
 
-// begin starts a process. If the workers are finishing, so does this one, at once: it resolves the
-// transactions that were in flight when it was killed.
+// begin starts a process. If the workers are finishing, the new process finishes at once, and only resolves
+// the transactions that were in flight when it was killed.
 func (c *workers) begin(host int, command *exec.Cmd, input io.Closer) error {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -114,7 +115,7 @@ func (c *workers) begin(host int, command *exec.Cmd, input io.Closer) error {
 	return nil
 }
 
-// kill kills processes, one after the other, until there were so many kills or the context ends.
+// kill kills processes in sequence, until there were so many kills or the context ends.
 func (c *workers) kill(ctx context.Context, kills int, seed uint64) {
 	chance := rand.New(rand.NewPCG(seed, uint64(len(c.plan.Hosts))))
 	every := leastLife + time.Duration(len(c.plan.Negotiations))*lifeOfEach
@@ -133,8 +134,8 @@ func (c *workers) kill(ctx context.Context, kills int, seed uint64) {
 	}
 }
 
-// The average time between two kills grows with the number of negotiations, so that the last kill still meets
-// unfinished ones.
+// The average time between kills grows with the number of negotiations, so that even the last kill meets
+// unfinished negotiations.
 const (
 	leastLife  = 700 * time.Millisecond
 	lifeOfEach = 6 * time.Millisecond
@@ -149,7 +150,7 @@ func (c *workers) strike(host int, count *int) {
 	}
 }
 
-// sent is called with each transaction that has reached the chain before its sender receives the response.
+// sent is called with each transaction that has reached the chain, before the sender receives the response.
 func (c *workers) sent(path string) {
 	for host := range c.plan.Hosts {
 		if hostPath(host) != path {

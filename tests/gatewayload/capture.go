@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// logSettings let the server write statements with their parameters as JSON, of a database that asks for it.
+// logSettings let the server write statements with their parameters as JSON, for databases that enable it.
 var logSettings = []string{
 	"logging_collector = on", "log_destination = 'jsonlog'", "log_filename = 'statements.log'",
 	"log_rotation_size = 0", "log_rotation_age = 0",
@@ -33,8 +33,7 @@ type capturedStep struct {
 	others int
 }
 
-// readLog returns the transactions that record rounds, in the order of their commits. Only complete lines are
-// read.
+// readLog returns the transactions that record rounds, in commit order. Only complete lines are read.
 func readLog(text []byte) (found []capturedStep, err error) {
 	type session struct {
 		transaction
@@ -68,7 +67,7 @@ func readLog(text []byte) (found []capturedStep, err error) {
 		case "commit", "rollback":
 			if on.inside && on.records() {
 				step := capturedStep{transaction: on.transaction}
-				// One gateway answers one request at a time, but with any of its connections.
+				// A gateway serves one request at a time, but with any connection.
 				for _, other := range sessions {
 					step.others, other.others = step.others+other.others, 0
 				}
@@ -103,7 +102,7 @@ func (t transaction) records() bool {
 
 var executedMessage = regexp.MustCompile(`(?s)^(?:statement|execute [^:]*): (.*\S)\s*$`)
 
-// executed returns the SQL of a message about an executed statement.
+// executed returns the SQL in a message about an executed statement.
 func executed(message string) (sql string, is bool) {
 	found := executedMessage.FindStringSubmatch(message)
 	if found == nil {
@@ -114,7 +113,7 @@ func executed(message string) (sql string, is bool) {
 
 var parameter = regexp.MustCompile(`(?s)^\$(\d+) = (NULL|'(?:[^']|'')*')(?:, )?`)
 
-// parameters parses the detail of a message: parameters: $1 = 'text', $2 = NULL.
+// parameters parses the detail in a message: parameters: $1 = 'text', $2 = NULL.
 func parameters(detail string) (arguments []*string, err error) {
 	if detail == "" {
 		return nil, nil

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// connection is a connection to a gateway for one request at a time. It needs less processor time than
-// [http.Transport], which has two goroutines for each connection: the sender shares the machine with the
-// gateway, and pgbench is a small program, too.
+// connection is a connection to a gateway, for one request at a time. It needs less processor time than
+// [http.Transport], which uses two goroutines per connection: the sender shares the machine with the gateway,
+// and pgbench is a small program, too.
 type connection struct {
 	address string
 	opened  net.Conn

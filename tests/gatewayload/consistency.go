@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rows are the numbers of rows in a database.
+// rows counts the rows in a database.
 type rows struct{ negotiations, rounds, entries, keys int }
 
-// compareAll compares the gateway's database with the answers, and pgbench's with its log, and verifies the
-// audit log.
+// compareAll compares the gateway's database with the responses, and pgbench's with the pgbench log, and
+// verifies the audit log.
 func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 	err = connected(ctx, r.server.Address(loaded), func(connection *pgx.Conn) error {
 		return errors.Join(r.compareAnswers(ctx, connection), countRows(ctx, connection, &result.rows))
@@ -87,8 +87,8 @@ func countRows(ctx context.Context, connection *pgx.Conn, n *rows) error {
 		(SELECT count(*) FROM idempotency_keys)`).Scan(&n.negotiations, &n.rounds, &n.entries, &n.keys)
 }
 
-// answered returns the rows that belong to the answers. The log has an entry for each recorded action, one
-// for the first status, and one for the last status of a negotiation that ended later.
+// answered returns the rows that belong to the responses. The log contains an entry for each recorded action,
+// an entry for the first status and, if the negotiation ended later, an entry for the last status.
 func answered(negotiations []*tracked) (n rows) {
 	for _, d := range negotiations {
 		n.negotiations++
@@ -112,7 +112,7 @@ func transactionRows(done [operations]int) rows {
 	}
 }
 
-// version returns the version of the server: PostgreSQL 15.14.
+// version returns the server version: PostgreSQL 15.14.
 func (r *run) version(ctx context.Context) (text string, err error) {
 	err = connected(ctx, r.server.Address(loaded), func(connection *pgx.Conn) error {
 		return connection.QueryRow(ctx, `SELECT 'PostgreSQL ' ||

@@ -26,7 +26,7 @@ type gateway struct {
 	err      error
 }
 
-// environment is that of the commands of a run: their files are in its folder.
+// environment is the environment for a run's commands: their files are in folder.
 func environment(folder string) []string { return append(os.Environ(), "XDG_STATE_HOME="+folder) }
 
 const stopLimit = 30 * time.Second
@@ -61,7 +61,8 @@ func startGateway(ctx context.Context, program, address, folder string) (g *gate
 	return g, nil
 }
 
-// stop stops the gateway, which then writes its last checkpoint. It returns the log of one that has failed.
+// stop stops the gateway, which then writes a last checkpoint. If the gateway has failed, stop returns the
+// log.
 func (g *gateway) stop() error {
 	g.stopping.Do(func() {
 		_ = g.process.Process.Signal(syscall.SIGTERM) // it has ended already if it has failed
@@ -80,7 +81,7 @@ func (g *gateway) stop() error {
 	return g.err
 }
 
-// lastLines returns the end of a log.
+// lastLines returns a log's end.
 func lastLines(text []byte) []byte {
 	const lines = 20
 	at := len(text)
@@ -92,7 +93,7 @@ func lastLines(text []byte) []byte {
 	return text[at+1:]
 }
 
-// verified is the result of haggle audit verify.
+// verified is the result from haggle audit verify.
 type verified struct {
 	Valid       bool  `json:"valid"`
 	Chains      int   `json:"chains"`
@@ -102,7 +103,7 @@ type verified struct {
 	Findings    []any `json:"findings"`
 }
 
-// verify verifies the audit log with the command. The log of a stopped gateway has no uncovered entries.
+// verify verifies the audit log with the command. A stopped gateway's log contains no uncovered entries.
 func verify(ctx context.Context, program, address, folder string) (v verified, err error) {
 	command := exec.CommandContext(ctx, program, "audit", "verify", "--json", "--db", address)
 	command.Env = environment(folder)

@@ -11,20 +11,20 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// The limits of a new installation, and the requests that try them at once.
+// The limits of a new installation, and the number of concurrent requests that try them.
 const (
 	negotiationsPerHour = store.DefaultPerClientHour
 	openPerPublisher    = store.DefaultOpenPerPublisher
-	// limitTries is the number of publishers and of clients that the limits are tried with.
+	// limitTries is the number of publishers and clients that the limits are tried with.
 	limitTries = 20
 	atOnce     = 5
 	perClient  = 12
 )
 
-// limitTry counts the answers of requests that try a limit.
+// limitTry counts the responses when requests try a limit.
 type limitTry struct{ sent, created, refused int }
 
-// limitResults has the results for both limits.
+// limitResults contains the results for both limits.
 type limitResults struct{ open, hour limitTry }
 
 // tryLimits exceeds each limit with requests at once. Each publisher must get exactly as many negotiations as
@@ -58,7 +58,7 @@ func (c *sender) tryLimits(ctx context.Context) (l limitResults, err error) {
 	return l, nil
 }
 
-// burst sends creations at once. parties returns the client and the publisher of each.
+// burst sends creations at once. parties returns each creation's client and publisher.
 func (c *sender) burst(
 	ctx context.Context, count int, s step, parties func(at int) (client int, publisher string),
 	counts *limitTry,

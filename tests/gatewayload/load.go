@@ -3,9 +3,9 @@
 //
 // [Run] starts a PostgreSQL server and fills a database with publishers and clients. Workers negotiate over
 // HTTP with `haggle serve` on that database, in turns with pgbench, which executes the SQL of the same
-// negotiations on a copy of the database. The SQL is not written by hand: it is read from the log of the
-// server while a gateway answers. Afterwards the limits are tried, every row is compared with the answers
-// that the workers got, and the audit log is verified.
+// negotiations on a copy of the database. The SQL is not written by hand: it is read from the server's log
+// while a gateway responds. Afterwards the limits are tried, every row is compared with the responses that
+// the workers received, and the audit log is verified.
 //
 //	result, err := gatewayload.Run(ctx, gatewayload.Options{Program: "haggle", Progress: os.Stderr})
 //	...
@@ -29,16 +29,16 @@ import (
 type Options struct {
 	// Program is the path of the haggle command. It is required.
 	Program string
-	// Publishers and Clients are the numbers of parties in the database. The defaults are 1,000 and 100,000.
+	// Publishers and Clients count the parties in the database. The defaults are 1,000 and 100,000.
 	Publishers, Clients int
-	// Workers is the number of requests in flight, and of connections of pgbench. The default is 16, the
-	// number of a gateway's connections.
+	// Workers is the number of requests in flight, and of pgbench connections. The default is 16, the number
+	// of connections that a gateway uses.
 	Workers int
 	// Processes is the number of gateways. The default is 1.
 	Processes int
-	// Windows is the number of measurements of each program in each mode. The default is 5.
+	// Windows is the number of measurements per program and mode. The default is 5.
 	Windows int
-	// Lasting is the time of a measurement, at least 1 s and whole seconds. The default is 20 s.
+	// Lasting is the time per measurement, in whole seconds, at least 1 s. The default is 20 s.
 	Lasting time.Duration
 	// Progress receives a line for each step. If nil, the lines are discarded.
 	Progress io.Writer
@@ -67,7 +67,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// maxWorkers is below the number of connections that PostgreSQL admits by default.
+// maxWorkers is lower than the number of connections that PostgreSQL admits by default.
 const maxWorkers = 80
 
 // mode is a setting of PostgreSQL during measurements.
@@ -170,7 +170,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// measure measures the gateway and pgbench in turns, after one measurement of each that does not count.
+// measure measures the gateway and pgbench in turns, after an uncounted measurement of both.
 func (r *run) measure(ctx context.Context, result *Result) error {
 	result.measured = map[bool]*measurements{true: {}, false: {}}
 	for number := range r.Windows + 1 {
@@ -210,7 +210,7 @@ func (r *run) measure(ctx context.Context, result *Result) error {
 	return nil
 }
 
-// warmUp is the time of a measurement that does not count.
+// warmUp is the length of an uncounted measurement.
 const warmUp = 3 * time.Second
 
 func (r *run) stopGateways() (err error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestShortRun is a small run. It asserts that nothing is lost or doubled, and no durations.
+// TestShortRun is a small run. It asserts that nothing is lost or doubled, but asserts no durations.
 func TestShortRun(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "haggle")
 	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/haggle").

@@ -39,8 +39,8 @@ func (r *run) capture(ctx context.Context) (s *script, err error) {
 	return newScript(steps, w.negotiations, r.seeds)
 }
 
-// awaitStatements reads the log until it has all transactions of the sequence: the server writes it with a
-// delay.
+// awaitStatements reads the log until it contains all transactions of the sequence: the server writes it with
+// a delay.
 func (r *run) awaitStatements(ctx context.Context) ([]capturedStep, error) {
 	for deadline := time.Now().Add(logLimit); ; {
 		text, err := os.ReadFile(logFile(r.server.Folder))

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
-// Result has the measurements and findings of a run.
+// Result contains a run's measurements and findings.
 type Result struct {
 	Options
 	// Findings are differences between the answers, the database and the audit log, and limits that do not
@@ -21,13 +21,13 @@ type Result struct {
 	script           *script
 	measured         map[bool]*measurements
 	limits           limitResults
-	// refusals is the number of creations that a limit has refused during the measurements.
+	// refusals is the number of creations refused by a limit during the measurements.
 	refusals                     int
 	rows, comparedRows, answered rows
 	verified                     verified
 }
 
-// measurements are the windows of a mode.
+// measurements contains a mode's windows.
 type measurements struct{ gateway, pgbench []window }
 
 // ratio compares the gateway with pgbench.
@@ -62,7 +62,7 @@ func (w *window) quantile(percent int) time.Duration { return report.Quantile(w.
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// perRequest returns the processor time of each part per request or transaction, in milliseconds.
+// perRequest returns each part's processor time per request or transaction, in milliseconds.
 func (w *window) perRequest() (sender, gateways, server float64) {
 	count := time.Duration(max(w.count(), 1))
 	return milliseconds(w.used.sender / count), milliseconds(w.used.gateways / count),
@@ -76,7 +76,7 @@ func (w *window) String() string {
 		server)
 }
 
-// processorTable has the processor time per request or transaction.
+// processorTable shows the processor time per request or transaction.
 func (r *Result) processorTable() string {
 	t := report.NewTable("", "sender", "gateway", "PostgreSQL", "sum")
 	for _, mode := range modes {
@@ -97,7 +97,8 @@ func (r *Result) processorTable() string {
 	return t.String()
 }
 
-// The target: at least this part of pgbench's rate, and at most this multiple of its 99th percentile.
+// The target: at least this part of pgbench's rate, and no more than this multiple of pgbench's 99th
+// percentile.
 const (
 	leastRate = 0.5
 	mostP99   = 5
@@ -208,7 +209,7 @@ func operationTable(m *measurements) string {
 	return t.String()
 }
 
-// statementTable has the numbers of statements of each step.
+// statementTable shows each step's number of statements.
 func (r *Result) statementTable() string {
 	t := report.NewTable("step", "statements of the transaction, with BEGIN and COMMIT", "further statements of the gateway")
 	for at, s := range sequence {

@@ -37,8 +37,7 @@ func newPgbench(server *testpostgres.Server, s *script, folder string, workers i
 	return p, os.WriteFile(p.script, []byte(s.text), 0o600)
 }
 
-// firstNumber is the smallest of the numbers of 12 digits that end the ids of a run; runNumbers are for each
-// run.
+// firstNumber is the smallest of the 12-digit numbers at the end of a run's ids; runNumbers are for each run.
 const (
 	firstNumber = 100_000_000_000
 	runNumbers  = 1_000_000_000

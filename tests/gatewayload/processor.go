@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
-// used returns the processor time of this process, of the gateways and of PostgreSQL until now. It returns
+// used returns the processor time used until now by this process, the gateways and PostgreSQL. It returns
 // zeros for other processes if the system has no /proc.
 func (r *run) used() (p processorTime) {
 	p.sender = report.ProcessorTime(syscall.RUSAGE_SELF)

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// script is a script of pgbench that executes the transactions of the sequence: each execution of the script is
-// the next one.
+// script is a pgbench script executing the transactions of the sequence: each execution of the script runs
+// the next transaction.
 type script struct {
 	text string
-	// constants are the values of variables that do not change.
+	// constants holds the values of variables that do not change.
 	constants []string
-	// statements are the numbers of statements of each step with BEGIN and COMMIT, and others those that the
-	// gateway executes besides.
+	// statements counts each step's statements including BEGIN and COMMIT, and others counts the statements
+	// that the gateway executes besides.
 	statements, others []int
 	seeds              *seeds
 }
 
-// The variables of the script. number is different for each negotiation, and now is in microseconds.
+// The script variables. number is different for each negotiation, and now is in microseconds.
 const scriptHead = `\set now :now + 1000
 \set step (:step + 1) %% %d
 `
@@ -85,7 +85,7 @@ func newScript(steps []capturedStep, negotiations []*tracked, s *seeds) (*script
 	return w, nil
 }
 
-// statement returns a statement with variables and constants in place of its arguments.
+// statement returns a statement with variables and constants substituted for the arguments.
 func (w *script) statement(
 	s statement, began time.Time, client int, name func(string) string,
 ) (string, error) {

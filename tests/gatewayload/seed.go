@@ -15,34 +15,35 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// The databases of a run.
+// A run's databases.
 const (
-	// loaded is the gateway's database, compared is pgbench's, and captured is the one whose log is read.
+	// loaded is the gateway's database, compared is pgbench's, and captured is the database whose log is
+	// read.
 	loaded, compared, captured = "loaded", "compared", "captured"
 )
 
-// The first ids of a run. They are no other numbers of a statement, so that the script can replace them.
+// A run's first ids. They differ from all other numbers in statements, so that the script can replace them.
 const (
 	firstPublisher = 1_000_001
 	firstClient    = 2_000_001
 )
 
-// seeds are the parties of a run.
+// seeds contains a run's parties.
 type seeds struct {
 	publishers, clients int
-	// keys are the API keys of the clients, in the order of their ids.
+	// keys lists the clients' API keys, in id order.
 	keys []string
 }
 
-// hostname returns the name of a publisher by its position from 0.
+// hostname returns the name of the publisher at a position, from 0.
 func hostname(position int) string { return fmt.Sprintf("site-%d.example", firstPublisher+position) }
 
 // strategy answers the sequence of this package.
 const strategy = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
 	"max_price_per_fetch_micro": 5000, "published_floor_micro": 500}`
 
-// seed migrates an empty database and adds publishers with a strategy each, and clients with a key each. The
-// ids of each kind are consecutive, and a strategy has the id of its publisher.
+// seed migrates an empty database and adds publishers with a strategy each, and clients with a key each.
+// Publisher ids and client ids are consecutive, and each strategy's id equals the publisher's.
 func seed(ctx context.Context, address string, publishers, clients int) (s *seeds, err error) {
 	database, err := store.Open(ctx, store.Config{Address: address})
 	if err != nil {
@@ -64,7 +65,7 @@ func seed(ctx context.Context, address string, publishers, clients int) (s *seed
 		if err := s.addClients(ctx, connection); err != nil {
 			return fmt.Errorf("add clients: %w", err)
 		}
-		// The other tables are empty, and statistics of an empty table mislead the planner.
+		// All other tables are empty, and an empty table's statistics mislead the planner.
 		_, err = connection.Exec(ctx, "VACUUM ANALYZE publishers, negotiation_strategies, clients, api_keys")
 		return err
 	})
@@ -79,7 +80,7 @@ func connected(ctx context.Context, address string, act func(*pgx.Conn) error) e
 	return errors.Join(act(connection), connection.Close(ctx))
 }
 
-// addPublishers adds one publisher with its strategy as the gateway does it, and copies the rows.
+// addPublishers adds one publisher and strategy as the gateway does, and copies the rows.
 func addPublishers(ctx context.Context, database *store.Store, connection *pgx.Conn, count int) error {
 	cases, err := service.New(service.Config{Store: database})
 	if err != nil {

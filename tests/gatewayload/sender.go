@@ -19,12 +19,13 @@ import (
 	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
-// sender sends the requests of its workers, which negotiate over HTTP.
+// sender sends the requests for the workers, which negotiate over HTTP.
 type sender struct {
 	*seeds
 	http    *http.Client
 	workers []*worker
-	// clients are the positions of the clients that open negotiations. The last ones are kept for the limits.
+	// clients holds the positions of the clients that open negotiations. The last clients are kept for the
+	// limits.
 	mutex    sync.Mutex
 	clients  []int
 	next     int
@@ -57,7 +58,7 @@ func newSender(gateways []*gateway, s *seeds, workers int) *sender {
 	return c
 }
 
-// client returns the position of the next client: all of them negotiate equally often.
+// client returns the next client's position: all clients negotiate equally often.
 func (c *sender) client() int {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -72,7 +73,7 @@ type answer struct {
 	header http.Header
 }
 
-// post sends a request of the client at a position, and returns the response with the time until its end.
+// post sends a request as the client at a position, and returns the response with the total response time.
 func (c *sender) post(
 	ctx context.Context, do func(*http.Request) (*http.Response, error), url string, client int, body string,
 ) (a answer, took time.Duration, err error) {
@@ -98,7 +99,7 @@ func (c *sender) post(
 	return a, time.Since(began), err
 }
 
-// advance takes the next step of the sequence. A creation that a limit refuses is no step.
+// advance takes the next step of the sequence. A creation refused by a limit does not count as a step.
 func (w *worker) advance(ctx context.Context) (done operation, took time.Duration, err error) {
 	s := sequence[w.at]
 	client, publisher := 0, ""
@@ -133,15 +134,15 @@ func (w *worker) advance(ctx context.Context) (done operation, took time.Duratio
 	return s.operation, took, nil
 }
 
-// negotiation is the part of an answer that workers read.
+// negotiation contains the response fields that workers read.
 type negotiation struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 	Round  int    `json:"current_round"`
 }
 
-// decode returns the negotiation of an answer. The sequence is that of pgbench's script, so an answer of
-// another kind is an error.
+// decode returns the negotiation in a response. The sequence matches pgbench's script, so any other kind of
+// response is an error.
 func decode(a answer, s step) (negotiation, error) {
 	var got struct {
 		Action      string      `json:"action"`
@@ -169,7 +170,7 @@ func (d *tracked) record(done operation, n negotiation) {
 	}
 }
 
-// measure lets all workers negotiate for a time. Requests that have begun are answered before it returns.
+// measure lets all workers negotiate for a time. It waits for the responses to all started requests.
 func (c *sender) measure(ctx context.Context, lasting time.Duration) (w window, err error) {
 	samples := make([]window, len(c.workers))
 	began := time.Now()
@@ -198,7 +199,7 @@ func (c *sender) measure(ctx context.Context, lasting time.Duration) (w window, 
 	return w, nil
 }
 
-// drain continues until each worker has ended its last negotiation.
+// drain continues until each worker has ended the current negotiation.
 func (c *sender) drain(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, worker := range c.workers {
@@ -222,7 +223,7 @@ func (c *sender) negotiations() (all []*tracked) {
 	return all
 }
 
-// refusals returns the number of creations that a limit has refused during the measurements.
+// refusals returns the number of creations refused by a limit during the measurements.
 func (c *sender) refusals() (count int) {
 	for _, w := range c.workers {
 		count += w.refused
@@ -230,12 +231,12 @@ func (c *sender) refusals() (count int) {
 	return count
 }
 
-// window is the result of a measurement.
+// window is a measurement's result.
 type window struct {
 	lasted time.Duration
 	// perSecond is the rate that pgbench reports; 0 for the gateway.
 	perSecond float64
-	// took are the times of the requests or transactions of each operation.
+	// took holds the request or transaction times for each operation.
 	took [operations][]time.Duration
 	used processorTime
 }

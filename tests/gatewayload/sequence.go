@@ -15,17 +15,17 @@ const (
 
 var operationNames = [operations]string{"create", "counter", "accept", "reject"}
 
-// step is a request of a sequence and the publisher's answer to it.
+// step is a request in a sequence and the publisher's response.
 type step struct {
 	operation operation
-	// price is that of the proposal in micro units; 0 for an acceptance.
+	// price is the proposed price in micro units, or 0 for an acceptance.
 	price int
 	// action and status are those of the answer.
 	action, status string
 }
 
-// sequence is repeated by each worker, and by each connection of pgbench: a negotiation that ends with an
-// agreement, and one that the publisher rejects. All steps are answered by rules.
+// sequence is repeated by each worker, and by each pgbench connection: a negotiation that ends with an
+// agreement, and a second rejected by the publisher. All steps are decided by rules.
 var sequence = []step{
 	{create, 1500, "counter", "negotiating"},
 	{counter, 1600, "counter", "negotiating"},
@@ -35,7 +35,7 @@ var sequence = []step{
 	{reject, belowFloor, "reject", "rejected"},
 }
 
-// belowFloor is a price below the published floor of the strategy.
+// belowFloor is a price lower than the strategy's published floor.
 const belowFloor = 100
 
 func termsOf(price int) string {
@@ -45,7 +45,7 @@ func termsOf(price int) string {
 	)
 }
 
-// request returns path and body of a step. publisher is a host name, and d the open negotiation.
+// request returns a step's path and body. publisher is a host name, and d the open negotiation.
 func (s step) request(publisher string, d *tracked) (path, body string) {
 	switch s.operation {
 	case create:
@@ -63,7 +63,7 @@ type tracked struct {
 	id, status string
 	// client is the position of the client.
 	client int
-	// rounds is the number of the client's answered requests, and rows that of the recorded actions of both
-	// parties: an acceptance has no answer of the publisher.
+	// rounds is the number of the client's completed requests, and rows the number of recorded actions by
+	// both parties: the publisher does not respond to an acceptance.
 	rounds, rows int
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// dice give every event its own random source, which follows from the seed, the kind of the event and the
-// number of earlier events of that kind. Concurrent events of other kinds do not change it.
+// dice give every event a separate random source, derived from the seed, the event kind and the number of
+// earlier events of that kind. Concurrent events of different kinds do not change it.
 type dice struct {
 	seed uint64
 

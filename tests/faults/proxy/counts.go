@@ -4,8 +4,8 @@ import "sync"
 
 // Counts are a proxy's requests and faults.
 type Counts struct {
-	// Requests counts HTTP requests, Connections attempts at a WebSocket connection, Subscriptions requests
-	// for one, and Notifications messages of the node to subscribers.
+	// Requests counts HTTP requests, Connections counts attempts at a WebSocket connection, Subscriptions
+	// counts subscription requests, and Notifications counts node messages to subscribers.
 	Requests, Connections, Subscriptions, Notifications int
 	// Faults counts the faults by kind.
 	Faults map[Kind]int
@@ -15,7 +15,7 @@ type Counts struct {
 	Transactions int
 }
 
-// Faulty returns the number of requests with a fault.
+// Faulty returns the number of faulty requests.
 func (c Counts) Faulty() int {
 	sum := 0
 	for _, kind := range ofRequests {
@@ -24,7 +24,7 @@ func (c Counts) Faulty() int {
 	return sum
 }
 
-// FaultyShare returns the share of requests with a fault, from 0 to 1.
+// FaultyShare returns the share of faulty requests, between 0 and 1.
 func (c Counts) FaultyShare() float64 {
 	if c.Requests == 0 {
 		return 0

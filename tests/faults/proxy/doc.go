@@ -1,4 +1,4 @@
-// Package proxy is a proxy in front of a Solana node that injects faults at given rates:
+// Package proxy runs a proxy in front of a Solana node, injecting faults at given rates:
 //
 //	proxy, err := proxy.Start(proxy.Options{
 //		RPCURL: chain.RPCURL, WSURL: chain.WSURL, Seed: 1,
@@ -11,9 +11,9 @@
 //	fmt.Println(proxy.Counts().FaultyShare())
 //
 // Everything that the proxy passes on comes from the node: it drops, delays, repeats and damages messages,
-// but invents none. A damaged answer is never valid JSON, and a stale answer is an earlier answer of the
-// node, with its slot.
+// but invents none. A damaged response is never valid JSON, and a stale response is an earlier node response,
+// with the original slot.
 //
-// The seed determines the faults: with the same seed the n-th request of a method has the same fault,
-// independent of other requests.
+// The seed determines the faults: with the same seed the n-th call of each method meets the same fault,
+// whatever other requests are sent.
 package proxy

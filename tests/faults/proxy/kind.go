@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Kind is a kind of fault: its description.
+// Kind is a kind of fault, by description.
 type Kind string
 
 // The kinds of faults. Those up to Stale happen to requests, at most one to each.
 const (
 	// DroppedBefore: the connection ends before the request has been passed on.
 	DroppedBefore Kind = "connection dropped before the request was passed on"
-	// DroppedAfter: the connection ends after the node has answered, so that the request has taken effect
-	// without an answer.
+	// DroppedAfter: the connection ends after the node has responded, so the request takes effect but the
+	// response is lost.
 	DroppedAfter Kind = "connection dropped after the request had taken effect"
-	// Delayed: the request is passed on late; a transaction even if its client has disconnected.
+	// Delayed: the request is passed on late. A transaction is passed on even if the client has disconnected.
 	Delayed Kind = "request delayed"
 	// Repeated: the request is passed on twice, and the second answer is returned.
 	Repeated Kind = "request passed on twice"
@@ -26,7 +26,7 @@ const (
 	Failed Kind = "500 or 503, request not passed on"
 	// FailedAfter: 500 or 502, although the node has answered the request.
 	FailedAfter Kind = "500 or 502 although the request had taken effect"
-	// Truncated: the answer is truncated, with or without a matching length.
+	// Truncated: the response is truncated, with or without matching length.
 	Truncated Kind = "truncated answer"
 	// Corrupted: the answer is not JSON.
 	Corrupted Kind = "answer that is not JSON"
@@ -34,7 +34,7 @@ const (
 	Stale Kind = "stale answer"
 	// ConnectionRefused: a WebSocket connection is refused.
 	ConnectionRefused Kind = "WebSocket connection refused"
-	// ConnectionCut: a WebSocket connection ends in place of a notification, with or without a close message.
+	// ConnectionCut: a WebSocket connection ends in place of a notification, with or without close message.
 	ConnectionCut Kind = "WebSocket connection cut"
 	// SubscriptionRefused: a subscription gets an error, and is not passed on.
 	SubscriptionRefused Kind = "subscription refused"
@@ -54,7 +54,7 @@ var (
 	ofNotifications = []Kind{ConnectionCut, NotificationDropped, NotificationRepeated, NotificationDelayed}
 )
 
-// Kinds returns all kinds, those of requests first.
+// Kinds returns all kinds, request faults first.
 func Kinds() []Kind {
 	return slices.Concat(ofRequests, ofConnections, ofSubscriptions, ofNotifications)
 }
@@ -62,8 +62,8 @@ func Kinds() []Kind {
 // IsOfRequests reports whether the fault happens to requests rather than to WebSocket connections.
 func (k Kind) IsOfRequests() bool { return slices.Contains(ofRequests, k) }
 
-// Rates are the rates of faults per request, WebSocket connection, subscription or notification, each from 0
-// to 1. Those of requests add up to at most 1, and so do those of notifications.
+// Rates maps kinds to fault rates per request, WebSocket connection, subscription or notification, each
+// between 0 and 1. Rates for requests sum to 1 or less, and so do rates for notifications.
 type Rates map[Kind]float64
 
 func (r Rates) check() error {

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Lie is a false statement of a node in an otherwise correct response: its description.
+// Lie is a false statement in a node's otherwise correct response, by description.
 type Lie string
 
 // The lies.
@@ -25,13 +25,14 @@ const (
 	LieBlockhash Lie = "valid blockhash called invalid"
 	// LieDecimals: a mint has three decimals more.
 	LieDecimals Lie = "mint with three decimals more"
-	// LieSettled: a negotiation that is not over is settled for its whole escrow.
+	// LieSettled: an unfinished negotiation is settled at the whole escrow.
 	LieSettled Lie = "open negotiation called settled"
-	// LieStatus: a signature that the node does not know is finalized.
+	// LieStatus: a signature unknown to the node is finalized.
 	LieStatus Lie = "unknown signature called finalized"
-	// LieEvent: the logs of an offer have a settlement for the whole escrow in place of the offer's event.
+	// LieEvent: an offer's logs contain a settlement for the whole escrow in place of the offer's event.
 	LieEvent Lie = "settlement in the logs of an offer"
-	// LieTerms: the configuration has the highest decay and fee, one round and the shortest response window.
+	// LieTerms: the configuration contains the highest decay and fee, one round and the shortest response
+	// window.
 	LieTerms Lie = "configuration with the worst terms"
 )
 
@@ -85,7 +86,7 @@ func (p *Proxy) lie(call *call, answered *response) {
 // liar changes one response.
 type liar struct {
 	lies []Lie
-	// told are the lies in the response.
+	// told lists the lies in the response.
 	told []Lie
 }
 
@@ -158,7 +159,7 @@ func (l *liar) statuses(fields object) {
 
 const eventLine = "Program data: "
 
-// logs changes the event of an offer in the logs of a transaction.
+// logs changes an offer's event in a transaction's logs.
 func (l *liar) logs(transaction object) {
 	meta, _ := transaction["meta"].(object)
 	lines, _ := meta["logMessages"].([]any)
@@ -181,7 +182,7 @@ func (l *liar) logs(transaction object) {
 	}
 }
 
-// account changes an account of a mint, a negotiation or the configuration.
+// account changes a mint account, a negotiation or the configuration.
 func (l *liar) account(value any) {
 	account, _ := value.(object)
 	content, _ := account["data"].([]any)
@@ -209,7 +210,7 @@ func (l *liar) account(value any) {
 	content[0] = base64.StdEncoding.EncodeToString(data)
 }
 
-// ofProgram returns the changed data of an account of the program; nil if it stays.
+// ofProgram returns the changed data of a program account, or nil if it stays.
 func (l *liar) ofProgram(data []byte) []byte {
 	var n protocol.Negotiation
 	var config protocol.ProtocolConfig

@@ -29,8 +29,8 @@ func dataOf(t *testing.T, account any) []byte {
 	return data
 }
 
-// TestLiesAreToldAndCounted asks a proxy with one lie for every response that contains it, and one with all
-// other lies, which leaves the response as it is.
+// TestLiesAreToldAndCounted sends a proxy with a single lie every request whose response contains the lie. A
+// second proxy with all other lies must leave the response unchanged.
 func TestLiesAreToldAndCounted(t *testing.T) {
 	mint := make([]byte, mintSize)
 	mint[mintDecimalsAt] = 6
@@ -112,7 +112,7 @@ func TestLiesAreToldAndCounted(t *testing.T) {
 	}
 }
 
-// asked returns the lies that a proxy counts for one request.
+// asked returns the lies that a proxy counts for a request.
 func asked(t *testing.T, lies []Lie, method, result string, check func(*testing.T, any)) map[Lie]int {
 	t.Helper()
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -17,14 +17,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// node is a node whose answers a test sets, and which records its requests.
+// node is a node whose responses a test sets, and which records the requests.
 type node struct {
 	*httptest.Server
 	lock sync.Mutex
-	// calls are the methods, in order.
+	// calls lists the methods, in order.
 	calls []string
 	slot  uint64
-	// say has the messages that the node sends to a subscriber.
+	// say contains the node's messages to a subscriber.
 	say []string
 }
 
@@ -97,7 +97,7 @@ func start(t *testing.T, n *node, options Options) *Proxy {
 	return proxy
 }
 
-// send sends a request to a proxy. The error is that of the connection.
+// send sends a request to a proxy. The error is the connection's error.
 func send(t *testing.T, proxy *Proxy, method, params string) (*http.Response, []byte, error) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

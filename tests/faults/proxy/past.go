@@ -10,14 +10,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Past has earlier answers of a node, so that a proxy can return them later. Several proxies in front of the
-// same chain can share one; then each can repeat the answers to requests of the others.
+// Past contains a node's earlier responses, so that proxies can return them later. Several proxies in front
+// of the same chain can share a Past; then each can repeat responses to the others' requests.
 type Past struct {
 	lock sync.Mutex
 	// newest is the newest slot in the node's answers.
 	newest  uint64
 	answers map[string][]answer
-	// order has the answers in order, and bytes their total length.
+	// order lists the responses in order, and bytes is their total length.
 	order []noted
 	bytes int
 }
@@ -56,7 +56,7 @@ func (p *Past) note(call *call, result json.RawMessage) {
 	}
 	known := p.answers[call.key]
 	if last := len(known) - 1; last >= 0 && known[last].slot >= slot {
-		return // one for each slot is enough
+		return // one per slot is enough
 	}
 	p.answers[call.key] = append(known, answer{slot: slot, result: result})
 	p.order = append(p.order, noted{key: call.key, slot: slot, bytes: len(call.key) + len(result)})
@@ -70,7 +70,7 @@ func (p *Past) forgetOldest() {
 	oldest := p.order[0]
 	p.order = p.order[1:]
 	p.bytes -= oldest.bytes
-	// The answers to each request are in the same order.
+	// The responses to each request are in the same order.
 	left := p.answers[oldest.key][1:]
 	if len(left) == 0 {
 		delete(p.answers, oldest.key)
@@ -79,10 +79,11 @@ func (p *Past) forgetOldest() {
 	p.answers[oldest.key] = left
 }
 
-// behindMost limits the age of an answer in multiples of the lag, because a lagging node still advances.
+// behindMost limits a response's age, in multiples of the lag, because even a lagging node advances.
 const behindMost = 5
 
-// recall returns the newest stored answer that is at least so many slots old; false if there is none.
+// recall returns the newest stored response that is old enough by this number of slots, or false if there is
+// none.
 func (p *Past) recall(call *call, lag uint64) (answer, bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -98,7 +99,7 @@ func (p *Past) recall(call *call, lag uint64) (answer, bool) {
 	return answer{}, false
 }
 
-// slotOf returns the slot in an answer; zero if it has none.
+// slotOf returns the slot in a response, or zero if there is none.
 func slotOf(method string, result json.RawMessage) uint64 {
 	switch method {
 	case "getSlot":
@@ -117,7 +118,7 @@ type call struct {
 
 	// key is the same for equal requests.
 	key string
-	// from is the lowest slot of the answer; zero for any.
+	// from is the response's lowest slot. If zero, any slot is allowed.
 	from uint64
 	// path is the path of the client's URL.
 	path string
@@ -125,11 +126,11 @@ type call struct {
 
 const (
 	sendTransaction = "sendTransaction"
-	// several is the method of a batch of requests.
+	// several is the method of a request batch.
 	several = "batch"
 )
 
-// parseCall reads a request; one that is not JSON-RPC is passed on unchanged.
+// parseCall reads a request. Anything other than JSON-RPC is passed on unchanged.
 func parseCall(body []byte) *call {
 	parsed := new(call)
 	if err := json.Unmarshal(body, parsed); err != nil {

@@ -22,32 +22,34 @@ const (
 	DefaultLag        = 10
 )
 
-// Options configure the node and the faults of a proxy.
+// Options configures a proxy's node and faults.
 type Options struct {
-	// RPCURL is the node's JSON-RPC interface, http or https, and WSURL its WebSocket interface, ws or wss.
+	// RPCURL is the node's JSON-RPC interface, http or https, and WSURL the WebSocket interface, ws or wss.
 	// Both are required.
 	RPCURL, WSURL string
 	// Seed determines the faults.
 	Seed uint64
-	// Rates are the rates of faults; without rates the proxy passes everything on.
+	// Rates holds the fault rates. If nil, the proxy passes everything on.
 	Rates Rates
 	// Lies change every response that they concern. Stale responses and notifications are true.
 	Lies []Lie
-	// MaxDelay is the longest delay of a request or a notification. If zero, DefaultMaxDelay is used.
+	// MaxDelay is the longest delay for a request or notification. If zero, DefaultMaxDelay is used.
 	MaxDelay time.Duration
-	// RetryAfter is the Retry-After of 429, in whole seconds. If zero, DefaultRetryAfter is used.
+	// RetryAfter is the Retry-After value sent with status 429, in whole seconds. If zero, DefaultRetryAfter
+	// is used.
 	RetryAfter time.Duration
-	// Lag is the least age of a stale answer in slots; its largest age is five times that. If zero,
+	// Lag is the least age for stale responses, in slots; the largest age is five times Lag. If zero,
 	// DefaultLag is used.
 	Lag uint64
-	// Past has the answers that can be returned as stale. If nil, these are the answers of this proxy.
+	// Past contains the responses that can be returned as stale. If nil, only this proxy's responses are
+	// used.
 	Past *Past
 	// Sent is called with each transaction that the node has answered, before the answer is returned, with
 	// the path of the client's URL, so that clients with different paths can be distinguished. It may be nil.
 	Sent func(path string)
 }
 
-// Proxy is in front of a node, on its own local port for HTTP and WebSocket.
+// Proxy is a proxy in front of a node, using a separate local port for HTTP and WebSocket.
 type Proxy struct {
 	options  Options
 	dice     *dice
@@ -125,7 +127,7 @@ func (p *Proxy) WSURL() string { return "ws://" + p.address }
 // Counts returns the counts so far.
 func (p *Proxy) Counts() Counts { return p.stats.read() }
 
-// Close ends all connections and returns when all goroutines of the proxy have ended. A second call does
+// Close ends all connections and waits until all goroutines of the proxy have ended. A second call does
 // nothing.
 func (p *Proxy) Close() error {
 	p.lock.Lock()
@@ -144,7 +146,7 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// enter makes Close wait until leave is called; false if the proxy is closed.
+// enter makes Close wait until leave is called. It returns false if the proxy is closed.
 func (p *Proxy) enter() bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -100,7 +100,7 @@ func (p *Proxy) misbehave(ctx context.Context, w http.ResponseWriter, kind Kind,
 	}
 }
 
-// drop ends the connection without an answer.
+// drop ends the connection before any response.
 func drop() { panic(http.ErrAbortHandler) }
 
 func fail(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) }
@@ -160,7 +160,7 @@ func (p *Proxy) call(ctx context.Context, call *call, body []byte) (*response, e
 	return told, nil
 }
 
-// truncate returns the beginning of an answer: with a dropped connection, or with a matching length.
+// truncate returns the beginning of a response: with a dropped connection, or with matching length.
 func (p *Proxy) truncate(w http.ResponseWriter, chance *rand.Rand, answered *response) {
 	if len(answered.body) == 0 {
 		drop()
@@ -168,7 +168,7 @@ func (p *Proxy) truncate(w http.ResponseWriter, chance *rand.Rand, answered *res
 	whole := len(answered.body)
 	answered.body = answered.body[:chance.IntN(whole)]
 	if chance.IntN(2) == 0 {
-		// A proper prefix of an object is not JSON unless only white space is missing.
+		// A proper prefix of an object is invalid JSON unless only white space is missing.
 		answered.body = bytes.TrimRight(answered.body, "\r\n\t }")
 		write(w, answered)
 		return
@@ -194,10 +194,10 @@ func corrupt(chance *rand.Rand, body []byte) []byte {
 	return append(damaged, body[at:]...)
 }
 
-// minContextSlotNotReached is the code of a node that has not reached the requested slot.
+// minContextSlotNotReached is a node's error code if it has not reached the requested slot.
 const minContextSlotNotReached = -32016
 
-// answerStale returns an earlier answer; false if there is none that is old enough.
+// answerStale returns an earlier response, or false if none is old enough.
 func (p *Proxy) answerStale(w http.ResponseWriter, call *call) bool {
 	old, ok := p.options.Past.recall(call, p.options.Lag)
 	if !ok {

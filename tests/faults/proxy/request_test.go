@@ -107,7 +107,7 @@ func TestDamagedAnswersAreNotJSON(t *testing.T) {
 	}
 }
 
-// A lagging node returns an earlier answer with its slot.
+// A lagging node returns an earlier response with the original slot.
 func TestStaleAnswers(t *testing.T) {
 	n := newNode(t)
 	past := NewPast()
@@ -172,7 +172,7 @@ func TestStaleNodesAdmitThatASlotIsNotReached(t *testing.T) {
 		string(asked("101")))
 }
 
-// A delayed transaction reaches the node although its sender has disconnected.
+// A delayed transaction reaches the node although the sender has disconnected.
 func TestDelayedTransactionsOutliveTheirSender(t *testing.T) {
 	n := newNode(t)
 	proxy := start(t, n, Options{Seed: 2, Rates: Rates{Delayed: always}, MaxDelay: 400 * time.Millisecond})
@@ -196,7 +196,7 @@ func TestDelayedTransactionsOutliveTheirSender(t *testing.T) {
 	require.Eventually(t, func() bool { return proxy.Counts().Transactions == 8 }, 10*time.Second, time.Millisecond)
 }
 
-// Sent receives the sender of a transaction before the sender receives the answer.
+// Sent receives a transaction's sender before the sender receives the response.
 func TestSentReceivesTheSender(t *testing.T) {
 	told := make(chan string, 1)
 	proxy := start(t, newNode(t), Options{Rates: Rates{DroppedAfter: always}, Sent: func(path string) { told <- path }})
@@ -208,7 +208,7 @@ func TestSentReceivesTheSender(t *testing.T) {
 	require.Empty(t, told)
 }
 
-// With the same seed the n-th request of a method has the same fault, independent of other requests.
+// With the same seed the n-th call of each method meets the same fault, whatever other requests are sent.
 func TestSeedsReplay(t *testing.T) {
 	rates := Rates{DroppedBefore: 0.2, RateLimited: 0.2, Failed: 0.2, Corrupted: 0.2}
 	play := func(seed uint64, disturbed bool) (story []string) {

@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	// messageMost is the largest length of a message in bytes.
+	// messageMost is the largest message length in bytes.
 	messageMost = 4 << 20
-	// delayedMost limits the delayed notifications of a connection; beyond it notifications are passed on at
-	// once.
+	// delayedMost limits a connection's delayed notifications; beyond it notifications are passed on at once.
 	delayedMost = 256
 	writeLimit  = 10 * time.Second
 )
 
-// session is a client's WebSocket connection with its connection to the node.
+// session is a client's WebSocket connection and the corresponding connection to the node.
 type session struct {
 	proxy        *Proxy
 	client, node *websocket.Conn
@@ -84,7 +83,7 @@ func (s *session) run() {
 	_ = s.node.Close()
 }
 
-// passRequest passes on a message of the client, unless it is a subscription to be refused.
+// passRequest passes on a client message, unless it is a subscription to be refused.
 func (s *session) passRequest() error {
 	kind, content, err := s.client.ReadMessage()
 	if err != nil {
@@ -103,7 +102,7 @@ func (s *session) passRequest() error {
 	return s.node.WriteMessage(kind, content)
 }
 
-// refusals are temporary errors of subscriptions.
+// refusals lists temporary errors for subscriptions.
 var refusals = []map[string]any{
 	{"code": -32603, "message": "Internal error"},
 	{"code": -32005, "message": "Node is behind by 42 slots"},
@@ -118,7 +117,7 @@ func (s *session) refuse(asked *call, refusal map[string]any) error {
 	return s.tell(websocket.TextMessage, content)
 }
 
-// passMessage passes on a message of the node. Replies are always passed on.
+// passMessage passes on a node message. Replies are always passed on.
 func (s *session) passMessage() error {
 	kind, content, err := s.node.ReadMessage()
 	if err != nil {

@@ -22,7 +22,7 @@ func subscribe(t *testing.T, proxy *Proxy) *websocket.Conn {
 	return conn
 }
 
-// received returns the node's messages, up to a number of notifications or the end of the connection.
+// received returns the node's messages, up to the end of the connection or a number of notifications.
 func received(t *testing.T, conn *websocket.Conn, most int) (said []string, ended error) {
 	t.Helper()
 	for len(said) < most {

@@ -1,5 +1,5 @@
-// Command postgres starts a PostgreSQL server for toolchain/schemathesis, with an empty database for each of
-// its arguments. It prints the address with %s in place of the database, and runs until its input ends.
+// Command postgres starts a PostgreSQL server for toolchain/schemathesis, with an empty database for each
+// argument. It prints the address with %s in place of the database, and runs until the input ends.
 package main
 
 import (
