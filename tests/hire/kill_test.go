@@ -21,7 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// process is a process that is started again whenever it is killed.
+// process is a process that is restarted whenever it is killed.
 type process struct {
 	role string
 	plan string
@@ -29,11 +29,11 @@ type process struct {
 	lock    sync.Mutex
 	running *exec.Cmd
 	over    bool
-	// ended has the error of a process that was not killed, or nil.
+	// ended receives the process's error or nil, unless it was killed.
 	ended chan error
 }
 
-// supervise starts a process, and again after each kill.
+// supervise starts a process, and restarts it after each kill.
 func supervise(t *testing.T, plan, role string) *process {
 	p := &process{role: role, plan: plan, ended: make(chan error, 1)}
 	var done sync.WaitGroup
@@ -84,7 +84,7 @@ func number(name string, standard int) int {
 	return standard
 }
 
-// stage is a chain with the wallets of a plan.
+// stage is a chain with a plan's wallets.
 func stage(t *testing.T, database string, seekers, purchases int) (*localnet.Net, *plan, string) {
 	t.Helper()
 	chain, err := localnet.Start(t.Context(), localnet.Options{})
@@ -111,8 +111,8 @@ func stage(t *testing.T, database string, seekers, purchases int) (*localnet.Net
 	return chain, p, path
 }
 
-// Seekers, the worker and its home are killed at random moments. Each purchase is settled once, each contract reaches
-// its settlement, the balances are those of the agreed prices, and the home's logs prove all of it.
+// Seekers, the worker and the home are killed at random moments. Each purchase is settled once, each contract
+// leads to a settlement, the balances match the agreed prices, and the home's logs prove this.
 func TestKillsLoseNothingAndPayNothingTwice(t *testing.T) {
 	for name, database := range map[string]string{"sqlite": t.TempDir() + "/home.db", "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) { kills(t, database) })
@@ -199,7 +199,7 @@ func balances(t *testing.T, chain *localnet.Net, p *plan) map[string]uint64 {
 	return all
 }
 
-// audited verifies each log with its settlement, and returns what the seekers have paid, and the fees.
+// audited verifies each log with the settlement, and returns the seekers' payments and the fees.
 func audited(t *testing.T, chain *localnet.Net, p *plan) (paid map[string]uint64, fees uint64) {
 	t.Helper()
 	worker, err := p.key(roleWorker)

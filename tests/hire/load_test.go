@@ -28,7 +28,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// home is a home of this process that settles nothing.
+// home is a home in this process. It settles nothing.
 type home struct {
 	worker  hiretest.Agent
 	service *service.Service
@@ -69,7 +69,7 @@ func startHome(t *testing.T, database string) *home {
 	return h
 }
 
-// agent returns the configuration of an agent at the home, with pins of its own.
+// agent returns the configuration for an agent at the home, with separate pins.
 func (h *home) agent(t *testing.T, agent hiretest.Agent) party.Config {
 	t.Helper()
 	state, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"))
@@ -99,7 +99,7 @@ func run(t *testing.T, agent interface{ Run(context.Context) error }) {
 	})
 }
 
-// figures are the times of a measurement.
+// figures contains a measurement's times.
 type figures struct {
 	times []time.Duration
 	took  time.Duration
@@ -113,8 +113,8 @@ func (f *figures) quantile(percent int) string {
 // perConversation is the number of replies in a conversation, below [hire.MaxMessages].
 const perConversation = 200
 
-// replies measures, in one conversation after another, the time from a seeker's request to the inbox until it has the
-// event with the worker's reply: two messages, each signed, verified, and on disk before it is delivered.
+// replies measures, in consecutive conversations, the time between a seeker's request and the worker's reply
+// in the inbox: two messages, each signed, verified, and on disk before delivery.
 func (h *home) replies(t *testing.T, count int) *figures {
 	seeker := hiretest.NewAgent()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -160,8 +160,8 @@ func (h *home) replies(t *testing.T, count int) *figures {
 	return f
 }
 
-// deals runs conversations at once, from the proposal to both accepts, between seekers and one worker, and returns the
-// time of each.
+// deals runs conversations at once, from the proposal to both accepts, between seekers and one worker, and
+// returns each conversation's time.
 func (h *home) deals(t *testing.T, conversations, seekers int) *figures {
 	player := party.Player{Strategy: strategy.Linear(), Opening: 6e6, Reservation: 3e6}
 	worker, err := party.NewWorker(party.Worker{Config: h.agent(t, h.worker), Quote: player.Decide})
@@ -198,7 +198,8 @@ func (h *home) deals(t *testing.T, conversations, seekers int) *figures {
 	return f
 }
 
-// messages returns the number of messages in the worker's conversations, each of which both sides have accepted.
+// messages returns the number of messages in the worker's conversations. Both sides have accepted each
+// conversation.
 func (h *home) messages(t *testing.T, conversations int) (count int) {
 	t.Helper()
 	at := &hire.Home{Origin: h.worker.ID, Agent: h.worker.ID, Key: h.worker.Key, Client: &hire.Client{Local: true}}
@@ -247,7 +248,7 @@ func TestManyConversationsAtOnce(t *testing.T) {
 		t.Run(database.name, func(t *testing.T) {
 			h := startHome(t, database.address)
 			one := h.replies(t, replies)
-			// The measurement of one conversation leaves conversations that are not agreed.
+			// Measuring single conversations leaves conversations that are not agreed.
 			h = startHome(t, map[string]string{
 				"SQLite": t.TempDir() + "/many.db", "PostgreSQL": server.Create(t),
 			}[database.name])

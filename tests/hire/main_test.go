@@ -1,6 +1,6 @@
-// Package hire_test shows that HIRE loses nothing when its processes are killed, refuses hostile messages, and holds
-// many conversations at once. Homes, workers and seekers are processes of this binary, or of one process where nothing
-// is killed; the chain is a real one.
+// Package hire_test checks that HIRE loses nothing when processes are killed, refuses hostile messages, and
+// holds many conversations at once. Homes, workers and seekers are processes of this binary, or share a
+// single process where nothing is killed; the chain is real.
 package hire_test
 
 import (

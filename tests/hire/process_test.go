@@ -28,13 +28,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// The variables that make this binary a process of a plan.
+// The variables that turn this binary into a plan's process.
 const (
 	envPlan = "HAGGLE_HIRE_TEST_PLAN"
 	envRole = "HAGGLE_HIRE_TEST_ROLE"
 )
 
-// The roles. A seeker's role has its number: seeker0.
+// The roles. A seeker's role includes a number: seeker0.
 const (
 	roleHome   = "home"
 	roleWorker = "worker"
@@ -49,7 +49,7 @@ type plan struct {
 	Database string
 	// Seekers is the number of seekers.
 	Seekers int
-	// Purchases is the number of purchases of each seeker.
+	// Purchases is the number of purchases per seeker.
 	Purchases int
 }
 
@@ -79,7 +79,7 @@ func (p *plan) key(name string) (*wallet.Keypair, error) {
 
 func messageKey(key *wallet.Keypair) ed25519.PrivateKey { return ed25519.PrivateKey(key.PrivateKey()) }
 
-// play runs a process of a plan.
+// play runs a plan's process.
 func play(path, role string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -156,7 +156,7 @@ func (p *plan) home(ctx context.Context) error {
 	return group.Wait()
 }
 
-// config returns the configuration of an agent, with a journal in a state file of its own.
+// config returns the configuration for an agent, with a journal in a separate state file.
 func (p *plan) config(ctx context.Context, role, id string, key *wallet.Keypair) (party.Config, error) {
 	state, err := sqlite.Open(ctx, p.path(role+".db"))
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *plan) worker(ctx context.Context) error {
 	return worker.Run(ctx)
 }
 
-// seeker buys until all of its purchases are settled.
+// seeker buys until all purchases are settled.
 func (p *plan) seeker(ctx context.Context, role string) error {
 	key, err := p.key(role)
 	if err != nil {
@@ -258,7 +258,7 @@ func (p *plan) buy(ctx context.Context, seeker *party.SeekerRuntime, conversatio
 	}
 }
 
-// tokens returns an owner's balance in base units.
+// tokens returns an owner's balance, as base units.
 func tokens(ctx context.Context, net *localnet.Net, owner solana.PublicKey) (uint64, error) {
 	account, _, err := solana.FindAssociatedTokenAddress(owner, net.Mint)
 	if err != nil {

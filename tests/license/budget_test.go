@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
-// recorder keeps the prices that a client sends.
+// recorder keeps the prices sent by a client.
 type recorder struct {
 	http.RoundTripper
 	prices []uint64
@@ -96,8 +96,8 @@ func TestTheLimitsAreNeverExceeded(t *testing.T) {
 	require.NotZero(t, deals)
 }
 
-// price draws a price of up to 6,000. Ranges draw low numbers more often, with which no publisher agrees, so
-// half of the prices are counted from the top.
+// price draws a price, at most 6,000. Ranges draw low numbers more often, which no publisher accepts, so half
+// of the prices are counted from the top.
 func price(t *rapid.T, name string) uint64 {
 	drawn := rapid.Uint64Range(1, 6_000).Draw(t, name)
 	if rapid.Bool().Draw(t, name+" from the top") {

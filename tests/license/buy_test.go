@@ -80,7 +80,7 @@ func TestARefusalHasThePublishersReason(t *testing.T) {
 	require.Zero(t, result.CostMicro())
 }
 
-// Every end that the limits of a request cause has its reason.
+// Every ending caused by a request's limits reports a reason.
 func TestLimitsEndThePurchase(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
@@ -133,8 +133,8 @@ func TestMoneyLimitsAreRequired(t *testing.T) {
 	}
 }
 
-// A process that ends at any request, before or after the gateway has acted on it, continues with the same
-// negotiation and the same deal.
+// If a process ends at any request, before or after the gateway has acted on it, the next process continues
+// with the same negotiation and the same deal.
 func TestACrashOpensNoSecondNegotiation(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
@@ -142,7 +142,7 @@ func TestACrashOpensNoSecondNegotiation(t *testing.T) {
 	ended := errors.New("process ended")
 	whole, err := client.Buy(t.Context(), wanted("whole", "site-a.local"))
 	require.NoError(t, err)
-	posts := len(whole.Purchases[0].Steps) + 1 // the licence is the last
+	posts := len(whole.Purchases[0].Steps) + 1 // the licence comes last
 	for at := range posts {
 		for _, acted := range []bool{false, true} {
 			before := g.negotiations(t)
@@ -155,7 +155,7 @@ func TestACrashOpensNoSecondNegotiation(t *testing.T) {
 				}
 				return ctx.Err() == nil
 			}
-			// A process that has ended sends nothing more, and leaves no negotiation.
+			// Once a process has ended, it sends nothing more and leaves no negotiation.
 			alive := func(*http.Request) bool { return ctx.Err() == nil }
 			if acted {
 				g.before.set(alive)
@@ -183,7 +183,7 @@ func TestACrashOpensNoSecondNegotiation(t *testing.T) {
 	}
 }
 
-// A lost response is repeated with the same idempotency key, also for requests without a key of the caller.
+// A lost response is repeated with the same idempotency key, even if the caller gave no key.
 func TestALostResponseIsRepeated(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
@@ -269,8 +269,8 @@ func TestAPlanSendsNothing(t *testing.T) {
 	require.Zero(t, g.negotiations(t))
 }
 
-// A high limit is not the price: the strategy opens at the published floor, and the publisher's offers end far below the
-// limit.
+// A high limit is not the price: the strategy opens at the published floor, and the publisher's offers end
+// far lower than the limit.
 func TestHighLimitIsNotThePrice(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
@@ -280,7 +280,7 @@ func TestHighLimitIsNotThePrice(t *testing.T) {
 	request.Strategy = strategy.Named()[license.DefaultStrategy]
 	result, err := g.client(t).Buy(t.Context(), request)
 	require.NoError(t, err)
-	for at, opening := range []uint64{500, 900} { // without a floor, a tenth of the limit
+	for at, opening := range []uint64{500, 900} { // if there is no floor, a tenth of the limit
 		bought := result.Purchases[at]
 		require.Equal(t, opening+(9_000-opening)/10, bought.Steps[0].Terms.PriceMicro, "a tenth of the way to the limit")
 		require.Equal(t, license.Deal, bought.Outcome)

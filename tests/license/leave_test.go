@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
-// few are limits with two open negotiations of a publisher.
+// few limits each publisher to two open negotiations.
 var few = store.Limits{PerClientHour: 1_000_000, OpenPerClient: 2, OpenPerPublisher: 2}
 
 // open is the number of negotiations that count for the limits.
@@ -40,7 +40,7 @@ func overBoth(t *testing.T, test func(t *testing.T, g *gateway, client *license.
 	})
 }
 
-// The buyer leaves a negotiation that its limits end. The next purchase finds the place free.
+// The buyer leaves a negotiation ended by the buyer's limits. The next purchase finds the place free.
 func TestTheBuyerLeavesWithoutADeal(t *testing.T) {
 	overBoth(t, func(t *testing.T, g *gateway, client *license.Client) {
 		low := wanted("low", "site-a.local")
@@ -48,7 +48,7 @@ func TestTheBuyerLeavesWithoutADeal(t *testing.T) {
 		other := wanted("other", "site-a.local")
 		other.TTL = license.Range{Least: 100_000, Preferred: 100_000, Most: 100_000}
 		for reason, request := range map[string]license.Request{"price": low, "terms": other} {
-			for range 2 { // a repetition has the same result
+			for range 2 { // repeated calls return the same result
 				result, err := client.Buy(t.Context(), request)
 				require.NoError(t, err)
 				bought := result.Purchases[0]
@@ -68,7 +68,8 @@ func TestTheBuyerLeavesWithoutADeal(t *testing.T) {
 	})
 }
 
-// An interrupted purchase leaves its negotiation, and the same request does not open another one.
+// When interrupted, a purchase leaves the negotiation, and the same request does not open another
+// negotiation.
 func TestAnInterruptedPurchaseLeaves(t *testing.T) {
 	overBoth(t, func(t *testing.T, g *gateway, client *license.Client) {
 		interrupted := errors.New("interrupted by the user")
@@ -95,7 +96,7 @@ func TestAnInterruptedPurchaseLeaves(t *testing.T) {
 	})
 }
 
-// An agreement that an interruption meets stands: there is nothing to leave.
+// An agreement that coincides with an interruption stands: there is nothing to leave.
 func TestAnInterruptedAgreementStands(t *testing.T) {
 	g := start(t, few)
 	g.publisher(t, "site-a.local", ordinary)
@@ -124,7 +125,7 @@ func TestAnInterruptedAgreementStands(t *testing.T) {
 	require.NotNil(t, result.Purchases[0].License)
 }
 
-// A gateway that does not answer the request to leave is named in the reason.
+// If a gateway does not respond to the request to leave, the reason names it.
 func TestALeaveThatFailsIsInTheReason(t *testing.T) {
 	g := start(t, few)
 	g.publisher(t, "site-a.local", ordinary)

@@ -29,10 +29,11 @@ var operator = identity.Caller{
 type gateway struct {
 	cases *service.Service
 	store *store.Store
-	// negotiation and licensing are the URLs of its interfaces. MCP is at /mcp of the first.
+	// negotiation and licensing are the interface URLs. MCP is at /mcp of the first.
 	negotiation, licensing string
 	// before is called with each request to the negotiation interface. If it returns false, the connection
-	// breaks without a response. after is called when the gateway has answered; false breaks the connection.
+	// breaks and no response is sent. after is called when the gateway has responded; false breaks the
+	// connection.
 	before, after hook
 }
 
@@ -91,8 +92,8 @@ func start(t testing.TB, limits store.Limits) *gateway {
 	return g
 }
 
-// listen returns a server that does not answer yet: signed requests name its address, so the gateway must
-// know it.
+// listen returns a server that does not respond yet: signed requests name the server address, so the gateway
+// must know it.
 func listen(t testing.TB) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -100,7 +101,7 @@ func listen(t testing.TB) *httptest.Server {
 	return server
 }
 
-// many are limits that no test reaches.
+// many holds limits too high for any test to reach.
 var many = store.Limits{PerClientHour: 1_000_000, OpenPerClient: 1_000_000, OpenPerPublisher: 1_000_000}
 
 // publisher registers a publisher with a strategy.
@@ -126,7 +127,7 @@ func (g *gateway) key(t testing.TB, name string) string {
 	return key.Reveal()
 }
 
-// client returns the client of a new company.
+// client returns a new company's client.
 func (g *gateway) client(t testing.TB) *license.Client {
 	t.Helper()
 	key := g.key(t, fmt.Sprintf("Company of %s", t.Name()))
@@ -152,12 +153,12 @@ func (g *gateway) with(t testing.TB, transport http.RoundTripper) *license.Clien
 	return client
 }
 
-// ordinary accepts from 1,000 micro units on, and prefers 2,000.
+// ordinary accepts 1,000 micro units or more, and prefers 2,000.
 const ordinary = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
 	"max_price_per_fetch_micro": 5000, "published_floor_micro": 500,
 	"allowed_purposes": ["inference", "search"]}`
 
-// wanted is a request to one publisher with room for a deal.
+// wanted is a request to a publisher, with room for a deal.
 func wanted(id string, publishers ...string) license.Request {
 	return license.Request{
 		ID: id, Publishers: publishers, Purposes: []license.Purpose{license.Inference}, Fetches: 1_000,

@@ -20,7 +20,8 @@ func (g *gateway) overMCP(t testing.TB, transport http.RoundTripper) *license.Cl
 	return client
 }
 
-// The same purchase over MCP has the same result, and its requests continue one that began over REST.
+// Over MCP the same purchase leads to the same result, and MCP requests can continue a purchase that began
+// over REST.
 func TestADealOverMCP(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)

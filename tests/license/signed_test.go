@@ -18,8 +18,8 @@ import (
 // agent is the origin of the client of Web Bot Auth.
 const agent = "https://agent.example"
 
-// signing registers a company that signs its requests, and returns its transport. With an origin it signs by
-// Web Bot Auth.
+// signing registers a company that signs requests, and returns the transport. If an origin is given, it signs
+// by Web Bot Auth.
 func (g *gateway) signing(t testing.TB, name, origin string) *httpsig.Transport {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -31,7 +31,7 @@ func (g *gateway) signing(t testing.TB, name, origin string) *httpsig.Transport 
 	return &httpsig.Transport{Key: private, Agent: origin}
 }
 
-// A company without an API key buys with signed requests, and its licence has its registered name.
+// A company lacking an API key buys with signed requests, and the licence states the registered name.
 func TestADealWithSignedRequests(t *testing.T) {
 	for scheme, origin := range map[string]string{"Ed25519": "", "Web Bot Auth": agent} {
 		t.Run(scheme, func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestADealWithSignedRequests(t *testing.T) {
 	}
 }
 
-// A client repeats a request whose answer is lost. The gateway refuses a second use of a signature, so each
-// attempt has another one, and the idempotency key prevents a second negotiation.
+// If a response is lost, the client repeats the request. The gateway refuses signature reuse, so each attempt
+// is signed again, and the idempotency key prevents a second negotiation.
 func TestARepeatedSignedRequest(t *testing.T) {
 	for scheme, origin := range map[string]string{"Ed25519": "", "Web Bot Auth": agent} {
 		t.Run(scheme, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestARepeatedSignedRequest(t *testing.T) {
 	}
 }
 
-// A key that is not registered, or that is registered for another agent, buys nothing.
+// An unregistered key, or a key registered for another agent, buys nothing.
 func TestAnUnknownSignatureBuysNothing(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)

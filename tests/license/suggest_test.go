@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
-// follow opens a negotiation at the first price of a request, and carries out each suggestion until the end. Each
-// suggestion reads only.
+// follow opens a negotiation at a request's first price, and carries out each suggestion until the end.
+// Suggestions only read.
 func follow(t *testing.T, g *gateway, client *license.Client, r license.Request) (last license.Answer, moves int) {
 	t.Helper()
 	planned, err := client.Plan(t.Context(), r)
@@ -95,7 +95,7 @@ func TestSuggestionsNeedAnOpenNegotiationAndALimit(t *testing.T) {
 	_, err = g.with(t, &httpsig.BearerTransport{Origin: g.negotiation, APIKey: g.key(t, "other")}).Suggest(t.Context(), id, limits)
 	require.ErrorIs(t, err, license.ErrNotFound, "another client's negotiation")
 
-	// A limit below the published floor excludes a deal.
+	// A limit lower than the published floor excludes a deal.
 	suggested, err := client.Suggest(t.Context(), id, license.Request{MaxPriceMicro: 499, Strategy: strategy.Linear()})
 	require.NoError(t, err)
 	require.Equal(t, license.MoveEnd, suggested.Move)

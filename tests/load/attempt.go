@@ -15,11 +15,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// attemptsPerAction is the number of attempts at an action while it is certain that no attempt took effect.
+// attemptsPerAction limits the attempts per action while all are certain to have had no effect.
 const attemptsPerAction = 3
 
-// act waits until fewer than InFlight actions are in flight, then builds an action and executes it. It
-// repeats attempts that certainly had no effect. It returns the error of the last attempt.
+// act waits until fewer than InFlight actions are in flight, then builds and executes an action. It repeats
+// attempts that certainly had no effect. It returns the error of the last attempt.
 func (r *run) act(ctx context.Context, n *negotiation, signer agent,
 	build func(context.Context) (*haggle.Action, error)) error {
 	for attempt := 1; ; attempt++ {
@@ -42,11 +42,11 @@ func (r *run) act(ctx context.Context, n *negotiation, signer agent,
 	}
 }
 
-// slotTime is the approximate duration of a slot.
+// slotTime is the approximate slot duration.
 const slotTime = 400 * time.Millisecond
 
-// pause waits for a random part of a slot. All parties act after a confirmation; without the pause they would
-// act in step with the slots, and a latency would be the time from a confirmation to the next slot.
+// pause waits for a random part of a slot. All parties act once a transaction is confirmed. With no pause
+// they would act in step with the slots, and a latency would be the time from confirmation to the next slot.
 func pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -71,8 +71,8 @@ func (r *run) attempt(ctx context.Context, signer agent,
 	return entry, err
 }
 
-// setOutcome records the outcome of a transaction. If the outcome is unknown, it asks the node again. A
-// confirmed transaction is no error, even if the node has no details of it.
+// setOutcome records a transaction's outcome. If the outcome is unknown, it asks the node again. A confirmed
+// transaction is no error, even if the node stores no details.
 func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt *haggle.Receipt,
 	err error) error {
 	prefix := ""
@@ -129,8 +129,8 @@ func failurePrefix(signature solana.Signature) string {
 	return "failed on chain: "
 }
 
-// signatureOf returns the signature of a transaction that failed on chain or whose outcome is unknown; zero
-// for any other error.
+// signatureOf returns the signature if a transaction failed on chain or the outcome is unknown. For any other
+// error it returns zero.
 func signatureOf(err error) solana.Signature {
 	var refused *protocol.ProgramError
 	var failed *transaction.Error
@@ -146,7 +146,7 @@ func signatureOf(err error) solana.Signature {
 	return solana.Signature{}
 }
 
-// canRepeat reports whether an action certainly had no effect and another attempt can succeed: its
+// canRepeat reports whether an action certainly had no effect and another attempt can succeed: the
 // transaction expired or was not sent.
 func canRepeat(err error) bool {
 	var refused *protocol.ProgramError

@@ -14,9 +14,9 @@ import (
 // audit compares the chain with the scripts and the records of all parties.
 type audit struct {
 	before protocol.ProtocolConfig
-	// open is the number of negotiations that were open at the end of each stage.
+	// open is the number of negotiations still open at the end of each stage.
 	open [stageCount]int
-	// supply is the sum of all token accounts of the mint, in base units.
+	// supply is the sum of all token accounts of the mint, as base units.
 	supply   uint64
 	findings report.Findings
 	locks    *locks
@@ -51,8 +51,8 @@ func (a *audit) afterStage(ctx context.Context, r *run, after stageID) error {
 	return a.compareBalances(ctx, r, after)
 }
 
-// compare describes how a negotiation's account differs from the script after a stage; empty if it does not
-// differ.
+// compare describes how a negotiation's account differs from the script at the end of a stage. If nothing
+// differs, it returns an empty string.
 func (n *negotiation) compare(have *haggle.Snapshot, r *run, after stageID) string {
 	if after == closing {
 		if have != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// compareBalances compares every token account of the mint, of any owner, with its expected balance after a
-// stage.
+// compareBalances compares every token account of the mint, of any owner, with the expected balance at the
+// end of a stage.
 func (a *audit) compareBalances(ctx context.Context, r *run, after stageID) error {
 	held, err := r.tokenAccounts(ctx, r.mint)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *audit) compareBalances(ctx context.Context, r *run, after stageID) erro
 	return nil
 }
 
-// tokenAccounts returns all token accounts of a mint with their balances in base units.
+// tokenAccounts returns all token accounts of a mint, with balances as base units.
 func (r *run) tokenAccounts(ctx context.Context, mint solana.PublicKey) (map[solana.PublicKey]uint64, error) {
 	accounts, err := r.net.Client.RPC().GetProgramAccountsWithOpts(ctx, solana.TokenProgramID,
 		&rpc.GetProgramAccountsOpts{
@@ -64,7 +64,8 @@ const (
 	tokenAmountOffset = 64
 )
 
-// balances returns the expected balance of every token account of the mint after a stage, in base units.
+// balances returns, as base units, the expected balance of every token account of the mint at the end of a
+// stage.
 func (r *run) balances(after stageID) (map[solana.PublicKey]uint64, error) {
 	treasury, _, err := solana.FindAssociatedTokenAddress(r.net.Treasury, r.mint)
 	if err != nil {
@@ -87,7 +88,7 @@ func (r *run) balances(after stageID) (map[solana.PublicKey]uint64, error) {
 	return want, nil
 }
 
-// compareTransfers compares the confirmed transfers of each sender with the balances of both accounts.
+// compareTransfers compares each sender's confirmed transfers with the balances of sender and recipient.
 func (a *audit) compareTransfers(ctx context.Context, r *run) error {
 	held, err := r.tokenAccounts(ctx, r.transfers.mint)
 	if err != nil {
@@ -103,11 +104,11 @@ func (a *audit) compareTransfers(ctx context.Context, r *run) error {
 	return nil
 }
 
-// accountsPerRequest is the largest number of accounts that a node reads in one request.
+// accountsPerRequest is the largest number of accounts that nodes read per request.
 const accountsPerRequest = 100
 
-// compareLamports requires that every party has its starting lamports less the fees of its transactions. This
-// shows that all rent was returned.
+// compareLamports requires that every party holds the starting lamports less transaction fees. This shows
+// that all rent was returned.
 func (a *audit) compareLamports(ctx context.Context, r *run) error {
 	fees := map[solana.PublicKey]uint64{}
 	for i := range r.blocks.program {

@@ -23,20 +23,20 @@ type landed struct {
 	fee   uint64
 	// writable and readOnly are all accounts of the message.
 	writable, readOnly []solana.PublicKey
-	// instruction is the name of the program's instruction; empty if the transaction has none.
+	// instruction names the program's instruction. It is empty if the transaction contains none.
 	instruction string
 	events      []protocol.Event
 }
 
-// blockReader reads every confirmed block during the run, because a test validator deletes blocks after
+// blockReader reads every confirmed block during the run, because test validators delete blocks within
 // minutes.
 type blockReader struct {
 	client *rpc.Client
 	// next is the first unread slot.
 	next      uint64
 	finishing chan struct{}
-	// program are the transactions that name the program, and plain all others except votes, in the order of
-	// the blocks.
+	// program contains the transactions that name the program, and plain all others except votes, in block
+	// order.
 	program, plain []landed
 	blocks         int
 	// lasted is the time from the start to the call of finish.
@@ -54,13 +54,13 @@ func readBlocksFromNow(ctx context.Context, client *rpc.Client) (*blockReader, e
 		nil
 }
 
-// finish makes follow return after it has read every block that is confirmed by now.
+// finish makes follow return once it has read every block confirmed by now.
 func (b *blockReader) finish() {
 	b.lasted = time.Since(b.began)
 	close(b.finishing)
 }
 
-// pollInterval is the pause between two requests for new blocks.
+// pollInterval is the pause between requests for new blocks.
 const pollInterval = time.Second
 
 func (b *blockReader) follow(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (b *blockReader) follow(ctx context.Context) error {
 // listTimeout is the time limit for the node to list a block that it reports as confirmed.
 const listTimeout = 10 * time.Second
 
-// readTo reads all blocks up to a slot that has a confirmed block.
+// readTo reads all blocks up to a slot containing a confirmed block.
 func (b *blockReader) readTo(ctx context.Context, newest uint64) error {
 	for began := time.Now(); b.next <= newest; {
 		if time.Since(began) > listTimeout {

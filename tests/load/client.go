@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// countedClient is a client with a counter of its requests.
+// countedClient is a client that counts requests.
 type countedClient struct {
 	*haggle.Client
 	*countingTransport

@@ -44,7 +44,7 @@ func (a *audit) compareSignatures(records []record, blocks *blockReader) {
 	}
 }
 
-// compareEvents compares each negotiation's events, in the order of the blocks, with its script.
+// compareEvents compares each negotiation's events, in block order, with the script.
 func (a *audit) compareEvents(r *run) {
 	emitted := map[solana.PublicKey][]string{}
 	for i := range r.blocks.program {
@@ -69,7 +69,7 @@ func (a *audit) compareEvents(r *run) {
 	}
 }
 
-// expectedEvents returns the events of the script, with the fields that describe shows.
+// expectedEvents returns the script's events, with all fields shown by describe.
 func (n *negotiation) expectedEvents(r *run) []protocol.Event {
 	buyer, seller := n.buyer.PublicKey(), n.seller.PublicKey()
 	events := []protocol.Event{
@@ -102,8 +102,8 @@ func (n *negotiation) expectedEvents(r *run) []protocol.Event {
 	return append(events, &protocol.NegotiationClosed{ClosedBy: closer, Swept: d.swept()})
 }
 
-// describe returns an event's parties and amounts as text. The text of an event that no script causes is its
-// type.
+// describe returns an event's parties and amounts as text. If no script causes the event, the text is the
+// event type.
 func describe(event protocol.Event) string {
 	switch e := event.(type) {
 	case *protocol.NegotiationCreated:

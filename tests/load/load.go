@@ -1,10 +1,11 @@
-// Package load runs many negotiations at once on its own solana-test-validator, and reports the measurements.
+// Package load runs many negotiations at once on a separate solana-test-validator, and reports the
+// measurements.
 //
-// [Run] creates all negotiations, each with its own buyer and seller, before any of them ends. The SDK's
-// actions play each negotiation from its creation to its closing. At the same time, other wallets send plain
+// [Run] creates all negotiations, each with a separate buyer and seller, before any negotiation ends. The
+// SDK's actions play each negotiation from creation to closing. At the same time, other wallets send plain
 // SPL transfers on the same chain, for comparison. Afterwards the accounts, the balances, the events and the
-// account lists of all transactions are read from the chain and compared with the scripts and with the
-// receipts of the parties.
+// account lists of all transactions are read from the chain and compared with the scripts and the parties'
+// receipts.
 //
 //	result, err := load.Run(ctx, load.Options{Pairs: 1000, Progress: os.Stderr})
 //	...
@@ -37,13 +38,14 @@ const (
 
 // Options configure a run.
 type Options struct {
-	// Pairs is the number of negotiations, each with its own buyer and seller. If zero, DefaultPairs is used.
+	// Pairs is the number of negotiations, each with a separate buyer and seller. If zero, DefaultPairs is
+	// used.
 	Pairs int
-	// InFlight is the largest number of actions in flight, from reading the state to the confirmation. The
-	// other negotiations wait. If zero, it is the number of pairs, but at most DefaultInFlight.
+	// InFlight is the largest number of actions in flight, from reading the state to the confirmation. All
+	// other negotiations wait. If zero, the number of pairs is used, but at most DefaultInFlight.
 	InFlight int
-	// Transfers is the number of wallets that send plain SPL transfers. Each wallet has one transfer in
-	// flight. If zero, it is InFlight, so that both loads are alike.
+	// Transfers is the number of wallets that send plain SPL transfers, one at a time each. If zero, InFlight
+	// is used, so that both loads are alike.
 	Transfers int
 	// Progress receives a line every two seconds. If nil, the lines are discarded.
 	Progress io.Writer
@@ -66,7 +68,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// maxPairs keeps the memory of a run below a gigabyte. One request lists all negotiations.
+// maxPairs keeps a run's memory under a gigabyte. A single request lists all negotiations.
 const maxPairs = 20_000
 
 // run is a chain with all parties.
@@ -74,7 +76,7 @@ type run struct {
 	Options
 	progress *progress
 	net      *localnet.Net
-	// parties and payers are the clients of the two loads. Each counts its own requests.
+	// parties and payers are the clients used by the two loads. Each counts requests separately.
 	parties, payers *countedClient
 	mint            solana.PublicKey
 	terms           terms
@@ -114,7 +116,7 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The processor time of the validator is known only after its end.
+	// The validator's processor time is known only once it has ended.
 	if err := shutDown(); err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 // cores returns the average number of busy cores.
 func cores(used, elapsed time.Duration) float64 { return used.Seconds() / elapsed.Seconds() }
 
-// playStage plays a stage of every negotiation, with at most InFlight actions at once, and returns after the
+// playStage plays a stage of every negotiation, no more than InFlight actions at once, and returns after the
 // last.
 func (r *run) playStage(ctx context.Context, s stage) error {
 	var done atomic.Int64
@@ -195,7 +197,7 @@ func (r *run) playStage(ctx context.Context, s stage) error {
 	return context.Cause(ctx)
 }
 
-// stage is a part of a run. It begins after every negotiation has finished the stage before.
+// stage is a part of a run. It begins once every negotiation has finished the previous stage.
 type stage struct {
 	id    stageID
 	title string
@@ -204,7 +206,7 @@ type stage struct {
 
 type stageID int
 
-// The stages in their order; none is the time between two stages.
+// The stages, in order; none is the time between stages.
 const (
 	creating stageID = iota
 	bargaining

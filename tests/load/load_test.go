@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// TestTwentyPairs is a small run. It asserts the results, and no durations.
+// TestTwentyPairs is a small run. It asserts the results, but asserts no durations.
 func TestTwentyPairs(t *testing.T) {
 	if !localnet.HasValidator(t.Context()) {
 		t.Skip("no validator is installed: make validator builds one")

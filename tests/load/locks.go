@@ -11,31 +11,31 @@ import (
 // closeInstruction is the only instruction that may write accounts that negotiations have in common.
 const closeInstruction = "close_negotiation"
 
-// locks has the accounts that transactions of different negotiations have in common. A scheduler runs two
-// transactions at the same time if neither writes an account that the other names.
+// locks contains the accounts common to transactions of different negotiations. A scheduler runs two
+// transactions at the same time if neither writes an account named in the other.
 type locks struct {
-	// transactions and negotiations are the numbers before the closings.
+	// transactions and negotiations count the transactions and negotiations before the closings.
 	transactions, negotiations int
 	// writable is the number of different accounts that are written before the closings.
 	writable int
-	// shared are the accounts that transactions of one negotiation write and transactions of another name
-	// before the closings. The protocol guarantees that there are none.
+	// shared lists the accounts written in transactions of one negotiation and named in transactions of
+	// another before the closings. The protocol guarantees that there are none.
 	shared []solana.PublicKey
 	// unrelated are transactions that name no negotiation of the run, or more than one.
 	unrelated []solana.Signature
-	// common are the accounts that several negotiations name before the closings, and atClose the accounts
-	// that several negotiations write in their closings. The most used accounts are first.
+	// common lists the accounts named by several negotiations before the closings, and atClose the accounts
+	// written by several negotiations in their closings. The most used accounts are first.
 	common, atClose []commonAccount
 }
 
-// commonAccount has the numbers of transactions and negotiations that name an account, and of transactions
-// that write it.
+// commonAccount counts the transactions and negotiations that name an account, and the transactions that
+// write it.
 type commonAccount struct {
 	address                            solana.PublicKey
 	transactions, written, negotiation int
 }
 
-// usage is the use of one account by a set of transactions.
+// usage describes how a set of transactions uses an account.
 type usage struct {
 	commonAccount
 	negotiations, writers map[solana.PublicKey]bool

@@ -56,7 +56,7 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// The accounts of a transaction are divided by the flags of its instruction.
+// A transaction's accounts are divided by the instruction's flags.
 func TestAccountsAreDivided(t *testing.T) {
 	payer, owner, from, mint, to := key(1), key(2), key(3), key(4), key(5)
 	transfer := token.NewTransferCheckedInstruction(7, 6, from, mint, to, owner, nil).Build()

@@ -24,7 +24,7 @@ type negotiation struct {
 	err error
 }
 
-// agent is a wallet with its associated token account for the mint.
+// agent is a wallet with the associated token account for the mint.
 type agent struct {
 	*wallet.Keypair
 	account solana.PublicKey
@@ -46,7 +46,7 @@ func (n *negotiation) side(side protocol.OfferSide) agent {
 	return n.seller
 }
 
-// service is the hash of the service that is bargained over.
+// service is the hash of the service being negotiated.
 var service = protocol.ServiceHash("classify a thousand support requests by urgency")
 
 // The limits are long, so that nothing expires on a slow machine. They are durations of the chain's clock.
@@ -71,7 +71,7 @@ func (n *negotiation) create(ctx context.Context, r *run) error {
 	})
 }
 
-// bargain accepts the invitation and submits the offers of both parties. Each reads the state before it acts.
+// bargain accepts the invitation and submits both parties' offers. Each party reads the state before acting.
 func (n *negotiation) bargain(ctx context.Context, r *run) error {
 	err := r.act(ctx, n, n.seller, func(ctx context.Context) (*haggle.Action, error) {
 		invitation, err := r.parties.Negotiation(n.address).Snapshot(ctx)

@@ -13,7 +13,7 @@ import (
 //go:embed page.md.tmpl
 var pageText string
 
-// Page returns the report in Markdown. drawing is the file name of the plot; empty if there is none.
+// Page returns the report in Markdown. drawing is the file name of the plot. If empty, there is none.
 func (r *Result) Page(drawing string) string {
 	blocks, l := r.statistics(), r.audit.locks
 	var escrow uint64
@@ -97,7 +97,7 @@ func quantiles(latencies []time.Duration) (cells []string) {
 	return cells
 }
 
-// actionTable has the figures of each instruction in the order of the records, and the plain transfer last.
+// actionTable shows each instruction's figures in record order, and the plain transfer last.
 func (r *Result) actionTable() string {
 	var names []string
 	for i := range r.records.records {
@@ -117,7 +117,7 @@ func (r *Result) actionTable() string {
 	return t.String()
 }
 
-// requestTable has the numbers of requests to the node per attempt.
+// requestTable shows the number of requests to the node per attempt.
 func (r *Result) requestTable() string {
 	attempts := map[bool]int{}
 	for i := range r.records.records {

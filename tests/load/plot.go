@@ -12,7 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
-// curve has the latencies of a kind of transactions, in seconds: the value at index i is that of i percent.
+// curve contains the latencies for a kind of transactions, in seconds: the value at index i is the i-th
+// percentile.
 type curve struct {
 	name    string
 	seconds []float64
@@ -63,7 +64,7 @@ func draw(w io.Writer, curves []curve) error {
 	return report.WriteSVG(w, p)
 }
 
-// writeCurves writes the curves as CSV, from which the plot can be drawn again without a run.
+// writeCurves writes the curves as CSV, so that the plot can be redrawn even if nothing is run.
 func writeCurves(w io.Writer, curves []curve) error {
 	out := csv.NewWriter(w)
 	names := []string{"percent"}

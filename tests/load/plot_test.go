@@ -15,7 +15,7 @@ import (
 // writePictures is the variable that makes the test write docs/load.svg: make pictures.
 const writePictures = "HAGGLE_WRITE_PICTURES"
 
-// docs/load.svg is drawn from docs/load.csv, which the last run of make load has written.
+// docs/load.svg is drawn from docs/load.csv, written by the last run of make load.
 func TestThePictureIsUpToDate(t *testing.T) {
 	const picture = "../../docs/load.svg"
 	data, err := os.ReadFile("../../docs/load.csv")

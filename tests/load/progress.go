@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
-// progressInterval is the pause between two progress lines.
+// progressInterval is the pause between progress lines.
 const progressInterval = 2 * time.Second
 
 type progress struct {

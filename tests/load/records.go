@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// record is one attempt at an action or a transfer, with any outcome.
+// record is an attempted action or transfer, with any outcome.
 type record struct {
 	// stage is the stage at the start of the attempt.
 	stage stageID
@@ -33,7 +33,7 @@ const plainTransfer = "SPL transfer"
 
 func (m *record) isTransfer() bool { return m.action == plainTransfer }
 
-// recorder keeps the records of all parties. Its methods are safe for concurrent use.
+// recorder keeps all parties' records. The methods are safe for concurrent use.
 type recorder struct {
 	mutex   sync.Mutex
 	stage   stageID
@@ -66,7 +66,7 @@ func (r *recorder) add(entry record) {
 	r.records = append(r.records, entry)
 }
 
-// measured returns a value of each selected record that is done, sorted.
+// measured returns a value from each selected record that is done, sorted.
 func measured[T cmp.Ordered](records []record, value func(*record) T,
 	selected func(*record) bool) (values []T) {
 	for i := range records {

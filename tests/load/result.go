@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Result has the measurements and findings of a run.
+// Result contains a run's measurements and findings.
 type Result struct {
 	// Findings are differences from the scripts: lost negotiations, missing money, accounts that negotiations
 	// share. Only the first ones are described. A successful run has none.
@@ -26,8 +26,8 @@ type Result struct {
 // blockStatistics are those of the program's transactions in the blocks.
 type blockStatistics struct {
 	failed int
-	// fullest is the largest number of the program's transactions in one block before the closings, and
-	// parties the number of their negotiations.
+	// fullest is the largest number of the program's transactions per block before the closings, and parties
+	// the number of their negotiations.
 	fullest, parties int
 }
 
@@ -59,7 +59,7 @@ func (r *Result) statistics() (s blockStatistics) {
 	return s
 }
 
-// accountNames returns the names of the accounts that negotiations can have in common.
+// accountNames returns the names of the accounts that negotiations can share.
 func (r *run) accountNames() map[solana.PublicKey]string {
 	config, _, _ := protocol.FindConfigAddress()
 	treasury, _, _ := solana.FindAssociatedTokenAddress(r.net.Treasury, r.mint)
@@ -75,7 +75,8 @@ func (r *run) accountNames() map[solana.PublicKey]string {
 	}
 }
 
-// Write writes the page to a file, and to files of the same name the data of its plot (csv) and the plot (svg).
+// Write writes the page to a file, and the plot data (csv) and the plot (svg) to files with the same base
+// name.
 func (r *Result) Write(path string) error {
 	name := filepath.Base(path)
 	stem := filepath.Join(filepath.Dir(path), strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name))))

@@ -2,25 +2,25 @@ package load
 
 import "github.com/haggle-protocol/haggle/sdk/protocol"
 
-// terms are common to all negotiations of a run. Rates are in basis points.
+// terms are common to all negotiations in a run. Rates are in basis points.
 type terms struct {
 	decayBps, feeBps uint64
 }
 
-// script is the course of a negotiation. All figures are computed here from the protocol's document, and not
-// with the SDK's functions, so that the chain and the SDK can be compared with them. Amounts are base units
-// of the mint.
+// script is a negotiation's course. All figures are computed here from the protocol's document, and not with
+// the SDK's functions, so that the chain and the SDK can be compared with them. Amounts are base units of the
+// mint.
 type script struct {
 	escrow uint64
 	offers []offer
-	// accepted reports whether ender accepts the last offer, which the other side submitted. Otherwise ender
+	// accepted reports whether ender accepts the last offer, submitted by the counterparty. Otherwise ender
 	// rejects.
 	accepted bool
 	ender    protocol.OfferSide
 	closer   protocol.OfferSide
 }
 
-// offer is a round of a script.
+// offer is a round in a script.
 type offer struct {
 	side   protocol.OfferSide
 	amount uint64
@@ -31,8 +31,8 @@ type offer struct {
 const (
 	// baseEscrow is the smallest escrow. Each negotiation has another escrow, so that their amounts differ.
 	baseEscrow = 5_000_000
-	// startTokens are the starting tokens of each buyer, and startLamports the starting lamports of each
-	// wallet: enough for the rent of a negotiation.
+	// startTokens is each buyer's starting balance, and startLamports each wallet's starting lamports: enough
+	// for a negotiation's rent.
 	startTokens   = 2 * baseEscrow
 	startLamports = 50_000_000
 
@@ -41,7 +41,7 @@ const (
 	bps          = 10_000
 )
 
-// scriptFor returns the script of a negotiation. Two thirds have four offers, the others five. One in four is
+// scriptFor returns a negotiation's script. Two thirds contain four offers, the others five. One in four is
 // rejected, alternately by either side. Either side closes.
 func scriptFor(number int, t terms) script {
 	s := script{escrow: baseEscrow + uint64(number), accepted: number%4 != 3,
@@ -79,8 +79,7 @@ func otherSide(side protocol.OfferSide) protocol.OfferSide {
 
 func (s *script) last() offer { return s.offers[len(s.offers)-1] }
 
-// division is the division of the escrow at the end of a negotiation. The sum of the four amounts is the
-// escrow.
+// division divides the escrow when a negotiation ends. The sum of the four amounts is the escrow.
 type division struct {
 	toSeller, fee, decay, refund uint64
 }

@@ -26,7 +26,7 @@ type sender struct {
 	sent, paid uint64
 }
 
-// start starts all senders. stop stops them and waits for the transfers in flight.
+// start starts all senders. stop stops the senders and waits for the transfers in flight.
 func (s *transferStream) start(ctx context.Context, r *run) (stop func()) {
 	stopped := make(chan struct{})
 	var sending sync.WaitGroup
@@ -49,7 +49,7 @@ func (s *transferStream) start(ctx context.Context, r *run) (stop func()) {
 	}
 }
 
-// pauseAfterFailure is the pause of a sender after a failed transfer.
+// pauseAfterFailure is a sender's pause when a transfer has failed.
 const pauseAfterFailure = 500 * time.Millisecond
 
 func (s *sender) transfer(ctx context.Context, r *run) {

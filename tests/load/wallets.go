@@ -41,7 +41,7 @@ func (r *run) makeParties(ctx context.Context) (err error) {
 	if r.mint, err = r.net.Chain.CreateMint(ctx, localnet.Decimals); err != nil {
 		return err
 	}
-	// The treasury's token account exists before the first closing, as on a cluster in use.
+	// The treasury's token account exists before any closing, as on a cluster in use.
 	holdings := []localnet.Holding{{Owner: r.net.Treasury}}
 	for number := range r.Pairs {
 		n := &negotiation{number: number, script: scriptFor(number, r.terms)}
@@ -59,7 +59,7 @@ func (r *run) makeParties(ctx context.Context) (err error) {
 	return r.endow(ctx, "endow the parties", r.mint, holdings)
 }
 
-// transferTokens are the starting tokens of a sender, in base units: enough for over ten thousand transfers.
+// transferTokens is a sender's starting balance, as base units: enough for over ten thousand transfers.
 const transferTokens = 1_000_000_000
 
 func (r *run) makeSenders(ctx context.Context) error {

@@ -20,18 +20,18 @@ func (s Set) recorded(t *testing.T) *Recorded {
 	return r
 }
 
-// ambiguous are the sessions whose answer depends on random numbers: MiCRO repeats a random one of its
-// offers, and the other strategy accepts it, or answers by it. In 100 to 1,000 runs with other seeds NegMAS
-// and the engine had the same share of each answer, up to chance. In all other sessions of MiCRO the repeated
-// offers change nothing.
+// ambiguous lists the sessions whose result depends on random numbers: MiCRO repeats a random earlier offer,
+// which the opponent accepts or takes as the basis for a response. In 100 to 1,000 runs with other seeds
+// NegMAS and the engine showed the same share for each result, up to chance. In all other sessions of MiCRO
+// the repeated offers change nothing.
 var ambiguous = []Session{
 	{"price", "MiCRO", "TB linear"}, {"price", "MiCRO", "aspiration 0.25"}, {"laptop", "MiCRO", "TFT"},
 	{"genius", "TFT", "MiCRO"}, {"genius", "MiCRO", "TFT"}, {"contract", "TFT", "MiCRO"},
 }
 
-// TestEngineAnswersAsNegmas requires, without ties, the agreement, the step and the utilities of every recorded session,
-// with any seed. An ambiguous session has several answers in NegMAS: the engine must give one of them with
-// some seed. No agreement may be below a reservation value.
+// TestEngineAnswersAsNegmas requires, without ties, the agreement, the step and the utilities of every
+// recorded session, with any seed. For an ambiguous session NegMAS returns several results: with some seed
+// the engine must return one of those. No agreement may yield less than a reservation value.
 func TestEngineAnswersAsNegmas(t *testing.T) {
 	set := Sets()[0]
 	sessions := set.recorded(t).Sessions
@@ -113,7 +113,7 @@ func TestScenarioFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestNoUtilitiesAreEqual shows that no answer depends on how numpy sorts equal numbers.
+// TestNoUtilitiesAreEqual checks that results never depend on how numpy sorts equal numbers.
 func TestNoUtilitiesAreEqual(t *testing.T) {
 	for _, setting := range Settings() {
 		both, err := setting.Read("testdata")
@@ -124,7 +124,7 @@ func TestNoUtilitiesAreEqual(t *testing.T) {
 	}
 }
 
-// leastGap returns the smallest difference between two utilities of a party.
+// leastGap returns the smallest difference between a party's utilities.
 func leastGap(p *bargain.Preferences) fixed.Number {
 	all := make([]fixed.Number, p.Domain().Size())
 	for o := range all {
@@ -151,8 +151,9 @@ func TestAnswersDifferByAgreementStepAndUtility(t *testing.T) {
 	}
 }
 
-// TestTiesAndDiscountsAreThoseOfNegmas requires NegMAS' answers where most outcomes have the utility of others, and where
-// utilities fall over time, and shows that they depend on the order of equal ones, and on the discounts.
+// TestTiesAndDiscountsAreThoseOfNegmas requires NegMAS' results where most outcomes share their utility with
+// others, and where utilities fall over time. It also checks that the results depend on the order of equal
+// utilities, and on the discounts.
 func TestTiesAndDiscountsAreThoseOfNegmas(t *testing.T) {
 	for _, set := range Sets()[1:] {
 		recorded := set.recorded(t)

@@ -19,8 +19,8 @@ const (
 	DemoFile = "demo.json"
 )
 
-// Demo is the set of the negotiations of `haggle demo --strategies`, whose terms demo.py reads. NegMAS plays the
-// strategies that both have; the first party is the buyer.
+// Demo is the set of the negotiations of `haggle demo --strategies`, whose terms demo.py reads. NegMAS plays
+// the strategies available in both programs; the first party is the buyer.
 type Demo struct {
 	Escrow       uint64     `json:"escrow"`
 	MaxRounds    uint8      `json:"max_rounds"`
@@ -30,7 +30,7 @@ type Demo struct {
 	Seller       DemoPrices `json:"seller"`
 }
 
-// DemoPrices are the prices of a party in base units.
+// DemoPrices contains a party's prices, as base units.
 type DemoPrices struct {
 	Opening uint64 `json:"opening"`
 	// Reservation is the buyer's highest price, or what the seller receives at least after the fee.
@@ -93,8 +93,8 @@ func (d Demo) Predict(pair Session) (Answer, error) {
 	return d.predict(pair, func(s bargain.Strategy) bargain.Strategy { return s })
 }
 
-// PredictUp is Predict with the price that NegMAS' port of GENIUS picks: the next one that reaches the target, instead
-// of the nearest one.
+// PredictUp is Predict with the price picked by NegMAS' port of GENIUS: the first price reaching the target,
+// instead of the nearest price.
 func (d Demo) PredictUp(pair Session) (Answer, error) {
 	return d.predict(pair, func(s bargain.Strategy) bargain.Strategy {
 		composed, is := s.(bargain.BOA)
@@ -125,7 +125,7 @@ func (d Demo) predict(pair Session, change func(bargain.Strategy) bargain.Strate
 	if o.Status != protocol.NegotiationStatusSettled.String() {
 		return answer, fmt.Errorf("%s and %s: %s without an agreement", pair.First, pair.Second, o.Status)
 	}
-	// The buyer opens, so that a step is an offer of each. The last one can end with an acceptance.
+	// The buyer opens, so each step consists of two offers. The last step can end with an acceptance.
 	answer = Answer{Agreement: []string{fmt.Sprint(o.Price)}, Step: len(o.Offers)/2 + 1, Offers: o.Offers}
 	share := float64(o.Price) / float64(d.Escrow)
 	answer.Utilities = [2]float64{1 - share, share}

@@ -15,7 +15,7 @@ import (
 type File struct {
 	// Name is the folder of the files.
 	Name string
-	// Format is the extension of the files without a dot: yml, json or xml.
+	// Format is the file extension, with no dot: yml, json or xml.
 	Format string
 	p      *bargain.Preferences
 }
@@ -25,26 +25,26 @@ type FileAnswer struct {
 	Name     string  `json:"name"`
 	Format   string  `json:"format"`
 	Reserved float64 `json:"reserved"`
-	// Utilities are those of all outcomes, or of [File.Outcomes].
+	// Utilities covers all outcomes, or [File.Outcomes] if given.
 	Utilities []float64 `json:"utilities"`
-	// Discounted are the values of the same outcomes, and of no agreement, in step 3 and at half of the time. It
-	// is nil without a discount.
+	// Discounted holds the values of the same outcomes, and of no agreement, in step 3 and at half of the
+	// time. It is nil if there is no discount.
 	Discounted []float64 `json:"discounted"`
 }
 
-// FileAnswers are NegMAS' answers to the files that this package has written and to those that NegMAS has.
+// FileAnswers contains NegMAS' results for the files written by this package and by NegMAS.
 type FileAnswers struct {
 	Version string       `json:"version"`
 	Written []FileAnswer `json:"written"`
 	Dumped  []FileAnswer `json:"dumped"`
 }
 
-// paths returns the paths of the domain and of the profile below a folder.
+// paths returns the paths to the domain and the profile within a directory.
 func paths(root, name, format string) (domain, profile string) {
 	return filepath.Join(root, name, "domain."+format), filepath.Join(root, name, "profile."+format)
 }
 
-// Write writes the files below a folder.
+// Write writes the files to a directory.
 func (f File) Write(root string) error {
 	domainPath, profilePath := paths(root, f.Name, f.Format)
 	if err := os.MkdirAll(filepath.Dir(domainPath), 0o755); err != nil {
@@ -71,7 +71,7 @@ func (f File) Write(root string) error {
 	return err
 }
 
-// ReadFiles reads the files of a name and a format below a folder.
+// ReadFiles reads the files with a name and format from a directory.
 func ReadFiles(root, name, format string, options scenario.Options) (*bargain.Preferences, error) {
 	domainPath, profilePath := paths(root, name, format)
 	domainText, err := os.ReadFile(domainPath)
@@ -89,7 +89,7 @@ func ReadFiles(root, name, format string, options scenario.Options) (*bargain.Pr
 	return scenario.ReadProfile(domain, profile)
 }
 
-// Outcomes returns the outcomes that are compared: all, or 200 of a large domain.
+// Outcomes returns the outcomes that are compared: all or, if the domain is large, 200.
 func (f File) Outcomes() (list []bargain.Outcome) {
 	size := f.p.Domain().Size()
 	count := min(size, 200)
@@ -99,8 +99,8 @@ func (f File) Outcomes() (list []bargain.Outcome) {
 	return list
 }
 
-// Plan returns the file as an entry in the input of files.py: with the values of the outcomes as NegMAS has
-// them, which are texts for names and for what GENIUS lists as items.
+// Plan returns the file as an entry in the input of files.py, with NegMAS' outcome values. They are texts for
+// names and for GENIUS' list items.
 func (f File) Plan(root string) any {
 	domainPath, profilePath := paths(root, f.Name, f.Format)
 	domain := f.p.Domain()

@@ -22,7 +22,7 @@ func fileAnswers(t *testing.T) *FileAnswers {
 	return answers
 }
 
-// requireAnswer requires NegMAS' utilities of outcomes, and its discounted values in step 3.
+// requireAnswer requires NegMAS' utilities for outcomes, and the discounted values in step 3.
 func requireAnswer(t *testing.T, want FileAnswer, p *bargain.Preferences, outcomes []bargain.Outcome) {
 	require.Equal(t, want.Reserved, p.Reservation().Float())
 	require.Len(t, want.Utilities, len(outcomes))
@@ -38,8 +38,8 @@ func requireAnswer(t *testing.T, want FileAnswer, p *bargain.Preferences, outcom
 	}
 }
 
-// TestNegmasReadsTheWrittenFiles requires that NegMAS has read the files as they are written now, and that it
-// has computed the utilities that were written, which the readers of package scenario find again.
+// TestNegmasReadsTheWrittenFiles requires that NegMAS has read the files in their current form and has
+// computed the written utilities, which package scenario also reads back.
 func TestNegmasReadsTheWrittenFiles(t *testing.T) {
 	files, err := Files()
 	require.NoError(t, err)
@@ -61,14 +61,14 @@ func TestNegmasReadsTheWrittenFiles(t *testing.T) {
 			requireAnswer(t, answers[at], file.p, file.Outcomes())
 			read, err := ReadFiles(recorded, file.Name, file.Format, scenario.Options{})
 			require.NoError(t, err)
-			if file.Format != "xml" { // GENIUS' format has no number of values of a real issue
+			if file.Format != "xml" { // GENIUS' format does not store a real issue's number of values
 				requireAnswer(t, answers[at], read, file.Outcomes())
 			}
 		})
 	}
 }
 
-// TestReadsTheFilesOfNegmas requires NegMAS' utilities for the scenarios that it has saved itself.
+// TestReadsTheFilesOfNegmas requires NegMAS' utilities for the scenarios saved by NegMAS.
 func TestReadsTheFilesOfNegmas(t *testing.T) {
 	answers := fileAnswers(t).Dumped
 	require.Len(t, answers, 19)

@@ -10,19 +10,19 @@ import (
 type Recorded struct {
 	// About says how the file was made.
 	About string `json:"about"`
-	// Version and Python are the versions of NegMAS and of Python.
+	// Version and Python are the NegMAS and Python versions.
 	Version string `json:"version"`
 	Python  string `json:"python"`
 	// Negotiators is the number of classes of negotiators that NegMAS exports.
 	Negotiators int `json:"negotiators,omitempty"`
-	// Seeds is the number of runs, each with another seed, of a session with random offers.
+	// Seeds is the number of runs, each with another seed, for a session including random offers.
 	Seeds int `json:"seeds"`
-	// Scenarios has the SHA-256 of each scenario's files.
+	// Scenarios holds the SHA-256 of each scenario's files.
 	Scenarios map[string]string `json:"scenarios"`
 	Sessions  []RecordedSession `json:"sessions"`
 }
 
-// RecordedSession is a session with the different answers of its runs.
+// RecordedSession is a session with the different results from all runs.
 type RecordedSession struct {
 	Session
 	Answers []Answer `json:"answers"`

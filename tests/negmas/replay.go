@@ -17,11 +17,11 @@ type Replayed struct {
 // Replay are recorded sessions, in their order.
 type Replay []Replayed
 
-// tries is the number of seeds with which the engine plays a session with random offers.
+// tries is the number of seeds that the engine tries in a session including random offers.
 const tries = 32
 
-// Replay plays the recorded sessions of the set with the engine, from the files below a folder. Of a session with random
-// offers it takes the first answer that NegMAS has too.
+// Replay plays the recorded sessions of the set with the engine, from the files in a directory. In a session
+// including random offers it takes the first result that NegMAS also returned.
 func (s Set) Replay(recorded *Recorded, root string) (replay Replay, err error) {
 	preferences, steps := map[string][2]*bargain.Preferences{}, map[string]int{}
 	for _, setting := range s.Settings {
@@ -45,7 +45,7 @@ func (s Set) Replay(recorded *Recorded, root string) (replay Replay, err error) 
 	return replay, nil
 }
 
-// In returns the sessions of a scenario.
+// In returns a scenario's sessions.
 func (r Replay) In(scenario string) (sessions Replay) {
 	for _, session := range r {
 		if session.Scenario == scenario {

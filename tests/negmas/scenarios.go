@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Setting is a scenario with a deadline. Its files are in a folder of its name.
+// Setting is a scenario with a deadline. The directory of the same name contains the scenario files.
 type Setting struct {
 	Name  string
 	About string
@@ -27,8 +27,8 @@ type Setting struct {
 	draw func() ([2]*bargain.Preferences, error)
 }
 
-// Settings returns the scenarios without ties: all utilities of a party differ by at least 0.00005, so that no answer
-// depends on the order of equal ones.
+// Settings returns the scenarios without ties: a party's utilities all differ by at least 0.00005, so results
+// never depend on the order of equal utilities.
 func Settings() []Setting {
 	return []Setting{
 		{Name: "price", About: "101 prices, reservation values .2", Steps: 100, draw: prices(100, 20, 20)},
@@ -44,7 +44,7 @@ func Settings() []Setting {
 	}
 }
 
-// prices returns a buyer and a seller of one good. The reservation values are in percent.
+// prices returns a buyer and a seller trading a single good. The reservation values are in percent.
 func prices(most int64, buyer, seller int64) func() ([2]*bargain.Preferences, error) {
 	return func() (both [2]*bargain.Preferences, err error) {
 		domain, err := bargain.NewDomain(bargain.Integer("price", 0, most))
@@ -64,7 +64,7 @@ func prices(most int64, buyer, seller int64) func() ([2]*bargain.Preferences, er
 	}
 }
 
-// random returns parties with random values for each issue.
+// random returns parties whose values are random for each issue.
 func random(
 	seed uint64, first, second int64, isInteger func(at int) bool, counts ...int,
 ) func() ([2]*bargain.Preferences, error) {
@@ -82,9 +82,9 @@ func random(
 	})
 }
 
-// ranked returns parties whose utilities are the numbers from 0 to the size of the domain, divided by it: an
-// issue that a party values more outweighs all that it values less. The second party's order of issues is the
-// reverse of the first one's, and both rank the values of an issue in an order of their own.
+// ranked returns parties whose utilities run between 0 and the size of the domain, divided by the size: an
+// issue that a party values more outweighs all less valued issues. The second party orders the issues in
+// reverse, and each party ranks an issue's values in a different order.
 func ranked(seed uint64, first, second int64, counts ...int) func() ([2]*bargain.Preferences, error) {
 	return drawn(counts, integers, [2]int64{first, second}, func(side int) ([]utility.Values, error) {
 		source := bargain.NewRandom(seed, uint64(side))
@@ -121,11 +121,12 @@ func shuffled(source *bargain.Random, count int) []int {
 	return list
 }
 
-// integers reports whether an issue has integers as values: every second one. GENIUS knows integers with a
-// straight line of values only, so its scenario has none.
+// integers reports whether an issue uses integers as values: every second issue does. GENIUS supports
+// integers only with values on a straight line, so the GENIUS scenario includes none.
 func integers(at int) bool { return at%2 == 1 }
 
-// drawn returns parties over issues with these numbers of values. If isInteger is nil, all have names.
+// drawn returns parties over issues whose numbers of values are counts. If isInteger is nil, all issues use
+// names.
 func drawn(
 	counts []int, isInteger func(at int) bool, reservations [2]int64,
 	values func(side int) ([]utility.Values, error),
@@ -165,7 +166,7 @@ func drawn(
 	}
 }
 
-// Files returns the paths of the domain and the two profiles below the folder of all scenarios.
+// Files returns the paths to the domain and the two profiles within the directory of all scenarios.
 func (s Setting) Files(root string) []string {
 	extension := ".yml"
 	if s.Genius {
@@ -178,7 +179,7 @@ func (s Setting) Files(root string) []string {
 	return paths
 }
 
-// Write writes the scenario's files below a folder.
+// Write writes the scenario's files to a directory.
 func (s Setting) Write(root string) error {
 	both, err := s.draw()
 	if err != nil {
@@ -211,7 +212,7 @@ func (s Setting) Write(root string) error {
 	return nil
 }
 
-// Read reads the scenario's files below a folder.
+// Read reads the scenario's files from a directory.
 func (s Setting) Read(root string) (both [2]*bargain.Preferences, err error) {
 	paths := s.Files(root)
 	var domain *bargain.Domain

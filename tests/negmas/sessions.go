@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Strategy is a strategy that both libraries have. compare.py knows it by the same name.
+// Strategy is a strategy available in both libraries. compare.py uses the same name.
 type Strategy struct {
 	Name     string
 	Strategy bargain.BOA
@@ -38,14 +38,14 @@ func Strategies() []Strategy {
 	}
 }
 
-// Session is a session of two strategies: the first one makes the first offer.
+// Session is a session between two strategies: the first strategy makes the first offer.
 type Session struct {
 	Scenario string `json:"scenario"`
 	First    string `json:"first"`
 	Second   string `json:"second"`
 }
 
-// IsRandom reports whether a strategy of the session makes random offers.
+// IsRandom reports whether any strategy in the session makes random offers.
 func (s Session) IsRandom() bool {
 	return slices.ContainsFunc(Strategies(), func(known Strategy) bool {
 		return known.Random && (known.Name == s.First || known.Name == s.Second)
@@ -65,21 +65,22 @@ func (s Set) Sessions() []Session {
 	return sessions
 }
 
-// Answer is the result of a session.
+// Answer is a session's result.
 type Answer struct {
-	// Agreement has the value of each issue; it is nil without an agreement.
+	// Agreement holds each issue's value. It is nil if there is no agreement.
 	Agreement []string `json:"agreement"`
 	// Step is the number of steps that began.
 	Step int `json:"step"`
-	// Utilities are those of the first and the second party; without an agreement their reservation values.
+	// Utilities lists the first and the second party's utilities. If there is no agreement, they are the
+	// reservation values.
 	Utilities [2]float64 `json:"utilities"`
-	// Offers are the prices of both parties in [Demo]; nil in other sets.
+	// Offers lists both parties' prices in [Demo]. It is nil in other sets.
 	Offers []uint64 `json:"offers,omitempty"`
-	// IsRuled reports whether a rule of Haggle has replaced a move in [Demo].
+	// IsRuled reports whether any of Haggle's rules replaced a move in [Demo].
 	IsRuled bool `json:"ruled,omitempty"`
 }
 
-// tolerance is how far two utilities can be apart. NegMAS adds up floats, whose error in sums of a few
+// tolerance is how far two utilities can be apart. NegMAS adds up floats, whose error in short sums of
 // numbers up to 1 is about 1e-16 each; the engine's numbers have 12 decimals.
 const tolerance = 1e-9
 
@@ -108,7 +109,7 @@ func Play(
 	}
 	answer := Answer{Step: result.Step}
 	if result.Ending != bargain.EndingDeadline {
-		answer.Step++ // NegMAS counts the step in which the session ends
+		answer.Step++ // NegMAS counts the step that ends the session
 	}
 	for side, p := range both {
 		answer.Utilities[side] = p.Of(result.Agreement).Float()

@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Set is a set of scenarios whose answers are recorded in one file.
+// Set is a set of scenarios whose results are recorded in a single file.
 type Set struct {
 	Name     string
 	Settings []Setting
@@ -74,7 +74,7 @@ func Discounted() []Setting {
 	}
 }
 
-// tenths returns parties with random weights in twentieths, and random evaluations in tenths up to 1.
+// tenths returns parties using random weights in twentieths, and random evaluations in tenths up to 1.
 func tenths(seed uint64, first, second int64, counts ...int) func() ([2]*bargain.Preferences, error) {
 	return drawn(counts, nil, [2]int64{first, second}, func(side int) ([]utility.Values, error) {
 		source := bargain.NewRandom(seed, uint64(side))

@@ -38,7 +38,7 @@ func newStage(t testing.TB, net *localnet.Net, config haggle.Config) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	s.client = client
-	// By now the client has made the requests that it makes only once.
+	// By now the client has made all requests that it makes only once.
 	s.seen = bargain(t, client, net)
 	s.record()
 	s.made, err = offer(t, client, net, s.seen)
@@ -54,7 +54,7 @@ func (s *fixture) again(t testing.TB) *haggle.Receipt {
 	return receipt
 }
 
-// requests makes the requests of an offer with the JSON-RPC client alone.
+// requests makes an offer's requests with the JSON-RPC client alone.
 func (s *fixture) requests(t testing.TB, client jsonrpc.RPCClient, parameters [][]any) {
 	s.replay()
 	for i, exchange := range s.exchanges {
@@ -67,7 +67,7 @@ func (s *fixture) parameters(t testing.TB) (all [][]any) {
 	for _, exchange := range s.exchanges {
 		var parameters []any
 		if text := exchange.request[len(exchange.method):]; text != "" {
-			// The raw JSON keeps the order of an object's members.
+			// The raw JSON keeps the order of object members.
 			var raw []json.RawMessage
 			require.NoError(t, json.Unmarshal([]byte(text), &raw))
 			for _, parameter := range raw {
@@ -92,8 +92,8 @@ func TestReplayedOfferIsComplete(t *testing.T) {
 	require.Equal(t, len(s.exchanges), len(s.replayed), "and nothing else is asked")
 }
 
-// BenchmarkAction measures an offer whose requests are answered at once: reading, building, simulating,
-// signing, sending, finding and decoding its events, without the wait before the status is requested.
+// BenchmarkAction measures an offer with immediate responses: reading, building, simulating, signing,
+// sending, finding and decoding the events, but not the wait before the status request.
 // BenchmarkAction/requests_alone makes the same requests with the JSON-RPC client, and
 // BenchmarkAction/writing_to_disk_twice_alone is the least work of the journal.
 func BenchmarkAction(b *testing.B) {
@@ -120,7 +120,7 @@ func BenchmarkAction(b *testing.B) {
 			for b.Loop() {
 				s.again(b)
 			}
-			// The client waits for 30 ms before it requests the status of a transaction.
+			// The client waits for 30 ms before requesting a transaction's status.
 			b.ReportMetric(float64(b.Elapsed()-s.waited)/float64(b.N), "ns/op")
 			b.ReportMetric(float64(len(s.exchanges)), "requests/op")
 		})
@@ -149,8 +149,7 @@ func BenchmarkAction(b *testing.B) {
 	})
 }
 
-// repeatable is a journal that writes its entries and finds no confirmed one, so that an offer can be
-// repeated.
+// repeatable is a journal that writes entries but finds no confirmed entry, so that offers can be repeated.
 type repeatable struct{ haggle.JournalStore }
 
 func (r repeatable) OpenJournal() haggle.Journal {

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// BenchmarkChain measures both kinds of chains: the start with the program, the answer to a transfer that is sent, with
-// its simulation, and the time until another one is confirmed.
+// BenchmarkChain measures both kinds of chains: the start including the program, the response to a sent
+// transfer including the simulation, and the time until another transfer is confirmed.
 func BenchmarkChain(b *testing.B) {
 	for _, kind := range []localnet.Kind{localnet.Process, localnet.Validator} {
 		if kind == localnet.Validator && !localnet.HasValidator(b.Context()) {

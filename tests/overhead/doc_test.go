@@ -1,5 +1,5 @@
-// Package overhead_test measures the overhead of the SDK: the time of an action beyond its requests, and many
-// subscriptions on one connection. `make bench` runs it and writes docs/BENCHMARKS.md.
+// Package overhead_test measures the overhead of the SDK: an action's time beyond the requests, and many
+// subscriptions sharing a connection. `make bench` runs it and writes docs/BENCHMARKS.md.
 package overhead_test
 
 import (
@@ -22,10 +22,10 @@ func startNet(t testing.TB) *localnet.Net {
 	return net
 }
 
-// price is the price of every offer, in base units of the mint.
+// price is the price in every offer, in the mint's base units.
 const price = 2_000_000
 
-// bargain creates a negotiation in which the buyer makes the next offer.
+// bargain creates a negotiation where the buyer makes the next offer.
 func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Snapshot {
 	t.Helper()
 	created, err := client.CreateNegotiation(haggle.CreateRequest{

@@ -17,36 +17,36 @@ import (
 // transcript passes a client's requests on to a node and records the answers. After replay it returns the
 // same answers to the same requests at once.
 type transcript struct {
-	// waited is the time that the client has waited before it requested the status of a sent transaction, in
+	// waited is the time that the client has waited before requesting the status of sent transactions, in
 	// replays. sent is when the transaction was sent.
 	waited    time.Duration
 	sent      time.Time
 	lock      sync.Mutex
 	replaying bool
-	// exchanges are in the order of the requests.
+	// exchanges is in request order.
 	exchanges []exchange
-	// newest is the newest slot of an answer.
+	// newest is the newest slot in a response.
 	newest uint64
 	// replayed counts the replayed answers by request.
 	replayed map[string]int
 }
 
-// exchange is a request and its answer.
+// exchange is a request and the response.
 type exchange struct {
 	method string
-	// request is the method with its parameters.
+	// request is the method and parameters.
 	request string
 	result  json.RawMessage
 }
 
-// leastSlot is the lowest slot of an answer, which grows with every answer.
+// leastSlot is the lowest slot allowed for a response, which grows with every response.
 var leastSlot = regexp.MustCompile(`"minContextSlot":[0-9]+`)
 
 func (c *call) key() string {
 	return c.Method + string(leastSlot.ReplaceAll(c.Params, []byte(`"minContextSlot":0`)))
 }
 
-// contextSlot is the slot of an answer. A client rejects an answer older than an observed slot.
+// contextSlot is a response's slot. A client rejects a response older than an observed slot.
 var contextSlot = regexp.MustCompile(`("context":\{[^{}]*"slot":)([0-9]+)`)
 
 type call struct {
@@ -103,7 +103,7 @@ func (t *transcript) note(asked call, body []byte) error {
 		t.newest = max(t.newest, of)
 	}
 	noted := exchange{asked.Method, asked.key(), answer.Result}
-	// A replay contains only the last answer to a request that the client repeats until it succeeds.
+	// A replay contains only the last response to a request that the client repeats until successful.
 	if asked.Method == "getSignatureStatuses" || asked.Method == "getTransaction" {
 		t.exchanges = slices.DeleteFunc(t.exchanges, func(earlier exchange) bool { return earlier.request == noted.request })
 	}
@@ -154,8 +154,7 @@ func (t *transcript) record() {
 	t.replaying, t.exchanges = false, nil
 }
 
-// replay starts to replay the recording from its beginning, on a node whose slot is that of the recording's
-// end.
+// replay restarts the recording on a node whose slot equals the recording's last slot.
 func (t *transcript) replay() {
 	t.lock.Lock()
 	defer t.lock.Unlock()

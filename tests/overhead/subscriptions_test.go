@@ -17,8 +17,8 @@ import (
 )
 
 // BenchmarkSubscriptions measures the time from the decision to make an offer until another client's listener
-// has the event, while that client has so many subscriptions on one connection. It also reports the memory of
-// a subscription, and the time until all are restored after the connection was cut.
+// receives the event, while that client holds so many subscriptions on a single connection. It also reports
+// the memory per subscription, and the time until all subscriptions are restored when the connection was cut.
 func BenchmarkSubscriptions(b *testing.B) {
 	net := startNet(b)
 	for _, many := range []int{1, 100, 10_000} {
@@ -106,7 +106,7 @@ func watchOthers(t testing.TB, client *haggle.Client, many int) []*haggle.Subscr
 	return subscriptions
 }
 
-// quiet returns an address without an account.
+// quiet returns an address where no account exists.
 func quiet(n int) (address solana.PublicKey) {
 	binary.BigEndian.PutUint64(address[24:], uint64(n)+1<<32)
 	return address

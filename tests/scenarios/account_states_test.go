@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Token-2022's errors for transfers that an account's own settings forbid.
+// Token-2022's errors for transfers forbidden by account settings.
 const (
 	tokenImmutableOwner = "0x22"
 	tokenCPIGuarded     = 42
@@ -42,10 +42,10 @@ func (s *fixture) thaw(account solana.PublicKey) {
 	require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, account))
 }
 
-// change keeps a party's associated token account from receiving until it is undone.
+// change keeps a party's associated token account from receiving until undone.
 type change struct {
 	name string
-	// under are the token programs that allow it.
+	// under lists the token programs that allow it.
 	under []tokenProgram
 	play  func(s *fixture, of party) (undo func())
 }
@@ -64,7 +64,7 @@ var changes = []change{
 		s.freeze(of.account)
 		return func() { s.closeAccount(of); s.reopen(of) }
 	}},
-	// In Token-2022 the owner of an associated account cannot change.
+	// Token-2022 does not let an associated account change owner.
 	{"given_away_and_back", []tokenProgram{splToken}, func(s *fixture, of party) func() {
 		accomplice := s.stranger()
 		s.give(of, of.account, accomplice)
@@ -76,8 +76,7 @@ var changes = []change{
 	}},
 }
 
-// A change that was undone before the end has no effect: all parties are paid at once and no payout is
-// recorded.
+// A change undone before the end has no effect: all parties are paid at once and no payout is recorded.
 func TestAccountsRestoredBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, change := range changes {
@@ -119,14 +118,14 @@ func TestAccountRestoredAfterTheEnd(t *testing.T) {
 	}
 }
 
-// give transfers a token account from its owner to another one.
+// give transfers a token account to another owner.
 func (s *fixture) give(from party, account solana.PublicKey, to party) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.setAuthority(s.ctx, account, spltoken.AuthorityAccountOwner, from.private, to.PublicKey()))
 }
 
 // A party may be paid to an account other than the associated one. If that account changes while the
-// transaction is in flight, so that it is no longer the party's, has another mint, is closed, or cannot
+// transaction is in flight, so that it is no longer the party's, uses another mint, is closed, or cannot
 // receive, the transaction fails and no party loses anything.
 func TestNamedAccountChanges(t *testing.T) {
 	t.Parallel()
@@ -174,7 +173,7 @@ func TestNamedAccountChanges(t *testing.T) {
 	}
 }
 
-// An account that the same party has closed and reopened at the same address is valid.
+// An account that the same party has closed and reopened at the same address remains valid.
 func TestNamedAccountReopened(t *testing.T) {
 	scenario(t, "named_account_reopened", func(s *fixture) {
 		d := s.bargain(s.terms())
@@ -192,7 +191,8 @@ func TestNamedAccountReopened(t *testing.T) {
 	})
 }
 
-// newAccount returns a token account of the party other than the associated one, with the key of its address.
+// newAccount returns a token account of the party other than the associated account, as the key for the
+// account's address.
 func (s *fixture) newAccount(of party) solana.PrivateKey {
 	s.t.Helper()
 	key, err := solana.NewRandomPrivateKey()
@@ -212,8 +212,7 @@ func (d *deal) acceptTo(by party, sellers solana.PublicKey) move {
 	}}
 }
 
-// In Token-2022 the owner of an associated account cannot change, so it cannot be made unable to receive that
-// way.
+// Token-2022 does not let an associated account change owner, so this cannot stop it from receiving.
 func TestAssociatedAccountStays(t *testing.T) {
 	scenarioOf(t, "associated_account_stays_its_owners", token2022, func(s *fixture) {
 		d := s.bargain(s.terms())
@@ -247,7 +246,7 @@ func TestCPIGuard(t *testing.T) {
 	})
 }
 
-// isTokenProgramsRefusal asserts that a transaction has failed with an error of the token program.
+// isTokenProgramsRefusal asserts that a transaction has failed with a token program error.
 func (s *fixture) isTokenProgramsRefusal(err error, code uint32) {
 	s.t.Helper()
 	var failure *transaction.Error
@@ -285,7 +284,7 @@ func TestRejectionWithAFrozenVault(t *testing.T) {
 	})
 }
 
-// If the treasury's associated account is frozen, another account of it is paid, which anyone can create.
+// If the treasury's associated account is frozen, another treasury account is paid, which anyone can create.
 func TestTreasurysAccountFrozen(t *testing.T) {
 	scenario(t, "treasurys_account_frozen", func(s *fixture) {
 		d := s.bargain(s.terms())

@@ -17,8 +17,8 @@ import (
 )
 
 // The configuration belongs to a whole chain, so changes would affect all other scenarios there. These
-// scenarios have a chain of their own, or run alone on a chain that was already running, one after the other
-// under each token program. Each restores the configuration.
+// scenarios use a separate chain, or run alone on a chain already running, in sequence under each token
+// program. Each restores the configuration.
 func TestAdministration(t *testing.T) {
 	t.Parallel()
 	for _, program := range tokenPrograms {
@@ -44,8 +44,8 @@ func TestAdministration(t *testing.T) {
 	}
 }
 
-// alone opens a chain for one scenario. A chain that was already running is shared, so the scenario waits
-// until all others have ended.
+// alone opens a chain for a single scenario. If the chain was already running it is shared, so the scenario
+// waits until all others have ended.
 func alone(t *testing.T, play func(v *venue)) {
 	t.Helper()
 	v, err := shared.open()
@@ -62,7 +62,7 @@ func alone(t *testing.T, play func(v *venue)) {
 	play(v)
 }
 
-// administration is a fixture with the authority of its chain's configuration.
+// administration is a fixture with the authority over the chain's configuration.
 type administration struct {
 	*fixture
 	authority party
@@ -79,7 +79,7 @@ func (s *fixture) administer(play func(a administration)) {
 	require.Equal(s.t, terms(before), terms(after))
 }
 
-// terms returns the values of a configuration that the authority sets, without the totals of the closings.
+// terms returns the configuration values set by the authority, excluding the totals of the closings.
 func terms(config protocol.ProtocolConfig) protocol.ConfigUpdated {
 	return protocol.ConfigUpdated{
 		Authority: config.Authority, Treasury: config.Treasury, DefaultDecayRateBps: config.DefaultDecayRateBps,
@@ -148,7 +148,7 @@ func (a administration) onDefaults(escrow uint64) haggle.CreateRequest {
 	}
 }
 
-// A fee applies to later negotiations. A negotiation in progress keeps all its terms, the fee included.
+// A fee applies to later negotiations. A negotiation in progress keeps all terms, including the fee.
 func (a administration) updatesConfig() {
 	d := a.bargain(a.onDefaults(2_000_000))
 	before := terms(a.config())
@@ -159,7 +159,7 @@ func (a administration) updatesConfig() {
 	a.refuses(protocol.ErrUnauthorized, a.update(a.buyer, every))
 	a.configures(a.update(a.authority, every), changed)
 
-	// The configuration sets no term but the fee, to which the buyer has to agree.
+	// The configuration sets no term but the fee, which the buyer must agree to.
 	_, err := a.create(a.onDefaults(3_000_000)).build(a.ctx)
 	require.ErrorIs(a.t, err, protocol.ErrStaleState)
 	named := a.onDefaults(3_000_000)
@@ -191,7 +191,7 @@ func (a administration) updatesConfig() {
 	})
 }
 
-// Every value has a range that includes its limits; a rejected change has no effect.
+// Every value must be in a range, limits included; a rejected change has no effect.
 func (a administration) keepsToRanges() {
 	before := a.config()
 	valid := protocol.UpdateConfig{
@@ -229,7 +229,7 @@ func (a administration) keepsToRanges() {
 	a.ends(holdings{buyer: 4_600_000, seller: 400_000})
 }
 
-// A pause stops the creation of negotiations only: all negotiations in progress can end, and no money is
+// A pause stops the creation of negotiations only: all negotiations in progress can end, so no money is
 // locked.
 func (a administration) pauses() {
 	invited, _ := a.invite(a.termsOf(1_000_000))
@@ -264,7 +264,7 @@ func (a administration) pauses() {
 	})
 }
 
-// The authority changes in two steps, so that it cannot be lost to an address without a key: until the next
+// The authority changes in two steps, so that it cannot be lost to a keyless address: until the next
 // authority accepts, nothing changes.
 func (a administration) changesAuthority() {
 	next, stranger := a.stranger(), a.stranger()
@@ -291,7 +291,7 @@ func (a administration) changesAuthority() {
 	a.ends(holdings{buyer: fiveTokens})
 }
 
-// The treasury is read at the closing: the income of a negotiation in progress goes to the treasury at that
+// The treasury is read at the closing: income from a negotiation in progress goes to the treasury at that
 // time, and earlier income stays where it is.
 func (a administration) changesTreasury() {
 	swept, pending := a.agree(a.termsOf(1_000_000), 400_000), a.agree(a.termsOf(2_000_000), 1_000_000)

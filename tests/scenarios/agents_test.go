@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The architecture document's pair of agents: each has the other's public key, and reads the rest from the
+// The architecture document's pair of agents: each knows the other's public key, and reads the rest from the
 // chain.
 func TestDocumentsAgents(t *testing.T) {
 	scenario(t, "documents_agents", func(s *fixture) {
@@ -101,7 +101,7 @@ func (a agent) offer(ctx context.Context, negotiation solana.PublicKey, amount u
 	return a.do(ctx, offering, err)
 }
 
-// concedingSeller offers 4.5 and concedes 0.4 each time; it accepts an offer that is at least its next price.
+// concedingSeller offers 4.5 and concedes 0.4 each time. It accepts any offer not less than its next price.
 type concedingSeller struct {
 	agent
 	buyer solana.PublicKey

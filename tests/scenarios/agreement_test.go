@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// settlesTogether sends an agreement of two parties: the first one prepares it, the other one reviews and
-// completes it.
+// settlesTogether sends a two-party agreement: the first party prepares it, the second reviews and completes
+// it.
 func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyerBps uint16) *haggle.Receipt {
 	d.t.Helper()
 	action, err := d.venue.client.Negotiation(d.address).SettleByAgreement(prepares.PublicKey(), haggle.Split{SellerBps: sellerBps, BondToBuyerBps: bondToBuyerBps}).Build(d.ctx)
@@ -41,7 +41,7 @@ func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyer
 	return receipt
 }
 
-// agreement is an instruction of both parties, changed by change.
+// agreement is an instruction by both parties, changed by change.
 func (d *deal) agreement(change func(*protocol.SettleByAgreement)) solana.Instruction {
 	d.t.Helper()
 	agreement := &protocol.SettleByAgreement{
@@ -57,8 +57,8 @@ func (d *deal) agreement(change func(*protocol.SettleByAgreement)) solana.Instru
 	return instruction
 }
 
-// Both parties end an agreed negotiation with a split of their own, prepared by either party, also while a
-// milestone is under review or disputed. The odd units go to the buyer, and with the bond to the seller.
+// Both parties end an agreed negotiation with a split of their own, prepared by either party, even while a
+// milestone is under review or disputed. Odd units go to the buyer; odd bond units go to the seller.
 func TestSettleByAgreement(t *testing.T) {
 	t.Parallel()
 	for _, side := range []struct {
@@ -152,7 +152,7 @@ func TestAgreementAfterTheDeadline(t *testing.T) {
 	})
 }
 
-// A payment of an agreement that cannot be delivered is recorded, as at any other end.
+// An undeliverable payment by agreement is recorded, as at any other end.
 func TestUndeliverableAgreement(t *testing.T) {
 	scenario(t, "agreement_kept_for_a_frozen_buyer", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 10_000), 2_000_000)
@@ -169,7 +169,7 @@ func TestUndeliverableAgreement(t *testing.T) {
 	})
 }
 
-// settleAlone is an agreement that one party sends without the other one.
+// settleAlone is an agreement that one party sends although the counterparty does not sign.
 func (d *deal) settleAlone(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		return d.venue.client.Negotiation(d.address).SettleByAgreement(by.PublicKey(), haggle.Split{}).Build(ctx)
@@ -186,7 +186,7 @@ func TestAgreementRequiresBothSignatures(t *testing.T) {
 			_, err = action.Do(s.ctx, alone)
 			require.ErrorIs(s.t, err, transaction.ErrMissingSigner)
 
-			// Without the other one's signature flag the program refuses it.
+			// If the counterparty's signature flag is unset, the program refuses it.
 			last := len(action.Instructions) - 1
 			data, err := action.Instructions[last].Data()
 			require.NoError(s.t, err)

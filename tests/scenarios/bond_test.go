@@ -10,7 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// The seller's bond is in the vault beside the escrow, is not part of it, and is returned with the price.
+// The seller's bond is in the vault beside the escrow, is not part of the escrow, and is returned with the
+// price.
 func TestBond(t *testing.T) {
 	scenario(t, "bond_returned_at_settlement", func(s *fixture) {
 		d, _ := s.invite(s.termsWithBond())
@@ -41,7 +42,7 @@ func TestBond(t *testing.T) {
 	})
 }
 
-// A party that rejects without having broken an obligation loses no bond, on either side and at any point.
+// A party that rejects but has broken no obligation loses no bond, whichever side rejects, at any point.
 func TestBondAfterRejection(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []struct {
@@ -70,7 +71,7 @@ func TestBondAfterRejection(t *testing.T) {
 	}
 }
 
-// A seller that has not accepted the invitation has deposited no bond.
+// A seller has deposited no bond until accepting the invitation.
 func TestBondNeverDeposited(t *testing.T) {
 	scenario(t, "bond_never_deposited", func(s *fixture) {
 		d, _ := s.invite(s.termsWithBond())
@@ -101,7 +102,7 @@ func TestBondAboveTheSellersBalance(t *testing.T) {
 	})
 }
 
-// An unanswered offer expires: the silent seller's bond pays its decay to the buyer.
+// An unanswered offer expires: the silent seller's bond pays the decay to the buyer.
 func TestBondAfterExpiry(t *testing.T) {
 	scenarioOverTime(t, "bond_pays_the_unanswered_offer", func(s *fixture) {
 		terms := s.termsWithBond()
@@ -141,8 +142,8 @@ func TestBondPaysTheSellersOffers(t *testing.T) {
 	}
 }
 
-// A bond that its party's account cannot receive is recorded until the party claims it, and does not delay
-// the other party. All amounts that are owed to a party are recorded as one sum.
+// A bond that the party's account cannot receive is recorded until the party claims it, and does not delay
+// the counterparty. All amounts owed to a party are recorded in a single sum.
 func TestBondUndeliverable(t *testing.T) {
 	t.Parallel()
 	t.Run("returned alone", func(t *testing.T) {
@@ -200,7 +201,7 @@ func TestBondUndeliverable(t *testing.T) {
 	})
 }
 
-// If the price is paid in tranches, the bond stays until the last of them is decided, and is then returned.
+// If the price is paid in tranches, the bond stays until the last tranche is decided, and is then returned.
 func TestBondThroughMilestones(t *testing.T) {
 	scenario(t, "bond_returned_with_the_last_milestone", func(s *fixture) {
 		d := s.agree(inTranches(s.termsWithBond(), s.stranger(), 5_000, 5_000), 2_000_000)
@@ -218,8 +219,8 @@ func TestBondThroughMilestones(t *testing.T) {
 	})
 }
 
-// The seller forfeits the same share of its bond as the buyer gets back of the price by the arbiter's
-// decisions. The release that settles the negotiation needs an account of the buyer's for it.
+// The arbiter's decisions return a share of the price to the buyer. The seller forfeits the same share of the
+// bond. The release that settles the negotiation needs a buyer account for this share.
 func TestBondSplitWithThePrice(t *testing.T) {
 	scenario(t, "bond_split_as_the_price", func(s *fixture) {
 		arbiter := s.stranger()

@@ -35,9 +35,9 @@ const (
 // compared.
 const envScenarioList = "HAGGLE_SCENARIO_LIST"
 
-// The number of scenarios at once, unless -parallel is set. On a validator all of them wait for the window of
-// 60 seconds at the same time; where the clock can be set, scenarios only compute, and more of them slow each
-// other down.
+// The number of scenarios at once, unless -parallel is set. On a validator all scenarios wait for the
+// 60-second window at the same time; where the clock can be set, scenarios only compute, and more scenarios
+// slow each other down.
 const (
 	parallelOnValidator = "512"
 	parallelElsewhere   = "16"
@@ -87,7 +87,7 @@ func openVenue(ctx context.Context) (*venue, error) {
 	return v, nil
 }
 
-// configure initializes the protocol; on a chain that was already running it may be initialized.
+// configure initializes the protocol. If the chain was already running, the protocol may be initialized.
 func (v *venue) configure(ctx context.Context) error {
 	client, err := haggle.NewClient(v.ClientConfig())
 	if err != nil {
@@ -152,7 +152,7 @@ type sharedVenue struct {
 	opening sync.Once
 	venue   *venue
 	err     error
-	// clock is locked for writing by a scenario that sets the clock of a shared chain.
+	// clock is locked for writing by a scenario that sets a shared chain's clock.
 	clock sync.RWMutex
 }
 
@@ -172,7 +172,7 @@ func (s *sharedVenue) close() error {
 
 // tokenProgram is a token program that escrow can use.
 type tokenProgram struct {
-	// name is its name in the list of scenarios.
+	// name is the program's name in the list of scenarios.
 	name string
 	id   solana.PublicKey
 }
@@ -183,7 +183,7 @@ var (
 	tokenPrograms = []tokenProgram{splToken, token2022}
 )
 
-// repertoire has the scenarios that ran to their end, each under a token program, with their tests.
+// repertoire contains the scenarios that ran to their end, each under a token program, with their tests.
 type repertoire struct {
 	mutex   sync.Mutex
 	players map[string]string
@@ -225,7 +225,7 @@ func scenario(t *testing.T, name string, play func(s *fixture)) {
 	scenariosUnder(t, tokenPrograms, name, play)
 }
 
-// scenariosUnder runs a scenario under some of the token programs: those under which it is possible.
+// scenariosUnder runs a scenario under some token programs: those that support it.
 func scenariosUnder(t *testing.T, programs []tokenProgram, name string, play func(s *fixture)) {
 	t.Parallel()
 	for _, program := range programs {
@@ -233,7 +233,7 @@ func scenariosUnder(t *testing.T, programs []tokenProgram, name string, play fun
 	}
 }
 
-// scenarioOf runs a scenario under a single token program, because it is impossible under the other one.
+// scenarioOf runs a scenario under a single token program, because the other does not support it.
 func scenarioOf(t *testing.T, name string, program tokenProgram, play func(s *fixture)) {
 	t.Parallel()
 	v, err := shared.open()
@@ -248,8 +248,8 @@ func scenarioOf(t *testing.T, name string, program tokenProgram, play func(s *fi
 }
 
 // scenarioOverTime runs a scenario that waits for a deadline, under each token program. On a validator all
-// scenarios wait at the same time. Setting the clock of a chain affects all scenarios on it, so where the
-// clock is set the scenario has a chain of its own or, on a chain that was already running, runs alone.
+// scenarios wait at the same time. Setting a chain's clock affects all scenarios on it, so where the clock is
+// set the scenario uses a separate chain or, if the chain was already running, runs alone.
 func scenarioOverTime(t *testing.T, name string, play func(s *fixture)) {
 	t.Parallel()
 	for _, program := range tokenPrograms {
@@ -287,7 +287,7 @@ func onItsOwnClock(t *testing.T, perform func(v *venue)) {
 	perform(v)
 }
 
-// perform records a scenario only if it ran to its end: a skipped scenario is missing from the list, which
+// perform records a scenario only if it ran to the end: a skipped scenario is missing from the list, which
 // fails.
 func perform(t *testing.T, v *venue, name string, program tokenProgram, play func(s *fixture)) {
 	s := newFixture(t, v, program)

@@ -86,7 +86,7 @@ func TestGlobalDeadline(t *testing.T) {
 	})
 }
 
-// The last offer can be accepted until its turn ends.
+// The last offer can be accepted until the turn ends.
 func TestLastOfferTimesOut(t *testing.T) {
 	scenarioOverTime(t, "max_rounds_timeout", func(s *fixture) {
 		terms := s.terms()
@@ -119,7 +119,7 @@ func TestWindowRestarts(t *testing.T) {
 	})
 }
 
-// A buyer that cannot be refunded does not keep an overdue negotiation open.
+// A buyer whose refund fails does not keep an overdue negotiation open.
 func TestExpiryWithoutTheBuyersAccount(t *testing.T) {
 	scenarioOverTime(t, "expiry_without_the_buyers_account", func(s *fixture) {
 		terms := s.terms()

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// deal is a negotiation of a scenario.
+// deal is a scenario's negotiation.
 type deal struct {
 	*fixture
 	address, vault solana.PublicKey
@@ -50,7 +50,7 @@ func (s *fixture) termsOf(escrow uint64) haggle.CreateRequest {
 	return terms
 }
 
-// invite creates a negotiation whose invitation the seller has not accepted.
+// invite creates a negotiation whose invitation is not yet accepted by the seller.
 func (s *fixture) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 	s.t.Helper()
 	action, err := s.venue.client.CreateNegotiation(terms).Build(s.ctx)
@@ -60,7 +60,7 @@ func (s *fixture) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 	return s.dealOf(action), receipt
 }
 
-// dealOf returns the deal of a finished creation.
+// dealOf returns a finished creation's deal.
 func (s *fixture) dealOf(action *haggle.Action) *deal {
 	s.t.Helper()
 	d := &deal{fixture: s, address: action.Negotiation, vault: action.Creation.EscrowVault, session: action.Creation.SessionID}
@@ -68,7 +68,7 @@ func (s *fixture) dealOf(action *haggle.Action) *deal {
 	return d
 }
 
-// bargain creates a negotiation in which the buyer makes the next offer.
+// bargain creates a negotiation where the buyer makes the next offer.
 func (s *fixture) bargain(terms haggle.CreateRequest) *deal {
 	s.t.Helper()
 	d, _ := s.invite(terms)
@@ -184,7 +184,7 @@ func (d *deal) closeUndelivered(by party) move {
 	}}
 }
 
-// passCreation waits until the second of creation is over, in which the program closes nothing.
+// passCreation waits until the second of creation is over. The program closes nothing in that second.
 func (d *deal) passCreation(ctx context.Context) error {
 	for {
 		now, err := d.venue.client.Now(ctx)
@@ -201,7 +201,7 @@ func (d *deal) passCreation(ctx context.Context) error {
 
 func (d *deal) close(by party) move { return d.closeTo(by, delivery{}) }
 
-// the returns the only event of its type in a transaction.
+// the returns the only event of type E in a transaction.
 func the[E protocol.Event](t *testing.T, receipt *haggle.Receipt) E {
 	t.Helper()
 	var found []E

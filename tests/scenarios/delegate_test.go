@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// otherAuthorities are the ways in which another key than the owner's can take tokens from an account.
+// otherAuthorities lists the ways that another key than the owner's can take tokens from an account.
 var otherAuthorities = []struct {
 	name string
 	set  func(s *fixture, account solana.PublicKey, owner, other party)
@@ -41,7 +41,7 @@ func TestStrangerCannotPayASideAccount(t *testing.T) {
 				require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
 				s.refuses(protocol.ErrConstraintRaw, swap(d.expire(thief), s.buyer.account, side))
 
-				// The associated account is not paid either if it has the same authority: the payment is
+				// If the associated account has the same authority, it is not paid either: the payment is
 				// recorded.
 				authority.set(s, s.buyer.account, s.buyer, thief)
 				receipt := s.do(d.expire(thief))
@@ -58,8 +58,8 @@ func TestStrangerCannotPayASideAccount(t *testing.T) {
 	}
 }
 
-// Each instruction that pays a party without its signature rejects the party's other accounts; the party
-// itself may use them.
+// Each instruction that pays an unsigned party rejects the party's other accounts; the party itself may use
+// them.
 func TestOnlyThePartyUsesItsSideAccount(t *testing.T) {
 	t.Parallel()
 	for _, authority := range otherAuthorities {
@@ -78,7 +78,7 @@ func TestOnlyThePartyUsesItsSideAccount(t *testing.T) {
 				buyers, sellers := sides[s.buyer.PublicKey()], sides[s.seller.PublicKey()]
 				s.refuses(protocol.ErrConstraintRaw,
 					swap(d.accept(s.seller), s.buyer.account, buyers), swap(d.reject(s.seller), s.buyer.account, buyers))
-				// The seller signs, so it may be paid there; the buyer's payment goes to its associated
+				// The seller signs, so it may be paid there; the buyer's payment goes to the associated
 				// account.
 				s.do(swap(d.accept(s.seller), s.seller.account, sellers))
 				require.EqualValues(s.t, 1_990_000, s.tokens(sellers))

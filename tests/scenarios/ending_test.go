@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// closes closes the deal as some party, and asserts that no account of it is left and that the buyer has all
-// rent back.
+// closes closes the deal as some party, and asserts that all accounts are gone and that the buyer received
+// all rent.
 func (d *deal) closes(by party) *haggle.Receipt {
 	d.t.Helper()
 	return d.closesWith(d.close(by))
@@ -54,15 +54,14 @@ func (d *deal) isGone() {
 	require.Zero(d.t, d.lamports(d.vault))
 }
 
-// holdings are the balances of token accounts in base units.
+// holdings contains token account balances, as base units.
 type holdings struct {
 	buyer, seller, treasury uint64
-	// elsewhere has the balances of other accounts than the associated ones of the three.
+	// elsewhere contains the balances of all accounts other than the three associated accounts.
 	elsewhere map[solana.PublicKey]uint64
 }
 
-// ends asserts the balance of every token account of the mint at the end, and that the supply has not
-// changed.
+// ends asserts the final balance of every token account of the mint, and an unchanged supply.
 func (s *fixture) ends(want holdings) {
 	s.t.Helper()
 	require.Equal(s.t, s.list(want), s.everyAccount(), "every token account of the mint, by address")
@@ -102,7 +101,7 @@ func isEmpty(_ solana.PublicKey, amount uint64) bool { return amount == 0 }
 func (s *fixture) everyAccount() map[solana.PublicKey]uint64 {
 	accounts, err := s.venue.Client().GetProgramAccountsWithOpts(s.ctx, s.tokenProgram, &rpc.GetProgramAccountsOpts{
 		Commitment: rpc.CommitmentConfirmed,
-		// No other account of a token program begins with a mint's address.
+		// No other token program account begins with a mint's address.
 		Filters: []rpc.RPCFilter{{Memcmp: &rpc.RPCFilterMemcmp{Offset: 0, Bytes: s.mint.Bytes()}}},
 	})
 	require.NoError(s.t, err)
@@ -114,5 +113,5 @@ func (s *fixture) everyAccount() map[solana.PublicKey]uint64 {
 	return found
 }
 
-// tokenAmountOffset is the offset of the amount in a token account of either program, after mint and owner.
+// tokenAmountOffset is the offset of the amount in token accounts of either program, after mint and owner.
 const tokenAmountOffset = 64

@@ -111,8 +111,8 @@ func TestExtensionTooFar(t *testing.T) {
 	}
 }
 
-// A negotiation with an extended deadline lives until the new one: after the old one it accepts actions and
-// cannot be expired.
+// A negotiation with an extended deadline lives until the new deadline: past the old deadline it accepts
+// actions and cannot be expired.
 func TestExpiryAfterExtension(t *testing.T) {
 	scenarioOverTime(t, "deadline_extension_moves_expiry", func(s *fixture) {
 		terms := s.terms()

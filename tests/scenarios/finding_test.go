@@ -55,7 +55,8 @@ func TestFindNegotiations(t *testing.T) {
 	})
 }
 
-// finds asserts that a filter returns exactly these negotiations, each equal to the result of a single read.
+// finds asserts that a filter returns exactly these negotiations, each equal to the result from a single
+// read.
 func (s *fixture) finds(filter haggle.Filter, want ...*deal) {
 	s.t.Helper()
 	var found []solana.PublicKey

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// fiveTokens is the documents' escrow: 5 USDC in base units. It is the buyer's whole balance and the mint's
+// fiveTokens is the documents' escrow: 5 USDC, as base units. It is the buyer's whole balance and the mint's
 // supply.
 const fiveTokens = 5_000_000
 
@@ -27,7 +27,7 @@ const startLamports = solana.LAMPORTS_PER_SOL
 // on a machine with nothing else to do.
 const scenarioLimit = 15 * time.Minute
 
-// fixture is the environment of one scenario: a chain with two agents and a mint of its own.
+// fixture is a scenario's environment: a chain with two agents and a separate mint.
 type fixture struct {
 	t     *testing.T
 	ctx   context.Context
@@ -36,7 +36,7 @@ type fixture struct {
 	// tokenProgram is the mint's token program.
 	tokenProgram solana.PublicKey
 	mint         solana.PublicKey
-	// wrapped is set if the mint is the token program's mint of wrapped SOL.
+	// wrapped is set if the mint is the token program's wrapped SOL mint.
 	wrapped         bool
 	buyer, seller   party
 	treasuryAccount solana.PublicKey
@@ -63,7 +63,7 @@ func newFixture(t *testing.T, v *venue, program tokenProgram) *fixture {
 	return s
 }
 
-// newMint creates a mint of the fixture's token program, with six decimals and without extensions.
+// newMint creates a mint of the fixture's token program, with six decimals and no extensions.
 func (s *fixture) newMint() solana.PublicKey {
 	s.t.Helper()
 	if s.tokenProgram == solana.Token2022ProgramID {
@@ -83,7 +83,7 @@ func (s *fixture) endow(others ...localnet.Holding) {
 	}, others...)...))
 }
 
-// use makes a mint of the fixture's token program the mint of the scenario; the wallets have none of it yet.
+// use makes a mint of the fixture's token program the scenario's mint; the wallets hold none yet.
 func (s *fixture) use(mint solana.PublicKey) {
 	s.mint = mint
 	s.buyer, s.seller = s.newParty(), s.newParty()
@@ -98,7 +98,7 @@ func (s *fixture) newParty() party {
 	return party{Keypair: keypair, private: key, account: s.associated(key.PublicKey())}
 }
 
-// stranger returns a wallet with lamports that has no part in the negotiation.
+// stranger returns a wallet with lamports but no part in the negotiation.
 func (s *fixture) stranger() party {
 	someone := s.newParty()
 	require.NoError(s.t, s.venue.Fund(s.ctx, someone.PublicKey(), startLamports))
@@ -111,7 +111,7 @@ func (s *fixture) associated(wallet solana.PublicKey) solana.PublicKey {
 	return account
 }
 
-// anotherAccount returns a token account of the party other than the associated one.
+// anotherAccount returns a token account of the party other than the associated account.
 func (s *fixture) anotherAccount(owner party) solana.PublicKey {
 	account, err := s.venue.CreateTokenAccount(s.ctx, s.mint, owner.PublicKey())
 	require.NoError(s.t, err)
@@ -130,13 +130,13 @@ func (s *fixture) lamports(account solana.PublicKey) uint64 {
 	return balance
 }
 
-// move is an attempt of a party: an action of the SDK, built from the state of the chain when it is tried.
+// move is a party's attempt: an SDK action, built from the current chain state when it is tried.
 type move struct {
 	by    party
 	build func(ctx context.Context) (*haggle.Action, error)
 }
 
-// do makes a move that has to succeed.
+// do makes a move that must succeed.
 func (s *fixture) do(m move) *haggle.Receipt {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
@@ -146,7 +146,7 @@ func (s *fixture) do(m move) *haggle.Receipt {
 	return receipt
 }
 
-// refuses makes moves that the chain has to reject with the same error. They are not simulated, because the
+// refuses makes moves that the chain must reject with the same error. They are not simulated, because the
 // simulation would reject them before they are sent.
 func (s *fixture) refuses(want error, moves ...move) {
 	s.t.Helper()
@@ -166,12 +166,12 @@ func raw(by party, instruction protocol.AnyInstruction) move {
 	}}
 }
 
-// force sends instructions without a simulation, so that the chain rejects them.
+// force sends instructions unsimulated, so that the chain rejects them.
 func (s *fixture) force(payer party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
 	return s.forceTogether([]party{payer}, instructions...)
 }
 
-// forceTogether is force for instructions that several parties sign. The first one pays.
+// forceTogether is force for instructions signed by several parties. The first party pays.
 func (s *fixture) forceTogether(signers []party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
 	latest, err := s.venue.Client().GetLatestBlockhash(s.ctx, rpc.CommitmentConfirmed)
 	require.NoError(s.t, err)

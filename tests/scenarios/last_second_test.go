@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// rareMisses is the number of bumps that the program has to try for the associated account of a party in
-// these scenarios. One party in 4,096 has an account with so many.
+// rareMisses is the number of bumps that the program must try for a party's associated account in these
+// scenarios. One party in 4,096 needs so many.
 const rareMisses = 12
 
 // withRareAccount returns a party whose associated account takes the program many bumps to derive.
@@ -29,7 +29,7 @@ func (s *fixture) withRareAccount() party {
 	}
 }
 
-// interrupted runs a function before it signs, which is after the simulation.
+// interrupted runs a function before signing, which is after the simulation.
 type interrupted struct {
 	haggle.Signer
 	first func()
@@ -40,7 +40,7 @@ func (i interrupted) SignMessage(ctx context.Context, message []byte) (solana.Si
 	return i.Signer.SignMessage(ctx, message)
 }
 
-// doAfter runs a function between the simulation and the signature of a move.
+// doAfter runs a function between a move's simulation and the signature.
 func (s *fixture) doAfter(m move, first func()) *haggle.Receipt {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
@@ -50,14 +50,14 @@ func (s *fixture) doAfter(m move, first func()) *haggle.Receipt {
 	return receipt
 }
 
-// payment returns the entry of a receipt for an account of a party that was paid.
+// payment returns the receipt entry for a paid account of a party.
 func (s *fixture) payment(to party, account solana.PublicKey, amount uint64) transaction.Payment {
 	return transaction.Payment{Account: account, Owner: to.PublicKey(), Mint: s.mint, Amount: amount}
 }
 
-// A counterparty that closes its token account between the simulation and the execution makes the program
-// derive the account's address and record the payment. That costs more than the simulated transaction, and
-// must not make the acceptance fail: there may be no time for another one.
+// If a counterparty closes the token account between the simulation and the execution, it makes the program
+// derive the account's address and record the payment. This exceeds the simulated cost, and must not make the
+// acceptance fail: there may be no time for a second attempt.
 func TestAccountClosedAfterTheSimulation(t *testing.T) {
 	scenario(t, "account_closed_after_the_simulation", func(s *fixture) {
 		s.seller = s.withRareAccount()

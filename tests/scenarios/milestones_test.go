@@ -14,8 +14,8 @@ import (
 // reviewWindow is the time to review a claimed milestone, in seconds: an hour, the shortest one.
 const reviewWindow = 3_600
 
-// An agreed price is paid tranche by tranche, in any order of the seller's claims, and the last one settles
-// the negotiation.
+// An agreed price is paid tranche by tranche, in whatever order the seller claims, and the last payment
+// settles the negotiation.
 func TestMilestones(t *testing.T) {
 	scenario(t, "milestones_released", func(s *fixture) {
 		d := s.bargain(inTranches(s.terms(), s.stranger(), 5_000, 3_000, 2_000))
@@ -97,8 +97,8 @@ func TestMilestonesKeepToTheRules(t *testing.T) {
 	})
 }
 
-// Shares that do not divide evenly: a tranche does not depend on the order of decisions, and the fees of the
-// steps add up to the fee of the whole.
+// Shares that do not divide evenly: a tranche does not depend on the order of decisions, and all steps' fees
+// sum to the whole fee.
 func TestOddTranches(t *testing.T) {
 	scenario(t, "milestones_odd_units", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 3_333, 3_333, 3_334), 2_000_003)
@@ -116,7 +116,7 @@ func TestOddTranches(t *testing.T) {
 	})
 }
 
-// A disputed tranche waits for the arbiter while the next one goes on. The arbiter's split leaves the odd
+// A disputed tranche waits for the arbiter while the next tranche goes on. The arbiter's split leaves the odd
 // unit to the buyer.
 func TestDispute(t *testing.T) {
 	scenario(t, "milestones_dispute_and_split", func(s *fixture) {
@@ -176,8 +176,8 @@ func TestUndeliverableTranche(t *testing.T) {
 	})
 }
 
-// A buyer that does not act within its review window has agreed: from then on anyone can release, and it can
-// no longer dispute.
+// A buyer that does not act within the review window has agreed: from then on anyone can release, and the
+// buyer can no longer dispute.
 func TestReleaseAfterTheReviewWindow(t *testing.T) {
 	scenarioInTime(t, "milestones_released_after_the_review", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 5_000, 5_000), 2_000_000)
@@ -232,8 +232,7 @@ func TestSettleDeadline(t *testing.T) {
 	})
 }
 
-// Two tranches in every combination of states at the deadline. The odd unit of a tranche that is split goes
-// to the buyer.
+// Two tranches in every combination of states at the deadline. A split tranche's odd unit goes to the buyer.
 func TestSettleDeadlineCombinations(t *testing.T) {
 	type reach func(d *deal)
 	claimed := func(index uint8) reach { return func(d *deal) { d.do(d.claimMilestone(d.seller, index)) } }
@@ -308,8 +307,8 @@ func (d *deal) settlesAtDeadline(want protocol.DeadlineSettled) {
 	require.Equal(d.t, protocol.NegotiationStatusSettled, d.state().Status)
 }
 
-// The arbiter can decide for a day after the deadline, from which on no tranche can be claimed; a claim has
-// to leave the buyer its whole review window.
+// The arbiter can decide for a day after the deadline. From the deadline on no tranche can be claimed, and a
+// claim must leave the buyer a whole review window.
 func TestMilestoneDeadline(t *testing.T) {
 	scenarioInTime(t, "milestones_deadline", func(s *fixture) {
 		arbiter := s.stranger()

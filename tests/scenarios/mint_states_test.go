@@ -18,7 +18,7 @@ import (
 )
 
 // A new issuer or a new supply does not change the escrow. Tokens that the new issuer mints to the vault go
-// to the treasury, and if it freezes the vault, the parties wait until it thaws it.
+// to the treasury, and if the issuer freezes the vault, the parties wait for the thaw.
 func TestIssuerChanges(t *testing.T) {
 	scenario(t, "issuer_changes", func(s *fixture) {
 		d := s.bargain(s.terms())
@@ -47,14 +47,14 @@ func TestIssuerChanges(t *testing.T) {
 	})
 }
 
-// issues sends an instruction of a mint's issuer to the token program.
+// issues sends an instruction by a mint's issuer to the token program.
 func (s *fixture) issues(issuer party, instruction *spltoken.Instruction) {
 	s.t.Helper()
 	_, err := s.venue.Send(s.ctx, []solana.PrivateKey{issuer.private}, instruction.SetProgramID(s.tokenProgram))
 	require.NoError(s.t, err)
 }
 
-// extendedMint is a mint with extensions; only Token-2022 has them.
+// extendedMint is a mint with extensions, which only Token-2022 supports.
 func (s *fixture) extendedMint(with ...localnet.MintExtension) solana.PublicKey {
 	s.t.Helper()
 	mint, err := s.venue.CreateToken2022Mint(s.ctx, 6, with...)
@@ -74,7 +74,7 @@ func (s *fixture) describe() {
 	require.NoError(s.t, s.venue.describe(s.ctx, s.mint, "Whale Watching Dollar", "WWD", "https://example.com/wwd.json"))
 }
 
-// joinGroup makes the scenario's mint a member of a group of another mint.
+// joinGroup makes the scenario's mint a member of another mint's group.
 func (s *fixture) joinGroup() {
 	s.t.Helper()
 	group := s.extendedMint(groupPointer)
@@ -112,8 +112,8 @@ func TestMintExtendedMidNegotiation(t *testing.T) {
 	})
 }
 
-// refusedExtensions could take or withhold the escrow, or display another amount. The data of their
-// instructions are a number, for most of them zero for "initialize", and their settings.
+// refusedExtensions could take or withhold the escrow, or display another amount. Each instruction's data
+// consists of a number, mostly zero for "initialize", and the settings.
 var refusedExtensions = []localnet.MintExtension{
 	{Type: extensions.ExtensionTransferFeeConfig, Initialize: func(_, issuer solana.PublicKey) []byte {
 		given, nothing := []byte{1}, make([]byte, 2+8)
@@ -152,8 +152,8 @@ var refusedExtensions = []localnet.MintExtension{
 	}},
 }
 
-// A mint with any other extension is rejected as escrow, even beside an allowed one, by the client and by the
-// program.
+// The client and the program reject mints with any other extension as escrow, even beside an allowed
+// extension.
 func TestMintWithARefusedExtension(t *testing.T) {
 	t.Parallel()
 	for _, refused := range refusedExtensions {
@@ -177,7 +177,7 @@ func TestMintWithARefusedExtension(t *testing.T) {
 	}
 }
 
-// createUnchecked deposits escrow of a mint that the client would reject.
+// createUnchecked deposits escrow in a mint that the client would reject.
 func (s *fixture) createUnchecked(mint solana.PublicKey) (*haggle.Receipt, error) {
 	s.t.Helper()
 	account, err := token.AssociatedAddress(s.buyer.PublicKey(), mint, s.tokenProgram)

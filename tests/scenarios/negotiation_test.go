@@ -164,8 +164,8 @@ func TestTwoNegotiationsOfOnePair(t *testing.T) {
 	})
 }
 
-// Lamports that are sent to the addresses of a negotiation just before its creation do not prevent it, and go
-// to the buyer.
+// If lamports are sent to a negotiation's addresses just before it is created, they do not prevent the
+// creation, and go to the buyer.
 func TestPrefundedAddresses(t *testing.T) {
 	scenario(t, "prefunded_addresses", func(s *fixture) {
 		action, err := s.venue.client.CreateNegotiation(s.terms()).Build(s.ctx)
@@ -203,7 +203,7 @@ func TestFeeIsPinnedAtCreation(t *testing.T) {
 	})
 }
 
-// A late transaction must not land on another deal than the one its signer observed.
+// A late transaction must not land on another deal than its signer observed.
 func TestRecreatedSession(t *testing.T) {
 	scenario(t, "session_recreated_before_the_acceptance", func(s *fixture) {
 		first, _ := s.invite(s.terms())
@@ -239,7 +239,7 @@ func (d *deal) prepare(m move) move {
 	return move{m.by, func(context.Context) (*haggle.Action, error) { return action, nil }}
 }
 
-// recreate opens the session of a closed deal again with another escrow, which the SDK itself refuses.
+// recreate opens a closed deal's session again with another escrow, which the SDK itself refuses.
 func (d *deal) recreate(escrow uint64) *deal {
 	d.t.Helper()
 	terms := d.terms()

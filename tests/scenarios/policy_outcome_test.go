@@ -22,8 +22,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// prunedNode returns a client of the chain's node behaving as a public node: it has no blocks from before the
-// test began. It drops every transaction that it should forward.
+// prunedNode returns a client for the chain's node that behaves like a public node: it lacks blocks from
+// before the test, and drops every transaction to be forwarded.
 func (s *fixture) prunedNode() *haggle.Client {
 	s.t.Helper()
 	first, err := s.venue.client.RPC().GetSlot(s.ctx, rpc.CommitmentFinalized)
@@ -57,7 +57,7 @@ func (s *fixture) prunedNode() *haggle.Client {
 }
 
 // The policy refunds an expired transaction on a node that keeps few blocks: through the SDK as soon as the
-// expiry is known, and for a transaction that was signed without the SDK before a limit denies the next one.
+// expiry is known, and for a transaction signed outside the SDK before a limit denies the next transaction.
 func TestPolicyRefundsExpiredTransactions(t *testing.T) {
 	scenario(t, "policy_refunds_expired_transactions", func(s *fixture) {
 		client := s.prunedNode()
@@ -81,7 +81,7 @@ func TestPolicyRefundsExpiredTransactions(t *testing.T) {
 		require.Zero(s.t, wallet.Used(s.mint), "the SDK reported it")
 		require.Zero(s.t, wallet.Used(solana.PublicKey{}))
 
-		// A process signs and ends.
+		// A first process signs and ends.
 		prepared, err := created.Transaction(s.ctx)
 		require.NoError(s.t, err)
 		require.NoError(s.t, haggle.SignTransaction(s.ctx, prepared, wallet))
@@ -117,8 +117,8 @@ func (s *fixture) agreeing(owner party, limits *policy.AgreementLimits) *policy.
 	return wallet
 }
 
-// Two parties settle by one transaction that one of them prepares. The policy of each decodes it and signs
-// only within its own limits.
+// Two parties settle by a transaction that one party prepares. Each party's policy decodes it and signs only
+// within the policy's limits.
 func TestTwoPoliciesSignOneAgreement(t *testing.T) {
 	scenario(t, "two_policies_sign_one_agreement", func(s *fixture) {
 		d := s.agree(inTranches(s.termsWithBond(), s.stranger(), 10_000), 2_000_000)
@@ -160,7 +160,7 @@ func TestTwoPoliciesSignOneAgreement(t *testing.T) {
 	})
 }
 
-// Two policies let both parties compare sealed prices: each price is checked at the commitment, and its
+// Two policies let both parties compare sealed prices: each price is checked at the commitment, and the
 // reveal is signed although nothing else is allowed then.
 func TestPoliciesAndSealedPrices(t *testing.T) {
 	scenario(t, "policies_and_sealed_prices", func(s *fixture) {

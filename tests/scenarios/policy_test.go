@@ -13,9 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// Two agents with lamports alone, each with a policy around its key, bargain in SOL: they wrap their deposits
-// and unwrap their payments in the same transactions. The policies allow all of it, have counted exactly the
-// lamports that left the wallets, and sign nothing else.
+// Two agents with lamports alone, each key guarded by a policy, bargain in SOL: they wrap their deposits and
+// unwrap their payments in the same transactions. The policies allow this, count exactly the lamports that
+// left the wallets, and sign nothing else.
 func TestPoliciesAndWrappedSOL(t *testing.T) {
 	scenario(t, "policies_and_wrapped_sol", func(s *fixture) {
 		s.bargainInWrappedSOL()
@@ -65,11 +65,11 @@ func TestPoliciesAndWrappedSOL(t *testing.T) {
 }
 
 const (
-	// guardedFunds is the balance of an agent with a policy, in lamports.
+	// guardedFunds is the balance of agents with a policy, in lamports.
 	guardedFunds = 200_000_000
 	signatureFee = 5_000
-	// rentMargin is the amount by which a policy overestimates the rent of a Token-2022 account whose mint
-	// requires no extensions.
+	// rentMargin is how much a policy overestimates the rent for Token-2022 accounts whose mint requires no
+	// extensions.
 	rentMargin = 2_248_080 - 2_074_080
 )
 
@@ -116,5 +116,5 @@ func (g *guarded) refuses(action *haggle.Action, rule policy.Rule) {
 // counted returns the amount that, according to the policy, has left the wallet, wrapped or not, in lamports.
 func (g *guarded) counted() uint64 { return g.Used(solana.PublicKey{}) + g.Used(g.fixture.mint) }
 
-// spent returns the amount that has left the wallet.
+// spent returns the amount that left the wallet.
 func (g *guarded) spent() uint64 { return guardedFunds - g.fixture.lamports(g.owner.PublicKey()) }

@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Either side may reject at any point before an agreement; the buyer gets the escrow less the decay.
+// Until an agreement, either side may reject at any point; the buyer gets the escrow less the decay.
 func TestRejection(t *testing.T) {
 	t.Parallel()
 	type point struct {
@@ -66,7 +66,7 @@ func TestRejection(t *testing.T) {
 	}
 }
 
-// No action succeeds after the end, whatever the end was; after the closing there is no account left.
+// Once the negotiation has ended, in whatever way, no action succeeds; once it is closed, no account is left.
 func TestNoActionAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	ends := []struct {

@@ -30,7 +30,7 @@ func (s *fixture) nonceOf(owner party, seed string) solana.PublicKey {
 	return address
 }
 
-// nonceValue returns the value of a nonce account, and the slot at which the account was read.
+// nonceValue returns a nonce account's value, and the slot when the account was read.
 func (s *fixture) nonceValue(address solana.PublicKey) (solana.Hash, uint64) {
 	s.t.Helper()
 	account, err := s.venue.client.RPC().GetAccountInfoWithOpts(s.ctx, address,
@@ -41,7 +41,7 @@ func (s *fixture) nonceValue(address solana.PublicKey) (solana.Hash, uint64) {
 }
 
 // sign returns a move's transaction with a durable nonce, signed and not sent: it can be executed as long as
-// the nonce keeps its value.
+// the nonce keeps the value.
 func (s *fixture) sign(m move, nonce solana.PublicKey) *solana.Transaction {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
@@ -52,14 +52,14 @@ func (s *fixture) sign(m move, nonce solana.PublicKey) *solana.Transaction {
 	return transaction
 }
 
-// replaces rejects and closes the deal and creates another one at its address, in one transaction of the
-// buyer.
+// replaces rejects and closes the deal and creates another deal at the same address, all in a single
+// transaction by the buyer.
 func (d *deal) replaces(terms protocol.NegotiationParams) *deal {
 	d.t.Helper()
 	require.NoError(d.t, d.passCreation(d.ctx))
 	rejection, err := d.reject(d.buyer).build(d.ctx)
 	require.NoError(d.t, err)
-	// The closing is of a state that the rejection creates, so it is not built on a snapshot.
+	// The closing depends on a state created by the rejection, so it is not built on a snapshot.
 	closing, err := (&protocol.CloseNegotiation{
 		Closer: d.buyer.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(), TreasuryTokenAccount: d.treasuryAccount,
 		TokenMint: d.mint, TokenProgram: d.tokenProgram,
@@ -79,8 +79,8 @@ func (d *deal) replaces(terms protocol.NegotiationParams) *deal {
 	return &second
 }
 
-// An offer that was signed for one deal, and can still be sent, does not land on the next one at its address:
-// not even in the same round, with the same turn, and after the seller has accepted the new terms.
+// If an offer was signed for one deal and can still be sent, it does not land on the next deal at that
+// address: not even in the same round, with the same turn, and after the seller has accepted the new terms.
 func TestOfferOfAnEarlierDeal(t *testing.T) {
 	scenario(t, "replay_of_an_offer_through_a_nonce", func(s *fixture) {
 		nonce := s.nonceOf(s.seller, "offer")
@@ -111,8 +111,8 @@ func TestOfferOfAnEarlierDeal(t *testing.T) {
 	})
 }
 
-// A commitment that was signed for one deal does not land on the next one, where it could not be revealed and
-// the seller would lose its bond.
+// If a commitment was signed for one deal, it does not land on the next deal. There it could not be revealed,
+// and the seller would lose the bond.
 func TestCommitmentOfAnEarlierDeal(t *testing.T) {
 	scenario(t, "replay_of_a_commitment_through_a_nonce", func(s *fixture) {
 		nonce := s.nonceOf(s.seller, "commitment")
@@ -128,8 +128,8 @@ func TestCommitmentOfAnEarlierDeal(t *testing.T) {
 		params.ZopaEnabled, params.BondRequired = true, bond
 		second := c.replaces(params)
 		s.do(second.takePart(s.seller))
-		// The sealed prices are of the first deal: the client refuses them, and the program rejects a
-		// commitment that is sent without the client.
+		// The sealed prices belong to the first deal: the client refuses them, and the program rejects a
+		// commitment sent around the client.
 		_, err = second.commit(s.buyer, c.buyers).build(s.ctx)
 		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 		again := comparison{second, second.seal(s.buyer, 1_500_000), second.seal(s.seller, 1_000_000)}

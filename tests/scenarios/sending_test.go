@@ -16,8 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Every transaction of an agent is in its journal, a dry run reports its cost, and a durable nonce extends
-// its lifetime.
+// The journal contains every transaction sent by an agent, a dry run reports the cost, and a durable nonce
+// extends the lifetime.
 func TestSendingWithAJournal(t *testing.T) {
 	scenario(t, "sending_with_a_journal", func(s *fixture) {
 		book, err := sqlite.Open(s.ctx, filepath.Join(s.t.TempDir(), "state.db"))
@@ -69,8 +69,8 @@ func TestSendingWithAJournal(t *testing.T) {
 		_, err = offer.Do(s.ctx, s.buyer)
 		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 
-		// A process is killed between the authorisation in the journal and the sending. Its successor advances the nonce;
-		// then it is certain that the transaction has not been executed and cannot be.
+		// The first process is killed between the authorization in the journal and the sending. The successor
+		// advances the nonce; then it is certain that the transaction was not executed and cannot be.
 		reject, err := client.Negotiation(create.Negotiation).Reject(s.buyer.PublicKey()).Build(s.ctx)
 		require.NoError(s.t, err)
 		late, err := reject.With(haggle.WithNonce(address)).Transaction(s.ctx)
@@ -95,9 +95,9 @@ func TestSendingWithAJournal(t *testing.T) {
 		require.Len(s.t, recovered, 1)
 		require.Equal(s.t, transaction.Expired, recovered[0].Outcome)
 
-		// A client that gets such a transaction without its age cannot be certain: the transaction may have
-		// advanced the nonce itself, before the first block that the node has. It is not sent, and does not
-		// block the wallet.
+		// If a client receives such a transaction but not the age, it cannot be certain: the transaction may
+		// have advanced the nonce itself, before the first block known to the node. It is not sent, and does
+		// not block the wallet.
 		_, err = client.Submit(s.ctx, late)
 		require.Contains(s.t, []transaction.Outcome{transaction.Expired, transaction.Unknown}, transaction.OutcomeOf(err), "%v", err)
 

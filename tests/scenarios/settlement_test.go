@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The architecture document's cost breakdown, to the unit and to the lamport.
+// The architecture document's cost breakdown, exact to the unit and lamport.
 func TestPublishedCosts(t *testing.T) {
 	scenario(t, "published_costs", func(s *fixture) {
 		var receipts []*haggle.Receipt
@@ -62,7 +62,7 @@ func TestTenRoundsOfDecay(t *testing.T) {
 	})
 }
 
-// Without decay and with a fee that rounds down, no unit is lost.
+// With no decay, and a fee that rounds down, no unit is lost.
 func TestOddUnits(t *testing.T) {
 	scenario(t, "odd_units", func(s *fixture) {
 		none := uint16(0)
@@ -95,7 +95,8 @@ func TestPaymentToOtherAccounts(t *testing.T) {
 	})
 }
 
-// An offer's metadata is part of the offer: the acceptance of a price includes its metadata, and no other.
+// An offer's metadata is part of the offer: accepting a price includes the offer's metadata, but no other
+// metadata.
 func TestTermsInMetadata(t *testing.T) {
 	scenario(t, "terms_in_metadata", func(s *fixture) {
 		agreed := protocol.Terms{QualityTier: 3, SLAMillis: 250, Quantity: 10_000, BenchmarkPrice: 2_500_000}.Metadata()
@@ -133,7 +134,7 @@ func TestDonationToTheVault(t *testing.T) {
 	})
 }
 
-// An action that the program would reject is not sent: its simulation returns the reason, and it costs
+// An action that the program would reject is not sent: the simulation returns the reason, and it costs
 // nothing.
 func TestRefusalCostsNothing(t *testing.T) {
 	scenario(t, "refusal_costs_nothing", func(s *fixture) {

@@ -30,8 +30,8 @@ func (s *fixture) termsWithBond() haggle.CreateRequest {
 	return terms
 }
 
-// emits asserts that these are a transaction's events, all of them and in this order. The negotiation's
-// address and the time are the same for all and need not be set. It returns the time in Unix seconds.
+// emits asserts that these are all events of a transaction, in this order. All share the negotiation's
+// address and the time, which need not be set. It returns the time in Unix seconds.
 func (d *deal) emits(receipt *haggle.Receipt, want ...protocol.Event) int64 {
 	d.t.Helper()
 	require.NotEmpty(d.t, receipt.Events)
@@ -48,7 +48,7 @@ func fieldOf(event protocol.Event, name string) reflect.Value {
 	return reflect.ValueOf(event).Elem().FieldByName(name)
 }
 
-// settlement returns the event of a negotiation that ends with a price, or with a paid part of it.
+// settlement returns a negotiation's event if it ends with a price or a paid part of the price.
 func (d *deal) settlement(rounds uint8, paid, fee, decay uint64) *protocol.NegotiationSettled {
 	return &protocol.NegotiationSettled{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(),
@@ -65,7 +65,7 @@ func (d *deal) rejection(by party, refund uint64) *protocol.NegotiationRejected 
 	return &protocol.NegotiationRejected{RejectedBy: by.PublicKey(), RefundAmount: refund}
 }
 
-// comparison is a deal in which reservation prices are compared before the first offer.
+// comparison is a deal whose reservation prices are compared before any offer.
 type comparison struct {
 	*deal
 	buyers, sellers *protocol.SealedPrice
@@ -86,8 +86,7 @@ func (d *deal) seal(by party, price uint64) *protocol.SealedPrice {
 	return sealed
 }
 
-// comparisonSteps are the steps of a comparison: their names in scenarios, and the sides whose steps they
-// are.
+// comparisonSteps lists a comparison's steps: their names in scenarios, and the sides whose steps they are.
 var comparisonSteps = []struct {
 	name string
 	by   func(s *fixture) party
@@ -98,11 +97,11 @@ var comparisonSteps = []struct {
 	{"seller_reveals", func(s *fixture) party { return s.seller }},
 }
 
-// sellersReveal is the step from which on a seller forfeits its bond by a rejection, until the buyer's first
+// sellersReveal is the first step where a seller forfeits the bond by a rejection, until the buyer's first
 // offer.
 const sellersReveal = 3
 
-// step returns the step of a comparison with that number, from 0. The seller's reveal does not accept the
+// step returns the comparison step with that number, from 0. The seller's reveal does not accept the
 // midpoint.
 func (c comparison) step(number int) move {
 	return []move{
@@ -111,7 +110,7 @@ func (c comparison) step(number int) move {
 	}[number]
 }
 
-// reach takes the first steps of a comparison.
+// reach takes a comparison's first steps.
 func (c comparison) reach(steps int) {
 	c.t.Helper()
 	for number := range steps {
@@ -131,7 +130,7 @@ func (d *deal) reveal(by party, sealed *protocol.SealedPrice) move {
 	}}
 }
 
-// revealOnly is reveal without an acceptance of the midpoint.
+// revealOnly is reveal, but does not accept the midpoint.
 func (d *deal) revealOnly(by party, sealed *protocol.SealedPrice) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		return d.venue.client.Negotiation(sealed.Negotiation()).RevealZopaOnly(sealed).Build(ctx)
@@ -161,7 +160,7 @@ func (d *deal) nonceIn(reveal move) [32]byte {
 	return shown.Nonce
 }
 
-// forces makes a move that has to succeed although the SDK would refuse it.
+// forces makes a move that must succeed although the SDK would refuse it.
 func (s *fixture) forces(m move) *haggle.Receipt {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
@@ -178,7 +177,7 @@ func inTranches(terms haggle.CreateRequest, arbiter party, shares ...uint16) hag
 	return terms
 }
 
-// deliveryOf and complaintOf are the seller's and the buyer's evidence for a milestone.
+// deliveryOf and complaintOf return the seller's and the buyer's evidence for a milestone.
 func deliveryOf(index uint8) [32]byte  { return protocol.EvidenceHash([]byte{'d', index}) }
 func complaintOf(index uint8) [32]byte { return protocol.EvidenceHash([]byte{'c', index}) }
 
@@ -227,7 +226,7 @@ func (d *deal) settle(by party) move {
 	}}
 }
 
-// onlyInTime marks scenarios in the list that take hours of a chain's time.
+// onlyInTime marks scenarios in the list that take hours by the chain's clock.
 const onlyInTime = " (where the clock can be set)"
 
 // scenarioInTime runs a scenario that takes hours, only on a chain whose clock can be set. The list names it

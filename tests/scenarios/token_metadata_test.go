@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// Extensions that point from a mint to its description, its group and its membership: to the mint itself.
+// Extensions that point from a mint to the description, group and membership: to the mint itself.
 var (
 	metadataPointer = pointer(
 		extensions.ExtensionMetadataPointer, extensions.Instruction_MetadataPointerExtension)
@@ -32,16 +32,16 @@ func pointer(kind extensions.ExtensionType, instruction byte) localnet.MintExten
 	}}
 }
 
-// The names of instructions of the interfaces of token metadata and token groups. The first eight bytes of a
-// name's SHA-256 are its discriminator.
+// Names of token metadata and token group interface instructions. The first eight bytes of the name's SHA-256
+// are the discriminator.
 const (
 	initializeMetadata = "spl_token_metadata_interface:initialize_account"
 	initializeGroup    = "spl_token_group_interface:initialize_token_group"
 	initializeMember   = "spl_token_group_interface:initialize_member"
 )
 
-// metadataOverhead is the length of token metadata in bytes without its three texts: header, two addresses,
-// and four lengths.
+// metadataOverhead is the length of token metadata in bytes, excluding the three texts: header, two
+// addresses, and four lengths.
 const metadataOverhead = 4 + 2*32 + 4*4
 
 // describe writes token metadata into a mint with a metadata pointer. The mint's account grows.
@@ -58,13 +58,13 @@ func (v *venue) describe(ctx context.Context, mint solana.PublicKey, name, symbo
 		}, data))
 }
 
-// The lengths of a token group and of a membership in bytes, with their headers.
+// The lengths of group and membership data in bytes, including headers.
 const (
 	groupLength  = 4 + 80
 	memberLength = 4 + 72
 )
 
-// makeGroup makes a group of a mint with a group pointer.
+// makeGroup makes a mint with a group pointer a group.
 func (v *venue) makeGroup(ctx context.Context, mint solana.PublicKey, maxSize uint64) error {
 	faucet := v.Faucet()
 	data := append(interfaceCall(initializeGroup), faucet.Bytes()...)
@@ -75,7 +75,7 @@ func (v *venue) makeGroup(ctx context.Context, mint solana.PublicKey, maxSize ui
 		}, data))
 }
 
-// joinGroup makes a mint with a group member pointer a member of a group.
+// joinGroup makes a mint with a group member pointer a group member.
 func (v *venue) joinGroup(ctx context.Context, group, mint solana.PublicKey) error {
 	faucet := v.Faucet()
 	return v.grow(ctx, mint, memberLength,

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// sendTo sends an instruction to the token program that owns the account.
+// sendTo sends an instruction to the token program owning the account.
 func (v *venue) sendTo(ctx context.Context, account solana.PublicKey, signers []solana.PrivateKey,
 	instruction *token.Instruction) error {
 	stored, err := v.Client().GetAccountInfoWithOpts(ctx, account,
@@ -28,27 +28,27 @@ func (v *venue) setMintAuthority(ctx context.Context, mint solana.PublicKey, aut
 		token.NewSetAuthorityInstruction(authority, next, mint, v.Faucet(), nil).Build())
 }
 
-// setAuthority transfers an authority over a token account from its holder. With
-// token.AuthorityAccountOwner, the account changes its owner.
+// setAuthority transfers an authority over a token account to another holder. For
+// token.AuthorityAccountOwner, this changes the account's owner.
 func (v *venue) setAuthority(ctx context.Context, account solana.PublicKey, authority token.AuthorityType,
 	holder solana.PrivateKey, next solana.PublicKey) error {
 	return v.sendTo(ctx, account, []solana.PrivateKey{holder},
 		token.NewSetAuthorityInstruction(authority, next, account, holder.PublicKey(), nil).Build())
 }
 
-// approve lets a delegate transfer an amount in base units from an account.
+// approve lets a delegate transfer an amount from an account, as base units.
 func (v *venue) approve(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey,
 	delegate solana.PublicKey, amount uint64) error {
 	return v.sendTo(ctx, account, []solana.PrivateKey{owner},
 		token.NewApproveInstruction(amount, account, delegate, owner.PublicKey(), nil).Build())
 }
 
-// syncNative adds the lamports that somebody sent to a token account of wrapped SOL to its tokens.
+// syncNative adds lamports sent by anyone to a wrapped SOL account to the account's tokens.
 func (v *venue) syncNative(ctx context.Context, account solana.PublicKey) error {
 	return v.sendTo(ctx, account, nil, token.NewSyncNativeInstruction(account).Build())
 }
 
-// requireMemos makes a token account of Token-2022 refuse transfers without a memo.
+// requireMemos makes a Token-2022 account refuse transfers lacking a memo.
 func (v *venue) requireMemos(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
 	return v.extend(ctx, account, owner, extensions.ExtensionMemoTransfer,
 		extensions.NewEnableMemoTransferInstruction(account, owner.PublicKey(), nil).Build())
@@ -61,14 +61,13 @@ func (v *venue) dropMemos(ctx context.Context, account solana.PublicKey, owner s
 	return err
 }
 
-// guard makes a token account of Token-2022 refuse transfers that another program makes with its
-// owner's signature.
+// guard makes a Token-2022 account refuse transfers made by another program with the owner's signature.
 func (v *venue) guard(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
 	return v.extend(ctx, account, owner, extensions.ExtensionCpiGuard,
 		extensions.NewEnableCpiGuardInstruction(account, owner.PublicKey(), nil).Build())
 }
 
-// extend makes room for an extension in a token account of Token-2022 and enables it.
+// extend makes room for an extension in a Token-2022 account and enables it.
 func (v *venue) extend(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey,
 	extension extensions.ExtensionType, enable solana.Instruction) error {
 	room := extensions.NewReallocateInstruction([]extensions.ExtensionType{extension}, account, v.Faucet(),

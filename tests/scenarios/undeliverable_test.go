@@ -14,7 +14,7 @@ import (
 // trick makes a party's associated token account unable to receive.
 type trick struct {
 	name string
-	// under are the token programs that allow it.
+	// under lists the token programs that allow it.
 	under []tokenProgram
 	play  func(s *fixture, of party)
 }
@@ -26,7 +26,7 @@ var tricks = []trick{
 	{"frozen", tokenPrograms, func(s *fixture, of party) {
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, of.account))
 	}},
-	// In Token-2022 the owner of an associated account cannot change.
+	// Token-2022 does not let an associated account change owner.
 	{"given_away", []tokenProgram{splToken}, func(s *fixture, of party) {
 		accomplice := s.stranger()
 		require.NoError(s.t, s.venue.setAuthority(s.ctx, of.account, token.AuthorityAccountOwner, of.private, accomplice.PublicKey()))
@@ -36,8 +36,8 @@ var tricks = []trick{
 	}},
 }
 
-// Whatever a party does to its own account, the other side is not blocked: the negotiation ends,
-// undeliverable payments are recorded, and it cannot be closed before they are paid.
+// Whatever a party does to an account, the counterparty is not blocked: the negotiation ends, undeliverable
+// payments are recorded, and it cannot be closed before they are paid.
 func TestUndeliverableToTheBuyer(t *testing.T) {
 	t.Parallel()
 	for _, trick := range tricks {
@@ -104,7 +104,7 @@ func TestUndeliverableToTheSeller(t *testing.T) {
 	}
 }
 
-// A party may have its payout sent to any account, but only the whole of it, once.
+// A party may direct a payout to any account, but only the whole payout, once.
 func TestClaimToAnyAccount(t *testing.T) {
 	scenario(t, "claim_to_any_account", func(s *fixture) {
 		d := s.bargain(s.terms())
@@ -152,8 +152,7 @@ func TestBothAccountsFrozen(t *testing.T) {
 	})
 }
 
-// The mint's issuer freezes the vault itself: the negotiation still ends, and the payments wait until it is
-// thawed.
+// The mint's issuer freezes the vault itself: the negotiation still ends, and the payments wait for the thaw.
 func TestFrozenVault(t *testing.T) {
 	scenario(t, "frozen_vault", func(s *fixture) {
 		d := s.bargain(s.terms())
@@ -170,8 +169,8 @@ func TestFrozenVault(t *testing.T) {
 	})
 }
 
-// The sender of a transaction cannot choose an account that is not the party's, nor one to which the delivery
-// fails.
+// A transaction's sender can choose neither an account not owned by the party nor an account that fails to
+// receive.
 func TestPayoutCannotBeDiverted(t *testing.T) {
 	scenario(t, "payout_cannot_be_diverted", func(s *fixture) {
 		d := s.bargain(s.terms())
@@ -215,7 +214,7 @@ func (s *fixture) changeMint() {
 	s.endow()
 }
 
-// isKept asserts that an undeliverable amount is recorded for the party, and that closing waits for it.
+// isKept asserts that the party's undeliverable amount is recorded, and that closing waits for it.
 func (d *deal) isKept(receipt *haggle.Receipt, party party, amount uint64) {
 	d.t.Helper()
 	state := d.state()

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A subscription from the start and a later one from a past slot return the same: every event of the
-// negotiation once, in order, and no event of another one.
+// A subscription from the start and a later subscription from a past slot return the same: every event of the
+// negotiation once, in order, and none from another negotiation.
 func TestWatch(t *testing.T) {
 	scenario(t, "watch_negotiation", func(s *fixture) {
 		d, created := s.invite(s.termsOf(2_000_000))
@@ -44,8 +44,7 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// A subscription to an agent finds its negotiations as they are created, and returns the events of both
-// sides.
+// A subscription to an agent finds negotiations when they are created, and returns both sides' events.
 func TestWatchAgent(t *testing.T) {
 	scenario(t, "watch_agent", func(s *fixture) {
 		past, created := s.invite(s.termsOf(1_000_000))
@@ -68,7 +67,8 @@ func TestWatchAgent(t *testing.T) {
 	})
 }
 
-// watcher is a subscription whose events a scenario compares with the receipts of its own transactions.
+// watcher is a subscription whose events a scenario compares with the receipts of the scenario's
+// transactions.
 type watcher struct {
 	*fixture
 	subscription *haggle.Subscription
@@ -81,13 +81,13 @@ func (s *fixture) watches(subscription *haggle.Subscription, err error) watcher 
 	return watcher{s, subscription}
 }
 
-// sees asserts that the events of these transactions arrive, each once and in order, and no others.
+// sees asserts that these transactions' events arrive, each once and in order, and no others.
 func (w watcher) sees(history ...*haggle.Receipt) {
 	w.t.Helper()
 	require.Equal(w.t, described(history), w.observe(len(described(history))))
 }
 
-// settlingTime is the time in which a duplicate or unrelated event would arrive.
+// settlingTime is how long a duplicate or unrelated event may take to arrive.
 const settlingTime = 500 * time.Millisecond
 
 // observe returns the given number of events, and those that follow directly.

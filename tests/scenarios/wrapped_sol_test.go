@@ -8,8 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// An escrow of wrapped SOL, for which each token program has a mint, settles like any other. Lamports that
-// are sent to its vault, synced to tokens or not, go to the buyer with the rent.
+// An escrow of wrapped SOL, for which each token program has a mint, settles like any other. Lamports sent to
+// the vault, synced to tokens or not, go to the buyer with the rent.
 func TestWrappedSOL(t *testing.T) {
 	scenario(t, "wrapped_sol", func(s *fixture) {
 		s.bargainInWrappedSOL()
@@ -30,7 +30,7 @@ func TestWrappedSOL(t *testing.T) {
 	})
 }
 
-// bargainInWrappedSOL makes the token program's mint of wrapped SOL the mint of the scenario.
+// bargainInWrappedSOL makes the token program's wrapped SOL mint the scenario's mint.
 func (s *fixture) bargainInWrappedSOL() {
 	s.t.Helper()
 	mint, err := s.venue.NativeMint(s.ctx, s.tokenProgram)
@@ -39,7 +39,7 @@ func (s *fixture) bargainInWrappedSOL() {
 	s.use(mint)
 }
 
-// openWrapped gives a party its starting lamports and an account with wrapped lamports.
+// openWrapped gives a party the starting lamports and an account with wrapped lamports.
 func (s *fixture) openWrapped(owner party, lamports uint64) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, localnet.Holding{Owner: owner.PublicKey(), Lamports: startLamports}))

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Sealed prices that overlap: their midpoint is an offer without an offerer, and either side may accept it.
-// The sum of the two prices is odd, and the half unit stays with the buyer.
+// Sealed prices that overlap: their midpoint is an offer made by neither side, and either side may accept it.
+// The sum of both prices is odd, and the half unit stays with the buyer.
 func TestZoneFound(t *testing.T) {
 	t.Parallel()
 	zone := func(s *fixture) comparison {
@@ -153,8 +153,8 @@ func TestZoneFound(t *testing.T) {
 	})
 }
 
-// The buyer's price is one unit below the seller's: the second reveal ends the negotiation, and the parties
-// get their deposits back.
+// The buyer's price is one unit less than the seller's: the second reveal ends the negotiation, and the
+// parties get their deposits back.
 func TestNoZone(t *testing.T) {
 	scenario(t, "zopa_detection_no_zone", func(s *fixture) {
 		c := s.compare(s.termsWithBond(), 2_000_000, 2_000_001)
@@ -179,8 +179,8 @@ func TestNoZone(t *testing.T) {
 	})
 }
 
-// A side that misses a step lets the negotiation expire. Only a seller that does not reveal after the buyer's
-// reveal loses its bond.
+// A side that misses a step lets the negotiation expire. Only a seller that does not reveal, although the
+// buyer has revealed, loses the bond.
 func TestStepMissed(t *testing.T) {
 	t.Parallel()
 	for number, step := range comparisonSteps {
@@ -212,7 +212,7 @@ func TestStepMissed(t *testing.T) {
 	}
 }
 
-// Either side can reject before each step and from the midpoint. A seller forfeits its bond after the buyer's
+// Either side can reject before each step and at the midpoint. A seller forfeits the bond after the buyer's
 // reveal.
 func TestRejectionOfComparison(t *testing.T) {
 	t.Parallel()
@@ -249,8 +249,8 @@ func TestRejectionOfComparison(t *testing.T) {
 	}
 }
 
-// A seller that rejects at the midpoint, after the buyer's reveal, loses its bond. It agrees to that by
-// naming no account for it; once the buyer has made an offer, a rejection is free again.
+// A seller that rejects at the midpoint, after the buyer's reveal, loses the bond. The seller agrees to this
+// by naming no account for the bond; once the buyer has made an offer, a rejection is free again.
 func TestRejectionAfterBothReveals(t *testing.T) {
 	t.Parallel()
 	t.Run("before the buyer's first offer", func(t *testing.T) {
@@ -338,7 +338,8 @@ func TestTermsWithoutComparison(t *testing.T) {
 	})
 }
 
-// Sealed prices without a bond would let a seller learn the buyer's price for free: such terms are rejected.
+// If sealed prices were allowed with no bond, a seller could learn the buyer's price for free: such terms are
+// rejected.
 func TestComparisonRequiresABond(t *testing.T) {
 	scenario(t, "zopa_without_a_bond", func(s *fixture) {
 		terms := s.terms()
@@ -351,7 +352,7 @@ func TestComparisonRequiresABond(t *testing.T) {
 	})
 }
 
-// A reveal must match its commitment, nonce included.
+// A reveal must match the commitment, including the nonce.
 func TestRevealMustMatch(t *testing.T) {
 	scenario(t, "zopa_wrong_price_or_nonce", func(s *fixture) {
 		c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
@@ -373,8 +374,8 @@ func TestRevealMustMatch(t *testing.T) {
 	})
 }
 
-// A seller that submits the buyer's own commitment learns the buyer's price and nonce from its reveal, and
-// still cannot reveal them as its own: it can only reject, and loses its bond.
+// A seller that submits the buyer's own commitment learns the buyer's price and nonce from the reveal, and
+// still cannot reveal them: it can only reject, and loses the bond.
 func TestCopiedCommitment(t *testing.T) {
 	scenario(t, "zopa_copied_commitment", func(s *fixture) {
 		c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)

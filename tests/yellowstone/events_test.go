@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// testLimit is the time limit of a test.
+	// testLimit is the time limit per test.
 	testLimit = 5 * time.Minute
-	// eventLimit is the time limit of the next event: finality, a reconnection, and a busy machine.
+	// eventLimit is the time limit for receiving an event: finality, a reconnection, and a busy machine.
 	eventLimit = 90 * time.Second
-	// repetitions is the number of attempts at an order of events that depends on chance.
+	// repetitions is how often to retry for an event order that depends on chance.
 	repetitions = 20
-	// pluginReplays is the number of slots that the plugin can repeat, so few that a test can wait until one
-	// is gone.
+	// pluginReplays is the number of slots that the plugin can repeat, small enough for a test to wait until
+	// a slot is gone.
 	pluginReplays = 100
 )
 
@@ -48,7 +48,7 @@ func (s *station) listen(t *testing.T, commitment rpc.CommitmentType) *listener 
 	return l
 }
 
-// untilClosed returns the events of a subscription until negotiations are closed.
+// untilClosed returns a subscription's events until negotiations are closed.
 func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (hinted []haggle.EventEnvelope) {
 	t.Helper()
 	for closed > 0 {
@@ -75,8 +75,8 @@ func signatures(observed []haggle.EventEnvelope) (all []solana.Signature) {
 	return all
 }
 
-// A listener receives every event of a negotiation once and in order, although its connection is cut, and
-// although it is disconnected while offers are made; the plugin sends a hint of each of them, in that order.
+// A listener receives every event of a negotiation once and in order, although the connection is cut, and
+// although it is disconnected while offers are made; the plugin sends a hint for each event, in that order.
 func TestEveryEventArrivesAcrossInterruptions(t *testing.T) {
 	s := startStation(t, limits{replayedSlots: pluginReplays})
 	t.Run("negotiations", func(t *testing.T) {
@@ -147,8 +147,8 @@ func (s *station) stallTheConnection(t *testing.T) {
 	t.Logf("the stream ended with %q", l.recorder.reasons())
 }
 
-// A new stream repeats earlier transactions, also when the next subscription follows at once: of several
-// filters that the plugin has read, it applies only the last one.
+// A new stream repeats earlier transactions, even when the next subscription follows at once: after reading
+// several filters, the plugin applies only the last filter.
 func (s *station) subscribeTwice(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
@@ -178,7 +178,8 @@ func (s *station) subscribeTwice(t *testing.T) {
 	}
 }
 
-// A stream that requests slots that the plugin no longer has ends, and the next one starts without them.
+// If a stream requests slots that the plugin no longer holds, it ends, and the next stream starts without
+// them.
 func (s *station) requestLostSlots(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
@@ -211,7 +212,7 @@ func (s *station) requestLostSlots(t *testing.T) {
 	}
 }
 
-// The plugin refuses clients without the token, and the source refuses a server without the plugin's
+// The plugin refuses clients lacking the token, and the source refuses a server lacking the plugin's
 // certificate.
 func (s *station) refuseUntrusted(t *testing.T) {
 	options := events.Options{Program: protocol.ProgramID, Commitment: rpc.CommitmentConfirmed, Notify: func(events.Hint) {}}
@@ -225,8 +226,8 @@ func (s *station) refuseUntrusted(t *testing.T) {
 	require.ErrorContains(t, err, "certificate")
 }
 
-// A service without repetition and with few addresses per filter is sufficient: a subscription to an agent
-// returns all events of all its negotiations, in order for each of them, across interruptions.
+// A service with no repetition and few addresses per filter is sufficient: a subscription to an agent returns
+// all events from all negotiations, in order per negotiation, across interruptions.
 func TestServiceWithoutRepetitionIsSufficient(t *testing.T) {
 	s := startStation(t, limits{addresses: 3})
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// escrow is in base units of the mint.
+// escrow is in the mint's base units.
 const escrow = 2_000_000
 
 // negotiation is a negotiation between the station's two agents, over plain JSON-RPC.
@@ -25,7 +25,7 @@ type negotiation struct {
 	rounds  uint64
 }
 
-// prepare returns the address of a negotiation and the function that creates it.
+// prepare returns a negotiation's address and the function that creates it.
 func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, create func()) {
 	t.Helper()
 	action, err := s.Client.CreateNegotiation(haggle.CreateRequest{
@@ -82,7 +82,7 @@ func (n *negotiation) end() {
 	n.do(n.Buyer, closing, err)
 }
 
-// history returns the result of a client's History.
+// history returns the result from a client's History.
 func history(t *testing.T, client *haggle.Client, address solana.PublicKey) (all []haggle.EventEnvelope) {
 	t.Helper()
 	for seen, err := range client.History(t.Context(), address) {

@@ -25,7 +25,7 @@ import (
 // envPlugin is the path of the plugin's shared library.
 const envPlugin = "HAGGLE_YELLOWSTONE_PLUGIN"
 
-// startLimit is the time limit for the start of the validator and for the agents' first balances.
+// startLimit is the time limit for starting the validator and funding the agents.
 const startLimit = 5 * time.Minute
 
 type object = map[string]any
@@ -33,17 +33,17 @@ type object = map[string]any
 // station is a validator with the plugin, and two agents.
 type station struct {
 	*localnet.Net
-	// address is the plugin's gRPC address, with TLS; trusted has the issuer of its certificate.
+	// address is the plugin's gRPC address, with TLS; trusted contains the certificate's issuer.
 	address string
 	trusted *x509.CertPool
 	token   string
 }
 
-// limits are the plugin's settings that differ from its defaults.
+// limits contains the plugin settings that differ from the defaults.
 type limits struct {
-	// replayedSlots is the number of slots that it can repeat, at least; zero is none.
+	// replayedSlots is the number of slots that it can repeat, at least. If zero, it repeats none.
 	replayedSlots int
-	// addresses is the largest number of addresses in a filter; zero is any number.
+	// addresses is the largest number of addresses in a filter. If zero, any number is allowed.
 	addresses int
 }
 
@@ -81,11 +81,11 @@ func startStation(t *testing.T, with limits) *station {
 	return s
 }
 
-// oldEnough is the slot from which on a client starts a new stream some slots before the end of the previous
-// one; on a younger chain it does not.
+// oldEnough is the first slot where a client starts a new stream some slots before the end of the previous
+// stream; on a younger chain it does not.
 const oldEnough = 40
 
-// awaitSlot returns when the chain has finalized a slot.
+// awaitSlot waits until the chain has finalized a slot.
 func (s *station) awaitSlot(t *testing.T, ctx context.Context, slot uint64) {
 	t.Helper()
 	for {
@@ -98,7 +98,7 @@ func (s *station) awaitSlot(t *testing.T, ctx context.Context, slot uint64) {
 	}
 }
 
-// writeCertificate writes a certificate for 127.0.0.1 and its key.
+// writeCertificate writes a certificate for 127.0.0.1 and the certificate's key.
 func writeCertificate(t *testing.T, folder string) (certificate, key string, trusted *x509.CertPool) {
 	t.Helper()
 	issuer := httptest.NewTLSServer(nil)
@@ -116,7 +116,7 @@ func writeCertificate(t *testing.T, folder string) (certificate, key string, tru
 	return write("certificate.pem", "CERTIFICATE", made.Certificate[0]), write("key.pem", "PRIVATE KEY", private), trusted
 }
 
-// freeAddress returns an address without a listener.
+// freeAddress returns an address where nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

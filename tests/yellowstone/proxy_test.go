@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proxy passes TCP connections on until they are cut.
+// proxy passes TCP connections on until cut.
 type proxy struct {
 	listener net.Listener
 	target   string

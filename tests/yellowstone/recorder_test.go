@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/events"
 )
 
-// recorder is a source that records the hints of another one.
+// recorder is a source that records another source's hints.
 type recorder struct {
 	events.Source
 
@@ -17,7 +17,7 @@ type recorder struct {
 	notices []events.Hint
 	// opened counts the opened streams, and resumed those that started from a slot.
 	opened, resumed int
-	// ended has the errors of streams that ended by themselves.
+	// ended contains the errors from streams that ended by themselves.
 	ended []error
 }
 
@@ -65,8 +65,7 @@ func (s *recordedStream) Subscribe(ctx context.Context, addresses []solana.Publi
 	return err
 }
 
-// hinted returns the transactions of which the streams sent hints at an address, in the order of the first
-// hints.
+// hinted returns the transactions hinted by the streams for an address, in order of the first hints.
 func (r *recorder) hinted(address solana.PublicKey) (signatures []solana.Signature) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -80,7 +79,7 @@ func (r *recorder) hinted(address solana.PublicKey) (signatures []solana.Signatu
 	return signatures
 }
 
-// reasons returns the errors of ended streams as text.
+// reasons returns the errors from ended streams as text.
 func (r *recorder) reasons() (texts []string) {
 	r.lock.Lock()
 	defer r.lock.Unlock()

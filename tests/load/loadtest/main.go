@@ -1,5 +1,5 @@
-// Command loadtest runs many negotiations at once on its own solana-test-validator and writes a report: `make
-// load`.
+// Command loadtest runs many negotiations at once on a separate solana-test-validator and writes a report:
+// `make load`.
 package main
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The functions that are not in this package are in the SDK's conformance server, which the script compiles
-// into it.
+// Functions missing in this package come from the SDK's conformance server, which the script compiles into
+// it.
 func init() {
 	newFixtures = func(ctx context.Context) *mcp.Server {
 		server := mcp.NewServer(&mcp.Implementation{Name: "haggle-fixtures", Version: "1"}, &mcp.ServerOptions{

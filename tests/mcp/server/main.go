@@ -1,11 +1,11 @@
-// Command server serves the gateway's MCP handler to the conformance tests of the protocol, with all of its
-// middleware: see toolchain/mcp-conformance. It is for tests only: callers are anonymous.
+// Command server serves the gateway's MCP handler to the conformance tests of the protocol, with the full
+// middleware: see toolchain/mcp-conformance. Use it for tests only: callers are anonymous.
 //
 //	server -listen 127.0.0.1:0             # the gateway's tools, on an empty database
 //	server -listen 127.0.0.1:0 -fixtures   # the tools that the conformance tests call
 //
-// It prints its URL on one line. The fixtures are those of the protocol's SDK, which the script adds with the
-// build tag conformance.
+// It prints the URL on a single line. The fixtures come from the protocol's SDK. The script adds them with
+// the build tag conformance.
 package main
 
 import (

@@ -40,7 +40,7 @@ func compareDemo(python, folder string) (map[string]any, error) {
 		if theirs.IsRuled {
 			rule = "yes"
 		}
-		// The agreement is the last offer.
+		// The last offer is the agreement.
 		table.Row(session.First, session.Second, strings.Join(offers, ", "), offers[len(offers)-1],
 			tokens(ours.Offers[len(ours.Offers)-1]), rule)
 	}

@@ -14,7 +14,8 @@ import (
 //go:embed domains.md.tmpl
 var domainsText string
 
-// compareDomains records the answers of all sets but the first, and of the demonstration, and writes the page about them.
+// compareDomains records the results for all sets but the first, and for the demonstration, and writes the
+// page about them.
 func compareDomains(python, folder, out string) error {
 	data := filepath.Join(folder, "testdata")
 	table := report.NewTable("set", "scenario", "steps", "sessions", "same result", "by default")

@@ -11,7 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/tests/negmas"
 )
 
-// recordFiles writes scenario files, and records NegMAS' utilities of them and of files that it writes.
+// recordFiles writes scenario files, and records NegMAS' utilities for these files and for files written by
+// NegMAS.
 func recordFiles(python, folder string) error {
 	root := filepath.Join(folder, "testdata", "files")
 	if err := os.RemoveAll(root); err != nil {

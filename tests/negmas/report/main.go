@@ -1,7 +1,7 @@
-// Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' answers for
-// the tests, and writes docs/NEGMAS.md. `make negmas` calls it. With -files it only records what NegMAS
-// reads from scenario files, and the files that NegMAS writes; with -domains also the answers of the sets with ties and
-// discounts and of the negotiations of haggle demo, and writes docs/NEGMAS_DOMAINS.md.
+// Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' results for the
+// tests, and writes docs/NEGMAS.md. `make negmas` calls it. With -files it only records what NegMAS reads
+// from scenario files, and the files that NegMAS writes; with -domains it also records the results for the
+// sets with ties and discounts, and for haggle demo's negotiations, and writes docs/NEGMAS_DOMAINS.md.
 package main
 
 import (

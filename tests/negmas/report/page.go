@@ -14,7 +14,7 @@ import (
 //go:embed page.md.tmpl
 var pageText string
 
-// row is a measured session of both libraries.
+// row is a session measured in both libraries.
 type row struct {
 	session negmas.RecordedSession
 	engine  negmas.Answer
@@ -27,7 +27,7 @@ func (r *row) whole() float64 { return float64(r.theirs.whole) / float64(r.ours.
 
 func (r *row) run() float64 { return float64(r.theirs.run) / float64(r.ours.run) }
 
-// page returns the text of docs/NEGMAS.md.
+// page returns the text for docs/NEGMAS.md.
 func page(recorded *negmas.Recorded, all negmas.Replay, rows []*row, curves string) (string, error) {
 	whole, run := ratios(rows, (*row).whole), ratios(rows, (*row).run)
 	values := map[string]any{

@@ -31,7 +31,7 @@ type planSession struct {
 	Seeds int `json:"seeds"`
 }
 
-// results is the output of compare.py and of demo.py.
+// results is the output from compare.py and demo.py.
 type results struct {
 	Version string `json:"version"`
 	Python  string `json:"python"`
@@ -39,13 +39,13 @@ type results struct {
 	Negotiators int `json:"negotiators"`
 	Sessions    []struct {
 		negmas.RecordedSession
-		// Whole and Run are seconds, with and without construction.
+		// Whole and Run are seconds, including and excluding construction.
 		Whole float64 `json:"whole"`
 		Run   float64 `json:"run"`
 	} `json:"sessions"`
 }
 
-// run runs sessions of scenarios with NegMAS. Seeds returns the number of runs of a session.
+// run runs sessions of scenarios with NegMAS. Seeds returns a session's number of runs.
 func run(
 	python, folder string, settings []negmas.Setting, sessions []negmas.Session, seeds func(negmas.Session) int,
 	environment ...string,
@@ -71,7 +71,7 @@ func run(
 	return r, err
 }
 
-// runScript runs a script of the folder with an input as JSON, and returns its results.
+// runScript runs a script in the directory with JSON input, and returns the results.
 func runScript(python, folder, script string, plan any, environment ...string) (*results, error) {
 	input, err := json.Marshal(plan)
 	if err != nil {
@@ -85,7 +85,7 @@ func runScript(python, folder, script string, plan any, environment ...string) (
 	defer out.Close()
 	command := exec.Command(python, filepath.Join(folder, script), out.Name())
 	command.Stdin, command.Stderr = bytes.NewReader(input), os.Stderr
-	// One thread, and the same order of Python's sets in each run.
+	// A single thread, and the same order in Python's sets in each run.
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
 		"PYTHONHASHSEED=0")
 	command.Env = append(command.Env, environment...)
@@ -103,10 +103,11 @@ func runScript(python, folder, script string, plan any, environment ...string) (
 	return r, nil
 }
 
-// runs is the number of runs of a session with random offers.
+// runs is the number of runs for a session including random offers.
 const runs = 8
 
-// portable lets numpy sort without vector instructions, whose order of equal numbers depends on the processor.
+// portable makes numpy sort with no vector instructions, because their order for equal numbers depends on the
+// processor.
 const portable = "NPY_DISABLE_CPU_FEATURES=X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3"
 
 // recordDemo runs the negotiations of the demonstration, and returns NegMAS' answers.
@@ -129,7 +130,7 @@ func recordDemo(python, folder string, demo negmas.Demo) (*negmas.Recorded, erro
 	return recorded, recorded.Write(filepath.Join(folder, "testdata", negmas.DemoFile))
 }
 
-// record runs all sessions of a set, and returns NegMAS' answers.
+// record runs all sessions in a set, and returns NegMAS' results.
 func record(python, folder string, set negmas.Set) (*negmas.Recorded, error) {
 	data := filepath.Join(folder, "testdata")
 	recorded := &negmas.Recorded{

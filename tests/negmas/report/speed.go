@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/negmas"
 )
 
-// values is a scenario as values in memory, from which each session makes its own objects.
+// values is a scenario as values in memory. Each session makes separate objects from it.
 type values struct {
 	steps        int
 	issues       []bargain.Issue
@@ -64,7 +64,7 @@ func (v *values) build() (both [2]*bargain.Preferences, err error) {
 	return both, nil
 }
 
-// speed has the medians of the measured times of a session.
+// speed contains the medians of a session's measured times.
 type speed struct {
 	// whole is with construction, run without.
 	whole, run time.Duration
@@ -101,8 +101,8 @@ func (v *values) measure(session negmas.Session) (s speed, err error) {
 	return s, err
 }
 
-// measurements is the number of measurements whose median counts. Each has the same number of sessions: the
-// first power of two whose sessions need at least shortest.
+// measurements is the number of measurements whose median counts. All measurements use the same number of
+// sessions: the first power of two whose sessions need at least shortest.
 const measurements, shortest = 5, 20 * time.Millisecond
 
 func median(session func()) time.Duration {
@@ -128,14 +128,14 @@ func repeat(session func(), count int) time.Duration {
 	return report.ProcessorTime(syscall.RUSAGE_SELF) - start
 }
 
-// fresh is a curve without a table: the number makes it differ from all others.
+// fresh is a curve with no table: the number makes it differ from all others.
 type fresh struct {
 	curve.Curve
 	number int
 }
 
-// measureCurves returns a table of what the tables of the curves cost. It fills the cache of tables, so it is
-// the last measurement.
+// measureCurves returns a table showing the cost of curve tables. It fills the table cache, so it runs after
+// all other measurements.
 func measureCurves() string {
 	curves := []struct {
 		name string
