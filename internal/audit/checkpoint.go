@@ -167,8 +167,8 @@ func (f *file) add(line []byte, key ed25519.PublicKey) string {
 // ErrLocked means that another process writes to the checkpoint file.
 var ErrLocked = errors.New("checkpoint file: another process writes to it")
 
-// Checkpointer appends checkpoints to a file. One process at a time has a file open. It is not safe for
-// concurrent use.
+// Checkpointer appends checkpoints to a file. Only one process at a time can open a file. A Checkpointer is
+// not safe for concurrent use.
 type Checkpointer struct {
 	key  ed25519.PrivateKey
 	file *os.File

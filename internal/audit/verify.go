@@ -171,7 +171,7 @@ type verification struct {
 	// chains holds the names of all chains with entries.
 	chains map[string]bool
 	report *Report
-	// head is the chain that is being read, and wrong reports whether it has a finding.
+	// head is the chain that is being read, and wrong reports whether there is a finding for it.
 	head  Head
 	wrong bool
 	// confirmed is the chain length confirmed by checkpoints.

@@ -43,7 +43,7 @@ func (i intercept) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// through replaces the keepers' client by one whose requests pass an intercept.
+// through replaces the keepers' client by a client that passes all requests through an intercept.
 func (s *fixture) through(before func(method string) string, maxPriorityFee uint64) {
 	s.t.Helper()
 	client, err := haggle.NewClient(haggle.Config{

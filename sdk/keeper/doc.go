@@ -9,8 +9,8 @@
 // # Cost
 //
 // The keeper pays 5,000 lamports per transaction, and priority fees up to [haggle.Config].MaxPriorityFee. It
-// earns nothing: escrow, bonds, payouts and rent go to the parties, fee and decay to the treasury. To close a
-// negotiation also costs about 2,000,000 lamports of rent if the treasury has no token account for the mint.
+// earns nothing: escrow, bonds, payouts and rent go to the parties, fee and decay to the treasury. Closing a
+// negotiation also costs about 2,000,000 lamports of rent if the treasury lacks a token account for the mint.
 // Config.MaxFee limits an action's cost, rent included, and Config.DailyBudget limits the cost of all actions
 // within 24 hours. The highest cost is reserved before a transaction is sent; the difference to the real cost
 // is given back.
@@ -28,9 +28,9 @@
 // Any number of keepers can run at the same time, beside the parties' agents. The parties have Config.Grace
 // to act themselves, and Config.Jitter separates the keepers. A keeper reads the negotiation again and
 // simulates the transaction before sending. The later keeper fails in simulation, pays no fee and reports
-// nothing; only if two keepers send at the same moment, the later pays a fee. Keepers using the same wallet
-// share budgets by Config.Store. A failed action, such as a close with an undeliverable payout, is retried
-// after pauses that double.
+// nothing; only if two keepers send at the same moment does one of them pay a fee. Keepers using the same
+// wallet share budgets by Config.Store. A failed action, such as a close with an undeliverable payout, is
+// retried after pauses that double.
 //
 // # Events and scans
 //

@@ -15,8 +15,8 @@ type task struct {
 	kind Kind
 	// due is the due time, in Unix seconds by the chain's clock. It is zero if the task is due at once.
 	due int64
-	// earliest is the first second at which the program accepts a task that is due at once. If zero, any time
-	// is accepted.
+	// earliest is the first second when the program accepts a task that is due at once. If zero, any time is
+	// accepted.
 	earliest int64
 	index    uint8
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// clockEvery is the shortest time between reads of the chain's clock, whose seconds are not those of the
-	// machine. idleEvery is the longest time between reads while there are negotiations.
+	// clockEvery is the shortest time between reads of the chain's clock, because chain seconds differ from
+	// machine seconds. idleEvery is the longest time between reads while there are negotiations.
 	clockEvery = 2 * time.Second
 	idleEvery  = 15 * time.Second
 	// scanEveryUnconnected is the longest time between scans while no hints arrive, scanPause the shortest
@@ -45,7 +45,7 @@ type Keeper struct {
 	urgent, closes *lane
 
 	running atomic.Bool
-	// hints are transactions of the program.
+	// hints receives transactions of the program.
 	hints chan solana.Signature
 	// changed contains an element when Run must compute the next step again.
 	changed chan struct{}
@@ -57,7 +57,7 @@ type Keeper struct {
 	connected, scanRequested bool
 	// scans counts the scans.
 	scans uint64
-	// open is the number of tasks that are queued or in flight. queued is signalled when open or a queue
+	// open is the number of tasks that are queued or in flight. queued is signaled when open or a queue
 	// changes.
 	open   int
 	queued sync.Cond
@@ -79,7 +79,7 @@ type record struct {
 	// before notBefore.
 	backoff   *backoff.ExponentialBackOff
 	notBefore time.Time
-	// reported is set in a dry run when the action has been reported.
+	// reported is set in a dry run once the action is reported.
 	reported bool
 	// busy reports whether the task is queued or in flight.
 	busy bool

@@ -143,7 +143,7 @@ func (s *fixture) wallet() *wallet.Keypair {
 	return s.walletThat(func(solana.PublicKey) bool { return true })
 }
 
-// walletThat returns a wallet whose address suits.
+// walletThat returns a wallet with a suitable address.
 func (s *fixture) walletThat(suits func(solana.PublicKey) bool) *wallet.Keypair {
 	s.t.Helper()
 	key, err := wallet.GenerateKeypair()
@@ -404,7 +404,7 @@ func TestMaxFeeAndDailyBudgetLimitTheKeeper(t *testing.T) {
 	require.Len(t, over, 1)
 	require.Greater(t, time.Until(over[0].Again), 23*time.Hour)
 
-	// The treasury has no token account for this mint yet.
+	// The treasury does not have a token account for this mint yet.
 	var err error
 	s.Mint, err = s.Chain.CreateMint(s.ctx, 6)
 	require.NoError(t, err)

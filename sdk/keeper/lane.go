@@ -25,7 +25,7 @@ type lane struct {
 
 	pace   *rate.Limiter
 	budget Budget
-	// slots has an element for each action in flight.
+	// slots contains an element for each action in flight.
 	slots chan struct{}
 }
 
@@ -90,7 +90,7 @@ func (k *Keeper) laneOf(next task) *lane {
 }
 
 // serveLanes carries out queued tasks until the context ends. The returned function waits for the actions in
-// flight and releases the tasks that have not begun. It must be called once the context has ended.
+// flight and releases the tasks not begun. It must be called once the context has ended.
 func (k *Keeper) serveLanes(ctx context.Context) (finish func()) {
 	stop := context.AfterFunc(ctx, func() {
 		k.lock.Lock()
@@ -174,8 +174,8 @@ func (k *Keeper) take(l *lane) *record {
 	return r
 }
 
-// canStart reports whether the lane has a task that can start: closes wait until no other task is due. The
-// lock must be held.
+// canStart reports whether the lane contains a task that can start: closes wait until no other task is due.
+// The lock must be held.
 func (k *Keeper) canStart(l *lane) bool {
 	return l.len() > 0 && (l == k.urgent || k.urgent.len() == 0)
 }

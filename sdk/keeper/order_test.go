@@ -203,7 +203,7 @@ func TestClosesComeLast(t *testing.T) {
 	})
 }
 
-// One buyer's overdue negotiations, even older ones, delay another buyer's expiries by one task per turn.
+// One buyer's overdue negotiations, even when older, delay another buyer's expiries by one task per turn.
 func TestJunkExpiriesOfABuyerTakeTurnsWithOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrowdedChain(t)
@@ -221,7 +221,7 @@ func TestJunkExpiriesOfABuyerTakeTurnsWithOthers(t *testing.T) {
 	})
 }
 
-// A new wallet for each negotiation does not help: every second task has a listed mint.
+// A new wallet for each negotiation does not help: every second task uses a listed mint.
 func TestJunkExpiriesOfWorthlessMintsAlternateWithListedMints(t *testing.T) {
 	for name, mints := range map[string][]solana.PublicKey{"default": nil, "configured": {{9}}} {
 		t.Run(name, func(t *testing.T) {

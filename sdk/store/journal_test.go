@@ -78,7 +78,7 @@ func TestOldEntriesAreForgottenOnRequest(t *testing.T) {
 	})
 }
 
-// A deleted journal would authorise a purchase a second time.
+// A deleted journal would authorize a purchase a second time.
 func TestEntryIsRefusedAfterTheFileIsDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	state, err := sqlite.Open(t.Context(), path)

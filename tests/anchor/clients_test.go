@@ -42,8 +42,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// chainVariables starts a chain whose protocol is not initialized, and returns the environment variables that
-// name it. A chain that the environment names already is used as it is.
+// chainVariables starts a chain with an uninitialized protocol, and returns the environment variables that
+// name it. If the environment already names a chain, that chain is used unchanged.
 func chainVariables(t *testing.T) []string {
 	t.Helper()
 	if os.Getenv(localnet.EnvRPCURL) != "" {
@@ -59,7 +59,7 @@ func chainVariables(t *testing.T) []string {
 	return []string{localnet.EnvRPCURL + "=" + chain.RPCURL(), localnet.EnvUpgradeAuthority + "=" + path}
 }
 
-// installedPackages returns the folder of the clients' packages.
+// installedPackages returns the directory of the clients' packages.
 func installedPackages(t *testing.T) string {
 	t.Helper()
 	install := exec.CommandContext(t.Context(), "../../toolchain/anchor-packages")

@@ -49,7 +49,7 @@ func TestModelTradesByTools(t *testing.T) {
 	sold := selling(url, sale(61, 10), sale(58, 10))
 	sold.Name = order
 	sold.Interest = nil
-	// It begins one chat: a turn in another one could come before the agreement of the first.
+	// It begins a single chat: a turn in another chat could come before the agreement of the first.
 	var invited atomic.Bool
 	sold.Acted = func(action arena.Action, _ arena.Receipt) {
 		if _, is := action.(arena.Invite); is {
@@ -65,7 +65,7 @@ func TestModelTradesByTools(t *testing.T) {
 	}
 	run(t, sold)
 	call := connect(t, url)
-	// next decides items until the kind occurs.
+	// next decides items until an item of this kind arrives.
 	next := func(kind string) tools.Item {
 		for {
 			reply := call(tools.ToolInbox, map[string]any{"wait_seconds": 30})

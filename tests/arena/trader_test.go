@@ -202,7 +202,7 @@ func TestInvitationIsNotRepeatedBeforeItsChatIsKnown(t *testing.T) {
 	}
 }
 
-// proxy forwards connections to the URL's host until cut ends them. New ones are forwarded as well.
+// proxy forwards connections to the URL's host until cut ends them. New connections are forwarded as well.
 func proxy(t *testing.T, url string) (proxied string, cut func()) {
 	t.Helper()
 	host := url[len("ws://") : len(url)-len("/arena/m")]

@@ -92,8 +92,8 @@ func withOwner(account model.Account, owner model.Address) model.Account {
 	return account
 }
 
-// drain takes tokens from all accounts using this currency whose delegate is the adversary, and closes the
-// empty accounts whose close authority is the adversary.
+// drain takes tokens from all accounts using this currency with the adversary as delegate, and closes the
+// empty accounts with the adversary as close authority.
 func (s *scenario) drain(session *session) step {
 	cur, adversary := session.currency, s.participants.adversary
 	accounts := []model.Address{cur.treasury, cur.traps[session.parties[0]], cur.traps[session.parties[1]]}

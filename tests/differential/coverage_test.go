@@ -63,7 +63,7 @@ var reachedCodes = map[string][]model.Code{
 		model.ConstraintHasOne, model.ConstraintRaw},
 }
 
-// rareCodes are codes that only a long run must reach.
+// rareCodes lists codes that only a long run must reach.
 var rareCodes = map[string][]model.Code{
 	"create_negotiation":  {model.CPIGuardTransferBlocked, model.MintRequiredForTransfer},
 	"accept_invitation":   {model.MintRequiredForTransfer},
@@ -149,7 +149,7 @@ var infrequentOutcomes = []string{
 	"stale created_at stops settle_by_agreement",
 }
 
-// rareOutcomes are outcomes that only a long run must reach.
+// rareOutcomes lists outcomes that only a long run must reach.
 var rareOutcomes = []string{
 	"deadline settled: claim, dispute, no refund", "deadline settled: claim, dispute, refund",
 	"expired past the global deadline while the midpoint stands",

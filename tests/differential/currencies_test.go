@@ -13,7 +13,7 @@ type currency struct {
 	mint, program model.Address
 	// tokens holds each party's associated token account and another token account.
 	tokens map[model.Address][2]model.Address
-	// traps are token accounts of the parties that the adversary can drain or close.
+	// traps holds the parties' token accounts that the adversary can drain or close.
 	traps     map[model.Address]model.Address
 	treasury  model.Address
 	adversary model.Address
@@ -125,7 +125,7 @@ func (b *environmentBuilder) allowedExtensions() []extension {
 	return all[:1+b.IntN(len(all))]
 }
 
-// unsupportedMints adds mints that the program refuses: not initialised, with other extensions, malformed.
+// unsupportedMints adds mints that the program refuses: uninitialized, with other extensions, malformed.
 func (b *environmentBuilder) unsupportedMints() {
 	rent := b.environment.Rent
 	allowed := newMint(b.allowedExtensions()...)

@@ -27,7 +27,7 @@ func readNumber(t *testing.T, name string) (value uint64, ok bool) {
 	return value, true
 }
 
-// firstSeed returns the seed of the first sequence: HAGGLE_FIRST_SEED, or a new one in each second.
+// firstSeed returns the seed of the first sequence: HAGGLE_FIRST_SEED, or a seed that changes every second.
 func firstSeed(t *testing.T) uint64 {
 	t.Helper()
 	if seed, ok := readNumber(t, "HAGGLE_FIRST_SEED"); ok {

@@ -27,7 +27,7 @@ type participants struct {
 	currencies          []*currency
 	// unsupported lists mints refused by the program, each with the buyer's token account.
 	unsupported []holding
-	// malformed are accounts that resemble accounts of the program.
+	// malformed holds accounts that resemble accounts of the program.
 	malformed []model.Address
 	sessions  []*session
 }

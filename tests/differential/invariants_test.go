@@ -144,8 +144,8 @@ var successors = map[uint8][]uint8{
 	model.StatusAccepted: {model.StatusAccepted, model.StatusSettled},
 }
 
-// checkStatus checks the change of the status. A negotiation that is over changes only by claims, and only
-// such a negotiation can be closed.
+// checkStatus checks status changes. A finished negotiation changes only by claims, and only finished
+// negotiations can be closed.
 func checkStatus(was, is *model.Negotiation) error {
 	switch {
 	case was == nil && is != nil && is.Status != model.StatusCreated:

@@ -8,8 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
-// mutation returns a change to accounts that a party, an issuer or the adversary can make without the
-// program.
+// mutation returns a change to accounts that a party, issuer or adversary can make outside the program.
 func (s *scenario) mutation(session *session) step {
 	party := pick(s.random, session.parties[:]...)
 	tokens := session.currency.tokens[party]
@@ -175,10 +174,10 @@ func (s *scenario) enableCPIGuard(account, owner model.Address) step {
 	}}
 }
 
-// transferFeeSize is the size of the extension that Token-2022 recognises in a transfer.
+// transferFeeSize is the size of the extension that Token-2022 recognizes in a transfer.
 const transferFeeSize = 8
 
-// addUnknownExtension adds an extension that the program does not know, sometimes a truncated one.
+// addUnknownExtension adds an extension unknown to the program, sometimes truncated.
 func (s *scenario) addUnknownExtension(account, owner model.Address) step {
 	kind := pick(s.random, uint16(transferFeeAmount), nonexistentExtension)
 	value := make([]byte, pick(s.random, transferFeeSize, s.IntN(20)))

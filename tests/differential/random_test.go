@@ -25,7 +25,7 @@ func (r random) between(low, high uint64) uint64 {
 	return low + r.Uint64N(high-low+1)
 }
 
-// around returns a number from low to high, often one of the limits and sometimes one beyond them.
+// around returns a number from low to high, often a limit and sometimes a number just beyond.
 func (r random) around(low, high uint64) uint64 {
 	switch n := r.IntN(200); {
 	case n == 0:
@@ -51,7 +51,7 @@ func (r random) address() model.Address { return r.bytes32() }
 
 func pick[T any](r random, among ...T) T { return among[r.IntN(len(among))] }
 
-// mostly returns usual with a probability in percent, and otherwise one of the others.
+// mostly returns usual with a probability in percent, and otherwise any of the others.
 func mostly[T any](r random, percent int, usual T, others ...T) T {
 	if r.percent(percent) {
 		return usual

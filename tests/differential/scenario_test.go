@@ -123,7 +123,7 @@ func (s *scenario) step() error {
 	}
 }
 
-// send plays an instruction that fits the state. It has a defect with a probability in percent.
+// send plays an instruction that fits the state. With a probability in percent it includes a defect.
 func (s *scenario) send(name string, session *session, defects int) error {
 	call, defect := model.Encode(s.instruction(name, session)), ""
 	if s.percent(defects) {
@@ -256,7 +256,7 @@ func (s *scenario) likelyMilestoneSteps(n *model.Negotiation) []weighted[string]
 	return likely
 }
 
-// wait advances the clock: by seconds, or to a second around one of the deadlines.
+// wait advances the clock: by seconds, or to a second around a deadline.
 func (s *scenario) wait(session *session) step {
 	now := s.environment.Now
 	times := []int64{addSeconds(now, 1), addSeconds(now, 1), addSeconds(now, int64(s.between(1, 50))),

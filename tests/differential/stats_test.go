@@ -125,7 +125,7 @@ func (f *fixture) addRefusalStats(call *model.Instruction, expected *model.Resul
 	}
 }
 
-// addStaleStats counts instructions that fail only because they have the created_at of another negotiation.
+// addStaleStats counts instructions that fail only because they contain another negotiation's created_at.
 func (f *fixture) addStaleStats(call *model.Instruction, instruction model.AnyInstruction) {
 	createdAt, negotiation := createdAtOf(call)
 	n := readNegotiation(f.environment, negotiation)

@@ -9,7 +9,7 @@ type step struct {
 	instruction *model.Instruction
 	// description describes the step; for an instruction it describes only the defect, and is often empty.
 	description string
-	// mutate changes accounts without the program.
+	// mutate changes accounts outside the program.
 	mutate func(*edit)
 	// actor is the wallet that can make the mutation. It is zero for the mint's issuer and for restorations.
 	actor model.Address

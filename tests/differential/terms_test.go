@@ -150,7 +150,7 @@ func (s *scenario) addMilestones(p *model.NegotiationParams) {
 	}
 }
 
-// spoilParams moves one of the parameters out of range.
+// spoilParams moves a parameter out of range.
 func (s *scenario) spoilParams(p *model.NegotiationParams) {
 	switch s.IntN(10) {
 	case 0:

@@ -178,7 +178,7 @@ func (a *audit) lamports(ctx context.Context) error {
 	return nil
 }
 
-// journals requires that the journals are readable and have no unfinished entry.
+// journals requires that the journals are readable and contain no unfinished entry.
 func (a *audit) journals(ctx context.Context) error {
 	for host, wallets := range a.plan.Hosts {
 		book, err := sqlite.Open(ctx, a.plan.journalFile(host))

@@ -53,7 +53,7 @@ const (
 	proxies = 3
 	// lag is the least number of slots that stale responses lag behind.
 	lag = 10
-	// behind is the rate of stale answers of the last proxy.
+	// behind is the last proxy's rate of stale responses.
 	behind = 0.4
 	// faultyLeast is the least share of faulty requests.
 	faultyLeast = 0.2
@@ -237,7 +237,7 @@ func (s *fixture) awaitTheListeners(ctx context.Context) {
 	for _, n := range s.plan.Negotiations {
 		for !s.isReceivedByAll(n) {
 			if pause(ctx, lookEvery) != nil {
-				return // the audit names the missing ones
+				return // the audit names the missing events
 			}
 		}
 	}

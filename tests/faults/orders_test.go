@@ -78,7 +78,7 @@ func (h *host) order(ctx context.Context, number int, key *wallet.Keypair, logge
 	return nil
 }
 
-// orders returns a buyer's negotiations without the repetitions of earlier processes.
+// orders returns a buyer's negotiations, excluding repetitions already made by earlier processes.
 func (h *host) orders(number int) (orders []*order, err error) {
 	done, err := readRepetitions(h.repetitionsFile(number))
 	if err != nil {

@@ -51,7 +51,7 @@ const (
 // terms contains the protocol's rates in basis points.
 type terms struct{ DecayBps, FeeBps uint64 }
 
-// scriptFor lets one of ten negotiations expire, a quarter of the others be rejected, and the rest settle
+// scriptFor lets a tenth of all negotiations expire, rejects a quarter of the others, and settles the rest
 // after two to six offers. Every creation is repeated after the closing, and many are at other moments, too.
 func scriptFor(number int, t terms) script {
 	s := script{Number: number, Escrow: baseEscrow + uint64(number), Ending: accepted, Repetitions: []moment{afterClosing}}
@@ -88,7 +88,7 @@ func scriptFor(number int, t terms) script {
 
 func (s *script) last() offer { return s.Offers[len(s.Offers)-1] }
 
-// ender returns the side that answers the last offer.
+// ender returns the side that responds to the last offer.
 func (s *script) ender() protocol.OfferSide {
 	if s.last().Side == protocol.OfferSideBuyer {
 		return protocol.OfferSideSeller
@@ -185,7 +185,7 @@ func moveOf(instruction protocol.AnyInstruction) string {
 	return instruction.InstructionName()
 }
 
-// movements returns the balance changes for buyer, seller and treasury, as base units.
+// movements returns the balance changes for buyer, seller and treasury, in base units.
 func (s *script) movements() (buyer, seller, treasury int64) {
 	return int64(s.Refund) - int64(s.Escrow), int64(s.ToSeller), int64(s.Swept)
 }

@@ -20,7 +20,7 @@ type connection struct {
 
 const requestLimit = time.Minute
 
-// do sends a request and returns the response, whose body the caller reads before the next request.
+// do sends a request and returns the response. The caller must read the body before the next request.
 func (c *connection) do(r *http.Request) (response *http.Response, err error) {
 	if c.opened == nil {
 		if c.opened, err = new(net.Dialer).DialContext(r.Context(), "tcp", c.address); err != nil {

@@ -47,7 +47,7 @@ func (r *run) compareAll(ctx context.Context, result *Result) (err error) {
 	return nil
 }
 
-// compareAnswers compares each negotiation with the last answer about it.
+// compareAnswers compares each negotiation with the last response about it.
 func (r *run) compareAnswers(ctx context.Context, connection *pgx.Conn) error {
 	known := map[string]*tracked{}
 	for _, d := range r.sender.negotiations() {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// capture lets a gateway answer the sequence once and reads the statements from the server's log.
+// capture lets a gateway serve the sequence once and reads the statements from the server's log.
 func (r *run) capture(ctx context.Context) (s *script, err error) {
 	if err := r.server.Execute(ctx, "ALTER DATABASE "+captured+" SET log_statement = 'all'"); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 // Result contains a run's measurements and findings.
 type Result struct {
 	Options
-	// Findings are differences between the answers, the database and the audit log, and limits that do not
-	// hold. Only the first ones are described. A successful run has none.
+	// Findings lists differences between the responses, the database and the audit log, and limits that do
+	// not hold. Only the first are described. In a successful run it is empty.
 	Findings []string
 
 	machine, version string
@@ -202,7 +202,7 @@ func operationTable(m *measurements) string {
 		}
 		ratios := []string{"–", "–"}
 		if parts[0].count() > 0 && parts[1].count() > 0 {
-			ratios = compare(parts[0], parts[1]).cells()[1:] // parts have no rate
+			ratios = compare(parts[0], parts[1]).cells()[1:] // parts lack a rate
 		}
 		t.Row(slices.Concat([]string{name}, cells, ratios)...)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // used returns the processor time used until now by this process, the gateways and PostgreSQL. It returns
-// zeros for other processes if the system has no /proc.
+// zeros for other processes if the system lacks /proc.
 func (r *run) used() (p processorTime) {
 	p.sender = report.ProcessorTime(syscall.RUSAGE_SELF)
 	all, err := procfs.AllProcs()

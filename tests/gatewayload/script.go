@@ -135,7 +135,7 @@ func (w *script) variable(
 
 func (w *script) constant(value string) string {
 	if value == "" {
-		return "''" // pgbench has no empty variables
+		return "''" // pgbench does not allow empty variables
 	}
 	at := slices.Index(w.constants, value)
 	if at < 0 {

@@ -38,7 +38,7 @@ type seeds struct {
 // hostname returns the name of the publisher at a position, from 0.
 func hostname(position int) string { return fmt.Sprintf("site-%d.example", firstPublisher+position) }
 
-// strategy answers the sequence of this package.
+// strategy is the publisher's strategy for this package's sequence.
 const strategy = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
 	"max_price_per_fetch_micro": 5000, "published_floor_micro": 500}`
 

@@ -40,7 +40,7 @@ type worker struct {
 	at           int
 	open         *tracked
 	negotiations []*tracked
-	// refused counts the answers 429.
+	// refused counts responses with status 429.
 	refused int
 }
 
@@ -66,7 +66,7 @@ func (c *sender) client() int {
 	return c.clients[c.next%len(c.clients)]
 }
 
-// answer is a response of the gateway.
+// answer is a response from the gateway.
 type answer struct {
 	status int
 	body   []byte

@@ -20,7 +20,7 @@ type step struct {
 	operation operation
 	// price is the proposed price in micro units, or 0 for an acceptance.
 	price int
-	// action and status are those of the answer.
+	// action and status are the response's action and status.
 	action, status string
 }
 
@@ -58,7 +58,7 @@ func (s step) request(publisher string, d *tracked) (path, body string) {
 	}
 }
 
-// tracked is a negotiation as the answers describe it.
+// tracked is a negotiation as described in the responses.
 type tracked struct {
 	id, status string
 	// client is the position of the client.

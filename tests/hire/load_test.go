@@ -235,8 +235,8 @@ func (h *home) messages(t *testing.T, conversations int) (count int) {
 	}
 }
 
-// Many conversations at once end with the same terms on both sides, and the home's logs have all of their messages.
-// With HAGGLE_HIRE_REPORT, a file, the times are written to it: make hire-load.
+// Many conversations at once end with the same terms on both sides, and the home's logs contain all their
+// messages. With HAGGLE_HIRE_REPORT, a file, the times are written to it: make hire-load.
 func TestManyConversationsAtOnce(t *testing.T) {
 	conversations := number("HAGGLE_HIRE_CONVERSATIONS", 100)
 	replies := number("HAGGLE_HIRE_REPLIES", 100)

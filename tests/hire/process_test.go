@@ -41,7 +41,7 @@ const (
 	roleSeeker = "seeker"
 )
 
-// plan is what all processes know.
+// plan contains the data common to all processes.
 type plan struct {
 	Folder, RPC, WS, Listen string
 	Mint, Arbiter           string
@@ -240,7 +240,7 @@ func (p *plan) seeker(ctx context.Context, role string) error {
 	return group.Wait()
 }
 
-// buy hires until the deal is settled: a kill can let the time for an answer pass.
+// buy hires until the deal is settled: a kill can let the time for a reply pass.
 func (p *plan) buy(ctx context.Context, seeker *party.SeekerRuntime, conversation string) error {
 	for {
 		result, err := seeker.Hire(ctx, party.Request{
@@ -258,7 +258,7 @@ func (p *plan) buy(ctx context.Context, seeker *party.SeekerRuntime, conversatio
 	}
 }
 
-// tokens returns an owner's balance, as base units.
+// tokens returns an owner's balance, in base units.
 func tokens(ctx context.Context, net *localnet.Net, owner solana.PublicKey) (uint64, error) {
 	account, _, err := solana.FindAssociatedTokenAddress(owner, net.Mint)
 	if err != nil {

@@ -142,7 +142,7 @@ func TestACrashOpensNoSecondNegotiation(t *testing.T) {
 	ended := errors.New("process ended")
 	whole, err := client.Buy(t.Context(), wanted("whole", "site-a.local"))
 	require.NoError(t, err)
-	posts := len(whole.Purchases[0].Steps) + 1 // the licence comes last
+	posts := len(whole.Purchases[0].Steps) + 1 // the license comes last
 	for at := range posts {
 		for _, acted := range []bool{false, true} {
 			before := g.negotiations(t)

@@ -37,7 +37,7 @@ type gateway struct {
 	before, after hook
 }
 
-// hook decides about requests. A test sets it while the gateway may still answer an earlier request.
+// hook decides about requests. A test sets it while the gateway may still serve an earlier request.
 type hook struct {
 	decide atomic.Pointer[func(*http.Request) bool]
 }

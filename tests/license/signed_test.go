@@ -31,7 +31,7 @@ func (g *gateway) signing(t testing.TB, name, origin string) *httpsig.Transport 
 	return &httpsig.Transport{Key: private, Agent: origin}
 }
 
-// A company lacking an API key buys with signed requests, and the licence states the registered name.
+// A company lacking an API key buys with signed requests, and the license states the registered name.
 func TestADealWithSignedRequests(t *testing.T) {
 	for scheme, origin := range map[string]string{"Ed25519": "", "Web Bot Auth": agent} {
 		t.Run(scheme, func(t *testing.T) {

@@ -16,7 +16,7 @@ type audit struct {
 	before protocol.ProtocolConfig
 	// open is the number of negotiations still open at the end of each stage.
 	open [stageCount]int
-	// supply is the sum of all token accounts of the mint, as base units.
+	// supply is the sum of all token accounts of the mint, in base units.
 	supply   uint64
 	findings report.Findings
 	locks    *locks

@@ -39,7 +39,7 @@ func (a *audit) compareBalances(ctx context.Context, r *run, after stageID) erro
 	return nil
 }
 
-// tokenAccounts returns all token accounts of a mint, with balances as base units.
+// tokenAccounts returns all token accounts of a mint, with balances in base units.
 func (r *run) tokenAccounts(ctx context.Context, mint solana.PublicKey) (map[solana.PublicKey]uint64, error) {
 	accounts, err := r.net.Client.RPC().GetProgramAccountsWithOpts(ctx, solana.TokenProgramID,
 		&rpc.GetProgramAccountsOpts{
@@ -64,8 +64,8 @@ const (
 	tokenAmountOffset = 64
 )
 
-// balances returns, as base units, the expected balance of every token account of the mint at the end of a
-// stage.
+// balances returns, for every token account of the mint, the expected balance at the end of a stage in base
+// units.
 func (r *run) balances(after stageID) (map[solana.PublicKey]uint64, error) {
 	treasury, _, err := solana.FindAssociatedTokenAddress(r.net.Treasury, r.mint)
 	if err != nil {

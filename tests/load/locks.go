@@ -21,7 +21,7 @@ type locks struct {
 	// shared lists the accounts written in transactions of one negotiation and named in transactions of
 	// another before the closings. The protocol guarantees that there are none.
 	shared []solana.PublicKey
-	// unrelated are transactions that name no negotiation of the run, or more than one.
+	// unrelated lists transactions that name no negotiation of the run, or several.
 	unrelated []solana.Signature
 	// common lists the accounts named by several negotiations before the closings, and atClose the accounts
 	// written by several negotiations in their closings. The most used accounts are first.

@@ -19,7 +19,7 @@ type curve struct {
 	seconds []float64
 }
 
-// colours are those of the curves, in their order.
+// colours holds the curves' colors, in curve order.
 var colours = []color.Color{report.Blue, report.Orange}
 
 // curves returns the latencies of actions and transfers, rounded to milliseconds.

@@ -14,8 +14,8 @@ import (
 
 // Result contains a run's measurements and findings.
 type Result struct {
-	// Findings are differences from the scripts: lost negotiations, missing money, accounts that negotiations
-	// share. Only the first ones are described. A successful run has none.
+	// Findings lists differences from the scripts: lost negotiations, missing money, accounts that
+	// negotiations share. Only the first are described. In a successful run it is empty.
 	Findings []string
 
 	*run
@@ -23,7 +23,7 @@ type Result struct {
 	driverCores, validatorCores float64
 }
 
-// blockStatistics are those of the program's transactions in the blocks.
+// blockStatistics describes the program's transactions in the blocks.
 type blockStatistics struct {
 	failed int
 	// fullest is the largest number of the program's transactions per block before the closings, and parties

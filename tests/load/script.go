@@ -29,7 +29,8 @@ type offer struct {
 }
 
 const (
-	// baseEscrow is the smallest escrow. Each negotiation has another escrow, so that their amounts differ.
+	// baseEscrow is the smallest escrow. The escrow differs between negotiations, so that their amounts
+	// differ.
 	baseEscrow = 5_000_000
 	// startTokens is each buyer's starting balance, and startLamports each wallet's starting lamports: enough
 	// for a negotiation's rent.

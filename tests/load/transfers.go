@@ -53,7 +53,7 @@ func (s *transferStream) start(ctx context.Context, r *run) (stop func()) {
 const pauseAfterFailure = 500 * time.Millisecond
 
 func (s *sender) transfer(ctx context.Context, r *run) {
-	// Each transfer has another amount: two equal transactions with one blockhash would have the same
+	// The amount differs between transfers: two equal transactions with one blockhash would share a
 	// signature.
 	s.sent++
 	entry := record{stage: r.records.now(), action: plainTransfer}

@@ -59,7 +59,7 @@ func (r *run) makeParties(ctx context.Context) (err error) {
 	return r.endow(ctx, "endow the parties", r.mint, holdings)
 }
 
-// transferTokens is a sender's starting balance, as base units: enough for over ten thousand transfers.
+// transferTokens is a sender's starting balance, in base units: enough for over ten thousand transfers.
 const transferTokens = 1_000_000_000
 
 func (r *run) makeSenders(ctx context.Context) error {

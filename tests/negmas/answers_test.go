@@ -31,7 +31,7 @@ var ambiguous = []Session{
 
 // TestEngineAnswersAsNegmas requires, without ties, the agreement, the step and the utilities of every
 // recorded session, with any seed. For an ambiguous session NegMAS returns several results: with some seed
-// the engine must return one of those. No agreement may yield less than a reservation value.
+// the engine must return a result from this list. No agreement may yield less than a reservation value.
 func TestEngineAnswersAsNegmas(t *testing.T) {
 	set := Sets()[0]
 	sessions := set.recorded(t).Sessions

@@ -30,7 +30,7 @@ type Demo struct {
 	Seller       DemoPrices `json:"seller"`
 }
 
-// DemoPrices contains a party's prices, as base units.
+// DemoPrices contains a party's prices, in base units.
 type DemoPrices struct {
 	Opening uint64 `json:"opening"`
 	// Reservation is the buyer's highest price, or what the seller receives at least after the fee.
@@ -88,7 +88,7 @@ func (d Demo) Hash() (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// Predict returns the answer that the demonstration predicts for a pair.
+// Predict returns the demonstration's prediction for a pair.
 func (d Demo) Predict(pair Session) (Answer, error) {
 	return d.predict(pair, func(s bargain.Strategy) bargain.Strategy { return s })
 }

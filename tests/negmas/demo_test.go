@@ -47,8 +47,8 @@ func TestDemoPredictsAsNegmas(t *testing.T) {
 	require.Less(t, ruled, len(recorded.Sessions), "NegMAS alone predicts some")
 }
 
-// TestDemoRecordingIsComplete requires answers for every pair of strategies that NegMAS has, with the terms of the
-// demonstration, and a reason for every other strategy.
+// TestDemoRecordingIsComplete requires results for every pair of strategies available in NegMAS, with the
+// terms of the demonstration, and a reason for every other strategy.
 func TestDemoRecordingIsComplete(t *testing.T) {
 	demo := NewDemo()
 	recorded := recordedDemo(t)

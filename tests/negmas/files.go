@@ -11,16 +11,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// File is a domain with one profile in a format, whose utilities are compared with NegMAS'.
+// File is a domain with one profile in a format. Its utilities are compared with NegMAS'.
 type File struct {
-	// Name is the folder of the files.
+	// Name is the directory of the files.
 	Name string
 	// Format is the file extension, with no dot: yml, json or xml.
 	Format string
 	p      *bargain.Preferences
 }
 
-// FileAnswer is NegMAS' answer to a file.
+// FileAnswer is NegMAS' result for a file.
 type FileAnswer struct {
 	Name     string  `json:"name"`
 	Format   string  `json:"format"`

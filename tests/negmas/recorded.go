@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Recorded are NegMAS' answers.
+// Recorded contains NegMAS' results.
 type Recorded struct {
 	// About says how the file was made.
 	About string `json:"about"`
@@ -28,7 +28,7 @@ type RecordedSession struct {
 	Answers []Answer `json:"answers"`
 }
 
-// Write writes recorded answers, one session in a line.
+// Write writes recorded results, one session per line.
 func (r *Recorded) Write(path string) error {
 	head := *r
 	head.Sessions = nil

@@ -6,15 +6,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// Replayed is a recorded session with the engine's answer.
+// Replayed is a recorded session with the engine's result.
 type Replayed struct {
 	Session
 	Answer Answer
-	// IsSame reports whether the answer is one of NegMAS'.
+	// IsSame reports whether NegMAS returned the same result in some run.
 	IsSame bool
 }
 
-// Replay are recorded sessions, in their order.
+// Replay lists recorded sessions, in order.
 type Replay []Replayed
 
 // tries is the number of seeds that the engine tries in a session including random offers.
@@ -55,7 +55,7 @@ func (r Replay) In(scenario string) (sessions Replay) {
 	return sessions
 }
 
-// Same returns the number of sessions with one of NegMAS' answers.
+// Same returns the number of sessions whose result NegMAS also returned.
 func (r Replay) Same() (count int) {
 	for _, session := range r {
 		if session.IsSame {

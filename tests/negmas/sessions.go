@@ -84,7 +84,7 @@ type Answer struct {
 // numbers up to 1 is about 1e-16 each; the engine's numbers have 12 decimals.
 const tolerance = 1e-9
 
-// Equals reports whether two answers have the same agreement, step, utilities and offers.
+// Equals reports whether two answers share agreement, step, utilities and offers.
 func (a Answer) Equals(b Answer) bool {
 	for side := range a.Utilities {
 		if math.Abs(a.Utilities[side]-b.Utilities[side]) > tolerance {

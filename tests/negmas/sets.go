@@ -12,7 +12,7 @@ import (
 type Set struct {
 	Name     string
 	Settings []Setting
-	// File is the file of the answers in testdata.
+	// File is the results file in testdata.
 	File string
 }
 
@@ -25,8 +25,8 @@ func Sets() []Set {
 	}
 }
 
-// Tied returns scenarios as those of the ANAC competitions: evaluations in tenths and weights in twentieths, so that
-// most outcomes have the utility of others. The engine plays them in NegMAS' order.
+// Tied returns scenarios similar to the ANAC competitions: evaluations in tenths and weights in twentieths,
+// so that most outcomes share their utility with others. The engine plays them in NegMAS' order.
 func Tied() []Setting {
 	tied := func(name string, seed uint64, steps int, genius bool, first, second int64, counts ...int) Setting {
 		size := 1
@@ -45,7 +45,8 @@ func Tied() []Setting {
 	}
 }
 
-// Discounted returns scenarios without ties whose utilities fall over time. The engine decides by them as NegMAS.
+// Discounted returns scenarios without ties where utilities fall over time. The engine decides by them as
+// NegMAS does.
 func Discounted() []Setting {
 	laptop := random(7, 30, 25, integers, 5, 4, 5)
 	discounted := func(discount bargain.Discount) func() ([2]*bargain.Preferences, error) {

@@ -21,7 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// fixture is a recorded offer on a chain, which can be repeated from the recorded answers.
+// fixture is a recorded offer on a chain, which can be repeated from the recorded responses.
 type fixture struct {
 	*transcript
 	net    *localnet.Net
@@ -80,7 +80,7 @@ func (s *fixture) parameters(t testing.TB) (all [][]any) {
 }
 
 // The replayed offer is complete: it sends the transaction that the chain has executed, and reads every
-// recorded answer.
+// recorded response.
 func TestReplayedOfferIsComplete(t *testing.T) {
 	s := newStage(t, startNet(t), haggle.Config{})
 	receipt := s.again(t)

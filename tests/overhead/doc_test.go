@@ -48,7 +48,7 @@ func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Sna
 	return n
 }
 
-// offer makes an offer for the side whose turn it is.
+// offer makes an offer for the side on turn.
 func offer(t testing.TB, client *haggle.Client, net *localnet.Net, n *haggle.Snapshot) (*haggle.Receipt, error) {
 	t.Helper()
 	signer := net.Buyer

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// transcript passes a client's requests on to a node and records the answers. After replay it returns the
-// same answers to the same requests at once.
+// transcript passes a client's requests on to a node and records the responses. After replay it returns the
+// same responses to the same requests at once.
 type transcript struct {
 	// waited is the time that the client has waited before requesting the status of sent transactions, in
 	// replays. sent is when the transaction was sent.
@@ -27,7 +27,7 @@ type transcript struct {
 	exchanges []exchange
 	// newest is the newest slot in a response.
 	newest uint64
-	// replayed counts the replayed answers by request.
+	// replayed counts the replayed responses by request.
 	replayed map[string]int
 }
 
@@ -55,7 +55,7 @@ type call struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// RoundTrip answers a client's request.
+// RoundTrip implements [http.RoundTripper].
 func (t *transcript) RoundTrip(request *http.Request) (*http.Response, error) {
 	content, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -154,7 +154,7 @@ func (t *transcript) record() {
 	t.replaying, t.exchanges = false, nil
 }
 
-// replay restarts the recording on a node whose slot equals the recording's last slot.
+// replay starts replaying the recording from the beginning, on a node at the recording's last slot.
 func (t *transcript) replay() {
 	t.lock.Lock()
 	defer t.lock.Unlock()

@@ -76,7 +76,7 @@ var changes = []change{
 	}},
 }
 
-// A change undone before the end has no effect: all parties are paid at once and no payout is recorded.
+// A change undone before the end does not matter: all parties are paid at once and no payout is recorded.
 func TestAccountsRestoredBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, change := range changes {

@@ -95,7 +95,7 @@ func (s *fixture) config() protocol.ProtocolConfig {
 	return config.ProtocolConfig
 }
 
-// configures changes the configuration, and asserts that the configuration and the event have the wanted
+// configures changes the configuration, and asserts that the configuration and the event contain the wanted
 // values.
 func (a administration) configures(m move, want protocol.ConfigUpdated) {
 	a.t.Helper()
@@ -140,7 +140,7 @@ func (a administration) create(terms haggle.CreateRequest) move {
 	}}
 }
 
-// onDefaults are terms that use every default of the SDK.
+// onDefaults returns terms that use every default of the SDK.
 func (a administration) onDefaults(escrow uint64) haggle.CreateRequest {
 	return haggle.CreateRequest{
 		Buyer: a.buyer.PublicKey(), Seller: a.seller.PublicKey(), Mint: a.mint, Decimals: localnet.Decimals,
@@ -191,7 +191,7 @@ func (a administration) updatesConfig() {
 	})
 }
 
-// Every value must be in a range, limits included; a rejected change has no effect.
+// Every value must be in a range, limits included; a rejected change does nothing.
 func (a administration) keepsToRanges() {
 	before := a.config()
 	valid := protocol.UpdateConfig{

@@ -36,7 +36,7 @@ type agent struct {
 	wallet party
 }
 
-// do sends an action once it has been built.
+// do sends an action once built.
 func (a agent) do(ctx context.Context, action *haggle.Action, err error) error {
 	if err != nil {
 		return err

@@ -33,8 +33,8 @@ func (s *fixture) decimals() uint8 {
 	return localnet.Decimals
 }
 
-// terms returns those of the published cost scenario: 5,000,000 base units, 200 basis points a round, up to
-// ten rounds.
+// terms returns the terms of the published cost scenario: 5,000,000 base units, 200 basis points a round, up
+// to ten rounds.
 func (s *fixture) terms() haggle.CreateRequest {
 	decay := uint16(200)
 	return haggle.CreateRequest{
@@ -76,7 +76,7 @@ func (s *fixture) bargain(terms haggle.CreateRequest) *deal {
 	return d
 }
 
-// offers makes offers in turn, starting with the side whose turn it is.
+// offers makes offers in turn, starting with the side on turn.
 func (d *deal) offers(amounts ...uint64) {
 	d.t.Helper()
 	for _, amount := range amounts {
@@ -155,14 +155,14 @@ func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) mo
 	})
 }
 
-// delivery names accounts to close to instead of the parties' associated ones; zero stands for those.
+// delivery names the accounts to close to. If zero, the parties' associated accounts are used.
 type delivery struct {
 	toBuyer, toSeller solana.PublicKey
 }
 
 func (d *deal) closeTo(by party, to delivery) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		// A rejected closing is sent without the wait of the SDK's action.
+		// A rejected closing skips the wait in the SDK's action.
 		if err := d.passCreation(ctx); err != nil {
 			return nil, err
 		}

@@ -54,7 +54,7 @@ func (d *deal) isGone() {
 	require.Zero(d.t, d.lamports(d.vault))
 }
 
-// holdings contains token account balances, as base units.
+// holdings contains token account balances, in base units.
 type holdings struct {
 	buyer, seller, treasury uint64
 	// elsewhere contains the balances of all accounts other than the three associated accounts.

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// fiveTokens is the documents' escrow: 5 USDC, as base units. It is the buyer's whole balance and the mint's
+// fiveTokens is the documents' escrow: 5 USDC, in base units. It is the buyer's whole balance and the mint's
 // supply.
 const fiveTokens = 5_000_000
 

@@ -16,7 +16,7 @@ import (
 // scenarios. One party in 4,096 needs so many.
 const rareMisses = 12
 
-// withRareAccount returns a party whose associated account takes the program many bumps to derive.
+// withRareAccount returns a party with an associated account that takes the program many bumps to derive.
 func (s *fixture) withRareAccount() party {
 	s.t.Helper()
 	for {

@@ -156,7 +156,7 @@ func TestDisputeOneSided(t *testing.T) {
 }
 
 // A tranche that the seller's account cannot receive is recorded; the seller can claim it before the next
-// ones are paid.
+// tranches are paid.
 func TestUndeliverableTranche(t *testing.T) {
 	scenario(t, "milestones_kept_for_a_frozen_seller", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 5_000, 5_000), 2_000_000)
@@ -203,8 +203,8 @@ func tightest(terms haggle.CreateRequest) haggle.CreateRequest {
 	return terms
 }
 
-// Four tranches, each in another state at the deadline: paid, disputed, under review, unclaimed. The arbiter
-// has another day; then anyone can settle the rest.
+// Four tranches, each in a different state at the deadline: paid, disputed, under review, unclaimed. The
+// arbiter may decide for another day; then anyone can settle the rest.
 func TestSettleDeadline(t *testing.T) {
 	scenarioInTime(t, "milestones_settle_deadline", func(s *fixture) {
 		arbiter, anyone := s.stranger(), s.stranger()

@@ -203,7 +203,7 @@ func TestFeeIsPinnedAtCreation(t *testing.T) {
 	})
 }
 
-// A late transaction must not land on another deal than its signer observed.
+// A late transaction must not land on any deal that its signer did not observe.
 func TestRecreatedSession(t *testing.T) {
 	scenario(t, "session_recreated_before_the_acceptance", func(s *fixture) {
 		first, _ := s.invite(s.terms())

@@ -229,7 +229,7 @@ func (d *deal) settle(by party) move {
 // onlyInTime marks scenarios in the list that take hours by the chain's clock.
 const onlyInTime = " (where the clock can be set)"
 
-// scenarioInTime runs a scenario that takes hours, only on a chain whose clock can be set. The list names it
+// scenarioInTime runs a scenario that takes hours, only on a chain with a settable clock. The list names it
 // on every chain, so that the lists of two chains are equal only if the chain with a settable clock has run
 // it.
 func scenarioInTime(t *testing.T, name string, play func(s *fixture)) {

@@ -36,7 +36,7 @@ func (v *venue) setAuthority(ctx context.Context, account solana.PublicKey, auth
 		token.NewSetAuthorityInstruction(authority, next, account, holder.PublicKey(), nil).Build())
 }
 
-// approve lets a delegate transfer an amount from an account, as base units.
+// approve lets a delegate transfer an amount from an account, in base units.
 func (v *venue) approve(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey,
 	delegate solana.PublicKey, amount uint64) error {
 	return v.sendTo(ctx, account, []solana.PrivateKey{owner},

@@ -194,7 +194,7 @@ func TestPayoutCannotBeDiverted(t *testing.T) {
 	})
 }
 
-// If the treasury has no account for the mint, the closer creates it.
+// If the treasury lacks an account for the mint, the closer creates it.
 func TestTreasuryWithoutAnAccount(t *testing.T) {
 	scenario(t, "treasury_without_an_account", func(s *fixture) {
 		s.changeMint()
@@ -208,7 +208,7 @@ func TestTreasuryWithoutAnAccount(t *testing.T) {
 	})
 }
 
-// changeMint replaces the scenario's mint by one for which only the buyer and the seller have accounts.
+// changeMint replaces the scenario's mint by a mint with accounts for the buyer and the seller only.
 func (s *fixture) changeMint() {
 	s.use(s.newMint())
 	s.endow()

@@ -8,8 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// An escrow of wrapped SOL, for which each token program has a mint, settles like any other. Lamports sent to
-// the vault, synced to tokens or not, go to the buyer with the rent.
+// An escrow in wrapped SOL settles like any other. Each token program defines a wrapped SOL mint. Lamports
+// sent to the vault, synced to tokens or not, go to the buyer with the rent.
 func TestWrappedSOL(t *testing.T) {
 	scenario(t, "wrapped_sol", func(s *fixture) {
 		s.bargainInWrappedSOL()

@@ -324,7 +324,7 @@ func TestStepsOfComparison(t *testing.T) {
 	})
 }
 
-// Terms without sealed prices have no such steps.
+// Terms without sealed prices include no such steps.
 func TestTermsWithoutComparison(t *testing.T) {
 	scenario(t, "zopa_not_enabled", func(s *fixture) {
 		d := s.bargain(s.terms())
@@ -392,8 +392,8 @@ func TestCopiedCommitment(t *testing.T) {
 	})
 }
 
-// The seller must have a whole response window to answer a revealed price. If less time is left, the buyer's
-// price stays sealed, and neither side is penalised.
+// A whole response window must remain for the seller's response to a revealed price. If less time is left,
+// the buyer's price stays sealed, and neither side is penalized.
 func TestRevealLeavesTimeToAnswer(t *testing.T) {
 	scenarioOverTime(t, "zopa_reveal_too_late_to_be_answered", func(s *fixture) {
 		terms := s.termsWithBond()

@@ -103,7 +103,7 @@ func (p *proxy) end(both ...net.Conn) {
 	}
 }
 
-// cut closes all connections. It passes later ones on.
+// cut closes all connections. It passes later connections on.
 func (p *proxy) cut() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -113,7 +113,7 @@ func (p *proxy) cut() {
 	clear(p.open)
 }
 
-// stall stops all open connections from transmitting, and leaves them open. It passes later ones on.
+// stall stops all open connections from transmitting, and leaves them open. It passes later connections on.
 func (p *proxy) stall() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -121,7 +121,7 @@ func (p *proxy) stall() {
 	p.stalled = make(chan struct{})
 }
 
-// goAway closes all connections, and refuses new ones until comeBack.
+// goAway closes all connections, and refuses new connections until comeBack.
 func (p *proxy) goAway() {
 	p.setAway(true)
 	p.cut()

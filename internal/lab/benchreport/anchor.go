@@ -15,9 +15,9 @@ import (
 // anchorBenchmarks is the file that adds anchor-go's client to the benchmarks of sdk/protocol.
 const anchorBenchmarks = "internal/lab/benchreport/testdata/anchor_bench_test.go"
 
-// writeOverlay generates anchor-go's IDL client into a directory. It returns the path to an overlay for `go
-// test -overlay` that adds the client as sdk/internal/anchor, with the benchmarks that call it. root is the
-// repository.
+// writeOverlay generates anchor-go's IDL client into a directory. It returns the path to an overlay for
+// `go test -overlay` that adds the client as sdk/internal/anchor, with the benchmarks that call it. root is
+// the repository.
 func writeOverlay(root, folder string) (string, error) {
 	files, err := renderAnchor(filepath.Join(root, "idl", "haggle.json"))
 	if err != nil {

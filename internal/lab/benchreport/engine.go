@@ -13,7 +13,7 @@ import (
 //go:embed engine.md.tmpl
 var engineText string
 
-// The benchmarks of the bargaining engine. A session of sessionSteps steps has two offers in each.
+// The benchmarks of the bargaining engine. A session consists of sessionSteps steps with two offers each.
 const (
 	engineSessions = "Negotiation"
 	engineTables   = "Tables"

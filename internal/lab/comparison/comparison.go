@@ -39,7 +39,8 @@ type Group struct {
 	Side string `json:"side"`
 	// Agents is the number of different agents. If there are few, the negotiations are hardly independent.
 	Agents int `json:"agents"`
-	// Negotiations counts all, Open those whose bargaining goes on. All other figures leave the open ones out.
+	// Negotiations counts all, and Open counts unfinished negotiations. All other figures leave out the open
+	// negotiations.
 	Negotiations int `json:"negotiations"`
 	Open         int `json:"open"`
 	// Late is the number of negotiations whose declaration arrived after their creation.
@@ -60,8 +61,8 @@ type Group struct {
 	Seconds Mean `json:"seconds"`
 	// Decay is the share of the escrow that the buyer lost to decay.
 	Decay Mean `json:"decay"`
-	// Conceded is the part of the initial gap that this side gave up. It counts negotiations in which both
-	// sides made an offer.
+	// Conceded is the part of the initial gap that this side gave up. Only negotiations with offers from both
+	// sides count.
 	Conceded Mean `json:"conceded"`
 	// Concessions counts the models that fit this side's offers best: "boulware", "linear", "conceder",
 	// "tit-for-tat", "hardliner", or "unknown" for too few offers.

@@ -82,8 +82,8 @@ func TestConcessionsAreClassed(t *testing.T) {
 	require.Equal(t, Concessions{Hardliner: 1}, c.Groups()[1].Concessions)
 }
 
-// The intervals are those of the literature: NIST/SEMATECH e-Handbook 1.3.6.7.2 for Student's quantile 2.776,
-// and Clopper and Pearson's for 4 of 10: 0.1216 to 0.7376.
+// The intervals match the literature: NIST/SEMATECH e-Handbook 1.3.6.7.2 for Student's quantile 2.776, and
+// Clopper and Pearson's for 4 of 10: 0.1216 to 0.7376.
 func TestIntervals(t *testing.T) {
 	m := meanOf([]float64{5, 1, 4, 2, 3})
 	require.Equal(t, 3.0, *m.Mean)

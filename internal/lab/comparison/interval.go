@@ -15,13 +15,13 @@ const tail = 0.025
 type Mean struct {
 	// Count is the number of observations.
 	Count int `json:"count"`
-	// If there is no observation, Mean is missing. With fewer than two, Low and High are missing.
+	// Mean is missing if there is no observation. Low and High are missing if there are fewer than two.
 	Mean *float64 `json:"mean,omitempty"`
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 }
 
-// meanOf sorts the values, so that their order has no influence on the digits.
+// meanOf sorts the values, so that their order does not affect the digits.
 func meanOf(values []float64) Mean {
 	m := Mean{Count: len(values)}
 	if m.Count == 0 {
@@ -39,13 +39,12 @@ func meanOf(values []float64) Mean {
 	return m
 }
 
-// Share is a share of observations with Clopper and Pearson's confidence interval, which covers at least 95
-// %.
+// Share is a share of observations with Clopper and Pearson's confidence interval, covering at least 95 %.
 type Share struct {
 	// Count is the number of observations, Hits of those that are counted.
 	Count int `json:"count"`
 	Hits  int `json:"hits"`
-	// If there is no observation, the share and the interval are missing.
+	// Share and the interval are missing if there is no observation.
 	Share *float64 `json:"share,omitempty"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`

@@ -18,7 +18,7 @@ const (
 	plotMargin = 3 * vg.Millimeter
 )
 
-// The colours of plots, which differ also for readers with colour blindness.
+// The plot colors. They are also distinguishable for color-blind readers.
 var (
 	Blue   = color.RGBA{R: 0x1b, G: 0x6c, B: 0xa8, A: 0xff}
 	Orange = color.RGBA{R: 0xd9, G: 0x6b, B: 0x0b, A: 0xff}

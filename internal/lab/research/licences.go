@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/lab/report"
 )
 
-// takings are what a publisher earns with the population of package buyers, in micro units.
+// takings are a publisher's earnings from the population of package buyers, in micro units.
 type takings struct {
 	// byKind maps each buyer kind to the mean price, and all is the mean over all buyers. If there is no
 	// deal, the price is 0.

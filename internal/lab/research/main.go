@@ -27,7 +27,7 @@ import (
 // earningsScenarios is the number of scenarios of the table of earnings.
 const earningsScenarios = 300
 
-// page is the file with the figures, in their folder.
+// page is the file with the figures, relative to their directory.
 const page = "RESEARCH.md"
 
 func main() {
@@ -59,8 +59,8 @@ var figures = map[string]func() (*plot.Plot, error){
 	"research-offers.svg":     drawOffers,
 }
 
-// tables maps files to tables by name. In each file a table stands between "<!-- table NAME -->" and "<!--
-// end -->".
+// tables maps files to tables by name. In each file a table stands between "<!-- table NAME -->" and
+// "<!-- end -->".
 var tables = map[string]map[string]func() (string, error){
 	page: {
 		"rubinstein": rubinsteinTable,

@@ -24,8 +24,8 @@ type purchases struct {
 	agreed, prices, decays, gains []float64
 }
 
-// purchasesAt returns the results for each of sellerCounts. A scenario has a buyer's value and eight sellers' costs; with
-// fewer sellers the first ones take part. Shares are shares of the value.
+// purchasesAt returns the results for each of sellerCounts. A scenario consists of a buyer's value and eight
+// sellers' costs; with fewer sellers the first sellers take part. Shares are shares of the value.
 func purchasesAt(decayBps uint16, scenarios int) (map[int]*purchases, error) {
 	all := map[int]*purchases{}
 	for _, count := range sellerCounts {

@@ -69,7 +69,7 @@ func TestMovesAreAnalysedAsTheirSession(t *testing.T) {
 }
 
 // TestHardlinersAreRecognizedOnChain lets hardliners on both sides bargain with every other strategy, at the
-// default terms, whose decay lowers the highest price with each offer.
+// default terms. The default decay lowers the highest price with each offer.
 func TestHardlinersAreRecognizedOnChain(t *testing.T) {
 	plan := tournament.Plan{
 		Scenarios: tournament.Haggle{Seed: 1, Count: 4},

@@ -53,8 +53,8 @@ func checkDistinct(source tournament.Join) error {
 // sameUtility is the greatest difference of equal utilities: the formats round them differently.
 const sameUtility = fixed.One / 1_000_000
 
-// haveSameContent reports whether two scenarios of files have the same domain and the same two profiles, in
-// any format. Of large domains it compares the outcomes of [drawn].
+// haveSameContent reports whether two file scenarios contain the same domain and the same two profiles, in
+// any format. For large domains it compares the outcomes of [drawn].
 func haveSameContent(a, b *tournament.Scenario) bool {
 	domain, other := a.Preferences[0].Domain(), b.Preferences[0].Domain()
 	if domain.Size() != other.Size() {

@@ -57,7 +57,7 @@ type Options struct {
 	// Workers is the number of goroutines. If zero, one per processor is used.
 	Workers int
 	// Play plays the blocks from the number from on, as [tournament.Plan.Run] does, together with other
-	// processes that have the same id. If nil, this process plays alone.
+	// processes that use the same id. If nil, this process plays alone.
 	Play func(
 		ctx context.Context, id string, plan *tournament.Plan, from int, each func(*tournament.Block) error,
 	) error
@@ -87,7 +87,8 @@ type planned struct {
 // Report is a tournament's result.
 type Report struct {
 	Scores []tournament.Score
-	// Sessions are finished sessions. They are all if Complete is true.
+	// Sessions is the number of finished sessions, Of the number of all sessions. They are equal if Complete
+	// is true.
 	Sessions, Of int
 	Complete     bool
 	// Continued is the number of sessions finished by earlier runs.
@@ -96,7 +97,7 @@ type Report struct {
 
 // Run plays a tournament. Each finished block is kept in the directory. If ctx is canceled, the tables and
 // the page contain the finished blocks, and a later Run with the same plan plays the rest, with the same
-// result as an uninterrupted run. If Run fails before finishing a block, it removes all files that it
+// result as an uninterrupted run. If Run fails before finishing the first block, it removes all files that it
 // created.
 func Run(ctx context.Context, options Options) (report *Report, err error) {
 	plan, planned, err := options.plan()
@@ -106,7 +107,7 @@ func Run(ctx context.Context, options Options) (report *Report, err error) {
 	if _, statErr := os.Stat(options.Folder); errors.Is(statErr, os.ErrNotExist) {
 		defer func() {
 			if err != nil {
-				_ = os.Remove(options.Folder) // fails if the folder has results, which must stay
+				_ = os.Remove(options.Folder) // fails if the directory contains results, which must stay
 			}
 		}()
 	}

@@ -31,7 +31,7 @@ func TestOrderOfNegmasChangesTiedSessions(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, simulation.OrderNegmas.Apply(generated), simulation.ErrInput)
 	require.ErrorIs(t, simulation.Order("name").Apply(generated), simulation.ErrInput)
-	// The order belongs to the plan: a folder does not continue with another one.
+	// The order belongs to the plan: a directory does not continue with a different order.
 	options := simulation.Options{
 		Strategies: []string{"cab", "micro"}, Scenarios: []string{"../../../tests/negmas/testdata/tied-2"},
 		Order: simulation.OrderNegmas, Seed: 1, Rounds: 20, Repetitions: 1, Folder: t.TempDir() + "/results",

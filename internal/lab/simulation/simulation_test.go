@@ -441,7 +441,8 @@ func TestTheFrontierIsThatOfAllOutcomes(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), content, 0o600))
 	}
-	// An outcome is on the frontier if the second party has no outcome as good among those better for the first.
+	// An outcome is on the frontier if, among the outcomes better for the first party, none is as good for
+	// the second.
 	outcomes := make([]bargain.Outcome, domain.Size())
 	for at := range outcomes {
 		outcomes[at] = bargain.Outcome(at)

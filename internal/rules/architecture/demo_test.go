@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heavy are modules that take long to compile, and that cmd/demo does not need.
+// heavy lists modules that take long to compile, and that cmd/demo does not need.
 var heavy = []string{
 	"modernc.org/sqlite", "github.com/jackc/pgx", "google.golang.org/grpc", "go.opentelemetry.io/otel/exporters", "gonum.org/v1/plot",
 	"github.com/spf13/cobra",
 }
 
-// TestDemoAvoidsHeavyModules shows that cmd/demo imports no module that takes long to compile.
+// TestDemoAvoidsHeavyModules checks that cmd/demo imports no module that takes long to compile.
 func TestDemoAvoidsHeavyModules(t *testing.T) {
 	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"cmd/demo").Output()
 	require.NoError(t, err)

@@ -6,12 +6,12 @@
 //     sdk/history and sdk/internal nothing of Haggle.
 //   - Only commands import internal/cli, and internal/arena, gateway, hire and indexer do not import each other.
 //   - No exported declaration of sdk mentions a type from an internal package.
-//   - No hand-written Go file has more than 500 lines.
+//   - No hand-written Go file is longer than 500 lines.
 //   - The examples import only sdk.
 //   - internal/audit imports nothing of this module: every product uses it.
-//   - Each package of sdk has a package comment and an example.
+//   - Each package of sdk includes a package comment and an example.
 //
-// Each test has a list of exceptions with their reasons. An unneeded exception fails the test.
+// Each test keeps a list of exceptions with their reasons. An unneeded exception fails the test.
 package architecture
 
 import (
@@ -28,8 +28,8 @@ const module = "github.com/haggle-protocol/haggle/"
 // exceptions maps accepted violations of a rule to the reasons.
 type exceptions map[string]string
 
-// check fails the test for each violation that is not listed as an exception, and for each exception without
-// a violation.
+// check fails the test for each violation that is not listed as an exception, and for each exception that
+// matches no violation.
 func (e exceptions) check(t *testing.T, violations []string) {
 	t.Helper()
 	found := map[string]bool{}

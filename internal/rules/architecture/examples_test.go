@@ -23,7 +23,7 @@ var exampleExceptions = func() exceptions {
 	return accepted
 }()
 
-// TestPublicPackagesHaveDocumentationAndAnExample shows that pkg.go.dev has something to show about each
+// TestPublicPackagesHaveDocumentationAndAnExample checks that pkg.go.dev can show something about each
 // package of the SDK.
 func TestPublicPackagesHaveDocumentationAndAnExample(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{

@@ -8,7 +8,7 @@
 //	defer opened.Close()
 //	tx, err := opened.Begin(ctx)
 //
-// Programs use the same statements for both engines: PostgreSQL's dialect, as far as SQLite accepts it.
+// Programs use the same statements for both engines, written in PostgreSQL's dialect and valid in SQLite.
 package database
 
 import (

@@ -11,9 +11,9 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// migrationTries is the number of attempts to create a SQLite file's tables. SQLite has no lock for it: if
-// several processes start on a new file, one creates the tables, and the others fail and find them at the next
-// attempt.
+// migrationTries is the number of attempts to create a SQLite file's tables. SQLite does not lock this: if
+// several processes start on a new file, one creates the tables, and the others fail and find them at the
+// next attempt.
 const migrationTries = 8
 
 // Migrate creates or migrates the tables. It returns [ErrVersion] if the tables are from a newer version.

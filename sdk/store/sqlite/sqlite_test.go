@@ -246,7 +246,7 @@ func TestExpensesEndAfterADay(t *testing.T) {
 		free bool
 	}{
 		{"86390000", false}, // whole seconds, and time passes until the reservation
-		{"-3600000", false}, // the clock was an hour ahead and has been corrected
+		{"-3600000", false}, // the clock was an hour ahead and then corrected
 		{"86400000", true},
 	} {
 		execute(t, path, "UPDATE haggle_expenses SET spent_at = unixepoch() * 1000 - "+c.age)

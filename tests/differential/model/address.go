@@ -12,7 +12,7 @@ type Address = solana.PublicKey
 // ProgramID is the program's address.
 var ProgramID = solana.MustPublicKeyFromBase58("Hag1Z1rRT8aAUR9VbjNLdDQ2iSw8nkW3rtVfAHbe4JDT")
 
-// Programs that the protocol calls or whose accounts it reads.
+// Programs that the protocol calls, or reads accounts of.
 var (
 	systemProgram     = solana.SystemProgramID
 	tokenProgram      = solana.TokenProgramID

@@ -15,7 +15,7 @@ type Account struct {
 	Data       []byte
 }
 
-// Equal reports whether two accounts have the same state.
+// Equal reports whether two accounts are in the same state.
 func (a Account) Equal(other Account) bool {
 	return a.Lamports == other.Lamports && a.Owner == other.Owner && a.Executable == other.Executable &&
 		bytes.Equal(a.Data, other.Data)

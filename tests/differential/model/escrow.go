@@ -26,7 +26,7 @@ func (e *execution) checkEscrow(address Address, n *Negotiation) addressErrors {
 		if e.given("token_mint") {
 			wrong.program = program != e.tokenProgramOf(n)
 		} else {
-			// Without the mint the instruction does not know the mint's program, and does not call it.
+			// If the mint is missing, the instruction does not know the mint's program, and does not call it.
 			wrong.program = program != tokenProgram && program != token2022Program
 		}
 	}

@@ -145,13 +145,13 @@ func (e *execution) indexOf(name string) int {
 
 func (e *execution) key(name string) Address { return e.keys[e.indexOf(name)] }
 
-// given reports whether the instruction has an account and does not leave it out.
+// given reports whether the instruction includes the account.
 func (e *execution) given(name string) bool {
 	index := e.indexOf(name)
 	return index >= 0 && !e.omitted(index)
 }
 
-// require fails if one of the optional accounts is left out.
+// require fails if any of the optional accounts is left out.
 func (e *execution) require(names ...string) error {
 	for _, name := range names {
 		if !e.given(name) {

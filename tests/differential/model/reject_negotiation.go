@@ -34,8 +34,8 @@ func (i *RejectNegotiation) execute(e *execution) error {
 	); err != nil {
 		return err
 	}
-	// A seller that leaves the account out agrees to forfeit the bond. In every other state, also before the
-	// deposit, it names one.
+	// A seller that leaves the account out agrees to forfeit the bond. In every other state, even before the
+	// deposit, the seller names an account.
 	disagrees := side == Seller && !forfeits && n.BondRequired > 0
 	if disagrees || n.BondState == BondHeld && toBuyer < n.BondRequired {
 		if err := e.require("seller_token_account"); err != nil {

@@ -61,7 +61,7 @@ type TokenAccount struct {
 	// extensions add no conditions.
 	CanReceive bool
 	// NeedsMint reports whether Token-2022 refuses transfers from the account that do not name the mint.
-	// Mints that can hold an escrow have no such accounts.
+	// Mints that can hold an escrow never create such accounts.
 	NeedsMint bool
 	// IsGuarded reports whether the CPI guard blocks transfers that the owner signs.
 	IsGuarded bool

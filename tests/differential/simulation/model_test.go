@@ -27,7 +27,7 @@ type chain struct {
 	mint        model.Address
 }
 
-// newChain creates a negotiation at time 0, whose deadline counts from there, and lets the seller join.
+// newChain creates a negotiation at time 0, and counts the deadline from there. It lets the seller join.
 func newChain(t *rapid.T, rules onchain.Rules, joined int64) *chain {
 	c := &chain{t: t, parties: [2]model.Address{{1}, {2}}, mint: model.Address{5}}
 	mint := make([]byte, 82)

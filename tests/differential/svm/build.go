@@ -20,8 +20,8 @@ func Build(ctx context.Context) (binary string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// The workspace's features and target folder are used, so that crates that the program's tests compiled
-	// are not compiled again.
+	// The workspace's features and target directory are used, so that crates that the program's tests
+	// compiled are not compiled again.
 	target := filepath.Join(from.cache, "target", "program")
 	from.environment = append(from.environment,
 		"CARGO_TARGET_DIR="+target, "RUSTC_WORKSPACE_WRAPPER="+filepath.Join(from.root, "toolchain", "rustc-here"))

@@ -2,7 +2,7 @@ package proxy
 
 import "sync"
 
-// Counts are a proxy's requests and faults.
+// Counts holds a proxy's requests and faults.
 type Counts struct {
 	// Requests counts HTTP requests, Connections counts attempts at a WebSocket connection, Subscriptions
 	// counts subscription requests, and Notifications counts node messages to subscribers.

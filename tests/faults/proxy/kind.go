@@ -11,26 +11,26 @@ type Kind string
 
 // The kinds of faults. Those up to Stale happen to requests, at most one to each.
 const (
-	// DroppedBefore: the connection ends before the request has been passed on.
+	// DroppedBefore: the connection ends before the request is passed on.
 	DroppedBefore Kind = "connection dropped before the request was passed on"
 	// DroppedAfter: the connection ends after the node has responded, so the request takes effect but the
 	// response is lost.
 	DroppedAfter Kind = "connection dropped after the request had taken effect"
 	// Delayed: the request is passed on late. A transaction is passed on even if the client has disconnected.
 	Delayed Kind = "request delayed"
-	// Repeated: the request is passed on twice, and the second answer is returned.
+	// Repeated: the request is passed on twice, and the second response is returned.
 	Repeated Kind = "request passed on twice"
 	// RateLimited: 429 with Retry-After; nothing is passed on.
 	RateLimited Kind = "429 with Retry-After"
 	// Failed: 500 or 503; nothing is passed on.
 	Failed Kind = "500 or 503, request not passed on"
-	// FailedAfter: 500 or 502, although the node has answered the request.
+	// FailedAfter: 500 or 502, although the node has served the request.
 	FailedAfter Kind = "500 or 502 although the request had taken effect"
 	// Truncated: the response is truncated, with or without matching length.
 	Truncated Kind = "truncated answer"
-	// Corrupted: the answer is not JSON.
+	// Corrupted: the response is not JSON.
 	Corrupted Kind = "answer that is not JSON"
-	// Stale: a read returns an answer from at least Options.Lag slots ago.
+	// Stale: a read returns a response from at least Options.Lag slots ago.
 	Stale Kind = "stale answer"
 	// ConnectionRefused: a WebSocket connection is refused.
 	ConnectionRefused Kind = "WebSocket connection refused"
@@ -42,7 +42,7 @@ const (
 	NotificationDropped Kind = "notification dropped"
 	// NotificationRepeated: a notification is passed on twice.
 	NotificationRepeated Kind = "notification repeated"
-	// NotificationDelayed: a notification is passed on late, after later ones.
+	// NotificationDelayed: a notification is passed on late, after later notifications.
 	NotificationDelayed Kind = "notification delayed"
 )
 
@@ -88,7 +88,7 @@ func (r Rates) check() error {
 	return nil
 }
 
-// pick draws one of the kinds, or none.
+// pick draws a kind, or none.
 func (r Rates) pick(chance *rand.Rand, among []Kind) (Kind, bool) {
 	drawn := chance.Float64()
 	for _, kind := range among {

@@ -25,7 +25,7 @@ const (
 	LieBlockhash Lie = "valid blockhash called invalid"
 	// LieDecimals: a mint has three decimals more.
 	LieDecimals Lie = "mint with three decimals more"
-	// LieSettled: an unfinished negotiation is settled at the whole escrow.
+	// LieSettled: an unfinished negotiation is settled for the whole escrow.
 	LieSettled Lie = "open negotiation called settled"
 	// LieStatus: a signature unknown to the node is finalized.
 	LieStatus Lie = "unknown signature called finalized"
@@ -41,7 +41,7 @@ func Lies() []Lie {
 	return []Lie{LieHeight, LieValidHeight, LieBlockhash, LieDecimals, LieSettled, LieStatus, LieEvent, LieTerms}
 }
 
-// The offset of the decimals in a mint of SPL Token, and the size of such a mint.
+// The offset of the decimals in an SPL Token mint, and the size of the mint.
 const (
 	mintDecimalsAt = 44
 	mintSize       = 82
@@ -49,7 +49,7 @@ const (
 	farAhead       = 1 << 30
 )
 
-// object is a JSON object whose numbers keep all digits.
+// object is a JSON object that keeps all digits of numbers.
 type object = map[string]any
 
 // lie changes the node's response to a request. It leaves a response alone that the lies do not concern.

@@ -29,8 +29,8 @@ func dataOf(t *testing.T, account any) []byte {
 	return data
 }
 
-// TestLiesAreToldAndCounted sends a proxy with a single lie every request whose response contains the lie. A
-// second proxy with all other lies must leave the response unchanged.
+// TestLiesAreToldAndCounted sends every request affected by a lie to a proxy with only this lie. A second
+// proxy with all other lies must leave the response unchanged.
 func TestLiesAreToldAndCounted(t *testing.T) {
 	mint := make([]byte, mintSize)
 	mint[mintDecimalsAt] = 6

@@ -53,7 +53,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"context":{"slot":%d},"value":"as of %d"}}`, asked.ID, slot, slot)
 }
 
-// subscriber answers a subscription and sends the messages.
+// subscriber confirms a subscription and sends the messages.
 func (n *node) subscriber(w http.ResponseWriter, r *http.Request) {
 	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
@@ -111,7 +111,7 @@ func send(t *testing.T, proxy *Proxy, method, params string) (*http.Response, []
 	return answered, content, err
 }
 
-// valueIn returns the value in the node's answer.
+// valueIn returns the value in the node's response.
 func valueIn(t *testing.T, content []byte) (value string, slot uint64) {
 	t.Helper()
 	var answered struct {

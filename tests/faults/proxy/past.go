@@ -14,7 +14,7 @@ import (
 // of the same chain can share a Past; then each can repeat responses to the others' requests.
 type Past struct {
 	lock sync.Mutex
-	// newest is the newest slot in the node's answers.
+	// newest is the newest slot in the node's responses.
 	newest  uint64
 	answers map[string][]answer
 	// order lists the responses in order, and bytes is their total length.
@@ -33,7 +33,7 @@ type noted struct {
 	bytes int
 }
 
-// Limits of the stored answers.
+// Limits for the stored responses.
 const (
 	pastMost   = 64 << 20
 	answerMost = 256 << 10
@@ -42,7 +42,7 @@ const (
 // NewPast returns an empty Past.
 func NewPast() *Past { return &Past{answers: make(map[string][]answer)} }
 
-// note stores an answer.
+// note stores a response.
 func (p *Past) note(call *call, result json.RawMessage) {
 	if !call.dependsOnTime() {
 		return
@@ -160,7 +160,7 @@ func parseCall(body []byte) *call {
 
 const minContextSlot = "minContextSlot"
 
-// dependsOnTime reports whether the answer to a read changes with the chain.
+// dependsOnTime reports whether the response to a read changes with the chain.
 func (c *call) dependsOnTime() bool {
 	switch c.Method {
 	case "getGenesisHash", "getVersion", "getIdentity", "getMinimumBalanceForRentExemption", "getFirstAvailableBlock":

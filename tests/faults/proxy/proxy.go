@@ -44,8 +44,9 @@ type Options struct {
 	// Past contains the responses that can be returned as stale. If nil, only this proxy's responses are
 	// used.
 	Past *Past
-	// Sent is called with each transaction that the node has answered, before the answer is returned, with
-	// the path of the client's URL, so that clients with different paths can be distinguished. It may be nil.
+	// Sent is called with each transaction that the node has responded to, before the response is returned,
+	// with the path of the client's URL, so that clients with different paths can be distinguished. It may be
+	// nil.
 	Sent func(path string)
 }
 
@@ -114,7 +115,7 @@ func Start(options Options) (*Proxy, error) {
 const (
 	// connectionsKept is the number of idle connections to the node that are kept.
 	connectionsKept = 64
-	// nodeLimit is the time limit of the node's answers.
+	// nodeLimit is the time limit for the node's responses.
 	nodeLimit = 30 * time.Second
 )
 

@@ -18,7 +18,7 @@ const (
 	responseMost = 32 << 20
 )
 
-// response is an answer of the node.
+// response is a response from the node.
 type response struct {
 	status      int
 	contentType string
@@ -105,7 +105,7 @@ func drop() { panic(http.ErrAbortHandler) }
 
 func fail(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) }
 
-// passOn returns the node's answer unchanged.
+// passOn returns the node's response unchanged.
 func (p *Proxy) passOn(ctx context.Context, w http.ResponseWriter, call *call, body []byte) {
 	write(w, p.mustCall(ctx, call, body))
 }
@@ -117,7 +117,7 @@ func write(w http.ResponseWriter, answered *response) {
 	_, _ = w.Write(answered.body)
 }
 
-// mustCall sends the request to the node; if the node does not answer, it drops the connection.
+// mustCall sends the request to the node; if the node does not respond, it drops the connection.
 func (p *Proxy) mustCall(ctx context.Context, call *call, body []byte) *response {
 	answered, err := p.call(ctx, call, body)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *Proxy) mustCall(ctx context.Context, call *call, body []byte) *response
 	return answered
 }
 
-// call sends the request to the node and stores the answer.
+// call sends the request to the node and stores the response.
 func (p *Proxy) call(ctx context.Context, call *call, body []byte) (*response, error) {
 	if call.Method == sendTransaction {
 		p.stats.add(func(c *Counts) { c.Transactions++ })
@@ -183,8 +183,8 @@ func (p *Proxy) truncate(w http.ResponseWriter, chance *rand.Rand, answered *res
 	drop()
 }
 
-// corrupt returns an answer that is certainly not JSON: an HTML page, or an answer with a byte that JSON does
-// not allow.
+// corrupt returns a response that is certainly not JSON: an HTML page, or a response with a byte that JSON
+// does not allow.
 func corrupt(chance *rand.Rand, body []byte) []byte {
 	if chance.IntN(2) == 0 {
 		return []byte("<html><head><title>Web server is returning an unknown error</title></head></html>")

@@ -86,7 +86,7 @@ func TestRefusalsHaveTheirStatus(t *testing.T) {
 	}, statuses)
 }
 
-// A damaged answer is never valid JSON.
+// A damaged response is never valid JSON.
 func TestDamagedAnswersAreNotJSON(t *testing.T) {
 	for _, kind := range []Kind{Truncated, Corrupted} {
 		proxy := start(t, newNode(t), Options{Seed: 5, Rates: Rates{kind: always}})
@@ -188,7 +188,7 @@ func TestDelayedTransactionsOutliveTheirSender(t *testing.T) {
 			}
 			leave()
 		}()
-		// A transaction that is delayed only briefly is answered.
+		// A transaction that is delayed only briefly receives a response.
 		if answered, err := client.Do(request.WithContext(ctx)); err == nil {
 			require.NoError(t, answered.Body.Close())
 		}

@@ -32,7 +32,7 @@ type session struct {
 	writing sync.Mutex
 }
 
-// connect opens a WebSocket connection to the node for a client, and passes messages on until one of the two
+// connect opens a WebSocket connection to the node for a client, and passes messages on until either side
 // ends.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	p.stats.add(func(c *Counts) { c.Connections++ })
@@ -52,7 +52,7 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 	defer node.Close()
 	client, err := p.upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return // the upgrader has answered
+		return // the upgrader has responded
 	}
 	defer client.Close()
 	client.SetReadLimit(messageMost)
@@ -154,7 +154,7 @@ func (s *session) passMessage() error {
 
 var errCut = websocket.ErrCloseSent
 
-// isNotification distinguishes a notification from a reply, which has no method.
+// isNotification distinguishes a notification from a reply, which includes no method.
 func isNotification(content []byte) bool { return gjson.GetBytes(content, "method").String() != "" }
 
 func (s *session) tell(kind int, content []byte) error {

@@ -29,7 +29,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// newFixtures returns a server with the fixtures; nil without the build tag.
+// newFixtures returns a server with the fixtures. It is nil if the build tag is not set.
 var newFixtures func(context.Context) *mcp.Server
 
 func main() {

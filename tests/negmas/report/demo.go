@@ -11,7 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/tests/negmas"
 )
 
-// compareDemo records NegMAS' answers to the demonstration's negotiations, and returns the values of the page.
+// compareDemo records NegMAS' results for the demonstration's negotiations, and returns the values for the
+// page.
 func compareDemo(python, folder string) (map[string]any, error) {
 	demo := negmas.NewDemo()
 	recorded, err := recordDemo(python, folder, demo)

@@ -1,7 +1,8 @@
 // Command report runs NegMAS and the bargaining engine on the same scenarios, records NegMAS' results for the
-// tests, and writes docs/NEGMAS.md. `make negmas` calls it. With -files it only records what NegMAS reads
-// from scenario files, and the files that NegMAS writes; with -domains it also records the results for the
-// sets with ties and discounts, and for haggle demo's negotiations, and writes docs/NEGMAS_DOMAINS.md.
+// tests, and writes docs/NEGMAS.md. `make negmas` calls it. With -files it only records the utilities that
+// NegMAS reads from scenario files, and the files that NegMAS writes; with -domains it also records the
+// results for the sets with ties and discounts, and for haggle demo's negotiations, and writes
+// docs/NEGMAS_DOMAINS.md.
 package main
 
 import (
@@ -35,7 +36,7 @@ func main() {
 	}
 }
 
-// measured returns the sessions whose time is measured.
+// measured returns the sessions to be timed.
 func measured() []negmas.Session {
 	var sessions []negmas.Session
 	for _, setting := range negmas.Settings() {
@@ -56,7 +57,7 @@ func measured() []negmas.Session {
 func compare(python, folder, out string) error {
 	runtime.GOMAXPROCS(1)
 	data := filepath.Join(folder, "testdata")
-	// The engine is measured first: later, the garbage collector would also visit NegMAS' answers.
+	// The engine is measured first: later, the garbage collector would also visit NegMAS' results.
 	fmt.Fprintln(os.Stderr, "==> the time of the engine")
 	ours, err := measure(measured(), data)
 	if err != nil {

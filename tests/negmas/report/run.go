@@ -110,7 +110,7 @@ const runs = 8
 // processor.
 const portable = "NPY_DISABLE_CPU_FEATURES=X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3"
 
-// recordDemo runs the negotiations of the demonstration, and returns NegMAS' answers.
+// recordDemo runs the negotiations of the demonstration, and returns NegMAS' results.
 func recordDemo(python, folder string, demo negmas.Demo) (*negmas.Recorded, error) {
 	hash, err := demo.Hash()
 	if err != nil {

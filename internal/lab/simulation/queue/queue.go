@@ -29,7 +29,7 @@ import (
 type Config struct {
 	Pool *pgxpool.Pool
 	// ID identifies the plan in the database: up to 40 letters and digits. Processes with the same ID must
-	// have the same plan.
+	// use the same plan.
 	ID string
 	// Workers is the number of jobs that this process plays at the same time. If zero, one per processor is
 	// used.
@@ -86,7 +86,7 @@ func (c Config) Play(
 	if err := c.submit(ctx, client, plan.Scenarios.Len()); err != nil {
 		return err
 	}
-	// A stop waits for the jobs that are being played, instead of cancelling them.
+	// A stop waits for the jobs that are being played, instead of canceling them.
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ CREATE TABLE IF NOT EXISTS haggle_tournament_results (
 	PRIMARY KEY (tournament, scenario)
 )`
 
-// migrate creates River's tables and those of tournaments. Only one process at a time does it.
+// migrate creates River's tables and the tournament tables. Only one process at a time does it.
 func (c Config) migrate(ctx context.Context) error {
 	connection, err := c.Pool.Acquire(ctx)
 	if err != nil {
