@@ -7,19 +7,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// The behaviour-dependent tactics below imitate the other party issue by issue. They work on amounts: the
-// prices of a price issue, the numbers of an integer or real issue that has no negative ones, and otherwise
-// the position of an ordered value, from 1. Of a categorical issue they keep the own last value. Results are
-// rounded down to the tick and limited to the issue. Until there are enough offers to imitate, they repeat
-// the own last offer, which is first the best outcome. An offer below the reservation value is replaced by
-// the lowest rational one.
+// The behavior-dependent tactics below imitate the opponent issue by issue. They work on amounts: prices for
+// price issues, numbers for integer or real issues with no negative values, and otherwise the positions of
+// ordered values, counted from 1. For categorical issues they keep the own last value. Results are rounded
+// down to the tick and limited to the issue. Until there are enough offers to imitate, they repeat the own
+// last offer, initially the best outcome. The lowest rational outcome replaces offers under the reservation
+// value.
 //
 // Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section
 // 4.3.
 
-// Relative is the relative tit-for-tat tactic: it concedes in percent what the other party conceded Delay
-// offers ago: x' = x * y[n-Delay] / y[n-Delay+1], where y[n] is the last offer received. If Delay is zero, 1
-// is used.
+// Relative is the relative tit-for-tat tactic: it concedes the percentage that the opponent conceded Delay
+// offers ago: x' = x * y[n-Delay] / y[n-Delay+1], where y[n] denotes the last offer received. If Delay is
+// zero, 1 is used.
 type Relative struct{ Delay int }
 
 // Bidder implements [bargain.Bidding].
@@ -28,12 +28,12 @@ func (r Relative) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 	return newImitator(seat, back, back-1, scale, "relative tit-for-tat: the other side's step in percent")
 }
 
-// RandomAbsolute is the random absolute tit-for-tat tactic: it concedes as much as the other party did Delay
-// offers ago, and a random part: x' = x + y[n-Delay] - y[n-Delay+1] +- R(M), with a random number from 0 to M
-// ticks in the other party's favour. If Delay is zero, 1 is used.
+// RandomAbsolute is the random absolute tit-for-tat tactic: it concedes as much as the opponent did Delay
+// offers ago, plus a random part: x' = x + y[n-Delay] - y[n-Delay+1] +- R(M). R(M) is a random number of 0 to
+// M ticks in the opponent's favor. If Delay is zero, 1 is used.
 type RandomAbsolute struct {
 	Delay int
-	// Most and Share give M: Most ticks, and of each issue that part of its number of values, rounded down.
+	// Most and Share give M: Most ticks, and the part Share of the issue's value count, rounded down.
 	Most  uint64
 	Share fixed.Number
 }
@@ -49,7 +49,7 @@ func (r RandomAbsolute) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidde
 	return bidder
 }
 
-// Averaged is the averaged tit-for-tat tactic: x' = x * y[n-Window] / y[n]. With a window of 1 it is
+// Averaged is the averaged tit-for-tat tactic: x' = x * y[n-Window] / y[n]. With window 1 it equals
 // [Relative]. If Window is zero, 1 is used.
 type Averaged struct{ Window int }
 
@@ -59,13 +59,13 @@ func (a Averaged) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 		"averaged tit-for-tat: the other side's last steps in percent")
 }
 
-// imitator applies a rule to two offers received, counted back from the last one.
+// imitator applies a rule to two offers received, counted back from the latest offer.
 type imitator struct {
 	preferences  *bargain.Preferences
 	self         int
 	older, newer int
 	rule         func(x, older, newer uint64) uint64
-	// imitates is the reason of an imitation, reason that of the last result of Next.
+	// imitates is the reason for imitations, reason the one for Next's last result.
 	imitates, reason string
 }
 
@@ -84,7 +84,7 @@ func (i *imitator) Sent(bargain.Outcome) string { return i.reason }
 
 func (i *imitator) Next(state *bargain.State) bargain.Outcome { return i.rational(i.imitate(state)) }
 
-// rational returns an outcome, or the lowest rational one instead of one below the reservation value.
+// rational returns an outcome, or the lowest rational one if the outcome is under the reservation value.
 func (i *imitator) rational(o bargain.Outcome) bargain.Outcome {
 	if i.preferences.IsRational(o) {
 		return o
@@ -121,7 +121,7 @@ func (i *imitator) imitate(state *bargain.State) bargain.Outcome {
 	return next
 }
 
-// hasAmounts reports whether an issue's numbers are amounts: not negative.
+// hasAmounts reports whether the issue's numbers are amounts, meaning not negative.
 func hasAmounts(issue *bargain.Issue) bool {
 	return issue.Kind == bargain.KindPrice || issue.IsNumeric() && issue.Int(0) >= 0
 }
@@ -133,7 +133,7 @@ func amountOf(issue *bargain.Issue, index uint64) uint64 {
 	return index + 1
 }
 
-// indexOf returns the index of an amount, rounded down.
+// indexOf returns an amount's index, rounded down.
 func indexOf(issue *bargain.Issue, amount uint64) uint64 {
 	first, tick := uint64(1), uint64(1)
 	if hasAmounts(issue) {
@@ -170,14 +170,14 @@ func add(x, older, newer uint64) uint64 {
 	return x - min(x, newer-older)
 }
 
-// randomImitator moves each imitated value by a random number of ticks in the other party's favour.
+// randomImitator moves each imitated value by a random number of ticks in the opponent's favor.
 type randomImitator struct {
 	*imitator
 	RandomAbsolute
 	random *bargain.Random
 }
 
-// share returns a part of a count, rounded down. The part is at most 1.
+// share returns count times part, rounded down. The part must not exceed 1.
 func share(count uint64, part fixed.Number) uint64 {
 	high, low := bits.Mul64(count, uint64(part))
 	quotient, _ := bits.Div64(high, low, uint64(fixed.One))
@@ -199,7 +199,7 @@ func (r *randomImitator) Next(state *bargain.State) bargain.Outcome {
 		distance := r.random.Below(r.Most + share(issue.Count, r.Share) + 1)
 		up := domain.With(next, at, index+min(distance, issue.Count-1-index))
 		down := domain.With(next, at, index-min(distance, index))
-		// The other party's favour is where the own utility falls.
+		// The direction of falling own utility favors the opponent.
 		if u.Of(up) < u.Of(down) {
 			next = up
 		} else {

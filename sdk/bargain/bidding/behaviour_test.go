@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// buyer returns the seat of a buyer over the prices 0 to 200.
+// buyer returns a buyer's seat over the prices 0 to 200.
 func buyer(t require.TestingT, reservation fixed.Number) bargain.Seat {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 200, 1))
 	require.NoError(t, err)
@@ -25,7 +25,7 @@ func buyer(t require.TestingT, reservation fixed.Number) bargain.Seat {
 	return bargain.Seat{Preferences: p, Parties: 2, Steps: 10, Random: bargain.NewRandom(1, 0)}
 }
 
-// state returns the state after offers in turn, of which the party 0 made the first.
+// state returns the negotiation state after alternating offers; party 0 made the first.
 func state(offers ...bargain.Outcome) *bargain.State {
 	s := &bargain.State{Step: len(offers) / 2, Steps: 10, Time: fixed.Ratio(int64(len(offers)/2), 10), Most: 200}
 	for i, o := range offers {
@@ -35,8 +35,8 @@ func state(offers ...bargain.Outcome) *bargain.State {
 	return s
 }
 
-// TestTitForTat has Faratin's formulas, computed by hand. The seller's offers are 100, 90 and 81; the buyer's
-// last one is 50.
+// TestTitForTat checks Faratin's formulas, computed by hand. The seller offers 100, 90 and 81; the buyer's
+// last offer is 50.
 func TestTitForTat(t *testing.T) {
 	s := state(40, 100, 45, 90, 50, 81)
 	for _, test := range []struct {
@@ -72,8 +72,8 @@ func TestTitForTat(t *testing.T) {
 	require.Equal(t, bargain.Outcome(0), bidding.Relative{}.Bidder(buyer(t, 0), nil).Next(state()))
 }
 
-// TestTitForTatOfASeller has the buyer's offers 100, 110 and 121, and the seller's last one 150. The other
-// party's favour is down.
+// TestTitForTatOfASeller uses the buyer's offers 100, 110 and 121, and the seller's last offer 150. Lower
+// prices favor the opponent.
 func TestTitForTatOfASeller(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 200, 1))
 	require.NoError(t, err)
@@ -106,9 +106,9 @@ func TestTitForTatOfASeller(t *testing.T) {
 	}
 }
 
-// TestTitForTatImitatesIssueByIssue has names with an order, whose amounts are 1 to 5, integers with negative
-// ones, whose amounts are 1 to 9, and names without an order. The own last offer is e, 4, y; the other
-// party's are a, -4, x and b, -2, y.
+// TestTitForTatImitatesIssueByIssue uses ordered names with amounts 1 to 5, integers including negatives with
+// amounts 1 to 9, and unordered names. The own last offer is e, 4, y; the opponent's are a, -4, x and b, -2,
+// y.
 func TestTitForTatImitatesIssueByIssue(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Ordered("quality", "a", "b", "c", "d", "e"),
 		bargain.Integer("number", -4, 4), bargain.Categorical("colour", "x", "y"))
@@ -136,7 +136,7 @@ func TestTitForTatImitatesIssueByIssue(t *testing.T) {
 
 func TestResourcesRunOut(t *testing.T) {
 	r := bidding.ResourceDependent{}.Bidder(buyer(t, 0), nil)
-	// Of ten steps nine are left: 200 e^-9 = .02; at the last one none is left.
+	// Of ten steps nine are left: 200 e^-9 = .02; in the last step none is left.
 	require.Equal(t, bargain.Outcome(0), r.Next(&bargain.State{Steps: 10}))
 	require.Equal(t, bargain.Outcome(73), r.Next(&bargain.State{Step: 8, Steps: 10}), "200/e = 73.6")
 	require.Equal(t, bargain.Outcome(200), r.Next(&bargain.State{Step: 9, Steps: 10}))
@@ -158,7 +158,7 @@ func TestPatienceFallsWithTheOffers(t *testing.T) {
 	require.Equal(t, bargain.Outcome(86), patience.Next(state(1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8)))
 }
 
-// TestPatienceConcedesFromTheOpening has the opening price 100 of 200.
+// TestPatienceConcedesFromTheOpening opens with the price 100 of 200.
 func TestPatienceConcedesFromTheOpening(t *testing.T) {
 	opening := buyer(t, 0)
 	opening.Opening = fixed.One / 2
@@ -177,7 +177,7 @@ func TestHybridFollowsItsCurveFirst(t *testing.T) {
 	require.Equal(t, bargain.Outcome(17), h.Next(s))
 }
 
-// TestHybridWeighsTheLastConcessions has the prices 0 to 1000 with the utility 1 - price/1000, the own last
+// TestHybridWeighsTheLastConcessions uses the prices 0 to 1000 with the utility 1 - price/1000, the own last
 // offer 100 with .9, and t = .4. T = .36 + .48 * .75 + .16 * .775 = .844, because the domain has 1,001
 // outcomes. With the weighted concessions c, B = .9 - .5 * 1.4 c, and the target is .16 T + .84 B.
 func TestHybridWeighsTheLastConcessions(t *testing.T) {
@@ -224,8 +224,8 @@ func TestHybridEndsByTheSizeOfTheDomain(t *testing.T) {
 	}
 }
 
-// TestRandomOffersFromALevelOn has the reservation value .2 and the level .5: the target is
-// .2 + .5 * .8 = .6, the price 80 of 200.
+// TestRandomOffersFromALevelOn uses the reservation value .2 and the level .5: the target is .2 + .5 * .8 =
+// .6, the price 80 of 200.
 func TestRandomOffersFromALevelOn(t *testing.T) {
 	for _, test := range []struct {
 		level fixed.Number
@@ -246,7 +246,7 @@ func TestRandomOffersFromALevelOn(t *testing.T) {
 	}
 }
 
-// TestPickModel has the target .5 and the band up to .05 above it: the prices 90 to 100 of 200. With the
+// TestPickModel uses the target .5 and a band of .05 above the target: the prices 90 to 100 of 200. With the
 // reservation value .5 the target is .75, and the band .025: 45 to 50.
 func TestPickModel(t *testing.T) {
 	time := bidding.TimeDependent{Curve: curve.Constant(fixed.One / 2), Pick: bidding.PickModel}
@@ -294,7 +294,8 @@ func TestWastingOffersTheIrrationalOutcomesFirst(t *testing.T) {
 	}
 }
 
-// TestWastingFollowsTheNumbersOfOutcomes has a seller: NegMAS' order is not that of utility there.
+// TestWastingFollowsTheNumbersOfOutcomes uses a seller, because NegMAS does not follow the utility order
+// there.
 func TestWastingFollowsTheNumbersOfOutcomes(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 4, 1))
 	require.NoError(t, err)
@@ -309,7 +310,7 @@ func TestWastingFollowsTheNumbersOfOutcomes(t *testing.T) {
 	}
 }
 
-// TestWastingBeginsWithTheWorstOfManyOutcomes has more outcomes than a search of them all in one turn allows.
+// TestWastingBeginsWithTheWorstOfManyOutcomes uses more outcomes than a single turn can search.
 func TestWastingBeginsWithTheWorstOfManyOutcomes(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 1<<63, 1))
 	require.NoError(t, err)

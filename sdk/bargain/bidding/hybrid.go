@@ -8,18 +8,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Hybrid mixes a time-dependent and a behaviour-dependent target utility. At the time t it aims at
-// t^2 T(t) + (1-t^2) B(t): T is a Bezier curve, B the utility of the own last offer less Empathy (1+t) times
-// the weighted sum of the other party's last concessions, in the own utility. With fewer than three offers
-// received it is T. It offers the outcome nearest to the target. Utilities are not normalized, as in the
-// source: it is made for those from 0 to 1.
+// Hybrid mixes a time-dependent and a behavior-dependent target utility. At the time t it aims at t^2 T(t) +
+// (1-t^2) B(t): T is a Bezier curve, B the utility of the own last offer less Empathy (1+t) times the
+// weighted sum of the opponent's last concessions, in the own utility. With fewer than three offers received
+// it is T. It offers the outcome nearest to the target. Utilities are not normalized, as in the source: the
+// method expects utilities between 0 and 1.
 //
 // Source: NegMAS 0.16, HybridOfferingPolicy, after the Hybrid Agent of ANL.
 type Hybrid struct {
-	// Curve is T. If its start is zero, 1 is used, and if its middle is zero, 0.75. If its end is zero, it ends at
-	// a utility that falls with the size of the domain, from 0.8 to 0.675.
+	// Curve is T. A zero start means 1, and a zero middle 0.75. A zero end means a utility between 0.8 and
+	// 0.675, falling with the domain size.
 	Curve curve.Bezier
-	// Empathy is the weight of the other party's concessions. If zero, 0.5 is used.
+	// Empathy is the weight of the opponent's concessions. If zero, 0.5 is used.
 	Empathy fixed.Number
 }
 
@@ -46,7 +46,7 @@ func hybridEnd(size uint64) fixed.Number {
 	return end
 }
 
-// hybridWeights are the weights of the last one to four concessions, the oldest first, in percent.
+// hybridWeights lists the weights of the last 1 to 4 concessions, the oldest first, in percent.
 var hybridWeights = [4][]int64{{100}, {25, 75}, {11, 22, 66}, {5, 15, 30, 50}}
 
 type hybrid struct {
@@ -95,12 +95,12 @@ func (h *hybrid) behaviour(state *bargain.State) (fixed.Number, bool) {
 }
 
 // Mixture aims at the weighted mean of the utilities of several biddings' offers: Faratin's combination of
-// tactics. Its parts must keep to the reservation value.
+// tactics. The parts must respect the reservation value.
 //
 // Source: Faratin, Sierra, Jennings (1998), section 5: the value is the sum of weight times tactic.
 type Mixture []Weighted
 
-// Weighted is a part of a [Mixture].
+// Weighted is a [Mixture] part.
 type Weighted struct {
 	Bidding bargain.Bidding
 	// Weight is the part's weight relative to the others, from 1.
@@ -153,7 +153,7 @@ func (m *mixed) Sent(bargain.Outcome) string {
 	return "mean of the mixture's tactics"
 }
 
-// Switch changes from one bidding to another at a relative time.
+// Switch changes from Before to After at a relative time.
 type Switch struct {
 	Before, After bargain.Bidding
 	At            fixed.Number

@@ -8,36 +8,36 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// NaiveTitForTat is NegMAS' naive tit-for-tat: it takes its own level of the last offer received as the other
-// party's concession, and concedes as much of its whole range of utilities. The level of an offer is 0 at the
-// reservation value and 1 at the best outcome.
+// NaiveTitForTat is NegMAS' naive tit-for-tat: it takes the last received offer's own level as the opponent's
+// concession, and concedes the same share of the whole own utility range. An offer's level is 0 at the
+// reservation value, 1 at the best outcome.
 //
-// Its own acceptance accepts an offer whose level is at least 1 less the concession. In the first step
+// Its acceptance condition accepts offers with a level of 1 less the concession or more. In the first step
 // neither the bidding nor the acceptance concedes. In the second and the third step the concession is the
-// difference between two neighbours in the order of falling utility: the first and second outcome for the
-// first decision, the third and fourth for the next one, and so on up to the eighth. NegMAS uses one cursor
-// for all decisions.
+// utility difference between neighbors, sorted by falling utility: the first and second outcome for the first
+// decision, the third and fourth for the second decision, and so on up to the eighth outcome. NegMAS uses one
+// cursor for all decisions.
 //
-// NegMAS can offer an outcome below the reservation value if that is above the middle of the range. Here such
-// an offer is replaced by the lowest rational one.
+// If the reservation value exceeds the middle of the range, NegMAS can offer an outcome under it. Here the
+// lowest rational outcome replaces such offers.
 //
 // Source: NegMAS 0.16, NaiveTitForTatNegotiator with must_concede.
 type NaiveTitForTat struct {
-	// Kindness is added to the concession from the fourth step on, as a part of the range: 0.1 is a tenth. If
-	// zero, as in NegMAS, nothing is added.
+	// Kindness is added to the concession from the fourth step on, as a fraction of the range: 0.1 means a
+	// tenth. If zero, as in NegMAS, nothing is added.
 	Kindness fixed.Number
 }
 
 // forcedSteps is the number of steps with a forced concession. Each has two decisions: accept, and offer.
 const forcedSteps = 2
 
-// gaps are the differences of utility between the first and second, the third and fourth outcome, ...
+// gaps lists the utility differences between the first and second, the third and fourth outcome, ...
 type gaps [2 * forcedSteps]fixed.Number
 
 // gapsKey identifies the gaps among the memos of preferences.
 type gapsKey struct{}
 
-// gapsOf returns the gaps. A memo costs more than the gaps of a single session.
+// gapsOf returns the gaps. A memo would cost more than computing a single session's gaps.
 func gapsOf(p *bargain.Preferences) gaps {
 	if !p.IsReused() {
 		return newGaps(p)
@@ -70,8 +70,8 @@ func bestUtilities(p *bargain.Preferences) (list [2 * len(gaps{})]fixed.Number) 
 	return list
 }
 
-// highest returns the highest utilities of a domain with at least count outcomes, in falling order: the sums
-// of the highest parts of each issue.
+// highest returns the highest utilities, in falling order: the sums of the issues' highest parts. The domain
+// must contain count outcomes or more.
 func highest(domain *bargain.Domain, utility bargain.Additive, count int) []fixed.Number {
 	falling := func(a, b fixed.Number) int { return cmp.Compare(b, a) }
 	sums := []fixed.Number{0}
@@ -99,8 +99,8 @@ func highest(domain *bargain.Domain, utility bargain.Additive, count int) []fixe
 	return sums
 }
 
-// forced returns the concession that a step forces on a decision: 0 is to accept, 1 to offer. It returns
-// false in the other steps.
+// forced returns the concession that the step forces on a decision: 0 means accept, 1 means offer. It returns
+// false for steps outside 1 to forcedSteps.
 func (g *gaps) forced(step, decision int) (fixed.Number, bool) {
 	if step < 1 || step > forcedSteps {
 		return 0, false
@@ -125,7 +125,7 @@ type naive struct {
 	preferences *bargain.Preferences
 	self        int
 	gaps        gaps
-	// most is the highest utility, span its difference from the lowest one.
+	// most is the highest utility, span the distance to the lowest utility.
 	most, span fixed.Number
 	reason     string
 }
@@ -150,12 +150,12 @@ func (n *naive) Next(state *bargain.State) bargain.Outcome {
 	return n.nearest(target.Clamp(least, n.most), least)
 }
 
-// slack is the largest distance below the target at which NegMAS offers an outcome that is nearer to the
-// target than the next one above.
+// slack limits how far under the target NegMAS offers an outcome, if it is nearer to the target than the next
+// outcome above.
 const slack = fixed.One / 1_000_000
 
-// nearest returns the outcome with the lowest utility from target on, or the next one below, if that is
-// nearer, within the slack, and not below least.
+// nearest returns the outcome with the lowest utility from target on, or the next lower outcome if it is
+// nearer, within the slack, and not under least.
 func (n *naive) nearest(target, least fixed.Number) bargain.Outcome {
 	inverse, p := n.preferences.Unreserved(), n.preferences
 	above := inverse.AtLeast(target)

@@ -22,8 +22,8 @@ func TestNaiveTitForTat(t *testing.T) {
 	require.Equal(t, bargain.Outcome(120), kind.Next(state(0, 150, 1, 150, 1, 100)))
 }
 
-// TestNaiveTitForTatMeasuresFromTheReservationValue has the reservation value .5, the price 100: the level of
-// the price 80 is .2, that of 50 is .5.
+// TestNaiveTitForTatMeasuresFromTheReservationValue uses the reservation value .5, the price 100: the price
+// 80 is at level .2, the price 50 at .5.
 func TestNaiveTitForTatMeasuresFromTheReservationValue(t *testing.T) {
 	seat := buyer(t, fixed.One/2)
 	naive := bidding.NaiveTitForTat{}.Bidder(seat, nil)
@@ -42,15 +42,15 @@ func TestNaiveTitForTatMeasuresFromTheReservationValue(t *testing.T) {
 	require.False(t, accept(101, fixed.One), "below the reservation value")
 }
 
-// accepts returns the decision of a bidder with its own acceptance.
+// accepts returns the bidder's decision under its built-in acceptance condition.
 func accepts(t *testing.T, bidder bargain.Bidder, s *bargain.State) bool {
 	acceptor, ok := bidder.(bargain.Acceptor)
 	require.True(t, ok)
 	return acceptor.Accepts(s, nil)
 }
 
-// TestNaiveTitForTatConcedesTheNextDifference has the utilities 1, .9, .7, .4, .35, .2, .15, .05, 0: the
-// differences of neighbours are .1 and .3 for the decisions of the second step, .15 and .1 for the third.
+// TestNaiveTitForTatConcedesTheNextDifference uses the utilities 1, .9, .7, .4, .35, .2, .15, .05, 0:
+// neighbors differ by .1 and .3 for the second step's decisions, by .15 and .1 for the third step's.
 func TestNaiveTitForTatConcedesTheNextDifference(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Integer("issue", 0, 8))
 	require.NoError(t, err)
@@ -74,8 +74,8 @@ func TestNaiveTitForTatConcedesTheNextDifference(t *testing.T) {
 	require.Equal(t, bargain.Outcome(1), naive.Next(state(0, 8, 0, 8)), "third step: at least 1 - .1")
 }
 
-// TestNaiveTitForTatNeedsNoOrderOfALargeDomain compares the forced concessions with the differences of the best
-// outcomes in the order, which takes far more memory. The parts of one issue rise, those of another fall.
+// TestNaiveTitForTatNeedsNoOrderOfALargeDomain compares the forced concessions with the differences in the
+// full outcome order, which takes far more memory. One issue's parts rise, another issue's parts fall.
 func TestNaiveTitForTatNeedsNoOrderOfALargeDomain(t *testing.T) {
 	random := bargain.NewRandom(3, 3)
 	for _, values := range []uint64{4, 100_000} { // with more and less equal utilities

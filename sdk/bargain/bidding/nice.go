@@ -5,11 +5,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// NiceTitForTat is the bidding of the Nice Tit for Tat agent: it cooperates first, and answers the part of
-// the way to the Nash point that the other party has conceded with the same part of its own way. Utilities
-// are relative to the own range of all outcomes. It needs an opponent model; without one it takes 0.7 for its
-// own utility of the Nash point. The Nash point has the highest product of the own gain over the reservation
-// value and the model's utility, among up to 1,024 outcomes, evenly spread over the domain.
+// NiceTitForTat is the bidding of the Nice Tit for Tat agent: it cooperates first. If the opponent has
+// conceded a share of the way to the Nash point, it concedes the same share of the own way. Utilities are
+// relative to the own range over all outcomes. If no opponent model is set, it assumes the own utility 0.7
+// for the Nash point. The Nash point maximizes the product of the own gain over the reservation value and the
+// model's utility, among up to 1,024 outcomes, evenly spread over the domain.
 //
 // Source: Baarslag, Hindriks, Jonker: A Tit for Tat Negotiation Strategy for Real-Time Bilateral Negotiations
 // (2013); the constants are those of GENIUS 10.4 and NegMAS 0.16.
@@ -40,7 +40,7 @@ type nice struct {
 
 func (n *nice) Sent(bargain.Outcome) string { return n.reason }
 
-// relative returns a utility relative to the range of all outcomes.
+// relative returns u relative to the utility range over all outcomes.
 func (n *nice) relative(u fixed.Number) fixed.Number {
 	if n.width <= 0 {
 		return fixed.One
@@ -89,7 +89,7 @@ func (n *nice) observe(state *bargain.State) {
 }
 
 // nash returns the own relative utility of the estimated Nash point, times 1.4 - 0.6 (1 - first offer), from
-// 0.5 to 1. Before the first offer, that counts as the best outcome.
+// 0.5 to 1. If there is no offer yet, the best outcome counts as the first offer.
 func (n *nice) nash() fixed.Number {
 	const points = 1024
 	p := n.seat.Preferences

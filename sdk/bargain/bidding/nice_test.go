@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// scale is the prices of a buyer, whose utility falls from first to last.
+// scale describes a buyer's prices; the utility falls from first to last.
 type scale struct {
 	most, tick               uint64
 	first, last, reservation fixed.Number
@@ -30,7 +30,7 @@ func (s scale) seat(t *testing.T) bargain.Seat {
 	return bargain.Seat{Preferences: p, Parties: 2, Steps: 10, Random: bargain.NewRandom(1, 0)}
 }
 
-// received returns the state at a time after offers of the other party.
+// received returns the negotiation state at a time after the opponent's offers.
 func received(time fixed.Number, offers ...bargain.Outcome) *bargain.State {
 	s := &bargain.State{Steps: 10, Step: len(offers), Time: time, Offer: bargain.NoOutcome}
 	for i, o := range offers {
@@ -47,12 +47,12 @@ func (m model) Of(o bargain.Outcome) fixed.Number { return m(o) }
 
 func (model) Observe(bargain.Offer) {}
 
-// TestNiceTitForTat has the formulas of GENIUS' NiceTitForTat_Offering without a model, so that the own
-// utility of the Nash point is .7. The prices are 0 to 1000 with the utility 1 - price/1000.
+// TestNiceTitForTat checks the formulas in GENIUS' NiceTitForTat_Offering. No model is set, so the own
+// utility of the Nash point is .7. The prices run from 0 to 1000 with the utility 1 - price/1000.
 //
-// The first offer 800 has the utility .2: the Nash point is .7 (1.4 - .6 * .8) = .644. After 600, with .4,
-// the other party has conceded (.4-.2)/(.644-.2) = .450450 of its way, so the target is
-// 1 - .450450 (1-.644) = .839640, and .195640 above the Nash point.
+// The first offer, 800, is worth .2: the Nash point is .7 (1.4 - .6 * .8) = .644. After 600, with .4, the
+// opponent has conceded (.4-.2)/(.644-.2) = .450450 of the way, so the target is 1 - .450450 (1-.644) =
+// .839640, and .195640 above the Nash point.
 func TestNiceTitForTat(t *testing.T) {
 	const thousandth = fixed.One / 1000
 	thousand := scale{1000, 1, fixed.One, 0, 0, 0}
@@ -90,17 +90,17 @@ func TestNiceTitForTat(t *testing.T) {
 }
 
 // TestNiceTitForTatEstimatesTheNashPoint has a seller's model, price/1000, and the reservation value .3. The
-// prices are 0, 10, ... 1000. The product (u-.3)(1-u) is highest at u = .65, so the Nash point is
-// .65 * .92 = .598. After 800 and 600 the target is 1 - .2/(.598-.2) * (1-.598) = .797990, less
-// .1 * .199990 = .777991. Of the prices from there to .05 * .7 above it, 190 to 220, the model values 220 most.
+// prices are 0, 10, and so on to 1000. The product (u-.3)(1-u) is highest at u = .65, so the Nash point is
+// .65 * .92 = .598. After 800 and 600 the target is 1 - .2/(.598-.2) * (1-.598) = .797990, less .1 * .199990
+// = .777991. Of the prices from there to .05 * .7 above it, 190 to 220, the model values 220 most.
 func TestNiceTitForTatEstimatesTheNashPoint(t *testing.T) {
 	seat := scale{1000, 10, fixed.One, 0, 3 * fixed.One / 10, 0}.seat(t)
 	seller := model(func(o bargain.Outcome) fixed.Number { return fixed.Ratio(int64(o), 100) })
 	nice := bidding.NiceTitForTat{}.Bidder(seat, seller)
 	require.Equal(t, bargain.Outcome(22), nice.Next(received(0, 80, 60)))
 
-	// Without a reservation value it is highest at .5. .5 * .92 is less than .5, the lowest Nash point: at the
-	// end that is the target.
+	// If no reservation value is set, the product peaks at .5. Because .5 * .92 is less than .5, the lowest
+	// Nash point, the final target is .5.
 	seat = scale{1000, 10, fixed.One, 0, 0, 0}.seat(t)
 	nice = bidding.NiceTitForTat{}.Bidder(seat, seller)
 	require.Equal(t, bargain.Outcome(50), nice.Next(received(fixed.One/100*99, 80, 60)))

@@ -49,15 +49,15 @@ func (r *random) Next(*bargain.State) bargain.Outcome {
 
 func (*random) Sent(bargain.Outcome) string { return "random outcome" }
 
-// MiCRO offers the outcomes in the order of falling utility. It makes a new offer only if it has made no more
-// different offers than it has received; otherwise it repeats a random one of its own. It has no parameters
-// and needs neither time nor a model. Its own acceptance is NegMAS' MiCROAcceptancePolicy: it accepts offers
-// that are at least as good as its next new offer, or, while it repeats its offers, as the worst of them. In
-// a round it allocates only the cursor for its second offer, unless it makes or receives more than 1,024
+// MiCRO offers the outcomes by falling utility. It makes a new offer only if it has made no more different
+// offers than it has received; otherwise it repeats a random earlier offer. It takes no parameters and needs
+// neither time nor a model. Its built-in acceptance condition is NegMAS' MiCROAcceptancePolicy: it accepts
+// offers at least as good as the next new offer, or, while it repeats offers, as the worst own offer. In a
+// round it allocates only the cursor for the second offer, unless it makes or receives more than 1,024
 // different offers or the steps have no limit.
 //
-// With several other parties the fewest different offers of any of them count. An offer that a party accepts
-// counts as its own, so that parties which agree do not stop each other.
+// With several opponents, the opponent with the fewest different offers counts. An accepted offer also counts
+// as the accepting party's offer, so agreeing parties do not block each other.
 //
 // Sources: de Jonge: An Analysis of the Linear Bilateral ANAC Domains Using the MiCRO Benchmark Strategy
 // (2022); the repeated offer as in NegMAS' MiCROOfferingPolicy; Aguilera-Luzon, de Jonge, Larrosa: MiCRO for
@@ -83,14 +83,14 @@ func (MiCRO) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 // set is a set of outcomes.
 type set struct {
 	count int
-	// bits has a bit for each outcome if this needs no more memory than list. Otherwise list has the outcomes in
-	// rising order: a map is slower up to thousands of them.
+	// bits stores a bit for every outcome if this needs no more memory than list. Otherwise list holds the
+	// outcomes in rising order; up to thousands of outcomes, a map is slower.
 	bits []uint64
 	list []bargain.Outcome
 }
 
-// newSet returns an empty set for a domain with size outcomes. If it is a list, it has memory for a number of
-// them.
+// newSet returns an empty set for a domain with size outcomes. A list gets capacity for the given number of
+// outcomes.
 func newSet(size uint64, outcomes int) set {
 	if words := size/64 + 1; words <= uint64(outcomes) {
 		return set{bits: make([]uint64, words)}
@@ -111,9 +111,9 @@ func (s *set) add(o bargain.Outcome) {
 	}
 }
 
-// order has the rational outcomes in the order of falling utility. It finds an outcome in the call of next
-// that returns it, not when the one before it is passed, because that can be the last offer of the session.
-// It makes the cursor for the second outcome, because a session can end before it.
+// order lists the rational outcomes by falling utility. It searches only when next is called, not when the
+// previous outcome is passed, because that outcome can be the session's last offer. It creates the cursor
+// only for the second outcome, because sessions can end earlier.
 type order struct {
 	preferences *bargain.Preferences
 	// step is [bargain.Seat].Step.
@@ -121,7 +121,7 @@ type order struct {
 	cursor  bargain.Cursor
 	passed  bool
 	current bargain.Outcome
-	// utility is that of current.
+	// utility is current's utility.
 	utility fixed.Number
 }
 
@@ -132,7 +132,7 @@ func newOrder(seat bargain.Seat) order {
 	}
 }
 
-// next returns the first outcome that has not been passed, or NoOutcome after the last rational one.
+// next gives the first outcome not yet passed, or NoOutcome after the last rational outcome.
 func (r *order) next() bargain.Outcome {
 	if r.passed {
 		r.passed = false
@@ -155,7 +155,7 @@ func (r *order) next() bargain.Outcome {
 	return r.current
 }
 
-// stepDown returns the worst outcome that is at most a step below the current one and rational, or else the next rank.
+// stepDown returns the worst rational outcome within a step under the current outcome, or else the next rank.
 func (r *order) stepDown() bargain.Outcome {
 	inverse := r.preferences.Inverse()
 	below := inverse.AtLeast(max(r.utility.Sub(r.step), r.preferences.Reservation()))
@@ -165,8 +165,8 @@ func (r *order) stepDown() bargain.Outcome {
 	return inverse.AtMost(r.utility - 1)
 }
 
-// pass reports whether an offer is the result of next. If it is, the next call of next returns the outcome
-// after it.
+// pass reports whether o equals next's result. If so, the following call of next moves on to the outcome
+// after o.
 func (r *order) pass(o bargain.Outcome) bool {
 	if r.passed || o != r.current {
 		return false
@@ -175,7 +175,7 @@ func (r *order) pass(o bargain.Outcome) bool {
 	return true
 }
 
-// of returns the utility of an outcome, mostly the current one.
+// of returns an outcome's utility. Most calls are for the current outcome.
 func (r *order) of(o bargain.Outcome) fixed.Number {
 	if o == r.current {
 		return r.utility
@@ -187,10 +187,10 @@ type micro struct {
 	seat  bargain.Seat
 	order order
 	sent  []bargain.Outcome
-	// received are the different offers of the other parties, in the order of their turns after the own one.
+	// received holds the opponents' different offers, in turn order after the own turn.
 	received []set
 	observed int
-	// last is the latest observed offer; its By is -1 before the first.
+	// The latest observed offer; By is -1 if there is none.
 	last bargain.Offer
 	// lowest is the lowest utility of the own offers in the history, or fixed.Max. They can differ from sent: a
 	// protocol with limits changes offers beyond them.
@@ -239,13 +239,13 @@ func (m *micro) accepted(offer bargain.Offer, next int) {
 	}
 }
 
-// of returns the offers of another party.
+// of returns another party's offers.
 func (m *micro) of(by int) *set {
 	parties := len(m.received) + 1
 	return &m.received[(by-m.seat.Self-1+parties)%parties]
 }
 
-// fewest returns the number of different offers of the party that has made the fewest.
+// fewest returns the lowest number of different offers made by any opponent.
 func (m *micro) fewest() int {
 	fewest := m.received[0].count
 	for _, received := range m.received[1:] {
@@ -275,8 +275,8 @@ func (m *micro) Accepts(state *bargain.State, plan bargain.Plan) bool {
 	return p.Of(state.Offer) >= least
 }
 
-// Conceding offers the outcomes in the order of falling utility, one in each turn, and then repeats the last
-// rational one. It is the bidding of NegMAS' CAB, CAN and CAR.
+// Conceding offers an outcome per turn, by falling utility, and then repeats the last rational outcome.
+// NegMAS' CAB, CAN and CAR bid this way.
 //
 // Source: Mohammad: Generalized Bargaining Protocols (2023); NegMAS, CABOfferingPolicy.
 type Conceding struct{}
@@ -311,17 +311,17 @@ func (c *conceding) Sent(o bargain.Outcome) string {
 	return "last rational outcome again"
 }
 
-// Wasting first offers the outcomes below the reservation value, and then does as [Conceding]. It is the
-// bidding of NegMAS' WAB, WAN and WAR, and the only one that offers below the reservation value: a party that
-// can accept such an offer gains by it.
+// Wasting first offers the outcomes under the reservation value, and then does as [Conceding]. NegMAS' WAB,
+// WAN and WAR bid this way. No other bidding offers outcomes under the reservation value: a party able to
+// accept such offers gains from them.
 //
-// As in NegMAS, the order of the first offers is that of falling numbers of the outcomes, not of utility. In
-// domains with more than 2^20 outcomes, which NegMAS does not enumerate, the worst one is first.
+// As in NegMAS, the first offers follow falling outcome numbers, not utility. In domains with more than 2^20
+// outcomes, which NegMAS does not enumerate, the worst outcome comes first.
 //
 // Source: Mohammad: Generalized Bargaining Protocols (2023); NegMAS 0.16, WAROfferingPolicy.
 type Wasting struct{}
 
-// maxWasted is the number of outcomes up to which the order is that of their numbers.
+// maxWasted is the largest domain size for number order.
 const maxWasted = 1 << 20
 
 // Bidder implements [bargain.Bidding].
@@ -337,15 +337,15 @@ func (Wasting) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
 
 type wasting struct {
 	conceding
-	// left is the number of outcomes that wasted has not passed yet. In large domains worst has them.
+	// left counts the outcomes not yet passed by wasted. In large domains worst lists them.
 	left  uint64
 	worst bargain.Cursor
-	// wasted is the next outcome below the reservation value, or NoOutcome, unless it has been passed.
+	// wasted is the next outcome under the reservation value, or NoOutcome, unless it has been passed.
 	wasted bargain.Outcome
 	passed bool
 }
 
-// advance finds the next outcome below the reservation value.
+// advance finds the next outcome under the reservation value.
 func (w *wasting) advance() {
 	w.passed = false
 	if w.worst != nil {
@@ -376,9 +376,10 @@ func (w *wasting) advance() {
 	w.wasted = bargain.NoOutcome
 }
 
-// lastBelow returns the last outcome below the reservation value, among those up to upTo that differ from it
-// in the last issue only. If there is none, it returns the first of them and false. Table is that of the last
-// issue. The utility of one outcome gives the least rational part, so the others need one comparison each.
+// lastBelow returns the last outcome under the reservation value, among upTo and the outcomes before upTo
+// that differ only in the last issue. If there is none, it returns the first outcome among these, and false.
+// table is the last issue's table. A single outcome's utility gives the least rational part, so every other
+// outcome needs only a comparison.
 func lastBelow(p *bargain.Preferences, table []fixed.Number, upTo uint64) (uint64, bool) {
 	index := upTo % uint64(len(table))
 	first := upTo - index

@@ -16,7 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// drawNumber returns a number from least to most: any one, mostly near 0, or one of 21 that divide the range.
+// drawNumber returns a number from least to most: any number, mostly near 0, or a number from 21 that divide
+// the range.
 func drawNumber(t *rapid.T, name string, least, most fixed.Number) fixed.Number {
 	if rapid.Bool().Draw(t, "any") {
 		return fixed.Number(rapid.Int64Range(int64(least), int64(most)).Draw(t, name))
@@ -24,7 +25,7 @@ func drawNumber(t *rapid.T, name string, least, most fixed.Number) fixed.Number 
 	return least + (most-least).Scale(rapid.Int64Range(0, 20).Draw(t, name), 20)
 }
 
-// drawCurve returns a curve of any kind with random parameters.
+// drawCurve returns a random curve.
 func drawCurve(t *rapid.T) curve.Curve {
 	start := drawNumber(t, "start", 0, fixed.One)
 	middle := drawNumber(t, "middle", 0, start)
@@ -37,7 +38,7 @@ func drawCurve(t *rapid.T) curve.Curve {
 	}).Draw(t, "curve")
 }
 
-// drawDomain returns a domain of one to three issues of any kind.
+// drawDomain returns a domain with 1 to 3 issues, of any kind.
 func drawDomain(t *rapid.T) *bargain.Domain {
 	most := rapid.Int64Range(0, 30).Draw(t, "most")
 	names := []string{"a", "b", "c", "d", "e"}[:rapid.IntRange(1, 5).Draw(t, "names")]
@@ -52,8 +53,8 @@ func drawDomain(t *rapid.T) *bargain.Domain {
 	return domain
 }
 
-// drawPreferences returns preferences with a table or a line for each issue, a reservation value that can be
-// below or above all utilities, and a discount.
+// drawPreferences returns preferences with a table or a line per issue, a reservation value that can be below
+// or above all utilities, and a discount.
 func drawPreferences(t *rapid.T, domain *bargain.Domain) *bargain.Preferences {
 	value := func(name string) fixed.Number { return drawNumber(t, name, -fixed.One, fixed.One) }
 	var values []utility.Values
@@ -80,7 +81,7 @@ func drawPreferences(t *rapid.T, domain *bargain.Domain) *bargain.Preferences {
 	return p
 }
 
-// drawBidding returns any bidding but the wasting one, with random parameters.
+// drawBidding returns any bidding except Wasting, and draws the parameters.
 func drawBidding(t *rapid.T, depth int) bargain.Bidding {
 	pick := rapid.SampledFrom([]bidding.Pick{
 		bidding.PickLowest, bidding.PickNearest, bidding.PickRandom, bidding.PickModel,
@@ -115,7 +116,7 @@ func drawModel(t *rapid.T) bargain.Modeling {
 	}).Draw(t, "model")
 }
 
-// drawAcceptance returns any condition; nil, for the bidding's own, if it has one.
+// drawAcceptance returns any condition, or nil to select the bidding's built-in condition, where available.
 func drawAcceptance(t *rapid.T, b bargain.Bidding) bargain.Acceptance {
 	number := func(name string) fixed.Number { return drawNumber(t, name, 0, fixed.One) }
 	expectation := rapid.SampledFrom([]acceptance.Expectation{
@@ -166,9 +167,9 @@ func TestNoOfferIsBelowTheReservationValue(t *testing.T) {
 	})
 }
 
-// TestAspirationsFallToTheReservationValue has any curve on a random domain, with a deadline or without: the
-// utility of the offers never rises, and is not below the reservation value. Rounding can raise a level by
-// three parts of 10^12, and the range of utilities is up to 6.
+// TestAspirationsFallToTheReservationValue checks any curve on a random domain, with and without deadline:
+// the offers' utility never rises or falls under the reservation value. Rounding can raise a level by three
+// parts in 10^12, and the utilities span up to 6.
 func TestAspirationsFallToTheReservationValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPreferences(t, drawDomain(t))

@@ -5,15 +5,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Resource is the quantity that a resource-dependent tactic measures.
+// Resource is the quantity measured by [ResourceDependent].
 type Resource uint8
 
 // The resources.
 const (
 	// ResourceSteps is the number of steps left.
 	ResourceSteps Resource = iota
-	// ResourcePatience is Faratin's estimate |N|^2 / sum of |X|: the square of the number of other parties
-	// divided by the number of offers so far. It shrinks as a negotiation goes on without a limit of steps.
+	// ResourcePatience is Faratin's estimate |N|^2 / sum of |X|: the squared number of opponents divided by
+	// the number of offers so far. It shrinks while a negotiation with unlimited steps goes on.
 	ResourcePatience
 )
 
@@ -26,7 +26,7 @@ type ResourceDependent struct {
 	K fixed.Number
 	// Resource is the measured resource.
 	Resource Resource
-	// Unit is the amount of the resource that counts as 1. If zero, 1 is used.
+	// Unit is the resource amount that counts as 1. If zero, 1 is used.
 	Unit fixed.Number
 	// Pick is the choice among outcomes that meet the target.
 	Pick Pick

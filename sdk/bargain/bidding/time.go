@@ -1,6 +1,6 @@
-// Package bidding has the ways to choose offers: by time, by the other party's behaviour, by resources, and
-// by the rank of outcomes. Each is a small value that a [bargain.BOA] composes with an acceptance condition,
-// unless it has its own, and with an opponent model.
+// Package bidding implements the ways to choose offers: by time, by the opponent's behavior, by resources,
+// and by outcome rank. Every bidding is a small value that [bargain.BOA] composes with an opponent model and
+// with an acceptance condition, unless the bidding brings a built-in condition.
 package bidding
 
 import (
@@ -18,24 +18,24 @@ type Pick uint8
 const (
 	// PickLowest takes the outcome with the lowest utility from the target on, as NegMAS does.
 	PickLowest Pick = iota
-	// PickNearest takes the outcome whose utility is closest to the target, as GENIUS does, but none below
+	// PickNearest takes the outcome with the utility closest to the target, as GENIUS does, but none under
 	// the reservation value.
 	PickNearest
 	// PickRandom takes a random outcome from the target on.
 	PickRandom
-	// PickModel takes the outcome that the opponent model values most, among up to 64 random ones between
-	// the target and 5 % of the rational range above it. Without a model it is PickLowest.
+	// PickModel takes the outcome that the opponent model values most, among up to 64 random ones from the
+	// target up to 5 % of the rational range above the target. If no model is set, it acts as PickLowest.
 	PickModel
 )
 
-// TimeDependent offers an outcome for the target that a curve gives at the time: Faratin's time-dependent
-// tactic. Its own acceptance accepts offers with at least the utility of the target, as NegMAS' time-based
-// negotiators do.
+// TimeDependent is Faratin's time-dependent tactic: it offers an outcome for the curve's current target. Its
+// built-in acceptance condition accepts offers worth the target or more, as NegMAS' time-based negotiators
+// do.
 type TimeDependent struct {
 	Curve curve.Curve
 	Pick  Pick
-	// Tolerance is a utility that is subtracted from each target, but not below the reservation value. NegMAS
-	// uses 0.0001 for its time-based and 0.001 for its aspiration negotiators.
+	// Tolerance is a utility subtracted from the targets, but limited by the reservation value. NegMAS uses
+	// 0.0001 in time-based negotiators and 0.001 in aspiration negotiators.
 	Tolerance fixed.Number
 	// Unreserved reports whether it finds outcomes as NegMAS' aspiration negotiator: see
 	// [bargain.Preferences.Unreserved].
@@ -60,14 +60,14 @@ func (b TimeDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bi
 	return t
 }
 
-// offersKey identifies the offers of a strategy and a deadline among the memos of preferences.
+// offersKey identifies the offers by strategy and deadline among the preferences' memos.
 type offersKey struct {
 	TimeDependent
 	steps   int
 	opening fixed.Number
 }
 
-// offers are the outcomes of the steps, each plus 1; 0 for those that no session has reached.
+// offers lists the steps' outcomes, plus 1; 0 marks steps not yet reached by any session.
 type offers []atomic.Uint64
 
 type timeDependent struct {
@@ -78,9 +78,9 @@ type timeDependent struct {
 	least, most fixed.Number
 	table       *curve.Table
 	offers      offers
-	// started reports whether least and most are those of the first state.
+	// started reports whether least and most hold the first state's values.
 	started bool
-	// target is the last result of targetAt, and time the relative time that it belongs to; both are 0 before.
+	// target is targetAt's last result, and time the matching relative time; initially both are 0.
 	time, target fixed.Number
 }
 
@@ -97,7 +97,7 @@ func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
 	return o
 }
 
-// picked are the reasons of offers for a target of a curve.
+// picked lists the reasons for offers that follow a curve's target.
 var picked = [...]string{
 	PickLowest:  "lowest outcome that meets the curve's target",
 	PickNearest: "outcome nearest to the curve's target",
@@ -123,7 +123,7 @@ func (t *timeDependent) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	return t.preferences.Seen(state.Offer, state) >= t.targetAt(state)
 }
 
-// targetAt returns the target at the state's time. It keeps the result, because a turn needs it twice.
+// targetAt returns the target at the state's time. It keeps the result, since every turn needs it twice.
 func (t *timeDependent) targetAt(state *bargain.State) fixed.Number {
 	if state.Time != t.time || state.Time == 0 {
 		if !t.started {
@@ -138,7 +138,7 @@ func (t *timeDependent) targetAt(state *bargain.State) fixed.Number {
 
 const candidates = 64
 
-// choose returns an outcome for a target, which must not be below the reservation value.
+// choose returns an outcome for a target; the target must not be under the reservation value.
 func choose(
 	p *bargain.Preferences, pick Pick, target fixed.Number, random *bargain.Random, model bargain.Model,
 ) bargain.Outcome {
@@ -179,7 +179,7 @@ func chooseFrom(
 	return found
 }
 
-// better reports whether a utility values a more than b; equal ones are ordered by their number.
+// better reports whether u values a more than b; equally good outcomes are ordered by number.
 func better(u bargain.Utility, a, b bargain.Outcome) bool {
 	if x, y := u.Of(a), u.Of(b); x != y {
 		return x > y
@@ -187,7 +187,7 @@ func better(u bargain.Utility, a, b bargain.Outcome) bool {
 	return a < b
 }
 
-// none is the bidder and acceptor of a party for which no outcome is rational.
+// none is the bidder and acceptor for a party with no rational outcome.
 type none struct{}
 
 func (none) Accepts(*bargain.State, bargain.Plan) bool { return false }

@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
-// One side offers a price with a delivery time, and the other one checks the document that it receives with
-// the hash and the price of the offer on chain.
+// One side offers a price with a delivery time, and the opponent checks the received document against the
+// hash and price of the offer on chain.
 func Example() {
 	domain, err := bargain.NewDomain(bargain.Price("price", 1_000, 2_000, 10), bargain.Integer("days", 1, 9))
 	if err != nil {

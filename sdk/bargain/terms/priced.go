@@ -7,9 +7,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// Priced returns preferences whose integer issue with a name is the price: each value counts unit base units
+// Priced returns preferences that use the named integer issue as the price: each value counts unit base units
 // of the mint, for example 10^decimals. The outcomes keep their numbers and utilities. It returns [ErrDomain]
-// if there is no such issue, or an amount is negative or beyond 64 bits.
+// if there is no such issue, or an amount is negative or exceeds 64 bits.
 func Priced(p *bargain.Preferences, name string, unit uint64) (*bargain.Preferences, error) {
 	domain, found := p.Domain(), false
 	changed := make([]bargain.Issue, domain.Len())

@@ -1,21 +1,22 @@
-// Package terms has documents of the terms of an outcome over several issues, such as a price and a
-// delivery time. On chain an offer has only the price and the document's hash, as metadata of kind 2, and an
-// acceptance names both.
+// Package terms reads and writes documents that state an outcome's terms over several issues, such as a price
+// and a delivery time. On chain an offer stores only the price and, as metadata of kind 2, the document's
+// hash; an acceptance names both.
 //
 //	document, hash, err := terms.Write(domain, outcome) // send the document to the other side
 //	...
 //	outcome, err := terms.Check(domain, document, hash, amount) // before it accepts
 //
-// A document is canonical JSON (RFC 8785): each issue's value as text, by name.
+// A document is canonical JSON (RFC 8785): the issues' values as strings, by name.
 //
 //	{"issues":{"days":"7","price":"3000000"},"version":"haggle-terms-v1"}
 //
 // The parties agree on the domain beforehand, and send documents to each other by any channel. It must have
 // one price: the amount of the offer on chain.
 //
-// Metadata has no place for a commitment of package proof beside the document's hash. So the document of an
-// agent that proves its moves has the commitment, and names the document that the offer answers: see
-// [Committed]. The hash on chain fixes both, and the commitment keeps the terms from being guessed from it.
+// Metadata lacks space for a commitment of package proof beside the document's hash. So agents that prove
+// their moves put the commitment into the document, along with the hash of the document that the offer
+// answers: see [Committed]. The hash on chain fixes both, and the commitment keeps the terms from being
+// guessed from it.
 //
 //	{"answers":"9c1f...","commitment":"07ab...","issues":{...},"version":"haggle-terms-v1"}
 package terms
@@ -34,19 +35,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// Version is the version of the documents.
+// Version is the document version.
 const Version = "haggle-terms-v1"
 
 // MaxSize is the largest document that Check reads, in bytes.
 const MaxSize = 1 << 16
 
-// Errors of documents.
+// Document errors.
 var (
 	// ErrDomain: the domain has no price or several, or a real-valued issue, or the outcome is not in it.
 	ErrDomain = errors.New("terms: invalid domain or outcome")
-	// ErrHash: the document is not the one of the offer.
+	// ErrHash: the document does not belong to the offer.
 	ErrHash = errors.New("terms: document does not match the hash of the offer")
-	// ErrForm: the document is not canonical, or has other issues or values than the domain.
+	// ErrForm: the document is not canonical, or its issues or values differ from the domain's.
 	ErrForm = errors.New("terms: invalid document")
 	// ErrPrice: the document has another price than the offer.
 	ErrPrice = errors.New("terms: document does not match the price of the offer")
@@ -59,17 +60,17 @@ type document struct {
 	Version    string            `json:"version"`
 }
 
-// Committed is what a document has beside the issues. It binds only its author.
+// Committed holds a document's fields beside the issues. It binds only the author.
 type Committed struct {
-	// Commitment is the author's commitment to its strategy. If zero, there is none.
+	// Commitment is the author's strategy commitment; zero means none.
 	Commitment [32]byte
-	// Answers is the hash of the other side's document, if the author had it when it made this offer. If zero,
-	// the author says that it had none, or there was no offer.
+	// Answers identifies the opponent's document by hash, if the author had the document when making this
+	// offer. Zero states that the author had no document, or that there was no offer.
 	Answers [32]byte
 }
 
-// CommittedIn returns the commitment and the answered document of a document over any domain. It returns
-// [ErrForm] for a text that is not canonical, or has other fields.
+// CommittedIn returns the commitment and the answered document's hash from a document over any domain. It
+// returns [ErrForm] if the text is not canonical, or contains other fields.
 func CommittedIn(text []byte) (Committed, error) {
 	if len(text) > MaxSize {
 		return Committed{}, fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxSize)
@@ -111,7 +112,7 @@ func (d document) committed() (c Committed, err error) {
 	return c, nil
 }
 
-// hexOf returns a hash as text; empty for zero.
+// hexOf returns hash in hex, or "" if it is zero.
 func hexOf(hash [32]byte) string {
 	if hash == ([32]byte{}) {
 		return ""
@@ -119,8 +120,8 @@ func hexOf(hash [32]byte) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// Price returns the price of an outcome, in base units. It returns [ErrDomain] unless the domain has one
-// price.
+// Price returns an outcome's price in base units. It returns [ErrDomain] unless the domain contains exactly
+// one price issue.
 func Price(domain *bargain.Domain, o bargain.Outcome) (uint64, error) {
 	price := -1
 	for at := range domain.Len() {
@@ -140,12 +141,13 @@ func Price(domain *bargain.Domain, o bargain.Outcome) (uint64, error) {
 	return domain.Issue(price).Amount(domain.Value(o, price)), nil
 }
 
-// Write returns the document of an outcome and its hash, which is the protocol.TermsDocument of the offer.
+// Write returns an outcome's document and the document's hash, to be used as the offer's
+// protocol.TermsDocument.
 func Write(domain *bargain.Domain, o bargain.Outcome) (text []byte, hash [32]byte, err error) {
 	return WriteCommitted(domain, o, Committed{})
 }
 
-// WriteCommitted returns the document of an outcome with a commitment, and its hash.
+// WriteCommitted returns an outcome's document with a commitment, and the document's hash.
 func WriteCommitted(
 	domain *bargain.Domain, o bargain.Outcome, c Committed,
 ) (text []byte, hash [32]byte, err error) {
@@ -167,9 +169,9 @@ func WriteCommitted(
 	return text, sha256.Sum256(text), nil
 }
 
-// Check returns the outcome of a document that the other side has sent for its offer: the hash and the amount
-// are those on chain. It returns [ErrHash], [ErrForm], [ErrDomain] or [ErrPrice] if an acceptance of the offer
-// would not be an agreement on the document.
+// Check returns the outcome stated by the document that the opponent has sent for an offer; hash and amount
+// come from the offer on chain. It returns [ErrHash], [ErrForm], [ErrDomain] or [ErrPrice] if an acceptance
+// of the offer would not be an agreement on the document.
 func Check(domain *bargain.Domain, text []byte, hash [32]byte, amount uint64) (bargain.Outcome, error) {
 	if len(text) > MaxSize {
 		return bargain.NoOutcome, fmt.Errorf("%w: larger than %d bytes", ErrForm, MaxSize)
@@ -209,7 +211,7 @@ func Check(domain *bargain.Domain, text []byte, hash [32]byte, amount uint64) (b
 	return o, nil
 }
 
-// indexOf returns the index of an issue's value.
+// indexOf returns a value's index within the issue.
 func indexOf(issue *bargain.Issue, value string) (index uint64, known bool) {
 	switch issue.Kind {
 	case bargain.KindPrice, bargain.KindInteger:

@@ -1,4 +1,5 @@
-// Package utility has the utilities of package bargain: linear additive ones, tables, and hyper-rectangles.
+// Package utility implements the utilities for package bargain: linear additive utilities, tables, and
+// hyper-rectangles.
 package utility
 
 import (
@@ -12,12 +13,13 @@ import (
 // ErrUtility reports an invalid utility.
 var ErrUtility = errors.New("utility: invalid utility")
 
-// Values gives the value of each of an issue's values, by its index: a [Table] or a [Line].
+// Values gives the worth of an issue's values, by index: a [Table] or a [Line].
 type Values interface {
-	// Of returns the value with an index.
+	// Of returns the value at index.
 	Of(index uint64) fixed.Number
-	// extremes returns whether the values never fall (1) or never rise (-1), 0 if neither, and the lowest
-	// indices of the lowest and of the highest value; an error if the values do not fit the count of an issue.
+	// extremes returns whether the values never fall (1) or never rise (-1), 0 if neither, and the first
+	// indices of the lowest and the highest value. It returns an error if the number of values differs from
+	// count.
 	extremes(count uint64) (monotone int, least, most uint64, err error)
 	// scaled returns the values multiplied by a weight.
 	scaled(weight fixed.Number) Values
@@ -26,14 +28,14 @@ type Values interface {
 // Table is a value for each index.
 type Table []fixed.Number
 
-// Of returns the value with an index.
+// Of returns the value at index.
 func (t Table) Of(index uint64) fixed.Number { return t[index] }
 
 func (t Table) extremes(count uint64) (monotone int, least, most uint64, err error) {
 	if uint64(len(t)) != count {
 		return 0, 0, 0, fmt.Errorf("%d values for an issue with %d", len(t), count)
 	}
-	// rising and falling are the lengths of the longest starts that never fall and that never rise.
+	// rising and falling count the leading values that never fall and never rise.
 	rising, falling, last := 1, 1, len(t)-1
 	for rising < len(t) && t[rising-1] <= t[rising] {
 		rising++
@@ -42,7 +44,7 @@ func (t Table) extremes(count uint64) (monotone int, least, most uint64, err err
 		falling++
 	}
 	for last > 0 && t[last-1] == t[last] {
-		last-- // to the first of equal values at the end
+		last-- // go back to the start of equal values at the end
 	}
 	switch len(t) {
 	case rising:
@@ -69,14 +71,14 @@ func (t Table) scaled(weight fixed.Number) Values {
 	return scaled
 }
 
-// Line is a straight line over the indices from 0 to Count-1.
+// Line is a straight line over the indices 0 to Count-1.
 type Line struct {
-	// First and Last are the values with the index 0 and Count-1.
+	// First and Last hold the values at the indices 0 and Count-1.
 	First, Last fixed.Number
 	Count       uint64
 }
 
-// Of returns the value with an index, rounded towards the first.
+// Of returns the value at index, rounded towards the first value.
 func (l Line) Of(index uint64) fixed.Number {
 	if l.Count < 2 {
 		return l.First
@@ -91,7 +93,7 @@ func (l Line) extremes(count uint64) (monotone int, least, most uint64, err erro
 	if l.Count != count {
 		return 0, 0, 0, fmt.Errorf("a line over %d values for an issue with %d", l.Count, count)
 	}
-	// Only the last index has the last value, because the steps are rounded towards the first.
+	// Only the last index yields the last value, because rounding goes towards the first value.
 	switch {
 	case l.First > l.Last:
 		return -1, l.Count - 1, 0, nil
@@ -105,17 +107,17 @@ func (l Line) scaled(weight fixed.Number) Values {
 	return Line{First: l.First.Mul(weight), Last: l.Last.Mul(weight), Count: l.Count}
 }
 
-// Additive is a linear additive utility: a constant and a sum of one part for each issue.
+// Additive is a linear additive utility: a constant plus a part per issue.
 type Additive struct {
 	domain   *bargain.Domain
 	parts    []Values
-	few      [4]Values // memory for the parts of up to four issues
+	few      [4]Values // memory for four issues' parts
 	constant fixed.Number
-	// products are the parts that are Products, nil for the others; nil if none is.
+	// products lists the parts of type Products, with nil for parts of other types; it is nil if there are
+	// none.
 	products    []*Products
 	worst, best bargain.Outcome
-	// monotone is the result of Direction for the first issue. It is kept because the table of a single issue
-	// can be long.
+	// monotone is Direction's result for the first issue. It is kept because the issue's table can be long.
 	monotone int
 }
 
@@ -165,8 +167,8 @@ func NewAdditive(
 	return a, nil
 }
 
-// PriceLine returns the utility of a domain with one numeric issue that runs from 0 to 1, at one end of the
-// values: to the seller the last value is worth 1, to the buyer the first.
+// PriceLine returns a linear utility between 0 and 1 for a domain with a single numeric issue: the last value
+// is worth 1 to the seller, the first value 1 to the buyer.
 func PriceLine(domain *bargain.Domain, seller bool) (*Additive, error) {
 	line := Line{First: fixed.One, Count: domain.Size()}
 	if seller {
@@ -175,7 +177,7 @@ func PriceLine(domain *bargain.Domain, seller bool) (*Additive, error) {
 	return NewAdditive(domain, 0, nil, line)
 }
 
-// Of returns the utility of an outcome.
+// Of returns an outcome's utility.
 func (a *Additive) Of(o bargain.Outcome) fixed.Number {
 	u, rest := a.constant, uint64(o)
 	for at := len(a.parts) - 1; at > 0; at-- {
@@ -187,7 +189,7 @@ func (a *Additive) Of(o bargain.Outcome) fixed.Number {
 	return u + valueOf(a.parts[0], rest)
 }
 
-// valueOf returns the value with an index. For tables it needs no dynamic call.
+// valueOf returns the value at index. For tables it needs no dynamic call.
 func valueOf(values Values, index uint64) fixed.Number {
 	if table, ok := values.(Table); ok {
 		return table[index]
@@ -195,8 +197,8 @@ func valueOf(values Values, index uint64) fixed.Number {
 	return values.Of(index)
 }
 
-// Part returns an issue's part of the utility for the value with an index. That of issue 0 includes the
-// constant.
+// Part returns the issue's part of the utility for the value at index. The constant belongs to the part of
+// issue 0.
 func (a *Additive) Part(issue int, index uint64) fixed.Number {
 	part := valueOf(a.parts[issue], index)
 	if issue == 0 {
@@ -205,8 +207,8 @@ func (a *Additive) Part(issue int, index uint64) fixed.Number {
 	return part
 }
 
-// Table returns an issue's values, multiplied by its weight and without the constant, if they are a [Table];
-// otherwise nil. It is shared: do not change it.
+// Table returns the issue's values multiplied by the weight, not including the constant, if they form a
+// [Table], and nil otherwise. The result is shared and must not be modified.
 func (a *Additive) Table(issue int) []fixed.Number {
 	table, _ := a.parts[issue].(Table)
 	return table
@@ -215,7 +217,7 @@ func (a *Additive) Table(issue int) []fixed.Number {
 // Constant returns the constant.
 func (a *Additive) Constant() fixed.Number { return a.constant }
 
-// Values returns an issue's values, multiplied by its weight.
+// Values returns the issue's values, multiplied by the weight.
 func (a *Additive) Values(issue int) Values { return a.parts[issue] }
 
 // Direction returns 1 if an issue's part never falls with the index, -1 if it never rises, otherwise 0.
@@ -227,6 +229,6 @@ func (a *Additive) Direction(issue int) int {
 	return monotone
 }
 
-// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
-// the lowest number.
+// Extremes returns the outcomes with the lowest and the highest utility. Among equals it picks the lowest
+// number.
 func (a *Additive) Extremes() (worst, best bargain.Outcome) { return a.worst, a.best }

@@ -8,14 +8,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Mapping is a utility with a value for each outcome of a small domain.
+// Mapping is a utility that stores a value per outcome, for small domains.
 type Mapping struct {
 	values      []fixed.Number
 	worst, best bargain.Outcome
 }
 
-// NewMapping returns the utility with these values, in the order of the outcomes. It returns [ErrUtility] if
-// their number is not that of the outcomes, or one exceeds [bargain.MaxUtility].
+// NewMapping returns the utility with the given values, in outcome order. It returns [ErrUtility] if the
+// number of values differs from the number of outcomes, or a value exceeds [bargain.MaxUtility].
 func NewMapping(domain *bargain.Domain, values []fixed.Number) (*Mapping, error) {
 	if uint64(len(values)) != domain.Size() {
 		return nil, fmt.Errorf("%w: %d values for %d outcomes", ErrUtility, len(values), domain.Size())
@@ -35,30 +35,29 @@ func NewMapping(domain *bargain.Domain, values []fixed.Number) (*Mapping, error)
 	return m, nil
 }
 
-// Of returns the utility of an outcome.
+// Of returns an outcome's utility.
 func (m *Mapping) Of(o bargain.Outcome) fixed.Number { return m.values[o] }
 
-// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
-// the lowest number.
+// Extremes returns the outcomes with the lowest and the highest utility. Among equals it picks the lowest
+// number.
 func (m *Mapping) Extremes() (worst, best bargain.Outcome) { return m.worst, m.best }
 
 // Utilities returns the utilities by the outcomes' numbers. They are shared: do not change them.
 func (m *Mapping) Utilities() []fixed.Number { return m.values }
 
-// Range is a range of the values of an issue, both ends included.
+// Range is a range of issue values, both ends included.
 type Range struct {
 	Issue       int
 	First, Last uint64
 }
 
-// Rectangle is a constraint with a value: an outcome that lies in all its ranges has the value.
+// Rectangle is a constraint with a value: an outcome that lies in all the ranges receives the value.
 type Rectangle struct {
 	Ranges []Range
 	Value  fixed.Number
 }
 
-// HyperRectangle is a nonlinear utility: a constant and the sum of the values of all rectangles that an
-// outcome lies in.
+// HyperRectangle is a nonlinear utility: a constant plus the values of all rectangles containing the outcome.
 //
 // Source: Ito, Hattori, Klein: Multi-issue Negotiation Protocol for Agents: Exploring Nonlinear Utility
 // Spaces (2007); ANAC 2014's domains.
@@ -68,8 +67,8 @@ type HyperRectangle struct {
 	rectangles []Rectangle
 }
 
-// NewHyperRectangle returns the utility with these rectangles. It returns [ErrUtility] if a range does not
-// exist, or a utility could exceed [bargain.MaxUtility].
+// NewHyperRectangle returns the utility with the given rectangles. It returns [ErrUtility] if a range does
+// not exist, or a utility could exceed [bargain.MaxUtility].
 func NewHyperRectangle(
 	domain *bargain.Domain, constant fixed.Number, rectangles ...Rectangle,
 ) (*HyperRectangle, error) {
@@ -90,7 +89,7 @@ func NewHyperRectangle(
 	return &HyperRectangle{domain: domain, constant: constant, rectangles: rectangles}, nil
 }
 
-// Of returns the utility of an outcome.
+// Of returns an outcome's utility.
 func (h *HyperRectangle) Of(o bargain.Outcome) fixed.Number {
 	u := h.constant
 	for i := range h.rectangles {

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Products is a [Table] of weighted values that also has the floats which NegMAS computes for them, for
+// Products is a [Table] of weighted values that also stores NegMAS' floating-point products, for
 // [Additive.Float].
 type Products struct {
 	Table
@@ -19,14 +19,14 @@ func NewProducts(count uint64) *Products {
 	return &Products{make(Table, count), make([]float64, count)}
 }
 
-// Set sets the product of a weight and a value, which product has rounded.
+// Set stores the product weight * val; product is the rounded product.
 func (p *Products) Set(index uint64, product fixed.Number, weight, value *big.Rat) {
 	w, _ := weight.Float64()
 	v, _ := value.Float64()
 	p.Table[index], p.floats[index] = product, w*v
 }
 
-// Float implements [bargain.Floats]: the constant and the parts, added in the order of the issues.
+// Float implements [bargain.Floats]: the constant and the parts, added in issue order.
 func (a *Additive) Float(o bargain.Outcome) float64 {
 	sum := a.constant.Float()
 	for at, part := range a.parts {

@@ -46,7 +46,7 @@ func TestHyperRectanglesAddUp(t *testing.T) {
 	require.ErrorIs(t, err, utility.ErrUtility)
 }
 
-// TestInverseOfALargeNonlinearUtility has a domain of 10^10 outcomes, of which the inverse knows a sample.
+// TestInverseOfALargeNonlinearUtility uses a domain of 10^10 outcomes. The inverse knows only a sample.
 func TestInverseOfALargeNonlinearUtility(t *testing.T) {
 	var issues []bargain.Issue
 	for at := range 10 {
