@@ -11,8 +11,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TestAssessmentMatchesTheStrategysMove assesses every turn of all strategies against each other. The target is
-// the offer that the strategy makes, and, where it accepts, its answer to an offer that it cannot accept.
+// TestAssessmentMatchesTheStrategysMove assesses every turn of all strategies against each other. The target
+// is the strategy's offer or, where the strategy accepts, the move it would make if the offer could not be
+// accepted.
 func TestAssessmentMatchesTheStrategysMove(t *testing.T) {
 	offers, accepts := 0, 0
 	for bought, buyer := range strategy.Named() {
@@ -57,8 +58,8 @@ func TestAssessmentMatchesTheStrategysMove(t *testing.T) {
 	require.Greater(t, accepts, 100)
 }
 
-// TestTargetIsKnownWhenNoRoundsAreLeft has a linear buyer after the last offer: its target is its reservation
-// price, although it can only accept or end.
+// TestTargetIsKnownWhenNoRoundsAreLeft checks a linear buyer after the last offer: the target is the buyer's
+// reservation price, although the buyer can only accept or end.
 func TestTargetIsKnownWhenNoRoundsAreLeft(t *testing.T) {
 	rules := tenRounds
 	rules.MaxRounds = 2

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TestLinearConcedesInEqualStepsToTheReservation has a buyer against a seller that refuses everything: the
-// prices are those of equal steps, up to one base unit, the first is the opening and the last the reservation.
+// TestLinearConcedesInEqualStepsToTheReservation plays a buyer against a seller that refuses everything: the
+// prices rise in equal steps, within a base unit, from the opening to the reservation.
 func TestLinearConcedesInEqualStepsToTheReservation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := onchain.Rules{

@@ -5,13 +5,12 @@ import "github.com/haggle-protocol/haggle/sdk/protocol"
 // Metadata is the 64 bytes that an offer carries beside its price.
 type Metadata [protocol.MaxMetadataLen]byte
 
-// CommitmentMetadata returns the metadata of an offer that carries a commitment, and no terms beside the
-// price.
+// CommitmentMetadata returns the metadata for an offer with a commitment, and no terms beside the price.
 func CommitmentMetadata(commitment [32]byte) Metadata {
 	return protocol.Terms{StrategyHash: commitment}.Metadata()
 }
 
-// Commitment returns the commitment of an offer. It returns false if the offer carries none.
+// Commitment returns the offer's commitment, and false if there is none.
 func (m Metadata) Commitment() (commitment [32]byte, ok bool) {
 	decoded, err := protocol.DecodeMetadata(m)
 	if err != nil || decoded.Terms == nil {
@@ -20,10 +19,10 @@ func (m Metadata) Commitment() (commitment [32]byte, ok bool) {
 	return decoded.Terms.StrategyHash, decoded.Terms.StrategyHash != commitment
 }
 
-// DocumentMetadata returns the metadata of an offer whose terms are in the document with a hash.
+// DocumentMetadata returns the metadata for an offer with terms in the document identified by hash.
 func DocumentMetadata(hash [32]byte) Metadata { return protocol.TermsDocument(hash).Metadata() }
 
-// Document returns the hash of an offer's document. It returns false if the offer has none.
+// Document returns the hash identifying the offer's document, and false if there is none.
 func (m Metadata) Document() (hash [32]byte, ok bool) {
 	decoded, err := protocol.DecodeMetadata(m)
 	if err != nil || decoded.Document == nil {
@@ -32,5 +31,5 @@ func (m Metadata) Document() (hash [32]byte, ok bool) {
 	return *decoded.Document, true
 }
 
-// IsPriceOnly reports whether an offer has no terms beside its price. A commitment is none.
+// IsPriceOnly reports whether the price is the offer's only term. Commitments do not count as terms.
 func (m Metadata) IsPriceOnly() bool { return protocol.IsPriceOnly(m) }

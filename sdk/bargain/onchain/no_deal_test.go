@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// after returns a negotiation after so many offers, each in the second of the one before.
+// after returns a negotiation after the given number of offers, all made in the same second.
 func after(rules onchain.Rules, offers int) *protocol.Negotiation {
 	n := rules.Negotiation()
 	for range offers {
@@ -23,7 +23,7 @@ func after(rules onchain.Rules, offers int) *protocol.Negotiation {
 	return n
 }
 
-// losses returns the parties' results of an end without a deal, in base units.
+// losses returns the parties' results if there is no deal, in base units.
 func losses(n *protocol.Negotiation, ending bargain.Ending) (buyer, seller int64) {
 	s := onchain.Settle(n, ending)
 	return int64(s.Refund+s.FromBond) - int64(n.EscrowAmount), -int64(s.FromBond)
@@ -101,7 +101,8 @@ func TestTheTableOfLosses(t *testing.T) {
 	require.True(t, strings.Contains(string(page), table.String()), "docs/SECURITY_MODEL.md should have\n%s", table.String())
 }
 
-// TestBondMovesBothLimitsByTheSellersDecay has one offer of the seller, the second, which costs 2 % of 98 %.
+// TestBondMovesBothLimitsByTheSellersDecay checks a negotiation where the seller makes only the second offer,
+// costing 2 % of 98 %.
 func TestBondMovesBothLimitsByTheSellersDecay(t *testing.T) {
 	rules := onchain.Rules{Escrow: 1_000_000, MaxRounds: 10, DecayRateBps: 200, MinOfferBps: 1_000}
 	limits := func(bond uint64, offers int) (buyer, seller uint64) {
@@ -121,7 +122,7 @@ func TestBondMovesBothLimitsByTheSellersDecay(t *testing.T) {
 		{0, 2, 800_000, 600_000},
 		{100_000, 1, 800_000, 600_000},
 		{100_000, 2, 800_000 - 19_600, 600_000 - 19_600},
-		{1_000, 2, 800_000 - 1_000, 600_000 - 1_000}, // at most the bond
+		{1_000, 2, 800_000 - 1_000, 600_000 - 1_000}, // limited to the bond
 	} {
 		buyer, seller := limits(test.bond, test.offers)
 		require.Equal(t, [2]uint64{test.buyer, test.seller}, [2]uint64{buyer, seller}, "%+v", test)

@@ -9,49 +9,49 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Player is a party of a negotiation: a strategy with preferences over the prices of [Domain], or, for
-// [Player.Replay] only, over another domain with a price in base units of the mint. Unless the strategy is [Informed],
-// the player replaces moves that lose money under the rules: at its last turn it accepts an offer at least as good as no
-// agreement, and it makes no offer that is expected to cost more decay than it can gain.
+// Player is a negotiation party: a strategy with preferences over [Domain] prices, or, for [Player.Replay]
+// only, over a different domain with a price, in base units. Unless the strategy is [Informed], the player
+// replaces moves that lose money under the rules: in the last turn it accepts any offer at least as good as
+// no agreement, and it never makes offers with an expected decay cost above the possible gain.
 type Player struct {
 	Strategy    bargain.Strategy
 	Preferences *bargain.Preferences
-	// Opening is the utility of the price from which a strategy with a curve concedes: see [Preferences]. If
-	// zero, it is the best price.
+	// Opening is the opening price's utility, from where strategies with a curve concede: see [Preferences].
+	// If zero, the best price is used.
 	Opening fixed.Number
-	// Step is the difference between two prices of a strategy that concedes rank by rank, as bidding.MiCRO does, in
-	// base units of the mint. If zero, it follows from the rounds and the decay: half of the way from the best price to
-	// the reservation price, divided by the steps between the side's offers, but at least the decay of an offer and its
-	// answer. A step of one base unit would cost more decay than it concedes.
+	// Step is the price step, in base units of the mint, for strategies that concede rank by rank, as
+	// bidding.MiCRO does. If zero, the step follows from the rounds and the decay: half the way from the best
+	// price to the reservation price, divided by the steps between the side's offers, but no less than the
+	// decay for an offer and a reply. A single base unit per step would cost more decay than it concedes.
 	Step uint64
-	// MaxTotal is the most that a buyer pays in all, price and decay, in base units of the mint: its offers
-	// are lowered to what the decay leaves of it, and it accepts no offer above that. If zero, only the
+	// MaxTotal limits a buyer's total payment, price plus decay, in base units of the mint: offers are
+	// lowered to MaxTotal less decay, and the buyer accepts no offer above this price. If zero, only the
 	// escrow limits the total.
 	MaxTotal uint64
-	// Refuse reports whether the standing offer cannot be accepted, because of its terms beside the price.
-	// The strategy then sees its price, but no offer to accept.
+	// Refuse reports whether the standing offer cannot be accepted, because of terms beside the price. The
+	// strategy then receives the price, but no offer to accept.
 	Refuse bool
-	// Delay is the time that an answer takes in a simulation, in seconds.
+	// Delay is the reply time for simulations, in seconds.
 	Delay int64
 	// Observe is called with each move in a simulation. If nil, it is not called.
 	Observe func(bargain.Action)
 }
 
-// ErrUncovered reports that a seller's reservation price and the fee exceed the highest price of [Domain],
-// which is the escrow, rounded down to the tick.
+// ErrUncovered reports that a seller's reservation price and the fee exceed the highest [Domain] price: the
+// escrow, rounded down to the tick.
 var ErrUncovered = errors.New("onchain: the escrow does not cover the reservation price")
 
-// Ruled is a strategy that depends on the rules and on its side's reservation price.
+// Ruled is a strategy that depends on the rules and the side's reservation price.
 type Ruled interface {
 	bargain.Strategy
-	// Under returns the strategy of a side. Own is its reservation price in base units of the mint, a seller's
-	// the least amount after the fee.
+	// Under returns a side's strategy. own is the side's reservation price, in base units of the mint; for a
+	// seller, the least amount after the fee.
 	Under(r Rules, side Side, own uint64) bargain.Strategy
 }
 
-// Player returns the player of a strategy. Opening and reservation are prices in base units of the mint. A
-// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if the domain
-// has no price that covers it and the fee.
+// Player returns a player for a strategy. Opening and reservation are prices, in base units of the mint. A
+// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if no domain price
+// covers the reservation plus fee.
 func (r Rules) Player(
 	s bargain.Strategy, side protocol.OfferSide, opening, reservation uint64,
 ) (Player, error) {
@@ -71,11 +71,12 @@ func (r Rules) Player(
 	return Player{Strategy: s, Preferences: preferences, Opening: at}, err
 }
 
-// Limit returns the worst price of an agreement that is as good for a side as none. Reservation is the most that a
-// buyer pays, or the least that a seller receives after the fee, and fromBond the part of the seller's bond that the
-// buyer gets without an agreement: see [protocol.Negotiation.BondForDelay]. Both sides' limits fall by it, because the
-// buyer loses it by an agreement, and the seller saves it. Limit returns false for a buyer that gets more from the bond
-// than its reservation, so that no price is as good.
+// Limit returns the worst price where agreement is still as good for the side as no agreement. reservation is
+// the highest price a buyer pays, or the lowest amount a seller receives after the fee. fromBond is the
+// buyer's share of the seller's bond if no agreement is reached: see [protocol.Negotiation.BondForDelay].
+// fromBond lowers both sides' limits, because an agreement costs the buyer this amount and saves it for the
+// seller. Limit returns false if the side is a buyer with fromBond above the reservation: no price is as good
+// then.
 func (r Rules) Limit(side Side, reservation, fromBond uint64) (price uint64, ok bool) {
 	left := reservation - min(reservation, fromBond)
 	if side == Buyer {
@@ -102,17 +103,18 @@ func (p *Player) check(r Rules) error {
 	return nil
 }
 
-// Offer is a past offer of a negotiation.
+// Offer is a past offer in a negotiation.
 type Offer struct {
 	Side protocol.OfferSide
-	// Amount is the price in base units of the mint.
+	// Amount is the price, in base units of the mint.
 	Amount uint64
 }
 
-// Respond returns a side's move in a negotiation at its turn. Offers are all offers so far, the oldest first.
+// Respond returns a side's move in a negotiation at its turn. offers lists all offers so far, the oldest
+// first.
 //
-// A price between two ticks counts as the worse of them for the player. The midpoint of revealed prices is
-// an offer that a strategy can accept. For the rest see [Player.Replay].
+// Prices between ticks are rounded to the tick worse for the player. The midpoint of revealed prices is an
+// offer that a strategy can accept. For the rest see [Player.Replay].
 func (p *Player) Respond(
 	n *protocol.Negotiation, side protocol.OfferSide, offers []Offer, seed uint64,
 ) bargain.Action {
@@ -120,8 +122,8 @@ func (p *Player) Respond(
 	return p.Replay(n, side, outcomes, standing, seed)
 }
 
-// Outcomes returns the outcomes of all offers so far, the oldest first, and the offer that a side can accept at
-// its turn: the arguments of [Player.Replay] for [Player.Respond].
+// Outcomes returns the outcomes of all offers so far, the oldest first, and the offer that the side can
+// accept in the current turn: [Player.Respond] passes both to [Player.Replay].
 func (p *Player) Outcomes(
 	n *protocol.Negotiation, side protocol.OfferSide, offers []Offer,
 ) (outcomes []bargain.Outcome, standing bargain.Outcome) {
@@ -148,7 +150,7 @@ func (p *Player) CanPay(n *protocol.Negotiation, side protocol.OfferSide) bool {
 	return n.CurrentOfferAmount <= p.most(side, n.Decay())
 }
 
-// most returns the highest price of a side after a decay.
+// most returns a side's highest price after decay.
 func (p *Player) most(side protocol.OfferSide, decay uint64) uint64 {
 	if p.MaxTotal == 0 || side != protocol.OfferSideBuyer {
 		return math.MaxUint64
@@ -156,13 +158,13 @@ func (p *Player) most(side protocol.OfferSide, decay uint64) uint64 {
 	return p.MaxTotal - min(decay, p.MaxTotal)
 }
 
-// Replay returns a side's move in a negotiation at its turn, over any domain. Outcomes are those of all
-// offers so far, the oldest first; [bargain.NoOutcome] is one that the player does not know. Standing is the
-// offer that it can accept; NoOutcome if there is none.
+// Replay returns a side's move in a negotiation at its turn, over any domain. outcomes lists all offers so
+// far, the oldest first; [bargain.NoOutcome] marks offers unknown to the player. standing is the acceptable
+// offer, or NoOutcome if there is none.
 //
-// It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
-// from the arguments alone: it is the same after a restart, and for anyone who verifies it. Prices stay in
-// the range of the program: see [bargain.Course.Respond], and [bargain.Course] for the strategy's time.
+// It starts the strategy from the seed and plays the side's earlier turns again, so the result depends on the
+// arguments alone: restarts and verifiers reproduce it. Prices stay in the program's range: see
+// [bargain.Course.Respond], and [bargain.Course] for the strategy's time.
 func (p *Player) Replay(
 	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
 	seed uint64,
@@ -170,7 +172,7 @@ func (p *Player) Replay(
 	return p.start(RulesOf(n, n.CreatedAt), side, seed).Play(outcomes, standing, p.ranges(n, side))
 }
 
-// Assess returns a side's assessment of its turn in a negotiation. The arguments are those of Replay.
+// Assess returns a side's assessment for the current turn. It takes the same arguments as Replay.
 func (p *Player) Assess(
 	n *protocol.Negotiation, side protocol.OfferSide, outcomes []bargain.Outcome, standing bargain.Outcome,
 	seed uint64,
@@ -182,18 +184,18 @@ func (p *Player) Assess(
 	})
 }
 
-// ranges returns a function that returns the range of a side's offers in each round, in their order.
+// ranges returns a function that yields a side's offer range per round, in turn.
 func (p *Player) ranges(n *protocol.Negotiation, side protocol.OfferSide) func() (least, most uint64) {
 	replay := RulesOf(n, n.CreatedAt).Negotiation()
 	return func() (least, most uint64) {
 		least, most = replay.OfferRange()
 		most = min(most, p.most(side, replay.DecayAfterRound()))
-		Apply(replay, replay.Turn(), 0, 0) // the range of the next offer does not depend on the price
+		Apply(replay, replay.Turn(), 0, 0) // the next offer's range does not depend on the price
 		return least, most
 	}
 }
 
-// start returns the course of the player before the first round.
+// start returns the player's course before the first round.
 func (p *Player) start(r Rules, side protocol.OfferSide, seed uint64) *bargain.Course {
 	s := p.Strategy
 	if _, is := s.(Informed); !is {
@@ -202,12 +204,13 @@ func (p *Player) start(r Rules, side protocol.OfferSide, seed uint64) *bargain.C
 	return bargain.NewCourse(s, p.Preferences, int(side), int(r.MaxRounds), p.Opening, seed)
 }
 
-// outcome returns the number of a price, rounded to the tick that is worse for the side.
+// outcome returns a price's outcome number, rounded to the tick worse for the side.
 func (p *Player) outcome(side protocol.OfferSide, amount uint64) bargain.Outcome {
 	return outcomeOf(p.Preferences.Domain().Issue(0), amount, side == protocol.OfferSideBuyer)
 }
 
-// outcomeOf returns the number of a price, rounded up or down to the tick; above the domain the last number.
+// outcomeOf returns a price's outcome number, rounded up or down to the tick; prices above the domain yield
+// the last number.
 func outcomeOf(issue *bargain.Issue, amount uint64, up bool) bargain.Outcome {
 	index := amount / issue.Tick
 	if up && amount%issue.Tick != 0 {

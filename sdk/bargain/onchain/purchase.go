@@ -9,46 +9,46 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// MaxSellers is the largest number of sellers of a purchase.
+// MaxSellers is the maximum number of sellers in a purchase.
 const MaxSellers = 8
 
-// Purchase is a buyer that needs one service and bargains with several sellers at once, each in a negotiation of its
-// own with the same terms.
+// Purchase is a buyer that needs a single service and bargains with several sellers at once, in separate
+// negotiations with equal terms.
 //
-// An offer of the buyer cannot be withdrawn without ending its negotiation, and the seller can accept it at any time.
-// So the buyer has at most one standing offer in all negotiations. In the others a seller's offer stands, or the seller
-// has just joined, and it is the buyer's turn: only the buyer can conclude them. The buyer moves in the negotiation
-// whose turn ends first, with the limits of [OutsideOption] and [LeftOfTotal], and ends the others after its first
-// agreement.
+// The buyer cannot withdraw an offer except by ending the negotiation, and the seller can accept it at any
+// time. So the buyer keeps no more than one standing offer over all negotiations. Everywhere else a seller's
+// offer stands, or the seller has only joined, and it is the buyer's turn: only the buyer can conclude these
+// negotiations. The buyer moves where the turn ends first, within the [OutsideOption] and [LeftOfTotal]
+// limits, and ends all remaining negotiations after the first agreement.
 type Purchase struct {
 	Rules
-	// Strategy plays all negotiations. Opening is the price from which a strategy with a curve concedes, and
-	// Reservation the highest price; both in base units of the mint.
+	// Strategy plays all negotiations. Strategies with a curve concede from the price Opening; Reservation is
+	// the highest price. Both are in base units of the mint.
 	Strategy             bargain.Strategy
 	Opening, Reservation uint64
 	// Step is the price step: see [Player].
 	Step uint64
-	// MaxTotal is the most that the purchase costs in all: the price, and the decay of all negotiations, in base
-	// units of the mint. If zero, only the escrow limits it.
+	// MaxTotal limits the purchase's total cost: the price plus the decay in all negotiations, in base units
+	// of the mint. If zero, only the escrow limits it.
 	MaxTotal uint64
 }
 
-// PurchaseResult is the end of a simulated purchase.
+// PurchaseResult is the result of simulating a purchase.
 type PurchaseResult struct {
-	// Seller is the number of the seller, from 0; -1 without an agreement.
+	// Seller is the seller's number, from 0, or -1 if there is no agreement.
 	Seller int
-	// Price is the agreed price, which includes the fee, in base units of the mint; 0 without an agreement.
+	// Price is the agreed price, including the fee, in base units of the mint, or 0 if there is no agreement.
 	Price uint64
-	// Decay is the decay of all negotiations, in base units of the mint.
+	// Decay is the decay over all negotiations, in base units of the mint.
 	Decay uint64
 	// Rounds is the number of offers in all negotiations.
 	Rounds int
 }
 
-// OutsideOption returns the highest price that a buyer should pay in one negotiation of a purchase: the reservation
-// price, or the price of the best standing offer in the other negotiations if that is lower. Decay so far is lost in
-// either case, and an acceptance costs none, so that prices can be compared as they are. The caller leaves out
-// negotiations that the buyer can no longer conclude in time.
+// OutsideOption returns the highest price that a buyer should pay in a negotiation: the reservation price, or
+// the best standing offer's price among the remaining negotiations if lower. Decay so far is lost in either
+// case, and acceptance costs no decay, so prices compare directly. The caller leaves out negotiations that
+// the buyer can no longer conclude in time.
 func OutsideOption(reservation uint64, others []*protocol.Negotiation) uint64 {
 	for _, n := range others {
 		if n.CanAccept(protocol.OfferSideBuyer) {
@@ -58,8 +58,8 @@ func OutsideOption(reservation uint64, others []*protocol.Negotiation) uint64 {
 	return reservation
 }
 
-// LeftOfTotal returns the most that a buyer can pay in one negotiation of a purchase for price and decay, so that the
-// purchase costs at most maxTotal: the other negotiations have lost their decay already.
+// LeftOfTotal returns the buyer's limit for price plus decay in a negotiation, keeping the purchase within
+// maxTotal: decay in the remaining negotiations is already spent.
 func LeftOfTotal(maxTotal uint64, others []*protocol.Negotiation) uint64 {
 	for _, n := range others {
 		maxTotal -= min(n.Decay(), maxTotal)
@@ -67,13 +67,13 @@ func LeftOfTotal(maxTotal uint64, others []*protocol.Negotiation) uint64 {
 	return maxTotal
 }
 
-// MovesBefore reports whether a purchase's buyer moves in the negotiation a before it moves in b, if it is its turn in
-// both: the turn that ends first, or after fewer offers.
+// MovesBefore reports whether a purchase's buyer moves in the negotiation a before b, if both are at the
+// buyer's turn: the turn that ends first, or after fewer offers, precedes.
 func MovesBefore(a, b *protocol.Negotiation) bool {
 	return cmp.Or(cmp.Compare(a.TurnDeadline, b.TurnDeadline), cmp.Compare(a.CurrentRound, b.CurrentRound)) < 0
 }
 
-// session is one negotiation of a simulated purchase.
+// session is a negotiation in a simulated purchase.
 type session struct {
 	*protocol.Negotiation
 	seller *Player
@@ -161,7 +161,7 @@ func (p Purchase) buyer(sessions []*session, at int) (Player, error) {
 	}
 	player.Step = p.Step
 	if p.MaxTotal > 0 {
-		// Zero is no limit for a player.
+		// For a player, zero means unlimited.
 		player.MaxTotal = max(LeftOfTotal(p.MaxTotal, others), 1)
 	}
 	return player, nil

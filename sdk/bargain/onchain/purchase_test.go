@@ -29,7 +29,7 @@ func purchaseBy(s bargain.Strategy) onchain.Purchase {
 	return onchain.Purchase{Rules: tenRounds, Strategy: s, Opening: 1_000_000, Reservation: 3_500_000}
 }
 
-// A purchase from one seller is a negotiation as any other.
+// A purchase from a single seller acts like a plain negotiation.
 func TestPurchaseFromOneSellerIsOneNegotiation(t *testing.T) {
 	for bought, buys := range strategy.Named() {
 		for sold, sells := range strategy.Named() {
@@ -45,7 +45,7 @@ func TestPurchaseFromOneSellerIsOneNegotiation(t *testing.T) {
 	}
 }
 
-// Each seller demands one price. The buyer would accept the first one, but a lower one stands.
+// Every seller demands a fixed price. The buyer would accept the first price, but a lower offer stands.
 func TestPurchaseIsFromTheCheapestSeller(t *testing.T) {
 	var sellers []onchain.Player
 	for _, price := range []uint64{2_200_000, 2_000_000, 2_300_000} {

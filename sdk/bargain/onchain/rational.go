@@ -8,15 +8,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Informed is a strategy that decides by the rules itself. A [Player] makes its moves as they are.
+// Informed is a strategy that itself considers the rules. A [Player] makes such moves unchanged.
 type Informed interface {
 	bargain.Strategy
 	// Informed marks the strategy.
 	Informed()
 }
 
-// rational plays a strategy that does not know what an offer costs, and replaces the moves that lose money under the
-// rules. Strategies of the literature play in games where offers are free, and can let the last offer go.
+// rational plays a strategy that ignores offer costs, and replaces the moves that lose money under the rules.
+// Strategies from the literature assume games with free offers, and can pass up the last offer.
 //
 //   - At its last turn it accepts any offer that is at least as good as no agreement.
 //   - It accepts an offer that is at least as good as an agreement at its own next offer, less that offer's decay.
@@ -24,8 +24,8 @@ type Informed interface {
 //     to accept it. It moves the price to one that is worth the cost. If there is none, it accepts the standing offer
 //     or ends the negotiation.
 //
-// A bond moves the limits: see [Rules.Limit]. The strategy sees no offer beyond its limit as one to accept. Turns follow
-// from the rounds and not from the clock, so that a move is the same whenever it is replayed.
+// A bond moves the limits: see [Rules.Limit]. The strategy receives no acceptable offer beyond the limit.
+// Turns depend on the rounds, not on the clock, so replays always give the same move.
 type rational struct {
 	strategy bargain.Strategy
 	rules    Rules
@@ -52,9 +52,10 @@ func (r rational) Start(seat bargain.Seat) bargain.Negotiator {
 	return p
 }
 
-// step returns the difference of utility between two offers of a strategy that concedes rank by rank: that of a price
-// step, or if that is zero, that of half of the way from the best price to the limit, divided by the steps between all
-// offers, but at least the decay of an offer and its answer. Two sides that concede half of the way each meet.
+// step returns the utility difference between consecutive offers for strategies that concede rank by rank:
+// the difference for the given price step. If the price step is zero, it uses half the way from the best
+// price to the limit, divided by the steps between all offers, but no less than the decay for an offer and a
+// reply. Two sides that both concede half the way meet.
 func (p *rationalParty) step(price uint64, offers int) fixed.Number {
 	if _, _, ok := p.preferences.Range(); !ok {
 		return 0
@@ -76,9 +77,9 @@ type rationalParty struct {
 	domain      *bargain.Domain
 	// price is the number of the price's issue.
 	price int
-	// n is the negotiation at the party's next turn. Its costs do not depend on the prices.
+	// n is the negotiation at the party's next turn. Costs do not depend on prices.
 	n *protocol.Negotiation
-	// state is the state that the strategy receives.
+	// state is passed to the strategy.
 	state bargain.State
 }
 
@@ -116,16 +117,16 @@ func (p *rationalParty) Respond(state *bargain.State) bargain.Action {
 	return action
 }
 
-// offerCost is the cost of an offer to the party that makes it, in base units.
+// offerCost is an offer's cost to the offering party, in base units.
 type offerCost struct {
-	// agreed is the cost if the other side accepts the offer, and refused the cost if it answers the offer and
-	// there is no agreement.
+	// agreed is the cost if the opponent accepts the offer, refused the cost if the opponent answers the
+	// offer and there is no agreement.
 	agreed, refused uint64
 	// canOffer reports whether rounds are left.
 	canOffer bool
 }
 
-// costs returns the cost of the next offer, and goes on to the party's next turn.
+// costs returns the next offer's cost, and advances to the party's next turn.
 func (p *rationalParty) costs() offerCost {
 	lost := func() uint64 {
 		if p.side == Buyer {
@@ -148,7 +149,7 @@ func (p *rationalParty) isRational(o bargain.Outcome) bool {
 	return p.domain.Has(o) && p.preferences.IsRational(o)
 }
 
-// isWorth reports whether an agreement on an outcome is at least as good as none.
+// isWorth reports whether agreement on o is at least as good as no agreement.
 func (p *rationalParty) isWorth(o bargain.Outcome, fromBond uint64) bool {
 	limit, ok := p.limit(o, fromBond, 0)
 	if p.side == Buyer {
@@ -157,8 +158,8 @@ func (p *rationalParty) isWorth(o bargain.Outcome, fromBond uint64) bool {
 	return ok && p.amount(o) >= limit
 }
 
-// limit returns the worst price, with the other issues of an outcome, of an agreement that is better than none by at
-// least a gain. It returns false if there is none.
+// limit returns the worst price, given o's remaining issues, where agreement is better than no agreement by
+// gain or more. It returns false if no such price exists.
 func (p *rationalParty) limit(o bargain.Outcome, fromBond, gain uint64) (price uint64, ok bool) {
 	issue := p.domain.Issue(p.price)
 	isRational := func(index int) bool {
@@ -179,9 +180,9 @@ func (p *rationalParty) limit(o bargain.Outcome, fromBond, gain uint64) (price u
 	return p.rules.Limit(Seller, net-p.n.FeeOn(net)+gain, fromBond)
 }
 
-// worthItsCost returns an outcome with its price moved as little as necessary into the range of offers, and to where the
-// gain of an agreement is at least the cost of a refusal. Beyond reports whether the latter moved it further. It
-// returns false if there is no such price.
+// worthItsCost returns o with the price moved as little as necessary into the offer range, and to where an
+// agreement's gain covers a refusal's cost. beyond reports whether the second condition moved the price
+// further. It returns false if there is no such price.
 func (p *rationalParty) worthItsCost(
 	state *bargain.State, o bargain.Outcome, fromBond uint64, cost offerCost,
 ) (offer bargain.Outcome, beyond, ok bool) {
@@ -201,7 +202,7 @@ func (p *rationalParty) worthItsCost(
 	return o, beyond, true
 }
 
-// amount returns the price of an outcome.
+// amount returns an outcome's price.
 func (p *rationalParty) amount(o bargain.Outcome) uint64 {
 	return p.domain.Issue(p.price).Amount(p.domain.Value(o, p.price))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// answer returns a side's move after offers of which its own are its worst prices for the other side, and the other
-// side's are a price.
+// answer returns a side's move after offers: all own offers are the worst prices for the opponent, and all
+// opponent offers equal price.
 func answer(t *testing.T, r onchain.Rules, s bargain.Strategy, side onchain.Side, offers int, price uint64) bargain.Action {
 	player, err := r.Player(s, side, [2]uint64{1_000_000, 4_500_000}[side], [2]uint64{3_500_000, 3_000_000}[side])
 	require.NoError(t, err)
@@ -30,9 +30,9 @@ func answer(t *testing.T, r onchain.Rules, s bargain.Strategy, side onchain.Side
 	return player.Respond(n, side, made, 7)
 }
 
-// TestLastTurnAcceptsWhatIsAsGoodAsNoAgreement has the buyer after the last of ten offers, or the last but one of
-// eleven, and the seller after the last of eleven, or the last but one of ten. With a bond of 1, both limits are lower
-// by the decay of the seller's offers.
+// TestLastTurnAcceptsWhatIsAsGoodAsNoAgreement checks the buyer after the last of ten offers, or the second
+// to last of eleven, and the seller after the last of eleven, or the second to last of ten. With bond 1, the
+// seller's decay lowers both limits.
 func TestLastTurnAcceptsWhatIsAsGoodAsNoAgreement(t *testing.T) {
 	for _, bond := range []uint64{0, 1_000_000} {
 		for name, s := range strategy.Named() {
@@ -86,9 +86,9 @@ func (r repeating) Respond(*bargain.State) bargain.Action {
 	return bargain.Propose(bargain.Outcome(r), "repeated")
 }
 
-// TestOffersThatCostTooMuchAreNotMade has a buyer with the limit 3.5 that offers it at once. At even odds the price
-// must leave the decay of the offer, and that of the offer and its answer: 0.075 and 0.148875. With a bond the decay
-// of the answer is the seller's.
+// TestOffersThatCostTooMuchAreNotMade checks a buyer with the limit 3.5, offering 3.5 at once. At even odds
+// the price must leave room for the offer's decay, and for the decay of offer plus reply: 0.075 and 0.148875.
+// With a bond the seller pays the reply's decay.
 func TestOffersThatCostTooMuchAreNotMade(t *testing.T) {
 	first := func(r onchain.Rules) bargain.Action {
 		return answer(t, r, repeating(3_500_000), onchain.Buyer, 0, 0)

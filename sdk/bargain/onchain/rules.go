@@ -1,9 +1,10 @@
-// Package onchain has Haggle's on-chain rules as a protocol of package bargain. A simulation predicts the
-// program's result to the unit: the numbers come from the rules of package protocol, which the SDK uses too.
+// Package onchain implements Haggle's on-chain rules as a bargaining protocol for package bargain. A
+// simulation predicts the program's result to the unit: the numbers come from package protocol, also used by
+// the SDK.
 //
-// It covers offers, acceptance, rejection and expiry without sealed prices and milestones. A party's moves
-// follow from its strategy, its seed and the offers so far, not from the clock, so that anyone can replay
-// them: see [Player.Respond].
+// It covers offers, acceptance, rejection and expiry, but not sealed prices and milestones. A party's moves
+// depend on strategy, seed and offers so far, not on the clock, so anyone can replay the moves: see
+// [Player.Respond].
 package onchain
 
 import (
@@ -21,7 +22,7 @@ import (
 // ErrRules reports rules or players that a session cannot start with.
 var ErrRules = errors.New("onchain: invalid session")
 
-// Side is a side of a negotiation, for packages that do not import package protocol.
+// Side is a negotiation side, for packages not importing package protocol.
 type Side = protocol.OfferSide
 
 // Account is a negotiation's account, for packages that do not import package protocol.
@@ -40,11 +41,11 @@ const (
 	MaxFeeBps          = protocol.MaxProtocolFeeBps
 )
 
-// Rules are the terms of a negotiation that decide its prices and times.
+// Rules holds the negotiation terms that determine prices and times.
 type Rules struct {
 	// Escrow is the buyer's deposit, in base units of the mint.
 	Escrow uint64
-	// MaxRounds is the number of offers of both sides together.
+	// MaxRounds limits the number of offers by both sides together.
 	MaxRounds uint8
 	// DecayRateBps is the part of the escrow that each offer costs the buyer, in basis points.
 	DecayRateBps uint16
@@ -52,8 +53,8 @@ type Rules struct {
 	MinOfferBps uint16
 	// FeeBps is the protocol's fee on the price, in basis points.
 	FeeBps uint16
-	// Bond is the seller's deposit, in base units of the mint. It pays the decay of the seller's offers if there
-	// is no agreement.
+	// Bond is the seller's deposit, in base units of the mint. It pays the decay of the seller's offers if
+	// there is no agreement.
 	Bond uint64
 	// ResponseWindow is the time for an answer, in seconds.
 	ResponseWindow int64
@@ -61,9 +62,9 @@ type Rules struct {
 	Deadline int64
 }
 
-// RulesOf returns the rules of a negotiation that the seller joined at a time of the chain's clock, in
-// seconds. The account does not keep that time; the event InvitationAccepted has it. Offers do not depend on
-// it, so that any time serves to replay them.
+// RulesOf returns the rules for a negotiation joined by the seller at the given chain time, in seconds. The
+// account does not store this time, but the event InvitationAccepted does. Offers do not depend on it, so any
+// time works for replay.
 func RulesOf(n *protocol.Negotiation, joined int64) Rules {
 	return Rules{
 		Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds, DecayRateBps: n.DecayRateBps,
@@ -91,29 +92,30 @@ func (r Rules) Negotiation() *protocol.Negotiation {
 	}
 }
 
-// OfferRanges returns the lowest and the highest price of each of the first offers, in base units of the mint.
+// OfferRanges returns the lowest and highest price for every offer up to the given number, in base units of
+// the mint.
 func (r Rules) OfferRanges(offers int) [][2]uint64 {
 	ranges, n := make([][2]uint64, offers), r.Negotiation()
 	for at := range ranges {
 		ranges[at][0], ranges[at][1] = n.OfferRange()
-		Apply(n, n.Turn(), 0, 0) // the range of the next offer does not depend on the price
+		Apply(n, n.Turn(), 0, 0) // the next offer's range does not depend on the price
 	}
 	return ranges
 }
 
-// maxPrices is the number of prices up to which each has its own utility.
+// maxPrices is the maximum number of prices with distinct utilities.
 const maxPrices = uint64(fixed.One)
 
-// Domain returns the domain of prices from 0 to an escrow, in base units. Above 10^12 base units the tick is
-// the least one that keeps the number of prices below 10^12: utilities have 12 decimals.
+// Domain returns the domain with the prices 0 to escrow, in base units. Above 10^12 base units it picks the
+// least tick that keeps the number of prices below 10^12, because utilities store 12 decimals.
 func Domain(escrow uint64) (*bargain.Domain, error) {
 	return bargain.NewDomain(bargain.Price("price", 0, escrow, escrow/maxPrices+1))
 }
 
-// Preferences returns a side's preferences over the prices of a domain of [Domain]: the best price is worth
-// 1, the worst 0. A buyer's reservation price is the highest it pays, a seller's the least it accepts, before
-// the fee: see [Gross]. It is rounded to the tick in the party's favour. Opening is the utility of an opening
-// price, for [Player].
+// Preferences returns a side's preferences over a [Domain]'s prices: the best price is worth 1, the worst 0.
+// A buyer's reservation price is the highest it pays, a seller's the least it accepts, before the fee: see
+// [Gross]. It is rounded to the tick in the party's favor. Opening is an opening price's utility, for
+// [Player].
 func Preferences(
 	domain *bargain.Domain, side protocol.OfferSide, openingPrice, reservationPrice uint64,
 ) (preferences *bargain.Preferences, opening fixed.Number, err error) {
@@ -142,15 +144,15 @@ func Gross(n *protocol.Negotiation, net uint64) uint64 {
 	return below + min(1, math.MaxUint64-below)
 }
 
-// Settlement divides the escrow of a finished session, in base units of the mint.
+// Settlement divides a finished session's escrow, in base units of the mint.
 type Settlement struct {
-	// Price is the agreed price; 0 without an agreement.
+	// Price is the agreed price, or 0 if there is no agreement.
 	Price uint64
 	// ToSeller is the price less the fee. Refund is what the buyer gets back of the escrow.
 	ToSeller, Refund uint64
-	// Fee and Decay are the protocol's.
+	// Fee and Decay go to the protocol.
 	Fee, Decay uint64
-	// FromBond is the part of the seller's bond that the buyer gets without an agreement.
+	// FromBond is the buyer's share of the seller's bond if there is no agreement.
 	FromBond uint64
 }
 
@@ -214,13 +216,13 @@ func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 	}
 }
 
-// Apply changes a negotiation as submit_offer does, without metadata and extension. The offer must be in the
-// range of the next one.
+// Apply changes a negotiation as submit_offer does, ignoring metadata and extension. The amount must be in
+// the next offer's range.
 func Apply(n *protocol.Negotiation, side protocol.OfferSide, amount uint64, now int64) {
 	n.EffectiveEscrow = n.EscrowAfterRound()
 	n.CurrentRound++
 	n.CurrentOfferAmount, n.OfferSide = amount, side
-	// The addresses of a simulation are zero; the offer's must not be.
+	// A simulation uses zero addresses, but CurrentOfferBy must be nonzero.
 	n.CurrentOfferBy[0] = byte(side) + 1
 	n.Status = protocol.NegotiationStatusProposed
 	if side == protocol.OfferSideSeller {
@@ -230,8 +232,8 @@ func Apply(n *protocol.Negotiation, side protocol.OfferSide, amount uint64, now 
 	n.TurnDeadline = min(now+n.ResponseWindow, n.GlobalDeadline)
 }
 
-// Settle returns the division of a negotiation's escrow and bond: at its current offer if that is agreed, at the end
-// of the current turn if it expires, and otherwise now, by a rejection.
+// Settle divides a negotiation's escrow and bond: at the current offer if agreed, at the current turn's end
+// if expired, and otherwise now, by rejection.
 func Settle(n *protocol.Negotiation, ending bargain.Ending) Settlement {
 	s := Settlement{Decay: n.Decay(), Refund: n.EffectiveEscrow}
 	switch ending {

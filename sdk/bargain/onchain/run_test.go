@@ -57,8 +57,8 @@ func TestASimulationMakesTheMovesOfRespond(t *testing.T) {
 	require.Greater(t, turns, 1_000)
 }
 
-// TestBuyersPayTheirMaxTotalInAll plays all strategies of a buyer with a limit of 3.5 on price and decay,
-// against a seller that concedes to 2 in the end. Half the negotiations or more still end in a deal.
+// TestBuyersPayTheirMaxTotalInAll plays all strategies as a buyer with price and decay limited to 3.5,
+// against a seller that finally concedes to 2. Half the negotiations or more still end in a deal.
 func TestBuyersPayTheirMaxTotalInAll(t *testing.T) {
 	const maxTotal = 3_500_000
 	deals, above := 0, 0
@@ -90,7 +90,8 @@ func TestBuyersPayTheirMaxTotalInAll(t *testing.T) {
 	require.GreaterOrEqual(t, deals, len(strategy.Named())/2)
 }
 
-// TestARoundAllocatesNothing compares sessions that a party ends before its first and after its last offer.
+// TestARoundAllocatesNothing compares sessions that a party ends before the first and after the last own
+// offer.
 func TestARoundAllocatesNothing(t *testing.T) {
 	allocations := func(rounds int) float64 {
 		players := opponents(t, tenRounds, strategy.Linear(), leaving{strategy.Hardliner(), rounds})
@@ -104,7 +105,7 @@ func TestARoundAllocatesNothing(t *testing.T) {
 	require.Equal(t, allocations(1), allocations(9))
 }
 
-// leaving is a strategy that ends the session after a number of offers of both sides.
+// leaving is a strategy that ends the session after a number of offers by both sides.
 type leaving struct {
 	bargain.Strategy
 	after int
@@ -126,8 +127,8 @@ func (l leavingNegotiator) Respond(state *bargain.State) bargain.Action {
 	return l.Negotiator.Respond(state)
 }
 
-// TestGrossIsTheLowestPrice compares the price with the fee of the protocol, at fees that it does not allow,
-// too.
+// TestGrossIsTheLowestPrice compares the price with the protocol fee, also using fees that the protocol does
+// not allow.
 func TestGrossIsTheLowestPrice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := &onchain.Account{ProtocolFeeBps: rapid.Uint16Range(0, 10_001).Draw(t, "fee")}
@@ -144,8 +145,8 @@ func TestGrossIsTheLowestPrice(t *testing.T) {
 	require.Zero(t, onchain.Gross(&onchain.Account{ProtocolFeeBps: 10_000}, 0))
 }
 
-// TestASellerIsNotRoundedBelowItsReservation has an escrow above 10^12 that is no multiple of the tick, so
-// that no price of the domain is between the last tick and the escrow.
+// TestASellerIsNotRoundedBelowItsReservation uses an escrow above 10^12 that is not a multiple of the tick,
+// so the domain contains no price between the last tick and the escrow.
 func TestASellerIsNotRoundedBelowItsReservation(t *testing.T) {
 	rules := onchain.Rules{Escrow: 5_000_000_000_002, MaxRounds: 4}
 	domain, err := onchain.Domain(rules.Escrow)
@@ -161,8 +162,8 @@ func TestASellerIsNotRoundedBelowItsReservation(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestMiCROAcceptsThePriceItOffered has the least price of 100, to which the player raises its first offers of 0
-// and 1.
+// TestMiCROAcceptsThePriceItOffered uses the minimum price 100; the player raises the first offers, 0 and 1,
+// to 100.
 func TestMiCROAcceptsThePriceItOffered(t *testing.T) {
 	rules := onchain.Rules{
 		Escrow: 1_000, MaxRounds: 4, MinOfferBps: 1_000, ResponseWindow: 300, Deadline: 3_600,

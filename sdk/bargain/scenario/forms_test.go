@@ -112,7 +112,7 @@ func TestWritersNameWhatIsWrong(t *testing.T) {
 		`does not know; the limit of a list of values is 65536`)
 }
 
-// TestWritesDiscountsOfEachFormat covers the discounts that a format does not know.
+// TestWritesDiscountsOfEachFormat covers the discounts missing from a format.
 func TestWritesDiscountsOfEachFormat(t *testing.T) {
 	p := preferences(t, additive(utility.Table{0}), bargain.Categorical("a", "x"))
 	for _, test := range []struct {
@@ -250,7 +250,7 @@ func TestReadersRefuseWhatTheyCannotRead(t *testing.T) {
 	require.EqualError(t, err, `scenario: invalid document: issue "a" has more than 65536 values, and its utility is no straight line`)
 }
 
-// TestReadsNegmasRanges has the ranges that NegMAS computes: two numbers without their ends, and lists of
+// TestReadsNegmasRanges checks ranges as NegMAS computes them: two numbers, ends excluded, and lists of
 // values and ranges.
 func TestReadsNegmasRanges(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Integer("a", 0, 9), bargain.Categorical("b", "x", "y", "z"))
@@ -310,8 +310,8 @@ func TestReadsNumbersWithManyDigits(t *testing.T) {
 	}
 }
 
-// TestReadsWhatNegmasLeavesOut has a linear function without weights, which NegMAS gives 1/n for n issues, and
-// a key that is there twice, of which the last one counts.
+// TestReadsWhatNegmasLeavesOut checks a linear function with no weights, where NegMAS uses 1/n for n issues,
+// and a duplicate key, where the last value counts.
 func TestReadsWhatNegmasLeavesOut(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Integer("a", 0, 9), bargain.Integer("b", 0, 9))
 	require.NoError(t, err)
@@ -324,7 +324,7 @@ func TestReadsWhatNegmasLeavesOut(t *testing.T) {
 	require.Equal(t, "7", p.Of(domain.Outcome(2, 1)).String())
 }
 
-// TestReadsCharactersBeyond16Bits has JSON as Python writes it: two escapes for one character.
+// TestReadsCharactersBeyond16Bits reads Python's JSON, which writes two escapes for a single character.
 func TestReadsCharactersBeyond16Bits(t *testing.T) {
 	domain, err := scenario.ReadNegmasDomain([]byte(
 		`{"issues": [{"name": "\ud83d\ude00", "values": ["\u00e9", "\\ud83d\\ude00"]}]}`), scenario.Options{})
@@ -333,8 +333,8 @@ func TestReadsCharactersBeyond16Bits(t *testing.T) {
 	require.Equal(t, `😀=\ud83d\ude00`, domain.Text(1))
 }
 
-// TestWritesWhatTheFormatsHaveNoWordFor has a rectangle in which no outcome lies, and a line of real numbers
-// that is too steep for floats.
+// TestWritesWhatTheFormatsHaveNoWordFor checks a rectangle containing no outcome, and a line over real
+// numbers too steep for floats.
 func TestWritesWhatTheFormatsHaveNoWordFor(t *testing.T) {
 	empty := preferences(t, boxes(utility.Rectangle{Value: fixed.One / 2, Ranges: []utility.Range{
 		{Issue: 0, First: 0, Last: 1}, {Issue: 0, First: 2, Last: 2}}}), bargain.Integer("days", 1, 3))
@@ -356,7 +356,7 @@ func TestWritesWhatTheFormatsHaveNoWordFor(t *testing.T) {
 	}
 }
 
-// TestOptionsDivideRealIssues has the number of values of the options, of the file, and without both.
+// TestOptionsDivideRealIssues takes the number of values from the options, from the file, and from neither.
 func TestOptionsDivideRealIssues(t *testing.T) {
 	for steps, counts := range map[string][2]uint64{"": {101, 7}, ", n_levels: 4": {5, 7}} {
 		for at, options := range []scenario.Options{{}, {Levels: 7}} {
@@ -368,8 +368,8 @@ func TestOptionsDivideRealIssues(t *testing.T) {
 	}
 }
 
-// TestNamesAreIndexedOnce has an issue of many names in many boxes: an index for each box would be most of
-// the memory, and of the time.
+// TestNamesAreIndexedOnce uses an issue with many names in many boxes: indexing the names per box would take
+// most memory and time.
 func TestNamesAreIndexedOnce(t *testing.T) {
 	names := make([]string, 5_000)
 	for at := range names {

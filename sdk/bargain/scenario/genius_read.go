@@ -22,7 +22,7 @@ type element struct {
 func parseXML(data []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(data))
 	decoder.CharsetReader = func(charset string, input io.Reader) (io.Reader, error) {
-		// ISO 8859-1 has the first 256 characters of Unicode. UTF-8 does not come here.
+		// ISO 8859-1 encodes the first 256 Unicode characters. UTF-8 input is not passed here.
 		if !strings.EqualFold(charset, "iso-8859-1") {
 			return nil, invalid("unknown character set %q", charset)
 		}
@@ -62,7 +62,7 @@ func (e *element) number(name string) (fixed.Number, error) {
 	return n, nil
 }
 
-// exactNumber returns a number that can be beyond the limits of a [fixed.Number].
+// exactNumber returns a number; it can exceed the [fixed.Number] range.
 func (e *element) exactNumber(name string) (*big.Rat, error) {
 	n, ok := parseExact(e.word(name))
 	if !ok {
@@ -71,7 +71,7 @@ func (e *element) exactNumber(name string) (*big.Rat, error) {
 	return n, nil
 }
 
-// find returns all elements with a name at any depth, in the order of the document.
+// find returns all elements with a name at any depth, in document order.
 func (e *element) find(name string) (found []*element) {
 	for i := range e.Children {
 		child := &e.Children[i]
@@ -103,7 +103,7 @@ func (e *element) kind() string {
 	return "discrete"
 }
 
-// bounds returns the element that has a numeric issue's range: its <range>, or the issue itself.
+// bounds returns the element holding a numeric issue's range: the <range> child, or the issue itself.
 func (e *element) bounds() *element {
 	if r := e.child("range"); r != nil {
 		return r
@@ -111,8 +111,8 @@ func (e *element) bounds() *element {
 	return e
 }
 
-// isGeniusDomain reports whether a document is a GENIUS domain. It returns false for a profile, and an error
-// for other documents.
+// isGeniusDomain reports whether data is a GENIUS domain. If data is a profile, it returns false; if neither,
+// an error.
 func isGeniusDomain(data []byte) (bool, error) {
 	root, err := parseXML(data)
 	if err != nil {
@@ -127,7 +127,7 @@ func isGeniusDomain(data []byte) (bool, error) {
 	return false, invalid("<%s> is neither a domain nor a profile", root.XMLName.Local)
 }
 
-// ReadGeniusDomain reads a GENIUS domain, or the domain of a profile. Discrete issues are categorical.
+// ReadGeniusDomain reads a GENIUS domain, or a profile's domain. Discrete issues are categorical.
 func ReadGeniusDomain(data []byte, options Options) (*bargain.Domain, error) {
 	root, err := parseXML(data)
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *element) issue(options Options) (issue bargain.Issue, err error) {
 	}
 }
 
-// items returns the values of a discrete issue.
+// items returns a discrete issue's values.
 func (e *element) items() (items []*element) {
 	for i := range e.Children {
 		if strings.EqualFold(e.Children[i].XMLName.Local, "item") {
@@ -196,10 +196,9 @@ func (e *element) items() (items []*element) {
 	return items
 }
 
-// ReadGeniusProfile reads a GENIUS utility space as preferences over a domain that has been read before. An
-// evaluation counts relative to the highest of its issue, as in GENIUS; NegMAS takes it as it is, so that
-// the two agree if the highest evaluation of each issue is 1. The reservation value is 0 if there is none,
-// and the discount factor 1.
+// ReadGeniusProfile reads a GENIUS utility space as preferences over a given domain. Evaluations are relative
+// to the issue's highest evaluation, as in GENIUS; NegMAS uses them unchanged, so the two agree if every
+// issue's highest evaluation is 1. The default reservation value is 0, the default discount factor 1.
 //
 // It reads what NegMAS exports as GENIUS' XML, with two exceptions, which GENIUS does not know either: a
 // linear cost, and a weight that belongs to no issue.
@@ -241,7 +240,7 @@ func ReadGeniusProfile(domain *bargain.Domain, data []byte) (*bargain.Preference
 	return p, nil
 }
 
-// indexed returns the issues of a profile by their index attribute, as positions in the domain.
+// indexed returns a profile's issues by index attribute, converted to domain positions.
 func indexed(
 	domain *bargain.Domain, root *element,
 ) (elements []*element, positions map[string]int, err error) {
@@ -308,7 +307,7 @@ func evaluations(domain *bargain.Domain, root *element) (bargain.Utility, error)
 	return u, nil
 }
 
-// values returns the evaluations of an issue's values, from 0 to 1, multiplied by its weight.
+// values returns the evaluations, between 0 and 1, of the issue's values, multiplied by weight.
 func (e *element) values(issue *bargain.Issue, weight *big.Rat) (utility.Values, error) {
 	items := e.items()
 	if issue.IsNumeric() && len(items) == 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // rectangles returns a nonlinear utility: the sum of the rectangles' utilities relative to maxutility. GENIUS
-// limits it to 1, which the engine does not.
+// limits the utility to 1; the engine does not.
 func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) {
 	_, positions, err := indexed(domain, root)
 	if err != nil {
@@ -20,7 +20,7 @@ func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) 
 		return nil, invalid("it has evaluations beside its hyper-rectangles")
 	}
 	reader := &rectangleReader{domain: domain, positions: positions}
-	for _, name := range []string{"utility", "utility_function"} { // GENIUS' name, and that of NegMAS' export
+	for _, name := range []string{"utility", "utility_function"} { // GENIUS' name, and NegMAS' name in exports
 		for _, e := range root.find(name) {
 			most := big.NewRat(1, 1)
 			if text := e.word("maxutility"); text != "" {
@@ -34,7 +34,7 @@ func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) 
 			case most.Sign() <= 0:
 				return nil, invalid("maxutility is %s", decimals(most, many))
 			}
-			// GENIUS takes the first one, and without its weight.
+			// GENIUS takes the first child and ignores the weight.
 			if len(e.Children) != 1 || !e.Children[0].isWhole() {
 				return nil, invalid("<%s> must have one <ufun> with the weight 1", name)
 			}
@@ -50,7 +50,7 @@ func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) 
 	return u, nil
 }
 
-// isWhole reports whether an element has no weight other than 1.
+// isWhole reports whether the element's weight is absent or 1.
 func (e *element) isWhole() bool {
 	weight, ok := parseExact(e.word("weight"))
 	return e.word("weight") == "" || ok && weight.Cmp(big.NewRat(1, 1)) == 0
@@ -137,7 +137,7 @@ func (r *rectangleReader) rectangle(e *element, weight *big.Rat) error {
 	return nil
 }
 
-// nonlinear returns the <utility> of hyper-rectangles or of a table of outcomes. GENIUS limits it to 1.
+// nonlinear returns the <utility> for hyper-rectangles or an outcome table. GENIUS limits utilities to 1.
 func nonlinear(p *bargain.Preferences) (element, error) {
 	domain := p.Domain()
 	constant, list, err := rectanglesOf(p)

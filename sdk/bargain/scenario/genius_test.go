@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
 )
 
-// These documents have the form of the domains that come with GENIUS 10.4 and were written for this test.
+// These documents follow the form of GENIUS 10.4's domains and were written for this test.
 
 const geniusDomain = `<negotiation_template>
 <utility_space number_of_issues="4">
@@ -68,7 +68,7 @@ func TestReadsDomainsInTheFormOfGenius(t *testing.T) {
 	steep, err := scenario.ReadGeniusProfile(domain, []byte(strings.Replace(geniusAdditive,
 		`parameter0="1.1" parameter1="-0.4"`, `parameter0="0.9" parameter1="-0.4"`, 1)))
 	require.NoError(t, err)
-	// At 2.5 the line is below 0, and counts as 0.
+	// At 2.5 the line is negative, and counts as 0.
 	require.Equal(t, "0.28", steep.Of(domain.Outcome(0, 20, 0, 4)).String())
 }
 
@@ -84,7 +84,7 @@ func TestReadsWeightsOfHyperRectangles(t *testing.T) {
   <ufun weight="0.25"><hyperRectangle utility="16"><INCLUDES index="3" min="0" max="9"/></hyperRectangle></ufun>
 </ufun></utility></objective><reservation value="0.125"/></utility_space>`))
 	require.NoError(t, err)
-	// (.5 * 200 + 40 + .25 * 16) / 400, then without the first, and without the last.
+	// (.5 * 200 + 40 + .25 * 16) / 400, then omitting the first, and omitting the last.
 	require.Equal(t, "0.36", p.Of(domain.Outcome(0, 2, 1, 2)).String())
 	require.Equal(t, "0.11", p.Of(domain.Outcome(0, 2, 1, 0)).String())
 	require.Equal(t, "0.35", p.Of(domain.Outcome(0, 2, 0, 1)).String())

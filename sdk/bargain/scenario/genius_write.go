@@ -27,12 +27,12 @@ func WriteGeniusDomain(name string, domain *bargain.Domain) ([]byte, error) {
 	return document(root)
 }
 
-// WriteGeniusProfile writes preferences in GENIUS' format, which knows a discount over the whole time only,
-// and no utilities below 0 that are additive. An additive utility must have a straight line of values for
-// integers and reals. Tables of up to 65,536 outcomes, hyper-rectangles, and additive utilities that are sums
-// of them, must depend on integers only and not exceed 1.
+// WriteGeniusProfile writes preferences in GENIUS' format, which supports discounts over the whole time only,
+// and no negative additive utilities. The values of an additive utility must form a straight line over
+// integers and reals. Tables with up to 65,536 outcomes, hyper-rectangles, and sums over these written as
+// additive utilities, must depend on integers only and not exceed 1.
 //
-// GENIUS and the reader of this package get the same utilities from the result. NegMAS 0.16 differs in two
+// GENIUS and this package's reader compute the same utilities from the result. NegMAS 0.16 differs in two
 // cases: it counts an integer's slope from 0 instead of the lowest value, and leaves out the ends of a
 // hyper-rectangle's ranges.
 func WriteGeniusProfile(name string, p *bargain.Preferences) ([]byte, error) {
@@ -75,7 +75,7 @@ func WriteGeniusProfile(name string, p *bargain.Preferences) ([]byte, error) {
 	return document(space)
 }
 
-// bentIssue returns an issue of integers or reals whose values do not lie on a straight line, or nil.
+// bentIssue returns an integer or real issue with values not on a straight line, or nil.
 func bentIssue(domain *bargain.Domain, values []utility.Values) *bargain.Issue {
 	for at, part := range values {
 		if issue := domain.Issue(at); geniusKind(issue) != "discrete" {
@@ -87,8 +87,8 @@ func bentIssue(domain *bargain.Domain, values []utility.Values) *bargain.Issue {
 	return nil
 }
 
-// weigh adds the evaluations and the weights of an additive utility to the issues. A constant and values
-// below 0 are moved to the first issue, whose values they change by the same amount.
+// weigh adds an additive utility's evaluations and weights to the issues. The constant and negative values
+// move to the first issue, changing all the issue's values by the same amount.
 func weigh(domain *bargain.Domain, objective *element, rest fixed.Number, values []utility.Values) error {
 	shifts, isShifted := make([]fixed.Number, len(values)), rest != 0
 	for at, part := range values {
@@ -123,8 +123,8 @@ func weigh(domain *bargain.Domain, objective *element, rest fixed.Number, values
 	return nil
 }
 
-// evaluate adds an issue's evaluations to its element, and returns its weight: the highest value. The values
-// are less than the given ones by a shift.
+// evaluate adds an issue's evaluations to the element, and returns the weight: the highest value. It first
+// subtracts shift from the values.
 func evaluate(
 	e *element, issue *bargain.Issue, values utility.Values, shift fixed.Number,
 ) (weight fixed.Number, err error) {
@@ -163,10 +163,10 @@ func evaluate(
 	return weight, nil
 }
 
-// index returns the index of an issue in GENIUS' format, where they count from 1.
+// index returns an issue's index in GENIUS' format, counted from 1.
 func index(at int) string { return strconv.Itoa(at + 1) }
 
-// geniusKind returns GENIUS' type of an issue. Its integers have no tick.
+// geniusKind returns GENIUS' name for an issue's type. GENIUS' integers do not support ticks.
 func geniusKind(issue *bargain.Issue) string {
 	switch {
 	case issue.Kind == bargain.KindReal:

@@ -13,14 +13,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// value is a node of a YAML or JSON document (JSON is YAML). Scalars keep their text, so that no number
-// becomes a float.
+// value is a node in a YAML or JSON document (JSON is YAML). Scalars keep their text, to avoid converting
+// numbers to floats.
 type value struct {
 	*yaml.Node
 	path string
 }
 
-// pair matches two escapes that are one character beyond 16 bits, as Python writes it in JSON.
+// pair matches two escapes that encode a single character beyond 16 bits, as in Python's JSON.
 var pair = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
 
 func parseYAML(data []byte) (value, error) {
@@ -43,8 +43,8 @@ func parseYAML(data []byte) (value, error) {
 	return value{document.Content[0], "document"}, nil
 }
 
-// get returns the value of a key; false if there is none, or null. Of several it is the last one, as in
-// Python.
+// get returns a key's value, or false if the key is missing or null. Among duplicates the last key counts, as
+// in Python.
 func (v value) get(key string) (value, bool) {
 	if v.Node == nil || v.Kind != yaml.MappingNode {
 		return value{}, false
@@ -58,7 +58,7 @@ func (v value) get(key string) (value, bool) {
 	return value{}, false
 }
 
-// list returns the elements of a sequence.
+// list returns a sequence's elements.
 func (v value) list() (list []value, err error) {
 	if v.Kind != yaml.SequenceNode {
 		return nil, invalid("%s is not a list", v.path)
@@ -94,7 +94,7 @@ func (v value) number() (fixed.Number, error) {
 	return n, nil
 }
 
-// optional returns the number of a key, or another if there is none.
+// optional returns a key's number, or otherwise if the key is missing.
 func (v value) optional(key string, otherwise fixed.Number) (fixed.Number, error) {
 	child, ok := v.get(key)
 	if !ok {
@@ -114,8 +114,8 @@ func (v value) class() string {
 	return ""
 }
 
-// isNegmasDomain reports whether a document is a NegMAS outcome space. It returns false for a utility
-// function, and an error for other documents.
+// isNegmasDomain reports whether data is a NegMAS outcome space. If data is a utility function, it returns
+// false; if neither, an error.
 func isNegmasDomain(data []byte) (bool, error) {
 	root, err := parseYAML(data)
 	if err != nil {
@@ -210,7 +210,7 @@ func (v value) issue(options Options) (issue bargain.Issue, err error) {
 	return issue, invalid("%s has the unknown type %q", v.path, class)
 }
 
-// realIssue returns the issue of a range of real numbers. NegMAS' n_levels is the number of its steps.
+// realIssue returns the issue for a range over real numbers. NegMAS' n_levels counts steps.
 func (v value) realIssue(name string, values value, options Options) (issue bargain.Issue, err error) {
 	list, err := values.list()
 	if err != nil {
@@ -238,9 +238,9 @@ func (v value) realIssue(name string, values value, options Options) (issue barg
 	return options.real(name, low, high, levels)
 }
 
-// ReadNegmasProfile reads a NegMAS utility function in YAML or JSON as preferences over a domain. Without a
-// reservation value, or with minus infinity, it is the lowest possible one. A discounted utility function
-// without one has that of the function inside.
+// ReadNegmasProfile reads a NegMAS utility function in YAML or JSON as preferences over a domain. If the
+// reservation value is missing or minus infinity, the lowest possible value is used. A discounted utility
+// function defaults to the inner function's reservation value.
 func ReadNegmasProfile(domain *bargain.Domain, data []byte) (*bargain.Preferences, error) {
 	outer, err := parseYAML(data)
 	if err != nil {
@@ -268,7 +268,7 @@ func ReadNegmasProfile(domain *bargain.Domain, data []byte) (*bargain.Preference
 	return p, nil
 }
 
-// discount returns the utility inside a discounted one, and the discount.
+// discount returns a discounted utility's inner utility, and the discount.
 func (v value) discount() (inner value, d bargain.Discount, err error) {
 	class := v.class()
 	if class != "ExpDiscountedUFun" && class != "LinDiscountedUFun" {

@@ -13,9 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// rectangles returns a sum of constants over boxes: outcome_ranges has a mapping from an issue's position to
-// its values. As NegMAS 0.16 computes them, two numbers are a range without its ends, and another list has
-// the only values that count, or such ranges.
+// rectangles returns a sum of constants over boxes: outcome_ranges maps issue positions to values. As
+// computed by NegMAS 0.16, two numbers mean a range, ends excluded; any other list holds the matching values,
+// or such ranges.
 func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 	ranges, ok := v.get("outcome_ranges")
 	utilities, ok2 := v.get("utilities")
@@ -76,8 +76,8 @@ func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 	return u, nil
 }
 
-// box returns the rectangles of a box: several if its values of an issue have gaps, none if no outcome lies
-// in it.
+// box returns a box as rectangles: several if an issue's values contain gaps, none if the box contains no
+// outcome.
 func (v value) box(domain *bargain.Domain, finders []*finder) (rectangles [][]utility.Range, err error) {
 	rectangles = [][]utility.Range{nil}
 	if v.Tag == "!!null" {
@@ -115,8 +115,8 @@ func (v value) box(domain *bargain.Domain, finders []*finder) (rectangles [][]ut
 	return rectangles, nil
 }
 
-// position returns the position of an issue: NegMAS' keys are positions from 0, which are text in JSON. A
-// name is accepted, too.
+// position returns an issue's position: NegMAS' keys are positions from 0, written as strings in JSON. It
+// accepts names, too.
 func (v value) position(domain *bargain.Domain, key *yaml.Node) (int, error) {
 	found := -1
 	at, err := strconv.Atoi(key.Value)
@@ -137,7 +137,7 @@ func (v value) position(domain *bargain.Domain, key *yaml.Node) (int, error) {
 	return found, nil
 }
 
-// conditions returns the ranges of an issue's values that a box has, in their order and without overlaps.
+// conditions returns the box's ranges over an issue's values, sorted and not overlapping.
 func (v value) conditions(finder *finder, at int) ([]utility.Range, error) {
 	if v.Tag == "!!null" {
 		return nil, nil // no value is accepted
@@ -169,7 +169,7 @@ func (v value) conditions(finder *finder, at int) ([]utility.Range, error) {
 			if err != nil {
 				return nil, err
 			}
-			// NegMAS compares with all values: one that the issue does not have is never equal.
+			// NegMAS compares with all values: a value missing from the issue never matches.
 			if index, ok := finder.find(text); ok {
 				list = append(list, utility.Range{Issue: at, First: index, Last: index})
 			}
@@ -178,14 +178,14 @@ func (v value) conditions(finder *finder, at int) ([]utility.Range, error) {
 	return union(list), nil
 }
 
-// isRange reports whether a list is a range: it has two numbers.
+// isRange reports whether the list is a range, meaning two numbers.
 func (v value) isRange() bool {
 	return v.Kind == yaml.SequenceNode && len(v.Content) == 2 && isNumber(v.Content[0]) && isNumber(v.Content[1])
 }
 
 func isNumber(node *yaml.Node) bool { return node.Tag == "!!int" || node.Tag == "!!float" }
 
-// union joins ranges of an issue that overlap or touch.
+// union joins an issue's ranges that overlap or touch.
 func union(list []utility.Range) (joined []utility.Range) {
 	slices.SortFunc(list, func(a, b utility.Range) int {
 		return cmp.Compare(a.First, b.First)
@@ -200,9 +200,9 @@ func union(list []utility.Range) (joined []utility.Range) {
 	return joined
 }
 
-// boxOf returns the values of an issue that a range has, as NegMAS reads them. The ends of a range of numbers
-// lie half a step beyond the values, so that it does not matter whether they count: in NegMAS 0.16 they do
-// not, in its documentation they do.
+// boxOf returns a range's issue values, as NegMAS reads them. The ends of number ranges lie half a step
+// beyond the values, so both readings agree: NegMAS 0.16 excludes the ends, but the documentation includes
+// them.
 func boxOf(issue *bargain.Issue, r utility.Range) (*yaml.Node, error) {
 	if !issue.IsNumeric() {
 		var names []*yaml.Node

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// utility returns the utility of a document without a discount.
+// utility returns a document's undiscounted utility.
 func (v value) utility(domain *bargain.Domain) (bargain.Utility, error) {
 	switch class := v.class(); class {
 	case "LinearAdditiveUtilityFunction", "LinearUtilityAggregationFunction":
@@ -48,7 +48,7 @@ func (v value) utility(domain *bargain.Domain) (bargain.Utility, error) {
 	}
 }
 
-// exactNumber returns a number that can be beyond the limits of a [fixed.Number].
+// exactNumber returns a number; it can exceed the [fixed.Number] range.
 func (v value) exactNumber() (*big.Rat, error) {
 	text, err := v.text()
 	if err != nil {
@@ -61,7 +61,7 @@ func (v value) exactNumber() (*big.Rat, error) {
 	return n, nil
 }
 
-// perIssue returns the elements of a list, or of a mapping by the issues' names, in the domain's order.
+// perIssue returns the elements from a list, or from a mapping by issue name, in the domain's order.
 func (v value) perIssue(domain *bargain.Domain) ([]value, error) {
 	if v.Kind != yaml.MappingNode {
 		list, err := v.list()
@@ -81,7 +81,7 @@ func (v value) perIssue(domain *bargain.Domain) ([]value, error) {
 	return list, nil
 }
 
-// additive returns the weighted sum of the functions of a list, or of the issues' numbers if the list is nil.
+// additive returns the weighted sum of the listed functions or, if the list is nil, of the issues' numbers.
 func (v value) additive(
 	domain *bargain.Domain, functions []value, otherwise *big.Rat,
 ) (bargain.Utility, error) {
@@ -124,7 +124,7 @@ func (v value) additive(
 	return u, nil
 }
 
-// function returns the values of a value function, multiplied by a weight.
+// function returns a value function's values, multiplied by weight.
 func (v value) function(issue *bargain.Issue, weight *big.Rat) (values utility.Values, err error) {
 	slope, bias := big.NewRat(1, 1), new(big.Rat)
 	exactly := func(key string, otherwise *big.Rat) *big.Rat {
@@ -192,8 +192,8 @@ func (v value) table(issue *bargain.Issue, weight *big.Rat) (utility.Values, err
 	return products, nil
 }
 
-// outcomes returns a table of outcomes. Its keys are lists with a value for each issue, or single values if
-// there is one issue.
+// outcomes returns an outcome table. The keys are lists with a value per issue, or single values if there is
+// only one issue.
 func (v value) outcomes(domain *bargain.Domain) (bargain.Utility, error) {
 	mapping, ok := v.get("mapping")
 	if !ok || mapping.Kind != yaml.MappingNode {

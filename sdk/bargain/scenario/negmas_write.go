@@ -63,14 +63,14 @@ func WriteNegmasDomain(name string, domain *bargain.Domain, format Format) ([]by
 		"issues", listNode(0, issues...)), format)
 }
 
-// WriteNegmasProfile writes preferences as a NegMAS utility function, to which NegMAS and the reader of this
-// package give the same utilities. It can write additive utilities, tables of up to 65,536 outcomes and
-// hyper-rectangles. Tables of outcomes, and values of real numbers on no straight line, become
-// hyper-rectangles: NegMAS cannot read its own MappingUtilityFunction from a file. More than 65,536 values of
-// an issue must lie on a straight line. A discount must be a factor or a cost, not both.
+// WriteNegmasProfile writes preferences as a NegMAS utility function. NegMAS and this package's reader
+// compute the same utilities from it. It can write additive utilities, tables with up to 65,536 outcomes and
+// hyper-rectangles. Outcome tables, and real numbers' values on no straight line, become hyper-rectangles:
+// NegMAS cannot read its own MappingUtilityFunction from a file. If an issue counts more than 65,536 values,
+// they must lie on a straight line. A discount must be a factor or a cost, not both.
 //
-// JSON has only texts as keys, but NegMAS needs integers as those of hyper-rectangles and of tables of
-// integers: in JSON, these are errors, unless the integers have a straight line of values.
+// JSON allows only string keys, but NegMAS needs integer keys for hyper-rectangles and integer tables: in
+// JSON, these are errors, unless the integers' values lie on a straight line.
 func WriteNegmasProfile(name string, p *bargain.Preferences, format Format) ([]byte, error) {
 	class, pairs, err := negmasUtility(p, format)
 	if err != nil {
@@ -100,13 +100,13 @@ func WriteNegmasProfile(name string, p *bargain.Preferences, format Format) ([]b
 		unit = "step"
 	}
 	outer = append(outer, "factor", unit, "dynamic_reservation", boolNode(!discount.KeepReservation))
-	// Without a reservation value of its own, the function inside would give no agreement minus infinity.
+	// If it lacked a reservation value, the inner function would value no agreement at minus infinity.
 	outer = append(outer, "ufun", mapNode(append([]any{"type", "negmas.preferences." + class}, pairs...)...),
 		"reserved_value", numberNode(p.Reservation()))
 	return encode(mapNode(outer...), format)
 }
 
-// negmasUtility returns the class and the fields of an undiscounted utility.
+// negmasUtility returns an undiscounted utility's class and fields.
 func negmasUtility(p *bargain.Preferences, format Format) (class string, pairs []any, err error) {
 	domain := p.Domain()
 	if constant, values, ok := additiveOf(p); ok && (format == JSON || !hasBentReal(domain, values)) {
@@ -144,15 +144,14 @@ func negmasUtility(p *bargain.Preferences, format Format) (class string, pairs [
 		"utilities", listNode(yaml.FlowStyle, amounts...), "bias", numberNode(constant)}, nil
 }
 
-// isSteep reports whether a line is beyond the limits of utilities at 0, so that NegMAS' floats lose
-// decimals.
+// isSteep reports whether a line exceeds the utility limits at 0; NegMAS' floats would then lose decimals.
 func isSteep(bias *big.Rat) bool {
 	n := rounded(bias)
 	return n > bargain.MaxUtility || n < -bargain.MaxUtility
 }
 
-// hasBentReal reports whether the values of a real issue do not lie on a straight line, or on one that is too
-// steep. NegMAS has no value function for them, but hyper-rectangles.
+// hasBentReal reports whether any real issue's values lie on no straight line, or on a line that is too
+// steep. NegMAS lacks value functions for these, but supports hyper-rectangles.
 func hasBentReal(domain *bargain.Domain, values []utility.Values) bool {
 	for at, part := range values {
 		if issue := domain.Issue(at); issue.Kind == bargain.KindReal && issue.Count <= maxTable {
@@ -164,7 +163,7 @@ func hasBentReal(domain *bargain.Domain, values []utility.Values) bool {
 	return false
 }
 
-// negmasFunction returns the value function of an issue.
+// negmasFunction returns an issue's value function.
 func negmasFunction(issue *bargain.Issue, values utility.Values, format Format) (*yaml.Node, error) {
 	isReal, isLong := issue.Kind == bargain.KindReal, issue.Count > maxTable
 	isText := format == JSON && issue.IsNumeric()
@@ -213,10 +212,10 @@ func boolNode(b bool) *yaml.Node { return scalar("!!bool", strconv.FormatBool(b)
 // plain matches texts that need no quotation marks, except words.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 
-// words are truth values and null in YAML 1.1, the version that NegMAS reads.
+// words lists truth values and null in YAML 1.1, as read by NegMAS.
 var words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
-// textNode returns a text that every version of YAML reads as one.
+// textNode returns a node that all YAML versions read as a string.
 func textNode(text string) *yaml.Node {
 	node := scalar("!!str", text)
 	if !plain.MatchString(text) || slices.Contains(words, strings.ToLower(text)) {
@@ -232,7 +231,7 @@ func listNode(style yaml.Style, nodes ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Style: style, Content: nodes}
 }
 
-// mapNode returns a mapping of pairs of a key and a value, which are nodes or plain texts.
+// mapNode returns a mapping from alternating keys and values, given as nodes or strings.
 func mapNode(pairs ...any) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.MappingNode}
 	if len(pairs) == 0 {
@@ -271,7 +270,7 @@ func encode(document *yaml.Node, format Format) ([]byte, error) {
 	return buffer.Bytes(), encoder.Close()
 }
 
-// invalidText returns a text below a node that is not UTF-8.
+// invalidText returns a text within the node that is not UTF-8.
 func invalidText(node *yaml.Node) (string, bool) {
 	if !utf8.ValidString(node.Value) {
 		return node.Value, true
@@ -293,7 +292,7 @@ func appendJSON(buffer *bytes.Buffer, node *yaml.Node) error {
 	case node.Kind == yaml.ScalarNode:
 		text, err := json.Marshal(node.Value)
 		for _, char := range string(text) {
-			if unicode.IsControl(char) || char == 0xFEFF { // YAML does not read them without an escape
+			if unicode.IsControl(char) || char == 0xFEFF { // YAML only reads these escaped
 				fmt.Fprintf(buffer, `\u%04x`, char)
 				continue
 			}

@@ -11,21 +11,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Functions of numbers are evaluated with exact fractions and rounded once: a [fixed.Number] has too few
-// decimals for the slope of a long line of prices.
+// Functions of numbers are evaluated with exact fractions and rounded once: a [fixed.Number] holds too few
+// decimals for the slope over a long price range.
 
-// maxTable is the number of values up to which a numeric issue's utility is a table. It also limits tables of
-// outcomes and sums of rectangles.
+// maxTable is the maximum number of values in a numeric issue's table. It also limits outcome tables and
+// rectangle sums.
 const maxTable = 1 << 16
 
 // maxGap is the distance from a straight line that rounding explains, in the last decimal.
 const maxGap = 4
 
-// maxBits bounds the size of an exact number, so that long documents are read in seconds.
+// maxBits bounds the size of exact numbers, to read long documents in seconds.
 const maxBits = 512
 
-// parseExact reads a decimal number; false if the text is not one. The number can be beyond the limits of a
-// [fixed.Number] and have more decimals, up to about 150 digits. A longer one is rounded as a [fixed.Number].
+// parseExact reads a decimal number, or returns false if text is not a number. The number can exceed the
+// [fixed.Number] range and precision, up to about 150 digits. Longer numbers are rounded as a [fixed.Number].
 func parseExact(text string) (*big.Rat, bool) {
 	// Parse bounds the digits and the exponent.
 	short, err := fixed.Parse(text)
@@ -58,7 +58,7 @@ func rounded(r *big.Rat) fixed.Number {
 	return result
 }
 
-// decimals returns a fraction as decimal text with up to this number of decimals.
+// decimals returns a fraction as decimal text with up to places decimals.
 func decimals(r *big.Rat, places int) string {
 	text := r.FloatString(places)
 	if strings.Contains(text, ".") {
@@ -70,10 +70,10 @@ func decimals(r *big.Rat, places int) string {
 	return text
 }
 
-// many is a number of decimals that loses nothing in a product with any integer of an issue.
+// many is enough decimals to keep products with any issue integer exact.
 const many = 32
 
-// numberOf returns the number of a numeric issue's index.
+// numberOf returns the number at a numeric issue's index.
 func numberOf(issue *bargain.Issue, index uint64) *big.Rat {
 	switch issue.Kind {
 	case bargain.KindReal:
@@ -84,7 +84,8 @@ func numberOf(issue *bargain.Issue, index uint64) *big.Rat {
 	return new(big.Rat).SetInt64(issue.Int(index))
 }
 
-// function is a function of an issue's numbers. isStraight reports whether its values lie on a straight line.
+// function is a function over an issue's numbers. isStraight reports whether the values lie on a straight
+// line.
 type function struct {
 	of         func(x *big.Rat) *big.Rat
 	isStraight bool
@@ -98,8 +99,8 @@ func affine(slope, bias *big.Rat) function {
 	}}
 }
 
-// tabulate returns the values of a function of an issue's numbers, multiplied by a weight: a table, or a line
-// for an issue with many values.
+// tabulate returns a function's values over an issue's numbers, multiplied by weight: a table, or a line if
+// there are many values.
 func tabulate(issue *bargain.Issue, f function, weight *big.Rat) (utility.Values, error) {
 	if !issue.IsNumeric() {
 		return nil, invalid("issue %q has no numbers", issue.Name)
@@ -122,8 +123,8 @@ func tabulate(issue *bargain.Issue, f function, weight *big.Rat) (utility.Values
 	return utility.Line{First: at(0), Last: at(issue.Count - 1), Count: issue.Count}, nil
 }
 
-// straight returns the slope and the bias of the line through an issue's values; false if they do not lie on
-// one.
+// straight returns the slope and bias of the line through an issue's values, or false if the values do not
+// lie on a line.
 func straight(issue *bargain.Issue, values utility.Values) (slope, bias *big.Rat, ok bool) {
 	line := utility.Line{First: values.Of(0), Last: values.Of(issue.Count - 1), Count: issue.Count}
 	if _, isLine := values.(utility.Line); !isLine {
@@ -142,7 +143,7 @@ func straight(issue *bargain.Issue, values utility.Values) (slope, bias *big.Rat
 	return slope, bias.Sub(bias, low.Mul(low, slope)), true
 }
 
-// finder finds the index of an issue's value by its text.
+// finder finds an issue value's index by text.
 type finder struct {
 	issue *bargain.Issue
 	names map[string]uint64
@@ -167,7 +168,7 @@ func newFinders(domain *bargain.Domain) (finders []*finder) {
 	return finders
 }
 
-// find returns the index of a value; false if the issue does not have it. Numbers can have any notation.
+// find returns a value's index, or false if the issue lacks the value. Numbers can be in any notation.
 func (f *finder) find(text string) (uint64, bool) {
 	if f.names != nil {
 		index, ok := f.names[text]
@@ -181,8 +182,8 @@ func (f *finder) find(text string) (uint64, bool) {
 	return low, low == high
 }
 
-// indices returns the lowest and the highest index whose number is in a range, with or without its ends. The
-// lowest is above the highest if there is none.
+// indices returns the lowest and highest index with a number in a range, including or excluding the ends. The
+// lowest exceeds the highest if there is none.
 func indices(issue *bargain.Issue, low, high *big.Rat, hasEnds bool) (first, last uint64) {
 	tick := new(big.Rat).SetInt(new(big.Int).SetUint64(issue.Tick))
 	if issue.Kind == bargain.KindReal {
@@ -217,8 +218,8 @@ func indices(issue *bargain.Issue, low, high *big.Rat, hasEnds bool) (first, las
 	return from.Uint64(), to.Uint64()
 }
 
-// integers returns an issue of integers with a step, in the notation of the formats. Integers beyond 63 bits
-// are prices.
+// integers returns an integer issue with a step, given in the formats' notation. Integers beyond 63 bits are
+// prices.
 func integers(name, low, high, step string) (bargain.Issue, error) {
 	wrong := invalid("issue %q has the range %s to %s with the step %s, which is not one of integers",
 		name, low, high, step)

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// levels is the number of values of each real issue, which GENIUS' format does not have.
+// levels is the number of values in every real issue; GENIUS' format does not store it.
 const levels = 4
 
 // names are texts that YAML or XML read as something else if they are not quoted.
@@ -121,7 +121,7 @@ func drawPreferences(t *rapid.T) *bargain.Preferences {
 	return p
 }
 
-// requireEqual requires the same outcomes, and the same utilities but for the last decimals of lines.
+// requireEqual requires equal outcomes, and equal utilities except for lines' last decimals.
 func requireEqual(t *rapid.T, want, got *bargain.Preferences) {
 	require.Equal(t, want.Domain().Size(), got.Domain().Size())
 	require.Equal(t, want.Reservation(), got.Reservation())
@@ -135,8 +135,9 @@ func requireEqual(t *rapid.T, want, got *bargain.Preferences) {
 	}
 }
 
-// TestScenariosRoundTrip writes random preferences in each format and reads them back. NegMAS' YAML has all
-// of them. The other formats may refuse some, but only for the reasons that TestWritersNameWhatIsWrong lists.
+// TestScenariosRoundTrip writes random preferences in each format and reads them back. NegMAS' YAML can
+// express all of these. The remaining formats may refuse some, but only for the reasons that
+// TestWritersNameWhatIsWrong lists.
 func TestScenariosRoundTrip(t *testing.T) {
 	written := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,13 +1,13 @@
 // Package scenario reads and writes negotiation scenarios: GENIUS' XML, and NegMAS' YAML and JSON. It works
 // on bytes, and does not open files. Numbers are read as decimals, never as floats.
 //
-// A scenario has a domain and a profile for each party. What the engine does not know is an error that names
-// it, not ignored: another utility type, a missing value, a number out of range. A domain or a utility that
-// a format cannot express is an error, too.
+// A scenario consists of a domain and a profile per party. Unsupported input is reported as an error, not
+// ignored: an unknown utility type, a missing value, a number out of range. Domains and utilities that a
+// format cannot express are errors, too.
 //
 // The formats know fewer kinds of issues than the engine. A price is read back as integers with the same
-// numbers; in GENIUS' XML ordered names become names without an order, and so do integers whose tick is not
-// 1, whose texts are the names.
+// numbers; in GENIUS' XML ordered names become unordered, and integers with a tick other than 1 become names,
+// written as their numbers.
 package scenario
 
 import (
@@ -20,18 +20,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// ErrFormat reports a document that is not a scenario's, or has something the engine does not know.
+// ErrFormat reports a document that does not belong to a scenario, or contains unsupported parts.
 var ErrFormat = errors.New("scenario: invalid document")
 
-// Options are the choices that the formats leave open. The zero value is ready.
+// Options sets the choices left open by the formats. The zero value is ready.
 type Options struct {
-	// Levels is the number of values of a real issue. If zero, it is the one of the file, or 101 if the file
-	// has none.
+	// Levels is the number of values per real issue. If zero, the file's number is used, or 101 if the file
+	// lacks a number.
 	Levels int64
 }
 
-// IsDomain reports whether a document in GENIUS' XML, or NegMAS' YAML or JSON, is a domain. It returns false
-// for a profile, and an error for other documents.
+// IsDomain reports whether a document in GENIUS' XML, or NegMAS' YAML or JSON, is a domain. If it is a
+// profile, IsDomain returns false; if neither, an error.
 func IsDomain(data []byte) (bool, error) {
 	if isXML(data) {
 		return isGeniusDomain(data)
@@ -63,8 +63,8 @@ func invalid(format string, values ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, values...))
 }
 
-// real returns the issue of a range, divided into the options' number of values, or the file's, which is 0 if
-// the file has none.
+// real returns the issue for a range, divided into the options' number of values, or else the file's, levels.
+// If the file lacks a number, levels is 0.
 func (o Options) real(name string, least, most fixed.Number, levels int64) (bargain.Issue, error) {
 	switch {
 	case o.Levels >= 2:
@@ -79,9 +79,8 @@ func (o Options) real(name string, least, most fixed.Number, levels int64) (barg
 	return bargain.Real(name, least, most, max(width/fixed.Number(levels-1), 1)), nil
 }
 
-// rectanglesOf returns a utility as a constant and a sum over rectangles. Of a table of up to 65,536
-// outcomes, each outcome whose value is not 0 is a rectangle, and of an additive utility each value of an
-// issue.
+// rectanglesOf returns a utility as a constant and a sum over rectangles. A table with up to 65,536 outcomes
+// yields a rectangle per outcome with a nonzero value, an additive utility a rectangle per issue value.
 func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility.Rectangle, err error) {
 	unknown := invalid("the utility is neither additive nor a table nor a sum of hyper-rectangles")
 	domain := p.Domain()
@@ -127,8 +126,8 @@ func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility
 	return 0, nil, unknown
 }
 
-// intersection returns ranges with one for each issue that they limit, in the order of the issues; false if
-// no outcome lies in them.
+// intersection merges ranges to a single range per limited issue, in issue order. It returns false if they
+// contain no outcome.
 func intersection(domain *bargain.Domain, ranges []utility.Range) (list []utility.Range, ok bool) {
 	for at := range domain.Len() {
 		all := utility.Range{Issue: at, Last: domain.Issue(at).Count - 1}
@@ -148,7 +147,7 @@ func intersection(domain *bargain.Domain, ranges []utility.Range) (list []utilit
 	return list, true
 }
 
-// additiveOf returns the constant and the values of an additive utility, or of a table over a single issue;
+// additiveOf returns the constant and values of additive utilities and of tables over a single issue, and
 // false if the utility is neither.
 func additiveOf(p *bargain.Preferences) (constant fixed.Number, values []utility.Values, ok bool) {
 	switch u := p.Utility().(type) {
