@@ -8,25 +8,26 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Bayesian is the scalable Bayesian model. It has independent hypotheses for each issue: the weights 0, 0.1,
-// ... 1, of which low ones are more probable at first, and utilities of the values that rise, fall, or fall
-// from a peak to both ends. It assumes that the opponent's n-th different offer has the utility
-// 1 - Concession (n-1), with normally distributed relative deviations. It updates an issue's hypotheses while
-// the others have their expected values, so that the cost grows with the sum of the hypotheses and not with
-// their product. The first offer does not change the weights, and repeated offers change nothing. Estimates
-// are normalized: the domain's worst outcome has 0 and the best has 1.
+// Bayesian is the scalable Bayesian model. It keeps independent hypotheses per issue: the weights 0, 0.1, ...
+// 1, where low weights start out more probable, and value utilities that rise, fall, or fall from a peak to
+// both ends. It assumes that the opponent's n-th different offer is worth 1 - Concession (n-1), with normally
+// distributed relative deviations. It updates an issue's hypotheses while all remaining issues keep their
+// expected values, so the cost grows with the sum of the hypotheses and not with their product. The first
+// offer does not change the weights, and repeated offers change nothing. Estimates are normalized: the
+// domain's worst outcome is worth 0, the best 1.
 //
-// In an issue with names each name can be the peak, so that the cost is quadratic in their number. Numeric
-// issues have six hypotheses, with peaks at 0, 0.2, ... 1 of the range.
+// In a categorical issue any name can be the peak, so the cost grows with the square of the number of names.
+// Numeric issues use six hypotheses, with peaks at 0, 0.2, ... 1 within the range.
 //
 // Source: Hindriks, Tykhonov: Opponent Modelling in Automated Multi-Issue Negotiation Using Bayesian Learning
 // (2008), sections 3 to 5, as in GENIUS 10.4, BayesianOpponentModelScalable, with these differences. GENIUS
-// has no hypotheses for integers: here they have those of reals. In GENIUS the estimates can become invalid,
-// because probabilities fall to 0 and the assumed utility below it. Here probabilities stay at least 10^-12,
-// and an offer with an assumed utility of 0 or less changes nothing: with 0.003 all after the first 334
-// different ones. If all outcomes are equal, the estimate is 0.
+// lacks hypotheses for integers: here integers use the hypotheses for reals. In GENIUS the estimates can
+// become invalid, because probabilities fall to 0 and the assumed utility becomes negative. Here
+// probabilities never fall under 10^-12, and offers with an assumed utility of 0 or less change nothing: with
+// 0.003 this affects all offers after the first 334 different ones. If all outcomes are equal, the estimate
+// is 0.
 type Bayesian struct {
-	// Concession is the assumed loss of utility by each offer. If zero, 0.003 is used, as in GENIUS.
+	// Concession is the assumed utility loss per offer. If zero, 0.003 is used, as in GENIUS.
 	Concession fixed.Number
 	// Deviation is the standard deviation relative to the assumed utility. If zero, 0.25 is used.
 	Deviation fixed.Number
@@ -35,7 +36,8 @@ type Bayesian struct {
 // levels is the number of hypotheses about a weight.
 const levels = 11
 
-// lastPoint is the last of the points 0 to 5 that divide the range of a numeric issue, each a possible peak.
+// lastPoint is the highest of the points 0 to 5 that divide a numeric issue's range; all points are possible
+// peaks.
 const lastPoint = 5
 
 // Model implements [bargain.Modeling].
@@ -62,15 +64,15 @@ func (b Bayesian) Model(seat bargain.Seat) bargain.Model {
 	return m
 }
 
-// belief is the probabilities of the hypotheses about an issue.
+// belief holds the probabilities for an issue's hypotheses.
 type belief struct {
 	// weights are those of the weights 0, 0.1, ... 1; shapes those of the utilities of the values.
 	weights, shapes []fixed.Number
 	// weight is the expected weight, not normalized.
 	weight fixed.Number
-	// points are the expected utilities of the values, or of the points of a numeric issue.
+	// points holds the expected utilities for the values, or for a numeric issue's points.
 	points []fixed.Number
-	line   utility.Line // of a numeric issue
+	line   utility.Line // for numeric issues
 }
 
 func newBelief(issue *bargain.Issue, size int) belief {
@@ -93,14 +95,14 @@ func newBelief(issue *bargain.Issue, size int) belief {
 	return b
 }
 
-// place is a value of an issue: a point, and the part of the way to the next one.
+// place is an issue value: a point, and the fraction of the way to the next point.
 type place struct {
 	point int
 	part  fixed.Number
 }
 
-// shape returns the utility of a point by a hypothesis: the first one rises, the second one falls, and the
-// others have a peak at the points from the second to the last but one.
+// shape returns a point's utility under a hypothesis: the first hypothesis rises, the second falls, and the
+// rest peak at an inner point, from the second to the second to last.
 func (b *belief) shape(hypothesis, point int) fixed.Number {
 	last := int64(len(b.points) - 1)
 	peak, at := int64(hypothesis-1), int64(point)
@@ -125,7 +127,7 @@ func (b *belief) shape(hypothesis, point int) fixed.Number {
 	return fixed.Ratio(1000*(last-at)/(last-peak)+1, 1001)
 }
 
-// of returns the utility of a place by a hypothesis.
+// of returns a place's utility under a hypothesis.
 func (b *belief) of(hypothesis int, at place) fixed.Number {
 	u := b.shape(hypothesis, at.point)
 	if at.part > 0 {
@@ -134,7 +136,7 @@ func (b *belief) of(hypothesis int, at place) fixed.Number {
 	return u
 }
 
-// expected returns the expected utility of a place.
+// expected returns a place's expected utility.
 func (b *belief) expected(at place) fixed.Number {
 	u := b.points[at.point]
 	if at.part > 0 {
@@ -151,16 +153,16 @@ func (b *belief) expectWeight() {
 	}
 }
 
-// level returns the weight of a hypothesis.
+// level returns the weight assumed by a hypothesis.
 func level(hypothesis int) fixed.Number { return fixed.Ratio(int64(hypothesis), levels-1) }
 
 type bayesian struct {
 	Bayesian
 	values
 	issues []belief
-	// least and most are the expected utilities of the worst and the best outcome, not normalized.
+	// least and most hold the worst and the best outcome's expected utility, not normalized.
 	least, most fixed.Number
-	// assumed is the assumed utility of the next offer, seen are the different offers in rising order.
+	// assumed is the next offer's assumed utility, seen holds the different offers in rising order.
 	assumed fixed.Number
 	seen    []bargain.Outcome
 	// places and exponents are memory for an update.
@@ -168,7 +170,7 @@ type bayesian struct {
 	exponents []fixed.Number
 }
 
-// place returns the place of an outcome in an issue.
+// place returns the place of outcome o in the given issue.
 func (m *bayesian) place(o bargain.Outcome, at int) place {
 	if line := m.issues[at].line; line.Count > 0 {
 		scaled := lastPoint * line.Of(m.domain.Value(o, at))
@@ -239,8 +241,7 @@ func (m *bayesian) whole() (u fixed.Number) {
 	return u
 }
 
-// exponent returns z, where e^-z is the density of the normal distribution for an offer with a utility, up
-// to a factor.
+// exponent returns z, where e^-z is the normal density for an offer with utility u, up to a factor.
 func (m *bayesian) exponent(u fixed.Number) fixed.Number {
 	deviations := (m.assumed - u).Div(m.assumed).Div(m.Deviation)
 	return deviations.Mul(deviations) / 2

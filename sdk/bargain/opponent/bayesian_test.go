@@ -10,15 +10,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 )
 
-// TestBayesianWithNames has the numbers of GENIUS' formulas in double precision. Before the first offer the
+// TestBayesianWithNames checks against GENIUS' formulas in double precision. Before the first offer the
 // expected weight of both issues is the sum of j/10 (10-j)^3/3025 = 4917/30250 = .162545.
 //
-// The first offer is (1, 0). For the issue a, with two values, the rising hypothesis has the utility 1 for 1
-// and 1/1001 for 0, the falling one the reverse: both have the probability 1/2. For b, with three, the rising
-// one has 1/2001, 1001/2001 and 1, the falling one the reverse, and the one with the peak in the middle 0, 1
-// and 1/1001. A hypothesis gets the factor exp(-8 (1-u)^2), where u is .162545 times the sum of its utility
-// and the expected one of the other issue. u is less than 1, so hypotheses with a high utility gain. The
-// estimates are normalized to 0 and 1 over the six outcomes.
+// The first offer is (1, 0). For the issue a, with two values, the rising hypothesis values 1 at 1 and 0 at
+// 1/1001, the falling hypothesis the reverse: both have probability 1/2. For b, with three values, the rising
+// hypothesis yields 1/2001, 1001/2001 and 1, the falling hypothesis the reverse, and the hypothesis peaking
+// in the middle 0, 1 and 1/1001. Hypotheses are multiplied by exp(-8 (1-u)^2), where u is .162545 times the
+// sum of the hypothesis' utility and the remaining issue's expected utility. u is less than 1, so hypotheses
+// with a high utility gain. The estimates are normalized to 0 and 1 over the six outcomes.
 func TestBayesianWithNames(t *testing.T) {
 	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Ordered("b", "x", "y", "z"))
 	m := opponent.Bayesian{}.Model(s)
@@ -28,7 +28,8 @@ func TestBayesianWithNames(t *testing.T) {
 			require.InDelta(t, int64(number(t, text)), int64(m.Of(bargain.Outcome(o))), 100, "outcome %d", o)
 		}
 	}
-	// a says nothing yet. The middle of b is the best, and the first value the worst by 1/1001 of a hypothesis.
+	// a says nothing yet. For b the middle is best, and the first value worst by 1/1001 in a single
+	// hypothesis.
 	require.Zero(t, m.Of(0))
 	require.Equal(t, fixed.One, m.Of(1))
 	observe(s, m, []uint64{1, 0})
@@ -42,8 +43,8 @@ func TestBayesianWithNames(t *testing.T) {
 	requireEstimates("0.23416992344", "0.202642635755", "0", "1", "0.968472712315", "0.76583007656")
 }
 
-// TestBayesianWithNumbers has the numbers of GENIUS' formulas for a real issue from 0 to 10 and one with four
-// names, in double precision.
+// TestBayesianWithNumbers checks against GENIUS' formulas in double precision, for a real issue over 0 to 10
+// and an issue with four names.
 func TestBayesianWithNumbers(t *testing.T) {
 	s := seat(t, bargain.Real("real", 0, 10*fixed.One, fixed.One/4),
 		bargain.Categorical("b", "w", "x", "y", "z"))
@@ -70,8 +71,8 @@ func TestBayesianWithNumbers(t *testing.T) {
 	}
 }
 
-// TestBayesianAfterManyOffers has the numbers of GENIUS' formulas after 40 offers: the real number falls from
-// 10 in steps of 1/40, and the names take turns. Improbable hypotheses are below 10^-12 there.
+// TestBayesianAfterManyOffers checks against GENIUS' formulas after 40 offers: the real number falls from 10
+// in steps of 1/40, and the names take turns. In GENIUS improbable hypotheses fall under 10^-12.
 func TestBayesianAfterManyOffers(t *testing.T) {
 	s := seat(t, bargain.Real("real", 0, 10*fixed.One, fixed.One/40),
 		bargain.Categorical("b", "w", "x", "y", "z"))
@@ -106,8 +107,8 @@ func TestBayesianLearnsTheDirectionOfAnIssue(t *testing.T) {
 	require.Greater(t, price, quality)
 }
 
-// TestBayesianStaysValid has a concession of .5: the third offer has the assumed utility 0, which GENIUS
-// divides by. An opponent that concedes as GENIUS assumes reaches that with the offer 335.
+// TestBayesianStaysValid uses the concession .5: the assumed utility for the third offer is 0, and GENIUS
+// divides by 0 here. Opponents conceding as GENIUS assumes reach this point with offer 335.
 func TestBayesianStaysValid(t *testing.T) {
 	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Ordered("b", "x", "y", "z"))
 	m := opponent.Bayesian{Concession: fixed.One / 2}.Model(s)
@@ -130,8 +131,8 @@ func TestBayesianStaysValid(t *testing.T) {
 	require.Zero(t, single.Of(0), "no outcome is better than another")
 }
 
-// TestBayesianKeepsUnlikelyHypotheses has an opponent that first offers low numbers and then high ones: the
-// model can change its estimate again.
+// TestBayesianKeepsUnlikelyHypotheses checks that the model can reverse an estimate: the opponent first
+// offers low numbers, then high numbers.
 func TestBayesianKeepsUnlikelyHypotheses(t *testing.T) {
 	s := seat(t, bargain.Real("real", 0, fixed.One, fixed.One/1000), bargain.Categorical("b", "x", "y", "z"))
 	m := opponent.Bayesian{Deviation: fixed.One / 100}.Model(s)

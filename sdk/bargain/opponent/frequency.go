@@ -1,6 +1,6 @@
-// Package opponent has models that estimate the other party's utility, from 0 to 1, from its offers. They
-// follow GENIUS 10.4, in fixed point. Where a model counts values, an issue with more than 1,024 of them is
-// divided into 1,024 equal ranges.
+// Package opponent implements models that estimate an opponent's utility, between 0 and 1, from past offers.
+// They follow GENIUS 10.4, in fixed point. Models that count values divide issues with more than 1,024 values
+// into 1,024 equal ranges.
 //
 // Source of the comparison of these models: Baarslag, Hendrikx, Hindriks, Jonker: Predicting the Performance
 // of Opponent Models in Automated Negotiation (2013).
@@ -11,10 +11,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// maxValues is the number of values of an issue that a model tells apart.
+// maxValues limits the distinct values per issue in a model.
 const maxValues = 1024
 
-// values maps an issue's values to the ones that a model tells apart.
+// values maps an issue's values to a model's distinct values.
 type values struct {
 	domain *bargain.Domain
 	sizes  []int
@@ -28,7 +28,7 @@ func newValues(domain *bargain.Domain) values {
 	return v
 }
 
-// of returns the value of an issue in an outcome.
+// of returns an issue's value in an outcome.
 func (v *values) of(o bargain.Outcome, at int) int {
 	index := v.domain.Value(o, at)
 	if count := v.domain.Issue(at).Count; count > maxValues {
@@ -37,7 +37,7 @@ func (v *values) of(o bargain.Outcome, at int) int {
 	return int(index)
 }
 
-// counter counts how often each value of an issue has been offered.
+// counter counts offers per issue value.
 type counter struct {
 	counts []int64
 	most   int64
@@ -48,7 +48,7 @@ func (c *counter) add(value int) {
 	c.most = max(c.most, c.counts[value])
 }
 
-// share returns the count of a value relative to the highest.
+// share returns a value's count relative to the highest count.
 func (c *counter) share(value int) fixed.Number {
 	if c.most == 0 {
 		return 0
@@ -67,16 +67,16 @@ func newCounters(v *values, start int64) []counter {
 	return counters
 }
 
-// HardHeaded is the frequency model of the agent HardHeaded, the winner of ANAC 2011. An issue gains weight
-// when its value does not change between two offers; a value gains with each offer. The first offer only
-// serves for comparison.
+// HardHeaded is the frequency model of the agent HardHeaded, the winner of ANAC 2011. Issues gain weight when
+// the value does not change from offer to offer; values gain with every offer. The first offer only serves
+// for comparison.
 //
-// Source: van Krimpen, Looije, Hajizadeh: HardHeaded (2013); GENIUS 10.4, HardHeadedFrequencyModel. An
-// unchanged issue whose weight has reached a maximum gains none, and then the weights sum to less than 1. In
-// GENIUS the editor of utilities, which the model writes its weights to, makes the sum 1 again after each
-// change of a weight, by a part of 0.05 for each issue. That is not part of the model.
+// Source: van Krimpen, Looije, Hajizadeh: HardHeaded (2013); GENIUS 10.4, HardHeadedFrequencyModel. Unchanged
+// issues at the maximum weight gain nothing, and then the weights sum to less than 1. GENIUS' utility editor,
+// where the model stores the weights, restores the sum 1 after every weight change, by 0.05 per issue. This
+// correction is not part of the model.
 type HardHeaded struct {
-	// Learning is the weight that all issues together gain by one offer. If zero, 0.2 is used.
+	// Learning is the total weight that all issues gain per offer. If zero, 0.2 is used.
 	Learning fixed.Number
 }
 
@@ -133,9 +133,9 @@ func (m *hardHeaded) Of(o bargain.Outcome) (u fixed.Number) {
 	return u
 }
 
-// Smith is the frequency model of AgentSmith (ANAC 2010). A value's utility is its frequency relative to the
-// most frequent one of its issue; an issue's weight is the part of the offers that have its most frequent
-// value. Before the first offer the utility of all outcomes is 0.
+// Smith is the frequency model of AgentSmith (ANAC 2010). A value's utility is the frequency relative to the
+// issue's most frequent value; an issue's weight is the share of offers containing the most frequent value.
+// Until an offer is received, all outcomes are worth 0.
 //
 // Source: van Galen Last: Agent Smith (2012); GENIUS 10.4, SmithFrequencyModelV2.
 type Smith struct{}

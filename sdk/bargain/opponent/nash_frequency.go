@@ -6,17 +6,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// NashFrequency is the frequency model of the agent Nash (ANAC 2010). For issues with names it is as [Smith].
-// For prices, integers and reals, a value's utility falls linearly on both sides of a peak: to 0 at half the
-// range of the issue from the peak, or at the end of the issue if that is farther. The peak is the sum of the
-// offered values times 1/2, 1/4, 1/8, ... in the order of the offers; the first one also has the rest of the
-// weight. The issue's weight is 1 - 2 d, where d is the standard deviation of the offered values, relative to
-// the range. Before the first offer the utility of all outcomes is 0.
+// NashFrequency is the frequency model of the agent Nash (ANAC 2010). It treats issues with names as [Smith]
+// does. For prices, integers and reals, a value's utility falls linearly on both sides of a peak: it reaches
+// 0 at half the issue's range from the peak, or at the issue's end if farther. The peak is the sum of the
+// offered values times 1/2, 1/4, 1/8, ... in offer order; the first value also takes the remaining weight.
+// The issue's weight is 1 - 2 d, where d denotes the offered values' standard deviation, relative to the
+// range. Until an offer is received, all outcomes are worth 0.
 //
-// Source: GENIUS 10.4, NashFrequencyModel. For a peak in the upper half, GENIUS adds a difference to the
-// lower zero point where it must subtract it: with the peak at the upper end both are the same value, and its
-// utility is 0/0. Here the upper half mirrors the lower one. An issue with a single value, where GENIUS
-// divides by 0, has the weight and the utility 1.
+// Source: GENIUS 10.4, NashFrequencyModel. For a peak in the upper half, GENIUS computes the lower zero point
+// by adding a difference instead of subtracting it: with the peak at the upper end, peak and zero point
+// coincide, and the utility is 0/0. Here the upper half mirrors the lower half. For issues with a single
+// value, where GENIUS divides by 0, weight and utility are 1.
 type NashFrequency struct{}
 
 // Model implements [bargain.Modeling].
@@ -32,7 +32,7 @@ func (NashFrequency) Model(seat bargain.Seat) bargain.Model {
 	return m
 }
 
-// positions returns the positions of a numeric issue's values in its range, from 0 to 1.
+// positions returns the relative positions, between 0 and 1, of a numeric issue's values.
 func positions(issue *bargain.Issue) utility.Line {
 	return utility.Line{Last: fixed.One, Count: issue.Count}
 }
@@ -83,7 +83,7 @@ func (m *nash) Of(o bargain.Outcome) (u fixed.Number) {
 	return u.Clamp(0, fixed.One)
 }
 
-// spread is the distribution of the offered values of a numeric issue, by their positions.
+// spread is the distribution of a numeric issue's offered values, by position.
 type spread struct {
 	line        utility.Line
 	first, peak fixed.Number
@@ -98,24 +98,24 @@ func (s *spread) add(index uint64, offer int64) {
 		s.first, s.peak, s.mean = position, position, position
 		return
 	}
-	// The weights 1/2 + 1/2^n, 1/4, ..., 1/2^n differ from those before only in the first and the last one.
-	// From the 40th offer on the difference rounds to 0.
+	// The weights 1/2 + 1/2^n, 1/4, ..., 1/2^n differ from the previous weights only in the first and last
+	// weight. The difference rounds to 0 starting at the 40th offer.
 	if offer < 40 {
 		s.peak += (position - s.first) / (1 << offer)
 	}
-	// Welford's method, because a difference of sums would lose digits.
+	// Welford's method; subtracting sums would lose digits.
 	from := position - s.mean
 	s.mean += from / fixed.Number(offer)
 	s.squares += from.Mul(position - s.mean)
 }
 
-// weight returns the issue's weight after a number of offers, not normalized.
+// weight returns the issue's weight after offers offers, not normalized.
 func (s *spread) weight(offers int64) fixed.Number {
 	deviation := fixed.Pow(s.squares/fixed.Number(offers), fixed.One/2)
 	return max(0, fixed.One-2*deviation)
 }
 
-// of returns the utility of the value with an index.
+// of returns the utility for the value at index.
 func (s *spread) of(index uint64) fixed.Number {
 	position := s.line.Of(index)
 	if position < s.peak {

@@ -10,10 +10,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 )
 
-// TestNashFrequency has the numbers of GENIUS' formulas. After the prices 0 and 2 the peak is
-// 3/4 * 0 + 1/4 * 2 = .5; half the range is 5, so the zero points are -4.5 and, because -4.5 is outside, the
-// upper end. The standard deviation is 1, so the price's weight is 1 - 2 * 1/10 = .8, and that of b 1:
-// normalized 4/9 and 5/9.
+// TestNashFrequency checks against GENIUS' formulas. After the prices 0 and 2 the peak is 3/4 * 0 + 1/4 * 2 =
+// .5; half the range is 5, so the zero points are -4.5 and, because -4.5 is outside, the upper end. The
+// standard deviation is 1, so the price weighs 1 - 2 * 1/10 = .8, and b weighs 1: normalized 4/9 and 5/9.
 //
 // After 8 the peak is 5/8 * 0 + 1/4 * 2 + 1/8 * 8 = 1.5, the variance (0 + 4 + 64)/3 - (10/3)^2 = 104/9, and
 // the weight 1 - 2 * 3.399346/10 = .320131. The weight of b is 2/3: normalized .324414 and .675586.
@@ -35,9 +34,9 @@ func TestNashFrequency(t *testing.T) {
 	requireEstimate(8, 1, "0.414125748699", ".324414 * (10-8)/8.5 + .675586/2")
 }
 
-// TestNashFrequencyMirrorsTheUpperHalf has the offers of TestNashFrequency from the upper end down, of
-// integers that do not begin at 0: a price p there has the index 10-p here. In GENIUS' code the lower zero
-// point would have the index 7, and the values below it no utility.
+// TestNashFrequencyMirrorsTheUpperHalf mirrors the offers in TestNashFrequency from the upper end down, with
+// integers that do not begin at 0: price p there becomes index 10-p here. GENIUS' code would put the lower
+// zero point at index 7, and give lower values no utility.
 func TestNashFrequencyMirrorsTheUpperHalf(t *testing.T) {
 	s := seat(t, bargain.Integer("number", -5, 5), bargain.Ordered("b", "x", "y"))
 	m := opponent.NashFrequency{}.Model(s)
@@ -51,7 +50,8 @@ func TestNashFrequencyMirrorsTheUpperHalf(t *testing.T) {
 	}
 }
 
-// TestNashFrequencyOfOneOffer has a peak in the middle, with 0 at both ends, and an issue with one value.
+// TestNashFrequencyOfOneOffer checks a peak in the middle, with 0 at both ends, and an issue with a single
+// value.
 func TestNashFrequencyOfOneOffer(t *testing.T) {
 	s := seat(t, bargain.Real("real", 0, fixed.One, fixed.One/10), bargain.Integer("single", 7, 7))
 	m := opponent.NashFrequency{}.Model(s)
@@ -69,7 +69,7 @@ func TestNashFrequencyWithoutWeights(t *testing.T) {
 	s := seat(t, bargain.Integer("a", 0, 4), bargain.Integer("b", 0, 4))
 	m := opponent.NashFrequency{}.Model(s)
 	observe(s, m, []uint64{0, 4}, []uint64{4, 0})
-	// The peaks are 1 and 3, each with the utility 1; a=4 and b=0 have 1 - 3/3 = 0.
+	// The peaks 1 and 3 are worth 1; a=4 and b=0 are worth 1 - 3/3 = 0.
 	require.Equal(t, fixed.One, m.Of(s.Preferences.Domain().Outcome(1, 3)))
 	require.Equal(t, fixed.One/2, m.Of(s.Preferences.Domain().Outcome(1, 0)))
 	require.Zero(t, m.Of(s.Preferences.Domain().Outcome(4, 0)))

@@ -6,25 +6,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 )
 
-// Band is a range of prices in base units of the mint, as policy.Band: a buyer's price counts with the decay of all
-// offers until the deal, a seller's before the fee.
+// Band is a range of prices in base units of the mint, as policy.Band: a buyer's price includes the decay for
+// all offers until the deal, a seller's price counts before the fee.
 type Band struct {
-	// Lower and Upper are the lowest and the highest price. Upper is positive.
+	// Lower and Upper are the lowest and highest price. Upper must be positive.
 	Lower uint64 `json:"lower,string"`
 	Upper uint64 `json:"upper,string"`
 }
 
 // Outside is a move whose price is not in the band.
 type Outside struct {
-	// Offer is the number of the offer, from 1. Accepted reports that the side accepted it; otherwise it is the
-	// side's own.
+	// Offer is the offer number, from 1. Accepted reports whether the side accepted the offer; if not, the
+	// side made it.
 	Offer    int
 	Accepted bool
-	// Price is the price in base units, for a buyer with the decay.
+	// Price is the price in base units, including decay for a buyer.
 	Price uint64
 }
 
-// compareBand compares the side's offers and its acceptance with the band of its model.
+// compareBand compares the side's offers and acceptance with the model's band.
 func (p *Proof) compareBand(side onchain.Side) (Result, error) {
 	band := p.Reveal.Model.Band
 	if band.Upper == 0 || band.Lower > band.Upper {

@@ -10,9 +10,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
-// modelled returns the proof of a model's side with a band. An escrow of 5,000,000 loses 100,000 in the first offer,
-// and 98,000, 96,040 and 94,119 in the following ones. The buyer offers 2,000,000, the seller 4,000,000, the buyer
-// 2,500,000, and the seller 3,000,000, which the buyer accepts.
+// modelled returns a proof for a side played by a model with a band. The escrow 5,000,000 loses 100,000 with
+// the first offer, then 98,000, 96,040 and 94,119. The buyer offers 2,000,000, the seller 4,000,000, the
+// buyer 2,500,000, and the seller 3,000,000; the buyer accepts the last offer.
 func modelled(t *testing.T, side proof.Side, band *proof.Band) *proof.Proof {
 	t.Helper()
 	p := &proof.Proof{

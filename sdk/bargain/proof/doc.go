@@ -1,9 +1,9 @@
-// Package proof lets an agent show afterwards that it has bargained by a strategy that it had fixed before.
+// Package proof lets an agent prove after a negotiation that it followed a strategy fixed in advance.
 //
-// Before its first offer the agent commits to its strategy with [Commit], and publishes the hash: on chain as
-// the strategy hash of its first offer's metadata, or in the document of that offer. Afterwards it reveals
-// the strategy and the nonce in a [Proof], a self-contained JSON file. Anyone can then replay the agent's
-// moves with [Proof.Verify].
+// Before making any offer the agent commits to a strategy with [Commit], and publishes the hash: on chain as
+// the strategy hash in the first own offer's metadata, or in the offer's document. Afterwards it reveals the
+// strategy and the nonce in a [Proof], a self-contained JSON file. Anyone can then replay the agent's moves
+// with [Proof.Verify].
 //
 //	commitment, err := proof.Commit(terms, proof.Buyer, reveal) // before the first offer
 //	...
@@ -13,7 +13,7 @@
 //
 // # The commitment
 //
-// It is the SHA-256 of these parts, one after the other:
+// It is the SHA-256 of the concatenation of these parts:
 //
 //	"haggle-strategy-v1"                  18 bytes
 //	the negotiation's address             32 bytes
@@ -27,38 +27,39 @@
 //	{"strategy":{"name":"linear","opening":"2000000","reservation":"3500000","seed":"9"},
 //	"version":"haggle-proof-v4"}
 //
-// The name includes the parameters that differ from their defaults, as in "negmas-boulware:e=6": see package
-// strategy. The strategy "optimal" also has "other_reservation", the reservation price that it assumes of the other
-// side, and a strategy over several issues "issues":{"domain":"...","price":"price","profile":"...",
-// "unit":"1000000"}. A language model has {"model":{"name":"...","prompt_sha256":"..."},
-// "version":"haggle-proof-v4"}, with "band":{"lower":"1000000","upper":"3500000"} if it commits to a band.
+// The name includes all non-default parameters, as in "negmas-boulware:e=6": see package strategy. The
+// strategy "optimal" adds "other_reservation", the opponent's assumed reservation price, and strategies over
+// several issues add "issues":{"domain":"...","price":"price","profile":"...", "unit":"1000000"}. A language
+// model uses {"model":{"name":"...","prompt_sha256":"..."}, "version":"haggle-proof-v4"}, with
+// "band":{"lower":"1000000","upper":"3500000"} if it commits to a band.
 //
-// Only the JSON has a variable length, so that no two inputs have the same bytes. Negotiation and created_at
-// bind the commitment to one deal, the address to one agent: it cannot be copied. Without the nonce the
-// reservation price could be guessed from the hash. A nonce is random, and never used twice.
+// Only the JSON varies in length, so different inputs always give different bytes. Negotiation and created_at
+// bind the commitment to a single deal, the address to a single agent: the commitment cannot be copied. The
+// nonce prevents guessing the reservation price from the hash. Nonces are random, and never used twice.
 //
 // # Scope
 //
-// A strategy's move follows from the terms, the offers, and the revealed strategy alone. Time is the number
-// of the round, never a clock. Verify replays each of the agent's offers, and its acceptance or rejection.
+// A strategy's move depends on the terms, the offers, and the revealed strategy alone. Time is the round
+// number, never a clock. Verify replays all the agent's offers, and the agent's acceptance or rejection.
 //
-// Offers have their metadata. Those of a strategy over the price carry the commitment and nothing else: it
-// refuses an offer with terms beside the price, and answers it with another one.
+// Offers include their metadata. Strategies over the price make offers that carry the commitment and nothing
+// else: they refuse offers with terms beside the price, and reply with a new offer.
 //
-// A side that accepts or rejects without an offer of its own has no place on chain for its commitment. Its
-// move is replayed all the same, and [Result.Published] is false: the proof is worth what the commitment is,
-// which the other side must have received before the move.
+// A side that accepts or rejects before making any offer cannot publish the commitment on chain. The move is
+// still replayed, and [Result.Published] is false: the proof is only as good as the commitment, and the
+// opponent must have received the commitment before the move.
 //
-// A proof has the end of the negotiation: a side's acceptance or rejection, or the expiry. Without it the
-// file is unfinished: moves may be missing, and Verify checks only those that it has. An expiry is no move of
-// a side. A side that let its turn expire has deviated from its strategy, which always has a move:
-// [Result.Missed] is the move. A rejection out of the side's turn is invalid, because no strategy makes it.
+// A proof includes the final move: a side's acceptance or rejection, or the expiry. If the final move is
+// missing, the file is unfinished: more moves may be missing, and Verify checks only the recorded moves.
+// Expiry is not a move by any side. A side that let a turn expire has deviated from the strategy, because
+// strategies always produce a move: [Result.Missed] is this move. A rejection out of the side's turn is
+// invalid, because no strategy makes it.
 //
 // # Several issues
 //
-// [Strategy].Issues has the texts of the domain and of the agent's profile as parameters, which the nonce
-// hides until the reveal. Metadata has one place, for a document's hash or for a commitment. So the documents
-// of package terms have the commitment, and the proof has the documents. Verify checks these:
+// [Strategy].Issues holds the text of the domain and the agent's profile as parameters; the nonce hides both
+// until the reveal. Metadata holds either a document's hash or a commitment. So the documents of package
+// terms carry the commitment, and the proof includes the documents. Verify checks the documents:
 //
 //   - Each document in the proof has the hash in its offer's metadata.
 //   - Each document of the side is, byte for byte, that of the strategy's offer, with the commitment. So
@@ -68,19 +69,20 @@
 //   - If a document of the side names none, the strategy had no outcome to answer. So it cannot be decided
 //     later which documents were missing: each offer on chain has fixed that for the offer before it.
 //
-// Verify cannot show that a document was missing. The side could have had it, and bargained as if it had not:
-// [Result.Unread] counts these offers. The other side can contradict at once, because it receives the
-// answer's document. After the last offer the side makes no document: if it rejects an offer whose document
-// is not in the proof, only the proof says that it was missing ([Result.LastUnread]). A document that is in
-// the proof, but is not valid in the domain or has another price, could not be accepted: [Result.Invalid]
-// counts these. A domain without some of the agreed values makes documents invalid. How long the agent waited
-// for a document is not part of the proof. Nor is the agreement of the parties on the domain: a reader
-// compares its text.
+// Verify cannot show that a document was missing. The side could have received the document, and bargained as
+// if it were missing: [Result.Unread] counts these offers. The opponent can object at once after receiving
+// the reply's document. After the last offer the side writes no document: if the side rejects an offer and
+// the proof lacks the offer's document, only the proof claims that the document was missing
+// ([Result.LastUnread]). If a document in the proof is not valid in the domain or states a different price,
+// it could not be accepted: [Result.Invalid] counts these. If the domain lacks some agreed values, documents
+// become invalid. The proof does not show how long the agent waited for a document. Nor does it show that the
+// parties agreed on the domain: readers must compare the text.
 //
 // # Limits
 //
-// Verify does not check that terms and offers are those on chain, nor when the commitment was published:
-// "haggle verify --url" does. A player with a language model commits to the model and the hash of its prompt.
-// Its moves cannot be replayed, and [Result.Replayed] is false. If it commits to a [Band], Verify compares the price of
-// each of its offers and of its acceptance with the band; otherwise it checks only the commitment.
+// Verify does not check whether terms and offers match the chain, nor when the commitment was published:
+// "haggle verify --url" does. Players with a language model commit to the model and the prompt's hash. Their
+// moves cannot be replayed, and [Result.Replayed] is false. If such a player commits to a [Band], Verify
+// compares the prices of all own offers and the acceptance with the band; otherwise it checks only the
+// commitment.
 package proof

@@ -8,8 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
-// A buyer commits to a strategy before its first offer. Its proof shows that the offers follow from it, and a
-// proof with another offer fails.
+// A buyer commits to a strategy before making any offer. The proof shows that the offers follow the strategy;
+// after changing an offer, the proof fails.
 func Example() {
 	terms := proof.Terms{
 		Negotiation: proof.Address{1}, CreatedAt: 1_800_000_000, Buyer: proof.Address{2}, Seller: proof.Address{3},

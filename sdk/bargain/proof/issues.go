@@ -11,17 +11,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// maxIssues is the largest text of a domain or a profile, in bytes.
+// maxIssues limits the domain and profile text, in bytes.
 const maxIssues = 1 << 18
 
-// maxCost is the highest cost of a profile of hyper-rectangles: the number of their ranges, times the number
-// of outcomes up to [bargain.MaxSorted]. A search compares each outcome with each range: at the limit that
-// takes seconds.
+// maxCost limits the cost of hyper-rectangle profiles: the number of ranges times the number of outcomes, up
+// to [bargain.MaxSorted]. A search compares every outcome with every range: at the limit this takes seconds.
 const maxCost = 1 << 26
 
-// Issues are the parameters of a strategy over several issues. Its Opening and Reservation are 0.
+// Issues holds the parameters for a strategy over several issues. The strategy's Opening and Reservation must
+// be 0.
 type Issues struct {
-	// Domain and Profile are the texts of the files, in GENIUS' XML, or NegMAS' YAML or JSON.
+	// Domain and Profile hold the file contents, in GENIUS' XML, or NegMAS' YAML or JSON.
 	Domain  string `json:"domain"`
 	Profile string `json:"profile"`
 	// Price is the name of the integer issue that is the price. One value counts Unit base units of the mint.
@@ -29,8 +29,8 @@ type Issues struct {
 	Unit  uint64 `json:"unit,string"`
 }
 
-// Preferences returns the preferences that the texts describe, over the domain with the price. It returns
-// [ErrStrategy] for texts that cannot be read, and for a profile whose outcomes take too long to search.
+// Preferences returns the preferences described by the texts, over the domain with the price. It returns
+// [ErrStrategy] if a text is unreadable, or searching the profile's outcomes would take too long.
 func (i *Issues) Preferences() (*bargain.Preferences, error) {
 	for _, text := range []struct{ name, content string }{{"domain", i.Domain}, {"profile", i.Profile}} {
 		if len(text.content) > maxIssues || !utf8.ValidString(text.content) {
@@ -56,8 +56,8 @@ func (i *Issues) Preferences() (*bargain.Preferences, error) {
 	return priced, nil
 }
 
-// checkCost returns ErrStrategy if the cost of a utility is above maxCost. Only hyper-rectangles have one:
-// the size of the profile bounds the others.
+// checkCost returns ErrStrategy if a utility's cost exceeds maxCost. It counts only hyper-rectangles: the
+// profile size bounds all other utilities.
 func checkCost(domain *bargain.Domain, u bargain.Utility) error {
 	boxes, is := u.(*utility.HyperRectangle)
 	if !is {
@@ -79,9 +79,9 @@ type overIssues struct {
 	proof  *Proof
 	side   onchain.Side
 	player onchain.Player
-	// outcomes are those of the offers before the turn; NoOutcome for one that the side did not know.
+	// outcomes lists the offers before the turn, with NoOutcome for offers unknown to the side.
 	outcomes []bargain.Outcome
-	// answers is the hash of the document that the side has answered at the turn; zero if there is none.
+	// answers is the hash of the document answered by the side in this turn, or zero if there is none.
 	answers [32]byte
 	result  *Result
 }
@@ -112,7 +112,7 @@ func (p *Proof) overIssues(side onchain.Side, result *Result) (*overIssues, erro
 	}, nil
 }
 
-// respond returns the strategy's move after a number of offers.
+// respond returns the strategy's move after turn offers.
 func (o *overIssues) respond(n *onchain.Account, turn int) (bargain.Action, error) {
 	standing := bargain.NoOutcome
 	if o.answers = [32]byte{}; turn > 0 {
@@ -128,14 +128,14 @@ func (o *overIssues) respond(n *onchain.Account, turn int) (bargain.Action, erro
 	return o.player.Replay(n, o.side, o.outcomes, standing, o.proof.Reveal.Strategy.Seed), nil
 }
 
-// read returns the outcome of the other side's offer if the side had its document at its next turn. The
-// document of the side's next offer says so, and its hash on chain fixes that. After the last offer there is
-// no such document: then the proof's own text decides.
+// read returns the outcome of an opponent's offer if the side held the offer's document at the following
+// turn. The document of the side's next offer states this, and the hash on chain fixes it. After the last
+// offer there is no such document: then the proof's own text decides.
 func (o *overIssues) read(at int) (bargain.Outcome, error) {
 	offer := o.proof.Offers[at]
 	hash, has := onchain.Metadata(offer.Metadata).Document()
 	if !has {
-		return bargain.NoOutcome, nil // a price alone, which the player answers without a document
+		return bargain.NoOutcome, nil // a price alone; the player answers with no document
 	}
 	domain := o.player.Preferences.Domain()
 	outcome, invalid := terms.Check(domain, []byte(offer.Document), hash, offer.Amount)
@@ -183,7 +183,7 @@ func (o *overIssues) compare(turn int, outcome bargain.Outcome) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStrategy, err)
 	}
-	// Its hash is that in the metadata: see Proof.check.
+	// Proof.check has compared the hash with the metadata.
 	if string(text) != offer.Document {
 		return fmt.Errorf("%w: the document of offer %d is not that of the strategy's offer: %s",
 			ErrReplay, turn+1, domain.Text(outcome))

@@ -24,7 +24,7 @@ issues:
 - {name: price, type: ContiguousIssue, values: [1, 5]}
 `
 
-// overIssues returns the reveal of a strategy over a price in millions of base units and a number of days.
+// overIssues returns the reveal for a strategy over a price in millions of base units and a number of days.
 func overIssues(name string, side proof.Side) proof.Reveal {
 	profile := `type: LinearAdditiveUtilityFunction
 reserved_value: 0.1
@@ -43,8 +43,8 @@ values:
 	return proof.Reveal{Strategy: s, Nonce: proof.Hash{7}}
 }
 
-// bargained returns the proof of a side that plays a strategy over issues against another one. The side does
-// not have the documents of the rounds in missing, counted from 0.
+// bargained returns the proof for a side that plays a strategy over issues against another strategy. The side
+// lacks the documents from the rounds listed in missing, counted from 0.
 func bargained(t testing.TB, side proof.Side, name, other string, missing ...int) *proof.Proof {
 	t.Helper()
 	p := &proof.Proof{
@@ -104,7 +104,7 @@ func bargained(t testing.TB, side proof.Side, name, other string, missing ...int
 }
 
 // TestEveryStrategyOverIssuesIsProved replays all named strategies on both sides, through the file format,
-// with all documents and without some.
+// with all and with only some documents.
 func TestEveryStrategyOverIssuesIsProved(t *testing.T) {
 	accepted, rejected := 0, 0
 	for name := range strategy.Named() {
@@ -223,8 +223,9 @@ func TestTamperedProofsOverIssuesFail(t *testing.T) {
 	}
 }
 
-// TestAMissingDocumentCannotBeClaimedLater has a buyer that knew an offer. Without its document in the proof,
-// or with a later claim that it was missing, the proof fails, because the hash of the answer is on chain.
+// TestAMissingDocumentCannotBeClaimedLater checks a buyer that knew an offer. If the proof omits the offer's
+// document, or later claims that the document was missing, verification fails, because the reply's hash is on
+// chain.
 func TestAMissingDocumentCannotBeClaimedLater(t *testing.T) {
 	p := bargained(t, proof.Buyer, "negmas-tit-for-tat", "negmas-conceder", 1)
 	result, err := p.Verify()
@@ -243,8 +244,8 @@ func TestAMissingDocumentCannotBeClaimedLater(t *testing.T) {
 	require.ErrorIs(t, err, proof.ErrReplay)
 }
 
-// TestAnInvalidDocumentIsNoClaim has a seller whose document has another price than its offer: a proof with
-// the document shows that the buyer had nothing to accept.
+// TestAnInvalidDocumentIsNoClaim checks a seller with different prices in document and offer: a proof
+// including the document shows that the buyer could accept nothing.
 func TestAnInvalidDocumentIsNoClaim(t *testing.T) {
 	p := bargained(t, proof.Buyer, "linear", "negmas-conceder", 1)
 	text := `{"issues":{"days":"1","price":"1000000"},"version":"haggle-terms-v1"}`
@@ -278,8 +279,8 @@ func TestAnInvalidDocumentIsNoClaim(t *testing.T) {
 	require.Equal(t, proof.Result{Replayed: true, Offers: 4, Ended: true, Published: true, Invalid: 1}, result)
 }
 
-// TestDocumentsBeyondTheDomainAreCounted has a buyer whose committed domain lacks the number of days that the
-// seller offers: its proof is valid, because it bargained as if it did not have the documents.
+// TestDocumentsBeyondTheDomainAreCounted checks a buyer with a committed domain lacking the number of days
+// offered by the seller: the proof is valid, because the buyer bargained as if the documents were missing.
 func TestDocumentsBeyondTheDomainAreCounted(t *testing.T) {
 	p := bargained(t, proof.Buyer, "hardliner", "hardliner", 1, 3, 5, 7)
 	require.Len(t, p.Offers, 8)
@@ -329,8 +330,8 @@ func TestInvalidParametersOverIssuesAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheCostOfHyperRectanglesIsBounded has boxes of two ranges over 2^10, and over 2^40 outcomes, of which
-// as many count as an inverse sorts.
+// TestTheCostOfHyperRectanglesIsBounded checks boxes with two ranges over 2^10 and over 2^40 outcomes; only
+// as many outcomes count as an inverse sorts.
 func TestTheCostOfHyperRectanglesIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		side  int
@@ -362,7 +363,8 @@ func TestTheCostOfHyperRectanglesIsBounded(t *testing.T) {
 	}
 }
 
-// TestAModelOverIssuesIsCommittedTo has the commitment in the first document, whatever its issues are.
+// TestAModelOverIssuesIsCommittedTo checks that the first document carries the commitment, whatever the
+// issues.
 func TestAModelOverIssuesIsCommittedTo(t *testing.T) {
 	p := bargained(t, proof.Buyer, "linear", "negmas-conceder")
 	p.Reveal = proof.Reveal{Model: &proof.Model{Name: "model-1", Prompt: proof.Hash{4}}, Nonce: proof.Hash{5}}

@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
-// TestParametersAreProved shows that the commitment and the replay depend on the parameters of the strategy.
+// TestParametersAreProved checks that commitment and replay depend on the strategy parameters.
 func TestParametersAreProved(t *testing.T) {
 	for _, side := range []proof.Side{proof.Buyer, proof.Seller} {
 		p := played(t, side, "negmas-boulware:e=1.5", "hardliner")

@@ -18,16 +18,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Version is the version of the format and of the strategies. A change of any named strategy's moves on chain, or of
-// the preferences that package scenario reads from a text, changes it.
+// Version versions the format and the strategies. It changes with any named strategy's moves on chain, and
+// with the preferences that package scenario reads from a text.
 const Version = "haggle-proof-v4"
 
 // domain separates commitments from all other hashes.
 const domain = "haggle-strategy-v1"
 
-// Errors of proofs. Verify and Read return them with the details.
+// Proof errors. Verify and Read return these with details.
 var (
-	// ErrForm: the file is not JSON of the format of this version, or larger than MaxSize.
+	// ErrForm: the file is not JSON in this Version's format, or larger than MaxSize.
 	ErrForm = errors.New("proof: invalid file")
 	// ErrTerms: the terms or the recorded offers are not possible under the rules.
 	ErrTerms = errors.New("proof: impossible negotiation")
@@ -35,13 +35,14 @@ var (
 	ErrCommitment = errors.New("proof: reveal does not match the commitment")
 	// ErrStrategy: the revealed strategy is unknown or incomplete.
 	ErrStrategy = errors.New("proof: invalid strategy")
-	// ErrMetadata: the side's first offer does not carry the commitment, or a document is not that of its offer.
+	// ErrMetadata: the side's first offer does not carry the commitment, or a document does not match the
+	// offer.
 	ErrMetadata = errors.New("proof: invalid metadata")
 	// ErrReplay: the strategy makes another move than the recorded one, or an offer with other metadata.
 	ErrReplay = errors.New("proof: recorded move is not the strategy's")
 )
 
-// Address is an address of 32 bytes, in JSON as base58.
+// Address is a 32-byte address, encoded as base58 in JSON.
 type Address [32]byte
 
 // MarshalText writes base58.
@@ -80,10 +81,10 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Metadata returns the metadata of an offer that carries the commitment, and no terms beside the price.
+// Metadata returns the metadata for an offer with the commitment, and no terms beside the price.
 func (h Hash) Metadata() Metadata { return Metadata(onchain.CommitmentMetadata(h)) }
 
-// Metadata is the metadata of an offer, in JSON as lower-case hexadecimal.
+// Metadata is an offer's metadata, encoded as lower-case hexadecimal in JSON.
 type Metadata onchain.Metadata
 
 // MarshalText writes hexadecimal.
@@ -109,7 +110,7 @@ const (
 	Seller Side = "seller"
 )
 
-// offerSide returns the side as package protocol has it.
+// offerSide converts the side for package protocol.
 func (s Side) offerSide() (onchain.Side, error) {
 	switch s {
 	case Buyer:
@@ -120,7 +121,7 @@ func (s Side) offerSide() (onchain.Side, error) {
 	return 0, fmt.Errorf("%w: side %q is neither buyer nor seller", ErrTerms, string(s))
 }
 
-// Terms are the terms of a negotiation that decide its moves.
+// Terms holds the negotiation terms that determine moves.
 type Terms struct {
 	Negotiation Address `json:"negotiation"`
 	// CreatedAt is the negotiation's created_at, in Unix seconds.
@@ -137,7 +138,7 @@ type Terms struct {
 	Bond uint64 `json:"bond,string,omitempty"`
 }
 
-// party returns the address of a side.
+// party returns a side's address.
 func (t Terms) party(side onchain.Side) Address {
 	if side == onchain.Buyer {
 		return t.Buyer
@@ -152,7 +153,7 @@ func (t Terms) rules() onchain.Rules {
 	}
 }
 
-// check returns ErrTerms for terms that the program does not allow.
+// check returns ErrTerms if the program does not allow the terms.
 func (t Terms) check() error {
 	if t.Buyer == t.Seller {
 		return fmt.Errorf("%w: buyer and seller are the same", ErrTerms)
@@ -175,24 +176,24 @@ func (t Terms) check() error {
 	return nil
 }
 
-// Strategy is a strategy with its parameters.
+// Strategy is a strategy with parameters.
 type Strategy struct {
-	// Name is its canonical text with its parameters, such as "negmas-boulware:e=6": see strategy.Parse. "optimal" is
-	// the optimal player: see game.Name.
+	// Name is the canonical text including parameters, such as "negmas-boulware:e=6": see strategy.Parse.
+	// "optimal" is the optimal player: see game.Name.
 	Name string `json:"name"`
 	// Opening and Reservation are prices in base units of the mint: see agent.Player. A seller's reservation
 	// is the least amount after the fee.
 	Opening     uint64 `json:"opening,string"`
 	Reservation uint64 `json:"reservation,string"`
 	Seed        uint64 `json:"seed,string"`
-	// MaxTotal is the most that a buyer pays in all, price and decay, in base units of the mint: see
-	// agent.Limits. If zero, only the escrow limits the total. A seller's is zero.
+	// MaxTotal limits a buyer's total payment, price plus decay, in base units of the mint: see agent.Limits.
+	// If zero, only the escrow limits the total. For a seller, it must be zero.
 	MaxTotal uint64 `json:"max_total,string,omitempty"`
-	// Step is the price step of a strategy that concedes rank by rank, in base units of the mint: see agent.Player. If
-	// zero, it follows from the terms.
+	// Step is the price step for strategies that concede rank by rank, in base units of the mint: see
+	// agent.Player. If zero, the step depends on the terms.
 	Step uint64 `json:"step,string,omitempty"`
-	// OtherReservation is the reservation price that "optimal" assumes of the other side, in base units of the
-	// mint; nil for other strategies.
+	// OtherReservation is the opponent's reservation price as assumed by "optimal", in base units of the
+	// mint; for all other strategies it is nil.
 	OtherReservation *uint64 `json:"other_reservation,string,omitempty"`
 	// Issues is not nil for a strategy over several issues.
 	Issues *Issues `json:"issues,omitempty"`
@@ -206,9 +207,9 @@ func (s *Strategy) checkTotal(side onchain.Side) error {
 	return nil
 }
 
-// strategy returns the strategy without opening and reservation. It returns [ErrStrategy] for an unknown
-// name or another text than the canonical one, and if the other side's reservation price is missing or does not
-// belong to it.
+// strategy returns the strategy, not including opening and reservation. It returns [ErrStrategy] if the name
+// is unknown or not canonical, or the opponent's reservation price is missing or does not apply to the
+// strategy.
 func (s *Strategy) strategy() (bargain.Strategy, error) {
 	switch other := s.OtherReservation; {
 	case s.Name == game.Name && other != nil:
@@ -230,15 +231,15 @@ func (s *Strategy) strategy() (bargain.Strategy, error) {
 
 // Model is a language model that decides the moves.
 type Model struct {
-	// Name identifies the model and its version.
+	// Name identifies the model and version.
 	Name string `json:"name"`
 	// Prompt is the SHA-256 of the whole prompt.
 	Prompt Hash `json:"prompt_sha256"`
-	// Band is the range of the side's prices; nil if the side commits to none.
+	// Band is the side's price range, or nil if the side commits to none.
 	Band *Band `json:"band,omitempty"`
 }
 
-// Reveal is the hidden content of a commitment: a strategy or a model, not both.
+// Reveal is a commitment's hidden content: a strategy or a model, not both.
 type Reveal struct {
 	Strategy *Strategy `json:"strategy,omitempty"`
 	Model    *Model    `json:"model,omitempty"`
@@ -265,7 +266,8 @@ func (r Reveal) canonical() ([]byte, error) {
 	return jcs.Transform(text)
 }
 
-// Commit returns the commitment of a side to a strategy or model. It returns [ErrStrategy] without a nonce.
+// Commit returns a side's commitment to a strategy or model. It returns [ErrStrategy] if the nonce is not
+// set.
 func Commit(terms Terms, side Side, reveal Reveal) (Hash, error) {
 	by, err := side.offerSide()
 	if err != nil {

@@ -20,7 +20,7 @@ var terms = proof.Terms{
 	Escrow: 5_000_000, MaxRounds: 6, DecayRateBps: 200, MinOfferBps: 1_000, FeeBps: 50,
 }
 
-// revealed returns the reveal of a strategy for a side.
+// revealed returns the reveal for a named strategy and a side.
 func revealed(name string, side proof.Side) proof.Reveal {
 	s := &proof.Strategy{Name: name, Opening: 2_000_000, Reservation: 3_500_000, Seed: 9}
 	if side == proof.Seller {
@@ -29,7 +29,7 @@ func revealed(name string, side proof.Side) proof.Reveal {
 	return proof.Reveal{Strategy: s, Nonce: proof.Hash{7}}
 }
 
-// played returns the proof of a side that plays a strategy against another one.
+// played returns the proof for a side that plays a strategy against another strategy.
 func played(t testing.TB, side proof.Side, name, other string) *proof.Proof {
 	t.Helper()
 	rules := onchain.Rules{
@@ -63,7 +63,7 @@ func played(t testing.TB, side proof.Side, name, other string) *proof.Proof {
 	return p
 }
 
-// commit sets the commitment of a proof to its reveal, in its offers, too.
+// commit sets the commitment to the proof's reveal, in the offers, too.
 func commit(t testing.TB, p *proof.Proof) {
 	var err error
 	p.Commitment, err = proof.Commit(p.Terms, p.Side, p.Reveal)
@@ -75,7 +75,7 @@ func commit(t testing.TB, p *proof.Proof) {
 	}
 }
 
-// verifyFile returns the result of a proof that was written to a file and read again.
+// verifyFile writes a proof to a file, reads it back and returns the verification result.
 func verifyFile(t *testing.T, p *proof.Proof) (proof.Result, error) {
 	var file bytes.Buffer
 	require.NoError(t, p.Write(&file))
@@ -85,7 +85,7 @@ func verifyFile(t *testing.T, p *proof.Proof) (proof.Result, error) {
 	return read.Verify()
 }
 
-// requireCommitment requires the commitment, in hex, of a buyer's reveal.
+// requireCommitment requires that a buyer's reveal gives the commitment, in hex.
 func requireCommitment(t *testing.T, want string, reveal proof.Reveal) {
 	commitment, err := proof.Commit(terms, proof.Buyer, reveal)
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestStepIsProved(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A buyer's limit on price and decay decides moves, so a proof without it is not a proof of them.
+// A buyer's limit on price and decay affects moves, so a proof must include the limit.
 func TestMaxTotalIsProved(t *testing.T) {
 	rules := onchain.Rules{
 		Escrow: terms.Escrow, MaxRounds: terms.MaxRounds, DecayRateBps: terms.DecayRateBps,
@@ -200,8 +200,8 @@ func TestMaxTotalIsProved(t *testing.T) {
 	require.ErrorIs(t, err, proof.ErrStrategy)
 }
 
-// TestTheCommitmentIsFixed has a known answer, calculated with Python's hashlib from the package's
-// documentation. A change of it makes all published commitments invalid.
+// TestTheCommitmentIsFixed compares with a known value, calculated with Python's hashlib from the package's
+// documentation. Changing this value invalidates all published commitments.
 func TestTheCommitmentIsFixed(t *testing.T) {
 	requireCommitment(t, "44646f5faa724cf4a749a3d410062b9d140eaca3b4c35a12d41870ba1a3060d7",
 		revealed("linear", proof.Buyer))
@@ -331,8 +331,8 @@ func TestAPlayerWithoutAnOfferIsProved(t *testing.T) {
 	}
 }
 
-// TestAnExpiryIsNoMoveOfASide has a negotiation that neither side ended. The strategy's move is known if the
-// turn was that of the side.
+// TestAnExpiryIsNoMoveOfASide checks a negotiation ended by neither side. The strategy's move is known if it
+// was the side's turn.
 func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
 	for offers, want := range map[int]proof.Result{
 		0: {Replayed: true, Missed: "offer"},
@@ -354,7 +354,7 @@ func TestAnExpiryIsNoMoveOfASide(t *testing.T) {
 	require.Equal(t, proof.Result{Replayed: true, Offers: 3, Published: true, Missed: "reject"}, result)
 }
 
-// TestSeedDecidesRandomMoves has a strategy without random numbers, and one that draws its offers.
+// TestSeedDecidesRandomMoves checks a deterministic strategy, and a strategy that draws random offers.
 func TestSeedDecidesRandomMoves(t *testing.T) {
 	for name, decides := range map[string]bool{"linear": false, "random": true} {
 		p := played(t, proof.Buyer, name, "hardliner")
@@ -432,7 +432,8 @@ func TestFilesOfAnotherFormAreRefused(t *testing.T) {
 	require.EqualError(t, err, "proof: invalid file: larger than 4194304 bytes")
 }
 
-// TestTheOptimalPlayerIsProved has the assumed price as a part of the commitment, and of no other strategy's.
+// TestTheOptimalPlayerIsProved checks that the assumed price is part of the commitment, and not allowed with
+// any other strategy.
 func TestTheOptimalPlayerIsProved(t *testing.T) {
 	p := played(t, proof.Seller, "linear", "linear")
 	p.Terms.MaxRounds = 6
@@ -467,7 +468,7 @@ func TestTheOptimalPlayerIsProved(t *testing.T) {
 	require.EqualError(t, err, `proof: invalid strategy: other_reservation requires optimal, not "linear"`)
 }
 
-// FuzzRead requires that every file that Read accepts has one reading, and that Verify does not panic.
+// FuzzRead checks that files accepted by Read are unambiguous, and that Verify does not panic.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"linear", "random", "nice-tit-for-tat"} {
 		var file bytes.Buffer

@@ -23,38 +23,39 @@ const MaxSize = 1 << 22
 type Offer struct {
 	// Amount is the price in base units of the mint.
 	Amount uint64 `json:"amount,string"`
-	// Metadata are its 64 bytes of metadata. If zero, the offer has none.
+	// Metadata is the offer's metadata, 64 bytes; zero means none.
 	Metadata Metadata `json:"metadata,omitzero"`
-	// Document is the text of its document of package terms. If empty, it has none, or the side has not read it.
+	// Document is the text of the offer's document, as in package terms. It is empty if there is none, or the
+	// side has not read the document.
 	Document string `json:"document,omitempty"`
 }
 
-// Last is the end of the negotiation, after the last offer.
+// Last is the final move, after the last offer.
 type Last struct {
-	// By is the side that has moved; empty for "expire".
+	// By is the moving side, or "" after "expire".
 	By Side `json:"by,omitempty"`
 	// Move is "accept", "reject" or "expire".
 	Move string `json:"move"`
 }
 
-// expiry is the end of a negotiation whose time was over.
+// expiry ends a negotiation when time has run out.
 var expiry = Last{Move: "expire"}
 
 // Proof is a negotiation, with what one side had committed to.
 type Proof struct {
 	Version string `json:"version"`
 	Terms   Terms  `json:"terms"`
-	// Side is the side that proves its moves.
+	// Side is the proving side.
 	Side   Side    `json:"side"`
 	Offers []Offer `json:"offers"`
-	// Last is nil if the file does not have the end of the negotiation: it may go on.
+	// Last is nil if the file lacks the final move: the negotiation may go on.
 	Last       *Last  `json:"last,omitempty"`
 	Commitment Hash   `json:"commitment"`
 	Reveal     Reveal `json:"reveal"`
 }
 
 // Read reads a proof. It returns [ErrForm] for unknown, missing or repeated fields, and for numbers in
-// another form, so that there is one reading of each file.
+// non-canonical form, so files are unambiguous.
 func Read(from io.Reader) (*Proof, error) {
 	text, err := io.ReadAll(io.LimitReader(from, MaxSize+1))
 	if err != nil {
@@ -103,7 +104,7 @@ func describe(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// Write writes a proof that Read reads. It returns [ErrForm] for one that is too large.
+// Write writes a proof for Read. It returns [ErrForm] if the proof is too large.
 func (p *Proof) Write(to io.Writer) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -121,36 +122,36 @@ func (p *Proof) Write(to io.Writer) error {
 
 // Result is a valid proof.
 type Result struct {
-	// Replayed reports that the moves have been replayed. It is false for a model.
+	// Replayed reports whether the moves have been replayed. It is false if a model played.
 	Replayed bool
-	// Banded reports that the offers and the acceptance of a model have been compared with its band. Outside is the
-	// first one that is not in the band: the side has deviated. Offers and Ended then count compared moves; a
-	// rejection has no price.
+	// Banded reports whether a model's offers and acceptance have been compared with the model's band.
+	// Outside is the first price outside the band: the side has deviated. Offers and Ended then count
+	// compared moves; rejections carry no price.
 	Banded  bool
 	Outside *Outside
-	// Offers is the number of replayed offers of the side. Ended reports that its acceptance or rejection has
-	// been replayed, too.
+	// Offers is the number of replayed offers by the side. Ended reports whether the side's acceptance or
+	// rejection has been replayed, too.
 	Offers int
 	Ended  bool
-	// Published reports that the side's first offer carries the commitment. A side without an offer has
-	// nowhere to publish it: the other side must have received the commitment before the move.
+	// Published reports whether the side's first offer carries the commitment. A side that made no offer
+	// cannot publish the commitment: the opponent must have received it before the move.
 	Published bool
-	// Unread is the number of the other side's documents that the side said it did not have, in the document of
-	// its next offer. LastUnread reports that the proof lacks the document of the last offer, at which the
-	// side's turn was due. Nothing shows that such a document was missing.
+	// Unread counts the opponent's documents that the side claimed were missing, in the document of the next
+	// own offer. LastUnread reports whether the proof lacks the document of the last offer, with the side's
+	// turn due. Nothing proves that such documents were missing.
 	Unread     int
 	LastUnread bool
-	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the
-	// side's domain, or have another price than their offer. The side bargained as if it did not have them.
+	// Invalid counts the opponent's documents in the proof that are not valid in the side's domain, or state
+	// a different price than the offer. The side bargained as if these documents were missing.
 	Invalid int
-	// Missed is the strategy's move at the side's turn in which the negotiation expired: "offer", "accept" or
-	// "reject"; the side has deviated. It is empty if the negotiation did not end so.
+	// Missed is the strategy's move if the negotiation expired during the side's turn: "offer", "accept" or
+	// "reject"; the side has deviated. Otherwise it is empty.
 	Missed string
 }
 
-// Verify checks that the reveal matches the side's commitment, and replays the side's moves, or compares those of a
-// model with its band. It returns
-// [ErrTerms], [ErrCommitment], [ErrMetadata], [ErrStrategy] or [ErrReplay] with the details.
+// Verify checks that the reveal matches the side's commitment, and replays the side's moves, or compares a
+// model's moves with the model's band. It returns [ErrTerms], [ErrCommitment], [ErrMetadata], [ErrStrategy]
+// or [ErrReplay] with the details.
 func (p *Proof) Verify() (Result, error) {
 	side, err := p.Side.offerSide()
 	if err != nil {
@@ -181,8 +182,8 @@ func (p *Proof) Verify() (Result, error) {
 	return result, err
 }
 
-// published reports whether the side has made an offer. It returns ErrMetadata if its first one does not
-// carry the commitment.
+// published reports whether the side has made an offer. It returns ErrMetadata if the first such offer does
+// not carry the commitment.
 func (p *Proof) published(side onchain.Side) (bool, error) {
 	first := int(side) // the buyer opens
 	if first >= len(p.Offers) {
@@ -202,8 +203,8 @@ func (p *Proof) published(side onchain.Side) (bool, error) {
 	return true, nil
 }
 
-// check returns ErrTerms if the rules do not allow the terms, the offers or the last move, or if a document is
-// not that of its offer.
+// check returns ErrTerms if the rules do not allow the terms, the offers or the last move, or if a document
+// does not match the offer.
 func (p *Proof) check() error {
 	if err := p.Terms.check(); err != nil {
 		return err
@@ -239,15 +240,15 @@ func (p *Proof) check() error {
 	return nil
 }
 
-// replayer plays the turns of a strategy, in their order.
+// replayer plays a strategy's turns in sequence.
 type replayer interface {
-	// respond returns the strategy's move after a number of offers.
+	// respond returns the strategy's move after turn offers.
 	respond(n *onchain.Account, turn int) (bargain.Action, error)
 	// compare compares the offer of the turn with the strategy's. It returns ErrReplay for another one.
 	compare(turn int, outcome bargain.Outcome) error
 }
 
-// moves are the names of the moves in the file and in the result.
+// moves lists the names for moves in files and results.
 var moves = [...]string{bargain.MoveOffer: "offer", bargain.MoveAccept: "accept", bargain.MoveEnd: "reject"}
 
 // replay plays the side's turns.
@@ -306,9 +307,9 @@ func (p *Proof) replay(side onchain.Side) (result Result, err error) {
 // otherSeeds is the number of seeds that are compared with the revealed one.
 const otherSeeds = 4
 
-// SeedDecides reports whether at least one of a few other seeds leads to other moves in the same course. The side could
-// then have tried seeds before it committed, and chosen the moves. It returns false for a model, and for a proof that is
-// not valid.
+// SeedDecides reports whether any of a few other seeds leads to different moves in the same course. The side
+// could then have tried seeds before committing, and chosen the moves. It returns false if a model played,
+// and if the proof is invalid.
 func (p *Proof) SeedDecides() bool {
 	side, err := p.Side.offerSide()
 	if err != nil || p.Reveal.Strategy == nil {
@@ -356,8 +357,8 @@ func (o *overPrice) compare(turn int, outcome bargain.Outcome) error {
 	return nil
 }
 
-// refuses reports whether the offer before a turn has terms beside its price, which no strategy accepts. Turn
-// is the number of offers before it.
+// refuses reports whether the offer before a turn includes terms beside the price. No strategy accepts these.
+// turn is the number of offers before the turn.
 func (p *Proof) refuses(turn int) bool {
 	return turn > 0 && !onchain.Metadata(p.Offers[turn-1].Metadata).IsPriceOnly()
 }

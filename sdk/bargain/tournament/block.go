@@ -13,56 +13,56 @@ import (
 // Buckets is the number of equal parts of the relative time, for curves.
 const Buckets = 20
 
-// Block is the result of the sessions of one strategy in the first role, in one scenario. It is written as
-// JSON and read again without a loss.
+// Block holds the session results for a strategy in the first role, in a single scenario. It survives a JSON
+// round trip unchanged.
 type Block struct {
-	// Number is its number in the plan, from 0.
+	// Number is the block's number in the plan, from 0.
 	Number   int       `json:"block"`
 	Scenario string    `json:"scenario"`
 	Sessions []Session `json:"sessions"`
-	// Curves have the offers of each entrant of the plan.
+	// Curves holds the offers per entrant in the plan.
 	Curves []Curve `json:"curves"`
 }
 
-// Session is the result of a session. Arrays have the first role's value, then the second's.
+// Session is a session's result. Arrays hold the first role's value, then the second's.
 type Session struct {
-	// Strategies are the numbers of the entrants.
+	// Strategies holds the entrants' numbers.
 	Strategies [2]int         `json:"strategies"`
 	Repetition int            `json:"repetition"`
 	Seed       uint64         `json:"seed"`
 	Ending     bargain.Ending `json:"ending"`
-	// By is the number of the role that ended the session; -1 at the deadline.
+	// By is the role that ended the session, or -1 at the deadline.
 	By int `json:"by"`
 	// Step and Time are when it ended. Offers is the number of offers.
 	Step   int          `json:"step"`
 	Offers int          `json:"offers"`
 	Time   fixed.Number `json:"time"`
-	// Agreement is the outcome, or [bargain.NoOutcome]. AgreementText is empty without an agreement.
+	// Agreement is the outcome, or [bargain.NoOutcome]. AgreementText is empty if there is no agreement.
 	Agreement     bargain.Outcome `json:"agreement"`
 	AgreementText string          `json:"agreement_text"`
-	// Utilities are undiscounted. Without an agreement they are the reservation values.
+	// Utilities are undiscounted. If there is no agreement, they are the reservation values.
 	Utilities [2]fixed.Number `json:"utilities"`
 	// Values are discounted. With Haggle's rules decay and fee are subtracted, as parts of the escrow.
 	Values [2]fixed.Number `json:"values"`
-	// Advantages are the scores: see [Advantage].
+	// Advantages holds the scores: see [Advantage].
 	Advantages [2]fixed.Number `json:"advantages"`
-	// NashDistance and ParetoDistance are the Euclidean distances of the agreement's undiscounted utilities to
-	// the Nash bargaining solution and to the Pareto frontier. They are nil without an agreement, or if the
-	// domain is too large. NashDistance is also nil if no outcome suits both parties.
+	// NashDistance and ParetoDistance are the Euclidean distances from the agreement's undiscounted utilities
+	// to the Nash bargaining solution and the Pareto frontier. They are nil if there is no agreement, or if
+	// the domain is too large. NashDistance is also nil if no outcome suits both parties.
 	NashDistance   *fixed.Number `json:"nash_distance,omitempty"`
 	ParetoDistance *fixed.Number `json:"pareto_distance,omitempty"`
 	// Settlement divides the escrow, with Haggle's rules.
 	Settlement onchain.Settlement `json:"settlement"`
 }
 
-// Curve is the sum of the levels of a strategy's own offers, for each part of the relative time. A level is
-// the utility as a part of the range from the reservation value to the best outcome, in parts of 1,000,000.
+// Curve sums the levels of a strategy's own offers, per relative time bucket. A level is the utility relative
+// to the range from the reservation value to the best outcome, in millionths.
 type Curve struct {
 	Levels [Buckets]int64 `json:"levels"`
 	Offers [Buckets]int64 `json:"offers"`
 }
 
-// levelUnit is the part of a [fixed.Number] that a curve counts.
+// levelUnit is the level step counted by a [Curve].
 const levelUnit = fixed.One / 1_000_000
 
 func (c *Curve) add(history []bargain.Offer, self int, preferences *bargain.Preferences) {
@@ -83,14 +83,14 @@ func (c *Curve) merge(other *Curve) {
 	}
 }
 
-// bucket returns the part of the relative time, from 0 to Buckets-1.
+// bucket returns the relative time's bucket, 0 to Buckets-1.
 func bucket(time fixed.Number) int {
 	return int(min(time.Clamp(0, fixed.One)*Buckets/fixed.One, Buckets-1))
 }
 
-// Advantage returns the score of a value: the gain over no agreement, as a part of the greatest possible
-// gain. It is 1 for the best outcome at once, 0 for no agreement without costs, and negative below that. It
-// is 0 if no outcome is better than no agreement.
+// Advantage returns a value's score: the gain over no agreement, relative to the greatest possible gain. It
+// is 1 for the best outcome at once, 0 for no agreement at no cost, and negative for anything worse. It is
+// also 0 if no outcome is better than no agreement.
 func Advantage(preferences *bargain.Preferences, value fixed.Number) fixed.Number {
 	_, most, ok := preferences.Range()
 	reservation := preferences.Reservation()
@@ -142,7 +142,7 @@ func (p *Plan) play(number int, s *Scenario) (*Block, error) {
 	return block, nil
 }
 
-// run plays one session of a plan. If observe is not nil, it is called with each move.
+// run plays a session from a plan. It calls observe, if not nil, with every move.
 func (s *Scenario) run(
 	p *Plan, seed uint64, first, second bargain.Strategy, observe func(by int, action bargain.Action),
 ) (bargain.Result, onchain.Settlement, error) {
@@ -180,7 +180,7 @@ func (s *Scenario) run(
 	return result, onchain.Settlement{}, err
 }
 
-// session returns the values of a result.
+// session converts a result.
 func (s *Scenario) session(result *bargain.Result, settlement onchain.Settlement) Session {
 	session := Session{
 		Ending: result.Ending, By: result.By, Step: result.Step, Time: result.Time,
@@ -204,7 +204,7 @@ func (s *Scenario) session(result *bargain.Result, settlement onchain.Settlement
 	return session
 }
 
-// part returns an amount as a part of an escrow.
+// part returns amount relative to escrow.
 func part(amount, escrow uint64) fixed.Number {
 	for escrow > math.MaxInt64 {
 		amount, escrow = amount/2, escrow/2

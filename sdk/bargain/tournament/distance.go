@@ -6,16 +6,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/solution"
 )
 
-// solutions are what the agreements of a scenario are measured by.
+// solutions holds the solutions for measuring a scenario's agreements.
 type solutions struct {
-	// nash are the outcomes of the Nash bargaining solution. It is empty if no outcome suits both parties.
+	// nash holds the Nash bargaining solution's outcomes. It is empty if no outcome suits both parties.
 	nash []solution.Point
 	// problem is nil if the frontier is not known. If every outcome is efficient, it is not needed.
 	problem   *solution.Problem
 	efficient bool
 }
 
-// solve returns the solutions, which it computes once. They are empty if the domain is too large: see
+// solve computes the solutions once and returns them. They are empty if the domain is too large: see
 // [solution.New].
 func (s *Scenario) solve() *solutions {
 	s.solving.Do(func() {
@@ -29,9 +29,9 @@ func (s *Scenario) solve() *solutions {
 	return &s.solved
 }
 
-// Frontier returns the points of the Pareto frontier, in the order of the first party's falling utility. With
-// Haggle's rules and too many prices it has the two ends of the frontier, which is a straight line. It is nil
-// if the domain is too large: see [solution.New]. It is shared: do not change it.
+// Frontier returns the Pareto frontier's points, sorted by falling utility for the first party. Under
+// Haggle's rules with too many prices it returns only the two ends of the frontier, a straight line. It
+// returns nil if the domain is too large: see [solution.New]. The result is shared and must not be modified.
 func (s *Scenario) Frontier() []solution.Point {
 	switch solved := s.solve(); {
 	case solved.problem != nil:
@@ -43,9 +43,9 @@ func (s *Scenario) Frontier() []solution.Point {
 	return nil
 }
 
-// nashPrices returns the Nash bargaining solution of Haggle's rules: what one party loses in the price the
-// other one gains, so that it is the middle of the prices that suit both. A price that is better for one
-// party is worse for the other, so that every price is efficient.
+// nashPrices returns the Nash bargaining solution under Haggle's rules: the middle of the prices that suit
+// both parties, because a party gains exactly the opponent's loss. A better price for a party is worse for
+// the opponent, so every price is efficient.
 func (s *Scenario) nashPrices() []solution.Point {
 	lowest, highest := bargain.NoOutcome, bargain.NoOutcome
 	for role, bound := range []*bargain.Outcome{&highest, &lowest} {
@@ -73,7 +73,7 @@ func (s *Scenario) point(o bargain.Outcome) solution.Point {
 	}
 }
 
-// measure sets the distances of a session's agreement.
+// measure sets a session agreement's distances.
 func (s *Scenario) measure(session *Session) {
 	if session.Agreement == bargain.NoOutcome {
 		return

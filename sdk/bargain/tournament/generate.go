@@ -21,9 +21,9 @@ const (
 	sellerSide = 1
 )
 
-// Random is a source of random scenarios with linear additive utilities: one to four issues with 3 to 10
-// values each, weights that add up to 1, a reservation value of up to 0.4, and in one of four scenarios a
-// discount factor from 0.8 to 1.
+// Random is a source of random scenarios with linear additive utilities: 1 to 4 issues with 3 to 10 values,
+// weights with sum 1, a reservation value up to 0.4, and in a quarter of the scenarios a discount factor
+// between 0.8 and 1.
 type Random struct {
 	Seed  uint64
 	Count int
@@ -65,7 +65,7 @@ func (r Random) Scenario(at int) (*Scenario, error) {
 	return s, nil
 }
 
-// randomPreferences returns preferences with utilities from 0 to 1.
+// randomPreferences returns preferences with utilities between 0 and 1.
 func randomPreferences(
 	domain *bargain.Domain, random *bargain.Random, discount bargain.Discount,
 ) (*bargain.Preferences, error) {
@@ -103,8 +103,8 @@ func stretch(table utility.Table) {
 }
 
 // Haggle is a source of random scenarios with Haggle's own rules: escrow, 6 to 20 rounds, decay, least offer
-// and fee in the ranges that the program allows, and prices of both sides, in three of four scenarios with a
-// zone of agreement.
+// and fee in the program's allowed ranges, and prices for both sides. Three quarters of the scenarios contain
+// a zone of agreement.
 type Haggle struct {
 	Seed  uint64
 	Count int

@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// quantiles are the 0.975 quantiles of Student's distribution, in thousandths, by the degrees of freedom.
+// quantiles lists the 0.975 quantiles of Student's distribution, in thousandths, by degrees of freedom.
 // Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
 var quantiles = [...]int64{
 	1: 12_706, 4_303, 3_182, 2_776, 2_571, 2_447, 2_365, 2_306, 2_262, 2_228,
@@ -29,8 +29,8 @@ func quantile(freedom int64) int64 {
 	return 1_984
 }
 
-// margin returns half the width of the 95 % confidence interval of a mean, from the sum of the values and the
-// sum of their squares. It returns false for fewer than two values.
+// margin returns half the width of a mean's 95 % confidence interval, given the sum of the values and the sum
+// of their squares. It returns false if count is less than 2.
 func margin(sum, squares *big.Int, count int64) (fixed.Number, bool) {
 	if count < 2 {
 		return 0, false

@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// TestTheOptimalPlayerKnowsBothSides compares sessions with the equilibrium for the scenario's prices, which
-// the test reads from the utilities, one after the other.
+// TestTheOptimalPlayerKnowsBothSides compares sessions with the equilibrium for the scenario's prices. The
+// test reads the prices from the utilities in sequence.
 func TestTheOptimalPlayerKnowsBothSides(t *testing.T) {
 	list := append(entrants("linear", "micro", "hardliner", "car"),
 		tournament.Entrant{Name: game.Name, Strategy: game.Complete{}})

@@ -1,9 +1,9 @@
 // Package tournament plays strategies against each other over many scenarios and computes their scores.
 //
-// A [Plan] divides into blocks: the sessions of one strategy in the first role, against all others, in one
-// scenario. A block follows from the plan alone. [Plan.Run] plays blocks on several goroutines and returns
-// them in their order, with memory for a few blocks only; [Stats] adds them up. Results are therefore the
-// same for every number of goroutines, and blocks that another process has played count as well.
+// A [Plan] divides into blocks: the sessions played by a strategy in the first role against all opponents, in
+// a single scenario. Blocks depend on the plan alone. [Plan.Run] plays blocks on several goroutines and
+// returns them sorted, keeping only a few blocks in memory; [Stats] sums the blocks. Results are therefore
+// the same for every number of goroutines, and blocks played by another process count as well.
 package tournament
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// ErrPlan reports a plan that cannot be played.
+// ErrPlan reports an unplayable plan.
 var ErrPlan = errors.New("tournament: invalid plan")
 
-// The limits of a plan, which bound its time and memory.
+// Plan limits, bounding time and memory.
 const (
 	// MaxSteps is the highest deadline.
 	MaxSteps = 100_000
-	// MaxScenarioSessions is the number of sessions of all pairs in one scenario.
+	// MaxScenarioSessions limits the sessions by all pairs in a scenario.
 	MaxScenarioSessions = 100_000
 	// MaxSessions is the number of all sessions.
 	MaxSessions = 1_000_000_000
 )
 
-// Entrant is a strategy with its name.
+// Entrant is a named strategy.
 type Entrant struct {
 	Name     string
 	Strategy bargain.Strategy
@@ -40,15 +40,15 @@ type Plan struct {
 	Scenarios Source
 	// Seed decides all random numbers of the sessions, but not the scenarios.
 	Seed uint64
-	// Steps is the deadline of scenarios that have none of their own, up to [MaxSteps]. If zero, 100 is used.
+	// Steps is the default deadline for scenarios, up to [MaxSteps]. If zero, 100 is used.
 	Steps int
-	// Repetitions is the number of sessions of each pair, role and scenario, with other random numbers. If
+	// Repetitions is the number of sessions per pair, role and scenario, with different random numbers. If
 	// zero, 1 is used. [MaxScenarioSessions] limits it.
 	Repetitions int
-	// SelfPlay adds sessions of each strategy with itself.
+	// SelfPlay adds sessions where a strategy plays itself.
 	SelfPlay bool
-	// PriceStep is the price step of strategies that concede rank by rank, in scenarios with Haggle's rules: see
-	// [onchain.Player]. If zero, it follows from the terms.
+	// PriceStep is the price step for strategies that concede rank by rank, in scenarios with Haggle's rules:
+	// see [onchain.Player]. If zero, the step depends on the terms.
 	PriceStep uint64
 }
 
@@ -61,8 +61,8 @@ func (p *Plan) steps() int {
 
 func (p *Plan) repetitions() int { return max(p.Repetitions, 1) }
 
-// Check returns [ErrPlan] if the plan has no sessions, exceeds a limit, or has two entrants with the same
-// name.
+// Check returns [ErrPlan] if the plan contains no sessions, exceeds a limit, or lists two entrants with the
+// same name.
 func (p *Plan) Check() error {
 	names := map[string]bool{}
 	for _, entrant := range p.Entrants {
@@ -94,7 +94,7 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// opponents returns the number of opponents of each strategy.
+// opponents returns the number of opponents per strategy.
 func (p *Plan) opponents() int {
 	if p.SelfPlay {
 		return len(p.Entrants)
@@ -108,16 +108,16 @@ func (p *Plan) Blocks() int { return p.Scenarios.Len() * len(p.Entrants) }
 // Sessions returns the number of sessions.
 func (p *Plan) Sessions() int { return p.Blocks() * p.BlockSessions() }
 
-// BlockSessions returns the number of sessions of a block.
+// BlockSessions returns the number of sessions per block.
 func (p *Plan) BlockSessions() int { return p.opponents() * p.repetitions() }
 
-// position returns the scenario and the first strategy of a block.
+// position returns a block's scenario and first strategy.
 func (p *Plan) position(block int) (scenario, first int) {
 	return block / len(p.Entrants), block % len(p.Entrants)
 }
 
-// sessionSeed returns the seed of a session. It depends on names, not on numbers, so that a session is the
-// same in a tournament with fewer strategies or scenarios.
+// sessionSeed returns a session's seed. It depends on names, not on numbers, so sessions stay the same in
+// tournaments with fewer strategies or scenarios.
 func (p *Plan) sessionSeed(scenario string, first, second, repetition int) uint64 {
 	text := fmt.Appendf(nil, "haggle-tournament %d %q %q %q %d",
 		p.Seed, scenario, p.Entrants[first].Name, p.Entrants[second].Name, repetition)

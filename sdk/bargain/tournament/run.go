@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Run plays the blocks from the number from on, and calls each with one after the other, in their order. If
-// workers is zero, there is one for each processor that Go uses. It returns the first error: of a session, of
-// each, or of ctx. Memory is bounded by the blocks that wait for an earlier one: two for each worker.
+// Run plays the blocks starting at number from, and calls each with every block, in sequence. If workers is
+// zero, Run uses GOMAXPROCS workers. It returns the first error from a session, each or ctx. Memory is
+// bounded by the blocks waiting for an earlier block: two per worker.
 func (p *Plan) Run(ctx context.Context, workers, from int, each func(*Block) error) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -20,7 +20,7 @@ func (p *Plan) Run(ctx context.Context, workers, from int, each func(*Block) err
 	group, ctx := errgroup.WithContext(ctx)
 	// Two further goroutines start the workers and collect their blocks.
 	group.SetLimit(workers + 2)
-	// A slot is where a worker leaves its block. The queue has the slots in the order of blocks.
+	// Workers leave their blocks in slots. The queue holds the slots in block order.
 	queue := make(chan chan *Block, 2*workers)
 	group.Go(func() error { return p.start(ctx, group, from, queue) })
 	group.Go(func() error {

@@ -15,7 +15,7 @@ type Scenario struct {
 	// Name identifies the scenario in the plan.
 	Name        string
 	Preferences [2]*bargain.Preferences
-	// Rules are Haggle's rules. If nil, the protocol is that of alternating offers.
+	// Rules holds Haggle's rules. If nil, the alternating offers protocol is used.
 	Rules *onchain.Rules
 	// Opening is for Haggle's rules: see [onchain.Player].
 	Opening [2]fixed.Number
@@ -25,7 +25,7 @@ type Scenario struct {
 }
 
 // informed returns the strategy itself, or the optimal player instead of [game.Complete]. It returns
-// [ErrPlan] if that has no rules here.
+// [ErrPlan] if the optimal player finds no rules here.
 func (s *Scenario) informed(strategy bargain.Strategy) (bargain.Strategy, error) {
 	if _, is := strategy.(game.Complete); !is {
 		return strategy, nil
@@ -38,8 +38,8 @@ func (s *Scenario) informed(strategy bargain.Strategy) (bargain.Strategy, error)
 	return game.Optimal{Haggle: game.Haggle{Rules: *s.Rules, Value: value, Cost: cost}}, nil
 }
 
-// limit returns a side's reservation price, a seller's before the fee. If no price is rational, it is the
-// escrow of a seller and 0 of a buyer.
+// limit returns a side's reservation price, a seller's before the fee. If no price is rational, it returns
+// the escrow for a seller and 0 for a buyer.
 func (s *Scenario) limit(side int) uint64 {
 	p := s.Preferences[side]
 	if o := p.Inverse().AtLeast(p.Reservation()); o != bargain.NoOutcome {
@@ -64,7 +64,7 @@ func (l List) Len() int { return len(l) }
 // Scenario implements [Source].
 func (l List) Scenario(at int) (*Scenario, error) { return l[at], nil }
 
-// Join is a source with the scenarios of several sources, one after the other.
+// Join is a source that concatenates several sources' scenarios.
 type Join []Source
 
 // Len implements [Source].

@@ -10,26 +10,26 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Stats adds up the blocks of a plan, in their order. Its memory does not grow with the number of scenarios.
+// Stats sums a plan's blocks, in sequence. Memory does not grow with the number of scenarios.
 type Stats struct {
 	plan     *Plan
 	blocks   int
 	sessions int
 	entrants []entrantStats
-	// scenario has the sums of the scenario whose blocks are being added, for each entrant.
+	// scenario holds the current scenario's sums, per entrant.
 	scenario []scenarioSum
-	// products are sums over the scenarios of the products of two entrants' mean advantages, for each entrant with
-	// those before it.
+	// products holds the products of two entrants' mean advantages, summed over the scenarios, pairing every
+	// entrant with all earlier entrants.
 	products [][]big.Int
 	pairs    [][]pair
 	plots    []ScenarioPlot
 }
 
-// entrantStats are the sums of a strategy.
+// entrantStats holds a strategy's sums.
 type entrantStats struct {
 	sessions, agreements int64
 	utility              big.Int
-	// means and squares are sums over the scenarios of the mean advantage and its square.
+	// means and squares sum the mean advantage and the squared mean advantage over the scenarios.
 	means, squares big.Int
 	scenarios      int64
 	nash, pareto   distances
@@ -51,7 +51,7 @@ func (d *distances) add(distance *fixed.Number) {
 	}
 }
 
-// mean returns nil without a distance.
+// mean returns nil if there are no distances.
 func (d *distances) mean() *fixed.Number {
 	if d.count == 0 {
 		return nil
@@ -72,7 +72,7 @@ type pair struct {
 // plottedScenarios is the number of scenarios, evenly spaced, whose agreements are kept.
 const plottedScenarios = 4
 
-// isPlotted reports whether the agreements of a scenario are kept.
+// isPlotted reports whether a scenario's agreements are kept.
 func (s *Stats) isPlotted(scenario int) bool {
 	count := s.plan.Scenarios.Len()
 	shown := min(count, plottedScenarios)
@@ -84,9 +84,9 @@ func (s *Stats) isPlotted(scenario int) bool {
 	return false
 }
 
-// ScenarioPlot has the agreements of one scenario.
+// ScenarioPlot holds a scenario's agreements.
 type ScenarioPlot struct {
-	// Scenario is its number in the plan's source.
+	// Scenario is the scenario's number in the plan's source.
 	Scenario int
 	Name     string
 	// Agreements count how often each outcome was agreed.
@@ -156,7 +156,7 @@ func (s *Stats) addSession(session *Session) {
 	}
 }
 
-// endScenario adds the means of a scenario to the sums over scenarios.
+// endScenario adds a scenario's means to the sums over scenarios.
 func (s *Stats) endScenario() {
 	means := make([]*big.Int, len(s.scenario))
 	for at := range s.scenario {
@@ -175,15 +175,16 @@ func (s *Stats) endScenario() {
 	}
 }
 
-// Difference returns the difference of two entrants' scores, and half the width of its confidence interval: Student's
-// interval of 95 % for the mean of the differences in each scenario. Scenarios differ more than strategies do, so that
-// this paired interval is narrower than those of the scores. It returns false with fewer than two scenarios.
+// Difference returns the difference between two entrants' scores, and half the confidence interval's width:
+// Student's 95 % interval for the mean of the per-scenario differences. Scenarios differ more than strategies
+// do, so this paired interval is narrower than the scores' intervals. It returns false if there are fewer
+// than two scenarios.
 func (s *Stats) Difference(entrant, other int) (difference, half fixed.Number, ok bool) {
 	if entrant == other {
 		return 0, 0, s.entrants[entrant].scenarios > 1
 	}
 	a, b, count := &s.entrants[entrant], &s.entrants[other], s.entrants[entrant].scenarios
-	// The sum of (x - y)^2 is that of x^2 + y^2 - 2xy.
+	// The sum of (x - y)^2 equals the sum of x^2 + y^2 - 2xy.
 	var sum, squares, product big.Int
 	sum.Sub(&a.means, &b.means)
 	squares.Add(&a.squares, &b.squares)
@@ -193,7 +194,7 @@ func (s *Stats) Difference(entrant, other int) (difference, half fixed.Number, o
 	return mean(&sum, count), half, ok
 }
 
-// mean returns a sum divided by a count, rounded down; 0 without a count.
+// mean returns sum / count, rounded down, or 0 if count is 0.
 func mean(sum *big.Int, count int64) fixed.Number {
 	if count == 0 {
 		return 0
@@ -201,25 +202,26 @@ func mean(sum *big.Int, count int64) fixed.Number {
 	return fixed.Number(new(big.Int).Div(sum, big.NewInt(count)).Int64())
 }
 
-// Score is the result of a strategy.
+// Score is a strategy's result.
 type Score struct {
 	Name string
-	// Advantage is the score, by which strategies are ranked: the mean over the scenarios of the mean
-	// advantage in the scenario. Scenarios that are not complete do not count.
+	// Advantage is the score that ranks strategies: the scenarios' mean advantages, averaged over the
+	// scenarios. Incomplete scenarios do not count.
 	Advantage fixed.Number
 	// Margin is half the width of the score's confidence interval: see [Stats.Scores]. HasMargin is false
 	// with fewer than two scenarios.
 	Margin    fixed.Number
 	HasMargin bool
-	// Behind is by how much the best score is higher, and BehindMargin half the width of its confidence interval: see
-	// [Stats.Difference]. If BehindMargin is at least Behind, these scenarios do not tell the strategy from the best one.
+	// Behind is the distance to the best score, and BehindMargin half the confidence interval's width: see
+	// [Stats.Difference]. If BehindMargin >= Behind, these scenarios do not distinguish the strategy from the
+	// best strategy.
 	Behind, BehindMargin fixed.Number
 	// Value is the mean discounted utility of all sessions.
 	Value fixed.Number
-	// AgreementRate is the part of its sessions with an agreement.
+	// AgreementRate is the share of sessions with an agreement.
 	AgreementRate fixed.Number
-	// NashDistance and ParetoDistance are the means over its agreements that have them: see [Session]. They
-	// are nil without such an agreement.
+	// NashDistance and ParetoDistance are means over all agreements with known distances: see [Session]. They
+	// are nil if there are none.
 	NashDistance, ParetoDistance *fixed.Number
 	Sessions, Agreements         int64
 	Scenarios                    int64
@@ -227,9 +229,9 @@ type Score struct {
 
 // Scores returns the scores, the best first, and equal ones by their names.
 //
-// The confidence interval of a score is Advantage +- Margin, with a level of 95 %. It is Student's interval
-// for the mean of the scenarios' means: sessions of the same scenario depend on each other, scenarios do not.
-// It covers other scenarios of the same kind, against the same opponents.
+// A score's 95 % confidence interval is Advantage +- Margin. It is Student's interval for the mean of the
+// scenarios' means: sessions in the same scenario depend on each other, scenarios do not. It covers other
+// scenarios of the same kind, against the same opponents.
 func (s *Stats) Scores() []Score {
 	scores := make([]Score, len(s.entrants))
 	for at := range s.entrants {
@@ -257,8 +259,8 @@ func (s *Stats) Scores() []Score {
 	return ranked
 }
 
-// Against returns the mean advantage of a strategy against another one, in all sessions of both roles, and
-// the part of the sessions with an agreement. It returns false if they have no sessions.
+// Against returns a strategy's mean advantage against another strategy, over all sessions in both roles, and
+// the share of sessions with an agreement. It returns false if there are no such sessions.
 func (s *Stats) Against(entrant, other int) (advantage, agreementRate fixed.Number, ok bool) {
 	p := &s.pairs[entrant][other]
 	if p.sessions == 0 {
@@ -267,14 +269,14 @@ func (s *Stats) Against(entrant, other int) (advantage, agreementRate fixed.Numb
 	return mean(&p.advantage, p.sessions), fixed.Ratio(p.agreements, p.sessions), true
 }
 
-// Point is a point of a curve over the relative time.
+// Point is a curve point over relative time.
 type Point struct {
 	Time, Value fixed.Number
 }
 
-// Concession returns the mean level of a strategy's own offers over time: 1 is its best outcome, 0 its
-// reservation value. Parts of the time without offers have no point. Offers of finished sessions are missing,
-// so late points are those of long sessions.
+// Concession returns the mean level of a strategy's own offers over time: 1 is the best outcome, 0 the
+// reservation value. Time buckets with no offers yield no point. Finished sessions contribute no later
+// offers, so late points stem from long sessions.
 func (s *Stats) Concession(entrant int) (points []Point) {
 	curve := &s.entrants[entrant].curve
 	for at, offers := range curve.Offers {
@@ -286,8 +288,8 @@ func (s *Stats) Concession(entrant int) (points []Point) {
 	return points
 }
 
-// AgreementOverTime returns the part of a strategy's sessions that have an agreement by the end of each part
-// of the time.
+// AgreementOverTime returns, per time bucket, the share of a strategy's sessions that reach agreement by the
+// bucket's end.
 func (s *Stats) AgreementOverTime(entrant int) []Point {
 	e := &s.entrants[entrant]
 	return cumulated(e.agreed, e.sessions)
@@ -322,5 +324,5 @@ func (s *Stats) Blocks() int { return s.blocks }
 // Sessions returns the number of sessions that have been added.
 func (s *Stats) Sessions() int { return s.sessions }
 
-// Plots returns the agreements of up to four scenarios, evenly spaced.
+// Plots returns the agreements in up to four evenly spaced scenarios.
 func (s *Stats) Plots() []ScenarioPlot { return s.plots }

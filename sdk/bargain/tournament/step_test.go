@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// TestPriceStepIsThatOfPlayersOnChain compares the offers of a session with those of players with the same step, and
-// with those without.
+// TestPriceStepIsThatOfPlayersOnChain compares a session's offers with the offers by players with the same
+// step, and with no step.
 func TestPriceStepIsThatOfPlayersOnChain(t *testing.T) {
 	scenario, err := tournament.Haggle{Seed: 5, Count: 2}.Scenario(1)
 	require.NoError(t, err)

@@ -104,7 +104,7 @@ func TestScoresOfASplit(t *testing.T) {
 	_, stats := written(t, plan, 2, 0)
 	scores := stats.Scores()
 	require.Equal(t, "hardliner", scores[0].Name)
-	// The other strategy accepts every rational outcome, also an outcome without a gain.
+	// The opponent accepts every rational outcome, even at no gain.
 	require.Equal(t, fixed.One, scores[0].Advantage)
 	require.Zero(t, scores[1].Advantage)
 	require.Equal(t, fixed.One, scores[0].AgreementRate)
@@ -121,9 +121,9 @@ func TestScoresOfASplit(t *testing.T) {
 	require.Len(t, stats.Plots(), 2)
 }
 
-// TestSessionsAreWorthTheirDiscountedUtility has sessions of three steps. An agreement in the first step, at
-// the time 1/4, is worth 1/16^(1/4) = 1/2 of its utility. No agreement, at the time 1, is worth 1/16 of the
-// reservation value of 0.2, or that value less a cost for each of three steps.
+// TestSessionsAreWorthTheirDiscountedUtility plays sessions with three steps. Agreement in the first step, at
+// time 1/4, is worth 1/16^(1/4) = 1/2 times the utility. No agreement, at time 1, is worth 1/16 of the
+// reservation value 0.2, or 0.2 less a cost for all three steps.
 func TestSessionsAreWorthTheirDiscountedUtility(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestHagglesRulesCostDecayAndFee(t *testing.T) {
 	}, session.Settlement)
 	require.Equal(t, [2]fixed.Number{fixed.Ratio(902, 1_000), fixed.Ratio(98, 1_000)}, session.Utilities)
 	require.Equal(t, [2]fixed.Number{fixed.Ratio(882, 1_000), fixed.Ratio(97_510, 1_000_000)}, session.Values)
-	// The buyer's gain over no agreement, 0.5, is 0.382 of at most 0.5.
+	// The buyer gains 0.382 over no agreement, worth 0.5; the maximum gain is 0.5.
 	require.Equal(t, [2]fixed.Number{fixed.Ratio(382, 500), fixed.Ratio(97_510, 1_000_000)}, session.Advantages)
 }
 
@@ -262,8 +262,8 @@ func TestScoresHaveStudentsInterval(t *testing.T) {
 	}
 }
 
-// TestPairsTellStrategiesApart has strategies whose intervals overlap and whose differences do not: all play the same
-// scenarios, some of which are better for all.
+// TestPairsTellStrategiesApart compares strategies with overlapping intervals but distinct differences: all
+// play the same scenarios, and some scenarios are better for all.
 func TestPairsTellStrategiesApart(t *testing.T) {
 	plan := &tournament.Plan{
 		Entrants:  entrants("micro", "linear", "negmas-boulware", "negmas-conceder", "tit-for-tat"),
@@ -328,7 +328,7 @@ func TestAStopKeepsTheOrder(t *testing.T) {
 	require.ErrorIs(t, plan.Run(t.Context(), 3, 0, func(*tournament.Block) error { return broken }), broken)
 }
 
-// TestPlansBeyondTheLimitsAreErrors has plans without sessions, and plans that no memory would be enough for.
+// TestPlansBeyondTheLimitsAreErrors checks plans with no sessions, and plans too large for any memory.
 func TestPlansBeyondTheLimitsAreErrors(t *testing.T) {
 	three, many := tournament.Random{Count: 3}, tournament.Random{Count: 500_000_001}
 	two := entrants("micro", "car")
@@ -370,7 +370,7 @@ func TestPlansBeyondTheLimitsAreErrors(t *testing.T) {
 	require.NoError(t, most.Check())
 }
 
-// TestATraceIsTheSessionOfTheTournament plays all sessions again, one by one.
+// TestATraceIsTheSessionOfTheTournament replays all sessions individually.
 func TestATraceIsTheSessionOfTheTournament(t *testing.T) {
 	sources := tournament.Join{tournament.Random{Seed: 3, Count: 2}, tournament.Haggle{Seed: 3, Count: 2}}
 	plan := &tournament.Plan{Entrants: entrants("micro", "linear", "random"), Scenarios: sources, Steps: 10}
@@ -400,7 +400,7 @@ func TestATraceIsTheSessionOfTheTournament(t *testing.T) {
 	}))
 }
 
-// TestAgreementsAreMeasured compares the distances with those of a search over all outcomes.
+// TestAgreementsAreMeasured compares the distances with a search over all outcomes.
 func TestAgreementsAreMeasured(t *testing.T) {
 	plan := &tournament.Plan{
 		Entrants: entrants("micro", "car", "linear", "hardliner"), Seed: 5, Steps: 20,
@@ -436,7 +436,7 @@ func TestAgreementsAreMeasured(t *testing.T) {
 	}
 }
 
-// distances returns the distances of utilities to the Nash solution and to the frontier, with floats.
+// distances returns the distances from utilities to the Nash solution and the frontier, computed with floats.
 func distances(s *tournament.Scenario, utilities [2]fixed.Number) (nash, pareto float64) {
 	var points [][2]float64
 	for o := range bargain.Outcome(s.Preferences[0].Domain().Size()) {
@@ -471,7 +471,8 @@ func TestPricesAreMeasuredFromTheMiddleOfTheZone(t *testing.T) {
 		require.NoError(t, err)
 		s, err := plan.Scenarios.Scenario(number / len(plan.Entrants))
 		require.NoError(t, err)
-		// The buyer's utility of a price is 1 less its share of the escrow, the seller's is the share.
+		// The seller's utility for a price is the price relative to the escrow; the buyer's utility is 1 less
+		// this share.
 		ends := s.Frontier()
 		require.Equal(t, [2]fixed.Number{fixed.One, 0}, ends[0].Utilities)
 		require.Equal(t, [2]fixed.Number{0, fixed.One}, ends[len(ends)-1].Utilities)

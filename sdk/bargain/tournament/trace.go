@@ -5,24 +5,24 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Turn is a move of a session.
+// Turn is a session move.
 type Turn struct {
-	// Number counts the moves, from 1. By is the number of the role.
+	// Number counts the moves, from 1. By is the role number.
 	Number, By int
 	Move       bargain.Move
 	// Outcome is the offer, or the accepted offer; [bargain.NoOutcome] if the role ended the session. Text
 	// describes it.
 	Outcome bargain.Outcome
 	Text    string
-	// Utilities are the outcome's utilities for both roles, undiscounted.
+	// Utilities holds the outcome's undiscounted utilities for both roles.
 	Utilities [2]fixed.Number
-	// Time is the relative time of an offer, as in the result of the session; 0 for other moves.
+	// Time is an offer's relative time, as in the session's result, and 0 for all other moves.
 	Time fixed.Number
 	// Reason says why the strategy made the move.
 	Reason string
 }
 
-// Trace plays one session of the plan again and returns its moves. The first entrant has the first role.
+// Trace replays a session from the plan and returns the moves. The first entrant plays the first role.
 func (p *Plan) Trace(s *Scenario, first, second, repetition int) ([]Turn, Session, error) {
 	seed := p.sessionSeed(s.Name, first, second, repetition)
 	var turns []Turn
