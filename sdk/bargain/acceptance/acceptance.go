@@ -1,5 +1,5 @@
-// Package acceptance has the conditions to accept an offer. All of them refuse offers below the reservation
-// value, also where their source does not.
+// Package acceptance implements the conditions for accepting offers. All conditions refuse offers under the
+// reservation value, even if the source does not.
 //
 // Sources: Baarslag, Hindriks, Jonker: Effective Acceptance Conditions in Real-Time Automated Negotiation
 // (2014), whose names they have; GENIUS 10.4; NegMAS 0.16.
@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Const is ACconst: it accepts offers with at least a utility.
+// Const is ACconst: it accepts offers at or above a fixed utility.
 type Const struct {
 	Utility fixed.Number
 	// Level gives the utility as a level of the rational range, if Utility is lower.
@@ -38,8 +38,8 @@ func (c *constant) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	return u >= c.Utility && u >= c.preferences.Reservation()
 }
 
-// Next is ACnext(Alpha, Beta): it accepts an offer if Alpha times its utility plus Beta is at least the
-// utility of the own next offer. If Alpha is zero, 1 is used.
+// Next is ACnext(Alpha, Beta): it accepts an offer with utility u if Alpha u + Beta is at least the own next
+// offer's utility. If Alpha is zero, 1 is used.
 type Next struct{ Alpha, Beta fixed.Number }
 
 // Acceptor implements [bargain.Acceptance].
@@ -120,7 +120,7 @@ func (a Any) Acceptor(seat bargain.Seat) bargain.Acceptor {
 
 type either struct {
 	first, second bargain.Acceptor
-	// byFirst reports whether the first one held.
+	// byFirst reports whether the first condition held.
 	byFirst bool
 }
 
@@ -129,7 +129,7 @@ func (e *either) Accepts(state *bargain.State, plan bargain.Plan) bool {
 	return e.byFirst || e.second.Accepts(state, plan)
 }
 
-// Reason returns that of the condition that held.
+// Reason returns the reason given by the condition that held.
 func (e *either) Reason() string {
 	if e.byFirst {
 		return e.first.Reason()

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// buyer returns the seat of a buyer over the prices 0 to 100, with the utility 1 - price/100.
+// buyer returns a buyer's seat over the prices 0 to 100, with the utility 1 - price/100.
 func buyer(t *testing.T, reservation fixed.Number) bargain.Seat {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1))
 	require.NoError(t, err)
@@ -71,8 +71,8 @@ func TestALevelIsAPartOfTheRationalRange(t *testing.T) {
 	}
 }
 
-// TestAllNeedsBothConditions has a buyer that accepts a price of at most 50 in the second half of the time.
-// Any is beside it, so that the two cannot be mistaken for each other.
+// TestAllNeedsBothConditions checks a buyer that accepts prices up to 50 in the second half of the time. It
+// also checks Any, to tell the two apart.
 func TestAllNeedsBothConditions(t *testing.T) {
 	seat := buyer(t, 0)
 	cheap := acceptance.Const{Utility: seat.Preferences.Of(50)}

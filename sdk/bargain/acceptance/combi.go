@@ -17,20 +17,21 @@ const (
 	ExpectMax
 	// ExpectAvg: the average of the window.
 	ExpectAvg
-	// ExpectProb: the average of the window's offers that are better than the current one, times the probability
-	// that such an offer comes; 0 if there is none. With more than ten offers in the window it waits.
+	// ExpectProb: the average over the window's offers better than the current offer, times the probability
+	// of such an offer; 0 if there are none. With more than ten offers in the window it waits.
 	ExpectProb
 )
 
-// Combi is ACcombi(From, alpha): ACnext, and from a relative time on also any offer that is at least the
-// expectation of the time left. At the time t the window is (2t-1, t], as long as the time left.
+// Combi is ACcombi(From, alpha): ACnext, and after the relative time From also any offer worth the
+// expectation for the remaining time or more. At time t the window is (2t-1, t], equal in length to the
+// remaining time.
 //
 // Source: Baarslag, Hindriks, Jonker (2014), section 3.3; GENIUS 10.4, AC_CombiMaxInWindow, AC_CombiAvg and
-// AC_CombiProb. There the probability of ExpectProb is 1 if the window has a better offer, because the window
-// is as long as the time left: it accepts the best offer of at most ten. GENIUS leaves offers with the
-// utility 0 out of the average. Here they count, because a utility of 0 has no special meaning.
+// AC_CombiProb. There ExpectProb's probability is 1 if the window contains a better offer, because the window
+// is as long as the remaining time: it accepts the best among up to ten offers. GENIUS omits offers with
+// utility 0 from the average. Here they count, because utility 0 is nothing special.
 type Combi struct {
-	// From is the relative time; GENIUS uses 0.98. If zero, that is used.
+	// From is the relative start time. If zero, 0.98 is used, as in GENIUS.
 	From        fixed.Number
 	Expectation Expectation
 }
@@ -51,7 +52,7 @@ type combi struct {
 	byNext bool
 }
 
-// expected are the reasons of the expectations.
+// expected lists the reasons, by expectation.
 var expected = [...]string{
 	ExpectNothing: "ACcombi: at least the reservation value, near the deadline",
 	ExpectMax:     "ACcombi: at least the best offer of the last window",
@@ -87,8 +88,8 @@ func (c *combi) Accepts(state *bargain.State, plan bargain.Plan) bool {
 	return true
 }
 
-// mean is an average of up to a thousand utilities. Their sum is high*1000 + low, because that of large ones
-// is beyond the range of a number.
+// mean averages up to 1,000 utilities. The sum is high*1000 + low, because a sum of large utilities would
+// exceed the range.
 type mean struct {
 	high, low fixed.Number
 	count     int64
@@ -113,8 +114,8 @@ type window struct {
 	all  mean
 }
 
-// window returns the other parties' offers of the last period as long as the time left, without those at its
-// start. Of more than a thousand offers it has the last thousand, so that sums stay in their range.
+// window returns the opponents' offers in the last period, equal in length to the remaining time, start
+// excluded. It keeps only the last 1,000 offers, to keep sums in range.
 func (c *combi) window(state *bargain.State) window {
 	w := window{best: fixed.Min}
 	from := state.Time - (fixed.One - state.Time)

@@ -14,12 +14,12 @@ import (
 
 const percent = fixed.One / 100
 
-// offer is an offer of a party at a time.
+// offer returns a party's offer at a time.
 func offer(by int, time fixed.Number, price bargain.Outcome) bargain.Offer {
 	return bargain.Offer{By: by, Time: time, Outcome: price}
 }
 
-// accepts returns the decision of a buyer, whose own next offer is the price 0, on a seller's offer.
+// accepts returns a buyer's decision on a seller's offer; the buyer's next offer is the price 0.
 func accepts(
 	t *testing.T, c acceptance.Combi, earlier []bargain.Offer, time fixed.Number, price bargain.Outcome,
 ) bool {
@@ -28,8 +28,8 @@ func accepts(
 	return c.Acceptor(buyer(t, 0)).Accepts(state, plan(0))
 }
 
-// TestCombi has the rules of GENIUS' conditions at the time .98, when the window is (.96, .98]. The seller's
-// offers in it are the prices 40 and 60, with the utilities .6 and .4, and the current one.
+// TestCombi checks the rules of GENIUS' conditions at time .98, with the window (.96, .98]. It contains the
+// seller's offers 40 and 60, with utilities .6 and .4, and the current offer.
 func TestCombi(t *testing.T) {
 	earlier := []bargain.Offer{
 		offer(1, 95*percent, 10), offer(1, 96*percent, 10), // before the window
@@ -73,8 +73,8 @@ func TestCombiWaitsForMoreThanTenOffers(t *testing.T) {
 	}
 }
 
-// TestCombiCountsOffersWithoutUtility has the prices 100, 40 and 70: the average of 0, .6 and .3 is .3.
-// GENIUS leaves the 0 out, so that the average is .45.
+// TestCombiCountsOffersWithoutUtility uses the prices 100, 40 and 70: the average of 0, .6 and .3 is .3.
+// GENIUS omits the 0, giving the average .45.
 func TestCombiCountsOffersWithoutUtility(t *testing.T) {
 	earlier := []bargain.Offer{offer(1, 97*percent, 100), offer(1, 97*percent, 40)}
 	c := acceptance.Combi{Expectation: acceptance.ExpectAvg}
@@ -82,8 +82,8 @@ func TestCombiCountsOffersWithoutUtility(t *testing.T) {
 	require.False(t, accepts(t, c, earlier, 98*percent, 71))
 }
 
-// TestCombiAveragesLargeUtilities has utilities up to 1,000,000, of which a thousand exceed the range of a
-// number, and more offers than the thousand of the window.
+// TestCombiAveragesLargeUtilities uses utilities up to 1,000,000, where the sum of 1,000 exceeds the number
+// range, and more offers than the window's 1,000.
 func TestCombiAveragesLargeUtilities(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Integer("issue", 0, 1_000_000))
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Rational accepts every offer that is at least the reservation value: NegMAS' AcceptAnyRational.
+// Rational accepts every offer worth the reservation value or more: NegMAS' AcceptAnyRational.
 type Rational struct{}
 
 // Acceptor implements [bargain.Acceptance].

@@ -4,21 +4,22 @@ import "fmt"
 
 // Profile describes one party's offers.
 type Profile struct {
-	// Offers is the number of its offers.
+	// Offers is the number of own offers.
 	Offers int
-	// Steps are the classes of its steps.
+	// Steps counts the party's steps by class.
 	Steps Steps
-	// Conceded is the conceded share of the initial gap, which is the difference of both first offers to this
-	// party: 0 if the agreement, or without one its last offer, is as good as its first offer, and 1 if it is
-	// only as good as the other party's first offer. It is 0 if a party made no offer or there is no gap.
+	// Conceded is the conceded share of the initial gap, the difference between both first offers' worth to
+	// this party: 0 if the agreement (or the last own offer, if no agreement was reached) is as good as the
+	// first own offer, and 1 if it is only as good as the opponent's first offer. It is 0 if a party made no
+	// offer or there is no gap.
 	//
 	// It is the concession rate of Baarslag, Hindriks, Jonker: Towards a Quantitative Concession-Based
-	// Classification Method of Negotiation Strategies (2011), with the other party's first offer as the
-	// outcome that yields fully, because its preferences are not known.
+	// Classification Method of Negotiation Strategies (2011), with the opponent's first offer as the outcome
+	// that yields fully, because the opponent's preferences are not known.
 	Conceded float64
-	// Rate is the mean of Conceded for each of its steps.
+	// Rate is Conceded divided by the number of own steps.
 	Rate float64
-	// Fits are the fitted models, the best one first.
+	// Fits lists the fitted models, best first.
 	Fits []Fit
 }
 
@@ -36,7 +37,7 @@ type Analysis struct {
 	Exploited int
 }
 
-// ExploitedShare is the share of both parties' concessions from which on a party counts as exploited.
+// ExploitedShare is the share of both parties' concessions that makes a party count as exploited.
 const ExploitedShare = 0.75
 
 // Analyze analyses a record. It returns [ErrRecord] if an offer is not by one of the two parties.

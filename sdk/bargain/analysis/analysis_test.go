@@ -18,8 +18,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TestStepClasses has the definitions of Hindriks, Jonker and Tykhonov (2011): each pair of signs has exactly
-// one class.
+// TestStepClasses checks the definitions by Hindriks, Jonker and Tykhonov (2011): every pair of signs belongs
+// to exactly one class.
 func TestStepClasses(t *testing.T) {
 	for signs, want := range map[[2]float64]analysis.Step{
 		{0, 0}: analysis.Silent, {-1, 0}: analysis.Concession, {-1, 1}: analysis.Concession,
@@ -56,7 +56,7 @@ func TestParametersAreRecovered(t *testing.T) {
 		require.NoError(t, err)
 		fit := a.Parties[0].Fits[0]
 		if fit.Model != analysis.TitForTat {
-			// (Both parties then look alike: each step of the one is the ratio of the other's.)
+			// (Both parties then look alike: their steps are in a fixed ratio.)
 			require.InEpsilon(t, e, fit.Exponent, .01)
 			require.Greater(t, fit.Goodness, .999)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
 )
 
-// duel returns a record in which the parties take turns. Party 1 makes each offer after that of party 0 with
+// duel returns a record in which the parties take turns. Party 1 makes every offer after party 0's offer with
 // the same number.
 func duel(first, second [][2]float64) (r analysis.Record) {
 	for at := range max(len(first), len(second)) {
@@ -23,8 +23,8 @@ func duel(first, second [][2]float64) (r analysis.Record) {
 	return r
 }
 
-// TestStepsAndConcessionsByHand has a party that takes a step of each class, and one that takes none. The gap
-// between the first offers is 0.8 for both.
+// TestStepsAndConcessionsByHand checks a party that takes every class of step, and a party that takes none.
+// The first offers differ by 0.8 for both.
 func TestStepsAndConcessionsByHand(t *testing.T) {
 	same := [2]float64{.2, .8}
 	r := duel([][2]float64{
@@ -37,14 +37,14 @@ func TestStepsAndConcessionsByHand(t *testing.T) {
 	require.Equal(t, 7, a.Parties[0].Offers)
 	require.InDelta(t, .5, a.Parties[0].Steps.Sensitivity(), 1e-12)
 	require.Equal(t, analysis.Steps{analysis.Silent: 4}, a.Parties[1].Steps)
-	// Without an agreement the last offer counts: (1 - 0.9) / 0.8, over six steps.
+	// If there is no agreement the last offer counts: (1 - 0.9) / 0.8, over six steps.
 	require.InDelta(t, .125, a.Parties[0].Conceded, 1e-12)
 	require.InDelta(t, .125/6, a.Parties[0].Rate, 1e-12)
 	require.Zero(t, a.Parties[1].Conceded)
 	require.InDelta(t, .125, a.Imbalance, 1e-12)
 	require.Equal(t, analysis.Nobody, a.Exploited, "without an agreement")
 
-	// (1 - 0.4) / 0.8 and (0.8 - 0.7) / 0.8: six sevenths of both concessions are party 0's.
+	// (1 - 0.4) / 0.8 and (0.8 - 0.7) / 0.8: party 0 made six sevenths of both concessions.
 	r.Agreed, r.Agreement = true, [2]float64{.4, .7}
 	a, err = analysis.Analyze(r)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestStepsAndConcessionsByHand(t *testing.T) {
 func TestExploitedFromThreeQuartersOn(t *testing.T) {
 	for conceded, want := range map[float64]int{
 		1: 0, .75: 0, .74: analysis.Nobody, .5: analysis.Nobody, .26: analysis.Nobody, .25: 1, 0: 1,
-		// A party that gets more than it demanded has conceded nothing.
+		// A party that receives more than its demand has conceded nothing.
 		-.5: 1, 1.5: 0,
 	} {
 		r := duel([][2]float64{{1, 0}}, [][2]float64{{0, 1}})
@@ -70,7 +70,7 @@ func TestExploitedFromThreeQuartersOn(t *testing.T) {
 		require.Equal(t, want, a.Exploited, conceded)
 		require.InDelta(t, 2*conceded-1, a.Imbalance, 1e-12)
 	}
-	// A gain of 2 does not make up for what the other party conceded.
+	// A gain of 2 does not make up for the opponent's concession.
 	r := duel([][2]float64{{1, 0}}, [][2]float64{{0, 1}})
 	r.Agreed, r.Agreement = true, [2]float64{3, .5}
 	a, err := analysis.Analyze(r)
@@ -78,8 +78,8 @@ func TestExploitedFromThreeQuartersOn(t *testing.T) {
 	require.Equal(t, 1, a.Exploited)
 }
 
-// against returns the fits of a party with these own utilities. Each offer follows one of another party that
-// is worth the number in gains to it, or nothing if gains is nil.
+// against returns the fits for a party with the given own utilities. Every offer follows an opponent's offer
+// worth the number in gains to the party, or no offer if gains is nil.
 func against(t *testing.T, own, gains, times []float64) []analysis.Fit {
 	r := analysis.Record{}
 	for at, u := range own {
@@ -111,7 +111,7 @@ func TestFitsByHand(t *testing.T) {
 		require.Equal(t, test.model, fits[0].Model, name)
 		require.InDelta(t, test.exponent, fits[0].Exponent, 1e-6, name)
 		require.InDelta(t, 1, fits[0].Goodness, 1e-9, name)
-		// The other party stands still, so that tit-for-tat predicts no step: all three are errors, and with one
+		// The opponent stands still, so tit-for-tat predicts no step: all three are errors, and with a single
 		// parameter the goodness is 1 - 3/2.
 		require.Equal(t, analysis.TitForTat, fits[1].Model)
 		require.InDelta(t, -.5, fits[1].Goodness, 1e-9)
@@ -125,7 +125,7 @@ func TestFitsByHand(t *testing.T) {
 	require.InDelta(t, 5.0/6, fits[1].Goodness, 1e-9)
 
 	// Demands that rise with each loss are tit-for-tat. A time dependent strategy never demands more: it
-	// predicts no step, and with two parameters its goodness is 1 - 3/1.
+	// predicts no step, and with two parameters the goodness is 1 - 3/1.
 	fits = against(t, []float64{.3, .4, .5, .6}, []float64{.5, .4, .3, .2}, thirds)
 	require.Equal(t, analysis.TitForTat, fits[0].Model)
 	require.InDelta(t, 1, fits[0].Ratio, 1e-9)

@@ -2,7 +2,7 @@ package analysis
 
 import "math"
 
-// Model is a model of a party's concessions.
+// Model models a party's concessions.
 type Model string
 
 // The models.
@@ -11,11 +11,11 @@ const (
 	Unknown Model = "unknown"
 	// Hardliner: it never changed the utility that it demands, but where the rules limited the demand.
 	Hardliner Model = "hardliner"
-	// Boulware, Linear and Conceder are the time dependent strategies u(t) = a - b t^(1/e), by e.
+	// Boulware, Linear and Conceder are time dependent strategies u(t) = a - b t^(1/e), classified by e.
 	Boulware Model = "boulware"
 	Linear   Model = "linear"
 	Conceder Model = "conceder"
-	// TitForTat returns in each step a fixed ratio of what the other party's last step gave.
+	// TitForTat returns in every step a fixed ratio of the opponent's last concession.
 	TitForTat Model = "tit-for-tat"
 )
 
@@ -23,27 +23,27 @@ const (
 // an exponent counts as linear. These limits lie on a logarithmic scale half way to e = 0.6 and 1.6.
 const (
 	minOffers = 4
-	// minHard is the number of offers from which on a constant demand is no chance.
+	// minHard is the minimum number of offers for a constant demand not to count as chance.
 	minHard       = 3
 	mostBoulware  = 0.78
 	leastConceder = 1.28
 )
 
-// Fit is how well a model explains the offers of a party.
+// Fit measures how well a model explains a party's offers.
 type Fit struct {
 	Model Model
-	// Exponent is e of a time dependent model: the concession is t^(1/e), in Faratin's and GENIUS' convention.
+	// Exponent is a time dependent model's e: the concession is t^(1/e), in Faratin's and GENIUS' convention.
 	Exponent float64
-	// Ratio is that of tit-for-tat: a party's concession for a unit that it got.
+	// Ratio is the tit-for-tat ratio: a party's concession per unit received.
 	Ratio float64
-	// Goodness is the explained share of the squared steps, adjusted for the number of parameters: at most 1;
-	// 0 or less for a model that is no better than standing still.
+	// Goodness is the explained share of the squared steps, adjusted for the number of parameters: up to 1,
+	// and 0 or less for models no better than standing still.
 	Goodness float64
 }
 
-// series is a party's sequence of offers: its own utilities, the times, and before each offer the change that
-// the other party's last step made to this party. Has reports whether there was such a step, and atLimit whether the
-// rules allowed no higher demand.
+// series is a party's offer sequence: own utilities, times, and before every offer the utility change from
+// the opponent's last step. has reports whether there was such a step, and atLimit whether the rules allowed
+// no higher demand.
 type series struct {
 	utilities, times, gains []float64
 	has, atLimit            []bool
@@ -68,7 +68,7 @@ func seriesOf(offers []Offer, party int) (s series) {
 	return s
 }
 
-// Fits returns the fits of the time dependent model and of tit-for-tat, the better one first.
+// fits returns the time dependent and tit-for-tat fits, the better fit first.
 func (s series) fits() []Fit {
 	switch {
 	case len(s.utilities) >= minHard && s.isHard():
@@ -83,8 +83,9 @@ func (s series) fits() []Fit {
 	return []Fit{time, echo}
 }
 
-// isHard reports whether each demand is the one before it, or the highest that the rules allowed. On chain the
-// highest price falls with the decay, so that a party that demands all concedes a little in each offer.
+// isHard reports whether every demand equals the previous demand, or the highest demand allowed by the rules.
+// On chain the highest price falls with the decay, so a party demanding everything concedes a little with
+// every offer.
 func (s series) isHard() bool {
 	for at := 1; at < len(s.utilities); at++ {
 		if math.Abs(s.utilities[at]-s.utilities[at-1]) > equal && !s.atLimit[at] {
@@ -94,8 +95,8 @@ func (s series) isHard() bool {
 	return true
 }
 
-// goodness compares predicted steps with the actual ones. It leaves out the steps before which the other
-// party had made none, so that both models are compared by the same steps.
+// goodness compares predicted steps with the actual ones. It skips steps made before any opponent step, to
+// compare both models on the same steps.
 func (s series) goodness(predicted func(at int) float64, parameters int) float64 {
 	rest, all, count := 0.0, 0.0, 0
 	for at := 1; at < len(s.utilities); at++ {
@@ -147,8 +148,8 @@ func (s series) fitTime() Fit {
 	return fit
 }
 
-// line returns the line through the utilities over t^p that has the least sum of squares, and that sum. A
-// line that rises is replaced by a constant: the models only concede.
+// line returns the least squares line through the utilities over t^p, and the sum of squares. A constant
+// replaces rising lines: the models only concede.
 func (s series) line(p float64) (start, slope, rest float64) {
 	n := float64(len(s.utilities))
 	var sumX, sumY, sumXX, sumXY float64
@@ -167,7 +168,7 @@ func (s series) line(p float64) (start, slope, rest float64) {
 	return start, slope, rest
 }
 
-// minimum returns where a function with one minimum between two numbers has it, by golden section.
+// minimum returns the position of a function's only minimum between two numbers, by golden section.
 func minimum(low, high float64, of func(float64) float64) float64 {
 	ratio := (math.Sqrt(5) - 1) / 2
 	for high-low > 1e-9 {
@@ -181,7 +182,8 @@ func minimum(low, high float64, of func(float64) float64) float64 {
 	return (low + high) / 2
 }
 
-// fitTitForTat fits step = -ratio * gain by least squares: Faratin's relative tit-for-tat and its like.
+// fitTitForTat fits step = -ratio * gain by least squares: Faratin's relative tit-for-tat and similar
+// tactics.
 func (s series) fitTitForTat() Fit {
 	products, squares := 0.0, 0.0
 	for at := 1; at < len(s.utilities); at++ {

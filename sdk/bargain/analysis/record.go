@@ -2,8 +2,8 @@
 // steps, their concessions, the strategy that fits best, and which party conceded more. It analyses simulated
 // sessions and negotiations on chain alike.
 //
-// Its numbers are floats, because they are statistics for people. No package that decides an offer imports
-// it, which a test of package bargain checks.
+// It uses floats, because the numbers are statistics for people. No package that chooses offers imports it; a
+// test in package bargain checks this.
 package analysis
 
 import (
@@ -15,11 +15,11 @@ import (
 
 // Offer is a recorded offer.
 type Offer struct {
-	// By is the party that made it, 0 or 1.
+	// By is the offering party, 0 or 1.
 	By int
-	// Time is when it was made, from 0 to 1 at the deadline.
+	// Time is the offer's relative time; the deadline is 1.
 	Time float64
-	// Utilities are its values to both parties.
+	// Utilities holds the offer's worth to both parties.
 	Utilities [2]float64
 	// AtLimit reports whether the rules allowed the party to demand no more.
 	AtLimit bool
@@ -27,17 +27,17 @@ type Offer struct {
 
 // Record is a negotiation of two parties.
 type Record struct {
-	// Offers has all offers, the oldest first.
+	// Offers lists all offers, the oldest first.
 	Offers []Offer
-	// Agreed reports that the parties agreed; Agreement are then the utilities.
+	// Agreed reports whether the parties agreed; Agreement then holds the utilities.
 	Agreed    bool
 	Agreement [2]float64
 }
 
-// ErrRecord reports a record that cannot be analysed.
+// ErrRecord reports a record unfit for analysis.
 var ErrRecord = errors.New("analysis: invalid record")
 
-// FromResult returns the record of a simulated session. The utilities are undiscounted.
+// FromResult returns a simulated session's record. The utilities are undiscounted.
 func FromResult(result bargain.Result, parties [2]*bargain.Preferences) Record {
 	utilities := func(o bargain.Outcome) [2]float64 {
 		return [2]float64{parties[0].Of(o).Float(), parties[1].Of(o).Float()}
@@ -59,19 +59,19 @@ type Prices struct {
 	// Escrow is the buyer's deposit, in base units of the mint, and MaxRounds the number of offers.
 	Escrow    uint64
 	MaxRounds int
-	// Offers has the price of each offer, in base units. The buyer makes the first one, then they alternate.
+	// Offers lists the offered prices, in base units. The buyer begins, then the parties alternate.
 	Offers []uint64
-	// Ranges has the lowest and the highest price that the rules allowed for each offer. If nil, they are not known.
+	// Ranges lists, per offer, the lowest and highest price allowed by the rules. If nil, they are not known.
 	Ranges [][2]uint64
-	// Agreed reports that the parties agreed at Price.
+	// Agreed reports whether the parties agreed at Price.
 	Agreed bool
 	Price  uint64
 }
 
-// Record returns the record with utilities from 0 to 1: the price as a share of the escrow to the seller, and
-// the rest to the buyer. The time of an offer is that of its side's offers, from 0 for the first to 1 for the
-// last possible one, as in package onchain. It returns [ErrRecord] for prices above the escrow and for more
-// offers than rounds or ranges.
+// Record returns the record with utilities between 0 and 1: the price relative to the escrow for the seller,
+// and the rest for the buyer. An offer's time counts only the side's own offers: 0 for the first and 1 for
+// the last possible offer, as in package onchain. It returns [ErrRecord] if a price exceeds the escrow or
+// there are more offers than rounds or ranges.
 func (p Prices) Record() (Record, error) {
 	switch {
 	case p.Escrow == 0:

@@ -1,24 +1,25 @@
 package analysis
 
-// Step is the class of a step: the change of both parties' utilities from a party's offer to its next one.
+// Step is a step's class: the change in both parties' utilities from a party's offer to the party's following
+// offer.
 //
 // Source: Hindriks, Jonker, Tykhonov: Let's DANS! An Analytic Framework of Negotiation Dynamics and
 // Strategies (2011), section 3.
 type Step int
 
-// The classes, with the change to the party itself and to the other one.
+// The classes, with the change to the party itself and to the opponent.
 const (
 	// Silent: both stay equal.
 	Silent Step = iota
-	// Concession: worse for itself, and not worse for the other.
+	// Concession: worse for itself, and not worse for the opponent.
 	Concession
-	// Nice: equal for itself, and better for the other.
+	// Nice: equal for itself, and better for the opponent.
 	Nice
 	// Fortunate: better for both.
 	Fortunate
-	// Selfish: better for itself, and not better for the other.
+	// Selfish: better for itself, and not better for the opponent.
 	Selfish
-	// Unfortunate: not better for itself, and worse for the other.
+	// Unfortunate: not better for itself, and worse for the opponent.
 	Unfortunate
 
 	steps = 6
@@ -28,10 +29,10 @@ func (s Step) String() string {
 	return [steps]string{"silent", "concession", "nice", "fortunate", "selfish", "unfortunate"}[s]
 }
 
-// equal is the difference up to which utilities count as equal: that of their roundings.
+// equal is the maximum difference between equal utilities, to allow for rounding.
 const equal = 1e-9
 
-// StepOf returns the class of a step.
+// StepOf returns a step's class.
 func StepOf(self, other float64) Step {
 	selfBetter, selfWorse := self > equal, self < -equal
 	otherBetter, otherWorse := other > equal, other < -equal
@@ -50,7 +51,7 @@ func StepOf(self, other float64) Step {
 	return Silent
 }
 
-// Steps counts the steps of a party by their class.
+// Steps counts a party's steps by class.
 type Steps [steps]int
 
 // Total returns the number of steps.
@@ -61,8 +62,8 @@ func (s Steps) Total() (total int) {
 	return total
 }
 
-// Sensitivity returns the share of steps that consider the other party's preferences: fortunate and nice
-// steps and concessions, of all steps. It returns 0 if there are no steps.
+// Sensitivity returns the share of steps that consider the opponent's preferences: fortunate steps, nice
+// steps and concessions, relative to all steps. It returns 0 if there are no steps.
 func (s Steps) Sensitivity() float64 {
 	if s.Total() == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package curve has concession curves: which part of its rational range of utilities a party claims at a
-// relative time. The level falls from 1, its best outcome, to 0, its reservation value.
+// Package curve implements concession curves: the part of the rational utility range that a party claims at a
+// relative time. The level falls from 1, the best outcome, to 0, the reservation value.
 package curve
 
 import (
@@ -11,13 +11,13 @@ import (
 
 // Curve is a concession curve. An implementation is a comparable value.
 type Curve interface {
-	// Level returns the level at a relative time from 0 to [fixed.One].
+	// Level returns the level at a relative time, 0 to [fixed.One].
 	Level(t fixed.Number) fixed.Number
 }
 
-// Polynomial is Faratin's polynomial decision function, also that of GENIUS' time dependent agents: the
+// Polynomial is Faratin's polynomial decision function, also used by GENIUS' time dependent agents: the
 // concession is F(t) = K + (1-K) t^(1/E), and the level 1 - F(t). E < 1 is Boulware, E > 1 Conceder; E = 0 is
-// a hardliner, which stays at 1-K.
+// a hardliner, staying at 1-K.
 //
 // Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section
 // 4.1; GENIUS 10.4, TimeDependent_Offering.
@@ -31,8 +31,8 @@ func (p Polynomial) Level(t fixed.Number) fixed.Number {
 	return (fixed.One - p.K).Mul(fixed.One - fixed.Pow(t, fixed.One.Div(p.E)))
 }
 
-// Exponential is Faratin's exponential decision function: the concession is e^((1-t)^E ln K), which is K at
-// the start and 1 at the deadline. E < 1 is Boulware, E > 1 Conceder. K must be positive; Faratin uses 0.1.
+// Exponential is Faratin's exponential decision function: the concession is e^((1-t)^E ln K): K at the start
+// and 1 at the deadline. E < 1 is Boulware, E > 1 Conceder. K must be positive; Faratin uses 0.1.
 //
 // Source: Faratin, Sierra, Jennings (1998), section 4.1.
 type Exponential struct{ K, E fixed.Number }
@@ -44,7 +44,7 @@ func (e Exponential) Level(t fixed.Number) fixed.Number {
 }
 
 // Aspiration is NegMAS' polynomial aspiration: the level is Max (1 - t^Exponent). 4 is Boulware, 1 linear,
-// 0.25 Conceder: the exponent has the opposite sense of [Polynomial].
+// 0.25 Conceder: the exponent works opposite to [Polynomial]'s.
 //
 // Source: NegMAS 0.16, negotiators/helpers.py, PolyAspiration.
 type Aspiration struct{ Max, Exponent fixed.Number }
@@ -103,7 +103,7 @@ const maxTables, maxSteps = 1024, 1 << 16
 var (
 	tables     sync.Map // of key to *Table
 	tableCount atomic.Int64
-	// recent is the last table: mostly both parts of a strategy, and both parties, have the same one.
+	// recent caches the last table: usually both parts of a strategy, and both parties, share a table.
 	recent atomic.Pointer[Table]
 )
 
@@ -112,14 +112,14 @@ type key struct {
 	steps int
 }
 
-// Table is a curve that knows its levels at the times (step+1)/(steps+1) in advance.
+// Table is a curve with precomputed levels at the times (step+1)/(steps+1).
 type Table struct {
 	curve         Curve
 	times, levels []fixed.Number
 }
 
-// Tabulate returns the table of a curve for a number of steps. Tables are kept for later calls, up to 1,024
-// of them. Without a limit of steps, or with one above 65,536, the table is empty.
+// Tabulate returns a curve's table for a number of steps. It keeps up to 1,024 tables for later calls. If
+// steps is unlimited or above 65,536, the table is empty.
 func Tabulate(curve Curve, steps int) *Table {
 	if steps <= 0 || steps > maxSteps {
 		return &Table{curve: curve}
@@ -154,7 +154,7 @@ func (t *Table) Has(step int, time fixed.Number) bool {
 	return step < len(t.times) && t.times[step] == time
 }
 
-// At returns the level at a step and a time, which it computes if the table does not know it.
+// At returns the level at a step and a time. It computes levels missing from the table.
 func (t *Table) At(step int, time fixed.Number) fixed.Number {
 	if t.Has(step, time) {
 		return t.levels[step]

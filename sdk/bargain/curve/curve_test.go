@@ -71,8 +71,8 @@ func TestCurvesFallFromTheBestToTheReservationValue(t *testing.T) {
 	}
 }
 
-// TestLevelsAreMonotoneAndInRange has all kinds of curves with random parameters, at random times. Rounding
-// can raise a level by one part of 10^12; with the three terms of a Bezier curve by three, also beyond 1.
+// TestLevelsAreMonotoneAndInRange checks all kinds of curves with random parameters, at random times.
+// Rounding can raise a level by 10^-12; a Bezier curve's three terms by 3 * 10^-12, even beyond 1.
 func TestLevelsAreMonotoneAndInRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string, least, most fixed.Number) fixed.Number {
@@ -105,7 +105,7 @@ func TestLevelsAreMonotoneAndInRange(t *testing.T) {
 	})
 }
 
-// TestRoundingDoesNotMakeALevelNegative has the deadline, where e * e^-1 rounds to less than 1.
+// TestRoundingDoesNotMakeALevelNegative checks the deadline, where e * e^-1 rounds to less than 1.
 func TestRoundingDoesNotMakeALevelNegative(t *testing.T) {
 	require.Zero(t, curve.ExpAspiration{Max: fixed.One, Exponent: fixed.One}.Level(fixed.One))
 }

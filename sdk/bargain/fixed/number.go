@@ -1,4 +1,4 @@
-// Package fixed has the numbers of package bargain: decimal fixed point in an int64, with 12 decimals.
+// Package fixed implements package bargain's numbers: decimal fixed point in an int64, with 12 decimals.
 //
 // All operations are integer arithmetic. A result is therefore the same on every processor, which floating
 // point does not guarantee: a compiler may fuse a multiplication and an addition. Decimal fractions of
@@ -15,16 +15,16 @@ import (
 	"strings"
 )
 
-// Number is a number in parts of 10^12. The range is about -9.2 million to 9.2 million.
+// Number counts units of 10^-12. The range is about -9.2 million to 9.2 million.
 type Number int64
 
 // Constants.
 const (
 	// Decimals is the number of digits after the decimal point.
 	Decimals = 12
-	// One is 1.
+	// One represents 1.
 	One Number = 1_000_000_000_000
-	// Max and Min are the limits of the range.
+	// Max and Min limit the range.
 	Max Number = math.MaxInt64
 	Min Number = -math.MaxInt64
 )
@@ -43,8 +43,8 @@ func Int(n int64) Number {
 	return Number(n) * One
 }
 
-// Ratio returns a/b, rounded half away from zero; beyond the range, and for b = 0, [Max] or [Min] by the sign
-// of a.
+// Ratio returns a/b, rounded half away from zero. If out of range, or b = 0, it returns [Max] or [Min] by the
+// sign of a.
 func Ratio(a, b int64) Number { return Number(mulDiv(a, int64(One), b)) }
 
 // Mul returns n*m, rounded half away from zero; beyond the range [Max] or [Min].
@@ -90,10 +90,10 @@ func (n Number) String() string {
 	return sign + strconv.FormatUint(whole, 10) + "." + strings.TrimRight(fmt.Sprintf("%012d", part), "0")
 }
 
-// MarshalText returns the text of String.
+// MarshalText returns the same text as String.
 func (n Number) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText reads a text as Parse does.
+// UnmarshalText parses text as Parse does.
 func (n *Number) UnmarshalText(text []byte) (err error) {
 	*n, err = Parse(string(text))
 	return err
@@ -138,7 +138,7 @@ func Parse(text string) (Number, error) {
 	return Number(size), nil
 }
 
-// split returns the digits of a number without leading zeros, and the power of ten of the last digit.
+// split returns a number's digits, stripped of leading zeros, and the last digit's power of ten.
 func split(text string) (digits string, exponent int, err error) {
 	syntax := fmt.Errorf("fixed: %q is not a decimal number", text)
 	mantissa := strings.TrimPrefix(text, "-")
@@ -167,7 +167,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// mulDiv returns a*b/c, rounded half away from zero, and limited to the range of Number.
+// mulDiv returns a*b/c, rounded half away from zero, and limited to the Number range.
 func mulDiv(a, b, c int64) int64 {
 	if a == 0 || b == 0 {
 		return 0

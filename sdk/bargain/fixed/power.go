@@ -2,13 +2,13 @@ package fixed
 
 import "math/bits"
 
-// The functions below work on binary fractions: log2 has 58 bits after the point, a mantissa 63. Their errors
-// stay below one part of 10^12 of the exact value, which the tests compare with math/big.
+// The functions below work on binary fractions: log2 uses 58 bits after the point, mantissas 63. Errors stay
+// under 10^-12 relative to the exact value; the tests compare with math/big.
 
 const fractionBits = 58
 
-// Pow returns base^exponent for base from 0 to [One] and exponent from 0: the concession t^e at the time t.
-// 0^0 is 1. A base outside the range is moved into it, a negative exponent to 0.
+// Pow returns base^exponent for base from 0 to [One] and exponent from 0: the concession t^e at time t. 0^0
+// equals 1. Bases outside the range are clamped, negative exponents count as 0.
 func Pow(base, exponent Number) Number {
 	switch base = base.Clamp(0, One); {
 	case exponent <= 0 || base == One:
@@ -31,12 +31,12 @@ func Pow(base, exponent Number) Number {
 // ln2 is the natural logarithm of 2, in parts of 2^63.
 const ln2 = 0x58B90BFBE8E7BCD6
 
-// Exp returns e^x for x up to 0: a discount. A positive x counts as 0.
+// Exp returns e^x for x <= 0: a discount. Positive x counts as 0.
 func Exp(x Number) Number {
 	if x >= 0 {
 		return One
 	}
-	// e^x = 2^-(-x/ln 2). Below -30 it is less than half a part.
+	// e^x = 2^-(-x/ln 2). Under -30 the result is less than half a unit.
 	if x < -30*One {
 		return 0
 	}
@@ -48,7 +48,7 @@ func Exp(x Number) Number {
 	return exp2(quotient)
 }
 
-// Log returns the natural logarithm of a positive number; for 0 and below it returns [Min].
+// Log returns the natural logarithm if x is positive, and [Min] otherwise.
 func Log(x Number) Number {
 	if x <= 0 {
 		return Min
@@ -62,7 +62,7 @@ func Log(x Number) Number {
 	}
 	high, low := bits.Mul64(log2, ln2)
 	natural := high<<1 | low>>63
-	// natural is in parts of 2^58, below 2^63: the result is natural * One / 2^58, rounded.
+	// natural counts units of 2^-58, and is less than 2^63: the result is natural * One / 2^58, rounded.
 	high, low = bits.Mul64(natural, uint64(One))
 	low, carry := bits.Add64(low, 1<<(fractionBits-1), 0)
 	high += carry
@@ -87,7 +87,7 @@ func normalize(n uint64) (mantissa uint64, shift int) {
 	return n << shift, shift
 }
 
-// log2Fraction returns log2(m/2^63) for m in [2^63, 2^64), in parts of 2^58: each squaring yields one binary
+// log2Fraction returns log2(m/2^63) for m in [2^63, 2^64), in units of 2^-58: every squaring yields a binary
 // digit.
 func log2Fraction(m uint64) (log uint64) {
 	for range fractionBits + 2 {
@@ -142,7 +142,7 @@ func halfHigh(shift uint) uint64 {
 	return 1 << (shift - 65)
 }
 
-// roots[k] is 2^-(2^-(k+1)) in parts of 2^64: each is the square root of the one before.
+// roots[k] is 2^-(2^-(k+1)) in units of 2^-64: every root is the square root of the previous root.
 var roots = func() (roots [fractionBits]uint64) {
 	square := uint64(1 << 63)
 	for k := range roots {
@@ -152,7 +152,7 @@ var roots = func() (roots [fractionBits]uint64) {
 	return roots
 }()
 
-// squareRoot returns the square root of a 128-bit number, rounded down.
+// squareRoot returns a 128-bit number's square root, rounded down.
 func squareRoot(high, low uint64) (root uint64) {
 	for bit := uint64(1 << 63); bit != 0; bit >>= 1 {
 		try := root | bit

@@ -15,8 +15,8 @@ var ErrNoSurplus = errors.New("game: no terms lead to an agreement")
 type Advice struct {
 	Rules  onchain.Rules
 	Result Result
-	// Gains are the sides' gains over no negotiation, in base units of the mint: the value less price and decay, and
-	// the price less fee and cost. Both are 0 without an agreement.
+	// Gains holds the sides' gains over no negotiation, in base units of the mint: the value less price and
+	// decay, and the price less fee and cost. Both are 0 if there is no agreement.
 	Gains [2]uint64
 }
 
@@ -29,26 +29,26 @@ func (h Haggle) Advise() Advice {
 	return advice
 }
 
-// Choice has the terms that a buyer chooses from.
+// Choice holds the terms available to a buyer.
 type Choice struct {
-	// Rounds and Decays (basis points) are the allowed terms.
+	// Rounds and Decays (basis points) list the allowed terms.
 	Rounds []uint8
 	Decays []uint16
-	// Least and Most are the lowest and the highest deposit, in base units of the mint.
+	// Least and Most limit the deposit, in base units of the mint.
 	Least, Most uint64
 }
 
-// The numbers of deposits of a search: those between the lowest and the highest one, then those around the best one
-// until they are one base unit apart.
+// The number of deposits per search: first between the lowest and the highest deposit, then around the best
+// deposit until they are a single base unit apart.
 const (
 	coarseSteps = 64
 	fineSteps   = 8
 )
 
-// Propose returns the terms of a choice with the highest product of both gains, which is fair by the Nash solution, and
-// those with the highest gain of the buyer. Least offer and fee are those of h.Rules; the bond pays the
-// seller's delay at every end ([onchain.Rules.ProposedBond]). Of equally good terms it returns those that come first in
-// the choice, with the lowest deposit found. Deposits are searched, so that a better one can exist. It returns
+// Propose returns the terms with the highest product of both gains, fair by the Nash solution, and the terms
+// with the buyer's highest gain. Least offer and fee come from h.Rules; the bond pays the seller's delay in
+// every case ([onchain.Rules.ProposedBond]). Among equally good terms it returns the first in the choice,
+// with the lowest deposit found. Deposits are only sampled, so a better deposit can exist. It returns
 // [ErrNoSurplus] if no terms lead to an agreement.
 func (h Haggle) Propose(choice Choice) (fair, buyersBest Advice, err error) {
 	if choice.Least > choice.Most {

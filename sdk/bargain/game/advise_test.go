@@ -10,8 +10,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 )
 
-// TestFairTermsDivideTheSurplus has the value 4 and the cost 2.5. Without decay and fee each side gains half of the
-// surplus of 1.5, because the deposit limits the seller's last offer to 3.25. The buyer's best terms are an ultimatum.
+// TestFairTermsDivideTheSurplus uses the value 4 and the cost 2.5. With no decay and no fee both sides gain
+// half of the 1.5 surplus, because the deposit limits the seller's last offer to 3.25. The buyer's best terms
+// are an ultimatum.
 func TestFairTermsDivideTheSurplus(t *testing.T) {
 	h := game.Haggle{Rules: terms(0, 0, 0, 1_000, 0), Value: 4_000_000, Cost: 2_500_000}
 	choice := game.Choice{Rounds: []uint8{1, 2, 3}, Decays: []uint16{0, 200}, Least: 2_500_000, Most: 4_000_000}
@@ -24,7 +25,7 @@ func TestFairTermsDivideTheSurplus(t *testing.T) {
 	require.Equal(t, [2]uint64{1_500_000, 0}, best.Gains)
 	require.EqualValues(t, 1, best.Rules.MaxRounds)
 
-	// With 2 % of decay the first offer costs its share of the deposit, and a bond pays the seller's delay.
+	// With 2 % decay the first offer costs a share of the deposit, and a bond pays the seller's delay.
 	choice.Decays = []uint16{200}
 	fair, _, err = h.Propose(choice)
 	require.NoError(t, err)
@@ -42,7 +43,8 @@ func TestNoTermsSuitWithoutASurplus(t *testing.T) {
 	require.ErrorContains(t, err, "the highest deposit, 2, is below the lowest, 3")
 }
 
-// TestAdviceIsTheEquilibriumOfItsTerms has random values. What the parties gain, the fee and the decay are the surplus.
+// TestAdviceIsTheEquilibriumOfItsTerms uses random values. The parties' gains, the fee and the decay sum to
+// the surplus.
 func TestAdviceIsTheEquilibriumOfItsTerms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := game.Haggle{Rules: terms(0, 0, 0, 1_000, rapid.Uint16Max(500).Draw(t, "fee"))}

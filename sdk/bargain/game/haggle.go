@@ -13,16 +13,17 @@ const (
 	Seller = 1
 )
 
-// Haggle is the game that Haggle's rules define if each party knows what the agreement is worth to the other.
+// Haggle is the game defined by Haggle's rules if both parties know the agreement's worth to the opponent.
 // All amounts are base units of the mint.
 //
-// After k offers the buyer has lost the decay of k rounds, with or without an agreement. An agreement at a
-// price is worth Value - price - decay to the buyer and price - fee - Cost to the seller; no agreement is
-// worth -decay and 0, and with a bond the part of it that pays the decay of the seller's offers more and less.
-// So without a bond a delay costs the buyer only, except that the highest price, the effective escrow, falls;
-// with one it costs each side its own offers, and both limits fall by that part: the buyer has more to lose by an
-// agreement, the seller more by none. This is not Rubinstein's discount, by which a delay costs both. A side that
-// wants no agreement rejects: expiry costs it at least as much. Times and milestones are no part of the game.
+// After k offers the buyer has lost k rounds of decay, regardless of agreement. An agreement is worth Value -
+// price - decay to the buyer and price - fee - Cost to the seller; no agreement is worth -decay and 0, or,
+// with a bond, b - decay and -b, where b is the bond's part that pays the decay for the seller's offers. So
+// if there is no bond, delay costs the buyer only, except that the highest price, the effective escrow,
+// falls. With a bond, every side pays for the own offers, and both limits fall by b: agreement costs the
+// buyer more, and no agreement costs the seller more. This is not Rubinstein's discount, where delay costs
+// both. A side that wants no agreement rejects: expiry costs at least as much. Times and milestones are not
+// part of the game.
 type Haggle struct {
 	Rules onchain.Rules
 	// Value is the value of the service to the buyer. Cost is the seller's: the least amount after the fee
@@ -32,29 +33,30 @@ type Haggle struct {
 
 // Result is an end of the game.
 type Result struct {
-	// Agreed reports that the parties agree at Price.
+	// Agreed reports whether the parties agree at Price.
 	Agreed bool
 	Price  uint64
 	// Offers is the number of offers that were made. Decay is their cost to the buyer.
 	Offers int
 	Decay  uint64
-	// FromBond is the part of the seller's bond that the buyer gets, without an agreement.
+	// FromBond is the buyer's share of the seller's bond if there is no agreement.
 	FromBond uint64
 }
 
-// Node is the turn of a side after a number of offers.
+// Node is a side's turn after a number of offers.
 type Node struct {
 	// Side is the side whose turn it is.
 	Side int
 	// Limit is the worst price that it accepts: a buyer's highest, a seller's lowest. An indifferent side
 	// accepts.
 	Limit uint64
-	// AcceptsNone reports a buyer that accepts no price, not even 0: the bond pays more without an agreement.
+	// AcceptsNone reports whether the buyer accepts no price, not even 0: the bond pays more than an
+	// agreement.
 	AcceptsNone bool
-	// Move is its move if it does not accept: [bargain.MoveOffer] at Price, or [bargain.MoveEnd].
+	// Move is the side's move if it does not accept: [bargain.MoveOffer] at Price, or [bargain.MoveEnd].
 	Move  bargain.Move
 	Price uint64
-	// Result is the end of the game after this move.
+	// Result is the game's result after this move.
 	Result Result
 }
 
@@ -66,8 +68,8 @@ func (n *Node) Accepts(price uint64) bool {
 	return price >= n.Limit
 }
 
-// Solve returns the subgame perfect equilibrium: the node after each number of offers from 0 to the maximum.
-// What came before does not matter to a node, except that the standing offer can be accepted.
+// Solve returns the subgame perfect equilibrium: the nodes after 0 offers up to the maximum. Past moves do
+// not affect a node, except that the standing offer can be accepted.
 //
 // An indifferent side agrees rather than ends the session, and ends it rather than continues. Of several
 // prices that leave the seller the same after the rounded fee, it demands the lowest.
@@ -96,8 +98,8 @@ func (h Haggle) Solve() []Node {
 // Equilibrium returns the end of the game if both sides play the equilibrium.
 func (h Haggle) Equilibrium() Result { return h.Solve()[0].Result }
 
-// offer replaces the move of a node, which ends the session, if an offer is better: one that the next node
-// accepts, or one that it does not, after which that side moves.
+// offer replaces the node's move, ending the session, if an offer is better: either an offer that the next
+// node accepts, or a refused offer followed by the next node's move.
 func (h Haggle) offer(node, next *Node, least, most, decay uint64) {
 	price, refused, canAgree, canDelay := uint64(0), uint64(0), false, false
 	if node.Side == Buyer {
@@ -150,8 +152,8 @@ func (h Haggle) Compare(side int, a, b Result) int {
 	return 0
 }
 
-// costs returns what an end costs the buyer. If it is not an agreement and the other one is, the buyer also
-// misses the value. Price and decay together never exceed the escrow.
+// costs returns the buyer's cost under the first result. If only other is an agreement, the cost includes the
+// missed value. Price plus decay never exceeds the escrow.
 func (h Haggle) costs(of, other Result) uint64 {
 	switch {
 	case of.Agreed:
@@ -162,7 +164,8 @@ func (h Haggle) costs(of, other Result) uint64 {
 	return of.Decay - of.FromBond
 }
 
-// keeps returns what the seller has at an end: its bond, and the price less the fee or the cost that it saves.
+// keeps returns the seller's holdings under a result: the bond, plus the price less the fee, or the saved
+// cost.
 func (h Haggle) keeps(r Result) uint64 {
 	if r.Agreed {
 		return sum(h.net(r.Price), h.Rules.Bond)
@@ -172,8 +175,8 @@ func (h Haggle) keeps(r Result) uint64 {
 
 func (h Haggle) net(price uint64) uint64 { return price - h.Rules.Negotiation().FeeOn(price) }
 
-// sum returns a+b, at most 2^64-1. All other amounts are at most the escrow, so that a larger value of the
-// service decides nothing.
+// sum returns a+b, limited to 2^64-1. All other amounts stay within the escrow, so a larger service value
+// makes no difference.
 func sum(a, b uint64) uint64 {
 	if a > math.MaxUint64-b {
 		return math.MaxUint64

@@ -19,8 +19,8 @@ func terms(escrow uint64, rounds uint8, decay, least, fee uint16) onchain.Rules 
 	}
 }
 
-// TestEquilibriaByHand solves games by hand. The fee of 0.5 % makes 603,015 the lowest price that leaves the
-// seller its cost of 600,000.
+// TestEquilibriaByHand solves games by hand. The fee of 0.5 % makes 603,015 the lowest price that covers the
+// seller's cost, 600,000.
 func TestEquilibriaByHand(t *testing.T) {
 	const value, cost = 800_000, 600_000
 	for _, test := range []struct {
@@ -40,7 +40,7 @@ func TestEquilibriaByHand(t *testing.T) {
 		// The highest price is the effective escrow after two rounds, 672,280, which leaves 668,919.
 		{"a low escrow limits the ultimatum", 700_000, 2, 200,
 			game.Result{Agreed: true, Price: 672_280, Offers: 1, Decay: 14_000}},
-		// The seller demands the decay that the buyer would lose by its ultimatum in round 3: 19,208.
+		// The seller demands the decay that the buyer would lose by an ultimatum in round 3: 19,208.
 		{"the seller demands the decay that agreement saves", 1_000_000, 3, 200,
 			game.Result{Agreed: true, Price: 622_223, Offers: 1, Decay: 20_000}},
 		{"the decay is more than the surplus", 1_000_000, 1, 1_970, game.Result{}},
@@ -90,8 +90,8 @@ func enumerate(t require.TestingT, h game.Haggle, isFixed func(side int) bool) *
 	return e
 }
 
-// play returns the end of the game from a node on: after so many offers, the last of which is standing. (-1:
-// none.) A side without a strategy makes the best of all moves.
+// play returns the game's result starting at a node: after the given number of offers, with the last offer
+// standing (-1: none). Sides with no strategy make the best of all moves.
 func (e *enumeration) play(offers, standing int) game.Result {
 	key := [2]int{offers, standing}
 	if result, ok := e.known[key]; ok {
@@ -139,8 +139,8 @@ func (e *enumeration) play(offers, standing int) game.Result {
 	return result
 }
 
-// TestOptimalIsUnbeaten enumerates all strategies of a side against the optimal strategy of the other one:
-// none gets more than the optimal strategy, neither from the start nor after any offers.
+// TestOptimalIsUnbeaten enumerates all of a side's strategies against the opponent's optimal strategy: none
+// gains more than the optimal strategy, neither from the start nor after any offers.
 func TestOptimalIsUnbeaten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawGame(t)
@@ -210,7 +210,7 @@ func TestSessionsReachTheEquilibrium(t *testing.T) {
 	})
 }
 
-// TestTheLeastEscrowIsBestForTheBuyer has the escrow as a commitment: no price can exceed it.
+// TestTheLeastEscrowIsBestForTheBuyer uses the escrow as a commitment: no price can exceed the escrow.
 func TestTheLeastEscrowIsBestForTheBuyer(t *testing.T) {
 	for rounds := uint8(1); rounds <= 20; rounds++ {
 		least := game.Result{}
@@ -248,7 +248,7 @@ func TestProximity(t *testing.T) {
 	require.Zero(t, h.Proximity(game.Result{Agreed: true, Price: 850_000}).Buyer)
 }
 
-// TestProximityWithoutABenchmark has games in which one is missing, or beyond a limit.
+// TestProximityWithoutABenchmark checks games where a benchmark is missing, or exceeds a limit.
 func TestProximityWithoutABenchmark(t *testing.T) {
 	agreed := game.Result{Agreed: true, Price: 700_000, Offers: 1}
 	// The fee lifts the least price of the seller above the value.
@@ -272,7 +272,7 @@ func TestProximityWithoutABenchmark(t *testing.T) {
 	// The seller's cost is above the escrow.
 	_, ok = game.Haggle{Rules: terms(1_000_000, 3, 0, 0, 0), Value: 2_000_000, Cost: 1_000_001}.NashPrice()
 	require.False(t, ok)
-	// Shares of one base unit are beyond the highest number.
+	// Shares relative to a single base unit exceed the highest number.
 	agreed.Price = 1_000_000_000
 	p = game.Haggle{Rules: terms(1_000_000_000, 3, 0, 0, 0), Value: 2, Cost: 1}.Proximity(agreed)
 	require.Equal(t, [2]fixed.Number{-fixed.Max, fixed.Max}, [2]fixed.Number{p.Buyer, p.Seller})
@@ -299,7 +299,7 @@ func TestOptimalRoundsToTheOtherSidesFavour(t *testing.T) {
 		})
 		require.Equal(t, bargain.MoveOffer, action.Move)
 		require.Equal(t, test.want, action.Outcome)
-		// Both rounded prices are acceptable to the other side, and the next tick is not.
+		// Both rounded prices are acceptable to the opponent, and the next tick is not.
 		node, issue := h.Solve()[side+1], domain.Issue(0)
 		require.True(t, node.Accepts(issue.Amount(uint64(action.Outcome))))
 		worse := action.Outcome - 1
@@ -310,8 +310,8 @@ func TestOptimalRoundsToTheOtherSidesFavour(t *testing.T) {
 	}
 }
 
-// TestABondMovesBothLimits: after two offers the bond pays the buyer the decay of the second one without a deal. Each
-// side's limit at its last chance to agree is lower by as much.
+// TestABondMovesBothLimits: after two offers with no deal, the bond pays the buyer the second offer's decay.
+// Both sides' limits at the last chance to agree fall by the same amount.
 func TestABondMovesBothLimits(t *testing.T) {
 	const value, cost, delay = 800_000, 600_000, 19_600
 	rules := terms(1_000_000, 2, 200, 1_000, 0)

@@ -21,15 +21,15 @@ func List() []strategy.Entry { return append(strategy.List(), complete) }
 // Parse is [strategy.Parse] with the strategies of [List].
 func Parse(text string) (strategy.Entry, error) { return strategy.Parse(text, complete) }
 
-// Names returns the names of [List] in its order.
+// Names returns the names from [List], in [List] order.
 func Names() []string { return append(strategy.Names(), Name) }
 
-// Assuming is [Optimal] for a side that knows its own reservation price and the rules: see
-// [onchain.Rules.Player]. Without the rules it ends the session.
+// Assuming is [Optimal] for a side that knows the own reservation price and the rules: see
+// [onchain.Rules.Player]. If the rules are missing, it ends the session.
 type Assuming struct {
 	unruled
-	// Other is the reservation price that it assumes of the other side, in base units of the mint: the most
-	// that a buyer pays, or the least that a seller receives after the fee.
+	// Other is the opponent's assumed reservation price, in base units of the mint: the highest price a buyer
+	// pays, or the lowest amount a seller receives after the fee.
 	Other uint64
 }
 
@@ -41,8 +41,9 @@ func (a Assuming) Under(r onchain.Rules, side onchain.Side, own uint64) bargain.
 	return Optimal{Haggle{Rules: r, Value: a.Other, Cost: own}}
 }
 
-// Complete is [Optimal] in a tournament, which gives it the reservation prices of both sides. No agent has
-// this complete information: it is a benchmark. Without Haggle's rules it ends the session.
+// Complete is [Optimal] in a tournament, where it learns both sides' reservation prices. Real agents lack
+// this complete information: Complete is a benchmark. In sessions not under Haggle's rules it ends the
+// session.
 type Complete struct{ unruled }
 
 type unruled struct{}

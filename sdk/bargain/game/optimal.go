@@ -2,10 +2,10 @@ package game
 
 import "github.com/haggle-protocol/haggle/sdk/bargain"
 
-// Optimal is the strategy that plays the equilibrium of [Haggle], after any offers of the other side: a best
-// response at each turn to a side that plays the equilibrium from there on. It must know, or assume, the
-// other side's value. It is for package onchain's sessions, whose buyer has the number 0; the seat's
-// preferences only supply the prices. A price between two ticks is rounded in the other side's favour.
+// Optimal is the strategy that plays the equilibrium of [Haggle], after any opponent offers: in every turn a
+// best response to an opponent that plays the equilibrium from then on. It must know, or assume, the
+// opponent's value. It is for package onchain's sessions, with the buyer as party 0; the seat's preferences
+// only supply the prices. Prices between ticks are rounded in the opponent's favor.
 type Optimal struct{ Haggle }
 
 // Start implements [bargain.Strategy].

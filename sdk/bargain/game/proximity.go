@@ -11,24 +11,24 @@ import (
 // Proximity is how close a finished negotiation is to the benchmarks. Shares are shares of the surplus, which
 // is Value - Cost: the amount to divide before fee and decay. If it is not positive, the shares are 0.
 type Proximity struct {
-	// Equilibrium is the end of the game in the subgame perfect equilibrium.
+	// Equilibrium is the game's result in the subgame perfect equilibrium.
 	Equilibrium Result
-	// Nash is the price of the Nash solution without decay: see [Haggle.NashPrice]. HasZone reports that
-	// there is such a price.
+	// Nash is the Nash solution's price, ignoring decay: see [Haggle.NashPrice]. HasZone reports whether such
+	// a price exists.
 	Nash    uint64
 	HasZone bool
-	// FromEquilibrium and FromNash are the agreed price less these prices, as shares; 0 if one of both is
+	// FromEquilibrium and FromNash are the agreed price less these prices, as shares, or 0 if either price is
 	// missing.
 	FromEquilibrium, FromNash fixed.Number
-	// Buyer and Seller are the shares of the parties, Fee and Decay those of the protocol. With an agreement
-	// their sum is 1, up to rounding. A party's share is negative if it has lost.
+	// Buyer and Seller are the parties' shares, Fee and Decay the protocol's. If there is an agreement, the
+	// shares sum to 1, up to rounding. A party's share is negative if the party has lost.
 	Buyer, Seller, Fee, Decay fixed.Number
 }
 
-// NashPrice returns the price of the Nash solution for linear utilities: the midpoint of the buyer's value and
-// the lowest price that covers the seller's cost after the fee, rounded down, or the escrow if that is lower.
-// For a value up to the escrow it is the price of the program's midpoint for these reservation prices. It
-// returns false if no price up to the escrow suits both.
+// NashPrice returns the Nash solution's price for linear utilities: the midpoint of the buyer's value and the
+// lowest price that covers the seller's cost after the fee, rounded down, or the escrow if lower. For values
+// up to the escrow it equals the program's midpoint for these reservation prices. It returns false if no
+// price up to the escrow suits both.
 func (h Haggle) NashPrice() (price uint64, ok bool) {
 	least := onchain.Gross(h.Rules.Negotiation(), h.Cost)
 	if least > h.Value || least > h.Rules.Escrow {

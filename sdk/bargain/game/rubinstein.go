@@ -1,14 +1,14 @@
-// Package game has the strategic side of bargaining with complete information: Rubinstein's game of
-// alternating offers, and the game that Haggle's rules define, which is another one. Both are solved by
-// backward induction, the second exactly in base units.
+// Package game models the strategic side of bargaining with complete information: Rubinstein's alternating
+// offers game, and the different game defined by Haggle's rules. Both are solved by backward induction, the
+// second exactly in base units.
 package game
 
 import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 
 // Rubinstein returns the first proposer's share in the only subgame perfect equilibrium of Rubinstein's game:
-// (1-d2) / (1-d1 d2). The parties divide 1, propose in turn without end, and value a share that they get one
-// round later by the factor d1 (the first proposer) or d2. It returns false if a factor is not in [0, 1], or
-// if both are 1, for which there is no single equilibrium.
+// (1-d2) / (1-d1 d2). The parties divide 1, propose in turn, endlessly, and discount every round of delay by
+// the factor d1 (the first proposer) or d2. It returns false if a factor is not in [0, 1], or if both are 1,
+// because there is no single equilibrium then.
 //
 // Source: Rubinstein: Perfect Equilibrium in a Bargaining Model (1982), section 4; Osborne, Rubinstein:
 // Bargaining and Markets (1990), section 3.8.
@@ -23,9 +23,9 @@ func Rubinstein(d1, d2 fixed.Number) (share fixed.Number, ok bool) {
 	return (fixed.One - d2).Div(max(fixed.One-d1.Mul(d2), 1)).Clamp(0, fixed.One), true
 }
 
-// FiniteRubinstein returns the first proposer's share if there are only so many rounds, the last of them an
-// ultimatum: 1 for one round. With more rounds it approaches [Rubinstein]. It returns false if a factor is
-// not in [0, 1] or rounds is not positive.
+// FiniteRubinstein returns the first proposer's share if the number of rounds is limited, the last being an
+// ultimatum: 1 for a single round. With more rounds it approaches [Rubinstein]. It returns false if a factor
+// is not in [0, 1] or rounds is not positive.
 //
 // Source: Ståhl: Bargaining Theory (1972).
 func FiniteRubinstein(d1, d2 fixed.Number, rounds int) (share fixed.Number, ok bool) {
@@ -47,9 +47,9 @@ func areFactors(d1, d2 fixed.Number) bool {
 	return 0 <= d1 && d1 <= fixed.One && 0 <= d2 && d2 <= fixed.One
 }
 
-// FixedCosts returns the first proposer's share if each round of delay costs a party a fixed amount, c1 or
-// c2, in place of a factor. The party with the lower cost gets almost all. For equal costs every share from
-// the cost on is an equilibrium: least and most. It returns false if a cost is not in (0, 1].
+// FixedCosts returns the first proposer's share if every round of delay costs a party a fixed amount, c1 or
+// c2, in place of a factor. The party with the lower cost receives almost everything. For equal costs every
+// share starting at the cost is an equilibrium: least and most. It returns false if a cost is not in (0, 1].
 //
 // Source: Rubinstein (1982), section 5, conclusion 2.
 func FixedCosts(c1, c2 fixed.Number) (least, most fixed.Number, ok bool) {

@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 )
 
-// TestRubinsteinKnownAnswers has shares of the formula of Rubinstein (1982), section 4. Each is the limit of
-// the shares in games with more and more rounds, with an odd and with an even number.
+// TestRubinsteinKnownAnswers checks shares under the formula in Rubinstein (1982), section 4. They are the
+// limits of the shares in games with more and more rounds, with odd and with even numbers.
 func TestRubinsteinKnownAnswers(t *testing.T) {
 	for _, test := range []struct{ d1, d2, share string }{
 		{"0.9", "0.9", "0.5263"}, {"0.95", "0.95", "0.5128"}, {"0.9", "0.8", "0.7143"},
@@ -40,8 +40,8 @@ func number(t require.TestingT, text string) fixed.Number {
 	return n
 }
 
-// TestFiniteGameConverges: the infinite game's share is the limit of the finite game's. One further round
-// reduces the difference by a factor, so that its bound is their product.
+// TestFiniteGameConverges: the infinite game's share is the limit of the finite game's. Every further round
+// reduces the difference by a factor, so the factors' product bounds the difference.
 func TestFiniteGameConverges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		factor := rapid.Int64Range(0, int64(fixed.One)*99/100)
@@ -52,14 +52,14 @@ func TestFiniteGameConverges(t *testing.T) {
 		for rounds := 1; rounds <= 600; rounds++ {
 			share, ok := game.FiniteRubinstein(d[0], d[1], rounds)
 			require.True(t, ok)
-			// The roundings of all rounds add up to at most 1/(1-0.99) of one.
+			// The rounding errors over all rounds sum to 1/(1-0.99) times a single error at most.
 			require.InDelta(t, 0, float64(share-limit), float64(bound)+200, "%d rounds", rounds)
 			bound = bound.Mul(d[rounds%2])
 		}
 	})
 }
 
-// TestFiniteGameByHand has the first rounds: 1, 1 - .8, 1 - .8 (1 - .9), 1 - .8 (1 - .9 (1 - .8)).
+// TestFiniteGameByHand checks the first rounds: 1, 1 - .8, 1 - .8 (1 - .9), 1 - .8 (1 - .9 (1 - .8)).
 func TestFiniteGameByHand(t *testing.T) {
 	for at, want := range []string{"1", "0.2", "0.92", "0.344"} {
 		share, ok := game.FiniteRubinstein(number(t, "0.9"), number(t, "0.8"), at+1)

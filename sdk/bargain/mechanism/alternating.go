@@ -1,4 +1,4 @@
-// Package mechanism has the protocols: (stacked) alternating offers and single-text mediation.
+// Package mechanism implements the protocols: (stacked) alternating offers and single-text mediation.
 package mechanism
 
 import (
@@ -12,38 +12,38 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// ErrConfig reports a session that cannot start.
+// ErrConfig reports an invalid session configuration.
 var ErrConfig = errors.New("mechanism: invalid session")
 
 // ErrMove reports a move that the protocol does not allow.
 var ErrMove = errors.New("mechanism: invalid move")
 
-// Party is a participant of a session.
+// Party is a session participant.
 type Party struct {
 	Strategy    bargain.Strategy
 	Preferences *bargain.Preferences
-	// Pace is the logical time that a turn of the party takes, for sessions with a limit of time.
+	// Pace is the logical time that the party's turns take, for sessions with a time limit.
 	Pace int64
 }
 
-// Alternating is the stacked alternating offers protocol (SAOP): in each step every party has one turn, in a
-// fixed order. It accepts the standing offer, makes another one, or ends the session. An offer that all other
-// parties accept in a row is the agreement. With two parties it is Rubinstein's alternating offers.
+// Alternating is the stacked alternating offers protocol (SAOP): in every step all parties take a turn, in a
+// fixed order: accept the standing offer, make a new offer, or end the session. An offer accepted by all
+// remaining parties in a row is the agreement. With two parties it is Rubinstein's alternating offers.
 //
 // Source: Aydogan, Festen, Hindriks, Jonker: Alternating Offers Protocols for Multilateral Negotiation
-// (2017). The relative time is (step+1)/(steps+1) in a session with a limit of steps, as in NegMAS and in
-// GENIUS' DiscreteTimeline, or elapsed/limit with a limit of time, and the higher one with both.
+// (2017). The relative time is (step+1)/(steps+1) in sessions with a step limit, as in NegMAS and in GENIUS'
+// DiscreteTimeline, elapsed/limit with a time limit, and the higher value with both.
 type Alternating struct {
 	// Steps is the number of steps; if 0, only Limit ends the session.
 	Steps int
-	// Limit is the logical time, in the unit of [Party].Pace, after which no turn begins; if 0, only Steps
-	// ends the session.
+	// Limit is the logical time after which no turn begins, in [Party].Pace's unit; if 0, only Steps ends the
+	// session.
 	Limit int64
 }
 
-// Run runs a session. The parties' order is that of their turns; the random numbers of each follow from the
-// seed. It returns [ErrConfig] if the session has no deadline, fewer than two parties, or parties with
-// different domains.
+// Run runs a session. Parties take turns in the given order; the seed determines the parties' random numbers.
+// It returns [ErrConfig] if the session has no deadline, fewer than two parties, or parties with different
+// domains.
 func (a Alternating) Run(seed uint64, parties ...Party) (bargain.Result, error) {
 	session, _ := sessions.Get().(*Session)
 	result, err := session.Run(a, seed, parties...)
@@ -57,8 +57,8 @@ func (a Alternating) Run(seed uint64, parties ...Party) (bargain.Result, error) 
 // allows.
 var sessions = sync.Pool{New: func() any { return new(Session) }}
 
-// Session runs sessions one after the other and keeps its memory between them. The zero value is ready. A
-// result's History is valid until the next run.
+// Session runs sessions sequentially and reuses memory. The zero value is ready. A result's History is valid
+// until the next run.
 type Session struct {
 	negotiators []bargain.Negotiator
 	randoms     []bargain.Random
@@ -158,7 +158,7 @@ func (s *Session) start(a Alternating, seed uint64, parties []Party) {
 	}
 }
 
-// byStep returns the relative time of a step by the limit of steps; 0 without one.
+// byStep returns a step's relative time under the step limit, or 0 if there is no limit.
 func (a Alternating) byStep(step int) fixed.Number {
 	if a.Steps == 0 {
 		return 0
@@ -180,7 +180,7 @@ func (a Alternating) isLast(step int, elapsed int64, parties []Party) bool {
 	return elapsed >= a.Limit
 }
 
-// check returns why a move is not allowed.
+// check returns an error if a move is not allowed.
 func check(domain *bargain.Domain, state *bargain.State, self int, action bargain.Action) error {
 	switch {
 	case action.Move > bargain.MoveEnd:

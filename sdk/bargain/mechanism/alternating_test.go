@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// prices returns the preferences of a buyer and a seller over the prices 0 to 100.
+// prices returns buyer and seller preferences over the prices 0 to 100.
 func prices(t testing.TB, buyerReservation, sellerReservation fixed.Number) (buyer, seller *bargain.Preferences) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1))
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestTimeDependentOffersFollowTheirCurves(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		boa  bargain.BOA
-		// want are the seller's prices at t = 1/4, 2/4, 3/4 with three steps.
+		// want lists the seller's prices at t = 1/4, 2/4, 3/4 with three steps.
 		want []bargain.Outcome
 	}{
 		{"NegMAS Boulware, 1-t^4: .99609, .9375, .68359", strategy.NegmasBoulware(), []bargain.Outcome{100, 94, 69}},
@@ -66,7 +66,7 @@ func TestPartiesAgreeWhereTheirCurvesMeet(t *testing.T) {
 		mechanism.Party{Strategy: strategy.NegmasLinear(), Preferences: seller})
 	require.NoError(t, err)
 	require.Equal(t, bargain.EndingAgreement, result.Ending)
-	// Both concede from 1 to .2: .5 at t = .625. The seller is second, at step 62 it accepts at most .5.
+	// Both concede from 1 to .2: .5 at t = .625. The seller is second, and accepts .5 or less at step 62.
 	require.Equal(t, bargain.Outcome(50), result.Agreement)
 	require.Equal(t, 1, result.By)
 	require.Equal(t, 62, result.Step)
@@ -131,8 +131,8 @@ func (s scripted) Start(bargain.Seat) bargain.Negotiator { return s }
 
 func (s scripted) Respond(*bargain.State) bargain.Action { return bargain.Action(s) }
 
-// TestResultsKeepTheirHistory runs a session after another one: the memory of the first is used again, its
-// result is not.
+// TestResultsKeepTheirHistory runs two sessions in sequence: the second reuses the first session's memory,
+// but not the result.
 func TestResultsKeepTheirHistory(t *testing.T) {
 	protocol, parties := longSession(t)
 	first, err := protocol.Run(1, parties...)
@@ -144,7 +144,7 @@ func TestResultsKeepTheirHistory(t *testing.T) {
 	require.Equal(t, 0, first.History[0].By)
 }
 
-// TestALimitOfTimeEndsASessionBetweenSteps requires the time of the last turn as that of the session.
+// TestALimitOfTimeEndsASessionBetweenSteps requires the last turn's time as the session's time.
 func TestALimitOfTimeEndsASessionBetweenSteps(t *testing.T) {
 	_, parties := longSession(t)
 	for self := range parties {
@@ -172,8 +172,8 @@ func (o observing) Respond(state *bargain.State) bargain.Action {
 	return bargain.Propose(0, "")
 }
 
-// TestLimitsOfStepsAndTimeTogether has turns of 1 and 3 units of time, so that the turns of three steps begin
-// after 0, 1, 4, 5, 8 and 9 units. The higher relative time of both limits is that of a turn.
+// TestLimitsOfStepsAndTimeTogether uses turns taking 1 and 3 time units, so the turns in three steps begin
+// after 0, 1, 4, 5, 8 and 9 units. A turn's relative time is the higher value under both limits.
 func TestLimitsOfStepsAndTimeTogether(t *testing.T) {
 	buyer, seller := prices(t, 0, 0)
 	for _, test := range []struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// opposed returns the preferences of two parties over price and days, without an outcome that suits both.
+// opposed returns two parties' preferences over price and days, where no outcome suits both.
 func opposed(t testing.TB) (list [2]*bargain.Preferences) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1), bargain.Integer("days", 1, 20))
 	require.NoError(t, err)
@@ -147,8 +147,9 @@ func TestTheMeasuredSessionHasAllItsSteps(t *testing.T) {
 	require.Len(t, result.History, 200)
 }
 
-// BenchmarkNegotiation measures 100 steps of two time-dependent strategies, 200 offers, with the tables of
-// earlier sessions: with the history in the memory of the session before, and with a copy of it as result.
+// BenchmarkNegotiation measures 100 steps with two time-dependent strategies, 200 offers, using earlier
+// sessions' tables: with the history in the previous session's memory, and with the history copied into the
+// result.
 func BenchmarkNegotiation(b *testing.B) {
 	protocol, parties := longSession(b)
 	b.Run("100_steps", func(b *testing.B) {
@@ -170,8 +171,8 @@ func BenchmarkNegotiation(b *testing.B) {
 	})
 }
 
-// BenchmarkTables measures the levels of a curve, which all preferences share, and the first session with its
-// preferences, which makes their inverses.
+// BenchmarkTables measures computing a curve's levels, shared by all preferences, and the first session with
+// new preferences, including their inverses.
 func BenchmarkTables(b *testing.B) {
 	protocol, parties := longSession(b)
 	b.Run("levels_of_a_curve", func(b *testing.B) {

@@ -9,12 +9,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Voter is a party of a [SingleText] session.
+// Voter is a [SingleText] party.
 type Voter struct {
 	Preferences *bargain.Preferences
-	// Temperature is how much utility the party risks at the start: it accepts a candidate that is worse by d
-	// with the probability e^(-d/T), where T falls from Temperature to 0 over the rounds. If zero, it accepts
-	// no worse candidate: it climbs.
+	// Temperature is the utility that the party risks at the start: it accepts a candidate worse by d with
+	// the probability e^(-d/T), where T falls from Temperature to 0 over the rounds. If zero, the party only
+	// climbs: it accepts no worse candidate.
 	Temperature fixed.Number
 }
 
@@ -25,16 +25,16 @@ type Rule uint8
 const (
 	// RuleVeto replaces the text if all parties accept the candidate.
 	RuleVeto Rule = iota
-	// RuleSum replaces the text by the parties' sum of utilities, which the mediator knows without the single
-	// ones, as by a secure sum: if it does not fall, or with the probability e^(-d/T), where T falls from
-	// SingleText.Temperature to 0. The result of a search is the rational text with the highest sum on the way.
-	// Of the results that no other one dominates, the agreement divides the sum of the gains over the
-	// reservation values most evenly: SFMP's approximated fairness.
+	// RuleSum replaces the text according to the parties' utility sum. The mediator knows only the sum, not
+	// the individual utilities, as in a secure sum. It replaces the text if the sum does not fall, or else
+	// with the probability e^(-d/T), where T falls from SingleText.Temperature to 0. A search returns the
+	// rational text with the highest sum on the way. Among the undominated results, the agreement divides the
+	// total gain over the reservation values most evenly: SFMP's approximated fairness.
 	RuleSum
 )
 
-// SingleText is mediation with a single text: a mediator changes it at random, and the parties vote on each
-// change. A text that is rational for all parties at the end is the agreement.
+// SingleText is mediation with a single text: a mediator changes the text at random, and the parties vote on
+// every change. The final text, if rational for all parties, is the agreement.
 //
 // Sources: Klein, Faratin, Sayama, Bar-Yam: Negotiating Complex Contracts (2003) for the annealing parties;
 // Fujita, Ito, Klein: A Secure and Fair Protocol that Addresses Weaknesses of the Nash Bargaining Solution in
@@ -42,19 +42,20 @@ const (
 //
 // The mediator's calculations are simulated: SFMP has a multi-party protocol that conceals the utilities.
 type SingleText struct {
-	// Rounds is the number of candidates of a search.
+	// Rounds is the number of candidates per search.
 	Rounds int
 	Rule   Rule
-	// Searches is the number of searches with RuleSum, each from a random text. If zero, there is one.
+	// Searches is the number of RuleSum searches, all starting at a random text. If zero, a single search
+	// runs.
 	Searches int
-	// Temperature is that of the mediator with RuleSum, in units of utility. If zero, it climbs.
+	// Temperature is the mediator's temperature under RuleSum, in utility units. If zero, the mediator
+	// climbs.
 	Temperature fixed.Number
-	// Jump reports that a candidate is a random outcome. If false, it is the text with another value of one
-	// issue.
+	// Jump selects random outcomes as candidates. If false, candidates change a single issue's value.
 	Jump bool
 }
 
-// Run runs a session; the texts on the way are the result's History, and By is -1 in each. It returns
+// Run runs a session. The result's History contains the texts on the way, with By set to -1. It returns
 // [ErrConfig] if there are no rounds, fewer than two parties, or parties with different domains.
 func (s SingleText) Run(seed uint64, voters ...Voter) (bargain.Result, error) {
 	if s.Rounds <= 0 || len(voters) < 2 {
@@ -108,7 +109,7 @@ func (m *mediation) run() bargain.Result {
 	return result
 }
 
-// search returns the texts of a search whose first candidate has the number step.
+// search returns the texts found by a search; the first candidate is numbered step.
 func (m *mediation) search(step int) []bargain.Offer {
 	text := bargain.Outcome(m.mediator.Below(m.domain.Size()))
 	texts := []bargain.Offer{{By: -1, Step: step, Outcome: text}}
@@ -141,14 +142,14 @@ func (m *mediation) replaces(text, candidate bargain.Outcome, time fixed.Number)
 	}
 	all := true
 	for self, voter := range m.voters {
-		// Every party votes, so that its random numbers do not depend on the others' votes.
+		// Every party votes, to keep a party's random numbers independent of the remaining votes.
 		loss := voter.Preferences.Of(text) - voter.Preferences.Of(candidate)
 		all = risks(loss, voter.Temperature, time, m.randoms[self]) && all
 	}
 	return all
 }
 
-// risks reports whether a loss is accepted: Metropolis' criterion at a temperature that falls linearly.
+// risks reports whether a loss is accepted: Metropolis' criterion with linearly falling temperature.
 func risks(loss, temperature, time fixed.Number, random *bargain.Random) bool {
 	if loss <= 0 {
 		return true
@@ -157,8 +158,7 @@ func risks(loss, temperature, time fixed.Number, random *bargain.Random) bool {
 	return temperature > 0 && random.Fraction() < fixed.Exp(-loss.Div(temperature))
 }
 
-// highestSum returns the rational text with the highest sum of utilities, the first of several; NoOutcome if
-// none is rational.
+// highestSum returns the first rational text with the highest utility sum, or NoOutcome if none is rational.
 func (m *mediation) highestSum(texts []bargain.Offer) bargain.Outcome {
 	best, most := bargain.NoOutcome, fixed.Number(0)
 	for _, offer := range texts {
@@ -176,8 +176,7 @@ func (m *mediation) highestSum(texts []bargain.Offer) bargain.Outcome {
 	return best
 }
 
-// fairest returns the text that divides the sum of the gains most evenly, the first of several, of those that
-// no other text dominates.
+// fairest returns the first undominated text that divides the gains most evenly.
 func (m *mediation) fairest(texts []bargain.Outcome) bargain.Outcome {
 	best, least := bargain.NoOutcome, (*big.Rat)(nil)
 	for _, text := range texts {
@@ -191,7 +190,7 @@ func (m *mediation) fairest(texts []bargain.Outcome) bargain.Outcome {
 	return best
 }
 
-// dominates reports whether a text is better than another one for a party, and worse for none.
+// dominates reports whether text is better than other for a party, and worse for none.
 func (m *mediation) dominates(text, other bargain.Outcome) bool {
 	isBetter := false
 	for _, voter := range m.voters {
@@ -204,9 +203,9 @@ func (m *mediation) dominates(text, other bargain.Outcome) bool {
 	return isBetter
 }
 
-// unevenness returns the sum of the squared shares that the parties have in the sum of the gains. It is
-// lowest if all shares are equal, and orders texts as the variance of the shares does. Without any gain it is
-// 1, the highest. The squares of large gains are beyond the range of a [fixed.Number].
+// unevenness returns the sum of the parties' squared shares in the total gain. It is lowest if all shares are
+// equal, and orders texts as the shares' variance does. If there is no gain at all, it is 1, the maximum. The
+// squares of large gains exceed the [fixed.Number] range.
 func (m *mediation) unevenness(text bargain.Outcome) *big.Rat {
 	sum, squares := new(big.Int), new(big.Int)
 	for _, voter := range m.voters {

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// complexVoters returns parties over 4^6 outcomes with random hyper-rectangles, whose utilities have local
+// complexVoters returns parties over 4^6 outcomes with random hyper-rectangles; the utilities include local
 // optima.
 func complexVoters(t require.TestingT, seed uint64, temperature fixed.Number) []mechanism.Voter {
 	var issues []bargain.Issue
@@ -61,8 +61,8 @@ func TestVetoNeverHurtsAParty(t *testing.T) {
 	})
 }
 
-// TestAnnealingFindsMoreThanClimbing has the result of Klein et al.: in complex domains annealing parties and
-// mediators reach a higher sum.
+// TestAnnealingFindsMoreThanClimbing checks the result in Klein et al.: in complex domains annealing parties
+// and mediators reach a higher sum.
 func TestAnnealingFindsMoreThanClimbing(t *testing.T) {
 	var climbing, annealing, secure fixed.Number
 	for seed := range uint64(30) {
@@ -87,8 +87,8 @@ func TestAnnealingFindsMoreThanClimbing(t *testing.T) {
 	require.Greater(t, secure, annealing)
 }
 
-// TestTheSumRuleDividesTheSumEvenly has three texts from which no change of one issue leads on, so that
-// searches end at each of them.
+// TestTheSumRuleDividesTheSumEvenly uses three texts where no single issue change leads on, so searches can
+// end at any of the three.
 func TestTheSumRuleDividesTheSumEvenly(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Integer("a", 0, 2), bargain.Integer("b", 0, 2))
 	require.NoError(t, err)
@@ -100,11 +100,11 @@ func TestTheSumRuleDividesTheSumEvenly(t *testing.T) {
 		unit         fixed.Number
 		want         bargain.Outcome
 	}{
-		// The shares are .9 and .1, .56 and .44, and .5 twice; but (5, 4) dominates (3, 3).
+		// The shares: .9 and .1, .56 and .44, and .5 twice; but (5, 4) dominates (3, 3).
 		{"the most even efficient text", [2]fixed.Number{}, fixed.One, even},
 		{"of small gains", [2]fixed.Number{}, 1, even},
 		{"of large gains", [2]fixed.Number{}, 100_000 * fixed.One, even},
-		// The gains are (4, 1) and (0, 4).
+		// The gains: (4, 1) and (0, 4).
 		{"gains are over the reservation values", [2]fixed.Number{5, 0}, fixed.One, high},
 		{"nobody gains", [2]fixed.Number{5, 4}, fixed.One, even},
 		{"nothing is rational", [2]fixed.Number{10, 0}, fixed.One, bargain.NoOutcome},

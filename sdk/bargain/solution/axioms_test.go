@@ -115,10 +115,10 @@ func TestScaleInvariance(t *testing.T) {
 	})
 }
 
-// TestIndependenceOfIrrelevantAlternatives holds for Nash, the egalitarian solution and welfare: without some
-// of the outcomes the solutions that are left are the solutions. For Nash it needs a gain for both, which
-// Nash (1950) assumes. Without one all products are equal, and a dominated outcome becomes a solution when
-// the outcome that dominates it is left out.
+// TestIndependenceOfIrrelevantAlternatives holds for Nash, the egalitarian solution and welfare: after
+// removing some outcomes, the remaining solutions are the solutions. For Nash this requires a gain for both,
+// as assumed in Nash (1950). If there is none, all products are equal, and dominated outcomes become
+// solutions after removing the dominating outcome.
 func TestIndependenceOfIrrelevantAlternatives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reservation, points := drawPoints(t)
@@ -152,8 +152,8 @@ func isGainForBoth(reservation [2]fixed.Number, points []solution.Point) bool {
 	})
 }
 
-// TestNashWithoutAGainForBoth has a problem in which Nash is not independent: without (1, 2) the point (1, 1)
-// is on the frontier, and its product is 0 as well.
+// TestNashWithoutAGainForBoth checks a problem where Nash is not independent: after removing (1, 2) the point
+// (1, 1) is on the frontier, also with product 0.
 func TestNashWithoutAGainForBoth(t *testing.T) {
 	reservation := [2]fixed.Number{1, 0}
 	points := []solution.Point{
@@ -196,7 +196,7 @@ func TestMonotonicity(t *testing.T) {
 	})
 }
 
-// TestMergedIssues compares the frontier of linear additive utilities with that of all outcomes.
+// TestMergedIssues compares the frontier for linear additive utilities with the frontier over all outcomes.
 func TestMergedIssues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var issues []bargain.Issue
@@ -230,7 +230,7 @@ func TestMergedIssues(t *testing.T) {
 	})
 }
 
-// plain hides that a utility is additive.
+// plain hides a utility's additive structure.
 type plain struct{ utility bargain.Utility }
 
 func (p plain) Of(o bargain.Outcome) fixed.Number { return p.utility.Of(o) }

@@ -6,8 +6,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Distances are how far an outcome's utilities are from the solutions: the Euclidean distance to the nearest
-// point of each. Without a rational outcome the distances to solutions are [fixed.Max].
+// Distances holds the Euclidean distances from an outcome's utilities to the nearest point per solution. If
+// there is no rational outcome, the distances to solutions are [fixed.Max].
 type Distances struct {
 	Pareto, Nash, Kalai, KalaiSmorodinsky fixed.Number
 	// Welfare is the missing part of the maximum welfare.
@@ -27,12 +27,12 @@ func (p *Problem) Distances(utilities [2]fixed.Number) Distances {
 	return d
 }
 
-// Optimality is how close an outcome is to the solutions: 1 at a solution, and 0 at the diagonal of the
-// parties' ranges of utility away from it, as in NegMAS' OutcomeOptimality. Without a rational outcome it is
-// 0.
+// Optimality measures how close an outcome is to the solutions: 1 at a solution, and 0 at a distance equal to
+// the diagonal of the parties' utility ranges, as in NegMAS' OutcomeOptimality. If there is no rational
+// outcome, it is 0.
 type Optimality struct {
 	Pareto, Nash, Kalai, KalaiSmorodinsky fixed.Number
-	// Welfare is the share of the maximum welfare, from 0 to 1; 0 if that is not positive.
+	// Welfare is the share of the maximum welfare, between 0 and 1, or 0 if the maximum is not positive.
 	Welfare fixed.Number
 }
 
@@ -57,9 +57,9 @@ func (p *Problem) Optimality(utilities [2]fixed.Number) Optimality {
 	return o
 }
 
-// Opposition is the distance of the frontier to the point at which both parties have their best outcome, in
-// utilities that are scaled to 0 for the worst and 1 for the best outcome: 0 if the parties want the same,
-// and 0.71 if they divide a sum.
+// Opposition is the distance from the frontier to the ideal point, where both parties reach their best
+// outcome, with utilities scaled to 0 for the worst and 1 for the best outcome: 0 if the parties want the
+// same, and 0.71 if they divide a sum.
 //
 // Source: Baarslag et al.: Evaluating Practical Negotiating Agents: Results and Analysis of the 2011
 // International Competition (2013), section 3.2.

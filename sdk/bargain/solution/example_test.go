@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Two parties bargain over price and delivery. Fast delivery is worth more to the buyer than it costs the
-// seller.
+// Two parties bargain over price and delivery. Fast delivery is worth more to the buyer than the seller's
+// cost.
 func Example() {
 	domain, _ := bargain.NewDomain(bargain.Integer("price", 0, 10), bargain.Ordered("delivery", "slow", "fast"))
 	line := func(first, last int64) utility.Line {

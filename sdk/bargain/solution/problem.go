@@ -1,9 +1,8 @@
-// Package solution has the axiomatic solutions of a bargaining problem of two parties, and measures an
-// outcome by them: Pareto frontier, Nash, Kalai (egalitarian), Kalai-Smorodinsky, maximum welfare and
-// opposition.
+// Package solution computes the axiomatic solutions to two-party bargaining problems, and measures outcomes
+// by them: Pareto frontier, Nash, Kalai (egalitarian), Kalai-Smorodinsky, maximum welfare and opposition.
 //
-// All results are exact for the utilities given: they are integers, and products have 128 bits. A finite set
-// of outcomes can have several solutions, which the axioms allow only together: all are returned.
+// All results are exact for the given utilities, because utilities are integers and products use 128 bits. A
+// finite outcome set can have several solutions; the axioms allow these only together, and all are returned.
 package solution
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Point is an outcome with the undiscounted utilities of both parties.
+// Point is an outcome with both parties' undiscounted utilities.
 type Point struct {
 	Outcome   bargain.Outcome
 	Utilities [2]fixed.Number
@@ -39,9 +38,9 @@ var ErrTooLarge = errors.New("solution: too many outcomes")
 // maxPoints is the number of points that are sorted at once.
 const maxPoints = 1 << 22
 
-// New returns the problem of two parties with the same domain. If both utilities are linear additive, it
-// merges one issue after the other and works for large domains; otherwise it enumerates the outcomes. It
-// returns [ErrTooLarge] if that takes more than 4 million points.
+// New returns the problem for two parties with the same domain. If both utilities are linear additive, it
+// merges issue by issue and works for large domains; otherwise it enumerates the outcomes. It returns
+// [ErrTooLarge] if this takes more than 4 million points.
 func New(a, b *bargain.Preferences) (*Problem, error) {
 	if a.Domain() != b.Domain() {
 		return nil, errors.New("solution: the parties have different domains")
@@ -65,7 +64,7 @@ func New(a, b *bargain.Preferences) (*Problem, error) {
 	return p, nil
 }
 
-// NewFinite returns the problem with these points, of which there must be at least one. It sorts them.
+// NewFinite returns the problem with the given points, which must not be empty. It sorts the points.
 // Utilities and reservation values must lie in +-[bargain.MaxUtility].
 func NewFinite(reservation [2]fixed.Number, points []Point) *Problem {
 	p := &Problem{reservation: reservation}
@@ -83,8 +82,8 @@ func (p *Problem) set(points []Point) {
 	p.frontier = slices.Clip(undominated(points))
 }
 
-// undominated sorts points by falling utility of the first party, and returns those that no other one
-// dominates, in the same memory. Of points with equal utilities it keeps the one with the lowest number.
+// undominated sorts points by falling utility of the first party, and returns the undominated points, in the
+// same memory. Among points with equal utilities it keeps the lowest number.
 func undominated(points []Point) []Point {
 	slices.SortFunc(points, func(a, b Point) int {
 		return cmp.Or(cmp.Compare(b.Utilities[0], a.Utilities[0]), cmp.Compare(b.Utilities[1], a.Utilities[1]),
@@ -99,9 +98,9 @@ func undominated(points []Point) []Point {
 	return kept
 }
 
-// merge computes the frontier of linear additive utilities. An outcome on the frontier is composed of values
-// that are on the frontier of their issue alone, and any part of its issues is on the frontier of these: so
-// each step needs only the frontier of the one before.
+// merge computes the frontier of linear additive utilities. An outcome on the frontier consists of values on
+// the frontiers of their single issues, and for any subset of issues, the outcome's part lies on the subset's
+// frontier: so every step needs only the previous step's frontier.
 func (p *Problem) merge(domain *bargain.Domain, utilities [2]bargain.Additive) error {
 	merged := []Point{{}}
 	for at := range domain.Len() {
@@ -136,8 +135,8 @@ func (p *Problem) merge(domain *bargain.Domain, utilities [2]bargain.Additive) e
 	return nil
 }
 
-// issueFrontier returns the undominated values of an issue. Their utilities count from the party's worst
-// value, so that sums stay in the range of a utility.
+// issueFrontier returns an issue's undominated values. Utilities are relative to the party's worst value, to
+// keep sums in the utility range.
 func issueFrontier(domain *bargain.Domain, utilities [2]bargain.Additive, at int) ([]Point, error) {
 	count := domain.Issue(at).Count
 	if count > maxPoints {
@@ -159,13 +158,13 @@ func issueFrontier(domain *bargain.Domain, utilities [2]bargain.Additive, at int
 	return undominated(values), nil
 }
 
-// Frontier returns the Pareto frontier, in the order of the first party's falling utility: the outcomes for
-// which no other one is better for a party and not worse for the other. Of outcomes with equal utilities it
-// has the one with the lowest number. It is shared: do not change it.
+// Frontier returns the Pareto frontier, sorted by falling utility for the first party: all outcomes that no
+// outcome dominates by being better for a party and not worse for the opponent. Among outcomes with equal
+// utilities it contains the lowest number. The result is shared and must not be modified.
 func (p *Problem) Frontier() []Point { return p.frontier }
 
-// Rational returns the part of the frontier that is at least as good as no agreement for both parties. It is
-// empty if there is no such outcome.
+// Rational returns the frontier points at least as good as no agreement for both parties. The result is empty
+// if there are none.
 func (p *Problem) Rational() []Point {
 	from, _ := slices.BinarySearchFunc(p.frontier, p.reservation[1], func(point Point, u fixed.Number) int {
 		return cmp.Compare(point.Utilities[1], u)
@@ -177,8 +176,8 @@ func (p *Problem) Rational() []Point {
 	return p.frontier[from:to]
 }
 
-// IsEfficient reports whether no outcome is better than these utilities for one party and not worse for the
-// other.
+// IsEfficient reports whether no outcome is better than these utilities for a party and not worse for the
+// opponent.
 func (p *Problem) IsEfficient(utilities [2]fixed.Number) bool {
 	// Of the points that are not worse for the second party, the first is the best one for the first party.
 	at, _ := slices.BinarySearchFunc(p.frontier, utilities[1], func(point Point, u fixed.Number) int {

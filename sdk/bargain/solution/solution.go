@@ -32,7 +32,7 @@ func (p *Problem) gains(point Point) [2]fixed.Number {
 	}
 }
 
-// best returns the points with the highest value by a comparison, in the order of the frontier.
+// best returns the points with the highest value under compare, in frontier order.
 func best[V any](points []Point, value func(Point) V, compare func(a, b V) int) (found []Point) {
 	var most V
 	for _, point := range points {
@@ -48,8 +48,8 @@ func best[V any](points []Point, value func(Point) V, compare func(a, b V) int) 
 }
 
 // Nash returns the rational outcomes with the highest product of gains over the reservation values. If no
-// outcome is a gain for both parties, all products are 0, and it returns the rational part of the frontier.
-// Nash assumes such an outcome: without one, independence of irrelevant alternatives does not hold.
+// outcome is a gain for both parties, all products are 0, and it returns the frontier's rational part. Nash
+// assumes that there is such an outcome; if not, independence of irrelevant alternatives does not hold.
 //
 // Source: Nash: The Bargaining Problem (1950).
 func (p *Problem) Nash() []Point {
@@ -59,8 +59,8 @@ func (p *Problem) Nash() []Point {
 	}, wide.compare)
 }
 
-// Kalai returns the rational outcomes whose lower gain is highest, and of these the ones whose higher gain is
-// highest: the egalitarian solution, in its lexical form for finite sets.
+// Kalai returns the rational outcomes with the highest lower gain and, among these, the highest higher gain:
+// the egalitarian solution, in lexical form for finite sets.
 //
 // Source: Kalai: Proportional Solutions to Bargaining Situations (1977); Imai: Individual Monotonicity and
 // Lexicographic Maxmin Solution (1983).
@@ -90,8 +90,8 @@ func (p *Problem) KalaiSmorodinsky() []Point {
 	}, compareLexical)
 }
 
-// Welfare returns the rational outcomes with the highest sum of utilities. The sum compares the parties'
-// utilities with each other, which the scale-invariant solutions do not.
+// Welfare returns the rational outcomes with the highest utility sum. The sum compares the parties' utilities
+// with each other; the scale-invariant solutions do not.
 func (p *Problem) Welfare() []Point {
 	return best(p.Rational(), Point.Welfare, cmp.Compare[fixed.Number])
 }

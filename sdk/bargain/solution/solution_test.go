@@ -19,8 +19,9 @@ func preferences(
 	return p
 }
 
-// TestNashBillAndJack is the example of Nash (1950), page 161: Bill gives the book, the whip, the ball and
-// the bat; Jack gives the pen, the toy and the knife. Their utilities rise from 12 to 24 and from 6 to 11.
+// TestNashBillAndJack checks the example in Nash (1950), page 161: Bill gives the book, the whip, the ball
+// and the bat; Jack gives the pen, the toy and the knife. Their utilities rise from 12 to 24 and from 6 to
+// 11.
 func TestNashBillAndJack(t *testing.T) {
 	goods := []struct {
 		name       string
@@ -63,8 +64,8 @@ func TestNashBillAndJack(t *testing.T) {
 	require.Zero(t, problem.Distances(nash[0].Utilities).Nash)
 }
 
-// TestDivisions has divisions of a sum with known solutions, in steps of a hundred-thousandth. A party with
-// the utility sqrt(x) is averse to risk: Osborne, Rubinstein: Bargaining and Markets (1990), section 2.4.1.
+// TestDivisions divides a sum, with known solutions, in steps of 1/100,000. A party with utility sqrt(x) is
+// risk averse: Osborne, Rubinstein: Bargaining and Markets (1990), section 2.4.1.
 func TestDivisions(t *testing.T) {
 	const steps = 100_000
 	domain, err := bargain.NewDomain(bargain.Integer("share", 0, steps))
@@ -143,11 +144,11 @@ func TestMeasures(t *testing.T) {
 	require.Zero(t, none.Optimality([2]fixed.Number{}).Nash)
 }
 
-// TestMeasuresOfNegmas has the distances and optimalities that calc_outcome_distances,
-// calc_outcome_optimality and opposition_level of NegMAS 0.16 return for the same outcomes. By hand: the
+// TestMeasuresOfNegmas compares with the distances and optimalities returned by NegMAS 0.16's
+// calc_outcome_distances, calc_outcome_optimality and opposition_level for the same outcomes. By hand: the
 // gains over (2, 1) are (18, 1), (14, 4), (9, 5), (6, 7) and (3, 9). The highest product is 14 * 4, the
-// highest lower gain is 6, and (9, 5) has the highest lower share of the best gains, 18 and 9. The diagonal
-// is 25.
+// highest lower gain 6, and (9, 5) reaches the highest lower share of the best gains, 18 and 9. The diagonal
+// measures 25.
 func TestMeasuresOfNegmas(t *testing.T) {
 	problem := func(shift [2]int64) *solution.Problem {
 		var points []solution.Point

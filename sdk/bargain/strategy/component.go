@@ -9,11 +9,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 )
 
-// The strategies below differ from [GeniusBoulware] in one part of the BOA architecture each, so that
-// tournaments compare conditions and models with the same bidding: Baarslag et al., Decoupling Negotiating
-// Agents to Explore the Space of Negotiation Strategies (2014).
+// The strategies below each change one BOA component of [GeniusBoulware], so tournaments compare conditions
+// and models under equal bidding: Baarslag et al., Decoupling Negotiating Agents to Explore the Space of
+// Negotiation Strategies (2014).
 
-// ACConst accepts offers from four fifths of its rational range of utilities on: see [acceptance.Const].
+// ACConst accepts offers from four fifths of the rational utility range on: see [acceptance.Const].
 func ACConst() bargain.BOA {
 	return accepting(acceptance.Const{Level: fixed.One / 5 * 4}, curve.GeniusBoulware.E)
 }
@@ -34,7 +34,7 @@ func ACCombiAvg() bargain.BOA {
 	return accepting(acceptance.Combi{Expectation: acceptance.ExpectAvg}, curve.GeniusBoulware.E)
 }
 
-// ACCombiProb accepts by ACnext, and near the deadline by the expected utility of a better offer.
+// ACCombiProb accepts by ACnext, and near the deadline by a better offer's expected utility.
 func ACCombiProb() bargain.BOA {
 	return accepting(acceptance.Combi{Expectation: acceptance.ExpectProb}, curve.GeniusBoulware.E)
 }
@@ -43,14 +43,15 @@ func accepting(a bargain.Acceptance, e fixed.Number) bargain.BOA {
 	return bargain.BOA{Bidding: timeDependent(curve.Polynomial{E: e}), Acceptance: a}
 }
 
-// Smith offers what the model of AgentSmith values most near its target: see [opponent.Smith].
+// Smith picks, near the target, the offer that AgentSmith's model values most: see [opponent.Smith].
 func Smith() bargain.BOA { return modelling(opponent.Smith{}, curve.GeniusBoulware.E) }
 
-// NashFrequency offers what the frequency model of the agent Nash values most near its target: see
+// NashFrequency picks, near the target, the offer that the agent Nash's frequency model values most: see
 // [opponent.NashFrequency].
 func NashFrequency() bargain.BOA { return modelling(opponent.NashFrequency{}, curve.GeniusBoulware.E) }
 
-// Bayesian offers what the scalable Bayesian model values most near its target: see [opponent.Bayesian].
+// Bayesian picks, near the target, the offer that the scalable Bayesian model values most: see
+// [opponent.Bayesian].
 func Bayesian() bargain.BOA { return modelling(opponent.Bayesian{}, curve.GeniusBoulware.E) }
 
 func modelling(m bargain.Modeling, e fixed.Number) bargain.BOA {

@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// genius returns a time dependent agent of GENIUS with the parameters of [curve.Polynomial].
+// genius returns GENIUS' time dependent agent with the parameters for [curve.Polynomial].
 func genius(v []fixed.Number) bargain.Strategy {
 	return TimeDependent(curve.Polynomial{E: v[0], K: v[1]})
 }
@@ -42,14 +42,14 @@ func genius(v []fixed.Number) bargain.Strategy {
 // negmas returns a time-based negotiator of NegMAS.
 func negmas(v []fixed.Number) bargain.Strategy { return Aspiration(v[0]) }
 
-// combi returns the constructor of a strategy with ACcombi.
+// combi returns a constructor for an ACcombi strategy.
 func combi(expectation acceptance.Expectation) func([]fixed.Number) bargain.Strategy {
 	return func(v []fixed.Number) bargain.Strategy {
 		return accepting(acceptance.Combi{Expectation: expectation, From: v[1]}, v[0])
 	}
 }
 
-// modeled returns the constructor of a strategy with an opponent model.
+// modeled returns a constructor for a strategy with an opponent model.
 func modeled(m bargain.Modeling) func([]fixed.Number) bargain.Strategy {
 	return func(v []fixed.Number) bargain.Strategy { return modelling(m, v[0]) }
 }

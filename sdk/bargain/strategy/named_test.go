@@ -34,7 +34,7 @@ func offered(t *testing.T, s bargain.Strategy, opening uint64) (offers []bargain
 	return offers
 }
 
-// TestTheListIsTrue checks the order, the form of the summaries, and who uses the opening price.
+// TestTheListIsTrue checks the order, the summary format, and which strategies use the opening price.
 func TestTheListIsTrue(t *testing.T) {
 	list := strategy.List()
 	require.IsIncreasing(t, strategy.Names())
@@ -52,7 +52,8 @@ func TestTheListIsTrue(t *testing.T) {
 	require.Len(t, summaries, len(list))
 }
 
-// TestStepsBelongToStrategiesThatConcedeByRanks compares the offers of a step of one base unit and of a larger one.
+// TestStepsBelongToStrategiesThatConcedeByRanks compares offers under a single base unit step and under a
+// larger step.
 func TestStepsBelongToStrategiesThatConcedeByRanks(t *testing.T) {
 	for _, entry := range strategy.List() {
 		offers := func(step uint64) (made []onchain.Offer) {
@@ -80,8 +81,7 @@ func TestStepsBelongToStrategiesThatConcedeByRanks(t *testing.T) {
 	}
 }
 
-// TestTheNewTacticsMakeTheirOwnOffers compares tactics, each of which makes other offers to a seller that
-// concedes.
+// TestTheNewTacticsMakeTheirOwnOffers checks that all tactics make different offers to a conceding seller.
 func TestTheNewTacticsMakeTheirOwnOffers(t *testing.T) {
 	offers := map[string]string{}
 	for _, name := range []string{

@@ -66,7 +66,7 @@ func entrants() (list []tournament.Entrant) {
 	return list
 }
 
-// conceding is an opponent of the pins: it offers outcomes that fall evenly from its best to its worst one, and
+// conceding is an opponent for the pins: its offers fall evenly from the best to the worst outcome, and it
 // accepts none.
 type conceding struct{}
 
@@ -97,13 +97,13 @@ func (p *wanderingParty) Respond(*bargain.State) bargain.Action {
 	return bargain.Propose(bargain.Outcome(p.Random.Below(p.Preferences.Domain().Size())), "wanders")
 }
 
-// pinsFile has the pins of TestOffersAreTheSameOnEveryMachine: of each strategy one for alternating offers and one for
-// Haggle's rules.
+// pinsFile holds the pins for TestOffersAreTheSameOnEveryMachine: per strategy a pin for alternating offers
+// and a pin for Haggle's rules.
 const pinsFile = "testdata/offers.sha256"
 
-// TestOffersAreTheSameOnEveryMachine has a digest of each strategy's moves against itself and against two opponents
-// that are no strategies, in both roles. Each machine compares them with the same file; "make portable" runs the test
-// on amd64, with GOAMD64=v3, and on arm64. A change of a pin means that this strategy's records can no longer be
+// TestOffersAreTheSameOnEveryMachine compares digests of every strategy's moves against itself and against
+// two test opponents, in both roles. All machines compare with the same file; "make portable" runs the test
+// on amd64, with GOAMD64=v3, and on arm64. If a pin changes, this strategy's records can no longer be
 // replayed. Write the file with HAGGLE_WRITE_PINS=1.
 func TestOffersAreTheSameOnEveryMachine(t *testing.T) {
 	pins, all := &strings.Builder{}, sha256.New()

@@ -10,33 +10,35 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Entry is a strategy with the name that commands, records and proofs use, and the values of its parameters.
+// Entry is a strategy with parameter values and the name used by commands, records and proofs.
 type Entry struct {
 	Name string
 	// Aliases are other names that [Parse] reads. [Entry.String] never returns them.
 	Aliases []string
-	// Summary describes it in one line, without a full stop.
+	// Summary is a one-line description, not ending in a period.
 	Summary string
-	// HasOpening reports whether its offers depend on the opening price. Without, it begins at the best one.
+	// HasOpening reports whether offers depend on the opening price. If false, the strategy begins at the
+	// best price.
 	HasOpening bool
-	// Parameters are the numbers that shape it. Their order is that of [Entry.String].
+	// Parameters lists the strategy parameters, in [Entry.String] order.
 	Parameters []Parameter
-	// New returns the strategy with the values of the parameters, in their order. It is nil without parameters.
+	// New returns the strategy for parameter values, in Parameters order. It is nil if there are no
+	// parameters.
 	New func(values []fixed.Number) bargain.Strategy
-	// Strategy is the strategy itself. [Register] sets it to New's result for the defaults, and [Parse] to the
-	// result for the values that it has read.
+	// Strategy is the strategy itself. [Register] sets it to New's result for the defaults, [Parse] to New's
+	// result for the parsed values.
 	Strategy bargain.Strategy
 
-	// values are those of Parameters. If nil, they are the defaults.
+	// values holds the Parameters' values. If nil, the defaults apply.
 	values []fixed.Number
 }
 
 // Parameter is a number that shapes a strategy.
 type Parameter struct {
 	Name string
-	// Summary describes it in one line, with its unit if it has one, without a full stop.
+	// Summary is a one-line description including any unit, not ending in a period.
 	Summary string
-	// Default is the value if none is given. Min and Max are the range.
+	// Default is used if no value is given. Min and Max limit the value.
 	Default, Min, Max fixed.Number
 	// IsWhole reports whether the value must be a whole number.
 	IsWhole bool
@@ -59,7 +61,7 @@ func (p Parameter) limits() string {
 	return fmt.Sprintf("from %s to %s", p.Min, p.Max)
 }
 
-// allows reports whether a value is in the range, and whole if it must be.
+// allows reports whether a value is in range, and whole if required.
 func (p Parameter) allows(value fixed.Number) bool {
 	return p.Min <= value && value <= p.Max && (!p.IsWhole || value%fixed.One == 0)
 }
@@ -79,7 +81,8 @@ func (e Entry) String() string {
 	return e.Name + ":" + strings.Join(given, ",")
 }
 
-// HasStep reports whether it concedes rank by rank, so that its offers on chain depend on a price step.
+// HasStep reports whether the strategy concedes rank by rank, making its offers on chain depend on a price
+// step.
 func (e Entry) HasStep() bool {
 	b, ok := e.Strategy.(bargain.BOA)
 	if !ok {
@@ -92,7 +95,7 @@ func (e Entry) HasStep() bool {
 	return false
 }
 
-// goesBy reports whether a name is that of the strategy, or an alias.
+// goesBy reports whether name is the strategy's name or an alias.
 func (e *Entry) goesBy(name string) bool { return e.Name == name || slices.Contains(e.Aliases, name) }
 
 // with returns the strategy with the values of the arguments.

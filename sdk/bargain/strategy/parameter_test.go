@@ -14,7 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/tournament"
 )
 
-// played returns the moves of sessions of a strategy with some others, as text. Names do not select the random numbers.
+// played returns a strategy's moves in sessions with several opponents, as text. Names do not select the
+// random numbers.
 func played(t *testing.T, s bargain.Strategy) string {
 	var text strings.Builder
 	for at, source := range []tournament.Source{
@@ -41,7 +42,7 @@ func played(t *testing.T, s bargain.Strategy) string {
 	return text.String()
 }
 
-// TestEachParameterChangesTheMoves plays each parameter at the ends of its range.
+// TestEachParameterChangesTheMoves plays every parameter's minimum and maximum.
 func TestEachParameterChangesTheMoves(t *testing.T) {
 	for _, entry := range strategy.List() {
 		if len(entry.Parameters) == 0 {
@@ -93,7 +94,7 @@ func TestValuesOfParametersLeadToRationalAgreements(t *testing.T) {
 	})
 }
 
-// TestDefaultsAreTheConstructors shows that a name without parameters is the strategy of the literature.
+// TestDefaultsAreTheConstructors checks that a plain name yields the strategy in the literature.
 func TestDefaultsAreTheConstructors(t *testing.T) {
 	constructed := map[string]bargain.Strategy{
 		"ac-combi-avg": strategy.ACCombiAvg(), "ac-combi-max": strategy.ACCombiMax(),

@@ -11,15 +11,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Parse returns the strategy of a text, with the values of its parameters. The text is one of
+// Parse returns the strategy and parameter values described by text, in any of these forms:
 //
 //	negmas-boulware
 //	negmas-boulware:e=6
 //	faratin-exponential:k=0.2,e=0.5
 //	{"name":"faratin-exponential","parameters":{"k":0.2,"e":0.5}}
 //
-// Names are those of [List], or aliases. A parameter that is left out has its default. Others are strategies
-// beside those of List. An error lists the names, the parameters or the range that are allowed instead.
+// Names are taken from [List], or are aliases. Omitted parameters take their defaults. others adds strategies
+// to List's. Errors list the allowed names, parameters or range.
 func Parse(text string, others ...Entry) (Entry, error) {
 	text = strings.TrimSpace(text)
 	var name string
@@ -45,7 +45,7 @@ func Parse(text string, others ...Entry) (Entry, error) {
 	return list[at].with(given)
 }
 
-// argument is a parameter's name and the text of its value.
+// argument is a parameter's name and value, as text.
 type argument struct{ name, value string }
 
 // readArguments reads "name" or "name:key=value,key=value".
@@ -142,7 +142,7 @@ func delimiter(decoder *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// scalar reads a text or a number.
+// scalar reads a string or a number.
 func scalar[T string | json.Number](decoder *json.Decoder) (value T, err error) {
 	token, err := decoder.Token()
 	if err != nil {

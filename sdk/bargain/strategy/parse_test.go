@@ -78,8 +78,8 @@ func TestParseReportsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestPlainNamesAreCanonical shows that a strategy without parameters keeps the text that older proofs, records and
-// tables have.
+// TestPlainNamesAreCanonical checks that strategies with no parameters keep the text used in older proofs,
+// records and tables.
 func TestPlainNamesAreCanonical(t *testing.T) {
 	for _, listed := range strategy.List() {
 		parsed, err := strategy.Parse(listed.Name)
@@ -110,7 +110,8 @@ func drawn(t *rapid.T) (entry strategy.Entry, arguments []string) {
 	return entry, arguments
 }
 
-// TestCanonicalTextIsReadBack compares the strategies of a text, of its canonical text and of the same in JSON.
+// TestCanonicalTextIsReadBack compares the strategies parsed from a text, from the canonical text and from
+// equivalent JSON.
 func TestCanonicalTextIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entry, arguments := drawn(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// seller accepts nothing. It offers a price that falls by its number in each step, from 200.
+// seller accepts nothing. It offers prices from 200 down, falling by the seller's number per step.
 type seller int
 
 // Start implements [bargain.Strategy].
@@ -26,8 +26,8 @@ func (s seller) Respond(state *bargain.State) bargain.Action {
 	return bargain.Propose(bargain.Outcome(200-int(s)*state.Step), "a test")
 }
 
-// reasons returns the reasons of a buyer's moves without repetitions, against a seller that stays at 200 and
-// one that concedes. Its reservation price is 120.
+// reasons returns the distinct reasons for a buyer's moves, against a seller that stays at 200 and a seller
+// that concedes. The buyer's reservation price is 120.
 func reasons(t *testing.T, s bargain.Strategy) (list []string) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 200, 1))
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func reasons(t *testing.T, s bargain.Strategy) (list []string) {
 	return list
 }
 
-// TestEachStrategyGivesItsReasons compares with a file that has the name of each strategy and its reasons.
+// TestEachStrategyGivesItsReasons compares with a file that lists all strategies and reasons.
 func TestEachStrategyGivesItsReasons(t *testing.T) {
 	var text strings.Builder
 	for _, entry := range strategy.List() {

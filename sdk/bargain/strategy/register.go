@@ -15,21 +15,21 @@ var (
 	registered = map[string]Entry{}
 )
 
-// namePattern is the form of the names of strategies and parameters. It excludes the characters that separate
-// them in texts and lists.
+// namePattern matches strategy and parameter names. It excludes the characters that separate them in texts
+// and lists.
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 const maxName = 32
 
-// reserved are the names of the optimal player of package game, and of language models in tournaments.
+// reserved lists the names for package game's optimal player, and for language models in tournaments.
 var reserved = []string{"optimal", "llm"}
 
-// Register makes a strategy available by its name: [Parse] reads it, [List] lists it, and proofs replay it, as
-// the strategies of this package. It is called while a program starts, mostly from an init function. The
-// strategy exists in this program only: another program must register it to verify its proofs.
+// Register makes a strategy available by name: [Parse] reads it, [List] lists it, and proofs replay it, like
+// this package's strategies. Call Register during program start, usually from an init function. The strategy
+// exists in this program only: any other program must register the strategy to verify its proofs.
 //
-// Register panics if a name is taken or reserved, or has other characters than lower-case letters, digits and
-// hyphens; if the summary or the strategy is missing; or if a parameter's default is out of its range.
+// Register panics if a name is taken or reserved, or contains characters other than lower-case letters,
+// digits and hyphens; if the summary or the strategy is missing; or if a parameter's default is out of range.
 func Register(e Entry) {
 	if err := e.complete(); err != nil {
 		panic(fmt.Sprintf("strategy: Register %q: %v", e.Name, err))
@@ -46,7 +46,7 @@ func Register(e Entry) {
 	registered[e.Name] = e
 }
 
-// complete checks an entry, and sets its Strategy if it has parameters.
+// complete checks an entry, and sets Strategy if there are parameters.
 func (e *Entry) complete() error {
 	for _, name := range append([]string{e.Name}, e.Aliases...) {
 		switch {

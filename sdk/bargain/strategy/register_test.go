@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// register registers a strategy for the time of a test.
+// register registers a strategy until the test ends.
 func register(t *testing.T, e strategy.Entry) {
 	strategy.Register(e)
 	t.Cleanup(func() { strategy.Unregister(e.Name) })

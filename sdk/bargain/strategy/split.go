@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Split divides a list of strategies at its commas, but not at those between the parameters of one strategy,
-// and removes the spaces around each: "micro, faratin-exponential:k=0.2,e=2" has two.
+// Split divides a list of strategies at its commas, but not at commas between a strategy's parameters, and
+// trims spaces: "micro, faratin-exponential:k=0.2,e=2" lists two strategies.
 func Split(list string) (texts []string) {
 	for {
 		text, rest, more := cut(list)
@@ -18,7 +18,7 @@ func Split(list string) (texts []string) {
 	}
 }
 
-// cut returns the first text of a list, and the rest after its comma; more is false if there is no comma.
+// cut returns a list's first text, and the rest after the comma; more is false if there is no comma.
 func cut(list string) (text, rest string, more bool) {
 	if begin := strings.TrimLeft(list, " "); strings.HasPrefix(begin, "{") {
 		decoder := json.NewDecoder(strings.NewReader(begin))
@@ -44,7 +44,7 @@ func cut(list string) (text, rest string, more bool) {
 	}
 }
 
-// continues reports whether a list goes on with a parameter's key, and not with a strategy's name.
+// continues reports whether list starts with a parameter's key rather than a strategy's name.
 func continues(list string) bool {
 	at := strings.IndexAny(list, "=:,{")
 	return at >= 0 && list[at] == '='

@@ -1,8 +1,9 @@
-// Package strategy has the named strategies of the literature as compositions of bidding, acceptance and
-// opponent model. The names say which convention they follow: GENIUS and NegMAS use the same words for
-// different curves.
+// Package strategy provides the literature's named strategies as compositions of bidding, acceptance and
+// opponent model. The names indicate the convention: GENIUS and NegMAS use the same words for different
+// curves.
 //
-// [Parse] reads a strategy by its name with its parameters, [List] lists the strategies, and [Register] adds one.
+// [Parse] reads a strategy's name and parameters, [List] lists the strategies, and [Register] adds a
+// strategy.
 package strategy
 
 import (
@@ -33,11 +34,11 @@ func GeniusLinear() bargain.BOA { return TimeDependent(curve.GeniusLinear) }
 // GeniusConceder concedes early.
 func GeniusConceder() bargain.BOA { return TimeDependent(curve.GeniusConceder) }
 
-// Linear concedes in equal steps from the opening to the reservation value, its last offer, with ACnext. A
-// target that lies between two outcomes is rounded towards the opening.
+// Linear concedes in equal steps from the opening to the reservation value, the last offer, with ACnext.
+// Targets between outcomes are rounded towards the opening.
 func Linear() bargain.BOA {
 	return bargain.BOA{
-		// The tolerance is that of the rounding of times and targets.
+		// The tolerance covers the rounding of times and targets.
 		Bidding:    bidding.TimeDependent{Curve: curve.NegmasLinear, Tolerance: 3},
 		Acceptance: acceptance.Next{},
 	}
@@ -49,7 +50,7 @@ func FaratinExponential(k, e fixed.Number) bargain.BOA {
 }
 
 // Aspiration is NegMAS' time-based negotiator with the aspiration 1 - t^exponent for offers and acceptance,
-// and its tolerance 0.0001.
+// and NegMAS' tolerance 0.0001.
 func Aspiration(exponent fixed.Number) bargain.BOA {
 	return bargain.BOA{Bidding: bidding.TimeDependent{Curve: aspiration(exponent), Tolerance: fixed.One / 10_000}}
 }
@@ -78,12 +79,12 @@ func NegmasConceder() bargain.BOA { return Aspiration(fixed.One / 4) }
 // MiCRO is de Jonge's strategy: see [bidding.MiCRO].
 func MiCRO() bargain.BOA { return bargain.BOA{Bidding: bidding.MiCRO{}} }
 
-// Hardliner offers and accepts only its best outcome: NegMAS' ToughNegotiator.
+// Hardliner offers and accepts only the best outcome: NegMAS' ToughNegotiator.
 func Hardliner() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Hardliner{}, Acceptance: acceptance.Best{}}
 }
 
-// Random offers random rational outcomes, and accepts one that is at least as good as its next.
+// Random offers random rational outcomes, and accepts offers at least as good as the own next offer.
 func Random() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Random{}, Acceptance: acceptance.Next{}}
 }
@@ -97,13 +98,13 @@ func CAN() bargain.BOA { return conceding(acceptance.NotWorse{}) }
 // CAR is NegMAS' Conceding Accepting Rational strategy.
 func CAR() bargain.BOA { return conceding(acceptance.Rational{}) }
 
-// WAB is NegMAS' Wasting Accepting Better strategy. It offers outcomes below its reservation value.
+// WAB is NegMAS' Wasting Accepting Better strategy. It also offers outcomes under the reservation value.
 func WAB() bargain.BOA { return wasting(acceptance.Better{}) }
 
-// WAN is NegMAS' Wasting Accepting Not Worse strategy. It offers outcomes below its reservation value.
+// WAN is NegMAS' Wasting Accepting Not Worse strategy. It also offers outcomes under the reservation value.
 func WAN() bargain.BOA { return wasting(acceptance.NotWorse{}) }
 
-// WAR is NegMAS' Wasting Accepting Rational strategy. It offers outcomes below its reservation value.
+// WAR is NegMAS' Wasting Accepting Rational strategy. It also offers outcomes under the reservation value.
 func WAR() bargain.BOA { return wasting(acceptance.Rational{}) }
 
 func conceding(a bargain.Acceptance) bargain.BOA {

@@ -8,12 +8,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// The strategies below are the other tactics of Faratin, Sierra, Jennings: Negotiation Decision Functions for
-// Autonomous Agents (1998), sections 4.2 to 4.4, with ACnext. The formulas are the paper's; for parameters
-// that it leaves open, the comments give the values.
+// The strategies below are the remaining tactics from Faratin, Sierra, Jennings: Negotiation Decision
+// Functions for Autonomous Agents (1998), sections 4.2 to 4.4, with ACnext. The formulas are the paper's; the
+// comments give values for parameters left open by the paper.
 
-// ResourceDependent concedes as its steps run out: 0.1 + 0.9 e^-r of the range, where r is the number of its
-// steps that are left. So it concedes most in the last three.
+// ResourceDependent concedes as steps run out: 0.1 + 0.9 e^-r of the range, where r counts the remaining own
+// steps. So it concedes most in the last three.
 func ResourceDependent() bargain.BOA { return resourceDependent(fixed.One / 10) }
 
 func resourceDependent(k fixed.Number) bargain.BOA {
@@ -21,7 +21,7 @@ func resourceDependent(k fixed.Number) bargain.BOA {
 }
 
 // Patience concedes as offers are made, with or without a deadline: 0.1 + 0.9 e^-r, where r is 5 divided by
-// the number of offers so far of a session of two parties. After five offers it has conceded 0.43.
+// the number of offers so far, in a session with two parties. After five offers it has conceded 0.43.
 func Patience() bargain.BOA { return patience(fixed.One / 10) }
 
 func patience(k fixed.Number) bargain.BOA {
@@ -30,13 +30,13 @@ func patience(k fixed.Number) bargain.BOA {
 	})
 }
 
-// RandomAbsolute concedes as much as the other party did, and a random part of up to a fiftieth of each
-// issue's range.
+// RandomAbsolute concedes as much as the opponent did, plus a random part up to 1/50 of the issue's range,
+// issue by issue.
 func RandomAbsolute() bargain.BOA {
 	return tactic(bidding.RandomAbsolute{Share: fixed.One / 50})
 }
 
-// AveragedTitForTat concedes in percent what the other party conceded by its last two steps together.
+// AveragedTitForTat concedes the percentage that the opponent conceded over the last two steps together.
 func AveragedTitForTat() bargain.BOA { return tactic(bidding.Averaged{Window: 2}) }
 
 // Mixture aims at the mean of the utilities that the linear time-dependent tactic and the relative
@@ -50,7 +50,7 @@ func mixture(time, behaviour uint32) bargain.BOA {
 }
 
 // Switch is relative tit-for-tat up to four fifths of the time, and then GENIUS' Boulware: in the paper's
-// section 4.4 the weights of tactics change with the state of the negotiation.
+// section 4.4 tactic weights change with the negotiation state.
 func Switch() bargain.BOA { return switching(curve.GeniusBoulware.E, fixed.One/5*4) }
 
 func switching(e, at fixed.Number) bargain.BOA {
