@@ -2,30 +2,30 @@ package bargain
 
 import "slices"
 
-// Assessment is a party's turn as its strategy assesses it, for a caller that chooses the move itself, such as
-// a language model.
+// Assessment is the strategy's assessment of a party's turn, for callers that choose the move themselves,
+// such as a language model.
 type Assessment struct {
-	// Preferences are the party's own, and Self is its number.
+	// Preferences and Self are the party's preferences and number.
 	Preferences *Preferences
 	Self        int
-	// Rounds is the number of offers that both parties can make, and Round the number of offers so far.
+	// Rounds is the total number of possible offers by both parties, Round the number of offers so far.
 	Rounds, Round int
-	// State is the state that the strategy receives at this turn.
+	// State is passed to the strategy in this turn.
 	State State
 	// Move is the strategy's move: see [Course.Respond].
 	Move Action
-	// Target is the strategy's next offer, also if it accepts: the offer that it makes if nothing can be
-	// accepted. It is moved into the limits of prices, unless no rounds are left. [NoOutcome] if the strategy
-	// makes none.
+	// Target is the strategy's next offer, even if the strategy accepts: the offer to make if nothing can be
+	// accepted. It is moved into the price limits, unless no rounds are left. It is [NoOutcome] if the
+	// strategy makes no offer.
 	Target Outcome
 }
 
 // CanOffer reports whether rounds are left.
 func (a *Assessment) CanOffer() bool { return a.Round < a.Rounds }
 
-// Assess returns a party's assessment of its turn with a standing offer, or [NoOutcome]. Play returns a new
-// course after [Course.Play] with the standing offer of its argument. It is called twice: the second course
-// cannot accept, which gives the target.
+// Assess assesses a party's turn, given the standing offer or [NoOutcome]. play must return a new course
+// after calling [Course.Play] with the given standing offer. Assess calls it twice: the second course cannot
+// accept, and so yields the target.
 func Assess(standing Outcome, play func(standing Outcome) *Course) Assessment {
 	course, bidding := play(standing), play(NoOutcome)
 	assessed := Assessment{

@@ -1,32 +1,32 @@
 package bargain
 
-// A strategy divides into three parts: which outcome to offer (bidding), which offer to accept (acceptance),
-// and what the other party wants (opponent model). This is the BOA architecture: Baarslag et al., Decoupling
-// Negotiating Agents to Explore the Space of Negotiation Strategies (2014).
+// A strategy consists of three parts: choosing offers (bidding), accepting offers (acceptance), and
+// estimating the opponent's utility (opponent model). This is the BOA architecture: Baarslag et al.,
+// Decoupling Negotiating Agents to Explore the Space of Negotiation Strategies (2014).
 
-// Bidding is an immutable description of a way to choose offers.
+// Bidding describes how to choose offers. It is immutable.
 type Bidding interface {
-	// Bidder returns the bidder of one session. The model is nil if the strategy has none.
+	// Bidder returns a bidder for a single session. model is nil if the strategy uses none.
 	Bidder(seat Seat, model Model) Bidder
 }
 
-// Bidder chooses the offers of one session.
+// Bidder chooses the offers in a session.
 type Bidder interface {
-	// Next returns the offer for this turn, or [NoOutcome] to end the session. It is called at most once for
-	// each turn, and its offer need not be made: see Sent.
+	// Next returns the offer for this turn, or [NoOutcome] to end the session. It is called no more than once
+	// per turn, and the returned offer need not be made: see Sent.
 	Next(state *State) Outcome
-	// Sent records that the last result of Next has been offered, and returns the reason of that offer, a
-	// constant: see [Action]. A method of its own for it would be a further call in each round.
+	// Sent records that Next's last result has been offered, and returns the reason for the offer, a
+	// constant: see [Action]. A separate method for the reason would cost a further call per round.
 	Sent(o Outcome) (reason string)
 }
 
-// Acceptance is an immutable description of a condition to accept offers.
+// Acceptance describes a condition for accepting offers. It is immutable.
 type Acceptance interface {
-	// Acceptor returns the acceptor of one session.
+	// Acceptor returns an acceptor for a single session.
 	Acceptor(seat Seat) Acceptor
 }
 
-// Acceptor decides in one session whether to accept the standing offer.
+// Acceptor decides in a session whether to accept the standing offer.
 type Acceptor interface {
 	// Accepts reports whether to accept state.Offer, which is never [NoOutcome].
 	Accepts(state *State, plan Plan) bool
@@ -40,20 +40,20 @@ type Plan interface {
 	Next() Outcome
 }
 
-// Modeling is an immutable description of an opponent model.
+// Modeling describes an opponent model. It is immutable.
 type Modeling interface {
-	// Model returns the model of one session.
+	// Model returns a model for a single session.
 	Model(seat Seat) Model
 }
 
-// Model estimates the utility of the other parties, from 0 to 1.
+// Model estimates the opponents' utility, between 0 and 1.
 type Model interface {
 	Utility
 	// Observe learns from an offer of another party. It is called once for each offer, in their order.
 	Observe(offer Offer)
 }
 
-// BOA is a strategy that is composed of its parts.
+// BOA is a strategy composed of bidding, acceptance and opponent model.
 type BOA struct {
 	Bidding Bidding
 	// Acceptance is the condition to accept. If nil, the bidder itself decides. Then it must implement
@@ -63,7 +63,7 @@ type BOA struct {
 	Modeling Modeling
 }
 
-// Start returns the negotiator of one session. It panics if Acceptance is nil and the bidder does not
+// Start returns a negotiator for a single session. It panics if Acceptance is nil and the bidder does not
 // implement [Acceptor].
 func (b BOA) Start(seat Seat) Negotiator {
 	n := &boa{self: seat.Self}
@@ -118,13 +118,13 @@ func (b *boa) Respond(state *State) Action {
 	return Propose(next, b.bidder.Sent(next))
 }
 
-// Own returns a party's own offer, counted back from its last one, which is 0.
+// Own returns a party's own offer, counted back from the last own offer, number 0.
 func (s *State) Own(self, back int) (Offer, bool) {
 	return s.find(back, func(by int) bool { return by == self })
 }
 
-// Others returns an offer of the party that made the latest offer of another party, counted back from this offer,
-// which is 0. Two offers of one party show its concession, while offers of two parties show nothing.
+// Others returns an offer by the opponent that made the latest opponent offer, counted back from this offer,
+// number 0. Two offers by the same party show a concession; offers by different parties show nothing.
 func (s *State) Others(self, back int) (Offer, bool) {
 	latest, ok := s.find(0, func(by int) bool { return by != self })
 	if !ok || back == 0 {

@@ -6,13 +6,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Course is one party's part of a session whose parties make offers in turn. A round is the turn of one party, and
-// party 0 has the first. With two parties, as on chain, each round is an offer; with more, as in stacked
-// alternating offers, it can be an acceptance. The course has the [State] that the party's strategy receives, so
-// that a strategy moves alike in each such protocol, and when its turns are played again.
+// Course plays a single party in sessions where the parties make offers in turn. A round is a party's turn,
+// and party 0 takes the first. With two parties, as on chain, every round is an offer; with more, as in
+// stacked alternating offers, it can be an acceptance. The course maintains the strategy's [State], so
+// strategies move alike in all such protocols, and when replayed.
 //
-// A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
-// are left. Step counts them from 0, and stays at the last one.
+// A strategy's time follows the own offers: 0 at the first, and [fixed.One] at the last and when no rounds
+// are left. Step counts own offers from 0, and stays at the last offer.
 type Course struct {
 	preferences *Preferences
 	negotiator  Negotiator
@@ -28,8 +28,8 @@ type Course struct {
 	own, moved Action
 }
 
-// NewCourse starts a strategy with the number self, which is 0 or 1, before the first of rounds offers.
-// Opening is [Seat].Opening. The random numbers are the seed's stream with the number self.
+// NewCourse starts a strategy as party self, 0 or 1, before the first of rounds offers. opening is
+// [Seat].Opening. The random numbers are taken from the seed's stream number self.
 func NewCourse(s Strategy, p *Preferences, self, rounds int, opening fixed.Number, seed uint64) *Course {
 	return NewStackedCourse(s, p, self, 2, rounds, opening, seed)
 }
@@ -54,8 +54,8 @@ func NewStackedCourse(
 	return c
 }
 
-// Observe adds the offer of the next round, which is the standing one from then on. [NoOutcome] is an offer
-// that the party does not know: it is not in the history, and cannot be accepted.
+// Observe adds the next round's offer and makes it the standing offer. [NoOutcome] marks an offer unknown to
+// the party: it is not in the history, and cannot be accepted.
 func (c *Course) Observe(o Outcome) {
 	by := c.round % c.parties
 	if o != NoOutcome {
@@ -65,11 +65,10 @@ func (c *Course) Observe(o Outcome) {
 	c.round++
 }
 
-// ObserveAcceptance adds a round of a party that accepts the standing offer, which goes on to stand.
+// ObserveAcceptance adds a round where a party accepts the standing offer. The offer stays standing.
 func (c *Course) ObserveAcceptance() { c.round++ }
 
-// Stand replaces the offer that the party can accept, as an offer of the party before it. For [NoOutcome] there is
-// none.
+// Stand replaces the acceptable offer, as an offer by the preceding party. [NoOutcome] means there is none.
 func (c *Course) Stand(o Outcome) { c.stand(o, (c.self+c.parties-1)%c.parties) }
 
 func (c *Course) stand(o Outcome, by int) {
@@ -78,18 +77,19 @@ func (c *Course) stand(o Outcome, by int) {
 	}
 }
 
-// time returns the time of a party's offer in the round.
+// time returns the party's offer time in the current round.
 func (c *Course) time() fixed.Number { return ownTime(c.round/c.parties, c.state.Steps) }
 
-// TurnTime returns the time of party self of two at its turn after a number of offers, of rounds: see [Course].
+// TurnTime returns the time for party self, of two parties, in the turn after offers of rounds offers: see
+// [Course].
 func TurnTime(self, rounds, offers int) fixed.Number {
 	return ownTime(offers/2, ownOffers(rounds, self, 2))
 }
 
-// ownOffers returns the number of offers that a party can make in a number of rounds.
+// ownOffers returns the number of offers available to a party in a number of rounds.
 func ownOffers(rounds, self, parties int) int { return (rounds + parties - 1 - self) / parties }
 
-// ownTime returns the time of a party's offer with an index, from 0.
+// ownTime returns the time for a party's offer, with index counted from 0.
 func ownTime(index, offers int) fixed.Number {
 	if index+1 >= offers {
 		return fixed.One
@@ -97,11 +97,11 @@ func ownTime(index, offers int) fixed.Number {
 	return fixed.Ratio(int64(index), int64(offers)-1)
 }
 
-// Respond returns the party's move at its turn. Least and most limit the price of an offer: see [State].
+// Respond returns the party's move for the current turn. least and most limit the offer price: see [State].
 //
-// An offer beyond them is moved into them, with the other issues as they are. The move is [MoveEnd] if the
-// offer is then, or was before, below the reservation value, as NegMAS' wasting strategies make them, if no
-// price of the domain is in the range, if no rounds are left, or if a strategy accepts without an offer.
+// Offers beyond the limits are moved inside, keeping all remaining issues. The move is [MoveEnd] if the
+// offer, before or after the move, is under the reservation value, as with NegMAS' wasting strategies, if no
+// domain price is in range, if no rounds are left, or if the strategy accepts although no offer stands.
 func (c *Course) Respond(least, most uint64) Action {
 	state := &c.state
 	state.Step, state.Time = min(c.round/c.parties, max(state.Steps-1, 0)), c.time()
@@ -117,10 +117,10 @@ func (c *Course) Respond(least, most uint64) Action {
 	return c.moved
 }
 
-// Play plays the party's earlier turns again and returns its move at the next one. Offers are the outcomes of
-// all rounds so far, as in Observe, and standing is the offer that the party can accept, as in Stand. Limits is
-// called once for each round in its order, the next one included, and returns the arguments of Respond. If nil,
-// prices have no limits. The course must be new.
+// Play replays the party's earlier turns and returns the move for the next turn. offers lists the outcomes of
+// all rounds so far, as in Observe, and standing is the acceptable offer, as in Stand. Play calls limits once
+// per round, in sequence, including the next round, to obtain the arguments for Respond. If nil, prices are
+// unlimited. The course must be new.
 func (c *Course) Play(offers []Outcome, standing Outcome, limits func() (least, most uint64)) Action {
 	if limits == nil {
 		limits = func() (uint64, uint64) { return 0, math.MaxUint64 }
@@ -136,7 +136,7 @@ func (c *Course) Play(offers []Outcome, standing Outcome, limits func() (least, 
 	return c.Respond(limits())
 }
 
-// limit returns the move that the limits allow instead of an offer.
+// limit returns the move allowed by the limits in place of an offer.
 func (c *Course) limit(action Action) Action {
 	if c.round >= c.rounds {
 		return End("no rounds are left")

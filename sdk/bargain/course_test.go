@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// puppet is a strategy that makes the moves of a test, and shows it the states.
+// puppet is a strategy that makes a test's moves, and passes the states to the test.
 type puppet struct {
 	seat  bargain.Seat
 	state bargain.State
@@ -28,7 +28,7 @@ func (p *puppet) Respond(state *bargain.State) bargain.Action {
 	return p.move
 }
 
-// cheapAndEarly returns preferences over days and a price from 100 to 200 in steps of 10: both low.
+// cheapAndEarly returns preferences for few days and low prices, with prices 100, 110, and so on to 200.
 func cheapAndEarly(t *testing.T, reservation fixed.Number) *bargain.Preferences {
 	t.Helper()
 	domain, err := bargain.NewDomain(bargain.Integer("days", 1, 3), bargain.Price("price", 100, 200, 10))
@@ -41,7 +41,7 @@ func cheapAndEarly(t *testing.T, reservation fixed.Number) *bargain.Preferences 
 	return preferences
 }
 
-// TestACourseCountsTheOffersOfItsParty has a table of all turns of both parties in five rounds.
+// TestACourseCountsTheOffersOfItsParty checks all turns of both parties in five rounds.
 func TestACourseCountsTheOffersOfItsParty(t *testing.T) {
 	type turn struct {
 		step int
@@ -75,7 +75,7 @@ func TestACourseCountsTheOffersOfItsParty(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfASingleOfferIsTheEnd has one round for the buyer and none for the seller.
+// TestTheTimeOfASingleOfferIsTheEnd plays a single round for the buyer and none for the seller.
 func TestTheTimeOfASingleOfferIsTheEnd(t *testing.T) {
 	for self, steps := range []int{1, 0} {
 		played := new(puppet)
@@ -116,8 +116,7 @@ func TestACourseMovesThePriceOnly(t *testing.T) {
 	}
 }
 
-// TestACourseAcceptsOnlyOffersThatStand has the party's own offer, and an unknown, a standing and a withdrawn
-// one.
+// TestACourseAcceptsOnlyOffersThatStand checks an own, an unknown, a standing and a withdrawn offer.
 func TestACourseAcceptsOnlyOffersThatStand(t *testing.T) {
 	played := &puppet{move: bargain.Accept("it is enough")}
 	c := bargain.NewCourse(played, cheapAndEarly(t, 0), 0, 3, 0, 1)

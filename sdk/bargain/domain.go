@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Kind is the kind of an issue's values.
+// Kind is the kind of values in an issue.
 type Kind uint8
 
 // The kinds.
@@ -21,9 +21,9 @@ const (
 	KindInteger
 	// KindReal: a grid of decimal numbers.
 	KindReal
-	// KindCategorical: names without an order.
+	// KindCategorical: unordered names.
 	KindCategorical
-	// KindOrdered: names with an order.
+	// KindOrdered: ordered names.
 	KindOrdered
 )
 
@@ -36,17 +36,18 @@ func (k Kind) String() string {
 
 var kindNames = [...]string{"price", "integer", "real", "categorical", "ordered"}
 
-// Issue is one subject of a negotiation. Its values are numbered from 0.
+// Issue is a negotiation subject. Values are numbered from 0.
 type Issue struct {
-	// Name is unique in its domain.
+	// Name is unique in the domain.
 	Name string
 	Kind Kind
 	// Count is the number of values.
 	Count uint64
-	// Names are the values of a categorical or ordered issue.
+	// Names lists the values if the issue is categorical or ordered.
 	Names []string
-	// First and Tick are the first value and the difference of two values of a numeric issue: base units for
-	// a price, the two's complement of an int64 for an integer, and that of a [fixed.Number] for a real.
+	// First and Tick are a numeric issue's first value and the step from value to value: base units for a
+	// price, an int64 in two's complement for an integer, and a [fixed.Number] in two's complement for a
+	// real.
 	First, Tick uint64
 }
 
@@ -57,7 +58,7 @@ func Price(name string, least, most, tick uint64) Issue {
 	return Issue{Name: name, Kind: KindPrice, Count: values, First: least, Tick: tick}
 }
 
-// Integer returns an issue with the integers from least to most.
+// Integer returns an issue with the integers least to most.
 func Integer(name string, least, most int64) Issue {
 	values := count(most >= least, uint64(most)-uint64(least), 1)
 	return Issue{Name: name, Kind: KindInteger, Count: values, First: uint64(least), Tick: 1}
@@ -72,12 +73,12 @@ func Real(name string, least, most, tick fixed.Number) Issue {
 	return Issue{Name: name, Kind: KindReal, Count: values, First: uint64(least), Tick: uint64(tick)}
 }
 
-// Categorical returns an issue with names without an order.
+// Categorical returns an issue with unordered names.
 func Categorical(name string, values ...string) Issue {
 	return Issue{Name: name, Kind: KindCategorical, Count: uint64(len(values)), Names: values}
 }
 
-// Ordered returns an issue with names in an order.
+// Ordered returns an issue with ordered names.
 func Ordered(name string, values ...string) Issue {
 	return Issue{Name: name, Kind: KindOrdered, Count: uint64(len(values)), Names: values}
 }
@@ -93,10 +94,10 @@ func count(ordered bool, distance, tick uint64) uint64 {
 // IsNumeric reports whether the values are numbers.
 func (i *Issue) IsNumeric() bool { return i.Kind <= KindReal }
 
-// IsOrdered reports whether the values have an order: all but categorical ones.
+// IsOrdered reports whether the values are ordered: all but categorical values.
 func (i *Issue) IsOrdered() bool { return i.Kind != KindCategorical }
 
-// Amount returns the price with an index, in base units.
+// Amount returns the price at index, in base units.
 func (i *Issue) Amount(index uint64) uint64 { return i.First + index*i.Tick }
 
 // Int returns the integer with an index.
@@ -105,7 +106,7 @@ func (i *Issue) Int(index uint64) int64 { return int64(i.First + index*i.Tick) }
 // Number returns the real number with an index.
 func (i *Issue) Number(index uint64) fixed.Number { return fixed.Number(i.First + index*i.Tick) }
 
-// Text returns the value with an index as text.
+// Text formats the value at index.
 func (i *Issue) Text(index uint64) string {
 	switch {
 	case index >= i.Count:
@@ -133,7 +134,8 @@ func (i *Issue) Nearest(amount uint64) uint64 {
 	return min(index, i.Count-1)
 }
 
-// between returns the indices of the lowest and the highest price in a range; false if none is in it.
+// between returns the indices of the lowest and highest price in a range, or false if the range contains no
+// price.
 func (i *Issue) between(least, most uint64) (first, last uint64, ok bool) {
 	if most < i.First {
 		return 0, 0, false
@@ -148,8 +150,8 @@ func (i *Issue) between(least, most uint64) (first, last uint64, ok bool) {
 	return first, last, first <= last
 }
 
-// Outcome is a combination of one value for each issue: the index in its [Domain]. The last issue's value
-// changes fastest.
+// Outcome is a combination with a value per issue: the combination's index in the [Domain]. The last issue's
+// value changes fastest.
 type Outcome uint64
 
 // NoOutcome stands for no offer or no agreement.
@@ -159,7 +161,7 @@ const NoOutcome Outcome = 1<<64 - 1
 type Domain struct {
 	issues  []Issue
 	strides []uint64
-	few     [4]uint64 // memory for the strides of up to four issues
+	few     [4]uint64 // memory for four issues' strides
 	size    uint64
 }
 
@@ -167,7 +169,7 @@ type Domain struct {
 var ErrDomain = errors.New("bargain: invalid domain")
 
 // NewDomain returns the domain of all combinations of the issues' values. It returns [ErrDomain] if there is
-// no issue, if an issue has no values or a repeated name, or if there are more than 2^64-1 combinations.
+// no issue, if an issue is empty or repeats a name, or if there are more than 2^64-1 combinations.
 func NewDomain(issues ...Issue) (*Domain, error) {
 	if len(issues) == 0 {
 		return nil, fmt.Errorf("%w: no issues", ErrDomain)
@@ -217,7 +219,7 @@ func (i *Issue) check() error {
 	return nil
 }
 
-// compared is the number of names up to which it is faster to compare each two than to make a map.
+// compared is the maximum number of names where comparing all pairs is faster than building a map.
 const compared = 16
 
 // repeated returns a name that occurs twice.
@@ -262,13 +264,13 @@ func (d *Domain) Size() uint64 { return d.size }
 // Len returns the number of issues.
 func (d *Domain) Len() int { return len(d.issues) }
 
-// Issue returns an issue, counted from 0. It is shared: do not change it.
+// Issue returns an issue, counted from 0. The result is shared and must not be modified.
 func (d *Domain) Issue(at int) *Issue { return &d.issues[at] }
 
-// Has reports whether an outcome belongs to the domain.
+// Has reports whether the domain contains an outcome.
 func (d *Domain) Has(o Outcome) bool { return uint64(o) < d.size }
 
-// Value returns the index of an issue's value in an outcome.
+// Value returns the value index for an issue in an outcome.
 func (d *Domain) Value(o Outcome, at int) uint64 {
 	rest := uint64(o)
 	if at > 0 {
@@ -277,12 +279,13 @@ func (d *Domain) Value(o Outcome, at int) uint64 {
 	return rest / d.strides[at]
 }
 
-// With returns an outcome with another value of one issue. The index must be less than the issue's count.
+// With returns the outcome with a single issue's value replaced. The index must be less than the issue's
+// count.
 func (d *Domain) With(o Outcome, at int, index uint64) Outcome {
 	return o - Outcome(d.Value(o, at)*d.strides[at]) + Outcome(index*d.strides[at])
 }
 
-// Outcome returns the outcome with these values' indices, one for each issue; [NoOutcome] if one is invalid.
+// Outcome returns the outcome with the given value indices, in issue order, or [NoOutcome] if any is invalid.
 func (d *Domain) Outcome(indices ...uint64) Outcome {
 	if len(indices) != len(d.issues) {
 		return NoOutcome

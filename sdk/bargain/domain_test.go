@@ -32,7 +32,7 @@ func TestOutcomesAreCombinationsOfValues(t *testing.T) {
 	})
 }
 
-// names returns more names than are compared one by one.
+// names returns more names than are compared pairwise.
 func names(count int) (list []string) {
 	for i := range count {
 		list = append(list, fmt.Sprintf("n%d", i))
@@ -87,7 +87,7 @@ func TestRandomNumbersAreThoseOfTheSeed(t *testing.T) {
 	for _, want := range got {
 		require.Equal(t, want, r.Below(1000))
 	}
-	// The stream must not change: recorded strategies are replayed by it.
+	// The stream must not change: replaying recorded strategies depends on it.
 	require.Equal(t, []uint64{769, 616, 784, 796}, got)
 	require.Zero(t, r.Below(0))
 }

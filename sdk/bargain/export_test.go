@@ -1,6 +1,6 @@
 package bargain
 
-// NewPairs returns an inverse by pairs with other limits of its lists.
+// NewPairs returns an inverse by pairs with different list limits.
 func NewPairs(domain *Domain, utility Additive, right, left uint64) (Inverse, bool) {
 	d, ok := divide(domain, utility, right, left)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Inverse finds outcomes by their utility. Its answers do not change, and several goroutines can use it.
+// Inverse finds outcomes by utility. Results do not change, and several goroutines can use an Inverse.
 type Inverse interface {
 	// AtLeast returns the outcome with the lowest utility from target on, or [NoOutcome].
 	AtLeast(target fixed.Number) Outcome
@@ -16,21 +16,21 @@ type Inverse interface {
 	// Within returns a random outcome with a utility from low to high, all with the same probability, or
 	// [NoOutcome].
 	Within(low, high fixed.Number, random *Random) Outcome
-	// Descend returns the outcomes in the order of falling utility, Ascend in that of rising utility.
+	// Descend returns the outcomes by falling utility, Ascend by rising utility.
 	Descend() Cursor
 	Ascend() Cursor
 	// Exact reports whether no outcome is missing. If false, the outcomes are a sample.
 	Exact() bool
 }
 
-// Cursor iterates over outcomes. It belongs to one goroutine.
+// Cursor iterates over outcomes. It belongs to a single goroutine.
 type Cursor interface {
-	// Next returns the next outcome, or [NoOutcome] at the end.
+	// Next advances and returns an outcome, or [NoOutcome] at the end.
 	Next() Outcome
 }
 
-// MaxSorted is the number of outcomes up to which an inverse sorts all. Of a larger domain it takes a sample,
-// unless the utility is [Additive].
+// MaxSorted is the maximum number of outcomes that an inverse sorts. It samples larger domains, unless the
+// utility is [Additive].
 const MaxSorted = 1 << 20
 
 // newInverse returns the inverse for a domain and a utility for which isLazy is false: see the package
@@ -51,25 +51,25 @@ func newInverse(domain *Domain, utility Utility) Inverse {
 	return newSampled(domain, utility)
 }
 
-// lazy is the inverse of preferences with a [Bounded] utility: the same object as another type. Each query
-// makes the parts that it needs, and lazy keeps them. The best and the worst outcome need none. A target
-// needs an index: the two lists of combinations of an additive utility, the chains of another one. Descend
-// needs the start of the order of falling utility, Within and Ascend the whole order. When the queries in the
-// index have cost as much as a start of twice the present length, lazy makes that start, or sorts all
-// outcomes. So the cost is never much more than twice that of the cheaper way: to search the index only, or to
-// sort at once. The answers do not depend on the parts that exist.
+// lazy is the inverse of preferences with a [Bounded] utility: the same object under a different type.
+// Queries build the required parts, and lazy keeps the parts. The best and the worst outcome need no parts. A
+// target needs an index: two lists of combinations for additive utilities, chains for all others. Descend
+// needs the start of the list sorted by falling utility, Within and Ascend the whole list. When index queries
+// have cost as much as doubling the start's length, lazy doubles the start, or sorts all outcomes. So the
+// cost never much exceeds twice the cost of the cheaper way: only searching the index, or sorting at once.
+// Results do not depend on the existing parts.
 type lazy Preferences
 
-// index finds outcomes of a lazy inverse, and counts the cost of targets in lazyMemory.spent. A distance is that
-// from the lowest utility, up to the whole range.
+// index finds outcomes for a lazy inverse, and counts the cost of targets in lazyMemory.spent. Distances are
+// measured from the lowest utility, up to the whole range.
 type index interface {
-	// atLeast returns the outcome with the lowest utility from a distance on, atMost that with the highest
-	// utility up to it.
+	// atLeast returns the lowest outcome at or above a distance, atMost the highest outcome at or under the
+	// distance.
 	atLeast(distance uint64) Outcome
 	atMost(distance uint64) Outcome
-	// highest returns the best outcomes in the order of falling utility, those with equal utilities by their
-	// number: at least count, and all others with the utility of the last one. Count must be from 1 to the
-	// number of outcomes. Least is the lowest utility of all.
+	// highest returns the best outcomes by falling utility, equal utilities by number: count outcomes or
+	// more, including all outcomes with the last outcome's utility. count must lie between 1 and the number
+	// of outcomes. least is the lowest utility of all.
 	highest(count int, least fixed.Number) []ranked
 }
 
@@ -77,7 +77,7 @@ type index interface {
 type lazyMemory struct {
 	lists  atomic.Pointer[lists]
 	chains atomic.Pointer[chains]
-	// start is the start of the order, with all outcomes that have the utility of its last one.
+	// start is the start of the sorted list, including all outcomes with the last outcome's utility.
 	start atomic.Pointer[sorted]
 	// growing is locked while a new start is made.
 	growing sync.Mutex
@@ -86,13 +86,13 @@ type lazyMemory struct {
 }
 
 const (
-	// leastStart is the length of the first start of the order. Each further one is at least twice as long.
+	// leastStart is the initial start's length. Every further start is twice as long or longer.
 	leastStart = 8
-	// costOfOutcome is the cost of an outcome of a new start, in visited rows, with its memory.
+	// costOfOutcome is the cost per outcome in a new start, in visited rows, including memory.
 	costOfOutcome = 8
 )
 
-// isLazy reports whether lazy is the inverse for a bounded utility with these bounds.
+// isLazy reports whether lazy is the inverse for a bounded utility with the given bounds.
 func isLazy(domain *Domain, utility Utility, least, most fixed.Number) bool {
 	if domain.Size() > MaxSorted {
 		return false
@@ -107,8 +107,8 @@ func isLazy(domain *Domain, utility Utility, least, most fixed.Number) bool {
 	return hasKeys(domain.Size(), least, most)
 }
 
-// index returns the lists or the chains, which the first call makes. Those that another goroutine makes
-// meanwhile are equal.
+// index returns the lists or the chains, built by the first call. If several goroutines build them at once,
+// the results are equal.
 func (l *lazy) index() index {
 	if lists := l.lists.Load(); lists != nil {
 		return lists
@@ -131,7 +131,7 @@ func (l *lazy) bounded() Bounded {
 	return bounded
 }
 
-// grown returns a start of the order with at least count outcomes, or with all.
+// grown returns a start with count outcomes or more, or with all outcomes.
 func (l *lazy) grown(count uint64) *sorted {
 	l.growing.Lock()
 	defer l.growing.Unlock()
@@ -203,7 +203,7 @@ func (l *lazy) Descend() Cursor { return &lazyCursor{lazy: l} }
 
 func (l *lazy) Ascend() Cursor { return l.grown(l.domain.Size()).Ascend() }
 
-// longerThan returns a start of the order with more than length outcomes, or with all.
+// longerThan returns a start with more than length outcomes, or with all outcomes.
 func (l *lazy) longerThan(length int) []ranked {
 	if start := l.start.Load(); start != nil && len(start.list) > length {
 		return start.list
@@ -211,7 +211,7 @@ func (l *lazy) longerThan(length int) []ranked {
 	return l.grown(max(leastStart, 2*uint64(length))).list
 }
 
-// lazyCursor iterates over the order, of which it knows the start.
+// lazyCursor iterates over the sorted list; it holds the start.
 type lazyCursor struct {
 	lazy  *lazy
 	known []ranked

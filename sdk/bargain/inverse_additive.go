@@ -8,26 +8,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// lists are two lists of combinations of an additive utility's values, for domains with up to MaxSorted
-// outcomes. Pairs have the larger ones. An outcome consists of one combination of each list, and its key is
-// the sum of their keys. The keys of a list rise.
+// lists holds two lists of combinations of an additive utility's values, for domains with up to MaxSorted
+// outcomes; pairs handles larger domains. An outcome consists of a combination from both lists, and the
+// outcome's key is the sum of both keys. Keys rise within a list.
 //
-// A key is a number with two fields. Its upper bits are the sum of the combination's parts of the utility,
-// each less the lowest part of its issue. Its lower bits are the combination's share of the outcome's number.
-// So keys are in the order of rising utility, and those with the same utility in the order of the outcomes'
-// numbers.
+// A key is a number with two fields. The upper bits hold the sum of the combination's utility parts, less the
+// issues' lowest parts. The lower bits hold the combination's share of the outcome's number. So keys sort by
+// rising utility, and at equal utility by outcome number.
 type lists struct {
 	left, right []uint64
 	// shift is the number of lower bits.
 	shift uint
-	// rows is about the number of rows that a query visits: a row is an element of the left list.
+	// rows is the approximate number of rows visited by a query: a row is a left list element.
 	rows uint64
 	// spent counts the rows of all queries.
 	spent *atomic.Int64
 }
 
-// hasKeys reports whether a key has enough bits for size outcomes and for utilities from least to most. Size
-// must not exceed MaxSorted.
+// hasKeys reports whether keys can represent size outcomes and utilities between least and most. size must
+// not exceed MaxSorted.
 func hasKeys(size uint64, least, most fixed.Number) bool {
 	return int(lowerBits(size))+bits.Len64(uint64(most-least)) < 64
 }
@@ -35,18 +34,18 @@ func hasKeys(size uint64, least, most fixed.Number) bool {
 // lowerBits returns the number of bits for an outcome's number.
 func lowerBits(size uint64) uint { return uint(bits.Len64(size-1)) % 64 }
 
-// run is the range of an issue's keys in newLists' list of keys. They rise.
+// run is the range of an issue's keys in newLists' key list. The keys rise.
 type run struct {
 	first, end int
-	// last is the highest of the keys.
+	// last holds the highest key.
 	last uint64
 }
 
 // newLists returns two lists that are about equally long.
 //
-// The more important issues are in one list, the less important ones in the other. Then the sums of the
-// latter fit into the gaps between those of the former as far as possible, and few rows can have the outcome
-// for a target.
+// Group the issues by importance: the more important issues go into one list, the less important issues into
+// another. Then the less important sums fit into the gaps between the important sums as far as possible, and
+// few rows can contain a target's outcome.
 func newLists(domain *Domain, utility Additive, spent *atomic.Int64) *lists {
 	l := &lists{shift: lowerBits(domain.Size()), spent: spent}
 	keys, runs := make([]uint64, 0, 64), make([]run, 0, 8)
@@ -98,8 +97,8 @@ func newLists(domain *Domain, utility Additive, spent *atomic.Int64) *lists {
 	return l
 }
 
-// combine fills a list with the keys of all combinations of the runs, in rising order. It is fastest if the
-// first runs have the larger gaps.
+// combine fills list with the keys for all combinations of the runs, in rising order. It is fastest if the
+// first runs contain the larger gaps.
 func combine(list, keys []uint64, runs []run) {
 	done := 1
 	list[0] = 0
@@ -133,11 +132,11 @@ func sortKeys(list []uint64) {
 	}
 }
 
-// shortKeys is the number of keys up to which sorting by insertion is fastest.
+// shortKeys is the maximum number of keys where insertion sort is fastest.
 const shortKeys = 48
 
-// countRows returns about how many elements of the left list a query visits: those whose sums with the right
-// list are on both sides of a target.
+// countRows returns the approximate number of left list elements visited by a query: the elements with sums
+// on both sides of a target.
 func (l *lists) countRows(left, right []uint64) uint64 {
 	count := uint64(len(left))
 	if own, other := left[len(left)-1]>>l.shift, right[len(right)-1]>>l.shift; own > other {
@@ -147,10 +146,10 @@ func (l *lists) countRows(left, right []uint64) uint64 {
 	return count + 1
 }
 
-// atLeast returns the outcome with the lowest utility that is at least the lowest of all plus distance, which
-// must not exceed the range. In each row it finds the first such key. The left elements rise, so the position
-// in the right list falls from row to row. It skips the rows without such a key, and those whose keys are all
-// higher than one already found.
+// atLeast returns the outcome with the lowest utility at or above the minimum utility plus distance. distance
+// must not exceed the range. It finds the first matching key in every row. The left elements rise, so the
+// position in the right list falls from row to row. It skips rows with no matching key, and rows where all
+// keys exceed a key already found.
 func (l *lists) atLeast(distance uint64) Outcome {
 	l.spent.Add(int64(l.rows))
 	need, found := distance<<l.shift, ^uint64(0)
@@ -170,9 +169,9 @@ func (l *lists) atLeast(distance uint64) Outcome {
 // upper returns the mask of the upper bits.
 func (l *lists) upper() uint64 { return ^uint64(0) << l.shift }
 
-// atMost returns the outcome with the highest utility that is at most the lowest of all plus distance, which
-// must not exceed the range. It visits the rows from the last one that has such a key. The highest key has
-// the last of the outcomes with this utility, so atLeast finds the first of them.
+// atMost returns the outcome with the highest utility not above the minimum utility plus distance. distance
+// must not exceed the range. It visits the rows starting at the last row with a matching key. The highest key
+// belongs to the last outcome with this utility, so atLeast finds the first such outcome.
 func (l *lists) atMost(distance uint64) Outcome {
 	end, found := (distance+1)<<l.shift, uint64(0)
 	at, highest := 0, l.right[len(l.right)-1]
@@ -187,7 +186,7 @@ func (l *lists) atMost(distance uint64) Outcome {
 	return l.atLeast(found >> l.shift)
 }
 
-// firstFrom returns the first index of a sorted list whose element is at least key, or its length. The closer
+// firstFrom returns the index of the first element >= key in a sorted list, or the list's length. The closer
 // near is to the result, the fewer steps it needs.
 func firstFrom(list []uint64, key uint64, near int) int {
 	low, high := 0, len(list)
@@ -222,8 +221,8 @@ func firstFrom(list []uint64, key uint64, near int) int {
 
 func (l *lists) highest(count int, least fixed.Number) []ranked {
 	left, right := l.left, l.right
-	// The last i elements of the left list and the last j of the right one have i*j sums. The lowest of them is
-	// the sum of the first of the i and the first of the j.
+	// The left list's last i elements and the right list's last j form i*j sums. The lowest sum adds the
+	// first of the i and the first of the j.
 	from := uint64(0)
 	for i := 1; i <= min(count, len(left)); i++ {
 		if j := (count + i - 1) / i; j <= len(right) {

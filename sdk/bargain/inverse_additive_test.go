@@ -17,9 +17,9 @@ import (
 // enough, the first target between the bounds sorts all outcomes.
 const never, enough = math.MinInt64, math.MaxInt64 / 2
 
-// TestLazyInverseAnswersAsAllOutcomesSorted has random queries in a random order, on additive utilities with
-// many equal values, for an inverse that never sorts all outcomes, one that does so in the midst of the
-// queries, and one that does so at once.
+// TestLazyInverseAnswersAsAllOutcomesSorted runs random queries in random order, on additive utilities with
+// many equal values, against three inverses: the first never sorts all outcomes, the second sorts during the
+// queries, the third at once.
 func TestLazyInverseAnswersAsAllOutcomesSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		domain, u := additive(t, 5, 6)
@@ -65,7 +65,7 @@ func requireAsSorted(t *rapid.T, domain *bargain.Domain, u bargain.Bounded) {
 	require.Equal(t, bargain.NoOutcome, down.Next())
 }
 
-// TestLimitsOfTargets has the largest and smallest numbers, with which sums overflow.
+// TestLimitsOfTargets checks the largest and smallest numbers, where sums overflow.
 func TestLimitsOfTargets(t *testing.T) {
 	domain, u := contract(t)
 	pairs, ok := bargain.NewPairs(domain, u, 100, 100)
@@ -81,7 +81,7 @@ func TestLimitsOfTargets(t *testing.T) {
 	}
 }
 
-// TestInverseOfTheWidestRanges has ranges of utilities up to that of the keys and beyond it.
+// TestInverseOfTheWidestRanges checks utility ranges up to the key range and beyond.
 func TestInverseOfTheWidestRanges(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Integer("a", 1, 3), bargain.Integer("b", 1, 3))
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestInverseOfTheWidestRanges(t *testing.T) {
 	}
 }
 
-// contract is a utility of four issues with ten values each, also negative ones, of which some are equal.
+// contract returns a utility over four issues with ten values per issue, including negative and equal values.
 func contract(t testing.TB) (*bargain.Domain, *utility.Additive) {
 	random := bargain.NewRandom(7, 7)
 	var issues []bargain.Issue
@@ -151,7 +151,8 @@ func TestLazyInverseSortsWhenItPays(t *testing.T) {
 	require.False(t, cursor.IsSorted())
 }
 
-// TestQueriesAllocateNothing has an inverse whose lists are made, and one that has sorted all outcomes.
+// TestQueriesAllocateNothing checks an inverse with complete lists, and an inverse that has sorted all
+// outcomes.
 func TestQueriesAllocateNothing(t *testing.T) {
 	domain, u := contract(t)
 	for _, spent := range []int64{never, enough} {
@@ -170,8 +171,8 @@ func TestQueriesAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestGoroutinesShareALazyInverse compares the answers of several goroutines, which make its parts at the
-// same time.
+// TestGoroutinesShareALazyInverse compares results between several goroutines that build the parts
+// concurrently.
 func TestGoroutinesShareALazyInverse(t *testing.T) {
 	domain, u := contract(t)
 	want, lazy := bargain.NewSorted(domain, u), bargain.NewLazy(domain, u, 0)

@@ -8,14 +8,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// sorted is the inverse by a list of outcomes in the order of falling utility, equal ones by their number. The
-// list can have only the best outcomes: has reports whether it covers a target.
+// sorted is the inverse by an outcome list sorted by falling utility, equal utilities by number. The list can
+// be limited to the best outcomes: has reports whether it covers a target.
 type sorted struct {
 	list  []ranked
 	exact bool
 }
 
-// ranked is an outcome with its utility.
+// ranked is an outcome with a utility.
 type ranked struct {
 	utility fixed.Number
 	outcome Outcome
@@ -26,8 +26,8 @@ func newSorted(domain *Domain, utility Utility) *sorted {
 	return &sorted{list: spread(utilitiesOf(memory[:0], domain, utility), nil), exact: true}
 }
 
-// utilitiesOf returns the utilities of all outcomes. It reuses the memory if its capacity suffices. The result
-// can be shared: do not change it.
+// utilitiesOf returns the utilities of all outcomes. It reuses memory if the capacity suffices. The result
+// can be shared and must not be modified.
 func utilitiesOf(memory []fixed.Number, domain *Domain, utility Utility) []fixed.Number {
 	switch utility := utility.(type) {
 	case Listed:
@@ -42,20 +42,21 @@ func utilitiesOf(memory []fixed.Number, domain *Domain, utility Utility) []fixed
 	return list
 }
 
-// chains divide the outcomes by utility into buckets of equal width, without an order within them. They cost
-// far less than a sort.
+// chains divides the outcomes by utility into buckets of equal width, unordered inside. This costs far less
+// than sorting.
 type chains struct {
 	utilities []fixed.Number
 	lowest    fixed.Number
-	// A bucket is the distance from the lowest utility in parts of 2^shift. Heads has the number plus 1 of the
-	// first outcome of each bucket, next that of the following one; 0 ends a chain. Numbers rise in a chain.
+	// An outcome's bucket is the distance from the lowest utility, divided by 2^shift. heads holds, per
+	// bucket, the first outcome's number plus 1, next the following outcome's; 0 ends a chain. Numbers rise
+	// within a chain.
 	shift       uint
 	heads, next []uint32
 	// spent counts the visited outcomes and buckets of all queries.
 	spent *atomic.Int64
 }
 
-// perBucket is the average number of outcomes in a bucket, up to a factor of 2.
+// perBucket is the average number of outcomes per bucket, up to a factor of 2.
 const perBucket = 8
 
 func newChains(domain *Domain, utility Bounded, spent *atomic.Int64) *chains {
@@ -78,10 +79,10 @@ func newChains(domain *Domain, utility Bounded, spent *atomic.Int64) *chains {
 	return c
 }
 
-// distance returns the distance of an outcome from the lowest utility.
+// distance returns an outcome's distance from the lowest utility.
 func (c *chains) distance(i int) uint64 { return uint64(c.utilities[i] - c.lowest) }
 
-// atLeast visits the buckets upwards until one has such an outcome.
+// atLeast visits the buckets upwards until it finds a matching outcome.
 func (c *chains) atLeast(distance uint64) Outcome {
 	found, least, visited := NoOutcome, ^uint64(0), int64(0)
 	for bucket := distance >> c.shift; found == NoOutcome && bucket < uint64(len(c.heads)); bucket++ {
@@ -133,7 +134,7 @@ func sortOutcomes(outcomes []Outcome, utility Utility) *sorted {
 	return &sorted{list: spread(utilities, outcomes)}
 }
 
-// sums returns the utilities of all outcomes. It reuses the memory if its capacity suffices.
+// sums returns the utilities of all outcomes. It reuses memory if the capacity suffices.
 func sums(memory []fixed.Number, domain *Domain, utility Additive) []fixed.Number {
 	if domain.Size() > uint64(cap(memory)) {
 		memory = make([]fixed.Number, domain.Size())
@@ -172,15 +173,15 @@ func compareRanked(a, b ranked) int {
 }
 
 const (
-	// few is the number of ranked outcomes up to which sorting by insertion is fastest.
+	// few is the maximum number of ranked outcomes where insertion sort is fastest.
 	few = 24
 	// small is the size of the buffers for utilities and buckets on the stack. Larger sorts allocate.
 	small = 256
 )
 
-// spread returns outcomes with these utilities in their order; if outcomes is nil, they are all of a domain.
-// It distributes them over about as many buckets of equal width, so that it needs a time in proportion to
-// their number unless most of them are close together.
+// spread returns the outcomes with the given utilities, sorted; nil outcomes means all outcomes in a domain.
+// It distributes the outcomes over about as many buckets of equal width, taking linear time unless most are
+// close together.
 func spread(utilities []fixed.Number, outcomes []Outcome) []ranked {
 	out := make([]ranked, len(utilities))
 	if len(out) <= few {
@@ -271,7 +272,7 @@ func (s *sorted) AtLeast(target fixed.Number) Outcome {
 	case rank == 0:
 		return NoOutcome
 	case rank == 1 || s.list[rank-2].utility != s.list[rank-1].utility:
-		return s.list[rank-1].outcome // the only one with its utility
+		return s.list[rank-1].outcome // no equal utilities
 	}
 	return s.list[s.upTo(s.list[rank-1].utility)].outcome
 }
@@ -311,7 +312,8 @@ func (c *listCursor) Next() Outcome {
 	return c.list[c.next-1].outcome
 }
 
-// risingCursor iterates over groups of equal utility from the last one on, and in a group forwards.
+// risingCursor iterates over groups of equal utility, starting at the last group, and forwards within a
+// group.
 type risingCursor struct {
 	sorted           *sorted
 	first, next, end int
@@ -338,8 +340,8 @@ const (
 	maxTried = 64
 )
 
-// newSampled returns the inverse of a sample: random outcomes, and those on the way from the best and the
-// worst of them to a local optimum. The sample depends on domain and utility only.
+// newSampled returns the inverse over a sample: random outcomes, plus the outcomes on the way from the best
+// and the worst random outcome to a local optimum. The sample depends on domain and utility only.
 func newSampled(domain *Domain, utility Utility) *sorted {
 	random := NewRandom(domain.Size(), uint64(domain.Len()))
 	seen := make(map[Outcome]struct{}, samples)
@@ -367,7 +369,7 @@ func newSampled(domain *Domain, utility Utility) *sorted {
 }
 
 // climb adds the outcomes on the way from o to a local optimum: the best if sign is 1, the worst if it is -1.
-// A step changes one issue's value; of an issue with many values it tries 64, evenly spread.
+// A step changes a single issue's value; if an issue offers many values, it tries 64, evenly spread.
 func climb(domain *Domain, utility Utility, o Outcome, sign int64, add func(Outcome)) {
 	for improved := true; improved; {
 		improved = false

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// TestLazyInverseOfATableAnswersAsAllOutcomesSorted has tables with many equal utilities, some of them far from
-// the others: of all outcomes, of a single issue, and of a utility that does not store them.
+// TestLazyInverseOfATableAnswersAsAllOutcomesSorted checks tables with many equal utilities and some
+// outliers: over all outcomes, over a single issue, and for a utility that does not store a table.
 func TestLazyInverseOfATableAnswersAsAllOutcomesSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.Custom(func(t *rapid.T) fixed.Number {
@@ -50,8 +50,8 @@ func preferences(t *testing.T, domain *bargain.Domain, u bargain.Utility) *barga
 	return p
 }
 
-// TestTargetsInATableSortNothing has a session's queries of 10,000 outcomes. They need an index of 4 bytes for
-// each outcome and the heads of its chains; the order of all outcomes takes 16 bytes for each.
+// TestTargetsInATableSortNothing runs a session's queries on 10,000 outcomes. They need an index with 4 bytes
+// per outcome plus the chain heads; sorting all outcomes takes 16 bytes per outcome.
 func TestTargetsInATableSortNothing(t *testing.T) {
 	random := bargain.NewRandom(9, 9)
 	table := make([]fixed.Number, 10_000)

@@ -10,27 +10,28 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// pairs is the inverse of an additive utility over two lists of combinations: for each element of the left
-// list that can have the outcome, a search in the right one. If there are more issues than the lists can
-// hold, the others follow the target in proportion, and the inverse is not exact.
+// pairs is the inverse of an additive utility over two lists of combinations: for every left element that can
+// contain the outcome, it searches the right list. If there are more issues than the lists can hold, the
+// remaining issues follow the target in proportion, and the inverse is not exact.
 type pairs struct {
 	left, right half
 	others      []half
 	least, most fixed.Number
 	worst, best Outcome
 	utility     Additive
-	// order is the inverse for the order and for random outcomes, made on first use. If nil, it is this one.
+	// order is the inverse for sorting and for random outcomes, built on first use. If nil, pairs itself is
+	// used.
 	order func() Inverse
 }
 
 // maxRight and maxLeft bound the numbers of combinations in the two lists of pairs.
 const maxRight, maxLeft = 1 << 18, 1 << 16
 
-// newLarge returns the inverse by pairs, or nil if an issue without a known order has too many values.
+// newLarge returns the inverse by pairs, or nil if an issue with no known order contains too many values.
 //
-// The outcome for a target does not depend on the division of the issues, so two lists of about the same
-// length find it if possible. The order of outcomes of equal utility and the random ones do: if all outcomes
-// can be sorted, they are those of the sort, otherwise those of the longest right list.
+// The outcome for a target does not depend on the division of the issues, so two lists of about equal length
+// find it if possible. The order at equal utility and the random outcomes do depend on the division: if all
+// outcomes can be sorted, sorting determines both, otherwise the longest right list.
 func newLarge(domain *Domain, utility Additive) Inverse {
 	long, ok := divide(domain, utility, maxRight, maxLeft)
 	if !ok {
@@ -54,11 +55,11 @@ func newLarge(domain *Domain, utility Additive) Inverse {
 	return p
 }
 
-// division are the issues of both lists, and those that the lists cannot hold.
+// division holds the issues in both lists, and the issues that do not fit.
 type division struct{ left, right, others []int }
 
-// divide fills the right list with the issues of the most values, and then the left one. It returns false if
-// an issue without a known order has too many values.
+// divide fills first the right list, with the issues counting most values, and then the left. It returns
+// false if an issue with no known order contains too many values.
 func divide(domain *Domain, utility Additive, mostRight, mostLeft uint64) (d division, ok bool) {
 	order := make([]int, domain.Len())
 	for at := range order {
@@ -101,8 +102,8 @@ func newPairs(domain *Domain, utility Additive, d division) *pairs {
 
 func (p *pairs) Exact() bool { return len(p.others) == 0 }
 
-// base returns the other issues' combination for a target: each at the target's proportion of its own range,
-// or at the next part above or below it.
+// base returns the remaining issues' combination for a target: every issue at the target's proportion within
+// the issue's range, or at the nearest part above or below.
 func (p *pairs) base(target fixed.Number, above bool) (base partial) {
 	if len(p.others) == 0 {
 		return base
@@ -160,7 +161,7 @@ func (p *pairs) AtLeast(target fixed.Number) Outcome {
 	return found.offset + base.offset
 }
 
-// AtMost visits the rows in the opposite order: it begins with the last one that has a sum up to target.
+// AtMost visits the rows in the opposite order: it begins with the last row containing a sum up to target.
 func (p *pairs) AtMost(target fixed.Number) Outcome {
 	if target < p.least {
 		return NoOutcome
@@ -248,8 +249,8 @@ func (p *pairs) cursor(rising bool) Cursor {
 	return c
 }
 
-// pairCursor merges the rows of the matrix of sums: a row is an element of the left list. The next row enters
-// the heap when the first element of its predecessor leaves. Equal sums have a fixed order.
+// pairCursor merges the rows of the sum matrix: a row is a left list element. A row enters the heap when the
+// previous row's first element leaves. The order of equal sums is fixed.
 type pairCursor struct {
 	pairs  *pairs
 	rising bool
@@ -311,7 +312,7 @@ func (c *pairCursor) Pop() any {
 	return last
 }
 
-// stepCursor returns one outcome of each utility that an inexact inverse finds.
+// stepCursor returns an outcome per utility found by an inexact inverse.
 type stepCursor struct {
 	pairs   *pairs
 	rising  bool
@@ -336,17 +337,17 @@ func (c *stepCursor) Next() Outcome {
 	return next
 }
 
-// partial is a combination of values of some issues: the sum of its parts of the utility, and its share of
-// the outcome's number.
+// partial is a combination of some issues' values: the sum of the utility parts, and the share of the
+// outcome's number.
 type partial struct {
 	sum    fixed.Number
 	offset Outcome
 }
 
-// half is a list of pairs: partial combinations in the order of rising sums. It is stored, or computed from
-// one monotone issue of any size.
+// half is a list in pairs: partial combinations sorted by rising sum. It is stored, or computed from a single
+// monotone issue of any size.
 type half struct {
-	// keys are the sums as numbers in the same order without a sign.
+	// keys holds the sums as unsigned numbers in the same order.
 	keys    []uint64
 	offsets []Outcome
 	// issue is set if the lists are nil.
@@ -356,7 +357,7 @@ type half struct {
 // signBit changes a signed number to an unsigned one in the same order, and back.
 const signBit = 1 << 63
 
-// monotone is an issue whose part of the utility never falls or never rises with the index.
+// monotone is an issue with a utility part that never falls or never rises with the index.
 type monotone struct {
 	utility       Additive
 	at            int
@@ -385,7 +386,7 @@ func (m *monotone) of(rank uint64) partial {
 	return partial{m.utility.Part(m.at, rank), Outcome(rank * m.stride)}
 }
 
-// from returns the first rank whose sum is at least s. The closer near is to it, the fewer steps it needs.
+// from returns the first rank with a sum >= s. The closer near is to this rank, the fewer steps it needs.
 func (h *half) from(s fixed.Number, near uint64) uint64 {
 	if h.issue == nil {
 		return uint64(firstFrom(h.keys, uint64(s)^signBit, int(near)))
@@ -396,7 +397,7 @@ func (h *half) from(s fixed.Number, near uint64) uint64 {
 // after returns the first rank whose sum is more than s. The search starts near a rank.
 func (h *half) after(s fixed.Number, near uint64) uint64 { return h.from(s+1, near) }
 
-// lowest returns the combination with the lowest offset among those with the sum of a rank.
+// lowest returns the combination with the lowest offset among all combinations with the rank's sum.
 func (h *half) lowest(rank uint64) partial {
 	if h.issue != nil && h.issue.falling {
 		return h.at(h.after(h.at(rank).sum, rank) - 1)

@@ -7,12 +7,12 @@ import (
 )
 
 // line is the inverse of a utility that never falls, or never rises, with the outcome's number. It needs no
-// memory: each query is a search that starts where the outcome would be on a straight line.
+// memory: queries search from the outcome's position on a straight line.
 type line struct {
 	size    uint64
 	utility Utility
 	rising  bool
-	// least and most are the limits of the utility.
+	// least and most limit the utility.
 	least, most fixed.Number
 }
 
@@ -25,7 +25,7 @@ func newLine(size uint64, utility Utility, rising bool) *line {
 	return l
 }
 
-// guess returns the number of the outcome with a utility if all are on a straight line.
+// guess returns the outcome number for a utility, assuming a straight line.
 func (l *line) guess(u fixed.Number) uint64 {
 	var at uint64
 	switch {
@@ -41,19 +41,19 @@ func (l *line) guess(u fixed.Number) uint64 {
 	return at
 }
 
-// above returns the first number of a rising line whose utility is at least u, and of a falling line the
-// first whose utility is less than u. The search starts near a number.
+// above returns the first number with a utility >= u on a rising line, and the first with a utility < u on a
+// falling line. The search starts at near.
 func (l *line) above(u fixed.Number, near uint64) uint64 {
 	return searchNear(l.size, near, func(n uint64) bool { return (l.utility.Of(Outcome(n)) >= u) == l.rising })
 }
 
-// beyond returns the first number of a rising line whose utility is more than u, and of a falling line the
-// first whose utility is at most u. The search starts near a number.
+// beyond returns the first number with a utility > u on a rising line, and the first with a utility <= u on a
+// falling line. The search starts at near.
 func (l *line) beyond(u fixed.Number, near uint64) uint64 {
 	return searchNear(l.size, near, func(n uint64) bool { return (l.utility.Of(Outcome(n)) > u) == l.rising })
 }
 
-// first returns the first number with the utility of an outcome: mostly its own.
+// first returns the lowest outcome with o's utility: usually o itself.
 func (l *line) first(o Outcome) Outcome {
 	u := l.utility.Of(o)
 	switch {
@@ -111,8 +111,8 @@ func (l *line) cursor(up bool) Cursor {
 	return &lineCursor{line: l, from: l.size}
 }
 
-// lineCursor iterates upwards from next to end: over the whole line, or over groups of equal utility, of
-// which the last one comes first. From is the first number of the groups that it has begun.
+// lineCursor iterates upwards from next to end: over the whole line, or over groups of equal utility, the
+// last group first. from is the first number in the groups begun so far.
 type lineCursor struct {
 	line            *line
 	next, end, from uint64

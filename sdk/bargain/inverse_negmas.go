@@ -6,8 +6,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Floats is a [Utility] that also has the floats which NegMAS computes from the same file. They decide nothing but the
-// order of outcomes: see [Preferences.AsNegmas].
+// Floats is a [Utility] that also provides the floats that NegMAS computes from the same file. They affect
+// only the outcome order: see [Preferences.AsNegmas].
 type Floats interface {
 	Utility
 	// Float returns the utility with the rounding errors of NegMAS' sum.
@@ -20,7 +20,7 @@ type negmas struct {
 	floats   []float64
 }
 
-// newNegmas sorts the outcomes below the reservation value and the rational ones by themselves.
+// newNegmas sorts the rational outcomes separately from the outcomes under the reservation value.
 func newNegmas(domain *Domain, utility Utility, reservation fixed.Number) *negmas {
 	size := domain.Size()
 	n := &negmas{outcomes: make([]Outcome, 0, size), floats: make([]float64, 0, size)}
@@ -46,7 +46,8 @@ func floatOf(utility Utility, o Outcome) float64 {
 	return utility.Of(o).Float()
 }
 
-// from returns the rank of the first outcome with at least a utility, and after that of the first one with more.
+// from returns the rank of the first outcome with a utility >= u, and after the rank of the first with a
+// utility > u.
 func (n *negmas) from(u fixed.Number) int {
 	rank, _ := slices.BinarySearch(n.floats, u.Float())
 	return rank
@@ -94,14 +95,14 @@ func (c *negmasCursor) Next() Outcome {
 	return o
 }
 
-// insertion is the number of keys up to which argsort inserts each into those before it.
+// insertion is the maximum number of keys where argsort uses insertion sort.
 const insertion = 16
 
-// argsort returns the indices of keys in rising order as numpy's argsort leaves them: equal keys have no order of
-// theirs, but one that follows from the steps of the sort. They are a quicksort by the median of three keys.
+// argsort returns the indices of keys in rising order, as numpy's argsort does: the order of equal keys
+// results from the sort steps. It is a median-of-three quicksort.
 //
-// Source: numpy 2.4, npysort/quicksort.cpp. It changes to a heapsort if it has divided the keys 2 log2(n) times, which
-// the utilities of no scenario have caused; here it never does.
+// Source: numpy 2.4, npysort/quicksort.cpp. numpy changes to heapsort after dividing the keys 2 log2(n)
+// times. No scenario's utilities have caused this; here it never does.
 func argsort(keys []float64) []int {
 	order := make([]int, len(keys))
 	for at := range order {

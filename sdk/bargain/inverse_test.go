@@ -77,7 +77,7 @@ func requireInverse(t *rapid.T, domain *bargain.Domain, u bargain.Utility, inver
 	requireCursor(t, domain, u, inverse.Ascend(), 1, ties)
 }
 
-// requireCursor requires all outcomes, in the order of utility, and equal ones by their number.
+// requireCursor requires all outcomes, sorted by utility, equal utilities by number.
 func requireCursor(t *rapid.T, domain *bargain.Domain, u bargain.Utility, cursor bargain.Cursor, sign int64, ties bool) {
 	seen := map[bargain.Outcome]bool{}
 	last := bargain.NoOutcome
@@ -188,7 +188,7 @@ func TestInverseOfAPriceOfAnySize(t *testing.T) {
 	}
 }
 
-// TestALargePriceAndOneValueAreNotListed has an issue of one value beside a price, before and after it.
+// TestALargePriceAndOneValueAreNotListed checks an issue with a single value, before and after a price.
 func TestALargePriceAndOneValueAreNotListed(t *testing.T) {
 	const count = 1 << 22
 	price, line := bargain.Price("price", 0, count-1, 1), utility.Line{Last: fixed.One / 2, Count: count}
@@ -263,8 +263,8 @@ func TestAdditiveNeedsNoTables(t *testing.T) {
 	require.True(t, p.Inverse().Exact())
 }
 
-// TestNegmasOrderIsAnOrderOfUtility requires of the inverse in NegMAS' order what an enumeration finds. Among equal
-// utilities its outcome can be another one; tests/negmas compares that with NegMAS.
+// TestNegmasOrderIsAnOrderOfUtility compares the inverse in NegMAS' order with an enumeration. Among equal
+// utilities the outcomes can differ; tests/negmas compares these with NegMAS.
 func TestNegmasOrderIsAnOrderOfUtility(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		domain, u := additive(t, 3, 8)
@@ -305,8 +305,8 @@ func TestNegmasOrderIsAnOrderOfUtility(t *testing.T) {
 	require.ErrorIs(t, err, bargain.ErrOrder)
 }
 
-// TestTargetsOfALargeDomainNeedLittleMemory has 1,771,561 outcomes, many of them of equal utility. The order and
-// the random outcomes are those of the longest lists.
+// TestTargetsOfALargeDomainNeedLittleMemory uses 1,771,561 outcomes, many with equal utility. The order and
+// the random outcomes come from the longest lists.
 func TestTargetsOfALargeDomainNeedLittleMemory(t *testing.T) {
 	issues, values := make([]bargain.Issue, 6), make([]utility.Values, 6)
 	random := bargain.NewRandom(4, 4)

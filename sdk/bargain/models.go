@@ -2,7 +2,7 @@ package bargain
 
 import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 
-// newModel returns the opponent model of a session. With several other parties it is a model for each of them.
+// newModel returns a session's opponent model. With several opponents it combines a model per opponent.
 func newModel(modeling Modeling, seat Seat) Model {
 	if seat.Parties <= 2 {
 		return modeling.Model(seat)
@@ -16,9 +16,9 @@ func newModel(modeling Modeling, seat Seat) Model {
 	return m
 }
 
-// models are the opponent models of several parties. The estimate is the product of their estimates: an agreement
-// needs every party, and the product of all gains is highest at the Nash point. Parties that have made no offer
-// are left out.
+// models combines opponent models for several parties. The estimate is the product of all estimates: an
+// agreement needs every party, and the product of all gains peaks at the Nash point. Parties that have made
+// no offer are ignored.
 type models struct {
 	of      []Model
 	offered []bool

@@ -55,7 +55,7 @@ func TestConcessionIsBetweenOffersOfOneParty(t *testing.T) {
 	require.False(t, ok)
 }
 
-// counting is a model that estimates the first offer of its party at a half, and all others at a quarter.
+// counting is a model that estimates the party's first offer at 1/2, and all later offers at 1/4.
 type counting struct{ offers *[]bargain.Offer }
 
 func (c counting) Model(bargain.Seat) bargain.Model { return counting{new([]bargain.Offer)} }
@@ -69,7 +69,7 @@ func (c counting) Of(o bargain.Outcome) fixed.Number {
 	return fixed.One / 4
 }
 
-// keeping is a bidding that keeps its model.
+// keeping is a bidding that stores the model.
 type keeping struct{ model *bargain.Model }
 
 func (k keeping) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidder {

@@ -9,25 +9,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// MaxUtility is the largest absolute value of a utility: 1,000,000.
+// MaxUtility is the largest absolute utility: 1,000,000.
 const MaxUtility = 1_000_000 * fixed.One
 
-// Utility is a party's value of each outcome of a domain, undiscounted and within +-[MaxUtility]. It does not
-// change, and several goroutines can use it.
+// Utility gives a party's value for every outcome in a domain, undiscounted and within +-[MaxUtility]. It
+// does not change, and several goroutines can use it.
 type Utility interface {
-	// Of returns the utility of an outcome of the domain.
+	// Of returns an outcome's utility.
 	Of(o Outcome) fixed.Number
 }
 
-// Bounded is a [Utility] that knows its bounds without an enumeration.
+// Bounded is a [Utility] with known bounds, needing no enumeration.
 type Bounded interface {
 	Utility
-	// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one
-	// with the lowest number.
+	// Extremes returns the outcomes with the lowest and the highest utility. Among equals it picks the lowest
+	// number.
 	Extremes() (worst, best Outcome)
 }
 
-// Additive is a [Utility] that is the sum of one part for each issue.
+// Additive is a [Utility] that sums a part per issue.
 type Additive interface {
 	Bounded
 	// Part returns an issue's part of the utility for the value with an index. The sum of the parts is the
@@ -38,37 +38,37 @@ type Additive interface {
 	Direction(issue int) int
 }
 
-// Tabled is an [Additive] utility that has stored some of its parts, which saves a call for each.
+// Tabled is an [Additive] utility that stores some parts, saving a call per part.
 type Tabled interface {
 	Additive
-	// Table returns the stored parts of an issue by index, or nil if they are not stored. All can be less than
-	// the results of Part by the same constant. The table is shared: do not change it.
+	// Table returns an issue's stored parts by index, or nil if they are not stored. All can be less than
+	// Part's results by the same constant. The table is shared and must not be modified.
 	Table(issue int) []fixed.Number
 }
 
-// Listed is a [Bounded] utility that has stored the utilities of all outcomes, which saves a call for each.
+// Listed is a [Bounded] utility that stores the utilities of all outcomes, saving a call per outcome.
 type Listed interface {
 	Bounded
 	// Utilities returns the utilities by the outcomes' numbers. They are shared: do not change them.
 	Utilities() []fixed.Number
 }
 
-// Discount reduces the value of an agreement over time. The zero value does not discount.
+// Discount reduces an agreement's value over time. The zero value does not discount.
 type Discount struct {
-	// Factor multiplies the utility once for each unit of time: see PerStep. Its range is 0 to 1. If zero, 1 is
-	// used.
+	// Factor multiplies the utility once per time unit: see PerStep. It must lie between 0 and 1. If zero, 1
+	// is used.
 	Factor fixed.Number
-	// Cost is a utility that is subtracted for each unit of time, after the factor: Rubinstein's fixed cost. Its
-	// limits are +-[MaxUtility].
+	// Cost is a utility subtracted per time unit, after the factor: Rubinstein's fixed cost. It must lie
+	// within +-[MaxUtility].
 	Cost fixed.Number
-	// PerStep reports whether the unit is a step, as in NegMAS. If false, the unit is the time of the whole
-	// negotiation, as in GENIUS: u * Factor^t for t from 0 to 1.
+	// PerStep reports whether the unit is a step, as in NegMAS. If false, the unit is the whole negotiation's
+	// time, as in GENIUS: u * Factor^t for t from 0 to 1.
 	PerStep bool
 	// KeepReservation reports whether the reservation value stays undiscounted.
 	KeepReservation bool
 }
 
-// At returns the discounted value of a utility.
+// At returns u discounted.
 func (d Discount) At(u fixed.Number, step int, time fixed.Number) fixed.Number {
 	if d.PerStep {
 		time = fixed.Int(int64(step))
@@ -91,7 +91,7 @@ func (d Discount) reverse(u fixed.Number, step int, time fixed.Number) fixed.Num
 	return u
 }
 
-// Preferences are one party's side of a negotiation. Their values do not change, and several sessions and
+// Preferences describes a party's side in a negotiation. The values do not change, and several sessions and
 // goroutines can use them.
 type Preferences struct {
 	domain      *Domain
@@ -99,7 +99,8 @@ type Preferences struct {
 	reservation fixed.Number
 	discount    Discount
 
-	// least and most are the bounds of the utility. Unless it is [Bounded], the first call of Inverse sets them.
+	// least and most are the utility's bounds. Unless the utility is [Bounded], the first Inverse call sets
+	// them.
 	least, most       fixed.Number
 	isBounded, isLazy bool
 	// isNegmas reports whether outcomes of the same utility have NegMAS' order.
@@ -121,8 +122,8 @@ type Preferences struct {
 // ErrPreferences reports invalid preferences.
 var ErrPreferences = errors.New("bargain: invalid preferences")
 
-// NewPreferences returns preferences without a discount. Reservation is the utility of no agreement. It
-// returns the errors of [NewDiscounted].
+// NewPreferences returns undiscounted preferences. reservation is the utility of no agreement. It returns the
+// same errors as [NewDiscounted].
 func NewPreferences(domain *Domain, utility Utility, reservation fixed.Number) (*Preferences, error) {
 	return NewDiscounted(domain, utility, reservation, Discount{})
 }
@@ -163,7 +164,7 @@ func (p *Preferences) Reservation() fixed.Number { return p.reservation }
 // Discount returns the discount.
 func (p *Preferences) Discount() Discount { return p.discount }
 
-// Of returns the undiscounted utility of an outcome, and the reservation value for [NoOutcome].
+// Of returns an outcome's undiscounted utility, and the reservation value for [NoOutcome].
 func (p *Preferences) Of(o Outcome) fixed.Number {
 	if o == NoOutcome {
 		return p.reservation
@@ -171,10 +172,10 @@ func (p *Preferences) Of(o Outcome) fixed.Number {
 	return p.utility.Of(o)
 }
 
-// IsRational reports whether an outcome is at least as good as no agreement.
+// IsRational reports whether o is at least as good as no agreement.
 func (p *Preferences) IsRational(o Outcome) bool { return p.Of(o) >= p.reservation }
 
-// ValueAt returns the discounted value of an outcome, or of no agreement, at a step and a relative time.
+// ValueAt returns the discounted value, at a step and a relative time, of an outcome or of no agreement.
 func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Number {
 	if o == NoOutcome && p.discount.KeepReservation {
 		return p.reservation
@@ -182,8 +183,8 @@ func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Numb
 	return p.discount.At(p.Of(o), step, time)
 }
 
-// Inverse returns the inverse of the utility, which finds outcomes. This call makes it, or, for a [Bounded]
-// utility, the queries make its parts. Both can take time in large domains: see the package comment.
+// Inverse returns the utility's inverse, for finding outcomes. The call builds it, or, for a [Bounded]
+// utility, the queries build it in parts. Both can take time in large domains: see the package comment.
 func (p *Preferences) Inverse() Inverse {
 	if p.isLazy {
 		return (*lazy)(p)
@@ -202,9 +203,9 @@ func (p *Preferences) Inverse() Inverse {
 	return p.inverse
 }
 
-// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one with
-// the lowest number, or the outermost one in NegMAS' order. In a domain that is too large to sort they are those of a sample, unless the utility is
-// [Bounded].
+// Extremes returns the outcomes with the lowest and the highest utility. Among equals it picks the lowest
+// number, or the outermost outcome in NegMAS' order. If the domain is too large to sort it searches a sample,
+// unless the utility is [Bounded].
 func (p *Preferences) Extremes() (worst, best Outcome) {
 	if bounded, ok := p.utility.(Bounded); ok && !p.isNegmas {
 		return bounded.Extremes()
@@ -221,21 +222,21 @@ func (p *Preferences) Bounds() (least, most fixed.Number) {
 	return p.least, p.most
 }
 
-// Range returns the rational range of utilities: the higher one of reservation value and lowest utility, and
+// Range returns the rational utility range: the reservation value or lowest utility, whichever is higher, and
 // the highest utility. It returns false if no outcome is rational.
 func (p *Preferences) Range() (least, most fixed.Number, ok bool) {
 	least, most = p.Bounds()
 	return max(least, p.reservation), most, most >= p.reservation
 }
 
-// Target returns the utility at a level of the rational range: 0 is its low end, [fixed.One] its high end.
+// Target returns the utility at a level in the rational range: 0 is the low end, [fixed.One] the high end.
 func (p *Preferences) Target(level fixed.Number) fixed.Number {
 	least, most, _ := p.Range()
 	return least + level.Mul(most-least)
 }
 
-// Level returns the level of a utility in the rational range, the inverse function of Target, limited to
-// [0, 1]. If the range is a point it returns 1 for that point and above.
+// Level returns the level for a utility in the rational range, the inverse function of Target, limited to [0,
+// 1]. If the range is a point it returns 1 at this point and above.
 func (p *Preferences) Level(u fixed.Number) fixed.Number {
 	least, most, _ := p.Range()
 	switch {
@@ -247,12 +248,12 @@ func (p *Preferences) Level(u fixed.Number) fixed.Number {
 	return (u - least).Div(most - least)
 }
 
-// IsReused reports whether it is called for at least the second time. A bidder calls it once, at the start of
-// a session, and if it returns true, makes tables that save time only in later sessions.
+// IsReused reports whether it has been called before. Bidders call it once, when a session starts, and if it
+// returns true, build tables that save time only in later sessions.
 func (p *Preferences) IsReused() bool { return p.reused.Load() || p.reused.Swap(true) }
 
-// memo is a value that Memo keeps, and those before it. It is a list because preferences have few of them:
-// with one or two, a map costs more than a short session.
+// memo is a list of values kept by Memo. Preferences keep only a few: with one or two values, a map would
+// cost more than a short session.
 type memo struct {
 	key, value any
 	earlier    *memo
@@ -262,9 +263,9 @@ type memo struct {
 // maxMemos bounds what Memo keeps.
 const maxMemos = 128
 
-// Memo returns the value of build for a key, a comparable value of a type of the caller's own. It keeps up to
-// 128 values, so that strategies compute their tables once for all sessions. The value must follow from the
-// preferences and the key, and several sessions use it at the same time.
+// Memo returns build's value for a key, a comparable value of a type defined by the caller. It keeps up to
+// 128 values, allowing strategies to compute their tables once for all sessions. The value must depend only
+// on the preferences and the key, and several sessions use it at the same time.
 func (p *Preferences) Memo(key any, build func() any) any {
 	known := p.memos.Load()
 	for m := known; m != nil; m = m.earlier {
@@ -277,7 +278,7 @@ func (p *Preferences) Memo(key any, build func() any) any {
 		m.count += known.count
 	}
 	if m.count <= maxMemos {
-		// If another session has added a value meanwhile, this one is not kept.
+		// If another session has added a value meanwhile, m is not kept.
 		p.memos.CompareAndSwap(known, m)
 	}
 	return m.value

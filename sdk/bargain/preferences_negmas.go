@@ -10,16 +10,16 @@ import (
 // ErrOrder reports preferences whose outcomes cannot have NegMAS' order.
 var ErrOrder = errors.New("bargain: no order as in NegMAS")
 
-// AsNegmas returns the preferences with which NegMAS' strategies decide as in NegMAS 0.16 where outcomes have the same
-// utility, or utilities are discounted.
+// AsNegmas returns preferences that make NegMAS' strategies decide as in NegMAS 0.16 if outcomes tie, or
+// utilities are discounted.
 //
-// The order among equal utilities, on which the sessions of most real domains depend, is that of numpy's sort for
-// processors without vector instructions. NegMAS sorts sums of floats, whose rounding errors tell equal utilities
-// apart: the order is the same if the utility is one of [Floats].
+// Sessions in most real domains depend on the order among equal utilities. It follows numpy's sort for
+// processors lacking vector instructions. NegMAS sorts sums of floats, with rounding errors that distinguish
+// equal utilities: the order is the same if the utility implements [Floats].
 //
-// NegMAS' time-based negotiators compare discounted utilities with targets between the utilities of their first turn;
-// its tit-for-tat negotiator measures discounted utilities in the undiscounted range; and all compare discounted
-// utilities with the undiscounted reservation value.
+// NegMAS' time-based negotiators compare discounted utilities with targets between the first turn's
+// utilities; its tit-for-tat negotiator measures discounted utilities in the undiscounted range; and all
+// compare discounted utilities with the undiscounted reservation value.
 //
 // It returns [ErrOrder] for more than [MaxSorted] outcomes.
 func (p *Preferences) AsNegmas() (*Preferences, error) {
@@ -34,8 +34,8 @@ func (p *Preferences) AsNegmas() (*Preferences, error) {
 	return ordered, nil
 }
 
-// Seen returns the utility that the party's negotiator compares with its targets: the undiscounted one of an outcome, or,
-// in the preferences of [Preferences.AsNegmas], the discounted one.
+// Seen returns the utility that the party's negotiator compares with targets: an outcome's undiscounted
+// utility, or, in preferences returned by [Preferences.AsNegmas], the discounted utility.
 func (p *Preferences) Seen(o Outcome, s *State) fixed.Number {
 	if !p.isNegmas {
 		return p.Of(o)
@@ -43,7 +43,8 @@ func (p *Preferences) Seen(o Outcome, s *State) fixed.Number {
 	return p.discount.At(p.Of(o), s.Step, s.Time)
 }
 
-// SeenRange returns a rational range in the eyes of the party's negotiator at its first turn: see Seen.
+// SeenRange converts a rational range to the utilities that the party's negotiator uses in the first turn:
+// see Seen.
 func (p *Preferences) SeenRange(least, most fixed.Number, first *State) (seenLeast, seenMost fixed.Number) {
 	if !p.isNegmas {
 		return least, most
@@ -52,7 +53,7 @@ func (p *Preferences) SeenRange(least, most fixed.Number, first *State) (seenLea
 	return max(p.discount.At(lowest, first.Step, first.Time), p.reservation), p.discount.At(most, first.Step, first.Time)
 }
 
-// Unseen returns the undiscounted utility that has a value in the eyes of the party's negotiator: the reverse of Seen.
+// Unseen returns the undiscounted utility for a utility used by the party's negotiator: the reverse of Seen.
 func (p *Preferences) Unseen(u fixed.Number, s *State) fixed.Number {
 	if !p.isNegmas {
 		return u
@@ -60,9 +61,9 @@ func (p *Preferences) Unseen(u fixed.Number, s *State) fixed.Number {
 	return p.discount.reverse(u, s.Step, s.Time)
 }
 
-// Unreserved returns the inverse that NegMAS' aspiration and tit-for-tat negotiators use. They sort all outcomes
-// together, the other negotiators the rational ones by themselves, which changes the order of equal ones. It is the
-// same as [Preferences.Inverse] unless the preferences are those of [Preferences.AsNegmas].
+// Unreserved returns the inverse used by NegMAS' aspiration and tit-for-tat negotiators. They sort all
+// outcomes together; all other negotiators sort the rational outcomes separately, changing the order at equal
+// utility. It equals [Preferences.Inverse] unless [Preferences.AsNegmas] returned the preferences.
 func (p *Preferences) Unreserved() Inverse {
 	if !p.isNegmas {
 		return p.Inverse()

@@ -21,11 +21,11 @@ func TestIsReusedFromTheSecondCallOn(t *testing.T) {
 	require.True(t, p.IsReused())
 }
 
-// unbounded hides that a utility knows its bounds.
+// unbounded hides a utility's known bounds.
 type unbounded struct{ bargain.Utility }
 
-// TestExtremesWithAndWithoutAnInverse requires the same extremes and range of a utility that knows its bounds,
-// and of one whose bounds follow from the inverse.
+// TestExtremesWithAndWithoutAnInverse requires equal extremes and ranges from a utility with known bounds,
+// and from a utility with bounds taken from the inverse.
 func TestExtremesWithAndWithoutAnInverse(t *testing.T) {
 	domain, u := contract(t)
 	worst, best := bargain.Outcome(0), bargain.Outcome(0)
@@ -83,7 +83,7 @@ func TestMemoKeepsValues(t *testing.T) {
 	require.Equal(t, 204, memo(first(201)))
 }
 
-// TestGoroutinesShareMemos requires that a value is kept which one of several goroutines has built.
+// TestGoroutinesShareMemos checks that several goroutines share a value built by any goroutine.
 func TestGoroutinesShareMemos(t *testing.T) {
 	domain, u := contract(t)
 	p, err := bargain.NewPreferences(domain, u, 0)
@@ -105,8 +105,8 @@ func TestGoroutinesShareMemos(t *testing.T) {
 	}
 }
 
-// TestValuesOverTime has the values of an agreement worth 0.8 and of no agreement, worth 0.4, at half time
-// and after two steps. The factor 1/4 is 1/2 at half time, and 1/16 after two steps.
+// TestValuesOverTime checks the values of an agreement worth 0.8 and no agreement, worth 0.4, at half time
+// and after two steps. The factor 1/4 becomes 1/2 at half time, and 1/16 after two steps.
 func TestValuesOverTime(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eachFile parses all files of the engine that are not tests.
+// eachFile parses all engine files except tests.
 func eachFile(t *testing.T, visit func(path string, file *ast.File)) {
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -27,8 +27,8 @@ func eachFile(t *testing.T, visit func(path string, file *ast.File)) {
 	}))
 }
 
-// TestImportsNoSolana allows the standard library, the engine itself, a YAML parser for scenarios, groups of
-// goroutines for tournaments, and for proofs and terms canonical JSON and the text form of addresses. Only
+// TestImportsNoSolana allows the standard library, the engine itself, a YAML parser for scenarios, goroutine
+// groups for tournaments, and for proofs and terms canonical JSON and the text encoding for addresses. Only
 // package onchain imports the protocol.
 func TestImportsNoSolana(t *testing.T) {
 	const engine = "github.com/haggle-protocol/haggle/sdk/bargain"
@@ -85,11 +85,11 @@ func TestImportsNoInputOrOutput(t *testing.T) {
 // package imports it.
 const forReports = "analysis"
 
-// forNegmas are the files with the floats that decide NegMAS' order of outcomes with the same utility.
+// forNegmas lists the files with the floats that determine NegMAS' order at equal utility.
 var forNegmas = []string{"inverse_negmas.go", "utility/products.go"}
 
-// TestNoFloats requires that floats leave the numbers by one method, for reports, and that nothing which
-// decides an offer reads a report. Floats decide the order of ties alone, where NegMAS' order is asked for.
+// TestNoFloats requires that numbers convert to floats only by a single method, for reports, and that no code
+// choosing offers reads a report. Floats only break ties, if NegMAS' order is requested.
 func TestNoFloats(t *testing.T) {
 	eachFile(t, func(path string, file *ast.File) {
 		if strings.HasPrefix(path, forReports+"/") {

@@ -4,37 +4,36 @@ import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 
 // Strategy is a way to negotiate: an immutable value that several sessions and goroutines can use.
 type Strategy interface {
-	// Start returns the negotiator of one session.
+	// Start returns a negotiator for a single session.
 	Start(seat Seat) Negotiator
 }
 
-// Negotiator is a party of one session.
+// Negotiator is a party in a session.
 type Negotiator interface {
-	// Respond returns the party's move at its turn. The state belongs to the protocol: a negotiator must not
-	// keep or change it.
+	// Respond returns the party's move for the current turn. The state belongs to the protocol: a negotiator
+	// must not keep or change it.
 	Respond(state *State) Action
 }
 
 // Seat is what a party knows when a session starts.
 type Seat struct {
-	// Preferences are its own.
+	// Preferences holds the party's own preferences.
 	Preferences *Preferences
-	// Self is its number, from 0 in the order of turns. Parties is the number of parties.
+	// Self is the party's number, from 0 in turn order. Parties is the number of parties.
 	Self, Parties int
 	// Steps is the number of steps until the deadline; 0 if only time limits the session.
 	Steps int
 	// Random is the party's own source of random numbers.
 	Random *Random
-	// Opening is the utility from which strategies with a curve concede. If zero, it is that of the best
-	// outcome.
+	// Opening is the start utility for strategies with a curve. If zero, the best outcome's utility is used.
 	Opening fixed.Number
-	// Step is the least difference of utility between two offers of a strategy that concedes rank by rank. If
-	// zero, each outcome is a rank of its own.
+	// Step is the minimum utility difference between offers for strategies that concede rank by rank. If
+	// zero, every outcome is a separate rank.
 	Step fixed.Number
 }
 
-// Range returns the range over which the party concedes: from the lowest rational utility to the opening. It
-// returns false if no outcome is rational.
+// Range returns the party's concession range: the lowest rational utility and the opening. It returns false
+// if no outcome is rational.
 func (s *Seat) Range() (least, most fixed.Number, ok bool) {
 	least, most, ok = s.Preferences.Range()
 	if s.Opening != 0 && ok {
@@ -43,29 +42,29 @@ func (s *Seat) Range() (least, most fixed.Number, ok bool) {
 	return least, most, ok
 }
 
-// State is a session at the turn of a party.
+// State is a session's state at a party's turn.
 type State struct {
-	// Step is the number of the step, from 0. In a step every party has one turn.
+	// Step is the step number, from 0. In a step every party takes a single turn.
 	Step int
 	// Steps is the number of steps until the deadline; 0 if only time limits the session.
 	Steps int
-	// Time is the relative time, from 0 to [fixed.One] at the deadline. The protocol defines it.
+	// Time is the relative time, 0 to [fixed.One] at the deadline, as defined by the protocol.
 	Time fixed.Number
-	// Offer is the standing offer, or [NoOutcome]. By is the party that made it.
+	// Offer is the standing offer, or [NoOutcome]. By made the offer.
 	Offer Outcome
 	By    int
-	// History has all offers so far, the oldest first.
+	// History lists all offers so far, the oldest first.
 	History []Offer
-	// Least and Most limit the price of the next offer, in base units: see [Issue.Amount]. If the protocol does
-	// not limit it, Least is 0 and Most is [math.MaxUint64].
+	// Least and Most limit the next offer's price, in base units: see [Issue.Amount]. If the protocol does
+	// not limit prices, Least is 0 and Most is [math.MaxUint64].
 	Least, Most uint64
-	// Last reports that the party has no further turn if it does not accept now.
+	// Last reports whether this is the party's last turn unless it accepts now.
 	Last bool
 }
 
-// Offer is an offer of a session.
+// Offer is an offer in a session.
 type Offer struct {
-	// By is the number of the party that made it.
+	// By is the offering party's number.
 	By int
 	// Step and Time are when it was made.
 	Step    int
@@ -73,7 +72,7 @@ type Offer struct {
 	Outcome Outcome
 }
 
-// Move is the kind of an action.
+// Move is an action's kind.
 type Move uint8
 
 // The moves.
@@ -82,7 +81,7 @@ const (
 	MoveOffer Move = iota
 	// MoveAccept accepts the standing offer.
 	MoveAccept
-	// MoveEnd ends the session without an agreement.
+	// MoveEnd ends the session with no agreement.
 	MoveEnd
 )
 
@@ -93,7 +92,7 @@ type Action struct {
 	Move Move
 	// Outcome is the offer of [MoveOffer].
 	Outcome Outcome
-	// Reason says why the strategy made the move. It is a constant, never text of the other party.
+	// Reason states the strategy's reason for the move. It is a constant, never text from an opponent.
 	Reason string
 }
 
@@ -137,13 +136,13 @@ type Result struct {
 	Ending Ending
 	// Agreement is the outcome, or [NoOutcome].
 	Agreement Outcome
-	// By is the party that accepted last, ended the session, or made the invalid move; -1 at the deadline.
+	// By is the party that accepted last, ended the session, or made the invalid move, or -1 at the deadline.
 	By int
 	// Step and Time are when the session ended.
 	Step int
 	Time fixed.Number
 	// Err explains [EndingInvalid].
 	Err error
-	// History has all offers, the oldest first.
+	// History lists all offers, the oldest first.
 	History []Offer
 }

@@ -89,7 +89,7 @@ type set struct {
 	list []bargain.Outcome
 }
 
-// newSet returns an empty set for a domain with size outcomes. A list gets capacity for the given number of
+// newSet returns an empty set for a domain with size outcomes. A list has capacity for the given number of
 // outcomes.
 func newSet(size uint64, outcomes int) set {
 	if words := size/64 + 1; words <= uint64(outcomes) {

@@ -2,8 +2,8 @@ package fixed
 
 import "math/bits"
 
-// The functions below work on binary fractions: log2 uses 58 bits after the point, mantissas 63. Errors stay
-// under 10^-12 relative to the exact value; the tests compare with math/big.
+// The functions below work on binary fractions: log2 uses 58 bits after the point, mantissas 63. Results
+// differ from the exact value by less than 10^-12; the tests compare with math/big.
 
 const fractionBits = 58
 
