@@ -56,8 +56,8 @@ type Model interface {
 // BOA is a strategy composed of bidding, acceptance and opponent model.
 type BOA struct {
 	Bidding Bidding
-	// Acceptance is the condition to accept. If nil, the bidder itself decides. Then it must implement
-	// [Acceptor], as those of bidding.TimeDependent, bidding.MiCRO and bidding.NaiveTitForTat do.
+	// Acceptance is the condition for accepting. If nil, the bidder itself decides, and must implement
+	// [Acceptor], as the bidders of bidding.TimeDependent, bidding.MiCRO and bidding.NaiveTitForTat do.
 	Acceptance Acceptance
 	// Modeling is the opponent model. If nil, there is none.
 	Modeling Modeling
@@ -118,7 +118,7 @@ func (b *boa) Respond(state *State) Action {
 	return Propose(next, b.bidder.Sent(next))
 }
 
-// Own returns a party's own offer, counted back from the last own offer, number 0.
+// Own returns a party's own offer, counted back from the party's last offer, number 0.
 func (s *State) Own(self, back int) (Offer, bool) {
 	return s.find(back, func(by int) bool { return by == self })
 }

@@ -11,8 +11,8 @@ import (
 // stacked alternating offers, it can be an acceptance. The course maintains the strategy's [State], so
 // strategies move alike in all such protocols, and when replayed.
 //
-// A strategy's time follows the own offers: 0 at the first, and [fixed.One] at the last and when no rounds
-// are left. Step counts own offers from 0, and stays at the last offer.
+// A strategy's time follows its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
+// are left. Step counts these offers from 0, and stays at the last offer.
 type Course struct {
 	preferences *Preferences
 	negotiator  Negotiator
@@ -100,7 +100,7 @@ func ownTime(index, offers int) fixed.Number {
 // Respond returns the party's move for the current turn. least and most limit the offer price: see [State].
 //
 // Offers beyond the limits are moved inside, keeping all remaining issues. The move is [MoveEnd] if the
-// offer, before or after the move, is under the reservation value, as with NegMAS' wasting strategies, if no
+// offer, before or after the move, is below the reservation value, as with NegMAS' wasting strategies, if no
 // domain price is in range, if no rounds are left, or if the strategy accepts although no offer stands.
 func (c *Course) Respond(least, most uint64) Action {
 	state := &c.state

@@ -116,7 +116,8 @@ func TestACourseMovesThePriceOnly(t *testing.T) {
 	}
 }
 
-// TestACourseAcceptsOnlyOffersThatStand checks an own, an unknown, a standing and a withdrawn offer.
+// TestACourseAcceptsOnlyOffersThatStand checks the party's own offer, and an unknown, a standing and a
+// withdrawn offer.
 func TestACourseAcceptsOnlyOffersThatStand(t *testing.T) {
 	played := &puppet{move: bargain.Accept("it is enough")}
 	c := bargain.NewCourse(played, cheapAndEarly(t, 0), 0, 3, 0, 1)

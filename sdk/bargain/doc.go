@@ -68,7 +68,7 @@
 //   - Floats decide only NegMAS' order of ties. Otherwise only package analysis uses floats, and no other
 //     package imports it. All values are [fixed.Number] or integers, and all randomness comes from [Random],
 //     with a stream defined here. No decision depends on Go's map iteration order.
-//   - Strategies never bid under the reservation value. Exceptions are documented in their package.
+//   - Strategies never bid below the reservation value. Exceptions are documented in their package.
 //   - A round allocates nothing, except in strategies that document it, and except for tables and cursors.
 //     Tables are built once for all sessions with the same preferences: when a session starts, or in the
 //     round that first needs them. Tables that save no time in a single session are built by the second

@@ -33,8 +33,7 @@ type Cursor interface {
 // utility is [Additive].
 const MaxSorted = 1 << 20
 
-// newInverse returns the inverse for a domain and a utility for which isLazy is false: see the package
-// comment.
+// newInverse returns the inverse for a domain and a utility if isLazy is false: see the package comment.
 func newInverse(domain *Domain, utility Utility) Inverse {
 	if additive, ok := utility.(Additive); ok {
 		if domain.Len() > 1 {
@@ -55,7 +54,7 @@ func newInverse(domain *Domain, utility Utility) Inverse {
 // Queries build the required parts, and lazy keeps the parts. The best and the worst outcome need no parts. A
 // target needs an index: two lists of combinations for additive utilities, chains for all others. Descend
 // needs the start of the list sorted by falling utility, Within and Ascend the whole list. When index queries
-// have cost as much as doubling the start's length, lazy doubles the start, or sorts all outcomes. So the
+// have cost as much as building a start twice as long, lazy builds this start, or sorts all outcomes. So the
 // cost never much exceeds twice the cost of the cheaper way: only searching the index, or sorting at once.
 // Results do not depend on the existing parts.
 type lazy Preferences
@@ -63,7 +62,7 @@ type lazy Preferences
 // index finds outcomes for a lazy inverse, and counts the cost of targets in lazyMemory.spent. Distances are
 // measured from the lowest utility, up to the whole range.
 type index interface {
-	// atLeast returns the lowest outcome at or above a distance, atMost the highest outcome at or under the
+	// atLeast returns the lowest outcome at or above a distance, atMost the highest outcome at or below the
 	// distance.
 	atLeast(distance uint64) Outcome
 	atMost(distance uint64) Outcome
@@ -228,7 +227,8 @@ func (c *lazyCursor) Next() Outcome {
 	return c.known[c.next-1].outcome
 }
 
-// Closest returns the outcome whose utility is closest to target, the better one of two.
+// Closest returns the outcome with the utility closest to target. Of two equally close outcomes it returns
+// the better.
 func Closest(inverse Inverse, utility Utility, target fixed.Number) Outcome {
 	above, below := inverse.AtLeast(target), inverse.AtMost(target)
 	switch {
@@ -243,8 +243,8 @@ func Closest(inverse Inverse, utility Utility, target fixed.Number) Outcome {
 	return below
 }
 
-// search returns the smallest number below n for which is is true, or n: is must be false up to some number
-// and true from it on.
+// search returns the smallest number below n where is returns true, or n: is must be false up to some number
+// and true from then on.
 func search(n uint64, is func(uint64) bool) uint64 {
 	low, high := uint64(0), n
 	for low < high {

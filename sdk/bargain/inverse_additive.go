@@ -9,8 +9,8 @@ import (
 )
 
 // lists holds two lists of combinations of an additive utility's values, for domains with up to MaxSorted
-// outcomes; pairs handles larger domains. An outcome consists of a combination from both lists, and the
-// outcome's key is the sum of both keys. Keys rise within a list.
+// outcomes; pairs handles larger domains. An outcome joins a left and a right combination, and the outcome's
+// key is the sum of both keys. Keys rise within a list.
 //
 // A key is a number with two fields. The upper bits hold the sum of the combination's utility parts, less the
 // issues' lowest parts. The lower bits hold the combination's share of the outcome's number. So keys sort by

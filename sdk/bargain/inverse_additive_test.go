@@ -128,8 +128,8 @@ func contract(t testing.TB) (*bargain.Domain, *utility.Additive) {
 	return domain, u
 }
 
-// TestLazyInverseSortsWhenItPays has 10,000 outcomes: a session's queries do not sort them, those of many
-// sessions do.
+// TestLazyInverseSortsWhenItPays uses 10,000 outcomes: a single session's queries do not sort them, many
+// sessions' queries do.
 func TestLazyInverseSortsWhenItPays(t *testing.T) {
 	domain, u := contract(t)
 	lazy := bargain.NewLazy(domain, u, 0)

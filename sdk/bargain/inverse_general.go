@@ -235,7 +235,7 @@ func outcomeAt(outcomes []Outcome, i int) Outcome {
 	return outcomes[i]
 }
 
-// insert sorts a list whose elements are close to their places.
+// insert sorts a nearly sorted list.
 func insert(list []ranked) {
 	for i := 1; i < len(list); i++ {
 		r, at := list[i], i
@@ -249,7 +249,7 @@ func insert(list []ranked) {
 // has reports whether the list reaches down to a target.
 func (s *sorted) has(target fixed.Number) bool { return target >= s.list[len(s.list)-1].utility }
 
-// below returns the first rank whose utility is less than u.
+// below returns the first rank with a utility < u.
 func (s *sorted) below(u fixed.Number) int {
 	low, high := 0, len(s.list)
 	for low < high {
@@ -263,7 +263,7 @@ func (s *sorted) below(u fixed.Number) int {
 	return low
 }
 
-// upTo returns the first rank whose utility is not more than u.
+// upTo returns the first rank with a utility <= u.
 func (s *sorted) upTo(u fixed.Number) int { return s.below(min(u, fixed.Max-1) + 1) }
 
 func (s *sorted) AtLeast(target fixed.Number) Outcome {

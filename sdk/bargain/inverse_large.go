@@ -394,7 +394,7 @@ func (h *half) from(s fixed.Number, near uint64) uint64 {
 	return searchNear(h.len(), near, func(rank uint64) bool { return h.at(rank).sum >= s })
 }
 
-// after returns the first rank whose sum is more than s. The search starts near a rank.
+// after returns the first rank with a sum > s. The search starts at near.
 func (h *half) after(s fixed.Number, near uint64) uint64 { return h.from(s+1, near) }
 
 // lowest returns the combination with the lowest offset among all combinations with the rank's sum.

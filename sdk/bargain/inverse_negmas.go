@@ -20,7 +20,7 @@ type negmas struct {
 	floats   []float64
 }
 
-// newNegmas sorts the rational outcomes separately from the outcomes under the reservation value.
+// newNegmas sorts the rational outcomes separately from the outcomes below the reservation value.
 func newNegmas(domain *Domain, utility Utility, reservation fixed.Number) *negmas {
 	size := domain.Size()
 	n := &negmas{outcomes: make([]Outcome, 0, size), floats: make([]float64, 0, size)}

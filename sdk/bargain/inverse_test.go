@@ -229,7 +229,7 @@ func BenchmarkAtLeastOfABillionOutcomes(b *testing.B) {
 	}
 }
 
-// TestWideRangesNeedLittleMemory has 2^20 outcomes, whose utilities are too far apart for keys.
+// TestWideRangesNeedLittleMemory uses 2^20 outcomes with utilities too far apart for keys.
 func TestWideRangesNeedLittleMemory(t *testing.T) {
 	issues, values := make([]bargain.Issue, 20), make([]utility.Values, 20)
 	random := bargain.NewRandom(1, 1)
@@ -251,7 +251,7 @@ func TestWideRangesNeedLittleMemory(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
 }
 
-// TestAdditiveNeedsNoTables has a user's own additive utility, of more outcomes than can be sorted.
+// TestAdditiveNeedsNoTables uses a custom additive utility, over more outcomes than can be sorted.
 func TestAdditiveNeedsNoTables(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Integer("a", 1, 3000), bargain.Integer("b", 1, 3000))
 	require.NoError(t, err)

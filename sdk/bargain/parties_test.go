@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// TestCourseOfThreePartiesCountsTheirTurns has a table of the turns of party 1 in seven rounds: it accepts in round 4.
+// TestCourseOfThreePartiesCountsTheirTurns checks party 1's turns in seven rounds: it accepts in round 4.
 func TestCourseOfThreePartiesCountsTheirTurns(t *testing.T) {
 	played := &puppet{move: bargain.Propose(1, "")}
 	c := bargain.NewStackedCourse(played, cheapAndEarly(t, 0), 1, 3, 7, 0, 9)
@@ -41,7 +41,7 @@ func TestCourseOfThreePartiesCountsTheirTurns(t *testing.T) {
 	require.Zero(t, played.state.By, "the party before it")
 }
 
-// TestConcessionIsBetweenOffersOfOneParty has offers of two other parties in turn.
+// TestConcessionIsBetweenOffersOfOneParty uses alternating offers by two opponents.
 func TestConcessionIsBetweenOffersOfOneParty(t *testing.T) {
 	state := bargain.State{History: []bargain.Offer{
 		{By: 1, Outcome: 11}, {By: 2, Outcome: 21}, {By: 0, Outcome: 1}, {By: 1, Outcome: 12}, {By: 2, Outcome: 22},

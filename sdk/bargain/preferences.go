@@ -79,7 +79,7 @@ func (d Discount) At(u fixed.Number, step int, time fixed.Number) fixed.Number {
 	return u.Sub(d.Cost.Mul(time))
 }
 
-// reverse returns the utility whose discounted value is u, or the lowest number if there is none.
+// reverse returns the utility with the discounted value u, or the lowest number if there is none.
 func (d Discount) reverse(u fixed.Number, step int, time fixed.Number) fixed.Number {
 	if d.PerStep {
 		time = fixed.Int(int64(step))
@@ -214,7 +214,7 @@ func (p *Preferences) Extremes() (worst, best Outcome) {
 	return inverse.AtLeast(fixed.Min), inverse.AtMost(fixed.Max)
 }
 
-// Bounds returns the lowest and the highest utility: those of Extremes.
+// Bounds returns the lowest and the highest utility, reached at Extremes.
 func (p *Preferences) Bounds() (least, most fixed.Number) {
 	if !p.isBounded {
 		p.Inverse()
@@ -235,7 +235,7 @@ func (p *Preferences) Target(level fixed.Number) fixed.Number {
 	return least + level.Mul(most-least)
 }
 
-// Level returns the level for a utility in the rational range, the inverse function of Target, limited to [0,
+// Level is the inverse function of Target: it returns a utility's level in the rational range, limited to [0,
 // 1]. If the range is a point it returns 1 at this point and above.
 func (p *Preferences) Level(u fixed.Number) fixed.Number {
 	least, most, _ := p.Range()

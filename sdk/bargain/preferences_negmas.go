@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// ErrOrder reports preferences whose outcomes cannot have NegMAS' order.
+// ErrOrder reports preferences that cannot follow NegMAS' outcome order.
 var ErrOrder = errors.New("bargain: no order as in NegMAS")
 
 // AsNegmas returns preferences that make NegMAS' strategies decide as in NegMAS 0.16 if outcomes tie, or

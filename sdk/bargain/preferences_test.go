@@ -56,7 +56,7 @@ func TestExtremesWithAndWithoutAnInverse(t *testing.T) {
 	}
 }
 
-// TestMemoKeepsValues has keys of two types with the same number, and more keys than are kept.
+// TestMemoKeepsValues uses keys of two types with the same number, and more keys than are kept.
 func TestMemoKeepsValues(t *testing.T) {
 	type first int
 	type second int

@@ -81,8 +81,8 @@ func TestImportsNoInputOrOutput(t *testing.T) {
 	})
 }
 
-// forReports is the package whose results are statistics for people. It can use floats, because no other
-// package imports it.
+// forReports is the package producing statistics for people. It can use floats, because no other package
+// imports it.
 const forReports = "analysis"
 
 // forNegmas lists the files with the floats that determine NegMAS' order at equal utility.

@@ -1,8 +1,8 @@
-// Package acceptance implements the conditions for accepting offers. All conditions refuse offers under the
+// Package acceptance implements the conditions for accepting offers. All conditions refuse offers below the
 // reservation value, even if the source does not.
 //
 // Sources: Baarslag, Hindriks, Jonker: Effective Acceptance Conditions in Real-Time Automated Negotiation
-// (2014), whose names they have; GENIUS 10.4; NegMAS 0.16.
+// (2014), for the names; GENIUS 10.4; NegMAS 0.16.
 package acceptance
 
 import (
@@ -38,8 +38,8 @@ func (c *constant) Accepts(state *bargain.State, _ bargain.Plan) bool {
 	return u >= c.Utility && u >= c.preferences.Reservation()
 }
 
-// Next is ACnext(Alpha, Beta): it accepts an offer with utility u if Alpha u + Beta is at least the own next
-// offer's utility. If Alpha is zero, 1 is used.
+// Next is ACnext(Alpha, Beta): it accepts an offer with utility u if Alpha u + Beta is at least the utility
+// of the party's next offer. If Alpha is zero, 1 is used.
 type Next struct{ Alpha, Beta fixed.Number }
 
 // Acceptor implements [bargain.Acceptance].

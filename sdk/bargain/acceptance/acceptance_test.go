@@ -22,13 +22,13 @@ func buyer(t *testing.T, reservation fixed.Number) bargain.Seat {
 	return bargain.Seat{Preferences: preferences, Parties: 2, Steps: 10}
 }
 
-// plan is a plan whose next offer is an outcome.
+// plan is a plan with a fixed next offer.
 type plan bargain.Outcome
 
 func (p plan) Next() bargain.Outcome { return bargain.Outcome(p) }
 
-// TestNext has AC_Next's condition, a * u(offer) + b >= u(own next offer). The own next offer is the price 40
-// with the utility .6.
+// TestNext checks AC_Next's condition, a * u(offer) + b >= u(own next offer). The party's next offer is the
+// price 40 with utility .6.
 func TestNext(t *testing.T) {
 	const tenth = fixed.One / 10
 	for _, test := range []struct {
@@ -54,7 +54,7 @@ func TestNext(t *testing.T) {
 	require.False(t, acceptor.Accepts(&bargain.State{Offer: 51}, plan(bargain.NoOutcome)))
 }
 
-// TestALevelIsAPartOfTheRationalRange has a reservation value of .2: the level .5 is the utility .6.
+// TestALevelIsAPartOfTheRationalRange uses the reservation value .2: level .5 is utility .6.
 func TestALevelIsAPartOfTheRationalRange(t *testing.T) {
 	seat := buyer(t, fixed.One/5)
 	for _, test := range []struct {
@@ -107,8 +107,8 @@ type offering bargain.Outcome
 
 func (o offering) Next() bargain.Outcome { return bargain.Outcome(o) }
 
-// TestConditionsGiveTheirReasons has a buyer at nine tenths of the time whose next offer is the price 10. The
-// seller has offered 80, 60 and 70.
+// TestConditionsGiveTheirReasons checks a buyer at time .9 with the price 10 as next offer. The seller has
+// offered 80, 60 and 70.
 func TestConditionsGiveTheirReasons(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1))
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestConditionsGiveTheirReasons(t *testing.T) {
 	}
 }
 
-// TestNoConditionAllocates has a rational offer at a time when all conditions compare it with the window.
+// TestNoConditionAllocates uses a rational offer at a time when all conditions compare it with the window.
 func TestNoConditionAllocates(t *testing.T) {
 	seat := buyer(t, 0)
 	state := &bargain.State{Steps: 10, Time: fixed.One / 4 * 3, Offer: 90, By: 1}

@@ -5,8 +5,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// Expectation is the estimate of the offers to come, from those of the last window: as much time as
-// is left.
+// Expectation estimates future offers from the last window's offers. The window is as long as the remaining
+// time.
 type Expectation uint8
 
 // The expectations.

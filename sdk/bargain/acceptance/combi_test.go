@@ -59,7 +59,7 @@ func TestCombi(t *testing.T) {
 		&bargain.State{Time: fixed.One / 2, Offer: 100, By: 1}, plan(0)), "below the reservation value")
 }
 
-// TestCombiWaitsForMoreThanTenOffers has GENIUS' limit of AC_CombiProb.
+// TestCombiWaitsForMoreThanTenOffers checks GENIUS' limit in AC_CombiProb.
 func TestCombiWaitsForMoreThanTenOffers(t *testing.T) {
 	var earlier []bargain.Offer
 	for range 9 {

@@ -4,20 +4,20 @@ import "fmt"
 
 // Profile describes one party's offers.
 type Profile struct {
-	// Offers is the number of own offers.
+	// Offers is the number of the party's offers.
 	Offers int
 	// Steps counts the party's steps by class.
 	Steps Steps
 	// Conceded is the conceded share of the initial gap, the difference between both first offers' worth to
-	// this party: 0 if the agreement (or the last own offer, if no agreement was reached) is as good as the
-	// first own offer, and 1 if it is only as good as the opponent's first offer. It is 0 if a party made no
-	// offer or there is no gap.
+	// this party: 0 if the agreement (or the party's last offer, if no agreement was reached) is as good as
+	// the party's first offer, and 1 if it is only as good as the opponent's first offer. It is 0 if a party
+	// made no offer or there is no gap.
 	//
 	// It is the concession rate of Baarslag, Hindriks, Jonker: Towards a Quantitative Concession-Based
 	// Classification Method of Negotiation Strategies (2011), with the opponent's first offer as the outcome
 	// that yields fully, because the opponent's preferences are not known.
 	Conceded float64
-	// Rate is Conceded divided by the number of own steps.
+	// Rate is Conceded divided by the number of the party's steps.
 	Rate float64
 	// Fits lists the fitted models, best first.
 	Fits []Fit

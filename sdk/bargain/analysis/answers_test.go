@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
 )
 
-// duel returns a record in which the parties take turns. Party 1 makes every offer after party 0's offer with
+// duel returns a record where the parties take turns. Party 1 makes every offer after party 0's offer with
 // the same number.
 func duel(first, second [][2]float64) (r analysis.Record) {
 	for at := range max(len(first), len(second)) {
@@ -78,7 +78,7 @@ func TestExploitedFromThreeQuartersOn(t *testing.T) {
 	require.Equal(t, 1, a.Exploited)
 }
 
-// against returns the fits for a party with the given own utilities. Every offer follows an opponent's offer
+// against returns the fits for a party with the given utilities. Every offer follows an opponent's offer
 // worth the number in gains to the party, or no offer if gains is nil.
 func against(t *testing.T, own, gains, times []float64) []analysis.Fit {
 	r := analysis.Record{}
@@ -95,7 +95,7 @@ func against(t *testing.T, own, gains, times []float64) []analysis.Fit {
 	return a.Parties[0].Fits
 }
 
-// TestFitsByHand has offers on the curves a - b t^(1/e), and the least squares of tit-for-tat.
+// TestFitsByHand checks offers on the curves a - b t^(1/e), and the least squares fit of tit-for-tat.
 func TestFitsByHand(t *testing.T) {
 	thirds := []float64{0, 1.0 / 3, 2.0 / 3, 1}
 	for name, test := range map[string]struct {
@@ -141,7 +141,7 @@ func TestFitsByHand(t *testing.T) {
 	require.Equal(t, []analysis.Fit{{Model: analysis.Unknown}}, against(t, []float64{.6, .5, .4}, nil, thirds))
 }
 
-// TestNamesOfExponents has exponents on both sides of the limits of linear.
+// TestNamesOfExponents checks exponents on both sides of the limits for linear.
 func TestNamesOfExponents(t *testing.T) {
 	for exponent, want := range map[float64]analysis.Model{
 		.77: analysis.Boulware, .79: analysis.Linear, 1.27: analysis.Linear, 1.29: analysis.Conceder,

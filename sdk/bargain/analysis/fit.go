@@ -41,9 +41,9 @@ type Fit struct {
 	Goodness float64
 }
 
-// series is a party's offer sequence: own utilities, times, and before every offer the utility change from
-// the opponent's last step. has reports whether there was such a step, and atLimit whether the rules allowed
-// no higher demand.
+// series is a party's offer sequence: its utilities, the times, and before every offer the party's utility
+// change from the opponent's last step. has reports whether there was such a step, and atLimit whether the
+// rules allowed no higher demand.
 type series struct {
 	utilities, times, gains []float64
 	has, atLimit            []bool

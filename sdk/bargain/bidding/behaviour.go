@@ -9,10 +9,10 @@ import (
 
 // The behavior-dependent tactics below imitate the opponent issue by issue. They work on amounts: prices for
 // price issues, numbers for integer or real issues with no negative values, and otherwise the positions of
-// ordered values, counted from 1. For categorical issues they keep the own last value. Results are rounded
-// down to the tick and limited to the issue. Until there are enough offers to imitate, they repeat the own
-// last offer, initially the best outcome. The lowest rational outcome replaces offers under the reservation
-// value.
+// ordered values, counted from 1. For categorical issues they keep the party's last value. Results are
+// rounded down to the tick and limited to the issue. Until there are enough offers to imitate, they repeat
+// the party's last offer, initially the best outcome. The lowest rational outcome replaces offers below the
+// reservation value.
 //
 // Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section
 // 4.3.
@@ -84,7 +84,7 @@ func (i *imitator) Sent(bargain.Outcome) string { return i.reason }
 
 func (i *imitator) Next(state *bargain.State) bargain.Outcome { return i.rational(i.imitate(state)) }
 
-// rational returns an outcome, or the lowest rational one if the outcome is under the reservation value.
+// rational returns an outcome, or the lowest rational one if the outcome is below the reservation value.
 func (i *imitator) rational(o bargain.Outcome) bargain.Outcome {
 	if i.preferences.IsRational(o) {
 		return o
@@ -199,7 +199,7 @@ func (r *randomImitator) Next(state *bargain.State) bargain.Outcome {
 		distance := r.random.Below(r.Most + share(issue.Count, r.Share) + 1)
 		up := domain.With(next, at, index+min(distance, issue.Count-1-index))
 		down := domain.With(next, at, index-min(distance, index))
-		// The direction of falling own utility favors the opponent.
+		// The direction of falling utility favors the opponent.
 		if u.Of(up) < u.Of(down) {
 			next = up
 		} else {

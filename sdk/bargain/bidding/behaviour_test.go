@@ -107,8 +107,8 @@ func TestTitForTatOfASeller(t *testing.T) {
 }
 
 // TestTitForTatImitatesIssueByIssue uses ordered names with amounts 1 to 5, integers including negatives with
-// amounts 1 to 9, and unordered names. The own last offer is e, 4, y; the opponent's are a, -4, x and b, -2,
-// y.
+// amounts 1 to 9, and unordered names. The party's last offer is e, 4, y; the opponent's are a, -4, x and b,
+// -2, y.
 func TestTitForTatImitatesIssueByIssue(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Ordered("quality", "a", "b", "c", "d", "e"),
 		bargain.Integer("number", -4, 4), bargain.Categorical("colour", "x", "y"))
@@ -145,8 +145,8 @@ func TestResourcesRunOut(t *testing.T) {
 	require.Equal(t, bargain.Outcome(73), p.Next(state()), "200 e^-1 = 73.6, as with one offer")
 }
 
-// TestPatienceFallsWithTheOffers has three parties: the resource is 2^2 divided by the number of offers, here
-// 4/8, in units of 1/4. The concession is .1 + .9 e^-2 = .221802, of 200.
+// TestPatienceFallsWithTheOffers uses three parties: the resource is 2^2 divided by the number of offers,
+// here 4/8, in units of 1/4. The concession is .1 + .9 e^-2 = .221802, of 200.
 func TestPatienceFallsWithTheOffers(t *testing.T) {
 	seat := buyer(t, 0)
 	seat.Parties = 3
@@ -177,8 +177,8 @@ func TestHybridFollowsItsCurveFirst(t *testing.T) {
 	require.Equal(t, bargain.Outcome(17), h.Next(s))
 }
 
-// TestHybridWeighsTheLastConcessions uses the prices 0 to 1000 with the utility 1 - price/1000, the own last
-// offer 100 with .9, and t = .4. T = .36 + .48 * .75 + .16 * .775 = .844, because the domain has 1,001
+// TestHybridWeighsTheLastConcessions uses the prices 0 to 1000 with the utility 1 - price/1000, the party's
+// last offer 100 with .9, and t = .4. T = .36 + .48 * .75 + .16 * .775 = .844, because the domain has 1,001
 // outcomes. With the weighted concessions c, B = .9 - .5 * 1.4 c, and the target is .16 T + .84 B.
 func TestHybridWeighsTheLastConcessions(t *testing.T) {
 	for _, test := range []struct {
@@ -201,8 +201,8 @@ func TestHybridWeighsTheLastConcessions(t *testing.T) {
 	}
 }
 
-// TestHybridKeepsToTheReservationValue has c = .25 * 0 + .75 * 1 in TestHybridWeighsTheLastConcessions, so
-// that the target is .16 * .844 + .84 (.9 - .7 * .75) = .45. The reservation value .6 is the price 400.
+// TestHybridKeepsToTheReservationValue uses TestHybridWeighsTheLastConcessions with c = .25 * 0 + .75 * 1, so
+// the target is .16 * .844 + .84 (.9 - .7 * .75) = .45. The reservation value .6 is the price 400.
 func TestHybridKeepsToTheReservationValue(t *testing.T) {
 	s := received(fixed.One/10*4, 1000, 1000, 0)
 	s.History = append(s.History, bargain.Offer{By: 0, Outcome: 100})
@@ -212,7 +212,7 @@ func TestHybridKeepsToTheReservationValue(t *testing.T) {
 	}
 }
 
-// TestHybridEndsByTheSizeOfTheDomain has NegMAS' table of final utilities.
+// TestHybridEndsByTheSizeOfTheDomain checks NegMAS' table of final utilities.
 func TestHybridEndsByTheSizeOfTheDomain(t *testing.T) {
 	for outcomes, thousandths := range map[uint64]int64{
 		449: 800, 450: 775, 1_499: 775, 1_500: 750, 4_499: 750, 4_500: 725, 17_999: 725, 18_000: 700,

@@ -9,10 +9,10 @@ import (
 )
 
 // Hybrid mixes a time-dependent and a behavior-dependent target utility. At the time t it aims at t^2 T(t) +
-// (1-t^2) B(t): T is a Bezier curve, B the utility of the own last offer less Empathy (1+t) times the
-// weighted sum of the opponent's last concessions, in the own utility. With fewer than three offers received
-// it is T. It offers the outcome nearest to the target. Utilities are not normalized, as in the source: the
-// method expects utilities between 0 and 1.
+// (1-t^2) B(t): T is a Bezier curve, B the utility of the party's last offer less Empathy (1+t) times the
+// weighted sum of the opponent's last concessions, in the party's utility. With fewer than three offers
+// received it is T. It offers the outcome nearest to the target. Utilities are not normalized, as in the
+// source: the method expects utilities between 0 and 1.
 //
 // Source: NegMAS 0.16, HybridOfferingPolicy, after the Hybrid Agent of ANL.
 type Hybrid struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // NaiveTitForTat is NegMAS' naive tit-for-tat: it takes the last received offer's own level as the opponent's
-// concession, and concedes the same share of the whole own utility range. An offer's level is 0 at the
+// concession, and concedes the same share of its whole utility range. An offer's level is 0 at the
 // reservation value, 1 at the best outcome.
 //
 // Its acceptance condition accepts offers with a level of 1 less the concession or more. In the first step
@@ -18,7 +18,7 @@ import (
 // decision, the third and fourth for the second decision, and so on up to the eighth outcome. NegMAS uses one
 // cursor for all decisions.
 //
-// If the reservation value exceeds the middle of the range, NegMAS can offer an outcome under it. Here the
+// If the reservation value exceeds the middle of the range, NegMAS can offer an outcome below it. Here the
 // lowest rational outcome replaces such offers.
 //
 // Source: NegMAS 0.16, NaiveTitForTatNegotiator with must_concede.
@@ -54,8 +54,8 @@ func newGaps(p *bargain.Preferences) (list gaps) {
 	return list
 }
 
-// bestUtilities returns those of the best outcomes. After the last outcome NegMAS continues with the utility of
-// no agreement.
+// bestUtilities returns the best outcomes' utilities. After the last outcome NegMAS continues with no
+// agreement's utility.
 func bestUtilities(p *bargain.Preferences) (list [2 * len(gaps{})]fixed.Number) {
 	domain := p.Domain()
 	additive, ok := p.Utility().(bargain.Additive)
@@ -150,12 +150,12 @@ func (n *naive) Next(state *bargain.State) bargain.Outcome {
 	return n.nearest(target.Clamp(least, n.most), least)
 }
 
-// slack limits how far under the target NegMAS offers an outcome, if it is nearer to the target than the next
+// slack limits how far below the target NegMAS offers an outcome, if it is nearer to the target than the next
 // outcome above.
 const slack = fixed.One / 1_000_000
 
 // nearest returns the outcome with the lowest utility from target on, or the next lower outcome if it is
-// nearer, within the slack, and not under least.
+// nearer, within the slack, and not below least.
 func (n *naive) nearest(target, least fixed.Number) bargain.Outcome {
 	inverse, p := n.preferences.Unreserved(), n.preferences
 	above := inverse.AtLeast(target)

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// TestNaiveTitForTat has NegMAS' rule: u(100) = .5, so the target is .5.
+// TestNaiveTitForTat checks NegMAS' rule: u(100) = .5, so the target is .5.
 func TestNaiveTitForTat(t *testing.T) {
 	naive := bidding.NaiveTitForTat{}.Bidder(buyer(t, 0), nil)
 	require.Equal(t, bargain.Outcome(0), naive.Next(state()))

@@ -6,13 +6,13 @@ import (
 )
 
 // NiceTitForTat is the bidding of the Nice Tit for Tat agent: it cooperates first. If the opponent has
-// conceded a share of the way to the Nash point, it concedes the same share of the own way. Utilities are
-// relative to the own range over all outcomes. If no opponent model is set, it assumes the own utility 0.7
-// for the Nash point. The Nash point maximizes the product of the own gain over the reservation value and the
-// model's utility, among up to 1,024 outcomes, evenly spread over the domain.
+// conceded a share of the way to the Nash point, it concedes the same share of its own way. Utilities are
+// relative to the party's range over all outcomes. If no opponent model is set, it assumes that the Nash
+// point is worth 0.7 to the party. The Nash point maximizes the product of the party's gain over the
+// reservation value and the model's utility, among up to 1,024 outcomes, evenly spread over the domain.
 //
 // Source: Baarslag, Hindriks, Jonker: A Tit for Tat Negotiation Strategy for Real-Time Bilateral Negotiations
-// (2013); the constants are those of GENIUS 10.4 and NegMAS 0.16.
+// (2013); the constants come from GENIUS 10.4 and NegMAS 0.16.
 type NiceTitForTat struct{}
 
 // Bidder implements [bargain.Bidding].
@@ -88,8 +88,8 @@ func (n *nice) observe(state *bargain.State) {
 	}
 }
 
-// nash returns the own relative utility of the estimated Nash point, times 1.4 - 0.6 (1 - first offer), from
-// 0.5 to 1. If there is no offer yet, the best outcome counts as the first offer.
+// nash returns the party's relative utility for the estimated Nash point, times 1.4 - 0.6 (1 - first offer),
+// from 0.5 to 1. If there is no offer yet, the best outcome counts as the first offer.
 func (n *nice) nash() fixed.Number {
 	const points = 1024
 	p := n.seat.Preferences

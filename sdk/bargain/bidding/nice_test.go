@@ -47,8 +47,8 @@ func (m model) Of(o bargain.Outcome) fixed.Number { return m(o) }
 
 func (model) Observe(bargain.Offer) {}
 
-// TestNiceTitForTat checks the formulas in GENIUS' NiceTitForTat_Offering. No model is set, so the own
-// utility of the Nash point is .7. The prices run from 0 to 1000 with the utility 1 - price/1000.
+// TestNiceTitForTat checks the formulas in GENIUS' NiceTitForTat_Offering. No model is set, so the Nash point
+// is worth .7. The prices run from 0 to 1000 with the utility 1 - price/1000.
 //
 // The first offer, 800, is worth .2: the Nash point is .7 (1.4 - .6 * .8) = .644. After 600, with .4, the
 // opponent has conceded (.4-.2)/(.644-.2) = .450450 of the way, so the target is 1 - .450450 (1-.644) =
@@ -89,7 +89,7 @@ func TestNiceTitForTat(t *testing.T) {
 	}
 }
 
-// TestNiceTitForTatEstimatesTheNashPoint has a seller's model, price/1000, and the reservation value .3. The
+// TestNiceTitForTatEstimatesTheNashPoint uses a seller's model, price/1000, and the reservation value .3. The
 // prices are 0, 10, and so on to 1000. The product (u-.3)(1-u) is highest at u = .65, so the Nash point is
 // .65 * .92 = .598. After 800 and 600 the target is 1 - .2/(.598-.2) * (1-.598) = .797990, less .1 * .199990
 // = .777991. Of the prices from there to .05 * .7 above it, 190 to 220, the model values 220 most.

@@ -52,8 +52,8 @@ func (*random) Sent(bargain.Outcome) string { return "random outcome" }
 // MiCRO offers the outcomes by falling utility. It makes a new offer only if it has made no more different
 // offers than it has received; otherwise it repeats a random earlier offer. It takes no parameters and needs
 // neither time nor a model. Its built-in acceptance condition is NegMAS' MiCROAcceptancePolicy: it accepts
-// offers at least as good as the next new offer, or, while it repeats offers, as the worst own offer. In a
-// round it allocates only the cursor for the second offer, unless it makes or receives more than 1,024
+// offers at least as good as the next new offer, or, while it repeats offers, as the worst repeated offer. In
+// a round it allocates only the cursor for the second offer, unless it makes or receives more than 1,024
 // different offers or the steps have no limit.
 //
 // With several opponents, the opponent with the fewest different offers counts. An accepted offer also counts
@@ -64,7 +64,7 @@ func (*random) Sent(bargain.Outcome) string { return "random outcome" }
 // Multilateral Negotiations (2025).
 type MiCRO struct{}
 
-// maxPlanned bounds the number of offers for which MiCRO reserves memory.
+// maxPlanned limits the number of offers that MiCRO reserves memory for.
 const maxPlanned = 1024
 
 // Bidder implements [bargain.Bidding].
@@ -155,7 +155,7 @@ func (r *order) next() bargain.Outcome {
 	return r.current
 }
 
-// stepDown returns the worst rational outcome within a step under the current outcome, or else the next rank.
+// stepDown returns the worst rational outcome within a step below the current outcome, or else the next rank.
 func (r *order) stepDown() bargain.Outcome {
 	inverse := r.preferences.Inverse()
 	below := inverse.AtLeast(max(r.utility.Sub(r.step), r.preferences.Reservation()))
@@ -187,13 +187,13 @@ type micro struct {
 	seat  bargain.Seat
 	order order
 	sent  []bargain.Outcome
-	// received holds the opponents' different offers, in turn order after the own turn.
+	// received holds the opponents' different offers, in turn order after the party's own turn.
 	received []set
 	observed int
 	// The latest observed offer; By is -1 if there is none.
 	last bargain.Offer
-	// lowest is the lowest utility of the own offers in the history, or fixed.Max. They can differ from sent: a
-	// protocol with limits changes offers beyond them.
+	// lowest is the lowest utility of the party's own offers in the history, or fixed.Max. They can differ
+	// from sent: a protocol with limits changes offers beyond them.
 	lowest fixed.Number
 }
 
@@ -225,8 +225,8 @@ func (m *micro) observe(state *bargain.State) {
 	}
 }
 
-// accepted adds an offer to those of the parties with turns between the offer and the next move, which can only
-// have accepted it. Two parties have no such turns.
+// accepted adds an offer to the offers by the parties with turns between the offer and the next move, because
+// they can only have accepted it. With two parties there are no such turns.
 func (m *micro) accepted(offer bargain.Offer, next int) {
 	parties := len(m.received) + 1
 	if parties == 2 || offer.By < 0 || offer.By == next {
@@ -311,8 +311,8 @@ func (c *conceding) Sent(o bargain.Outcome) string {
 	return "last rational outcome again"
 }
 
-// Wasting first offers the outcomes under the reservation value, and then does as [Conceding]. NegMAS' WAB,
-// WAN and WAR bid this way. No other bidding offers outcomes under the reservation value: a party able to
+// Wasting first offers the outcomes below the reservation value, and then does as [Conceding]. NegMAS' WAB,
+// WAN and WAR bid this way. No other bidding offers outcomes below the reservation value: a party able to
 // accept such offers gains from them.
 //
 // As in NegMAS, the first offers follow falling outcome numbers, not utility. In domains with more than 2^20
@@ -340,12 +340,12 @@ type wasting struct {
 	// left counts the outcomes not yet passed by wasted. In large domains worst lists them.
 	left  uint64
 	worst bargain.Cursor
-	// wasted is the next outcome under the reservation value, or NoOutcome, unless it has been passed.
+	// wasted is the next outcome below the reservation value, or NoOutcome, unless it has been passed.
 	wasted bargain.Outcome
 	passed bool
 }
 
-// advance finds the next outcome under the reservation value.
+// advance finds the next outcome below the reservation value.
 func (w *wasting) advance() {
 	w.passed = false
 	if w.worst != nil {
@@ -376,7 +376,7 @@ func (w *wasting) advance() {
 	w.wasted = bargain.NoOutcome
 }
 
-// lastBelow returns the last outcome under the reservation value, among upTo and the outcomes before upTo
+// lastBelow returns the last outcome below the reservation value, among upTo and the outcomes before upTo
 // that differ only in the last issue. If there is none, it returns the first outcome among these, and false.
 // table is the last issue's table. A single outcome's utility gives the least rational part, so every other
 // outcome needs only a comparison.

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// TestMiCROConcedesAsMuchAsTheHardestParty has three parties. Party 0 offers 99, 98, ... to two others.
+// TestMiCROConcedesAsMuchAsTheHardestParty uses three parties. Party 0 offers 99, 98, ... to two opponents.
 func TestMiCROConcedesAsMuchAsTheHardestParty(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 99, 1))
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func TestMiCROConcedesAsMuchAsTheHardestParty(t *testing.T) {
 	require.NoError(t, err)
 	for _, test := range []struct {
 		name string
-		// offers are those of the parties 1 and 2 in each step; an acceptance is no offer.
+		// offers lists the offers by parties 1 and 2 per step; acceptances do not count as offers.
 		offers [2][]bargain.Outcome
 		last   bargain.Outcome
 	}{
@@ -57,8 +57,8 @@ func TestMiCROConcedesAsMuchAsTheHardestParty(t *testing.T) {
 	}
 }
 
-// TestStepsReachTheWorstRationalOutcome has prices up to 10 as a seller's utilities, with the limit 2. A tenth of the
-// utility is a price.
+// TestStepsReachTheWorstRationalOutcome uses prices up to 10 as a seller's utilities, with the limit 2. A
+// tenth of the utility is a price.
 func TestStepsReachTheWorstRationalOutcome(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
 	require.NoError(t, err)

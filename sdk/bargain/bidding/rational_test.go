@@ -168,7 +168,7 @@ func TestNoOfferIsBelowTheReservationValue(t *testing.T) {
 }
 
 // TestAspirationsFallToTheReservationValue checks any curve on a random domain, with and without deadline:
-// the offers' utility never rises or falls under the reservation value. Rounding can raise a level by 3 *
+// the offers' utility never rises or falls below the reservation value. Rounding can raise a level by 3 *
 // 10^-12, and the utilities span up to 6.
 func TestAspirationsFallToTheReservationValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

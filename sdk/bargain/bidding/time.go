@@ -18,7 +18,7 @@ type Pick uint8
 const (
 	// PickLowest takes the outcome with the lowest utility from the target on, as NegMAS does.
 	PickLowest Pick = iota
-	// PickNearest takes the outcome with the utility closest to the target, as GENIUS does, but none under
+	// PickNearest takes the outcome with the utility closest to the target, as GENIUS does, but none below
 	// the reservation value.
 	PickNearest
 	// PickRandom takes a random outcome from the target on.
@@ -138,7 +138,7 @@ func (t *timeDependent) targetAt(state *bargain.State) fixed.Number {
 
 const candidates = 64
 
-// choose returns an outcome for a target; the target must not be under the reservation value.
+// choose returns an outcome for a target; the target must not be below the reservation value.
 func choose(
 	p *bargain.Preferences, pick Pick, target fixed.Number, random *bargain.Random, model bargain.Model,
 ) bargain.Outcome {

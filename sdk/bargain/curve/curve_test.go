@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// TestKnownValues has values of the published formulas, computed with 30 digits.
+// TestKnownValues checks the published formulas' values, computed with 30 digits.
 func TestKnownValues(t *testing.T) {
 	half, tenth := fixed.One/2, fixed.One/10
 	for _, test := range []struct {

@@ -36,7 +36,7 @@ func Exp(x Number) Number {
 	if x >= 0 {
 		return One
 	}
-	// e^x = 2^-(-x/ln 2). Under -30 the result is less than half a unit.
+	// e^x = 2^-(-x/ln 2). Below -30 the result is less than half a unit.
 	if x < -30*One {
 		return 0
 	}

@@ -20,7 +20,7 @@ const (
 // price - decay to the buyer and price - fee - Cost to the seller; no agreement is worth -decay and 0, or,
 // with a bond, b - decay and -b, where b is the bond's part that pays the decay for the seller's offers. So
 // if there is no bond, delay costs the buyer only, except that the highest price, the effective escrow,
-// falls. With a bond, every side pays for the own offers, and both limits fall by b: agreement costs the
+// falls. With a bond, every side pays for its own offers, and both limits fall by b: agreement costs the
 // buyer more, and no agreement costs the seller more. This is not Rubinstein's discount, where delay costs
 // both. A side that wants no agreement rejects: expiry costs at least as much. Times and milestones are not
 // part of the game.
@@ -45,7 +45,7 @@ type Result struct {
 
 // Node is a side's turn after a number of offers.
 type Node struct {
-	// Side is the side whose turn it is.
+	// Side is the side to move.
 	Side int
 	// Limit is the worst price that it accepts: a buyer's highest, a seller's lowest. An indifferent side
 	// accepts.

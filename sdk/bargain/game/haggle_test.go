@@ -68,7 +68,7 @@ func drawGame(t *rapid.T) game.Haggle {
 	return h
 }
 
-// enumeration plays a game by trying all moves. A side whose strategy is set plays that.
+// enumeration plays a game by trying all moves. If a side's strategy is set, the side plays it.
 type enumeration struct {
 	game.Haggle
 	t       require.TestingT
@@ -278,9 +278,9 @@ func TestProximityWithoutABenchmark(t *testing.T) {
 	require.Equal(t, [2]fixed.Number{-fixed.Max, fixed.Max}, [2]fixed.Number{p.Buyer, p.Seller})
 }
 
-// TestOptimalRoundsToTheOtherSidesFavour has prices in ticks of 11 base units. The buyer's offer must cover
-// the cost of 1,000,005, the seller's must not exceed the value of 2,000,005: 90,910 ticks, which are
-// 1,000,010 base units, and 181,818 ticks, which are 1,999,998.
+// TestOptimalRoundsToTheOtherSidesFavour uses prices in ticks of 11 base units. The buyer's offer must cover
+// the cost 1,000,005, the seller's must not exceed the value 2,000,005: 90,910 ticks, or 1,000,010 base
+// units, and 181,818 ticks, or 1,999,998.
 func TestOptimalRoundsToTheOtherSidesFavour(t *testing.T) {
 	const escrow = 10_000_000_000_000
 	for side, test := range []struct {

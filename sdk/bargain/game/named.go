@@ -24,7 +24,7 @@ func Parse(text string) (strategy.Entry, error) { return strategy.Parse(text, co
 // Names returns the names from [List], in [List] order.
 func Names() []string { return append(strategy.Names(), Name) }
 
-// Assuming is [Optimal] for a side that knows the own reservation price and the rules: see
+// Assuming is [Optimal] for a side that knows its own reservation price and the rules: see
 // [onchain.Rules.Player]. If the rules are missing, it ends the session.
 type Assuming struct {
 	unruled

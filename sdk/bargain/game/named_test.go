@@ -38,7 +38,7 @@ func TestTrueAssumptionsGiveTheEquilibrium(t *testing.T) {
 	require.Positive(t, agreed)
 }
 
-// TestWrongAssumptionsCrossNoLimit has sides with any assumptions: no agreement is beyond a reservation
+// TestWrongAssumptionsCrossNoLimit checks sides with any assumptions: no agreement is beyond a reservation
 // price.
 func TestWrongAssumptionsCrossNoLimit(t *testing.T) {
 	agreed := 0

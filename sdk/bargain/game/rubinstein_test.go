@@ -70,7 +70,7 @@ func TestFiniteGameByHand(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestFixedCosts has conclusion 2 of Rubinstein (1982), section 5.
+// TestFixedCosts checks conclusion 2 in Rubinstein (1982), section 5.
 func TestFixedCosts(t *testing.T) {
 	for _, test := range []struct{ c1, c2, least, most string }{
 		{"0.1", "0.05", "0.05", "0.05"}, {"0.05", "0.1", "1", "1"}, {"0.1", "0.1", "0.1", "1"},

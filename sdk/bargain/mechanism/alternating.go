@@ -166,7 +166,7 @@ func (a Alternating) byStep(step int) fixed.Number {
 	return fixed.Ratio(int64(step)+1, int64(a.Steps)+1)
 }
 
-// isLast reports whether the party has no turn after this one.
+// isLast reports whether this is the party's last turn.
 func (a Alternating) isLast(step int, elapsed int64, parties []Party) bool {
 	if a.Steps > 0 && step == a.Steps-1 {
 		return true

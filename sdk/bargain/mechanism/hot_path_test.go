@@ -92,8 +92,8 @@ func everyBidding() map[string]bargain.Strategy {
 	return all
 }
 
-// TestARoundAllocatesNothing has each strategy bargain with a party that accepts nothing, and leaves in the
-// third or in the last of 100 steps: both sessions allocate the same. The second offer can need a cursor.
+// TestARoundAllocatesNothing plays every strategy against a party that accepts nothing, and leaves in the
+// third or last of 100 steps: both sessions allocate the same. The second offer can need a cursor.
 func TestARoundAllocatesNothing(t *testing.T) {
 	const steps = 100
 	sides := opposed(t)

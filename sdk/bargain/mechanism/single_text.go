@@ -40,7 +40,7 @@ const (
 // Fujita, Ito, Klein: A Secure and Fair Protocol that Addresses Weaknesses of the Nash Bargaining Solution in
 // Nonlinear Negotiation (2012), SFMP, for RuleSum; NegMAS 0.16, VetoSTMechanism, for Jump with RuleVeto.
 //
-// The mediator's calculations are simulated: SFMP has a multi-party protocol that conceals the utilities.
+// The mediator's calculations are simulated: SFMP uses a multi-party protocol that conceals the utilities.
 type SingleText struct {
 	// Rounds is the number of candidates per search.
 	Rounds int

@@ -17,7 +17,7 @@ const MaxSellers = 8
 //
 // The buyer cannot withdraw an offer except by ending the negotiation, and the seller can accept it at any
 // time. So the buyer keeps no more than one standing offer over all negotiations. Everywhere else a seller's
-// offer stands, or the seller has only joined, and it is the buyer's turn: only the buyer can conclude these
+// offer stands, or the seller has just joined, and it is the buyer's turn: only the buyer can conclude these
 // negotiations. The buyer moves where the turn ends first, within the [OutsideOption] and [LeftOfTotal]
 // limits, and ends all remaining negotiations after the first agreement.
 type Purchase struct {

@@ -18,11 +18,11 @@ type Informed interface {
 // rational plays a strategy that ignores offer costs, and replaces the moves that lose money under the rules.
 // Strategies from the literature assume games with free offers, and can pass up the last offer.
 //
-//   - At its last turn it accepts any offer that is at least as good as no agreement.
-//   - It accepts an offer that is at least as good as an agreement at its own next offer, less that offer's decay.
-//   - It makes no offer that is expected to cost more than it can gain, if the other side is as likely to refuse it as
-//     to accept it. It moves the price to one that is worth the cost. If there is none, it accepts the standing offer
-//     or ends the negotiation.
+//   - In the last turn it accepts any offer at least as good as no agreement.
+//   - It accepts offers at least as good as agreement at its own next offer, less this offer's decay.
+//   - It makes no offer with an expected cost above the possible gain, assuming that the opponent is as likely
+//     to refuse as to accept. It moves the price to where the offer is worth the cost. If there is no such
+//     price, it accepts the standing offer or ends the negotiation.
 //
 // A bond moves the limits: see [Rules.Limit]. The strategy receives no acceptable offer beyond the limit.
 // Turns depend on the rounds, not on the clock, so replays always give the same move.

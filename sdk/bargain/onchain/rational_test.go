@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// answer returns a side's move after offers: all own offers are the worst prices for the opponent, and all
-// opponent offers equal price.
+// answer returns a side's move after offers: all the side's offers are the worst prices for the opponent, and
+// all opponent offers equal price.
 func answer(t *testing.T, r onchain.Rules, s bargain.Strategy, side onchain.Side, offers int, price uint64) bargain.Action {
 	player, err := r.Player(s, side, [2]uint64{1_000_000, 4_500_000}[side], [2]uint64{3_500_000, 3_000_000}[side])
 	require.NoError(t, err)
@@ -66,7 +66,8 @@ func TestHardlinerStaysHardBeforeTheLastTurn(t *testing.T) {
 	}
 }
 
-// TestBuyerAcceptsWhatItsOwnOfferWouldCost has a buyer that offers 1.0 first. That costs 1.5 % of the escrow of 5.
+// TestBuyerAcceptsWhatItsOwnOfferWouldCost checks a buyer that offers 1.0 first. This costs 1.5 % of the
+// escrow, 5.
 func TestBuyerAcceptsWhatItsOwnOfferWouldCost(t *testing.T) {
 	second := func(standing uint64) bargain.Action {
 		return answer(t, tenRounds, repeating(1_000_000), onchain.Buyer, 2, standing)
@@ -165,8 +166,9 @@ func TestMovesAreWorthTheirCost(t *testing.T) {
 	})
 }
 
-// TestRanksFollowFromRoundsAndDecay has a buyer with the limit 3.5 and five or ten offers, which concedes rank by rank
-// to a seller that stays at 4. The offers move at most half of the way to the limit, unless decay makes more worth it.
+// TestRanksFollowFromRoundsAndDecay checks a buyer with the limit 3.5 and five or ten offers, conceding rank
+// by rank to a seller that stays at 4. The offers move up to half the way to the limit, unless decay makes
+// more worthwhile.
 func TestRanksFollowFromRoundsAndDecay(t *testing.T) {
 	offered := func(decay uint16, rounds uint8, step uint64) (prices []uint64) {
 		r := onchain.Rules{Escrow: 5_000_000, MaxRounds: rounds, MinOfferBps: 100, DecayRateBps: decay}
@@ -193,7 +195,8 @@ func TestRanksFollowFromRoundsAndDecay(t *testing.T) {
 	require.Equal(t, []uint64{50_000, 100_000, 200_000}, offered(0, 6, 100_000), "a given step")
 }
 
-// TestReasonNamesTheNarrowerLimit has a buyer whose limit on price and decay, 3, is narrower than the costs.
+// TestReasonNamesTheNarrowerLimit checks a buyer with a limit on price and decay, 3, that is narrower than
+// the costs.
 func TestReasonNamesTheNarrowerLimit(t *testing.T) {
 	buyer, err := tenRounds.Player(repeating(3_500_000), onchain.Buyer, 0, 3_500_000)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// opponents returns a buyer that plays a strategy and a seller that plays another one.
+// opponents returns a buyer and a seller playing the given strategies.
 func opponents(t *testing.T, rules onchain.Rules, bought, sold bargain.Strategy) (players [2]onchain.Player) {
 	for side, s := range []bargain.Strategy{bought, sold} {
 		prices := [2][2]uint64{{1_000_000, 3_500_000}, {4_500_000, 3_000_000}}[side]
@@ -90,8 +90,7 @@ func TestBuyersPayTheirMaxTotalInAll(t *testing.T) {
 	require.GreaterOrEqual(t, deals, len(strategy.Named())/2)
 }
 
-// TestARoundAllocatesNothing compares sessions that a party ends before the first and after the last own
-// offer.
+// TestARoundAllocatesNothing compares sessions that a party ends before its first and after its last offer.
 func TestARoundAllocatesNothing(t *testing.T) {
 	allocations := func(rounds int) float64 {
 		players := opponents(t, tenRounds, strategy.Linear(), leaving{strategy.Hardliner(), rounds})

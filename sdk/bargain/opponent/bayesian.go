@@ -23,7 +23,7 @@ import (
 // (2008), sections 3 to 5, as in GENIUS 10.4, BayesianOpponentModelScalable, with these differences. GENIUS
 // lacks hypotheses for integers: here integers use the hypotheses for reals. In GENIUS the estimates can
 // become invalid, because probabilities fall to 0 and the assumed utility becomes negative. Here
-// probabilities never fall under 10^-12, and offers with an assumed utility of 0 or less change nothing: with
+// probabilities never fall below 10^-12, and offers with an assumed utility of 0 or less change nothing: with
 // 0.003 this affects all offers after the first 334 different ones. If all outcomes are equal, the estimate
 // is 0.
 type Bayesian struct {
@@ -66,7 +66,7 @@ func (b Bayesian) Model(seat bargain.Seat) bargain.Model {
 
 // belief holds the probabilities for an issue's hypotheses.
 type belief struct {
-	// weights are those of the weights 0, 0.1, ... 1; shapes those of the utilities of the values.
+	// weights holds the probabilities for the weights 0, 0.1, ... 1, shapes those for the value utilities.
 	weights, shapes []fixed.Number
 	// weight is the expected weight, not normalized.
 	weight fixed.Number

@@ -72,7 +72,7 @@ func TestBayesianWithNumbers(t *testing.T) {
 }
 
 // TestBayesianAfterManyOffers checks against GENIUS' formulas after 40 offers: the real number falls from 10
-// in steps of 1/40, and the names take turns. In GENIUS improbable hypotheses fall under 10^-12.
+// in steps of 1/40, and the names take turns. In GENIUS improbable hypotheses fall below 10^-12.
 func TestBayesianAfterManyOffers(t *testing.T) {
 	s := seat(t, bargain.Real("real", 0, 10*fixed.One, fixed.One/40),
 		bargain.Categorical("b", "w", "x", "y", "z"))

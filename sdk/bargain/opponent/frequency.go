@@ -158,7 +158,8 @@ func (m *smith) Observe(offer bargain.Offer) {
 }
 
 func (m *smith) Of(o bargain.Outcome) (u fixed.Number) {
-	// All issues have the same number of offers, so their weights are in proportion to the highest counts.
+	// The number of offers is the same for all issues, so their weights are in proportion to the highest
+	// counts.
 	total := int64(0)
 	for at := range m.counters {
 		total += m.counters[at].most

@@ -63,8 +63,8 @@ func TestNashFrequencyOfOneOffer(t *testing.T) {
 	}
 }
 
-// TestNashFrequencyWithoutWeights has offers at both ends, so that the standard deviation is half the range
-// and all weights are 0: then they are equal.
+// TestNashFrequencyWithoutWeights uses offers at both ends, so the standard deviation is half the range and
+// all weights are 0: then the weights become equal.
 func TestNashFrequencyWithoutWeights(t *testing.T) {
 	s := seat(t, bargain.Integer("a", 0, 4), bargain.Integer("b", 0, 4))
 	m := opponent.NashFrequency{}.Model(s)

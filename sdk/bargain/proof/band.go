@@ -14,7 +14,7 @@ type Band struct {
 	Upper uint64 `json:"upper,string"`
 }
 
-// Outside is a move whose price is not in the band.
+// Outside is a move with a price outside the band.
 type Outside struct {
 	// Offer is the offer number, from 1. Accepted reports whether the side accepted the offer; if not, the
 	// side made it.

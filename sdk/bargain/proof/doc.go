@@ -1,7 +1,7 @@
 // Package proof lets an agent prove after a negotiation that it followed a strategy fixed in advance.
 //
 // Before making any offer the agent commits to a strategy with [Commit], and publishes the hash: on chain as
-// the strategy hash in the first own offer's metadata, or in the offer's document. Afterwards it reveals the
+// the strategy hash in its first offer's metadata, or in the offer's document. Afterwards it reveals the
 // strategy and the nonce in a [Proof], a self-contained JSON file. Anyone can then replay the agent's moves
 // with [Proof.Verify].
 //
@@ -61,13 +61,14 @@
 // until the reveal. Metadata holds either a document's hash or a commitment. So the documents of package
 // terms carry the commitment, and the proof includes the documents. Verify checks the documents:
 //
-//   - Each document in the proof has the hash in its offer's metadata.
-//   - Each document of the side is, byte for byte, that of the strategy's offer, with the commitment. So
-//     issues, price and commitment of each offer were fixed when it was made.
-//   - A document of the side names the document that the offer answers. The proof must have that one, and the
-//     strategy must have had its outcome to answer. An accepted document must be in the proof, too.
-//   - If a document of the side names none, the strategy had no outcome to answer. So it cannot be decided
-//     later which documents were missing: each offer on chain has fixed that for the offer before it.
+//   - Every document's hash matches the offer's metadata.
+//   - Every document by the side is, byte for byte, the document for the strategy's offer, with the
+//     commitment. So an offer's issues, price and commitment were fixed when the offer was made.
+//   - A document by the side names the document that the offer answers. The proof must contain the named
+//     document, and the strategy must have answered its outcome. The proof must contain any accepted
+//     document, too.
+//   - If a document by the side names none, the strategy had no outcome to answer. So missing documents cannot
+//     be chosen later: every offer on chain has fixed this for the previous offer.
 //
 // Verify cannot show that a document was missing. The side could have received the document, and bargained as
 // if it were missing: [Result.Unread] counts these offers. The opponent can object at once after receiving
@@ -83,6 +84,6 @@
 // Verify does not check whether terms and offers match the chain, nor when the commitment was published:
 // "haggle verify --url" does. Players with a language model commit to the model and the prompt's hash. Their
 // moves cannot be replayed, and [Result.Replayed] is false. If such a player commits to a [Band], Verify
-// compares the prices of all own offers and the acceptance with the band; otherwise it checks only the
+// compares the prices of all its offers and the acceptance with the band; otherwise it checks only the
 // commitment.
 package proof

@@ -134,8 +134,8 @@ func TestEveryStrategyOverIssuesIsProved(t *testing.T) {
 	require.Positive(t, rejected)
 }
 
-// TestTheCommitmentOverIssuesIsFixed has a known answer, calculated with Python's json and hashlib from the
-// package's documentation.
+// TestTheCommitmentOverIssuesIsFixed compares with a known value, calculated with Python's json and hashlib
+// from the package's documentation.
 func TestTheCommitmentOverIssuesIsFixed(t *testing.T) {
 	requireCommitment(t, "89e3edfef570311aed84dd3d680ffdc76027ac6200bb504fa8e8dccf2aa01d53",
 		overIssues("linear", proof.Buyer))
@@ -348,7 +348,7 @@ func TestTheCostOfHyperRectanglesIsBounded(t *testing.T) {
 		issues := proof.Issues{Price: "price", Unit: 1, Domain: fmt.Sprintf("issues:\n"+
 			"- {name: days, type: ContiguousIssue, values: [1, %d]}\n"+
 			"- {name: price, type: ContiguousIssue, values: [1, %[1]d]}\n", test.side)}
-		// A row has a box for each pair of the values 1, 3, 5 and so on: their ranges do not touch.
+		// A row describes a box per pair of the values 1, 3, 5 and so on: the ranges do not touch.
 		row, boxes := "- {0: [1, 3, 5, 7], 1: [1, 3, 5, 7, 9, 11, 13, 15]}\n", test.boxes
 		issues.Profile = "type: HyperRectangleUtilityFunction\nreserved_value: 0\noutcome_ranges:\n" +
 			strings.Repeat(row, boxes/32) + strings.Repeat("- {0: [1], 1: [1]}\n", boxes%32) +

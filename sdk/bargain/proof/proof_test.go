@@ -115,7 +115,7 @@ func TestEveryStrategyIsProved(t *testing.T) {
 	require.Positive(t, ended)
 }
 
-// TestBondIsProved has an optimal buyer: the seller's bond lowers the price that it offers.
+// TestBondIsProved checks an optimal buyer: the seller's bond lowers the offered price.
 func TestBondIsProved(t *testing.T) {
 	bonded := terms
 	bonded.MaxRounds, bonded.Bond = 3, 300_000
@@ -138,7 +138,7 @@ func TestBondIsProved(t *testing.T) {
 	require.ErrorIs(t, err, proof.ErrReplay)
 }
 
-// TestStepIsProved has a buyer that concedes by 0.3 with each offer.
+// TestStepIsProved checks a buyer that concedes 0.3 with every offer.
 func TestStepIsProved(t *testing.T) {
 	p := played(t, proof.Buyer, "car", "hardliner")
 	p.Reveal.Strategy.Step = 300_000
@@ -298,8 +298,8 @@ func TestTamperedProofsFail(t *testing.T) {
 // withTier is metadata with a term beside the price: a quality tier.
 var withTier = proof.Metadata{1, 1}
 
-// TestRefusedTermsAreReplayed has a buyer that answers an acceptable price with another offer, because the
-// seller's offer has terms beside it.
+// TestRefusedTermsAreReplayed checks a buyer that answers an acceptable price with a new offer, because the
+// seller's offer includes terms beside the price.
 func TestRefusedTermsAreReplayed(t *testing.T) {
 	p := played(t, proof.Buyer, "linear", "linear")
 	p.Offers = []proof.Offer{{Amount: 2_000_000}, {Amount: 2_000_000, Metadata: withTier}, {Amount: 2_750_000}}
@@ -313,7 +313,7 @@ func TestRefusedTermsAreReplayed(t *testing.T) {
 	require.ErrorIs(t, err, proof.ErrReplay, "without the terms the strategy accepts")
 }
 
-// TestAPlayerWithoutAnOfferIsProved has a seller that only accepts, or only rejects.
+// TestAPlayerWithoutAnOfferIsProved checks a seller that only accepts, or only rejects.
 func TestAPlayerWithoutAnOfferIsProved(t *testing.T) {
 	for price, move := range map[uint64]string{3_400_000: "accept", 600_000: "reject"} {
 		p := played(t, proof.Seller, "linear", "linear")
@@ -364,8 +364,8 @@ func TestSeedDecidesRandomMoves(t *testing.T) {
 	}
 }
 
-// TestTheOtherSideCanRejectOutOfItsTurn has a seller that leaves while the buyer's turn is due, or after the
-// buyer's offer.
+// TestTheOtherSideCanRejectOutOfItsTurn checks a seller that leaves while the buyer's turn is due, or after
+// the buyer's offer.
 func TestTheOtherSideCanRejectOutOfItsTurn(t *testing.T) {
 	for _, offers := range []int{2, 3} {
 		p := played(t, proof.Buyer, "linear", "negmas-conceder")

@@ -125,8 +125,8 @@ type Result struct {
 	// Replayed reports whether the moves have been replayed. It is false if a model played.
 	Replayed bool
 	// Banded reports whether a model's offers and acceptance have been compared with the model's band.
-	// Outside is the first price outside the band: the side has deviated. Offers and Ended then count
-	// compared moves; rejections carry no price.
+	// Outside is the first move outside the band: the side has deviated. Offers and Ended then count compared
+	// moves; rejections carry no price.
 	Banded  bool
 	Outside *Outside
 	// Offers is the number of replayed offers by the side. Ended reports whether the side's acceptance or
@@ -136,9 +136,9 @@ type Result struct {
 	// Published reports whether the side's first offer carries the commitment. A side that made no offer
 	// cannot publish the commitment: the opponent must have received it before the move.
 	Published bool
-	// Unread counts the opponent's documents that the side claimed were missing, in the document of the next
-	// own offer. LastUnread reports whether the proof lacks the document of the last offer, with the side's
-	// turn due. Nothing proves that such documents were missing.
+	// Unread counts the opponent's documents that the side claimed were missing, in the document of its next
+	// offer. LastUnread reports whether the proof lacks the document of the last offer, with the side's turn
+	// due. Nothing proves that such documents were missing.
 	Unread     int
 	LastUnread bool
 	// Invalid counts the opponent's documents in the proof that are not valid in the side's domain, or state
@@ -244,7 +244,7 @@ func (p *Proof) check() error {
 type replayer interface {
 	// respond returns the strategy's move after turn offers.
 	respond(n *onchain.Account, turn int) (bargain.Action, error)
-	// compare compares the offer of the turn with the strategy's. It returns ErrReplay for another one.
+	// compare compares the turn's offer with the strategy's. It returns ErrReplay if they differ.
 	compare(turn int, outcome bargain.Outcome) error
 }
 

@@ -146,7 +146,7 @@ func TestWritesDiscountsOfEachFormat(t *testing.T) {
 	}
 }
 
-// TestLongLinesAreExact has prices whose slope has more decimals than a number.
+// TestLongLinesAreExact uses prices with a slope that needs more decimals than a number holds.
 func TestLongLinesAreExact(t *testing.T) {
 	for _, issue := range []bargain.Issue{
 		bargain.Price("price", 5_000_000, 7_123_456_789, 1),

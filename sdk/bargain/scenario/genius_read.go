@@ -271,7 +271,7 @@ func evaluations(domain *bargain.Domain, root *element) (bargain.Utility, error)
 	if err != nil {
 		return nil, err
 	}
-	// An objective is a group of issues, whose own weight GENIUS does not use.
+	// An objective is a group of issues. GENIUS ignores an objective's own weight.
 	objectives := map[string]bool{}
 	for _, e := range root.find("objective") {
 		objectives[e.word("index")] = true

@@ -62,7 +62,7 @@ type rectangleReader struct {
 	list      []utility.Rectangle
 }
 
-// read reads the rectangles below an element, whose utilities count with a weight.
+// read reads the rectangles inside an element, multiplying utilities by weight.
 func (r *rectangleReader) read(e *element, weight *big.Rat) error {
 	for i := range e.Children {
 		child, product := &e.Children[i], weight

@@ -14,7 +14,7 @@ import (
 )
 
 // WriteGeniusDomain writes a domain in GENIUS' format. Names become discrete issues, and so do up to 65,536
-// integers or prices whose tick is not 1.
+// integers or prices with a tick other than 1.
 func WriteGeniusDomain(name string, domain *bargain.Domain) ([]byte, error) {
 	objective, err := geniusIssues(name, domain)
 	if err != nil {
@@ -29,8 +29,8 @@ func WriteGeniusDomain(name string, domain *bargain.Domain) ([]byte, error) {
 
 // WriteGeniusProfile writes preferences in GENIUS' format, which supports discounts over the whole time only,
 // and no negative additive utilities. The values of an additive utility must form a straight line over
-// integers and reals. Tables with up to 65,536 outcomes, hyper-rectangles, and sums over these written as
-// additive utilities, must depend on integers only and not exceed 1.
+// integers and reals. Tables with up to 65,536 outcomes, hyper-rectangles, and additive utilities that sum
+// these, must depend on integers only and not exceed 1.
 //
 // GENIUS and this package's reader compute the same utilities from the result. NegMAS 0.16 differs in two
 // cases: it counts an integer's slope from 0 instead of the lowest value, and leaves out the ends of a
@@ -218,7 +218,7 @@ func attributes(pairs ...string) (list []xml.Attr) {
 	return list
 }
 
-// invalidAttribute returns an attribute below an element whose value XML cannot express.
+// invalidAttribute returns an attribute inside the element with a value that XML cannot express.
 func invalidAttribute(e *element) (string, bool) {
 	for _, a := range e.Attributes {
 		if !utf8.ValidString(a.Value) || strings.ContainsFunc(a.Value, func(r rune) bool {

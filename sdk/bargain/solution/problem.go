@@ -32,7 +32,7 @@ type Problem struct {
 	worst, best [2]fixed.Number
 }
 
-// ErrTooLarge reports a domain whose frontier would take too much memory.
+// ErrTooLarge reports a domain with a frontier that would take too much memory.
 var ErrTooLarge = errors.New("solution: too many outcomes")
 
 // maxPoints is the number of points that are sorted at once.

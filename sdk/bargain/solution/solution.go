@@ -71,9 +71,9 @@ func (p *Problem) Kalai() []Point {
 	}, compareLexical)
 }
 
-// KalaiSmorodinsky returns the solution of Kalai after each gain is divided by the party's highest gain in a
-// rational outcome. In a finite set NegMAS 0.16 returns another outcome at times: the one whose two shares
-// differ least, and the shares are those of the highest gain in any outcome.
+// KalaiSmorodinsky returns Kalai's solution after dividing every gain by the party's highest gain in a
+// rational outcome. In finite sets NegMAS 0.16 sometimes returns a different outcome: the outcome where the
+// two shares differ least, with shares relative to the highest gain in any outcome.
 //
 // Source: Kalai, Smorodinsky: Other Solutions to Nash's Bargaining Problem (1975); for finite sets Imai
 // (1983).

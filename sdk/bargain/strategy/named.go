@@ -195,7 +195,7 @@ func Named() map[string]bargain.Strategy {
 	return named
 }
 
-// Stepping returns the names of the strategies whose offers on chain depend on a price step: see [Entry.HasStep].
+// Stepping returns the names of the strategies that depend on a price step on chain: see [Entry.HasStep].
 func Stepping() (names []string) {
 	for _, entry := range List() {
 		if entry.HasStep() {

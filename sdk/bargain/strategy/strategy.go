@@ -84,7 +84,7 @@ func Hardliner() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Hardliner{}, Acceptance: acceptance.Best{}}
 }
 
-// Random offers random rational outcomes, and accepts offers at least as good as the own next offer.
+// Random offers random rational outcomes, and accepts offers at least as good as its own next offer.
 func Random() bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Random{}, Acceptance: acceptance.Next{}}
 }
@@ -98,13 +98,13 @@ func CAN() bargain.BOA { return conceding(acceptance.NotWorse{}) }
 // CAR is NegMAS' Conceding Accepting Rational strategy.
 func CAR() bargain.BOA { return conceding(acceptance.Rational{}) }
 
-// WAB is NegMAS' Wasting Accepting Better strategy. It also offers outcomes under the reservation value.
+// WAB is NegMAS' Wasting Accepting Better strategy. It also offers outcomes below the reservation value.
 func WAB() bargain.BOA { return wasting(acceptance.Better{}) }
 
-// WAN is NegMAS' Wasting Accepting Not Worse strategy. It also offers outcomes under the reservation value.
+// WAN is NegMAS' Wasting Accepting Not Worse strategy. It also offers outcomes below the reservation value.
 func WAN() bargain.BOA { return wasting(acceptance.NotWorse{}) }
 
-// WAR is NegMAS' Wasting Accepting Rational strategy. It also offers outcomes under the reservation value.
+// WAR is NegMAS' Wasting Accepting Rational strategy. It also offers outcomes below the reservation value.
 func WAR() bargain.BOA { return wasting(acceptance.Rational{}) }
 
 func conceding(a bargain.Acceptance) bargain.BOA {

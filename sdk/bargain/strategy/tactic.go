@@ -12,8 +12,8 @@ import (
 // Functions for Autonomous Agents (1998), sections 4.2 to 4.4, with ACnext. The formulas are the paper's; the
 // comments give values for parameters left open by the paper.
 
-// ResourceDependent concedes as steps run out: 0.1 + 0.9 e^-r of the range, where r counts the remaining own
-// steps. So it concedes most in the last three.
+// ResourceDependent concedes as steps run out: 0.1 + 0.9 e^-r of the range, where r counts the strategy's
+// remaining steps. So it concedes most in the last three.
 func ResourceDependent() bargain.BOA { return resourceDependent(fixed.One / 10) }
 
 func resourceDependent(k fixed.Number) bargain.BOA {
@@ -39,8 +39,8 @@ func RandomAbsolute() bargain.BOA {
 // AveragedTitForTat concedes the percentage that the opponent conceded over the last two steps together.
 func AveragedTitForTat() bargain.BOA { return tactic(bidding.Averaged{Window: 2}) }
 
-// Mixture aims at the mean of the utilities that the linear time-dependent tactic and the relative
-// tit-for-tat tactic give: both have the same weight.
+// Mixture aims at the mean utility of the offers by the linear time-dependent tactic and the relative
+// tit-for-tat tactic, with equal weights.
 func Mixture() bargain.BOA { return mixture(1, 1) }
 
 func mixture(time, behaviour uint32) bargain.BOA {

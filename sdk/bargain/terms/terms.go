@@ -43,7 +43,8 @@ const MaxSize = 1 << 16
 
 // Document errors.
 var (
-	// ErrDomain: the domain has no price or several, or a real-valued issue, or the outcome is not in it.
+	// ErrDomain: the domain contains no price, several prices or a real-valued issue, or does not contain the
+	// outcome.
 	ErrDomain = errors.New("terms: invalid domain or outcome")
 	// ErrHash: the document does not belong to the offer.
 	ErrHash = errors.New("terms: document does not match the hash of the offer")

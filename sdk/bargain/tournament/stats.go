@@ -69,7 +69,7 @@ type pair struct {
 	sessions, agreements int64
 }
 
-// plottedScenarios is the number of scenarios, evenly spaced, whose agreements are kept.
+// plottedScenarios is the number of evenly spaced scenarios that keep their agreements.
 const plottedScenarios = 4
 
 // isPlotted reports whether a scenario's agreements are kept.

@@ -162,8 +162,8 @@ func TestSessionsAreWorthTheirDiscountedUtility(t *testing.T) {
 	}
 }
 
-// TestHagglesRulesCostDecayAndFee has a seller that accepts the least price: 10 % of the escrow of 1,000,000
-// less the decay of 2 %, so 98,000. The fee of 0.5 % is 490.
+// TestHagglesRulesCostDecayAndFee uses a seller that accepts the least price: 10 % of the escrow, 1,000,000
+// less 2 % decay, so 98,000. The 0.5 % fee is 490.
 func TestHagglesRulesCostDecayAndFee(t *testing.T) {
 	rules := &onchain.Rules{
 		Escrow: 1_000_000, MaxRounds: 4, DecayRateBps: 200, MinOfferBps: 1_000, FeeBps: 50,
@@ -460,7 +460,7 @@ func distances(s *tournament.Scenario, utilities [2]fixed.Number) (nash, pareto 
 	return nash, pareto
 }
 
-// TestPricesAreMeasuredFromTheMiddleOfTheZone has domains that are too large for a search.
+// TestPricesAreMeasuredFromTheMiddleOfTheZone uses domains too large for a search.
 func TestPricesAreMeasuredFromTheMiddleOfTheZone(t *testing.T) {
 	plan := &tournament.Plan{
 		Entrants: entrants("linear", "genius-conceder"), Seed: 5, Scenarios: tournament.Haggle{Seed: 3, Count: 12},

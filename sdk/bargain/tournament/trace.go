@@ -64,7 +64,7 @@ func (p *Plan) Trace(s *Scenario, first, second, repetition int) ([]Turn, Sessio
 	return turns, session, nil
 }
 
-// observed is a strategy whose moves are reported.
+// observed is a strategy that reports moves to an observer.
 type observed struct {
 	bargain.Strategy
 	observe func(bargain.Action)
