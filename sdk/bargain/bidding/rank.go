@@ -52,8 +52,8 @@ func (*random) Sent(bargain.Outcome) string { return "random outcome" }
 // MiCRO offers the outcomes by falling utility. It makes a new offer only if it has made no more different
 // offers than it has received; otherwise it repeats a random earlier offer. It takes no parameters and needs
 // neither time nor a model. Its built-in acceptance condition is NegMAS' MiCROAcceptancePolicy: it accepts
-// offers at least as good as the next new offer, or, while it repeats offers, as the worst repeated offer. In
-// a round it allocates only the cursor for the second offer, unless it makes or receives more than 1,024
+// offers at least as good as the next new offer, or, while it repeats offers, as the worst offer it has made.
+// In a round it allocates only the cursor for the second offer, unless it makes or receives more than 1,024
 // different offers or the steps have no limit.
 //
 // With several opponents, the opponent with the fewest different offers counts. An accepted offer also counts

@@ -65,8 +65,8 @@
 //   - Every document by the side is, byte for byte, the document for the strategy's offer, with the
 //     commitment. So an offer's issues, price and commitment were fixed when the offer was made.
 //   - A document by the side names the document that the offer answers. The proof must contain the named
-//     document, and the strategy must have answered its outcome. The proof must contain any accepted
-//     document, too.
+//     document, and the strategy must have had this document's outcome to answer. An accepted document must be
+//     in the proof, too.
 //   - If a document by the side names none, the strategy had no outcome to answer. So missing documents cannot
 //     be chosen later: every offer on chain has fixed this for the previous offer.
 //
