@@ -20,7 +20,7 @@ type Request struct {
 	Wallet solana.PublicKey
 	// Message is the SHA-256 of the transaction's message.
 	Message Digest
-	// Instructions are the names of the transaction's instructions, in their order.
+	// Instructions lists the transaction's instruction names in execution order.
 	Instructions []string
 	// Spends is all money that would leave the wallet, fees included, and Prices all prices that the wallet
 	// would agree to. An approval holds for these instructions, spends and prices only.
@@ -28,12 +28,11 @@ type Request struct {
 	Prices []Price
 }
 
-// ErrApprovalTimeout is the cause of a denial when approval was not given in time.
+// ErrApprovalTimeout is the denial cause when approval was not given in time.
 var ErrApprovalTimeout = errors.New("haggle: approval was not given in time")
 
-// required returns the request for approval if the message needs it and the limits allow the message;
-// otherwise nil. A counted message, a message with effects that were approved, and a reveal of a committed
-// price need none.
+// required returns the approval request if the message needs it and the limits allow the message; otherwise
+// nil. Counted messages, messages with approved effects, and reveals of committed prices need none.
 func (p *Policy) required(read *reading) (*Request, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -69,8 +68,8 @@ func (p *Policy) approve(ctx context.Context, read *reading) error {
 	})
 }
 
-// isApproved reports whether a message needs no approval, or its intent was approved with the same effects
-// and with fees that are at least as high.
+// isApproved reports whether no approval is needed for a message, or one exists for the same intent and
+// effects with fees at least as high.
 func (p *Policy) isApproved(read *reading) bool {
 	if p.config.Approve == nil || !p.isAboveThreshold(read) {
 		return true
@@ -97,15 +96,14 @@ func (p *Policy) isAboveThreshold(read *reading) bool {
 	})
 }
 
-// effect is one instruction of a message, as an approval binds it.
+// effect is one message instruction, as bound by an approval.
 type effect struct {
 	Name    string
 	Content []byte
 }
 
-// effectsDigest returns the hash of everything that a message does, for approvals: each instruction, each
-// spend and each price, in their order. It covers neither the blockhash, the deadlines of a rebuilt action,
-// nor the compute budget: its fees are compared by their amount.
+// effectsDigest returns the hash that approvals bind: every instruction, spend and price, in order. It
+// excludes the blockhash, a rebuilt action's deadlines and the compute budget; fees are compared by amount.
 func (r *reading) effectsDigest() (Digest, error) {
 	bound := struct {
 		Instructions []effect
@@ -124,7 +122,7 @@ func (r *reading) effectsDigest() (Digest, error) {
 		}
 		bound.Instructions = append(bound.Instructions, effect{r.names[i], content})
 	}
-	// A rebuilt action may have another number of instructions for its compute budget.
+	// A rebuilt action may contain more or fewer compute budget instructions.
 	for i := range bound.Spends {
 		bound.Spends[i].Instruction = 0
 	}
@@ -150,7 +148,7 @@ func (p *Policy) ask(ctx context.Context, request *Request) error {
 	}()
 	select {
 	case err := <-answer:
-		return errors.Join(err, context.Cause(ctx)) // an approval that is too late is none
+		return errors.Join(err, context.Cause(ctx)) // late approvals do not count
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

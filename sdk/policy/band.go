@@ -6,15 +6,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Band is a range of prices in base units of a mint. A buyer's price counts with the decay of all offers until the
-// deal, as in MaxTotal, and a seller's before the protocol's fee, as in MinPrice.
+// Band is a price range, in the mint's base units. A buyer's price counts with the decay of all offers until
+// the deal, as in MaxTotal, and a seller's before the protocol's fee, as in MinPrice.
 type Band struct {
-	// Lower and Upper are the lowest and the highest price that is allowed. Upper must be positive.
+	// Lower and Upper are inclusive. Upper must be positive.
 	Lower uint64 `file:"lower"`
 	Upper uint64 `file:"upper"`
 }
 
-// check returns an error unless the band contains a price.
+// check rejects prices outside the band.
 func (b Band) check() error {
 	switch {
 	case b.Upper == 0:
@@ -25,7 +25,7 @@ func (b Band) check() error {
 	return nil
 }
 
-// Band returns the band of a side; the zero value if there is none.
+// Band returns a side's band; if there is none, the zero value.
 func (l TokenLimits) Band(side protocol.OfferSide) Band {
 	if side == protocol.OfferSideBuyer {
 		return l.BuyerBand
@@ -33,7 +33,7 @@ func (l TokenLimits) Band(side protocol.OfferSide) Band {
 	return l.SellerBand
 }
 
-// checkBands returns an error for a band without a price.
+// checkBands rejects bands that contain no price.
 func (c *Config) checkBands() error {
 	for mint, limits := range c.Tokens {
 		for name, band := range map[string]Band{"buyerBand": limits.BuyerBand, "sellerBand": limits.SellerBand} {
@@ -48,7 +48,7 @@ func (c *Config) checkBands() error {
 	return nil
 }
 
-// checkBand denies a price outside of the band of its mint and side.
+// checkBand denies prices outside the band for their mint and side.
 func (r *reading) checkBand(price Price) error {
 	band := r.policy.config.Tokens[price.Mint].Band(price.Side)
 	denial := r.deny(RuleBand, price.Negotiation, nil)
@@ -66,7 +66,7 @@ func (r *reading) checkBand(price Price) error {
 	return denial
 }
 
-// bandAmounts returns the amounts of a price outside of its band, with the limit that it breaks.
+// bandAmounts returns the amounts of an out-of-band price, and the exceeded limit.
 func (d *Denial) bandAmounts(write func(uint64) string) string {
 	total, bound := sum(d.Requested, d.Used), "at most"
 	if total < d.Limit {

@@ -7,10 +7,9 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// Check reports whether SignMessage would sign a transaction's message now. It signs nothing, counts
-// nothing and does not call Config.Approve: if SignMessage would, it returns the request. It returns a
-// *Denial for a message that is not allowed. The context has the same [haggle.Signing] as for
-// SignMessage: see [haggle.DryRun].
+// Check reports whether SignMessage would sign a transaction's message now. It signs nothing, counts nothing
+// and does not call Config.Approve: if SignMessage would, it returns the request. It returns a *Denial for
+// forbidden messages. The context carries the same [haggle.Signing] as for SignMessage: see [haggle.DryRun].
 func (p *Policy) Check(ctx context.Context, message []byte) (approval *Request, err error) {
 	read, err := p.examine(ctx, bytes.Clone(message))
 	if err != nil {
@@ -31,7 +30,7 @@ func (p *Policy) Check(ctx context.Context, message []byte) (approval *Request, 
 	return approval, nil
 }
 
-// CheckRun is Check for the transaction of a simulated action.
+// CheckRun is Check for a simulated action's transaction.
 func (p *Policy) CheckRun(ctx context.Context, run *haggle.DryRun) (approval *Request, err error) {
 	message, err := run.Transaction.Message.MarshalBinary()
 	if err != nil {
@@ -40,7 +39,7 @@ func (p *Policy) CheckRun(ctx context.Context, run *haggle.DryRun) (approval *Re
 	return p.Check(haggle.WithSigning(ctx, run.Signing), message)
 }
 
-// examine reads a message, unless the policy is stopped.
+// examine reads messages, unless the policy is stopped.
 func (p *Policy) examine(ctx context.Context, message []byte) (*reading, error) {
 	if err := p.config.Stopped(); err != nil {
 		return nil, err
@@ -56,8 +55,7 @@ func (p *Policy) examine(ctx context.Context, message []byte) (*reading, error) 
 	return read, nil
 }
 
-// withOutcomes repeats a check that fails because of earlier transactions if some of them have been given
-// back.
+// withOutcomes repeats checks denied for earlier usage if some usage has been given back.
 func (p *Policy) withOutcomes(ctx context.Context, check func() error) error {
 	err := check()
 	if !isUsed(err) {

@@ -14,9 +14,9 @@ import (
 
 // Reader returns a Negotiations for Config.Negotiations that reads from a client's nodes.
 //
-// The policy checks what a node returns: an invitation's terms must have the hash that the transaction
-// accepts, and buyer, seller and session must derive the negotiation's address. The mint of a negotiation
-// that the wallet did not create or join through the policy is not checked.
+// The policy checks what a node returns: an invitation's terms must match the terms hash in the transaction,
+// and buyer, seller and session must derive the negotiation address. If the wallet did not create or join a
+// negotiation through the policy, the mint is not checked.
 func Reader(client *haggle.Client) Negotiations { return chain{client} }
 
 // chain reads from a client's nodes.
@@ -44,8 +44,8 @@ func (c chain) Table(ctx context.Context, table solana.PublicKey) ([]solana.Publ
 	return state.Addresses, nil
 }
 
-// EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes. It knows the outcomes
-// of the transactions that this client has sent without a request.
+// EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes. Outcomes of transactions
+// sent by this client need no request.
 func EvidenceOf(client *haggle.Client) Evidence { return chain{client} }
 
 func (c chain) Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome {

@@ -19,11 +19,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// replacedKeys are the keys of earlier versions, with what replaces them.
+// replacedKeys maps earlier versions' keys to their replacements.
 var replacedKeys = map[string]string{"maxPrice": `"maxTotal", which limits price and decay together`}
 
-// readObject reads a JSON object into the fields of a struct that have its keys as tags. An error of a value
-// begins with its key; the error of an unknown key lists the known ones.
+// readObject reads a JSON object into the struct fields tagged with the same keys. Value errors begin with
+// the key; an unknown key error lists the known keys.
 func readObject(object []byte, into reflect.Value) error {
 	var values map[string]json.RawMessage
 	if !decodes(object, &values) {
@@ -112,7 +112,7 @@ func readValue(value []byte, field reflect.Value) (err error) {
 	return err
 }
 
-// decodes reports whether a JSON value is of a variable's type and not null, and sets the variable.
+// decodes sets a variable from a JSON value, and reports whether the value is non-null and the types match.
 func decodes(value []byte, variable any) bool {
 	return string(value) != "null" && json.Unmarshal(value, variable) == nil
 }
@@ -156,8 +156,8 @@ func parseAddress(word string) (solana.PublicKey, error) {
 	return address, nil
 }
 
-// ReadConfig reads a Config from a JSON file: see ParseConfig. A relative path of a stop file begins in the
-// file's folder.
+// ReadConfig reads a Config from a JSON file: see ParseConfig. A relative stop file path is resolved against
+// the file's directory.
 func ReadConfig(path string) (Config, error) {
 	content, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
@@ -173,7 +173,7 @@ func ReadConfig(path string) (Config, error) {
 	return config, nil
 }
 
-// ParseConfig reads the fields of a Config that are text from JSON:
+// ParseConfig reads a Config's text fields from JSON:
 //
 //	{
 //	  "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000},
@@ -187,11 +187,11 @@ func ReadConfig(path string) (Config, error) {
 //	  "approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 //	}
 //
-// "lamports", "tokens" and their limits are required, except "buyerBand", "sellerBand" and "approveAbove": if
-// the last is left out, it is 0, and every amount and price needs approval. Any other limit of 0 allows nothing.
-// It returns a *MissingLimitsError that names the missing limits. A term that is left out of "terms" has its
-// default, as in the example. The other keys may be left out. An unknown or repeated key is an
-// error. The caller sets Store, Negotiations and the other fields that are not text.
+// "lamports", "tokens" and their limits are required, except "buyerBand", "sellerBand" and "approveAbove":
+// "approveAbove" defaults to 0, so every amount and price needs approval. Any other limit of 0 allows
+// nothing. It returns a *MissingLimitsError that names the missing limits. Omitted "terms" use the defaults,
+// as in the example. All remaining keys are optional. An unknown or repeated key is an error. The caller sets
+// Store, Negotiations and all non-text fields.
 func ParseConfig(content []byte) (Config, error) {
 	config, err := parseConfig(content)
 	if err != nil {
@@ -214,7 +214,7 @@ func parseConfig(content []byte) (Config, error) {
 	return config, nil
 }
 
-// The money limits that a policy file must have: of lamports, and of each token.
+// Required money limits of a policy file: lamports, and every token.
 var (
 	lamportKeys = []string{"perTransaction", "perNegotiation", "perCounterparty", "perDay"}
 	tokenKeys   = append(slices.Clone(lamportKeys), "maxTotal", "minPrice")
@@ -251,8 +251,8 @@ func missingIn(name string, values map[string]json.RawMessage, keys []string) (m
 	return missing
 }
 
-// checkKeys returns an error with a line number for content that is not one JSON value, or for an object that
-// has a key twice: a person may read one of the two and the decoder take the other.
+// checkKeys returns an error with a line number for content other than a single JSON value, or for objects
+// with duplicate keys: a person may read the first value and the decoder use the second.
 func checkKeys(content []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	err := checkValue(decoder)

@@ -8,21 +8,21 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Decoder decodes the instructions of a program that the policy does not decode itself: see Config.Decoders.
-// It must return an error for an instruction that it does not decode to the last byte and account, or that
-// must not be signed: a decoded instruction is allowed if its Spends are within the limits.
+// Decoder decodes instructions of programs unknown to the policy: see Config.Decoders. It must return an
+// error if it does not decode an instruction to the last byte and account, or if the instruction must not be
+// signed: decoded instructions are allowed if all Spends are within the limits.
 type Decoder func(accounts []*solana.AccountMeta, data []byte) (Decoded, error)
 
-// Decoded is the effect of an instruction of another program on the wallet.
+// Decoded is the effect on the wallet of another program's instruction.
 type Decoded struct {
 	// Name is the name of the instruction in denials and approvals, such as "memo.write".
 	Name string
-	// Spends is the most that leaves the wallet: Mint, Amount and Counterparty of each. They count as
-	// transfers.
+	// Spends lists the maximum amounts leaving the wallet, each with Mint, Amount and Counterparty. They
+	// count as transfers.
 	Spends []Spend
 }
 
-// decode decodes an instruction of an allowed program.
+// decode decodes an allowed program's instruction.
 func (p *Policy) decode(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte) (string, step, error) {
 	decoder := p.config.Decoders[program]
 	if decoder == nil {
@@ -39,7 +39,7 @@ func (p *Policy) decode(program solana.PublicKey, accounts []*solana.AccountMeta
 	return decoded.Name, decoded, err
 }
 
-// interpretDecoded counts the spends of an instruction of another program.
+// interpretDecoded counts the spends of another program's instruction.
 func (r *reading) interpretDecoded(decoded Decoded) error {
 	for _, spend := range decoded.Spends {
 		transfer := Spend{Mint: spend.Mint, Amount: spend.Amount, Purpose: PurposeTransfer, Counterparty: spend.Counterparty}
@@ -50,7 +50,7 @@ func (r *reading) interpretDecoded(decoded Decoded) error {
 	return nil
 }
 
-// checkDecoders returns an error for a decoder of a program that the policy decodes itself.
+// checkDecoders returns an error for decoders that replace the policy's own.
 func checkDecoders(decoders map[solana.PublicKey]Decoder) error {
 	for program, decoder := range decoders {
 		if decoder == nil {

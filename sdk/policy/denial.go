@@ -14,47 +14,46 @@ import (
 // ErrDenied is the error of every denial, for errors.Is.
 var ErrDenied = errors.New("haggle: policy denied")
 
-// Rule is the rule that a denied transaction breaks.
+// Rule is the rule broken by a denied transaction.
 type Rule string
 
-// The rules, in the order in which they are checked.
+// The rules, in the order of checking.
 const (
 	// RuleStopped: the kill switch is on, or the stop file exists or cannot be checked.
 	RuleStopped Rule = "stopped"
-	// RuleMessage: the bytes are not a message that the chain would execute, or not one that this wallet
-	// signs.
+	// RuleMessage: the bytes are not an executable message, or the wallet is not a signer.
 	RuleMessage Rule = "message"
-	// RuleLookupTable: accounts come from an address lookup table that cannot be read.
+	// RuleLookupTable: accounts come from an unreadable address lookup table.
 	RuleLookupTable Rule = "lookup table"
-	// RuleProgram: an instruction calls a program that is not allowed.
+	// RuleProgram: an instruction calls a forbidden program.
 	RuleProgram Rule = "program"
 	// RuleUndecodable: an instruction cannot be decoded completely.
 	RuleUndecodable Rule = "undecodable instruction"
 	// RuleInstruction: Config.Instructions does not allow an instruction.
 	RuleInstruction Rule = "instruction"
-	// RuleMint: money would move, or be agreed on, in a mint that is not allowed.
+	// RuleMint: money would move, or be agreed on, in a forbidden mint.
 	RuleMint Rule = "mint"
-	// RuleDestination: the wallet's money would go to an account that is not one of its own.
+	// RuleDestination: the wallet's money would go to a foreign account.
 	RuleDestination Rule = "destination"
 	// RuleCounterparty: the counterparty is not allowed, or Screen refuses it.
 	RuleCounterparty Rule = "counterparty"
 	// RuleArbiter: the arbiter of the milestones is not allowed.
 	RuleArbiter Rule = "arbiter"
-	// RuleTerms: decay, rounds, response window or fee of a negotiation are beyond Config.Terms.
+	// RuleTerms: a negotiation's decay, rounds, response window or fee exceed Config.Terms.
 	RuleTerms Rule = "terms"
-	// RuleAgreement: settle_by_agreement is not allowed, or gives the other party more than Config.Agreement
+	// RuleAgreement: settle_by_agreement is not allowed, or gives the counterparty more than Config.Agreement
 	// allows.
 	RuleAgreement Rule = "agreement"
 	// RuleCommitment: the price behind a sealed commitment is not known.
 	RuleCommitment Rule = "commitment"
-	// RuleNegotiation: the terms of a negotiation are not known, or its state differs from the state that the
-	// transaction names.
+	// RuleNegotiation: a negotiation's terms are unknown, or the state differs from the transaction's
+	// expected state.
 	RuleNegotiation Rule = "negotiation"
-	// RuleMaxTotal: a buyer would pay more than it may, price and decay together.
+	// RuleMaxTotal: a buyer would pay more than MaxTotal, price and decay together.
 	RuleMaxTotal Rule = "highest total"
-	// RuleMinPrice: a seller would sell for less than it may.
+	// RuleMinPrice: a seller would sell for less than MinPrice.
 	RuleMinPrice Rule = "lowest price"
-	// RuleBand: a price is outside of the band of its mint and side.
+	// RuleBand: a price is outside the band for the mint and side.
 	RuleBand Rule = "price band"
 	// RulePerTransaction, RulePerNegotiation, RulePerCounterparty and RulePerDay: the transaction exceeds a
 	// spending limit.
@@ -66,27 +65,24 @@ const (
 	RuleApproval Rule = "approval"
 )
 
-// Denial is a refusal to sign. errors.Is finds ErrDenied.
+// Denial is a policy refusal. It matches ErrDenied.
 type Denial struct {
 	// Rule is the rule that the transaction breaks.
 	Rule Rule
 	// Instruction is the index of the instruction that breaks it; -1 if no single instruction does.
 	Instruction int
-	// Name is the instruction's name, such as "haggle.create_negotiation"; empty if it is not known.
+	// Name is the instruction's name, such as "haggle.create_negotiation", if known.
 	Name string
-	// Mint is the mint of the amounts; zero for lamports.
+	// Mint is the amounts' mint. Lamports use the zero key.
 	Mint solana.PublicKey
-	// Limit is the highest amount that is allowed, or with RuleMinPrice the lowest, or with RuleBand the bound that
-	// the price breaks. Used is the amount that
-	// earlier transactions have used of it; zero if the limit is not on a sum. Requested is the amount that
-	// the transaction would add. With RuleMaxTotal and RuleBand Requested is the price, and Used the decay of all offers
-	// until the deal. All are in base units of the mint, or in lamports.
+	// Limit is the highest allowed amount; for RuleMinPrice the lowest, and for RuleBand the exceeded bound.
+	// Used is the amount used by earlier transactions, and 0 unless the limit applies to a sum. Requested is
+	// the amount added by the transaction. With RuleMaxTotal and RuleBand Requested is the price, and Used
+	// the decay of all offers until the deal. Units: the mint's base units, or lamports.
 	Limit, Used, Requested uint64
-	// Subject is the program, mint, account, counterparty or negotiation that is refused or limited; zero
-	// without one.
+	// Subject is the program, mint, account, counterparty or negotiation that is refused or limited, if any.
 	Subject solana.PublicKey
-	// Cause is the error that led to the denial, such as one of a node or of a function in Config; nil
-	// without one.
+	// Cause is the error that led to the denial, such as a node error or a Config function's error, if any.
 	Cause error
 }
 
@@ -137,7 +133,7 @@ func (d *Denial) text(amounts string) string {
 	return text.String()
 }
 
-// problem returns the broken rule with its subject.
+// problem returns the broken rule and the subject.
 func (d *Denial) problem() string {
 	switch d.Rule {
 	case RuleProgram, RuleMint, RuleCounterparty, RuleArbiter, RuleDestination:

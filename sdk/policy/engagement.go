@@ -15,21 +15,21 @@ type Engagement struct {
 	Mint        solana.PublicKey `json:"mint"`
 	Buyer       solana.PublicKey `json:"buyer"`
 	Seller      solana.PublicKey `json:"seller"`
-	// Escrow is the deposit of a negotiation that the wallet creates, in base units of the mint.
+	// Escrow is the deposit when the wallet creates a negotiation, in the mint's base units.
 	Escrow uint64 `json:"escrow,omitzero"`
 	// DecayRateBps is the share that each offer costs that deposit, in basis points; nil if it is not on
 	// record.
 	DecayRateBps *uint16 `json:"decay_rate_bps,omitempty"`
-	// CreatedAt is the creation time of the deal, in Unix seconds. It is zero until the wallet signs a
-	// message that names the deal.
+	// CreatedAt is the creation time of the deal, in Unix seconds. It stays 0 until the wallet signs
+	// something naming the deal.
 	CreatedAt int64 `json:"created_at,omitzero"`
-	// Until is when the negotiation is over at the latest, in Unix seconds. Its totals are pruned then.
+	// Until is the latest end time, in Unix seconds. Totals are pruned then.
 	Until int64 `json:"until"`
-	// Intent is the intent with which the engagement was counted.
+	// Intent is the intent that counted the engagement.
 	Intent Digest `json:"intent,omitzero"`
 }
 
-// Deal is one deal at a negotiation's address, which several deals can use one after the other.
+// Deal is one of the successive deals that can use a negotiation address.
 type Deal struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	CreatedAt   int64            `json:"created_at"`
@@ -40,27 +40,26 @@ type Commitment struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Hash is the commitment: see protocol.ZopaCommitment.
 	Hash Digest `json:"hash"`
-	// Until is when the negotiation is over at the latest, in Unix seconds.
+	// Until is the negotiation's latest end time, in Unix seconds.
 	Until int64 `json:"until"`
-	// Intent is the intent with which the commitment was counted.
+	// Intent is the intent that counted the commitment.
 	Intent Digest `json:"intent,omitzero"`
-	// Used is the counted cost of its reveals, in lamports.
+	// Used is the reveals' counted cost, in lamports.
 	Used uint64 `json:"used,omitzero"`
 }
 
 const (
-	// bargainingLife is longer than the bargaining of a deal, which ends a day after its creation at the
-	// latest.
+	// bargainingLife is longer than any deal's bargaining, which ends at most a day after creation.
 	bargainingLife = 2 * secondsPerDay
-	// milestonesLife is longer than the time that a deal lasts after its milestone deadline: twice the
-	// longest review window.
+	// milestonesLife is longer than any deal's lifetime beyond the milestone deadline: twice the longest
+	// review window.
 	milestonesLife = 15 * secondsPerDay
-	// nonceLife covers the expected time until a creation with a durable nonce is executed, and the longest
-	// life of its deal.
+	// nonceLife covers the expected time until a durable nonce creation is executed, and the longest deal
+	// lifetime.
 	nonceLife = 2 * 365 * secondsPerDay
 )
 
-// lifeOf returns when a deal that is created now is over at the latest, in Unix seconds.
+// lifeOf returns the latest end time, in Unix seconds, for a deal created at the current time.
 func lifeOf(now, milestoneDeadline int64, durable bool) int64 {
 	switch {
 	case durable:
@@ -71,7 +70,7 @@ func lifeOf(now, milestoneDeadline int64, durable bool) int64 {
 	return now + bargainingLife
 }
 
-// bind assigns a deal to the first creation of its negotiation that has none yet.
+// bind assigns a deal to the negotiation's first creation without a deal.
 func (u *Snapshot) bind(deal Deal) {
 	engagements := u.Engagements[deal.Negotiation]
 	isDeal := func(e Engagement) bool { return e.CreatedAt == deal.CreatedAt }
@@ -84,8 +83,8 @@ func (u *Snapshot) bind(deal Deal) {
 	}
 }
 
-// uncounted returns the deposit of a deal that no counted creation accounts for: a creation that was signed
-// twice is executed twice if the first deal is closed in between. It is false if the deal is accounted for.
+// uncounted returns a deal's deposit if no counted creation accounts for the deal: a creation signed twice is
+// executed twice if the first deal is closed in between. Otherwise it returns false.
 func (u *Snapshot) uncounted(deal Deal) (Engagement, bool) {
 	engagements := u.Engagements[deal.Negotiation]
 	if len(engagements) == 0 || slices.ContainsFunc(engagements, func(e Engagement) bool {
@@ -101,7 +100,7 @@ func (u *Snapshot) uncounted(deal Deal) (Engagement, bool) {
 	return extra, true
 }
 
-// latestDeal returns the created_at of the latest deal at an address that the wallet signed for.
+// latestDeal returns created_at of the latest deal signed by the wallet for an address.
 func (u *Snapshot) latestDeal(negotiation solana.PublicKey) (latest int64) {
 	for _, engagement := range u.Engagements[negotiation] {
 		latest = max(latest, engagement.CreatedAt)
@@ -109,15 +108,15 @@ func (u *Snapshot) latestDeal(negotiation solana.PublicKey) (latest int64) {
 	return latest
 }
 
-// commitmentOf returns the hash of the commitment that an instruction reveals.
+// commitmentOf returns the commitment hash revealed by an instruction.
 func commitmentOf(v *protocol.RevealZopaPrice) Digest {
 	return protocol.ZopaCommitment(v.Negotiation, v.CreatedAt, v.Agent, v.Price, v.Nonce)
 }
 
-// owes reports whether a message must be signed because it reveals a committed price, regardless of the used
-// limits: a withheld reveal costs the bond. All reveals of one commitment together may cost at most as much
-// as one transaction may. A message that also pays somebody or agrees to a price is not owed, except for the
-// midpoint of the revealed prices.
+// owes reports whether the message reveals a committed price and so must be signed regardless of used limits:
+// a withheld reveal costs the bond. All reveals for the same commitment may together cost no more than
+// PerTransaction. Messages that also pay somebody or agree to a price are not owed, except for the midpoint
+// of the revealed prices.
 func (u *Snapshot) owes(config *Config, read *reading) bool {
 	if len(read.reveals) != 1 || len(read.prices) > read.midpoints || read.paysOthers() {
 		return false
@@ -140,8 +139,8 @@ func lamportsOf(spends, fees []Spend) (total uint64, only bool) {
 	return total, only
 }
 
-// checkEngagements denies a negotiation that is on record in another mint: its prices would be read as the
-// other mint's.
+// checkEngagements denies negotiations recorded with a different mint: prices would be read in the wrong
+// mint.
 func (u *Snapshot) checkEngagements(engagements []Engagement) error {
 	for _, engagement := range engagements {
 		for _, other := range u.Engagements[engagement.Negotiation] {

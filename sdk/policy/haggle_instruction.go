@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// own reads the instructions of the program where the wallet acts. Its methods return a denial, or nil for an
-// instruction that only moves money of the wallet that was counted at its deposit.
+// own reads the instructions of the program where the wallet acts. Methods return a denial, or nil for
+// instructions that only move wallet money counted at deposit.
 type own struct{ *reading }
 
 var _ protocol.InstructionVisitor = own{}
@@ -65,8 +65,8 @@ func (own) SetPaused(*protocol.SetPaused) error               { return nil }
 func (own) ProposeAuthority(*protocol.ProposeAuthority) error { return nil }
 func (own) AcceptAuthority(*protocol.AcceptAuthority) error   { return nil }
 
-// checkDestinations requires that an instruction pays the wallet at its own accounts. If a party signs alone,
-// the program pays also an account with a delegate or a close authority, who could take the money.
+// checkDestinations requires instructions to pay the wallet's own accounts. If a party signs alone, the
+// program also pays accounts with a delegate or close authority, who could take the money.
 func (r *reading) checkDestinations(effects protocol.Effects) error {
 	for _, payment := range effects.Payments {
 		if payment.Money == protocol.MoneyRent || payment.To == protocol.RoleProgram || payment.Destination.IsZero() ||
@@ -84,7 +84,7 @@ func (r *reading) checkDestinations(effects protocol.Effects) error {
 	return nil
 }
 
-// isOwn reports whether the destination of a payment is the wallet's associated token account or one of
+// isOwn reports whether a payment destination is the wallet's associated token account or listed in
 // Config.Destinations.
 func (r *reading) isOwn(payment protocol.Payment) bool {
 	return r.isAssociated(payment) || slices.Contains(r.policy.config.Destinations, payment.Destination)
@@ -95,7 +95,7 @@ func (r *reading) isAssociated(payment protocol.Payment) bool {
 	return err == nil && payment.Destination == associated
 }
 
-// isPaid reports whether a payment is for the wallet.
+// isPaid reports whether the wallet receives the payment.
 func (r *reading) isPaid(effects protocol.Effects, payment protocol.Payment) (bool, error) {
 	switch payment.To {
 	case protocol.RoleParty:
@@ -108,9 +108,9 @@ func (r *reading) isPaid(effects protocol.Effects, payment protocol.Payment) (bo
 	}
 }
 
-// roleIn returns the wallet's role in the negotiation of an instruction; RoleAnyone if it is no party. If the
-// wallet does not act and the negotiation is not on record, the role does not matter: the program then pays
-// the owner of the account alone.
+// roleIn returns the wallet's role in the instruction's negotiation, or RoleAnyone if the wallet is no party.
+// If the wallet does not act and the negotiation is not on record, the role does not matter: the program then
+// pays the owner of the account alone.
 func (r *reading) roleIn(effects protocol.Effects) (protocol.Role, error) {
 	acts := false
 	for _, actor := range effects.Actors {
@@ -128,7 +128,7 @@ func (r *reading) roleIn(effects protocol.Effects) (protocol.Role, error) {
 	}
 	engagement, known := r.onRecord(effects.Negotiation)
 	if !known {
-		// The program pays only accounts of the party itself, so the wallet has the role of its own account.
+		// The program only pays the parties' own accounts, so the paid account determines the wallet's role.
 		for _, payment := range effects.Payments {
 			isParty := payment.To == protocol.RoleBuyer || payment.To == protocol.RoleSeller
 			if isParty && payment.Money != protocol.MoneyRent && r.isAssociated(payment) {
@@ -152,7 +152,7 @@ func (r *reading) roleIn(effects protocol.Effects) (protocol.Role, error) {
 	return protocol.RoleAnyone, nil
 }
 
-// onRecord returns a negotiation in which the wallet engaged through this policy or earlier in the message.
+// onRecord returns a negotiation that the wallet engaged in through this policy or earlier in the message.
 func (r *reading) onRecord(negotiation solana.PublicKey) (Engagement, bool) {
 	if engagements := r.recorded(negotiation); len(engagements) > 0 {
 		return engagements[0], true
@@ -160,7 +160,7 @@ func (r *reading) onRecord(negotiation solana.PublicKey) (Engagement, bool) {
 	return Engagement{}, false
 }
 
-// recorded returns the engagements of a negotiation's address through this policy and earlier in the message.
+// recorded returns the engagements at a negotiation address through this policy and earlier in the message.
 func (r *reading) recorded(negotiation solana.PublicKey) []Engagement {
 	return slices.DeleteFunc(append(r.policy.engagement(negotiation), r.engagements...),
 		func(e Engagement) bool { return e.Negotiation != negotiation })

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// interpretHaggle determines the effect of an instruction of the program on the wallet. An instruction where
-// the wallet does not act costs it only fees.
+// interpretHaggle determines a program instruction's effect on the wallet. An instruction where the wallet
+// does not act costs it only fees.
 func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
 	effects := instruction.Effects()
 	if effects.Acts(r.policy.wallet) {
@@ -55,8 +55,7 @@ func (r *reading) create(v *protocol.CreateNegotiation) error {
 	return r.spend(Spend{Mint: v.TokenMint, Amount: v.Params.EscrowAmount, Purpose: PurposeEscrow, Negotiation: v.Negotiation, Counterparty: v.Seller})
 }
 
-// join reads the terms of an invitation. The transaction names them by their hash, so a node cannot forge
-// them.
+// join reads an invitation's terms. The transaction contains the terms hash, so nodes cannot forge them.
 func (r *reading) join(v *protocol.AcceptInvitation) error {
 	data, err := r.accountData(v.Negotiation)
 	if err != nil {
@@ -99,8 +98,7 @@ func (r *reading) limitTerms(negotiation solana.PublicKey, t terms) error {
 	return nil
 }
 
-// engage puts a negotiation on record. The record determines the mint of its prices, so the mint must not
-// change.
+// engage puts a negotiation on record. The record determines the price mint, so the mint must not change.
 func (r *reading) engage(engagement Engagement, counterparty solana.PublicKey) error {
 	if err := r.allowMint(engagement.Mint); err != nil {
 		return err
@@ -154,9 +152,9 @@ func sameRound(n *protocol.Negotiation, expected uint8) error {
 	return nil
 }
 
-// agree checks a price of a deal after a number of offers. Reservation prices are compared before the first
-// one. The negotiation is on record if the wallet engaged in it through this policy. Otherwise agree reads it
-// and requires the state that the transaction expects.
+// agree checks a deal's price for a given offer count. Reservation prices are compared before any offer.
+// Negotiations that the wallet did not enter through this policy are not on record: agree then reads the
+// account and requires the transaction's expected state.
 func (r *reading) agree(
 	negotiation solana.PublicKey, createdAt int64, amount uint64, offers int,
 	expected func(*protocol.Negotiation) error,
@@ -190,8 +188,8 @@ func (r *reading) agree(
 	return r.checkPrice(price)
 }
 
-// decay returns the loss of a negotiation's escrow after a number of offers. If the wallet created several
-// deals at the address, it is the highest loss among them. Terms that are not on record are read.
+// decay returns a negotiation escrow's loss for a given offer count. If the wallet created several deals at
+// the address, the highest loss is returned. Terms that are not on record are read.
 func (r *reading) decay(engagement Engagement, offers int) (highest uint64, err error) {
 	if offers == 0 {
 		return 0, nil
@@ -212,8 +210,8 @@ func (r *reading) decay(engagement Engagement, offers int) (highest uint64, err 
 	return highest, nil
 }
 
-// commit checks the price behind a commitment, which the caller of SignMessage gives with haggle.WithSigning.
-// The reveal of a price that is allowed here is not checked again: a withheld reveal costs the bond.
+// commit checks a committed price, passed by SignMessage's caller with haggle.WithSigning. Revealing a price
+// allowed here is not checked again: a withheld reveal costs the bond.
 func (r *reading) commit(v *protocol.SubmitZopaCommitment) error {
 	sealed := haggle.SigningFrom(r.ctx).SealedPrice
 	switch {
@@ -233,7 +231,7 @@ func (r *reading) commit(v *protocol.SubmitZopaCommitment) error {
 	return nil
 }
 
-// isOwed reports whether an instruction reveals a price whose commitment the policy allowed.
+// isOwed reports whether the instruction reveals an allowed commitment's price.
 func (r *reading) isOwed(decoded step) bool {
 	reveal, ok := decoded.(*protocol.RevealZopaPrice)
 	if !ok || reveal.Agent != r.policy.wallet {
@@ -244,7 +242,7 @@ func (r *reading) isOwed(decoded step) bool {
 	return r.policy.usage.Commitments[commitmentOf(reveal)] != nil
 }
 
-// now returns the policy's time, in Unix seconds.
+// now is the policy's time, in Unix seconds.
 func (r *reading) now() int64 { return r.policy.config.Now().Unix() }
 
 func (r *reading) checkPrice(price Price) error {
@@ -283,7 +281,7 @@ func (r *reading) known(address solana.PublicKey, expected func(*protocol.Negoti
 	}, nil
 }
 
-// release reads the tranche that the buyer releases. Its escrow is counted, so only approval remains; without
+// release reads the tranche that the buyer releases. The escrow is counted, so only approval remains; without
 // Config.Approve the amount does not matter.
 func (r *reading) release(v *protocol.ReleaseMilestone) error {
 	if r.policy.config.Approve == nil {
@@ -310,8 +308,8 @@ func (r *reading) release(v *protocol.ReleaseMilestone) error {
 	return nil
 }
 
-// settle checks an agreement with the other party against the limits. The escrow of the price is counted, so
-// beyond that only the amount that the buyer leaves to the seller needs approval.
+// settle checks an agreement with the counterparty against the limits. The escrow of the price is counted, so
+// only the amount that the buyer leaves to the seller needs approval.
 func (r *reading) settle(v *protocol.SettleByAgreement) error {
 	limits := r.policy.config.Agreement
 	if limits == nil {
@@ -373,8 +371,8 @@ func (r *reading) accountData(address solana.PublicKey) ([]byte, error) {
 	return data, nil
 }
 
-// decodeNegotiation decodes an account only if its parties and session derive its address, so no other
-// account can replace it.
+// decodeNegotiation decodes an account only if the parties and session derive the account address, so no
+// other account can replace it.
 func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*protocol.Negotiation, error) {
 	var n protocol.Negotiation
 	if err := n.Decode(data); err != nil {
@@ -392,14 +390,14 @@ func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*pro
 
 // Negotiations reads the accounts of negotiations from the chain.
 type Negotiations interface {
-	// NegotiationData returns the negotiation's account: its 512 bytes.
+	// NegotiationData returns the 512 bytes of the negotiation's account.
 	NegotiationData(ctx context.Context, address solana.PublicKey) ([]byte, error)
 }
 
-// Tables reads address lookup tables. A policy without it denies every transaction that uses a table.
+// Tables reads address lookup tables. If Config.Tables is nil, the policy denies every transaction that uses
+// a table.
 type Tables interface {
-	// Table returns the addresses of the table, in their order. Addresses are only ever appended to a table,
-	// so the accounts of a signed message do not change. An answer that is not the chain's makes the policy
-	// check other accounts than the chain uses.
+	// Table returns the table's addresses, in order. Tables are append-only, so a signed message's accounts
+	// do not change. If the returned addresses differ from the chain's, the policy checks the wrong accounts.
 	Table(ctx context.Context, table solana.PublicKey) ([]solana.PublicKey, error)
 }

@@ -17,11 +17,11 @@ import (
 // step is a completely decoded instruction: one of the types below, or an instruction of the program.
 type step any
 
-// The steps of other programs that the policy decodes.
+// Other programs' instructions that the policy decodes.
 type (
 	// computeUnitLimit is a limit in compute units.
 	computeUnitLimit struct{ units uint32 }
-	// computeUnitPrice is a price in millionths of a lamport per compute unit.
+	// computeUnitPrice is a price in micro-lamports per compute unit.
 	computeUnitPrice struct{ microLamports uint64 }
 	// computeOther does not change the cost: it sets the heap, or the size of the data that may be loaded.
 	computeOther struct{ tag byte }
@@ -44,34 +44,33 @@ type (
 		amount                       uint64
 	}
 	nativeSync struct{}
-	// withdrawal moves the lamports of an account of the owner: of a durable nonce, or of a closed token
-	// account.
+	// withdrawal moves an owner account's lamports: from a durable nonce or closing token accounts.
 	withdrawal struct{ owner, to solana.PublicKey }
 )
 
-// The names of the instructions of other programs that can be allowed.
+// Names of other programs' instructions that can be allowed.
 const (
 	// TransferLamports is a transfer of lamports other than WrapSOL.
 	TransferLamports = "system.transfer"
 	// WrapSOL is a transfer of lamports to the wallet's own associated account for wrapped SOL. An earlier
 	// CreateAssociated of the same message ensures that the account exists and is the wallet's.
 	WrapSOL = "system.wrap_sol"
-	// CreateNonce and StartNonce create an account with a durable nonce, whose authority must be the wallet.
-	// No other account can be created, except the associated token accounts of CreateAssociated.
+	// CreateNonce and StartNonce create a durable nonce account with the wallet as authority. No other
+	// account can be created, except the associated token accounts of CreateAssociated.
 	CreateNonce = "system.create_account"
 	StartNonce  = "system.initialize_nonce_account"
-	// AdvanceNonce makes a transaction that does not expire.
+	// AdvanceNonce keeps a transaction from expiring.
 	AdvanceNonce = "system.advance_nonce_account"
 	// WithdrawNonce transfers lamports from an account with a durable nonce. They must go to the wallet
 	// itself.
 	WithdrawNonce = "system.withdraw_nonce_account"
-	// CreateAssociated creates an associated token account, with or without an error if the account exists.
+	// CreateAssociated creates an associated token account, with or without failing if the account exists.
 	CreateAssociated = "associated_token.create"
-	// TransferTokens is a checked transfer of tokens. An unchecked transfer does not name its mint.
+	// TransferTokens is a checked transfer of tokens. Unchecked transfers do not name the mint.
 	TransferTokens = "token.transfer_checked"
-	// SyncNative turns the lamports that an account for wrapped SOL received into tokens.
+	// SyncNative turns lamports received by a wrapped SOL account into tokens.
 	SyncNative = "token.sync_native"
-	// CloseTokenAccount closes a token account. Its balance must go to the wallet itself.
+	// CloseTokenAccount closes token accounts. The balance must go to the wallet itself.
 	CloseTokenAccount = "token.close_account"
 	// ComputeBudget is every instruction of the compute budget program.
 	ComputeBudget = "compute_budget"
@@ -79,8 +78,8 @@ const (
 
 func haggleInstruction(name string) string { return "haggle." + name }
 
-// DefaultInstructions returns the names of the instructions that a party to negotiations needs. It leaves out
-// transfers, durable nonces, the decisions of an arbiter, and the administration of the protocol.
+// DefaultInstructions returns the names of the instructions needed by negotiation parties. It leaves out
+// transfers, durable nonces, arbiter decisions, and protocol administration.
 func DefaultInstructions() []string {
 	names := []string{WrapSOL, CreateAssociated, SyncNative, CloseTokenAccount, ComputeBudget}
 	return append(names, haggleInstructions(false)...)
@@ -93,7 +92,7 @@ func KnownInstructions() []string {
 }
 
 // haggleInstructions returns the program's instructions that only the arbiter or the configuration's
-// authority can sign, or all others: those of the parties, and those that anyone can send.
+// authority can sign, or all others: instructions for the parties, and instructions that anyone can send.
 func haggleInstructions(privileged bool) []string {
 	var names []string
 	for _, instruction := range protocol.Instructions() {
@@ -133,18 +132,18 @@ func decodeHaggle(accounts []*solana.AccountMeta, data []byte) (string, step, er
 	return name, instruction, nil
 }
 
-// program has the instructions of another program that the policy decodes.
+// program holds another program's decoded instructions.
 type program struct {
 	name string
-	// tagSize is the size of the tag in bytes, with which the data begins.
+	// tagSize is the size in bytes of the tag at the start of the data.
 	tagSize int
 	forms   map[uint32]form
 	// others are names of further instructions, for the texts of denials.
 	others []string
 }
 
-// form is the only form of an instruction. accounts and size are the numbers of its accounts and of the bytes
-// of its data with the tag; zero if step checks the number.
+// form is an instruction's only form. accounts is the number of accounts, size the data size in bytes
+// including the tag; 0 if step checks the number.
 type form struct {
 	name           string
 	accounts, size int
@@ -170,7 +169,7 @@ var programs = map[solana.PublicKey]*program{
 	solana.Token2022ProgramID: &tokenProgram,
 	solana.SPLAssociatedTokenAccountProgramID: {name: "associated_token", tagSize: 1, forms: map[uint32]form{
 		0: {CreateAssociated, 6, 1, decodeAssociated},
-		1: {CreateAssociated, 6, 1, decodeAssociated}, // without an error if the account exists
+		1: {CreateAssociated, 6, 1, decodeAssociated}, // succeeds if the account exists
 	}},
 	solana.ComputeBudget: {name: ComputeBudget, tagSize: 1, forms: map[uint32]form{
 		1: {ComputeBudget, 0, 5, func(_ []solana.PublicKey, d []byte) (step, error) { return computeOther{d[0]}, nil }},
@@ -240,10 +239,10 @@ func decodeInstruction(id solana.PublicKey, metas []*solana.AccountMeta, data []
 	return found.name, decoded, err
 }
 
-// nonceAccountSize is the size of an account with a durable nonce, in bytes.
+// nonceAccountSize is the size of durable nonce accounts, in bytes.
 const nonceAccountSize = 80
 
-// nonceCreation decodes the lamports, the size and the owner of a created account.
+// nonceCreation decodes a created account's lamports, size and owner.
 func nonceCreation(accounts []solana.PublicKey, data []byte) (accountCreation, error) {
 	created := accountCreation{from: accounts[0], account: accounts[1], lamports: binary.LittleEndian.Uint64(data)}
 	if binary.LittleEndian.Uint64(data[8:]) != nonceAccountSize || solana.PublicKey(data[16:]) != solana.SystemProgramID {
@@ -253,21 +252,20 @@ func nonceCreation(accounts []solana.PublicKey, data []byte) (accountCreation, e
 }
 
 const (
-	// longestSeed is the greatest length of a seed, in bytes.
+	// longestSeed is the maximum seed length, in bytes.
 	longestSeed = 32
 	// aroundSeed is the size in bytes of the fields beside the seed in an instruction that creates an account
 	// with a seed: tag, base, the seed's length, lamports, space and owner.
 	aroundSeed = 4 + 32 + 8 + 8 + 8 + 32
 )
 
-// nonceCreationWithSeed decodes the creation of an account whose address is derived from the wallet that pays
-// for it.
+// nonceCreationWithSeed decodes creating an account at an address derived from the paying wallet.
 func nonceCreationWithSeed(accounts []solana.PublicKey, data []byte) (step, error) {
 	size := len(data) - aroundSeed
 	if size < 0 || size > longestSeed || binary.LittleEndian.Uint64(data[36:]) != uint64(size) {
 		return nil, fmt.Errorf("%d bytes of data do not match the seed's length", len(data))
 	}
-	// The account that the address is derived from may be named again.
+	// The base account may be named again.
 	if len(accounts) != 2 && (len(accounts) != 3 || accounts[2] != accounts[0]) {
 		return nil, fmt.Errorf("%d accounts instead of 2", len(accounts))
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// intentDigest returns the intent of a message: a hash of those of its instructions that the chain executes
-// at most once. A transaction is atomic, so the chain executes the instructions beside such an instruction at
-// most once, too. A message without one is an intent of its own.
+// intentDigest returns the message intent: the digest over the instructions that the chain executes at most
+// once. Transactions are atomic, so all instructions beside them are executed at most once, too. If there are
+// none, the message is a separate intent.
 func (r *reading) intentDigest() Digest {
 	hash := sha256.New()
 	found, once := false, false
@@ -40,9 +40,9 @@ func (r *reading) paysOthers() bool {
 	})
 }
 
-// guarded returns the bytes that identify an instruction that the chain executes at most once; nil for
-// others. It leaves deadlines out: a rebuilt action has later ones. once is false for a creation, which the
-// chain can execute again after its deal is closed: created_at distinguishes the later deals.
+// guarded returns the identifying bytes if the chain executes the instruction at most once, else nil. It
+// excludes deadlines, because rebuilt actions use later deadlines. once is false if the instruction creates a
+// deal: the chain can execute it again when the deal is closed, and created_at distinguishes the later deals.
 func (r *reading) guarded(instruction protocol.AnyInstruction) (content []byte, once bool) {
 	effects := instruction.Effects()
 	var deal int64

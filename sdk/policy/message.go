@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// packetSize is the greatest size of a transaction with its signatures, in bytes.
+	// packetSize is the maximum transaction size including signatures, in bytes.
 	packetSize = 1232
-	// versionMark is set in the first byte of a message that has a version; the rest of the byte is the
-	// version.
+	// versionMark is set in a versioned message's first byte; the remaining bits are the version number.
 	versionMark = 0x80
 )
 
-// parseMessage decodes a legacy message or one of version 0. It returns an error for a message that the chain
-// would refuse to execute, and for bytes that do not follow from the decoded message: the shortest encoding
-// of each length, and nothing behind the end.
+// parseMessage decodes legacy and version 0 messages. It returns an error if the chain would refuse to
+// execute the message, or if the encoding is not canonical: lengths must use the shortest encoding, with
+// nothing behind the end.
 func parseMessage(data []byte) (*solana.Message, error) {
 	if len(data) > 0 && data[0] > versionMark {
 		return nil, fmt.Errorf("message version %d is not supported", data[0]&^versionMark)
@@ -39,7 +38,7 @@ func parseMessage(data []byte) (*solana.Message, error) {
 	return m, checkMessage(m)
 }
 
-// checkMessage returns an error for a message that the chain refuses before it executes anything.
+// checkMessage rejects messages that the chain refuses before executing anything.
 func checkMessage(m *solana.Message) error {
 	signers, keys := int(m.Header.NumRequiredSignatures), len(m.AccountKeys)
 	if signers == 0 || signers > keys || int(m.Header.NumReadonlySignedAccounts) >= signers ||
@@ -60,8 +59,8 @@ func checkMessage(m *solana.Message) error {
 	return nil
 }
 
-// accountsOf returns all accounts that a message names, with their flags: its own, then the writable ones of
-// all tables, then the others. It returns an error for an account that is named twice.
+// accountsOf returns all message accounts, with their flags: static accounts, then the writable ones of all
+// tables, then the others. It returns an error for an account that is named twice.
 func accountsOf(ctx context.Context, m *solana.Message, reader Tables) ([]*solana.AccountMeta, error) {
 	if m.NumLookups() > 0 && reader == nil {
 		return nil, fmt.Errorf("table %s: Config.Tables not set", m.AddressTableLookups[0].AccountKey)

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// maxSearched is the most transactions of a wallet that the search for a message reads.
+// maxSearched limits the wallet transactions read when searching for one message.
 const maxSearched = 1_000
 
 var (
@@ -23,14 +23,14 @@ var (
 	errNoBlocks = errors.New("node has deleted blocks that the transaction could be in")
 )
 
-// outcomeOfMessage returns the outcome of a message with an unknown signature: confirmed or failed if one
-// of the wallet's finalized transactions has the message, expired if none has it and the message can no
-// longer be executed. It fails if neither is proven.
+// outcomeOfMessage returns a message's outcome if the signature is unknown: confirmed or failed if a
+// finalized wallet transaction contains the message, expired if none does and the message is no longer
+// executable. It fails if neither is proven.
 func (c chain) outcomeOfMessage(ctx context.Context, tx SignedTransaction) (transaction.Outcome, error) {
 	if tx.Slot == 0 {
 		return transaction.Unknown, errUndated
 	}
-	// The order matters: the message can no longer be executed when the list is requested, and the oldest block
+	// The order matters: the message is no longer executable when the list is requested, and the oldest block
 	// is requested last.
 	reached, err := c.expiredAt(ctx, tx)
 	if err != nil || reached == 0 {
@@ -50,7 +50,7 @@ func (c chain) outcomeOfMessage(ctx context.Context, tx SignedTransaction) (tran
 	return transaction.Expired, nil
 }
 
-// expiredAt returns a finalized slot at which a message can no longer be executed; zero if it still can.
+// expiredAt returns a finalized slot when the message is no longer executable, or 0 if it still is.
 func (c chain) expiredAt(ctx context.Context, tx SignedTransaction) (reached uint64, err error) {
 	switch client := c.client.RPC(); {
 	case !tx.Nonce.IsZero():
@@ -85,8 +85,8 @@ func (c chain) expiredAt(ctx context.Context, tx SignedTransaction) (reached uin
 	return reached, nil
 }
 
-// findMessage searches the wallet's finalized transactions since the message's slot, the newest first. It
-// returns transaction.Expired if none of them has the message.
+// findMessage searches the wallet's finalized transactions since the message's slot, newest first, and
+// returns transaction.Expired if the message is not found.
 func (c chain) findMessage(
 	ctx context.Context, tx SignedTransaction, reached uint64,
 ) (transaction.Outcome, error) {
@@ -120,7 +120,7 @@ func (c chain) findMessage(
 	return transaction.Expired, nil
 }
 
-// messageOf returns the SHA-256 of an executed transaction's message.
+// messageOf returns the SHA-256 of the message in an executed transaction.
 func (c chain) messageOf(ctx context.Context, signature solana.Signature) (Digest, error) {
 	details, err := send.LookUp(ctx, c.client.RPC(), signature, rpc.CommitmentFinalized)
 	if err == nil && details == nil {

@@ -2,13 +2,14 @@ package policy
 
 import "github.com/haggle-protocol/haggle/sdk/protocol"
 
-// isAfterReveal reports whether the wallet reveals its price in the negotiation earlier in the message.
+// isAfterReveal reports whether an earlier instruction of the message reveals the wallet's price in the
+// negotiation.
 func (r *reading) isAfterReveal(v *protocol.AcceptOffer) bool {
 	return r.revealed != nil && r.revealed.Negotiation == v.Negotiation && r.revealed.CreatedAt == v.CreatedAt
 }
 
-// offerBefore returns the current offer when an acceptance is executed: after a reveal in the same message the
-// midpoint of both prices.
+// offerBefore returns the current offer when an acceptance is executed: if the same message reveals a price,
+// the midpoint.
 func (r *reading) offerBefore(v *protocol.AcceptOffer, n *protocol.Negotiation) uint64 {
 	if !r.isAfterReveal(v) {
 		return n.CurrentOfferAmount

@@ -13,22 +13,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// SignedTransaction is a transaction that a policy signed, or may have signed, and whose outcome the policy
-// does not know.
+// SignedTransaction is a transaction with unknown outcome that the policy signed or may have signed.
 type SignedTransaction struct {
 	// Wallet is the policy's wallet. It is one of the transaction's signers.
 	Wallet solana.PublicKey
 	// Message is the SHA-256 of the transaction's message.
 	Message Digest
-	// Signature is the transaction's signature. It is zero if the policy does not know it: another account
-	// pays the fee, or the signer failed and a signature may exist. Then only the messages of the wallet's
-	// transactions show whether it was executed.
+	// Signature identifies the transaction. If the policy does not know it, it is zero: another account pays
+	// the fee, or the signer failed but may have signed. Then only the wallet's transaction messages show
+	// whether the message was executed.
 	Signature solana.Signature
 	// Blockhash is the blockhash of the transaction. With a durable nonce it is the value of the account
 	// Nonce.
 	Blockhash solana.Hash
 	Nonce     solana.PublicKey
-	// LastValidBlockHeight and Slot are the values of haggle.Signing; zero if they are not known.
+	// LastValidBlockHeight and Slot come from haggle.Signing. Unknown values are 0.
 	LastValidBlockHeight, Slot uint64
 	// SignedAt is the time of the signature.
 	SignedAt time.Time
@@ -36,28 +35,28 @@ type SignedTransaction struct {
 
 // Evidence determines the outcomes of transactions on chain. It alone can make a policy give back spends.
 type Evidence interface {
-	// Outcome returns the outcome of a transaction. If it returns transaction.Unknown, the outcome stays
-	// open and the policy requests it again.
+	// Outcome returns a transaction's outcome. If it returns transaction.Unknown, the outcome stays open and
+	// the policy requests it again.
 	Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome
-	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. The
-	// policy requests it if the caller of SignMessage gives none (haggle.WithSigning).
+	// Slot returns a recent slot: a transaction signed afterwards is not executed at an earlier slot. The
+	// policy requests a slot if SignMessage's caller gives none (haggle.WithSigning).
 	Slot(ctx context.Context) (uint64, error)
 }
 
 const (
-	// expiryDelay is the age of a signature from which the policy looks up its outcome: a blockhash lives for
-	// 150 blocks, about a minute, and a node that is behind may not know it yet.
+	// expiryDelay is the minimum signature age for outcome lookups: a blockhash lives for 150 blocks, about a
+	// minute, and a node that is behind may not know it yet.
 	expiryDelay = 2 * time.Minute
-	// searchDelay is the age of a message from which the policy looks it up among the wallet's transactions,
-	// because its signature is not known. Nodes list transactions later than they know their statuses.
+	// searchDelay is the minimum message age for searching the wallet's transactions when the signature is
+	// unknown. Nodes list transactions later than they know their statuses.
 	searchDelay = 5 * time.Minute
-	// observeLimit is how long the sender of a transaction waits while the policy gets its outcome. The client
-	// that has just proven the outcome returns it at once.
+	// observeLimit is how long a transaction's sender waits while the policy obtains the outcome. A client
+	// that proved the outcome returns it at once.
 	observeLimit = 5 * time.Second
-	// reconcileLimit is how long a signature waits for outcomes before a limit denies it.
+	// reconcileLimit is how long SignMessage waits for outcomes before a limit denies it.
 	reconcileLimit = 20 * time.Second
-	// slotLimit is how long a signature waits for a slot. Without one, only a node with all blocks since the
-	// signature can show that the transaction expired.
+	// slotLimit is how long SignMessage waits for a slot. If no slot is known, only a node with all blocks
+	// since the signature can show that the transaction expired.
 	slotLimit = 2 * time.Second
 	// reconcileWorkers is how many outcomes are looked up at once.
 	reconcileWorkers = 8
@@ -82,10 +81,9 @@ func (p *Policy) signing(ctx context.Context) haggle.Signing {
 
 var _ haggle.OutcomeObserver = (*Policy)(nil)
 
-// ObserveOutcome learns from the SDK that the outcome of a transaction is final. It gets the outcome from
-// Config.Evidence, and gives back the money that the transaction did not spend: everything if it expired,
-// everything but its fees if it failed. It does nothing for a message that is not open, or without a
-// signature that the policy knows: see Reconcile.
+// ObserveOutcome is called by the SDK when a transaction's outcome is final. It obtains the outcome from
+// Config.Evidence, and gives back the unspent money: everything if the transaction expired, everything but
+// the fees if it failed. It ignores messages that are not open, and unknown signatures: see Reconcile.
 func (p *Policy) ObserveOutcome(ctx context.Context, message [sha256.Size]byte) {
 	p.lock.Lock()
 	known := p.usage.Messages[message]
@@ -129,11 +127,10 @@ func (p *Policy) settle(ctx context.Context, digest Digest, outcome transaction.
 }
 
 // Reconcile looks up the outcomes of signed transactions that are older than two minutes and still open,
-// gives back the money that they did not spend, and returns the number of new final outcomes. Transactions
-// without a known signature are looked up from five minutes on: those that another account pays for, and
-// those that the signer may have signed before it failed. A policy does so itself before a limit denies a
-// transaction. Without Config.Evidence it does nothing. After 48 hours an open transaction counts as
-// executed.
+// gives back the money that they did not spend, and returns how many outcomes became final. Transactions with
+// an unknown signature are looked up after five minutes: another account pays for them, or the signer failed
+// but may have signed. A policy does so itself before a limit denies a transaction. Without Config.Evidence
+// it does nothing. After 48 hours an open transaction counts as executed.
 func (p *Policy) Reconcile(ctx context.Context) (settled int) {
 	if p.config.Evidence == nil {
 		return 0
@@ -169,7 +166,7 @@ func (p *Policy) unsettled() map[Digest]SignedTransaction {
 	return found
 }
 
-// signedTransaction describes an open message. Its signature identifies the transaction only if the wallet
+// signedTransaction describes an open message. The signature identifies the transaction only if the wallet
 // pays: another payer can sign the same message with a second signature, which is never executed.
 func (p *Policy) signedTransaction(known *OpenMessage) SignedTransaction {
 	tx := SignedTransaction{

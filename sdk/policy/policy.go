@@ -23,43 +23,43 @@ import (
 // Unlimited is a limit that nothing exceeds.
 const Unlimited uint64 = math.MaxUint64
 
-// Limits are the most that may be spent, in base units of a mint or in lamports. An amount equal to the limit
-// is allowed. Zero allows nothing at all, so each limit that is not wanted must be Unlimited. Refunds and
-// returned rent do not reduce the amount spent.
+// Limits are maximum spends, in the mint's base units or in lamports. An amount equal to the limit is
+// allowed. Zero allows nothing at all, so set unwanted limits to Unlimited. Refunds and returned rent do not
+// reduce the amount spent.
 type Limits struct {
 	// PerTransaction limits one transaction.
 	PerTransaction uint64 `file:"perTransaction"`
-	// PerNegotiation limits the total spent on one negotiation, and the price, with the decay, that a buyer
-	// offers or accepts.
+	// PerNegotiation limits the total spent per negotiation, and the price plus decay offered or accepted as
+	// a buyer.
 	PerNegotiation uint64 `file:"perNegotiation"`
-	// PerCounterparty limits the total ever spent with one counterparty: the other party of negotiations, or
-	// the receiver of a transfer.
+	// PerCounterparty limits the total ever spent with one counterparty: a negotiation's counterparty, or the
+	// receiver when transferring.
 	PerCounterparty uint64 `file:"perCounterparty"`
-	// PerDay limits the total spent on one UTC day: see Config.Now.
+	// PerDay limits the total spent per UTC day: see Config.Now.
 	PerDay uint64 `file:"perDay"`
 	// ApproveAbove is the highest amount, and price with a buyer's decay, that needs no approval by
 	// Config.Approve.
 	ApproveAbove uint64 `file:"approveAbove"`
 }
 
-// TokenLimits are the limits in a mint.
+// TokenLimits limit spending and prices in one mint.
 type TokenLimits struct {
 	Limits
-	// MaxTotal is the most that a deal costs the wallet as a buyer, in base units: the price that it offers,
-	// accepts or commits to, and the decay of all offers until then. Zero allows none. PerNegotiation limits
-	// the same sum.
+	// MaxTotal is the maximum cost per deal as a buyer, in the mint's base units: the price offered, accepted
+	// or committed to, plus all offers' decay up to the deal. Zero allows no deal. PerNegotiation limits the
+	// same sum.
 	MaxTotal uint64 `file:"maxTotal"`
-	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in base units,
-	// before the protocol's fee.
+	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in the mint's
+	// base units, before the protocol's fee.
 	MinPrice uint64 `file:"minPrice"`
-	// BuyerBand and SellerBand are the ranges of the prices that the wallet offers, accepts or commits to as a buyer
-	// and as a seller, beside MaxTotal and MinPrice. The zero value is no band.
+	// BuyerBand and SellerBand limit the prices that the wallet offers, accepts or commits to as a buyer and
+	// as a seller, beside MaxTotal and MinPrice. The zero value is no band.
 	BuyerBand  Band `file:"buyerBand"`
 	SellerBand Band `file:"sellerBand"`
 }
 
-// AgreementLimits are the shares that the wallet gives up when it settles an accepted negotiation together
-// with the other party (settle_by_agreement), in basis points. Zero allows nothing.
+// AgreementLimits limit the shares that the wallet gives up by settle_by_agreement, in basis points. Zero
+// allows nothing.
 type AgreementLimits struct {
 	// MaxToSellerBps is the highest share of the undecided price that goes to the seller while the wallet is
 	// the buyer.
@@ -72,79 +72,77 @@ type AgreementLimits struct {
 	MaxBondToBuyerBps uint16 `file:"maxBondToBuyerBps"`
 }
 
-// Config is the configuration of a policy. Its maps and slices are copied. The tags are the keys in the files
-// of ReadConfig.
+// Config configures a policy. Maps and slices are copied. The struct tags name the keys in ReadConfig files.
 type Config struct {
 	// Lamports limits fees, priority fees, rent and transfers of lamports. A transaction with one signature
-	// costs 5,000 lamports and its priority fee. The creation of a negotiation takes a rent of 6,493,680
-	// lamports, that of a token account 2,039,280 in SPL Token and up to 2,248,080 in Token-2022.
+	// costs 5,000 lamports plus the priority fee. The rent is 6,493,680 lamports for creating a negotiation,
+	// and for creating token accounts 2,039,280 in SPL Token and up to 2,248,080 in Token-2022.
 	Lamports Limits `file:"lamports"`
-	// Tokens are the allowed mints, each with its limits on escrows, bonds, transfers and prices. For the
-	// mints of wrapped SOL (solana.WrappedSol, token.WrappedSOL2022) PerTransaction also limits the lamports
-	// that are wrapped; they count only when they are spent.
+	// Tokens lists the allowed mints with their limits on escrows, bonds, transfers and prices. For the mints
+	// of wrapped SOL (solana.WrappedSol, token.WrappedSOL2022) PerTransaction also limits the lamports that
+	// are wrapped; they count only when they are spent.
 	Tokens map[solana.PublicKey]TokenLimits `file:"tokens"`
-	// Programs are the programs that may be called. Nil allows all programs whose instructions can be
+	// Programs lists the programs that may be called. Nil allows all programs whose instructions can be
 	// decoded.
 	Programs []solana.PublicKey `file:"programs"`
 	// Decoders decode the instructions of further programs. A program with a decoder is allowed, and so is
-	// each instruction that its decoder decodes, within the limits.
+	// every decoded instruction, within the limits.
 	Decoders map[solana.PublicKey]Decoder
-	// Instructions are the names of the allowed instructions: see KnownInstructions. Nil is
-	// DefaultInstructions. Every transaction of a client's actions contains ComputeBudget, so without that
-	// name none of them is signed.
+	// Instructions lists the allowed instruction names: see KnownInstructions. If nil, DefaultInstructions is
+	// used. All client actions contain ComputeBudget, so they are signed only if it is listed.
 	Instructions []string `file:"instructions"`
-	// Counterparties are the accounts that the wallet may engage with, or that may receive a transfer. (For a
-	// transfer of tokens that is the token account itself, because the transaction does not name its owner.)
-	// Nil allows everyone.
+	// Counterparties lists the accounts that the wallet may engage with or transfer to. (For token transfers,
+	// list the receiving token account: the transaction does not name the owner.) Nil allows everyone.
 	Counterparties []solana.PublicKey `file:"counterparties"`
-	// Arbiters are the accounts that may decide disputes in a negotiation that the wallet creates. Nil allows
+	// Arbiters lists the accounts that may decide disputes when the wallet creates a negotiation. Nil allows
 	// everyone.
 	Arbiters []solana.PublicKey `file:"arbiters"`
 	// Terms limit the decay, rounds, response window and fee of the negotiations that the wallet creates or
 	// joins. The zero value allows the default terms.
 	Terms TermLimits `file:"terms"`
 	// Destinations are token accounts, beside the wallet's associated ones, where the program may pay the
-	// wallet. If a party signs, the program pays also its account with a delegate, who could take the money.
+	// wallet. If a party signs, the program also pays the party's delegated account, and the delegate could
+	// take the money.
 	Destinations []solana.PublicKey `file:"destinations"`
 	// Agreement limits settle_by_agreement. Nil denies it.
 	Agreement *AgreementLimits `file:"agreement"`
 	// Screen, if set, checks the counterparty before the wallet creates a negotiation or joins one: for
-	// example Gate.Check of package identity. Its error is the cause of the denial.
+	// example Gate.Check of package identity. The returned error becomes the denial's cause.
 	Screen func(ctx context.Context, counterparty solana.PublicKey) error
-	// Negotiations reads a negotiation that is not on record: Reader returns one. If nil, the policy denies
-	// transactions that depend on such a negotiation: acceptances of an invitation, and prices in a
-	// negotiation that was not created through this policy.
+	// Negotiations reads unrecorded negotiations: see Reader. If nil, the policy denies transactions that
+	// depend on an unrecorded negotiation: accepting invitations, and prices in negotiations not created
+	// through this policy.
 	Negotiations Negotiations
-	// Tables reads address lookup tables. If nil, a transaction that uses one is denied.
+	// Tables reads address lookup tables. If nil, transactions that use tables are denied.
 	Tables Tables
-	// Approve, if set, approves transactions above a Limits.ApproveAbove by returning nil. Its error is the
-	// cause of the denial. It must return when its context ends.
+	// Approve, if set, approves transactions above a Limits.ApproveAbove by returning nil. The returned error
+	// becomes the denial's cause. It must return when the context ends.
 	Approve func(ctx context.Context, request *Request) error
-	// ApprovalTimeout is how long Approve may take. If zero, it is two minutes. An approval holds for 24 hours
-	// for further messages with the same effects and no higher fees, so an approval that comes after the
-	// blockhash has expired is not lost.
+	// ApprovalTimeout is how long Approve may take. If zero, two minutes is used. An approval is valid for 24
+	// hours for messages with the same effects and equal or lower fees, so approvals received after the
+	// blockhash expired are not lost.
 	ApprovalTimeout time.Duration `file:"approvalTimeout"`
 	// Stop, if set, stops the policy while it is switched on.
 	Stop *KillSwitch
-	// StopFile, if set, is the path of a file that stops the policy as long as it exists, with any type and
-	// content. An error of the lookup also stops the policy.
+	// StopFile, if set, is a file path that stops the policy as long as it exists, with any type and content.
+	// An error of the lookup also stops the policy.
 	StopFile string `file:"stopFile"`
-	// Store stores the usage. It is required: a state database of package store, or a *MemoryStore that loses
-	// the usage when the process ends.
+	// Store stores the usage. It is required: a package store database, or a *MemoryStore that loses the
+	// usage when the process ends.
 	Store Store
-	// Evidence determines the outcomes of signed transactions: see EvidenceOf. The policy gives spends back on
-	// its proof only, whoever reports an outcome (Policy.ObserveOutcome). If nil, spends stay counted for as
-	// long as their limits do.
+	// Evidence determines the outcomes of signed transactions: see EvidenceOf. The policy gives spends back
+	// only if Evidence proves the outcome, whoever reports it (Policy.ObserveOutcome). If nil, spends stay
+	// counted for as long as their limits do.
 	Evidence Evidence
-	// Now is the clock that determines the day. If nil, it is the machine's. A clock that is set back does
-	// not return to an earlier day: the latest counted day stays the present one until it is over. A clock
-	// that is set forward begins a new day, so if others can set the machine's clock, give the chain's here.
+	// Now determines the day. If nil, the machine's clock is used. A clock that is set back does not return
+	// to an earlier day: the latest counted day stays the present day while it lasts. A clock that is set
+	// forward begins a new day, so if others can set the machine's clock, give the chain's here.
 	Now func() time.Time
 	// Logger logs signatures, denials and outcomes. If nil, nothing is logged.
 	Logger *slog.Logger
 }
 
-// limits returns the limits of a mint; those of lamports for the zero mint.
+// limits returns the mint's limits, or the lamport limits for the zero mint.
 func (c *Config) limits(mint solana.PublicKey) Limits {
 	if mint.IsZero() {
 		return c.Lamports
@@ -154,8 +152,8 @@ func (c *Config) limits(mint solana.PublicKey) Limits {
 
 const defaultApprovalTimeout = 2 * time.Minute
 
-// Policy is a haggle.Signer that signs the messages that its Config allows, and returns a *Denial for all
-// others. Its methods may be called from several goroutines.
+// Policy is a haggle.Signer that signs the messages allowed by Config, and returns a *Denial for all others.
+// It is safe for concurrent use.
 type Policy struct {
 	signer haggle.Signer
 	wallet solana.PublicKey
@@ -165,8 +163,8 @@ type Policy struct {
 	lock  sync.Mutex
 	log   Log
 	usage *Snapshot
-	// appended is the number of records of the log since its compaction, and pruned the time of the last
-	// pruning of usage in Unix seconds.
+	// appended is the record count since the last compaction, and pruned the time of the last pruning of
+	// usage in Unix seconds.
 	appended int
 	pruned   int64
 }
@@ -218,9 +216,9 @@ func (c *Config) clone() Config {
 	return copied
 }
 
-// MissingLimitsError reports the money limits that a Config lacks.
+// MissingLimitsError reports missing money limits in a Config.
 type MissingLimitsError struct {
-	// Fields are the names of the missing fields, as in a policy file.
+	// Fields lists the missing fields, named as in a policy file.
 	Fields []string
 }
 
@@ -228,8 +226,8 @@ func (e *MissingLimitsError) Error() string {
 	return "money limits not set: " + strings.Join(e.Fields, ", ")
 }
 
-// missing returns a *MissingLimitsError if money limits are not set: those in lamports, the tokens, and of
-// each token all limits at once.
+// missing returns a *MissingLimitsError if money limits are not set: lamport limits, the tokens, and all
+// limits per token at once.
 func (c *Config) missing() error {
 	var fields []string
 	if c.Lamports == (Limits{}) {
@@ -250,7 +248,7 @@ func (c *Config) missing() error {
 	return &MissingLimitsError{Fields: fields}
 }
 
-// unknownPrograms returns an error for allowed programs whose instructions nothing decodes.
+// unknownPrograms returns an error for allowed programs that have no decoder.
 func (c *Config) unknownPrograms() error {
 	for _, program := range c.Programs {
 		if c.Decoders[program] == nil && !slices.Contains(knownPrograms(), program) {
@@ -274,19 +272,19 @@ func (p *Policy) load(ctx context.Context) error {
 // PublicKey returns the wallet's address.
 func (p *Policy) PublicKey() solana.PublicKey { return p.wallet }
 
-// String returns a text with the wallet's address.
+// String returns a description including the wallet's address.
 func (p *Policy) String() string { return "policy for " + p.wallet.String() }
 
-// SignMessage signs a transaction's message if the policy allows it. It counts the spends of the message
-// before it returns the signature.
+// SignMessage signs a transaction's message if the policy allows it. The message's spends are counted before
+// the signature is returned.
 //
-// It returns a *Denial for a message that is not allowed. If the signer fails, or does not return within
-// two seconds after the context has ended, a signature may exist. Then the message stays counted until
-// Config.Evidence proves that the chain did not execute it and never will, from five minutes on: see
-// Reconcile. An error with a method NotSigned() bool that returns true, as in package wallet, gives the
+// It returns a *Denial for forbidden messages. If the signer fails, or does not return within two seconds
+// after the context has ended, the message may still have been signed. Then it stays counted until
+// Config.Evidence proves that the chain did not execute it and never will, which takes at least five minutes:
+// see Reconcile. An error with a method NotSigned() bool that returns true, as in package wallet, gives the
 // spends back at once.
 func (p *Policy) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
-	message = bytes.Clone(message) // the checked bytes are the signed bytes
+	message = bytes.Clone(message) // sign exactly the checked bytes
 	signature, err := p.sign(ctx, message)
 	var denial *Denial
 	switch digest := Digest(sha256.Sum256(message)); {
@@ -318,7 +316,7 @@ func (p *Policy) sign(ctx context.Context, message []byte) (solana.Signature, er
 	return signature, nil
 }
 
-// admit approves and counts a message.
+// admit approves and counts the message.
 func (p *Policy) admit(ctx context.Context, read *reading) error {
 	if err := p.approve(ctx, read); err != nil {
 		return err
@@ -326,8 +324,8 @@ func (p *Policy) admit(ctx context.Context, read *reading) error {
 	return p.count(ctx, read)
 }
 
-// count checks the limits and counts the message under one lock, so that two calls cannot both use the rest
-// of a limit.
+// count checks the limits and counts the message under one lock, so that two calls cannot both use the
+// remaining limit.
 func (p *Policy) count(ctx context.Context, read *reading) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -339,7 +337,7 @@ func (p *Policy) count(ctx context.Context, read *reading) error {
 	return nil
 }
 
-// counted checks the limits and returns the record that counts a message; nil if it is counted already.
+// counted checks the limits and returns the record that counts the message, or nil if it is already counted.
 func (p *Policy) counted(read *reading) (*Record, error) {
 	if p.usage.Messages[read.digest] != nil {
 		return nil, nil
@@ -366,8 +364,8 @@ func (p *Policy) counted(read *reading) (*Record, error) {
 	}, nil
 }
 
-// withUncounted returns the spends of a message, with the deposits of deals that no counted creation accounts
-// for.
+// withUncounted returns the message's spends, with the deposits of deals not accounted for by any counted
+// creation.
 func (p *Policy) withUncounted(read *reading) ([]Spend, []Engagement) {
 	spends, engagements := slices.Clone(read.spends), slices.Clone(read.engagements)
 	for _, deal := range read.deals {
@@ -391,12 +389,12 @@ func named(err error, names []string) error {
 	return err
 }
 
-// today returns the day that spends count for: never one before the latest.
+// today returns the day that spends count for, never earlier than the latest.
 func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.Day) }
 
-// attempted records the signer's result and returns it. If an earlier signature of the message is on
-// record, it returns that one, because two signatures of one message make two transactions, of which only
-// one is executed. It gives back the spends of the message if it is certain that no signature exists.
+// attempted records the signer's result and returns it. If the message was signed before, it returns the
+// recorded signature: two signatures over the same message make two transactions, but only one can be
+// executed. It gives back the message's spends if certainly nothing was signed.
 func (p *Policy) attempted(
 	ctx context.Context, digest Digest, signature solana.Signature, failure error,
 ) (solana.Signature, error) {
@@ -429,7 +427,7 @@ func (p *Policy) attempted(
 	return signature, errors.Join(failure, err)
 }
 
-// errGivenBack reports that another process settled a message during the signature.
+// errGivenBack reports a message settled by another process during signing.
 var errGivenBack = errors.New("haggle: policy: message is no longer counted")
 
 func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
@@ -438,7 +436,7 @@ func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
 	return slices.Clone(p.usage.Engagements[negotiation])
 }
 
-// Used returns the amount spent on the present day, in base units of a mint, or in lamports for the zero
+// Used returns the amount spent on the present day, in the mint's base units, or in lamports for the zero
 // mint.
 func (p *Policy) Used(mint solana.PublicKey) uint64 {
 	p.lock.Lock()
@@ -446,7 +444,7 @@ func (p *Policy) Used(mint solana.PublicKey) uint64 {
 	return p.usage.usedOn(p.today(), mint)
 }
 
-// UsedOn returns the amount spent on a negotiation, in base units of a mint, or in lamports for the zero
+// UsedOn returns the amount spent on a negotiation, in the mint's base units, or in lamports for the zero
 // mint.
 func (p *Policy) UsedOn(negotiation, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
@@ -454,8 +452,8 @@ func (p *Policy) UsedOn(negotiation, mint solana.PublicKey) uint64 {
 	return p.usage.Negotiations[Scope{mint, negotiation}]
 }
 
-// UsedWith returns the amount spent with a counterparty, in base units of a mint, or in lamports for the zero
-// mint.
+// UsedWith returns the amount spent with a counterparty, in the mint's base units, or in lamports for the
+// zero mint.
 func (p *Policy) UsedWith(counterparty, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -16,22 +16,22 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Costs on chain, in lamports. The rent that returns when an account is closed is not counted as income.
+// Costs on chain, in lamports. Rent returned when closing accounts is not counted as income.
 const (
-	// signatureFee is the fee for each signature of a transaction.
+	// signatureFee is the fee per transaction signature.
 	signatureFee = 5_000
-	// creationRent is the rent of a negotiation and of its vault.
+	// creationRent is the rent for a negotiation and the vault.
 	creationRent = protocol.NegotiationRent + token.AccountRent
 	// configRent is the rent of the protocol's configuration.
 	configRent = 1_886_160
-	// extendedAccountRent is the highest rent of an associated token account of Token-2022, with every
-	// extension that a mint can require of its accounts.
+	// extendedAccountRent is the highest rent for Token-2022 associated token accounts, with every account
+	// extension that mints can require.
 	extendedAccountRent = 2_248_080
 )
 
 const (
 	// defaultUnits is the compute limit for each instruction if the transaction sets none, and mostUnits the
-	// highest limit of a transaction.
+	// highest limit per transaction.
 	defaultUnits  = 200_000
 	mostUnits     = 1_400_000
 	microLamports = 1_000_000
@@ -39,20 +39,20 @@ const (
 
 // Spend is money that leaves the wallet if the transaction is executed.
 type Spend struct {
-	// Mint is the mint of the amount; zero for lamports.
+	// Mint is the amount's mint. Lamports use the zero key.
 	Mint solana.PublicKey `json:"mint"`
-	// Amount is in base units of the mint, or in lamports.
+	// Amount is the amount in the mint's base units, or in lamports.
 	Amount uint64 `json:"amount"`
 	// Purpose is one of the constants below: escrow, bond, transfer, rent, fee or priority fee.
 	Purpose string `json:"purpose"`
-	// Negotiation and Counterparty are the negotiation and the counterparty of the spend; zero without one.
+	// Negotiation and Counterparty identify the spend's negotiation and counterparty, if any.
 	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
 	Counterparty solana.PublicKey `json:"counterparty,omitzero"`
 	// Instruction is the index of the instruction that spends it, from 0; -1 for fees.
 	Instruction int `json:"instruction"`
 }
 
-// The purposes of a Spend.
+// Spend purposes.
 const (
 	PurposeEscrow      = "escrow"
 	PurposeBond        = "bond"
@@ -62,19 +62,19 @@ const (
 	PurposePriorityFee = "priority fee"
 )
 
-// Price is a price that the wallet agrees to if the transaction is executed and, for an offer, the other side
-// accepts. It is paid from an escrow that was counted at its deposit.
+// Price is a price that the wallet agrees to if the transaction is executed and, for offers, if the
+// counterparty accepts. It is paid from an escrow counted at deposit.
 type Price struct {
 	// Mint is the mint of the price.
 	Mint solana.PublicKey
-	// Amount is the price in base units of the mint.
+	// Amount is the price in the mint's base units.
 	Amount uint64
-	// Decay is the escrow's loss by all offers until the deal, in base units of the mint, which a buyer pays
-	// besides the price. It is zero for a seller.
+	// Decay is the escrow's loss by all offers until the deal, in the mint's base units. A buyer pays it
+	// besides the price. For sellers it is 0.
 	Decay uint64
 	// Side is the side of the wallet.
 	Side protocol.OfferSide
-	// Negotiation and Counterparty are the negotiation and the other party of the price.
+	// Negotiation and Counterparty identify the price's negotiation and counterparty.
 	Negotiation, Counterparty solana.PublicKey
 	// Instruction is the index of the instruction that agrees to it, from 0.
 	Instruction int
@@ -83,7 +83,7 @@ type Price struct {
 // Total returns the price and the decay; the highest number if the sum does not fit a number.
 func (p Price) Total() uint64 { return sum(p.Amount, p.Decay) }
 
-// reading is the effect of a message on the wallet that signs it.
+// reading is a message's effect on the signing wallet.
 type reading struct {
 	policy *Policy
 	ctx    context.Context
@@ -93,11 +93,11 @@ type reading struct {
 	signing haggle.Signing
 	names   []string
 	steps   []step
-	// contents are the programs, accounts and data of the instructions.
+	// contents lists the instructions' programs, accounts and data.
 	contents [][]byte
 
-	// intent is the part of the message that the chain executes at most once, and effects all of its effects.
-	// spends are its spends without fees.
+	// intent covers the instructions that the chain executes at most once, and effects all message effects.
+	// spends excludes fees.
 	intent       Digest
 	effects      Digest
 	spends, fees []Spend
@@ -105,7 +105,7 @@ type reading struct {
 	engagements  []Engagement
 	commitments  []Commitment
 	deals        []Deal
-	// reveals are the allowed commitments whose price the message reveals.
+	// reveals lists the allowed commitments with prices revealed by the message.
 	reveals []Digest
 	// revealed is the latest reveal of the wallet in the message, and midpoints the number of prices that
 	// isMidpoint.
@@ -113,13 +113,12 @@ type reading struct {
 	midpoints int
 	// wrapped is the number of lamports that become tokens of the wallet's own, for each mint of wrapped SOL.
 	wrapped map[solana.PublicKey]uint64
-	// nonce is the account of the message's durable nonce; zero without one.
+	// nonce is the message's durable nonce account, if any.
 	nonce solana.PublicKey
 
-	// at is the index of the instruction that is being read.
+	// at is the current instruction's index.
 	at int
-	// ownWrapped are the wallet's accounts for wrapped SOL whose existence the message has ensured so far,
-	// with their mints.
+	// ownWrapped maps the wallet's wrapped SOL accounts, known to exist at this point, to their mints.
 	ownWrapped map[solana.PublicKey]solana.PublicKey
 }
 
@@ -128,8 +127,8 @@ func (r *reading) deny(rule Rule, subject solana.PublicKey, cause error) *Denial
 	return &Denial{Rule: rule, Instruction: r.at, Name: r.names[r.at], Subject: subject, Cause: cause}
 }
 
-// read determines the effect of a message. It denies a message that the policy never allows, whatever usage
-// is on record.
+// read determines a message's effect. It denies messages that the policy never allows, whatever usage is
+// recorded.
 func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 	parsed, err := parseMessage(data)
 	if err != nil {
@@ -192,7 +191,7 @@ func (r *reading) decode(index int, instruction solana.CompiledInstruction, meta
 	return nil
 }
 
-// allow denies an instruction that is not allowed under the name that it has in its place.
+// allow denies instructions that are not allowed under the name at the same index.
 func (r *reading) allow() error {
 	if _, ok := r.steps[r.at].(Decoded); ok || slices.Contains(r.policy.config.Instructions, r.names[r.at]) || r.isOwed(r.steps[r.at]) {
 		return nil
@@ -265,8 +264,7 @@ func (r *reading) transferLamports(s lamportTransfer) error {
 	return nil
 }
 
-// createNonce allows an account with a durable nonce only if the wallet becomes its authority in the same
-// transaction.
+// createNonce allows durable nonce accounts only if the wallet becomes the authority in the same transaction.
 func (r *reading) createNonce(s accountCreation) error {
 	if s.from != r.policy.wallet {
 		return nil
@@ -295,15 +293,15 @@ func (r *reading) createAssociated(s associatedCreation) error {
 	if s.tokenProgram == solana.Token2022ProgramID {
 		cost.Amount = extendedAccountRent
 	}
-	// The owner of an account can close it and keep the rent, so the rent is a payment to the owner. The rent
-	// of the treasury's account is a cost of closing a negotiation.
+	// An account's owner can close it and keep the rent, so the rent is a payment to the owner. The treasury
+	// account's rent is a cost when closing negotiations.
 	if s.wallet != r.policy.wallet && !r.isTreasurys(s.account) {
 		cost.Counterparty = s.wallet
 	}
 	return r.spend(cost)
 }
 
-// isTreasurys reports whether the message pays the treasury at an account.
+// isTreasurys reports whether the message pays the treasury's account.
 func (r *reading) isTreasurys(account solana.PublicKey) bool {
 	return slices.ContainsFunc(r.steps, func(other step) bool {
 		instruction, ok := other.(protocol.AnyInstruction)
@@ -359,7 +357,7 @@ func (r *reading) screen(counterparty solana.PublicKey) error {
 	return nil
 }
 
-// addFees counts the fees, which the first account of a message pays.
+// addFees counts the fees paid by the message's first account.
 func (r *reading) addFees() error {
 	units := min(uint64(len(r.steps))*defaultUnits, mostUnits)
 	var price uint64
@@ -411,7 +409,7 @@ func sum(a, b uint64) uint64 {
 	return total
 }
 
-// exceeds reports whether used and requested together are more than a limit, or do not fit a number.
+// exceeds reports whether used plus requested is above the limit, or overflows.
 func exceeds(requested, used, limit uint64) bool {
 	total, carry := bits.Add64(used, requested, 0)
 	return carry != 0 || total > limit

@@ -40,8 +40,8 @@ func (p *Policy) refreshLocked(ctx context.Context) error {
 	return nil
 }
 
-// adopt keeps the attempts of this process at messages. A signature may exist of a message that another
-// process has counted.
+// adopt keeps the attempts of this process at messages. Messages counted by another process may have been
+// signed.
 func (p *Policy) adopt(before map[Digest]*OpenMessage) {
 	for digest, known := range p.usage.Messages {
 		switch own := before[digest]; {

@@ -8,11 +8,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// signerGrace is how long a signature may take after its context has ended.
+// signerGrace is how long signing may take when the context has ended.
 const signerGrace = 2 * time.Second
 
-// signCounted calls the signer. It returns without a signature if the signer does not return within
-// signerGrace after the context has ended.
+// signCounted calls the signer. It returns an error if the signer does not return within signerGrace after
+// the context has ended.
 func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signature, error) {
 	if err := p.config.Stopped(); err != nil {
 		return solana.Signature{}, notSigned{err}
@@ -53,7 +53,7 @@ func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signat
 // notSigned is an error from before the call of the signer.
 type notSigned struct{ error }
 
-// NotSigned reports that no signature exists.
+// NotSigned reports that nothing was signed.
 func (notSigned) NotSigned() bool { return true }
 
 // Unwrap returns the wrapped error.

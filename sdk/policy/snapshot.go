@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// compactAfter is the number of appended records after which a snapshot replaces them.
+	// compactAfter is the number of appended records that triggers compaction into a snapshot.
 	compactAfter = 1_000
 	// pruneEvery is how often usage is pruned, in seconds of the policy's clock.
 	pruneEvery = 60 * 60
 )
 
-// tidy prunes usage and replaces the store's records by a snapshot, if either is due. If the store cannot
-// replace its records, it keeps them.
+// tidy prunes usage and replaces the store's records by a snapshot, if either is due. If replacing fails, the
+// store keeps the records.
 func (p *Policy) tidy(ctx context.Context) {
 	now := p.config.Now()
 	if now.Unix()-p.pruned >= pruneEvery {

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// KillSwitch stops all policies that share it, at once and until it is switched off. The zero value is off.
-// Its methods may be called from several goroutines.
+// KillSwitch stops all policies that share it, at once and as long as it is on. The zero value is off. It is
+// safe for concurrent use.
 type KillSwitch struct {
 	reason atomic.Pointer[string]
 }
@@ -35,7 +35,7 @@ func (c *Config) Stopped() error {
 			return general(RuleStopped, errors.New(reason))
 		}
 	}
-	_, err := os.Lstat(c.StopFile) // no file has the empty path
+	_, err := os.Lstat(c.StopFile) // the empty path names no file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -12,90 +12,90 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// RecordKind is the kind of a Record.
+// RecordKind distinguishes Records.
 type RecordKind string
 
 // The kinds of records.
 const (
 	// RecordApproved: an intent has been approved.
 	RecordApproved RecordKind = "approved"
-	// RecordCounted: a message is about to be signed, and its spends are counted.
+	// RecordCounted: the policy counted the spends and is about to sign.
 	RecordCounted RecordKind = "counted"
-	// RecordSigned: the signature of a counted message is about to be returned.
+	// RecordSigned: the counted message's signature is about to be returned.
 	RecordSigned RecordKind = "signed"
-	// RecordSettled: the outcome of a counted message is final.
+	// RecordSettled: a counted message's outcome is final.
 	RecordSettled RecordKind = "settled"
-	// RecordSnapshot: the usage that all earlier records add up to.
+	// RecordSnapshot: the usage summed over all earlier records.
 	RecordSnapshot RecordKind = "snapshot"
 )
 
-// Record is one entry of the log from which usage is computed.
+// Record is a usage log entry.
 type Record struct {
 	Kind RecordKind `json:"kind"`
-	// Wallet is the wallet whose usage it is.
+	// Wallet is the wallet that the usage belongs to.
 	Wallet solana.PublicKey `json:"wallet"`
-	// Intent identifies the effect of a message: see [Digest]. It is set in approved and counted records.
+	// Intent identifies the message's effect: see [Digest]. It is set in approved and counted records.
 	Intent Digest `json:"intent,omitzero"`
-	// Message is the SHA-256 of a message; zero in approved and snapshot records.
+	// Message is the message's SHA-256. Approved and snapshot records lack it.
 	Message Digest `json:"message,omitzero"`
-	// Time is when the record was written, in Unix seconds of the policy's clock. Day is the UTC day that it
-	// counts for, in days since 1 January 1970. Day never decreases.
+	// Time is the write time, in Unix seconds of the policy's clock. Day is the UTC day that it counts for,
+	// in days since 1 January 1970. Day never decreases.
 	Time int64 `json:"time"`
 	Day  int64 `json:"day"`
-	// Spends are the amounts that a counted message adds to the spending of its intent, and Fees the fees of
-	// the message itself; in approved records Fees are the approved fees.
+	// Spends lists the amounts that a counted message adds to the intent's spending, and Fees the message's
+	// fees. Approved records hold the approved fees.
 	Spends []Spend `json:"spends,omitempty"`
 	Fees   []Spend `json:"fees,omitempty"`
-	// Engagements are the negotiations that a counted message creates or joins, Commitments the prices that
-	// it commits to, and Deals the deals that it names as the buyer.
+	// Engagements lists the negotiations that a counted message creates or joins, Commitments the committed
+	// prices, and Deals the deals named as the buyer.
 	Engagements []Engagement `json:"engagements,omitempty"`
 	Commitments []Commitment `json:"commitments,omitempty"`
 	Deals       []Deal       `json:"deals,omitempty"`
-	// Reveals are the commitments whose price a counted message reveals.
+	// Reveals lists the commitments with prices revealed by a counted message.
 	Reveals []Digest `json:"reveals,omitempty"`
 	// Validity describes until when the chain can execute a counted message.
 	Validity Validity `json:"validity,omitzero"`
-	// Effects is the hash of all instructions, spends and prices that an approved record allows.
+	// Effects hashes all instructions, spends and prices allowed by an approved record.
 	Effects Digest `json:"effects,omitzero"`
-	// Signature is the wallet's signature, in signed records.
+	// Signature holds the wallet's signature in signed records.
 	Signature solana.Signature `json:"signature,omitzero"`
-	// Outcome is the outcome of a settled message: "confirmed", "failed", "expired" or "not sent".
+	// Outcome is the settled message's outcome: "confirmed", "failed", "expired" or "not sent".
 	Outcome transaction.Outcome `json:"outcome,omitzero"`
 	// Snapshot is set in snapshot records.
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 }
 
-// Validity describes until when the chain can execute a message, and identifies its transaction.
+// Validity describes until when the chain can execute the message, and identifies the transaction.
 type Validity struct {
 	Blockhash solana.Hash `json:"blockhash,omitzero"`
-	// Nonce is the account of a durable nonce, and Blockhash then its value; zero without one.
+	// Nonce is the durable nonce account, if any, and Blockhash then the nonce value.
 	Nonce solana.PublicKey `json:"nonce,omitzero"`
-	// LastBlockHeight and Slot are the values of haggle.Signing.
+	// LastBlockHeight and Slot come from haggle.Signing.
 	LastBlockHeight uint64 `json:"last_block_height,omitzero"`
 	Slot            uint64 `json:"slot,omitzero"`
-	// Payer reports whether the wallet pays the fee, so that its signature is the transaction's.
+	// Payer reports whether the wallet pays the fee, so the wallet's signature identifies the transaction.
 	Payer bool `json:"payer,omitempty"`
 }
 
-// Store stores the usage of wallets. All policies of a wallet that use one database count together, in one
-// process or in several. Packages store/sqlite and store/postgres open one.
+// Store stores the usage of wallets. All policies for a wallet that share a database count together, even
+// across processes. Packages store/sqlite and store/postgres open one.
 type Store interface {
-	// UsageLog returns the usage log of a wallet, at its beginning. Each policy has a Log of its own.
+	// UsageLog returns a wallet's usage log, positioned at the beginning. Each policy uses a separate Log.
 	UsageLog(wallet solana.PublicKey) Log
 }
 
-// ErrBehind reports that other policies have appended records that a Log has not returned yet.
+// ErrBehind reports records appended by other policies and not yet returned by a Log.
 var ErrBehind = errors.New("haggle: policy: the usage log has further records")
 
-// Log is a policy's position in the usage log of a wallet. Append and Replace change nothing and return
-// [ErrBehind] if the log contains records that this Log has neither returned nor appended. So a policy counts a
-// message only if it knows all usage.
+// Log is a policy's position in a wallet's usage log. Append and Replace change nothing and return
+// [ErrBehind] if other policies appended records that this Log did not return yet. So the policy counts only
+// when it knows all usage.
 type Log interface {
-	// Next returns the records that this Log has neither returned nor appended, in their order. If the log
-	// was replaced meanwhile, the first record is the snapshot.
+	// Next returns all records neither returned nor appended by this Log yet, in order. If records were
+	// replaced meanwhile, the first record is the snapshot.
 	Next(ctx context.Context) iter.Seq2[Record, error]
-	// Append adds a record. When it returns nil, the record survives a crash of the machine. After any error
-	// but ErrBehind the record may exist; then Next returns it.
+	// Append adds a record. When it returns nil, the record survives a crash of the machine. If Append fails
+	// with an error other than ErrBehind, the record may exist; then Next returns it.
 	Append(ctx context.Context, record Record) error
 	// Replace replaces all records by a snapshot, atomically.
 	Replace(ctx context.Context, record Record) error
@@ -107,7 +107,7 @@ type MemoryStore struct {
 	logs map[solana.PublicKey]*memoryLog
 }
 
-// memoryLog is the log of a wallet.
+// memoryLog is a wallet's log.
 type memoryLog struct {
 	// first is the number of the first record.
 	first   int

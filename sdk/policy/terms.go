@@ -8,20 +8,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TermLimits limit the terms of a negotiation that the wallet creates or joins. The zero value allows the
-// default terms of package protocol; worse ones must be named.
+// TermLimits limit negotiation terms when the wallet creates or joins. The zero value allows the default
+// terms of package protocol; worse ones must be named.
 type TermLimits struct {
 	// MaxDecayRateBps is the highest decay of the escrow per round, in basis points, 0 to 1,000. If nil,
 	// protocol.DefaultDecayRateBps (200) is used.
 	MaxDecayRateBps *uint16 `file:"maxDecayRateBps"`
 	// MaxRounds is the highest number of offers, 1 to 20. If zero, protocol.DefaultMaxRounds (10) is used.
 	MaxRounds uint8 `file:"maxRounds"`
-	// MinResponseWindow is the shortest time to answer, 60 seconds to an hour. If zero,
+	// MinResponseWindow is the shortest response window, 60 seconds to an hour. If zero,
 	// protocol.DefaultResponseWindow (5 minutes) is used.
 	MinResponseWindow time.Duration `file:"minResponseWindow"`
-	// MaxFeeBps is the highest protocol fee, in basis points of the paid price, 0 to 500: as buyer the fee up
-	// to which the creation agrees, as seller the negotiation's. If nil, protocol.DefaultProtocolFeeBps (50)
-	// is used.
+	// MaxFeeBps is the highest protocol fee, in basis points of the paid price, 0 to 500: as buyer the
+	// creation's fee limit, as seller the negotiation's fee. If nil, protocol.DefaultProtocolFeeBps (50) is
+	// used.
 	MaxFeeBps *uint16 `file:"maxFeeBps"`
 }
 
@@ -38,14 +38,14 @@ func (l TermLimits) WithDefaults() TermLimits {
 	return l
 }
 
-// terms are the limited terms of a negotiation. The response window is in seconds.
+// terms holds the limited negotiation terms. The response window is in seconds.
 type terms struct {
 	decayRateBps, feeBps uint16
 	maxRounds            uint8
 	responseWindow       int64
 }
 
-// check returns an error for terms beyond the limits.
+// check rejects terms beyond the limits.
 func (l TermLimits) check(t terms) error {
 	l = l.WithDefaults()
 	window := int64((l.MinResponseWindow + time.Second - 1) / time.Second)

@@ -10,30 +10,30 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Total is the amount spent in one mint.
+// Total is an amount spent, with the mint.
 type Total struct {
-	// Account is the negotiation or the counterparty of the spends; zero for the total of a day.
+	// Account is the spends' negotiation or counterparty. Daily totals lack it.
 	Account solana.PublicKey
-	// Mint is the mint of the amount; zero for lamports.
+	// Mint is the amount's mint. Lamports use the zero key.
 	Mint solana.PublicKey
-	// Amount is in base units of the mint, or in lamports.
+	// Amount is the amount in the mint's base units, or in lamports.
 	Amount uint64
 }
 
-// Totals is the used part of a wallet's limits, summed over its records.
+// Totals is the used part of wallet limits, summed over all records.
 type Totals struct {
-	// Wallet is the wallet of the records; zero if there are no records.
+	// Wallet is the records' wallet. If no record exists, it is the zero key.
 	Wallet solana.PublicKey
-	// Open is the number of counted messages whose outcome is not known yet.
+	// Open is the number of counted messages with an unknown outcome.
 	Open int
 	// Day is the beginning of the day of Today, in UTC.
 	Day time.Time
-	// Today are the totals of the day, Negotiations and Counterparties those of all days, each by account and
-	// mint. Totals of zero are left out.
+	// Today holds the day's totals, Negotiations and Counterparties the totals over all days, each by account
+	// and mint. Totals of zero are left out.
 	Today, Negotiations, Counterparties []Total
 }
 
-// TotalsOf sums the records of a [Log]: the amounts spent on the present day, and altogether.
+// TotalsOf sums [Log] records: the amounts spent on the present day, and altogether.
 func TotalsOf(records []Record, now time.Time) (Totals, error) {
 	used := newSnapshot()
 	var totals Totals

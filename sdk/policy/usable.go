@@ -9,23 +9,23 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// minFee is the fee of a transaction with one signature, in lamports.
+// minFee is the fee for one signature, in lamports.
 const minFee = 5_000
 
-// UnusableError reports a policy that denies every transaction of a client's actions.
+// UnusableError reports a policy that denies all client actions.
 type UnusableError struct {
-	// Problem names the field and its value.
+	// Problem names the field and the value.
 	Problem string
 	advice  string
 }
 
 func (e *UnusableError) Error() string { return e.Problem }
 
-// Advice returns the change with which the policy signs.
+// Advice returns the change that makes the policy usable.
 func (e *UnusableError) Advice() string { return e.advice }
 
 // CheckUsable reports why the policy signs nothing: a *MissingLimitsError, a *Denial if it is stopped, or an
-// *UnusableError. It returns nil if the policy can sign; its limits may still deny single transactions.
+// *UnusableError. It returns nil if the policy can sign; limits may still deny single transactions.
 func (c *Config) CheckUsable() error {
 	if err := c.missing(); err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Digest is the SHA-256 of a message or of an intent; its text is hex. The intent of a message is the part
-// that the chain executes at most once however often it is signed: the program's instructions that name a
-// deal and its state, without blockhash, fees and deadlines. A message without such an instruction is an
-// intent of its own.
+// Digest is a message's or intent's SHA-256, encoded as hex text. A message's intent is the part that the
+// chain executes at most once however often it is signed: the program's instructions naming a deal and the
+// expected state, excluding blockhash, fees and deadlines. Messages that contain no such instruction are
+// separate intents.
 type Digest [32]byte
 
 // String returns the digest as hex.
@@ -38,19 +38,19 @@ func (d *Digest) UnmarshalText(text []byte) error {
 const secondsPerDay = 24 * 60 * 60
 
 const (
-	// openLife is how long the policy looks for the outcome of a message. After it the message counts as
+	// openLife is how long the policy looks for a message's outcome. Afterwards the message counts as
 	// executed.
 	openLife = 48 * time.Hour
-	// approvalLife is how long an approval holds for further messages of its intent.
+	// approvalLife is how long an approval is valid for messages with the same intent.
 	approvalLife = 24 * time.Hour
 )
 
-// dayOf returns the UTC day of a time, in days since 1 January 1970.
+// dayOf returns the UTC day, in days since 1 January 1970.
 func dayOf(now time.Time) int64 {
 	return now.Unix() / secondsPerDay
 }
 
-// Scope is a mint, or lamports, and the negotiation or counterparty of a spend. Its text is both addresses.
+// Scope is a spend's mint, or lamports, and negotiation or counterparty. MarshalText writes both addresses.
 type Scope struct{ Mint, Account solana.PublicKey }
 
 // MarshalText returns "mint/account".
@@ -58,22 +58,22 @@ func (s Scope) MarshalText() ([]byte, error) {
 	return []byte(s.Mint.String() + "/" + s.Account.String()), nil
 }
 
-// UnmarshalText reads the text of MarshalText.
+// UnmarshalText parses MarshalText output.
 func (s *Scope) UnmarshalText(text []byte) error {
 	mint, account, _ := bytes.Cut(text, []byte("/"))
 	return errors.Join(s.Mint.UnmarshalText(mint), s.Account.UnmarshalText(account))
 }
 
-// Snapshot is the spending of a wallet, summed over its records. It is not safe for concurrent use.
+// Snapshot is a wallet's spending, summed over all records. It is not safe for concurrent use.
 type Snapshot struct {
-	// Day is the latest day with a counted spend, and Today its sums by mint.
+	// Day is the latest day with a counted spend, and Today that day's sums by mint.
 	Day            int64                       `json:"day"`
 	Today          map[solana.PublicKey]uint64 `json:"today,omitempty"`
 	Negotiations   map[Scope]uint64            `json:"negotiations,omitempty"`
 	Counterparties map[Scope]uint64            `json:"counterparties,omitempty"`
-	// Intents are the intents with open messages. Their spends are part of the sums.
+	// Intents holds the intents with open messages. Their spends are part of the sums.
 	Intents map[Digest]*OpenIntent `json:"intents,omitempty"`
-	// Messages are the messages whose outcome is open. Their fees are part of the sums.
+	// Messages holds the messages with an open outcome. Their fees are part of the sums.
 	Messages    map[Digest]*OpenMessage           `json:"messages,omitempty"`
 	Engagements map[solana.PublicKey][]Engagement `json:"engagements,omitempty"`
 	Commitments map[Digest]*Commitment            `json:"commitments,omitempty"`
@@ -81,20 +81,20 @@ type Snapshot struct {
 	Approvals map[Digest]Record `json:"approvals,omitempty"`
 }
 
-// OpenIntent is the counted spending of the open messages of one intent. At most one of them is executed, so
-// it is the highest spending of any of them.
+// OpenIntent is the counted spending for an intent's open messages. At most one message is executed, so it is
+// the highest spending among the messages.
 type OpenIntent struct {
 	Day    int64   `json:"day"`
 	Spends []Spend `json:"spends,omitempty"`
-	// Open is the number of its open messages.
+	// Open is the number of open messages.
 	Open int `json:"open"`
 }
 
-// OpenMessage is the counted record of a message whose outcome is open, with its signature.
+// OpenMessage is the counted record and signature of an open message.
 type OpenMessage struct {
 	Record
-	// attempts is the number of calls that wait for the signer's signature; mayBeSigned reports whether a
-	// signature may exist.
+	// attempts is the number of calls waiting for the signer; mayBeSigned reports whether the message may
+	// have been signed.
 	attempts    int
 	mayBeSigned bool
 }
@@ -128,7 +128,7 @@ func (u *Snapshot) apply(record Record) error {
 	case RecordApproved:
 		u.Approvals[record.Intent] = record
 	case RecordCounted:
-		// A store that reported an error may have the record anyway, and gets it again.
+		// A store that reported an error may contain the record anyway, and receives it again.
 		if known == nil {
 			u.count(record)
 		}
@@ -211,7 +211,7 @@ func (u *Snapshot) add(spend Spend) {
 	}
 }
 
-// settle removes a message whose outcome is final, and gives back the money that it did not spend.
+// settle removes a message with a final outcome, and gives back the unspent money.
 func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) {
 	delete(u.Messages, known.Message)
 	if outcome != transaction.Confirmed && outcome != transaction.Failed {
@@ -227,14 +227,14 @@ func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) {
 	}
 	counted := u.Intents[known.Intent]
 	if counted == nil {
-		return // another message of the intent was executed
+		return // another of the intent's messages was executed
 	}
 	counted.Open--
 	if outcome == transaction.Confirmed {
 		delete(u.Intents, known.Intent)
 		delete(u.Approvals, known.Intent)
-		// The same intent can be signed again. The other messages of the executed one are not part of the new
-		// one.
+		// The same intent can be signed again. The executed intent's remaining messages are not part of the
+		// new intent.
 		for _, other := range u.Messages {
 			if other.Intent == known.Intent {
 				other.Intent = Digest{}
@@ -280,7 +280,7 @@ func (u *Snapshot) subtract(day int64, spend Spend) {
 	}
 }
 
-// prune removes the usage that no limit depends on any more.
+// prune removes usage no longer relevant to any limit.
 func (u *Snapshot) prune(now time.Time) {
 	for _, known := range u.Messages {
 		if known.attempts == 0 && now.Sub(time.Unix(known.Time, 0)) > openLife {
@@ -319,14 +319,14 @@ func (u *Snapshot) usedOn(day int64, mint solana.PublicKey) uint64 {
 	return u.Today[mint]
 }
 
-// kind returns a spend without its amount and instruction: the key by which the spends of several messages of
-// one intent are compared.
+// kind returns the spend minus amount and instruction: the key for comparing spends across an intent's
+// messages.
 func (s Spend) kind() Spend {
 	s.Amount, s.Instruction = 0, 0
 	return s
 }
 
-// excess returns the spends of a message beyond the counted spends of other messages of its intent.
+// excess returns the message's spends beyond the counted spends of the same intent's other messages.
 func (u *Snapshot) excess(digest Digest, spends []Spend) []Spend {
 	covered := map[Spend]uint64{}
 	if known := u.Intents[digest]; known != nil {
@@ -345,7 +345,7 @@ func (u *Snapshot) excess(digest Digest, spends []Spend) []Spend {
 	return rest
 }
 
-// carried returns the amounts that an intent of an earlier day adds to a later day when it is signed again.
+// carried returns the amounts that an earlier day's intent adds to a later day when signed again.
 func (u *Snapshot) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
 	amounts := map[solana.PublicKey]uint64{}
 	if known := u.Intents[digest]; known != nil && known.Day < day {
@@ -356,7 +356,7 @@ func (u *Snapshot) carried(digest Digest, day int64) map[solana.PublicKey]uint64
 	return amounts
 }
 
-// check compares the spends of a message with the limits. fees are those of the message, spends the rest.
+// check compares a message's spends with the limits. spends excludes fees.
 func (u *Snapshot) check(config *Config, day int64, digest Digest, spends, fees []Spend) error {
 	tx := map[solana.PublicKey]uint64{}
 	for _, spend := range slices.Concat(spends, fees) {
@@ -397,7 +397,7 @@ func overLimit(rule Rule, spend Spend, subject solana.PublicKey, limit, used, re
 	}
 }
 
-// isUsed reports whether an error is a denial that depends on earlier usage.
+// isUsed reports whether err is a denial that depends on earlier usage.
 func isUsed(err error) bool {
 	var denial *Denial
 	return errors.As(err, &denial) && slices.Contains([]Rule{RulePerNegotiation, RulePerCounterparty, RulePerDay}, denial.Rule) && denial.Used > 0
