@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// asking returns a stage that needs approval for everything, with the number of approvals. The wallet is the
-// buyer of session 1 and of session 2, and the seller of friend's session 3.
+// asking returns a stage that needs approval for everything, and an approval counter. The wallet is the buyer
+// in sessions 1 and 2, and the seller in friend's session 3.
 func asking(t *testing.T, change ...func(*policy.Config)) (s *stage, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -121,7 +121,7 @@ func TestApprovalBindsEveryEffect(t *testing.T) {
 	}
 }
 
-// A release names neither its mint nor its amount: the approval covers those that the approver read.
+// A release names neither mint nor amount: the approval covers those shown to the approver.
 func TestApprovalBindsPricesThatTheInstructionDoesNotName(t *testing.T) {
 	s, asked := asking(t)
 	address := s.negotiation(s.wallet(), friend, 9)
@@ -148,7 +148,7 @@ func TestApprovalBindsPricesThatTheInstructionDoesNotName(t *testing.T) {
 	require.True(t, sign(1_000_001, otherMint))
 }
 
-// A creation has later deadlines each time it is built. Its other terms are part of the approval.
+// A rebuilt creation contains later deadlines. All other terms are part of the approval.
 func TestApprovalSurvivesLaterDeadlines(t *testing.T) {
 	s, asked := asking(t)
 	sign := func(deadline int64, change func(*protocol.CreateNegotiation)) (again bool) {
@@ -232,7 +232,7 @@ func TestOwedRevealAcceptsTheMidpoint(t *testing.T) {
 	require.NoError(t, s.sign(unitLimit(1_000), reveal))
 }
 
-// A negotiation that is not on record is read: the midpoint follows from the buyer's revealed price.
+// An unrecorded negotiation is read: the midpoint follows from the buyer's revealed price.
 func TestMidpointOfAnUnknownNegotiationIsChecked(t *testing.T) {
 	s := newStage(t)
 	address, n := s.invitation(1, 100_000)

@@ -19,7 +19,7 @@ func banded(buyer, seller policy.Band) func(*policy.Config) {
 	}
 }
 
-// sold returns a negotiation in which the wallet is the seller.
+// sold returns a negotiation where the wallet is the seller.
 func (s *stage) sold() solana.PublicKey {
 	s.t.Helper()
 	address, invited := s.invitation(7, 0)
@@ -71,7 +71,7 @@ func TestPricesOfASellerAreWithinTheBand(t *testing.T) {
 	s.denied(policy.RuleBand, s.accept(address, friend, s.wallet(), 1, 2_000_001))
 }
 
-// A price outside of the band is refused wherever the instruction stands, and nothing of the message is signed.
+// A price outside the band is refused at any instruction index, and the whole message stays unsigned.
 func TestAPriceOutsideOfTheBandIsFoundAmongOthers(t *testing.T) {
 	s := newStage(t, banded(policy.Band{Lower: 1_000_000, Upper: 2_000_000}, policy.Band{}))
 	require.NoError(t, s.sign(s.create(friend, 1, 3_000_000)))
@@ -90,8 +90,8 @@ func TestAPriceOutsideOfTheBandIsFoundAmongOthers(t *testing.T) {
 	require.NoError(t, s.sign(within, s.build(&protocol.SubmitOffer{Offerer: friend, Negotiation: second, Amount: 9})))
 }
 
-// A sealed price is checked when the wallet commits to it. Its reveal is always signed, without the acceptance of a
-// midpoint above the band.
+// A sealed price is checked when the wallet commits to it. The reveal is always signed, but not together with
+// accepting a midpoint above the band.
 func TestSealedPricesAreWithinTheBand(t *testing.T) {
 	s := newStage(t, banded(policy.Band{}, policy.Band{Lower: 1_000_000, Upper: 2_000_000}))
 	sealed, commit, _ := s.sealed(999_999)

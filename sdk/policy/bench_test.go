@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// BenchmarkSignMessage measures the policy and the signature together: for an offer, and for the creation of
-// a negotiation, which derives two addresses.
+// BenchmarkSignMessage measures the policy and signing together: for an offer, and for create_negotiation,
+// which derives two addresses.
 func BenchmarkSignMessage(b *testing.B) {
 	unlimited := policy.Limits{
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited,

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// A check has the result of a signature, as often as it is repeated, and changes nothing.
+// Check returns the same result as SignMessage, however often it is called, and changes nothing.
 func TestCheckPredictsTheSignature(t *testing.T) {
 	s := newStage(t)
 	allowed := s.message(s.create(friend, 1, mostPerTransaction))
@@ -26,7 +26,7 @@ func TestCheckPredictsTheSignature(t *testing.T) {
 	_, err := s.policy.Check(t.Context(), tooMuch)
 	require.Equal(t, s.deniedMessage(policy.RulePerTransaction, tooMuch), err)
 
-	// A signature counts for the next check. The signed message itself can be signed again.
+	// Signed messages count for the next check. The same message can be signed again.
 	require.NoError(t, s.signMessage(allowed))
 	second := s.message(s.create(friend, 2, mostPerTransaction))
 	_, err = s.policy.Check(t.Context(), second)
@@ -38,7 +38,7 @@ func TestCheckPredictsTheSignature(t *testing.T) {
 	require.ErrorIs(t, err, policy.ErrDenied)
 }
 
-// A check returns the request that a signature would make, and does not make it.
+// Check returns the approval request that SignMessage would make, and does not make it.
 func TestCheckReturnsTheRequestForApproval(t *testing.T) {
 	s := newStage(t, func(c *policy.Config) {
 		tokens := c.Tokens[mint]

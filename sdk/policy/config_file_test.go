@@ -40,7 +40,8 @@ func TestConfigFile(t *testing.T) {
 		ApprovalTimeout: 30 * time.Second, StopFile: "/etc/agent/stop",
 	}, config)
 
-	// A file without its money limits is an error that names them: it would limit nothing, or sign nothing.
+	// A file that lacks money limits causes an error naming them: such a policy would limit nothing, or sign
+	// nothing.
 	_, err = policy.ParseConfig([]byte("{}"))
 	var missing *policy.MissingLimitsError
 	require.ErrorAs(t, err, &missing)
@@ -54,7 +55,7 @@ func TestConfigFile(t *testing.T) {
 	require.EqualError(t, err, fmt.Sprintf("haggle: policy: money limits not set: tokens.%[1]s.perDay, tokens.%[1]s.minPrice", mint))
 }
 
-// A file that is not completely a policy is refused as a whole.
+// A partly invalid policy file is refused as a whole.
 func TestConfigFilesThatAreNone(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":              "",
@@ -82,7 +83,7 @@ func TestConfigFilesThatAreNone(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// An error in a policy file names its place.
+// Errors in a policy file name the location.
 func TestASlipInAConfigFileIsFound(t *testing.T) {
 	for text, said := range map[string]string{
 		"{\n\"lamports\": {\n  \"perDay\": 1\n  \"perTransaction\": 2}}": `line 4: invalid character '"' after object key:value pair`,

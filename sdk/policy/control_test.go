@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Once the switch is on, the policy signs nothing and returns no signature that is being computed.
+// Once the switch is on, the policy signs nothing and discards signatures being computed.
 func TestKillSwitch(t *testing.T) {
 	var kill policy.KillSwitch
 	s := newStage(t, func(c *policy.Config) { c.Stop = &kill })
@@ -36,7 +36,7 @@ func TestKillSwitch(t *testing.T) {
 	require.EqualValues(t, 2, s.policy.Used(mint), "that signature exists")
 }
 
-// The existence of a file stops the policy.
+// An existing stop file stops the policy.
 func TestStopFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stop")
 	s := newStage(t, func(c *policy.Config) { c.StopFile = path })
@@ -49,7 +49,7 @@ func TestStopFile(t *testing.T) {
 	s.denied(policy.RuleStopped, s.create(friend, 3, 1))
 	s.config.StopFile = filepath.Join(path, "below", string(make([]byte, 300)))
 	s.restart()
-	s.denied(policy.RuleStopped, s.create(friend, 3, 1)) // a file that cannot be looked up may exist
+	s.denied(policy.RuleStopped, s.create(friend, 3, 1)) // lookup errors count as an existing file
 }
 
 // Above a threshold the transaction needs approval, and the request describes it.
@@ -96,7 +96,7 @@ func TestApproval(t *testing.T) {
 	s.denied(policy.RuleApproval, unitLimit(1_400_000), unitPrice(10_000), s.create(friend, 4, 1), s.create(friend, 5, 1))
 }
 
-// A buyer's release of a milestone needs approval, for which the negotiation must be known.
+// A buyer's milestone release needs approval, and the negotiation must be known.
 func TestApprovalOfMilestones(t *testing.T) {
 	var asked []*policy.Request
 	s := newStage(t, func(c *policy.Config) {
@@ -123,7 +123,7 @@ func TestApprovalOfMilestones(t *testing.T) {
 	require.EqualValues(t, 500_000, asked[0].Prices[0].Amount)
 }
 
-// An agreement on another split is denied unless the limits allow its shares, from either side.
+// Agreements on a split beyond the limits are denied, from either side.
 func TestAgreementLimits(t *testing.T) {
 	limits := func(c *policy.Config) {
 		c.Agreement = &policy.AgreementLimits{MaxToSellerBps: 6_000, MaxToBuyerBps: 3_000, MaxBondToBuyerBps: 1_000}
@@ -161,7 +161,7 @@ func TestAgreementLimits(t *testing.T) {
 	})))
 }
 
-// The amount that a buyer leaves to the seller by agreement needs approval like a price.
+// An amount left to the seller by agreement needs approval like a price.
 func TestApprovalOfAgreements(t *testing.T) {
 	var asked []*policy.Request
 	s := newStage(t, func(c *policy.Config) {
@@ -191,7 +191,7 @@ func TestApprovalOfAgreements(t *testing.T) {
 	s.denied(policy.RuleNegotiation, s.build(&instruction))
 }
 
-// The wait for an approval is limited, and a panic in Approve does not approve.
+// Approve may take a limited time only, and a panic in Approve does not approve.
 func TestApprovalTimeout(t *testing.T) {
 	release := make(chan struct{})
 	s := newStage(t, func(c *policy.Config) {
@@ -229,7 +229,7 @@ func TestScreen(t *testing.T) {
 	require.ErrorIs(t, s.denied(policy.RuleCounterparty, s.join(address, terms)), refusal)
 }
 
-// certainError is an error of a signer that has certainly not signed.
+// certainError is a signer error that proves nothing was signed.
 type certainError bool
 
 func (certainError) Error() string     { return "no" }
@@ -259,7 +259,7 @@ func TestFailingSigner(t *testing.T) {
 	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 2, 1))), "signature of "+s.wallet().String()+" is invalid")
 }
 
-// forgetful is a Store that cannot write.
+// forgetful is a Store whose writes fail.
 type forgetful struct{ policy.MemoryStore }
 
 func (f *forgetful) UsageLog(wallet solana.PublicKey) policy.Log {
@@ -272,14 +272,14 @@ func (*forgetfulLog) Append(context.Context, policy.Record) error {
 	return errors.New("the disk is full")
 }
 
-// A message that cannot be counted is not signed.
+// Messages are not signed if they are not counted.
 func TestUsageThatCannotBeWritten(t *testing.T) {
 	s := newStage(t, func(c *policy.Config) { c.Store = &forgetful{} })
 	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 1, 1))), "the disk is full")
 	require.Zero(t, s.signer.asked.Load())
 }
 
-// New returns an error for a configuration that cannot be applied, and names the problem.
+// New returns an error for an invalid configuration, and names the problem.
 func TestConfig(t *testing.T) {
 	me := newKeypair(t)
 	limits := policy.Config{

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// on sets an instruction's accounts for a negotiation. The wallet acts, and everybody is paid at their
-// associated token account.
+// on sets an instruction's accounts for a negotiation. The wallet acts, and all are paid at their associated
+// token accounts.
 func (s *stage) on(instruction protocol.AnyInstruction, negotiation, buyer, seller solana.PublicKey) {
 	accounts := map[string]solana.PublicKey{
 		"Negotiation": negotiation, "Buyer": buyer, "Seller": seller, "TokenMint": mint, "TokenProgram": solana.TokenProgramID,
@@ -29,7 +29,7 @@ func (s *stage) on(instruction protocol.AnyInstruction, negotiation, buyer, sell
 	}
 }
 
-// redirect replaces an account of an instruction.
+// redirect replaces an instruction's account.
 func redirect(instruction protocol.AnyInstruction, from, to solana.PublicKey) {
 	fields := reflect.ValueOf(instruction).Elem()
 	for i := range fields.NumField() {
@@ -39,13 +39,13 @@ func redirect(instruction protocol.AnyInstruction, from, to solana.PublicKey) {
 	}
 }
 
-// isWallets reports whether a payment is for the wallet in this role, in tokens.
+// isWallets reports whether the wallet in this role receives a token payment.
 func isWallets(payment protocol.Payment, role protocol.Role) bool {
 	return (payment.To == role || payment.To == protocol.RoleParty) && payment.Money != protocol.MoneyRent
 }
 
-// If a party signs, the program pays also its token accounts with a delegate, from which the delegate takes
-// the money. So the policy checks the destination of every payment to the wallet.
+// If a party signs, the program also pays delegated token accounts, and the delegate can take the money. So
+// the policy checks every payment destination.
 func TestEveryDestinationIsChecked(t *testing.T) {
 	agreements := func(c *policy.Config) {
 		c.Agreement = &policy.AgreementLimits{MaxToSellerBps: 10_000, MaxToBuyerBps: 10_000, MaxBondToBuyerBps: 10_000}
@@ -103,7 +103,7 @@ func TestEveryDestinationIsChecked(t *testing.T) {
 	require.Len(t, checked, 9, "%v", checked)
 }
 
-// A wallet that cannot know its role does not sign for a foreign destination.
+// A wallet with an unknown role does not sign for a foreign destination.
 func TestUnknownRoleIsNoPermission(t *testing.T) {
 	s := newStage(t)
 	address := s.negotiation(s.wallet(), friend, 1)

@@ -16,8 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// An agent may spend 20 tokens a day in negotiations of at most 5, needs its owner's approval above 2, and
-// deals only with counterparties that the owner knows. The existence of a file stops it.
+// An agent may spend 20 tokens a day and at most 5 per negotiation, needs the owner's approval above 2, and
+// deals only with known counterparties. An existing stop file stops the agent.
 func ExampleNew() {
 	var (
 		ctx    context.Context

@@ -35,8 +35,8 @@ func (s *stage) offerOn(deal int64, negotiation solana.PublicKey, round uint8, a
 	})
 }
 
-// A retry of an action, with a new blockhash and later deadlines, spends its money once, since the chain
-// executes one of them at most. Each of them can cost its fee.
+// Retrying an action, with a new blockhash and later deadlines, spends the money once, since the chain
+// executes at most one attempt. Each attempt can cost the fee.
 func TestRetryCountsOnce(t *testing.T) {
 	s := newStage(t)
 	for i := range 4 {
@@ -48,7 +48,7 @@ func TestRetryCountsOnce(t *testing.T) {
 	require.EqualValues(t, 4_000_000, s.policy.UsedWith(friend, mint))
 	require.EqualValues(t, 6_493_680+4*5_000, s.policy.Used(lamports))
 
-	// On the next day it counts for that day, too, and no further.
+	// On the next day it counts for that day, too, but only once.
 	s.now = s.now.Add(24 * time.Hour)
 	require.NoError(t, s.sign(s.createUntil(1, 4_000_000, 2_000)))
 	require.EqualValues(t, 4_000_000, s.policy.Used(mint))
@@ -73,7 +73,8 @@ func TestTransfersCountEach(t *testing.T) {
 	require.NoError(t, s.sign(transfer))
 	require.EqualValues(t, 6_000_000, s.policy.Used(mint))
 	s.denied(policy.RulePerCounterparty, transfer)
-	// A creation can be executed again when its deal is closed, so it does not make them one either.
+	// A creation can be executed again when the deal is closed, so it does not merge them into one intent
+	// either.
 	s = newStage(t, everythingAllowed)
 	transfer = transferTokens(s.associated(s.wallet(), mint), mint, friend, s.wallet(), 3_000_000)
 	for range 2 {
@@ -82,8 +83,8 @@ func TestTransfersCountEach(t *testing.T) {
 	require.EqualValues(t, 6_000_002, s.policy.Used(mint))
 }
 
-// A creation that was signed twice can be executed twice if the first deal is closed in between. The second
-// deal counts as soon as the wallet signs anything for it.
+// A creation signed twice can be executed twice if the first deal is closed in between. The second deal
+// counts as soon as the wallet signs anything for it.
 func TestEachDealOfACreationCounts(t *testing.T) {
 	s := newStage(t)
 	address := s.negotiation(s.wallet(), friend, 1)
@@ -101,7 +102,7 @@ func TestEachDealOfACreationCounts(t *testing.T) {
 	s.denied(policy.RulePerNegotiation, s.createUntil(1, 2_500_000, 3)) // that is another deal, too
 }
 
-// What a transaction did not spend is given back when the SDK reports its outcome, without the caller's help.
+// Unspent amounts are given back when the SDK reports the transaction's outcome. The caller need not help.
 func TestOutcomesGiveBack(t *testing.T) {
 	s := newStage(t)
 	address := s.negotiation(s.wallet(), friend, 1)
@@ -136,7 +137,7 @@ func TestOutcomesGiveBack(t *testing.T) {
 	require.EqualValues(t, 2_000_000, s.policy.Used(mint), "a creation that was executed can be executed again")
 }
 
-// outcomes is an Evidence with the same answer for every transaction.
+// outcomes is an Evidence that returns the same outcome for every transaction.
 type outcomes struct {
 	lock   sync.Mutex
 	answer transaction.Outcome
@@ -152,7 +153,7 @@ func (o *outcomes) Outcome(_ context.Context, tx policy.SignedTransaction) trans
 
 func (o *outcomes) Slot(context.Context) (uint64, error) { return 99, nil }
 
-// After a crash no outcomes are reported. Before a limit denies a transaction, the policy looks them up
+// After crashes, no outcomes are reported. Before a limit denies a transaction, the policy looks them up
 // itself.
 func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	evidence := &outcomes{answer: transaction.Expired}
@@ -185,8 +186,8 @@ func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	require.Zero(t, s.policy.Reconcile(context.Background()), "a confirmed transaction is not asked for again")
 }
 
-// An approval covers the effect of a transaction. It holds for a retry after the blockhash has expired while
-// the approval was pending, and for nothing else.
+// An approval covers a transaction's effect. It allows a retry if the blockhash expired while the approval
+// was pending, but nothing else.
 func TestApprovalSurvivesANewBlockhash(t *testing.T) {
 	asked := 0
 	s := newStage(t, func(c *policy.Config) {
@@ -212,7 +213,7 @@ func TestApprovalSurvivesANewBlockhash(t *testing.T) {
 	require.Equal(t, 5, asked, "an approval does not hold for ever")
 }
 
-// sealed returns a negotiation with a bond in which the wallet, as the seller, commits to a price.
+// sealed returns a bonded negotiation where the wallet, as the seller, commits to a price.
 func (s *stage) sealed(price uint64) (*protocol.SealedPrice, solana.Instruction, solana.Instruction) {
 	s.t.Helper()
 	address, n := s.invitation(1, 100_000)
@@ -242,8 +243,8 @@ func (s *stage) joinSealed() {
 	require.NoError(s.t, s.sign(s.join(address, n)))
 }
 
-// A commitment is checked like its price. The committed price is revealed regardless of the limits at that
-// time: a withheld reveal costs the bond.
+// Commitments are checked like prices. The committed price is revealed regardless of the limits at that time:
+// a withheld reveal costs the bond.
 func TestACommittedPriceIsRevealed(t *testing.T) {
 	atLeast := func(least uint64) func(*policy.Config) {
 		return func(c *policy.Config) {
@@ -283,11 +284,11 @@ func TestACommittedPriceIsRevealed(t *testing.T) {
 	for range 3 {
 		require.NoError(t, s.sign(unitLimit(1_000), unitPrice(1_000_000), reveal))
 	}
-	// All reveals together cost at most as much as one transaction may.
+	// All reveals together cost at most PerTransaction.
 	s.denied(policy.RulePerDay, unitLimit(1_000), unitPrice(1_000_000), reveal)
 }
 
-// sealing returns the context of a signature that commits to a price.
+// sealing returns a signing context that commits to a price.
 func sealing(sealed *protocol.SealedPrice) context.Context {
 	return haggle.WithSigning(context.Background(), haggle.Signing{SealedPrice: sealed})
 }
@@ -302,8 +303,8 @@ func nonceIn(t *testing.T, secret []byte) [32]byte {
 	return [32]byte(nonce)
 }
 
-// The amounts of a negotiation count until it is certainly over: a milestone can be decided long after the
-// bargaining, and a transaction with a durable nonce can be executed years after its signature.
+// A negotiation's amounts count while it may still be active: milestones can be decided long after the
+// bargaining, and durable nonce transactions can be executed years later.
 func TestUsageOfANegotiationIsKeptUntilItIsOver(t *testing.T) {
 	const day = 24 * time.Hour
 	s := newStage(t, allowing(policy.AdvanceNonce))
@@ -332,8 +333,8 @@ func TestUsageOfANegotiationIsKeptUntilItIsOver(t *testing.T) {
 	}
 }
 
-// Usage does not grow with the number of signatures: settled messages, and usage that no limit depends on any
-// more, are removed.
+// Usage does not grow with the number of signatures: settled messages, and usage no longer relevant to any
+// limit, are removed.
 func TestUsageIsPruned(t *testing.T) {
 	unlimited := policy.Limits{
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited,
@@ -366,7 +367,7 @@ func TestUsageIsPruned(t *testing.T) {
 	require.Zero(t, s.policy.UsedOn(s.negotiation(s.wallet(), friend, 1_001), mint), "that negotiation is over")
 	require.Zero(t, s.policy.Used(mint))
 
-	// A transaction whose outcome stays unknown counts as executed in the end.
+	// Transactions with an unknown outcome count as executed in the end.
 	require.NoError(t, s.sign(s.create(friend, 9_999, 10)))
 	s.now = s.now.Add(3 * 24 * time.Hour)
 	records, _ := s.records()
@@ -377,7 +378,7 @@ func TestUsageIsPruned(t *testing.T) {
 	require.Equal(t, []policy.Total{{Account: friend, Mint: mint, Amount: 7_010}}, totals.Counterparties)
 }
 
-// A program that the policy does not decode can be allowed by its decoder, within the limits.
+// A Config.Decoders entry allows a program that the policy does not decode, within the limits.
 func TestDecoders(t *testing.T) {
 	memo := solana.MemoProgramID
 	s := newStage(t)

@@ -16,13 +16,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// The cost of a transaction is known to the unit before the signature.
+// A transaction's cost is known exactly before signing.
 func TestWhatIsCounted(t *testing.T) {
 	lamports := solana.PublicKey{}
 	t.Run("a negotiation", func(t *testing.T) {
 		s := newStage(t)
 		require.NoError(t, s.sign(unitLimit(20_000), unitPrice(1_000_001), s.create(friend, 1, 2_000_000)))
-		// 20,000 units at 1.000001 lamports are 20,000.02, which the chain rounds up
+		// 20,000 units at 1.000001 lamports are 20,000.02, rounded up by the chain
 		require.EqualValues(t, 5_000+20_001+6_493_680, s.policy.Used(lamports))
 		require.EqualValues(t, 2_000_000, s.policy.Used(mint))
 		address := s.negotiation(s.wallet(), friend, 1)
@@ -90,7 +90,7 @@ func TestWhatIsCounted(t *testing.T) {
 	})
 }
 
-// Each limit allows exactly its amount, and not one unit more.
+// Each limit allows exactly the configured amount, but no unit more.
 func TestLimits(t *testing.T) {
 	other := solana.MustPublicKeyFromBase58("CrRH7yUPvnj9wNXN8SWwDTxeZy4EZGEZ3F7bv6pMQJbm")
 	t.Run("per transaction", func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestSameMessageCountsOnce(t *testing.T) {
 	require.EqualValues(t, 5_000+6_493_680, s.policy.Used(solana.PublicKey{}))
 }
 
-// Of many concurrent requests, only as many get a signature as the limit has room for.
+// Of many concurrent requests, only as many are signed as fit the limit.
 func TestConcurrentSigning(t *testing.T) {
 	s := newStage(t, func(c *policy.Config) {
 		c.Lamports = policy.Limits{PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited}
@@ -228,7 +228,7 @@ func TestConcurrentApproval(t *testing.T) {
 	require.EqualValues(t, mostPerTransaction, s.policy.Used(mint))
 }
 
-// A message that depends on a negotiation is signed only if the negotiation's terms are known.
+// Messages that depend on a negotiation are signed only if the terms are known.
 func TestNegotiationsHaveToBeKnown(t *testing.T) {
 	t.Run("as its buyer", func(t *testing.T) {
 		s := newStage(t)
@@ -324,8 +324,8 @@ func TestNegotiationsHaveToBeKnown(t *testing.T) {
 	})
 }
 
-// A buyer does not pay more, and a seller does not sell for less, than its policy allows, by any way of
-// agreeing to a price.
+// A buyer does not pay more, and a seller does not sell for less, than the policy allows, however they agree
+// to a price.
 func TestPrices(t *testing.T) {
 	prices := func(c *policy.Config) {
 		limits := c.Tokens[mint]

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Bytes that are not a message to the last one are denied, and so is a message that the chain would refuse.
+// Bytes that do not fully parse are denied, as are messages that the chain would refuse.
 func TestMessagesThatAreNone(t *testing.T) {
 	s := newStage(t)
 	honest := s.message(s.create(friend, 1, 1))
@@ -70,7 +70,7 @@ func (t tables) Table(_ context.Context, table solana.PublicKey) ([]solana.Publi
 	return addresses, nil
 }
 
-// versioned returns a message of version 0 that takes as many accounts as it can from a table.
+// versioned returns a version 0 message taking as many accounts as possible from a table.
 func (s *stage) versioned(table solana.PublicKey, addresses []solana.PublicKey, instructions ...solana.Instruction) []byte {
 	s.t.Helper()
 	s.blockhashes++
@@ -83,7 +83,7 @@ func (s *stage) versioned(table solana.PublicKey, addresses []solana.PublicKey, 
 	return message
 }
 
-// A table can hide the destination of money. Without a Tables that reads it, nothing is signed.
+// A table can hide a payment destination. If Tables does not return the table, nothing is signed.
 func TestLookupTables(t *testing.T) {
 	table := solana.MustPublicKeyFromBase58("CrRH7yUPvnj9wNXN8SWwDTxeZy4EZGEZ3F7bv6pMQJbm")
 	addresses := []solana.PublicKey{thief, friend, mint}
@@ -111,7 +111,7 @@ func TestLookupTables(t *testing.T) {
 	require.EqualValues(t, 1_000_000, s.policy.Used(mint))
 }
 
-// Writable accounts of a table come before the others of all tables.
+// Writable table accounts come before all read-only table accounts.
 func TestLookupTablesWritableFirst(t *testing.T) {
 	table := solana.MustPublicKeyFromBase58("CrRH7yUPvnj9wNXN8SWwDTxeZy4EZGEZ3F7bv6pMQJbm")
 	s := newStage(t, allowing(policy.TransferLamports))
@@ -122,7 +122,7 @@ func TestLookupTablesWritableFirst(t *testing.T) {
 	require.EqualValues(t, 7, s.policy.UsedWith(friend, solana.PublicKey{}))
 }
 
-// A message of version 0 that uses no table is as good as a legacy one.
+// Version 0 messages that use no table are accepted like legacy messages.
 func TestVersionedMessageWithoutTables(t *testing.T) {
 	s := newStage(t)
 	message := append(append([]byte{0x80}, s.message(s.create(friend, 1, 1_000_000))...), 0)

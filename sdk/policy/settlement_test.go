@@ -27,11 +27,11 @@ import (
 
 type object = map[string]any
 
-// scriptedNode is a node over HTTP that forwards no transaction. The test controls its height and its blocks.
+// scriptedNode is a node over HTTP that forwards no transaction. The test controls height and blocks.
 type scriptedNode struct {
 	t    *testing.T
 	lock sync.Mutex
-	// height is the height of the newest block, finalized, and its slot. firstBlock is the oldest block.
+	// height is the newest finalized block's height and slot. firstBlock is the oldest block.
 	height, firstBlock uint64
 	// executed are finalized transactions, the newest first.
 	executed []executedTransaction
@@ -101,7 +101,7 @@ func (n *scriptedNode) result(method string, params []json.RawMessage) any {
 			listed = append(listed, object{"signature": e.tx.Signatures[0].String(), "slot": e.slot, "err": e.err, "confirmationStatus": "finalized"})
 		}
 		if strings.Contains(string(params[1]), `"before"`) {
-			listed = []any{} // one page has all
+			listed = []any{} // single page
 		}
 		return listed
 	case "getTransaction":
@@ -142,7 +142,7 @@ func (s *stage) pay(client *haggle.Client, amount uint64) error {
 	return err
 }
 
-// A client of a node that lies proves nothing to a policy of another client.
+// A client using a dishonest node proves nothing to a policy of another client.
 func TestSpendsAreGivenBackOnTheProofOfTheOwnersClientOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		honest, lying := &scriptedNode{t: t, height: 10}, &scriptedNode{t: t, height: 10}
@@ -161,7 +161,7 @@ func TestSpendsAreGivenBackOnTheProofOfTheOwnersClientOnly(t *testing.T) {
 		require.ErrorIs(t, <-ended, transaction.ErrExpired)
 		require.EqualValues(t, 1_005_000, s.policy.Used(lamports), "its own proof gives back the second payment")
 
-		// The policy asks its own client about the first one.
+		// The policy queries the configured client about the first transaction.
 		time.Sleep(2 * time.Minute)
 		require.Equal(t, 1, s.policy.Reconcile(t.Context()))
 		require.Zero(t, s.policy.Used(lamports))
@@ -205,7 +205,7 @@ func TestHolderCannotStateAnOutcome(t *testing.T) {
 	require.Zero(t, s.policy.Used(mint))
 }
 
-// The payer of a transaction can sign its message twice: one signature is executed, and the other one expires.
+// A transaction's payer can sign the message twice: only one transaction is executed, the second expires.
 func TestExpiryOfAnotherPayersSignatureGivesNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := &scriptedNode{t: t, height: 10}
@@ -230,8 +230,8 @@ func TestExpiryOfAnotherPayersSignatureGivesNothingBack(t *testing.T) {
 	})
 }
 
-// After an ambiguous failure of the signer, the chain decides: the message is looked up among the wallet's
-// transactions after it can no longer be executed.
+// If the signer fails ambiguously, the chain decides: the policy searches the wallet's transactions when the
+// message is no longer executable.
 func TestAmbiguousFailureOfTheSignerIsResolvedByTheChain(t *testing.T) {
 	for name, c := range map[string]struct {
 		height, firstBlock uint64
@@ -283,7 +283,7 @@ func TestAmbiguousFailureOfTheSignerIsResolvedByTheChain(t *testing.T) {
 	}
 }
 
-// A signer that never returns does not hold its caller longer than the context and a grace period.
+// A signer that never returns blocks the caller no longer than the context plus the grace period.
 func TestSignerThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evidence := &outcomes{answer: transaction.Expired}
@@ -308,7 +308,8 @@ func TestSignerThatDoesNotReturn(t *testing.T) {
 	})
 }
 
-// A signer with random signatures could make two transactions of one message, with outcomes of their own.
+// A signer with non-deterministic signatures could make two transactions from the same message, with separate
+// outcomes.
 func TestPolicyReturnsOneSignatureOfAMessage(t *testing.T) {
 	s := newStage(t)
 	message := s.message(s.create(friend, 1, 1))
@@ -318,7 +319,7 @@ func TestPolicyReturnsOneSignatureOfAMessage(t *testing.T) {
 	log := store.UsageLog(s.wallet())
 	for _, record := range records {
 		if record.Kind == policy.RecordSigned {
-			record.Signature = first // as another process has received it
+			record.Signature = first // as received by another process
 		}
 		require.NoError(t, log.Append(t.Context(), record))
 	}

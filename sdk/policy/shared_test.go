@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// newShared returns two processes that sign for one wallet.
+// newShared returns two processes signing with the same wallet.
 func newShared(t *testing.T) (first, second *stage) {
 	t.Helper()
 	store := &policy.MemoryStore{}
@@ -23,7 +23,7 @@ func newShared(t *testing.T) (first, second *stage) {
 	return first, second
 }
 
-// records returns all records of the wallet's usage, with the log behind the last one.
+// records returns all usage records of the wallet, and a log positioned at the end.
 func (s *stage) records() (found []policy.Record, log policy.Log) {
 	s.t.Helper()
 	log = s.config.Store.UsageLog(s.wallet())
@@ -74,7 +74,7 @@ func TestMessageThatAnotherProcessHasCountedIsNotGivenBackByAFailure(t *testing.
 	require.EqualValues(t, mostPerTransaction, second.used())
 }
 
-// during calls act while the process signs a message, and returns the signature's error.
+// during calls act while the process signs, and returns the signing error.
 func (s *stage) during(message []byte, act func()) error {
 	s.t.Helper()
 	s.signer.instead = func(ctx context.Context, message []byte) (solana.Signature, error) {
@@ -120,7 +120,7 @@ func TestSnapshotOfAnotherProcessKeepsTheAttempts(t *testing.T) {
 	require.Zero(t, second.used())
 }
 
-// A process with a clock that is ahead has pruned a message that another process settles.
+// A process with a fast clock prunes a message before another process settles it.
 func TestRecordAboutForgottenUsageIsApplied(t *testing.T) {
 	first, second := newShared(t)
 	message := first.message(first.create(friend, 1, mostPerTransaction))
@@ -153,7 +153,7 @@ func TestRecordsHaveToFit(t *testing.T) {
 		_, err := policy.New(context.Background(), s.signer, s.config)
 		require.Error(t, err, name)
 	}
-	// A store that failed after its write gets the record again.
+	// A store that fails after writing receives the record again.
 	counted.Day = s.now.Unix() / (24 * 60 * 60)
 	s.config.Store = &policy.MemoryStore{}
 	_, log := s.records()

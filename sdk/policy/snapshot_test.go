@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// compacting is a store that needs compaction at once: its logs have a thousand more records without content.
+// compacting is a store that needs compaction at once: logs contain a thousand additional empty records.
 type compacting struct{ policy.MemoryStore }
 
 func (c *compacting) UsageLog(wallet solana.PublicKey) policy.Log {
@@ -46,8 +46,8 @@ func (c *compactingLog) Next(ctx context.Context) iter.Seq2[policy.Record, error
 	}
 }
 
-// For any signatures and outcomes, usage is the same after a restart from all records, from a snapshot, and
-// without one. It never exceeds a limit, and nothing is left of it when everything has expired.
+// For any signatures and outcomes, usage is the same when restarted from all records, from a snapshot, and
+// when not restarted. It never exceeds a limit, and becomes empty when everything has expired.
 func TestUsageIsTheSameAfterARestart(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		stores := []policy.Store{&policy.MemoryStore{}, &compacting{}}

@@ -30,11 +30,11 @@ type stage struct {
 	blockhashes uint64
 }
 
-// countingSigner counts its calls.
+// countingSigner counts SignMessage calls.
 type countingSigner struct {
 	haggle.Signer
 	asked atomic.Int64
-	// instead, if set, signs in its place.
+	// instead, if set, replaces the signing function.
 	instead func(ctx context.Context, message []byte) (solana.Signature, error)
 }
 
@@ -62,7 +62,7 @@ var (
 	thief     = solana.MustPublicKeyFromBase58("9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g")
 )
 
-// newStage has limits of millions of a token with six decimals, and of a tenth of a SOL.
+// newStage sets limits of a few million units for six-decimal tokens, and 0.1 SOL.
 func newStage(t *testing.T, change ...func(*policy.Config)) *stage {
 	t.Helper()
 	me, err := wallet.GenerateKeypair()
@@ -85,7 +85,7 @@ func newStage(t *testing.T, change ...func(*policy.Config)) *stage {
 	return s
 }
 
-// restart creates the policy anew from its store.
+// restart recreates the policy from the store.
 func (s *stage) restart() {
 	s.t.Helper()
 	var err error
@@ -95,7 +95,7 @@ func (s *stage) restart() {
 
 func (s *stage) wallet() solana.PublicKey { return s.me.PublicKey() }
 
-// message returns a new message that the wallet pays for.
+// message returns a new message paid by the wallet.
 func (s *stage) message(instructions ...solana.Instruction) []byte {
 	s.t.Helper()
 	return s.messageFor(s.wallet(), instructions...)
@@ -128,7 +128,7 @@ func (s *stage) signMessage(message []byte) error {
 	return err
 }
 
-// denied requires a denial by a rule without a call of the signer.
+// denied requires a denial by the rule, and no signer call.
 func (s *stage) denied(rule policy.Rule, instructions ...solana.Instruction) *policy.Denial {
 	s.t.Helper()
 	return s.deniedMessage(rule, s.message(instructions...))
@@ -154,7 +154,7 @@ func (s *stage) build(instruction protocol.AnyInstruction) solana.Instruction {
 	return built
 }
 
-// create returns an instruction that a buyer signs.
+// create returns a create_negotiation instruction signed by the buyer.
 func (s *stage) create(seller solana.PublicKey, session, escrow uint64) solana.Instruction {
 	return s.build(s.creation(seller, session, escrow))
 }
@@ -200,7 +200,7 @@ func (s *stage) accept(negotiation, buyer, seller solana.PublicKey, round uint8,
 	})
 }
 
-// acceptMidpoint is the acceptance of a midpoint by the wallet as the seller.
+// acceptMidpoint accepts the midpoint with the wallet as the seller.
 func (s *stage) acceptMidpoint(deal int64, negotiation solana.PublicKey, amount uint64) solana.Instruction {
 	return s.build(&protocol.AcceptOffer{
 		Acceptor: s.wallet(), Negotiation: negotiation, CreatedAt: deal, BuyerTokenAccount: s.associated(friend, mint),
@@ -220,7 +220,7 @@ func (c chain) NegotiationData(_ context.Context, address solana.PublicKey) ([]b
 	return data, nil
 }
 
-// invitation returns a negotiation in which the wallet is invited to sell.
+// invitation returns a negotiation inviting the wallet to sell.
 func (s *stage) invitation(session, bond uint64) (solana.PublicKey, *protocol.Negotiation) {
 	n := &protocol.Negotiation{
 		Buyer: friend, Seller: s.wallet(), SessionID: session, TokenMint: mint, EscrowAmount: 3_000_000, EffectiveEscrow: 3_000_000,

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A thief that gets an agent to sign any message does not get its money: each of these is denied.
+// An attacker who controls the agent's messages obtains no money: each of these is denied.
 func TestThief(t *testing.T) {
 	u64 := func(value uint64) []byte { return binary.LittleEndian.AppendUint64(nil, value) }
 	everything := allowing(policy.TransferLamports, policy.TransferTokens, policy.CreateNonce, policy.StartNonce, policy.AdvanceNonce, policy.WithdrawNonce)
@@ -196,7 +196,7 @@ func wrappedSOL(c *policy.Config) {
 	c.Tokens[solana.WrappedSol] = policy.TokenLimits{Limits: policy.Limits{PerTransaction: oneSOL, PerNegotiation: oneSOL, PerCounterparty: oneSOL, PerDay: oneSOL}}
 }
 
-// A transaction that changes during the check is not signed in its changed form.
+// A transaction that changes during the check is not signed in the changed form.
 func TestMessageIsCopied(t *testing.T) {
 	var message []byte
 	s := newStage(t, func(c *policy.Config) {
@@ -249,7 +249,7 @@ func TestNothingIsLeftOver(t *testing.T) {
 	}
 }
 
-// The chain refuses a message that sets the same part of the budget twice, so its cost is unknown.
+// The chain refuses messages that set the same budget part twice, so the cost is unknown.
 func TestComputeBudgetIsToldOnce(t *testing.T) {
 	s := newStage(t)
 	s.denied(policy.RuleUndecodable, unitPrice(1), unitPrice(1))

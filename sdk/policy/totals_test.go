@@ -48,7 +48,7 @@ func TestTotalsOfNothing(t *testing.T) {
 	require.ErrorContains(t, err, "but not counted")
 }
 
-// A relative stop file path begins in the policy's folder, wherever the process runs.
+// A relative stop file path is resolved against the policy's directory, wherever the process runs.
 func TestStopFileBesideThePolicy(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "policy.json")
