@@ -11,18 +11,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// maxSignatureLife is the longest time between the creation and the expiry of a request's signature.
+// maxSignatureLife is the longest time between a request signature's creation and expiry.
 const maxSignatureLife = 5 * time.Minute
 
-// Authenticate returns the agent that signed a request to the home at an origin: the id in the query parameter
-// "agent". key returns the key of an id: see [Resolver.Resolve]. Authenticate does not read the body, so that strangers
-// cannot make a home read much: compare the body with [httpsig.VerifyContentDigest].
+// Authenticate returns the agent that signed a request to the home with this origin: the id in the query
+// parameter "agent". key returns an id's key: see [Resolver.Resolve]. Authenticate does not read the body, so
+// that strangers cannot make a home read much: compare the body with [httpsig.VerifyContentDigest].
 //
-// The request has one signature with the tag "haggle" (RFC 9421, Ed25519), as [httpsig.Transport] writes it. It covers
-// @method, @authority, @path and @query, and content-digest if there is a body, and expires within five minutes after
-// its creation. Authenticate returns a [*Refusal] with [ReasonMalformed] if the query does not name one agent, with
-// [ReasonClock] for an expired signature and for one more than 30 seconds in the future, and with [ReasonSignature]
-// for any other signature. It returns errors of key as they are.
+// The request must carry exactly one signature tagged "haggle" (RFC 9421, Ed25519), as written by
+// [httpsig.Transport]. The signature covers @method, @authority, @path and @query, and content-digest if
+// there is a body, and expires within five minutes. Authenticate returns a [*Refusal] with [ReasonMalformed]
+// if the query does not name one agent, with [ReasonClock] for signatures expired or created more than 30
+// seconds in the future, or [ReasonSignature] otherwise. Errors returned by key are passed on unchanged.
 func Authenticate(
 	r *http.Request, origin string, key func(ctx context.Context, id string) (ed25519.PublicKey, error), now time.Time,
 ) (agent string, err error) {
@@ -35,7 +35,7 @@ func Authenticate(
 	}
 	scheme, host, _ := strings.Cut(origin, "://")
 	switch {
-	// Otherwise a home could send its agents' requests to another home.
+	// Otherwise a home could forward agents' requests to another home.
 	case httpsig.Authority(r, scheme) != httpsig.Authority(&http.Request{Host: host}, scheme):
 		return "", refuse(ReasonSignature, "signature: for a request to another host")
 	case r.ContentLength != 0 && !signature.Covers("content-digest"):

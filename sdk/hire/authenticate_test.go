@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// eventsOf is the target of a seeker's request for events.
+// eventsOf is the target when the seeker requests events.
 const eventsOf = "/hire/events?agent=" + seeker
 
 // keyOfSeeker knows the seeker only.
@@ -27,7 +27,7 @@ func keyOfSeeker(_ context.Context, id string) (ed25519.PublicKey, error) {
 	return publicOf(seeker), nil
 }
 
-// signatureParams are the parameters of a valid signature at the start.
+// signatureParams is a valid signature's parameter list at the start.
 func signatureParams(components ...string) httpsig.Params {
 	params := httpsig.Params{Created: start, Expires: start.Add(time.Minute), Tag: httpsig.TagHaggle}
 	for _, name := range append([]string{"@method", "@authority", "@path", "@query"}, components...) {
@@ -109,7 +109,7 @@ func TestForgedRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// A home cannot use its agents' requests at another home.
+// Homes cannot reuse agents' requests at another home.
 func TestRequestIsForOneHome(t *testing.T) {
 	r := signedRequest(t, http.MethodGet, eventsOf, "", signatureParams(), keyOf(seeker))
 	for _, other := range []string{"https://other.example", origin + ":8443", "https://agent.example.other", ""} {
@@ -153,7 +153,7 @@ func TestSignatureMustCoverTheRequest(t *testing.T) {
 	requireReason(t, ReasonSignature, err)
 }
 
-// A proxy's signature does not matter, and two signatures of agents are ambiguous.
+// Proxy signatures are ignored, but two agent signatures are ambiguous.
 func TestOneSignatureIsTheAgents(t *testing.T) {
 	r := signedRequest(t, http.MethodGet, eventsOf, "", signatureParams(), keyOf(seeker))
 	r.Header.Add("Signature-Input", `proxy=("@authority");tag="cdn"`)

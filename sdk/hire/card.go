@@ -13,11 +13,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
 )
 
-// CardPath is the path of an agent's card at its origin.
+// CardPath is an agent card's path on the origin.
 const CardPath = "/.well-known/hire.json"
 
-// Card describes an agent whose id is an origin, such as https://agent.example. It is published at [CardPath], so
-// that others find the agent, its key and its skills. Its own key signs it.
+// Card describes an agent whose id is an origin, such as https://agent.example. It is published at
+// [CardPath], so that others find the agent, key and skills. It is signed with the agent's key.
 type Card struct {
 	Protocol string `json:"protocol"`
 	// ID is the origin, and so the agent's id.
@@ -26,23 +26,24 @@ type Card struct {
 	Key Base58 `json:"key"`
 	// Inbox is the URL that accepts messages, at the same origin.
 	Inbox string `json:"inbox"`
-	// Settlement is the key whose contracts the agent accepts. If empty, the agent settles nothing.
+	// Settlement is the key whose contracts the agent accepts. Agents that settle nothing leave it empty.
 	Settlement Base58 `json:"settlement,omitzero"`
 	// Skills and Prices are as in a [Capability].
 	Skills []string    `json:"skills,omitzero"`
 	Prices []UnitPrice `json:"price_per_unit,omitzero"`
-	// Timeouts are those of the conversations at this origin, each from 1 second to [MaxTimeout]. If zero, the
+	// Timeouts apply to the conversations at this origin, each from 1 second to [MaxTimeout]. If zero, the
 	// defaults are used.
 	Timeouts Timeouts `json:"timeouts,omitzero"`
-	// PreviousKey is the key that Key replaces. Its signature proves that the agent itself has changed the key.
+	// PreviousKey is the key that Key replaces. It signs the card to prove that the agent itself changed the
+	// key.
 	PreviousKey       Base58 `json:"previous_key,omitzero"`
 	PreviousSignature string `json:"previous_signature,omitzero"`
 	// Signature covers all fields but the two signatures, in canonical form (RFC 8785).
 	Signature string `json:"signature,omitzero"`
 }
 
-// CheckOrigin returns an error unless id is an origin: https, a host in lower case, and at most a port. An origin
-// with http must be at an IP address or a name of this machine: localhost, 127.0.0.1 or [::1].
+// CheckOrigin returns an error unless id is an origin: https, a lower-case host and an optional port. An http
+// origin must be local, by IP or name: localhost, 127.0.0.1 or [::1].
 func CheckOrigin(id string) error {
 	parsed, err := url.Parse(id)
 	switch {
@@ -55,13 +56,13 @@ func CheckOrigin(id string) error {
 	return errors.New("hire: origin: must be https with a port other than the default")
 }
 
-// isLocal reports whether a host is this machine.
+// isLocal reports whether the host is this machine.
 func isLocal(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
-// SignCard returns the card in canonical form, signed by its key. It sets Protocol, Key and the signatures.
+// SignCard returns the card in canonical form, signed with the key. It sets Protocol, Key and the signatures.
 // previous, if not nil, is the key that this key replaces.
 func SignCard(key, previous ed25519.PrivateKey, card Card) ([]byte, error) {
 	card.Protocol, card.Key = Protocol, Base58(Address(key.Public().(ed25519.PublicKey)))
@@ -88,8 +89,8 @@ func SignCard(key, previous ed25519.PrivateKey, card Card) ([]byte, error) {
 // Rules returns the rules of the conversations at this origin.
 func (c *Card) Rules() Rules { return Rules{Timeouts: c.Timeouts, System: string(c.Settlement)} }
 
-// ParseCard reads the card of an origin. It returns a [*Refusal] with [ReasonMalformed], [ReasonVersion],
-// [ReasonParty] for the card of another origin, or [ReasonSignature].
+// ParseCard reads an origin's card. It returns a [*Refusal] with [ReasonMalformed], [ReasonVersion],
+// [ReasonParty] for another origin's card, or [ReasonSignature].
 func ParseCard(data []byte, origin string) (*Card, error) {
 	if err := checkForm(data); err != nil {
 		return nil, err
@@ -129,8 +130,9 @@ func (c *Card) Public() ed25519.PublicKey {
 	return key
 }
 
-// Continues returns nil if the card has the key that a receiver has pinned at first use, or a key that the pinned
-// one has signed. Otherwise it returns a [*Refusal] with [ReasonKey]: another agent may have taken over the origin.
+// Continues returns nil if the card contains the receiver's key pinned at first use, or a key signed by the
+// pinned key. Otherwise it returns a [*Refusal] with [ReasonKey]: another agent may have taken over the
+// origin.
 func (c *Card) Continues(pinned ed25519.PublicKey) error {
 	if address := Base58(Address(pinned)); c.Key == address || c.PreviousKey == address {
 		return nil

@@ -91,7 +91,7 @@ func TestOnlyOriginsAreIDsOfCards(t *testing.T) {
 	}
 }
 
-// serve serves a card with a handler that knows its own origin.
+// serve serves a card using a handler that knows the server's origin.
 func serve(t *testing.T, handler func(w http.ResponseWriter, origin string)) string {
 	var at string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,23 +10,24 @@ import (
 	"syscall"
 )
 
-// maxHeader is the size of a response's header in bytes.
+// maxHeader limits response headers, in bytes.
 const maxHeader = 64 << 10
 
-// Client sends requests to other agents. The zero value connects to public addresses only. Its methods may be
-// called from several goroutines.
+// Client sends requests to other agents. The zero value connects only to public addresses. Client is safe for
+// concurrent use.
 type Client struct {
-	// Local also permits loopback, private and other addresses that are not public: for tests, and for agents of
-	// one network. A stranger's id then makes this process send requests into that network.
+	// Local also permits loopback, private and other non-public addresses, for tests or agents in the same
+	// network. A stranger's id then makes this process send requests into that network.
 	Local bool
-	// Transport has the certificates to trust, and with Local the proxy. If nil, http.DefaultTransport's are used.
+	// Transport supplies the trusted certificates and, if Local is set, the proxy. If nil,
+	// http.DefaultTransport's are used.
 	Transport *http.Transport
 
 	built  sync.Once
 	client *http.Client
 }
 
-// Card fetches the card of an origin: at most 64 KiB in 10 seconds, without redirects. It returns a [*Refusal] for
+// Card fetches an origin's card: at most 64 KiB in 10 seconds, without redirects. It returns a [*Refusal] for
 // a card that [ParseCard] refuses, and another error if the origin does not respond with a card.
 func (c *Client) Card(ctx context.Context, origin string) (*Card, error) {
 	if err := CheckOrigin(origin); err != nil {
@@ -42,10 +43,10 @@ func (c *Client) Card(ctx context.Context, origin string) (*Card, error) {
 	return ParseCard(data, origin)
 }
 
-// Send delivers a message to an inbox. It repeats the request with growing pauses until the inbox has accepted or
-// refused the message, or the context ends: give the context the time after which the message is of no use. A
-// message that arrives twice counts once. The error is a [*Refusal] with the inbox's reason; after any other error
-// the message may have arrived.
+// Send posts the message to an inbox. It repeats the request with growing pauses until the inbox has accepted
+// or refused the message, or the context ends: set the context's deadline to when the message becomes
+// useless. Duplicates count once. Refusals are returned as a [*Refusal] containing the inbox's reason; if
+// Send fails otherwise, the message may have arrived.
 func (c *Client) Send(ctx context.Context, inbox string, m *Message) error {
 	_, err := c.repeat(ctx, request{
 		to: "inbox of " + m.to, method: http.MethodPost, url: inbox, body: m.text, bodyType: jsonType,
@@ -54,7 +55,7 @@ func (c *Client) Send(ctx context.Context, inbox string, m *Message) error {
 	return err
 }
 
-// errNotPublic: a name resolves to an address of this machine or of a private network.
+// errNotPublic: a name resolves to this machine or to a private network.
 var errNotPublic = errors.New("the address is not public")
 
 func (c *Client) http() *http.Client {
@@ -66,8 +67,8 @@ func (c *Client) http() *http.Client {
 		transport := base.Clone()
 		transport.MaxResponseHeaderBytes, transport.DisableCompression = maxHeader, true
 		if !c.Local {
-			// The check is about the address of the connection, after the name has been resolved. A proxy would
-			// resolve it elsewhere.
+			// The check applies to the connection's resolved address. A proxy would resolve the name
+			// elsewhere.
 			transport.Proxy = nil
 			transport.DialContext = (&net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 				to, err := netip.ParseAddrPort(address)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxEvent limits an event, in bytes: a message, its number and its type.
+	// maxEvent limits an event, in bytes: message, number and type.
 	maxEvent = MaxSize + 1024
 	// silenceLimit limits the wait for data. A home sends a comment every 15 seconds.
 	silenceLimit = 45 * time.Second
@@ -29,19 +29,19 @@ var (
 	errEnded  = errors.New("stream ended")
 )
 
-// Event is a message to the agent.
+// Event contains a message to the agent.
 type Event struct {
 	// Number counts the agent's events at the home, from 1 without gaps.
 	Number  uint64
 	Message *Message
 }
 
-// Events yields the agent's events after a number, each once and in order, and waits for further ones until the context
-// ends. It connects again, with growing pauses, after a lost connection, 45 seconds without data, and a stream with a
-// gap, a repeated event or anything else than messages to the agent. The last yield has the error that ends the
-// sequence: the context's, or a [*Refusal] of the home.
+// Events yields the agent's events following the given number, once each and in order, and waits for further
+// events until the context ends. It connects again, with growing pauses, if the connection is lost or idle
+// for 45 seconds, or the stream contains a gap, a repeated event or anything else than messages to the agent.
+// The last yield contains the final error: the context's, or a [*Refusal] of the home.
 //
-// To resume after a crash, process the log of each open conversation and then the events after
+// To resume after crashing, process each open conversation's log and then the events after
 // [ConversationPage].Latest.
 func (h *Home) Events(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -109,7 +109,7 @@ func (h *Home) stream(ctx context.Context, after uint64, receive func(Event) boo
 	return err
 }
 
-// timedReader ends a connection without data. The time between two reads does not count.
+// timedReader ends a connection without data. Time between reads does not count.
 type timedReader struct {
 	io.Reader
 	silence *time.Timer
@@ -121,7 +121,8 @@ func (t *timedReader) Read(p []byte) (int, error) {
 	return t.Reader.Read(p)
 }
 
-// readEvents reads events after a number until receive returns false. The error never is a [*Refusal].
+// readEvents reads events following the given number until receive returns false. The error never is a
+// [*Refusal].
 func readEvents(stream io.Reader, agent string, after uint64, receive func(Event) bool) error {
 	for read, err := range sse.Read(stream, &sse.ReadConfig{MaxEventSize: maxEvent}) {
 		if err != nil {

@@ -51,7 +51,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// eventHome serves event streams in a bubble of fake time. serve gets the number of the connection, from 1.
+// eventHome serves event streams in a bubble of fake time. serve receives the connection number, from 1.
 func eventHome(t *testing.T, serve func(w http.ResponseWriter, r *http.Request, connection int)) (h *Home, log *strings.Builder) {
 	const at = "http://localhost:1"
 	network := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -80,7 +80,7 @@ func eventHome(t *testing.T, serve func(w http.ResponseWriter, r *http.Request, 
 	return h, log
 }
 
-// begin begins an event stream, and writes text to it. It reports whether the reader still reads.
+// begin begins an event stream, and writes the text. It reports whether the reader still reads.
 func begin(w http.ResponseWriter, text string) bool {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, err := io.WriteString(w, text)
@@ -346,7 +346,7 @@ func TestEventsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// A home that is down gets a request every 15 seconds, and not more after a demand.
+// An unavailable home receives a request every 15 seconds, or less often if Retry-After demands it.
 func TestPausesGrow(t *testing.T) {
 	for after, limit := range map[string]int{"": 500, "60": 61} {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// A worker receives a proposal, and answers it with its own price.
+// A worker receives a proposal and counters with a different price.
 func Example() {
 	seekerKey := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	_, workerKey, err := ed25519.GenerateKey(nil)
@@ -61,7 +61,7 @@ func Example() {
 	// NEGOTIATING 5 USDC offered by the worker
 }
 
-// A seeker follows its conversations at a worker's home. After a crash it continues where it was.
+// A seeker follows conversations at a worker's home. If it crashes, it continues at the same position.
 func ExampleHome() {
 	ctx := context.Background()
 	state, err := sqlite.Open(ctx, "/var/lib/seeker/state.db")

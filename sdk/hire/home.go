@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Paths of a home, at its origin.
+// Home paths, relative to the origin.
 const (
 	InboxPath         = "/hire/inbox"
 	EventsPath        = "/hire/events"
 	ConversationsPath = "/hire/conversations"
 	LogPath           = "/hire/log"
-	// DeliveriesPath is followed by the SHA-256 of a delivery.
+	// DeliveriesPath is followed by the delivery's SHA-256.
 	DeliveriesPath = "/hire/deliveries/"
 )
 
@@ -29,7 +29,7 @@ const (
 	MaxDelivery = 8 << 20
 	// maxPage limits a page of conversations, in bytes.
 	maxPage = 2 << 20
-	// maxLink limits an audit link, in bytes: a message in a JSON string, and a few short fields.
+	// maxLink limits an audit link, in bytes: the message as a JSON string, and a few short fields.
 	maxLink = 2*MaxSize + 4096
 	// transferLimit limits one attempt to transfer a log or a delivery.
 	transferLimit = time.Minute
@@ -38,24 +38,24 @@ const (
 // ErrNoDelivery: the agent's conversations contain no such delivery.
 var ErrNoDelivery = errors.New("hire: delivery not found")
 
-// Home is an agent's connection to a home: the server of a worker, which receives the messages of its conversations
-// and keeps their logs. Messages come from other agents: verify each with a [Resolver].
+// Home is an agent's connection to a home: the worker's server, which receives conversation messages and
+// stores the logs. Messages come from other agents: verify them all, using a [Resolver].
 //
-// After transient errors, methods repeat their requests with growing pauses until the context ends. If the home refuses
-// a request, the error is a [*Refusal] with its reason. Methods may be called from several goroutines.
+// After transient errors, methods repeat their requests with growing pauses until the context ends. If the
+// home refuses a request, the error is a [*Refusal] with the reason. Home is safe for concurrent use.
 type Home struct {
 	// Origin is the home's origin.
 	Origin string
-	// Agent is the agent's id. Key is its key, which signs the requests.
+	// Agent is the agent's id. Key signs all requests.
 	Agent string
 	Key   ed25519.PrivateKey
-	// Client sends the requests. If nil, the zero Client is used.
+	// Client sends all requests. If nil, the zero Client is used.
 	Client *Client
 	// Logger logs lost connections of Events. If nil, slog.Default is used.
 	Logger *slog.Logger
 }
 
-// Send delivers a message to the home's inbox: see [Client.Send].
+// Send delivers the message to the home's inbox: see [Client.Send].
 func (h *Home) Send(ctx context.Context, m *Message) error {
 	if err := CheckOrigin(h.Origin); err != nil {
 		return err
@@ -65,11 +65,11 @@ func (h *Home) Send(ctx context.Context, m *Message) error {
 
 // ConversationQuery selects conversations of the agent.
 type ConversationQuery struct {
-	// Open selects the conversations that expect a message or a contract.
+	// Open selects conversations expecting messages or a contract.
 	Open bool
-	// Session selects the conversation settled by this session on chain. If zero, all are selected.
+	// Session selects the conversation settled by this session on chain. Zero selects all conversations.
 	Session uint64
-	// After is Next of the page before. It is empty for the first page.
+	// After is the previous page's Next. Leave it empty for the first page.
 	After string
 }
 
@@ -78,17 +78,17 @@ type ConversationPage struct {
 	// Latest is the number of the agent's latest event. The states include all events up to it.
 	Latest        uint64         `json:"latest"`
 	Conversations []Conversation `json:"conversations"`
-	// Next selects the next page. It is empty on the last page.
+	// Next selects the following page. The last page leaves it empty.
 	Next string `json:"next,omitzero"`
 }
 
-// Conversation describes a conversation of a home.
+// Conversation describes a home's conversation.
 type Conversation struct {
 	// ID is the conversation's id. It is unique together with the parties' ids.
 	ID     string `json:"conversation_id"`
 	Seeker string `json:"seeker"`
 	Worker string `json:"worker"`
-	// State is the state according to the home. The log proves it.
+	// State is the home's view. The conversation's log proves it.
 	State State `json:"state"`
 }
 
@@ -112,29 +112,29 @@ func (h *Home) Conversations(ctx context.Context, query ConversationQuery) (*Con
 	}
 	page := new(ConversationPage)
 	if err := json.Unmarshal(data, page); err != nil {
-		// A value's error is a Refusal, but the home has not refused the request.
+		// Value errors are Refusals, but the home did not refuse the request.
 		return nil, fmt.Errorf("hire: %s: %v", r.to, err)
 	}
 	return page, nil
 }
 
-// Log is the log of a conversation.
+// Log is a conversation's log.
 type Log struct {
-	// Arrivals are the messages in their order.
+	// Arrivals lists the messages in order.
 	Arrivals []Arrival
 }
 
-// Arrival is a message in a log.
+// Arrival is a logged message.
 type Arrival struct {
 	Message *Message
-	// At is the home's time of the arrival.
+	// At is the arrival time by the home's clock.
 	At time.Time
 	// Link is the link of the audit chain, as sent by the home.
 	Link json.RawMessage
 }
 
-// Log returns the log of a conversation with a seeker. It returns an error if an entry is missing or belongs to another
-// conversation. It checks neither signatures nor hashes.
+// Log fetches a conversation's log, given the seeker. It returns an error if an entry is missing or belongs
+// to another conversation. It checks neither signatures nor hashes.
 func (h *Home) Log(ctx context.Context, conversation, seeker string) (*Log, error) {
 	r := h.request("log", http.MethodGet, LogPath, url.Values{"conversation_id": {conversation}, "seeker": {seeker}})
 	r.accept, r.limit, r.time = "application/jsonl", MaxMessages*maxLink, transferLimit
@@ -149,7 +149,7 @@ func (h *Home) Log(ctx context.Context, conversation, seeker string) (*Log, erro
 	return log, nil
 }
 
-// parseLog reads audit links, one a line.
+// parseLog reads audit links, one per line.
 func parseLog(data []byte, conversation string) (*Log, error) {
 	log := new(Log)
 	for line := range bytes.Lines(data) {
@@ -183,8 +183,8 @@ func parseLog(data []byte, conversation string) (*Log, error) {
 	return log, nil
 }
 
-// PutDelivery stores the worker's result in a conversation, at most [MaxDelivery] bytes, and returns its SHA-256. The
-// same content again changes nothing.
+// PutDelivery stores the worker's result in a conversation, at most [MaxDelivery] bytes, and returns the
+// content's SHA-256. The same content again changes nothing.
 func (h *Home) PutDelivery(ctx context.Context, conversation, seeker string, content []byte) (Hash, error) {
 	if len(content) > MaxDelivery {
 		return "", fmt.Errorf("hire: delivery: %d bytes, at most %d", len(content), MaxDelivery)

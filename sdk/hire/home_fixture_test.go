@@ -75,7 +75,7 @@ func newTestHome(t *testing.T) *testHome {
 	return h
 }
 
-// as returns the connection of an agent.
+// as returns the agent's connection.
 func (h *testHome) as(agent string) *Home {
 	return &Home{Origin: h.origin, Agent: agent, Key: keyOf(agent), Client: h.client}
 }
@@ -140,7 +140,7 @@ func (h *testHome) getDelivery(w http.ResponseWriter, r *http.Request, _ string)
 	return err
 }
 
-// Faults of a home.
+// Home faults.
 func unavailable(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)

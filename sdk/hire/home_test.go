@@ -37,7 +37,7 @@ func TestConversationsArePaged(t *testing.T) {
 	}, h.requests)
 }
 
-// link returns the line of a log.
+// link returns a log line.
 func link(t testing.TB, sequence int, at time.Time, message string) string {
 	t.Helper()
 	entry, err := json.Marshal(map[string]any{

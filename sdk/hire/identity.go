@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// didKey begins an id of did:key in base 58 (multibase "z").
+	// didKey begins a did:key id in base58 (multibase "z").
 	didKey = "did:key:z"
-	// ed25519Key is the multicodec of an Ed25519 public key: 0xed as an unsigned varint.
+	// ed25519Key is the multicodec for Ed25519 public keys: 0xed as an unsigned varint.
 	ed25519Key = "\xed\x01"
 )
 
-// DIDKey returns the id of a key by the method did:key of the W3C.
+// DIDKey returns the key's id by the W3C method did:key.
 func DIDKey(key ed25519.PublicKey) string {
 	return didKey + base58.Encode(append([]byte(ed25519Key), key...))
 }
 
-// Address returns the id of a key as a Solana address.
+// Address returns the key's id as a Solana address.
 func Address(key ed25519.PublicKey) string { return base58.Encode(key) }
 
-// KeyOf returns the key of an id that contains its key: a Solana address, or a did:key with an Ed25519 key. It
-// returns a [*Refusal] with [ReasonIdentity] for any other id, and for a key in another spelling.
+// KeyOf returns the key contained in an id: a Solana address, or a did:key with an Ed25519 key. It returns a
+// [*Refusal] with [ReasonIdentity] for other ids and for non-canonical spellings.
 func KeyOf(id string) (ed25519.PublicKey, error) {
 	if encoded, is := strings.CutPrefix(id, didKey); is {
 		decoded, err := base58.Decode(encoded)

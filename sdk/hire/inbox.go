@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// refusalDocument is the body of a response that refuses a message.
+// refusalDocument is the response body when refusing messages.
 type refusalDocument struct {
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"`
 }
 
-// statuses are the HTTP statuses of reasons. The other reasons have 409 Conflict.
+// statuses maps reasons to HTTP statuses. All other reasons use 409 Conflict.
 var statuses = map[Reason]int{
 	ReasonMalformed: http.StatusBadRequest, ReasonVersion: http.StatusBadRequest, ReasonIdentity: http.StatusForbidden,
 	ReasonKey: http.StatusForbidden, ReasonSignature: http.StatusForbidden, ReasonClock: http.StatusForbidden,
 	ReasonParty: http.StatusForbidden,
 }
 
-// Inbox returns a handler that accepts messages by POST. It calls receive with each message that Parse reads;
-// receive verifies, applies and stores the message. If it returns nil, or a [*Refusal] with [ReasonDuplicate] for a
-// message that it stored before, the response confirms the arrival. The sender gets the reason of any other
-// [*Refusal]. After any other error the sender tries again: if the error has a method RetryAfter() time.Duration,
-// after this time, and otherwise Inbox logs the error. If logger is nil, slog.Default is used.
+// Inbox returns a handler that accepts messages by POST. It calls receive for each parsed message; receive
+// verifies, applies and stores the message. If it returns nil, or a [*Refusal] with [ReasonDuplicate] for an
+// already stored message, the response confirms the arrival. Any other [*Refusal] is sent to the sender with
+// the reason. On other errors the sender tries again: if the error implements RetryAfter() time.Duration,
+// after this time; otherwise Inbox logs the error. If logger is nil, slog.Default is used.
 func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) http.Handler {
 	if logger == nil {
 		logger = slog.Default()
@@ -57,7 +57,8 @@ func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) h
 	})
 }
 
-// WriteRefusal writes the response to a refused request: the status of its reason, and {"reason":CODE,"text":TEXT}.
+// WriteRefusal writes the response to a refused request: the reason's status, and
+// {"reason":CODE,"text":TEXT}.
 func WriteRefusal(w http.ResponseWriter, refusal *Refusal) {
 	status := statuses[refusal.Reason]
 	if status == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inbox serves an inbox, and returns its URL.
+// inbox serves an inbox, returning the URL.
 func inbox(t *testing.T, receive func(context.Context, *Message) error) string {
 	server := httptest.NewServer(Inbox(receive, slog.New(slog.DiscardHandler)))
 	t.Cleanup(server.Close)
@@ -104,7 +104,7 @@ func TestInboxRefusesWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-// busy is the error of a receiver with too much work.
+// busy is an overloaded receiver's error.
 type busy struct{ error }
 
 func (busy) RetryAfter() time.Duration { return 1500 * time.Millisecond }

@@ -15,28 +15,29 @@ import (
 // Protocol is the protocol version of every message.
 const Protocol = "HIRE/1.0"
 
-// Limits of a message and of a conversation.
+// Message and conversation limits.
 const (
-	// MaxSize is the size of a message in bytes.
+	// MaxSize is the message size limit in bytes.
 	MaxSize = 64 << 10
 	// MaxDepth is the number of nested objects and arrays.
 	MaxDepth = 8
-	// MaxIDLength is the length of a party's or a conversation's id in bytes.
+	// MaxIDLength is the length limit for party and conversation ids in bytes.
 	MaxIDLength = 256
-	// MaxMessages is the number of messages of a conversation.
+	// MaxMessages is the number of messages allowed per conversation.
 	MaxMessages = 500
 )
 
-// encoding is the encoding of signatures: base64url without padding (RFC 4648). A signature has one form.
+// encoding encodes signatures as base64url without padding (RFC 4648). Every signature is encoded in exactly
+// one way.
 var encoding = base64.RawURLEncoding.Strict()
 
-// Envelope is a message in JSON. All fields are required; only the bytes that are signed have no signature.
+// Envelope is the JSON encoding. All fields are required; only the bytes that are signed have no signature.
 type Envelope struct {
 	// Protocol is the protocol's version.
 	Protocol string `json:"protocol" jsonschema:"enum=HIRE/1.0"`
 	// Type is the type of the payload.
 	Type Type `json:"type"`
-	// From and To are the ids of the parties.
+	// From and To are the parties' ids.
 	From string `json:"from" jsonschema:"minLength=1,maxLength=256"`
 	To   string `json:"to" jsonschema:"minLength=1,maxLength=256"`
 	// Timestamp is the sender's time of the message.
@@ -44,28 +45,28 @@ type Envelope struct {
 	// Conversation groups related messages.
 	Conversation string          `json:"conversation_id" jsonschema:"minLength=1,maxLength=256"`
 	Payload      json.RawMessage `json:"payload"`
-	// Signature is the Ed25519 signature by the sender's key, in base64url without padding.
+	// Signature is the sender's Ed25519 signature, as base64url without padding.
 	Signature string `json:"signature,omitzero" jsonschema:"minLength=1,maxLength=256"`
 }
 
-// Draft is a message before it is signed. All fields are required.
+// Draft is an unsigned message. All fields are required.
 type Draft struct {
-	// From and To are the ids of the parties.
+	// From and To are the parties' ids.
 	From, To string
-	// At is the time of the message.
+	// At is the message time.
 	At time.Time
 	// Conversation groups related messages.
 	Conversation string
 	Payload      Payload
 }
 
-// Message is a message with its signature. It never changes.
+// Message is an immutable signed message.
 type Message struct {
 	from, to, conversation string
 	at                     time.Time
 	payload                Payload
 	signature              string
-	// signed are the bytes that the signature covers, and text those of the whole message, both canonical.
+	// signed holds the bytes covered by the signature, and text the whole message's bytes, both canonical.
 	signed, text []byte
 }
 
@@ -84,13 +85,13 @@ func (m *Message) At() time.Time { return m.at }
 // Payload returns the content. Do not change it.
 func (m *Message) Payload() Payload { return m.payload }
 
-// InReplyTo returns the hash of the message that this one answers; empty for the first message of a conversation.
+// InReplyTo returns the answered message's hash, or "" in a conversation's first message.
 func (m *Message) InReplyTo() Hash { return m.payload.reply() }
 
-// Text returns the message in canonical form (RFC 8785).
+// Text returns the canonical form (RFC 8785).
 func (m *Message) Text() []byte { return bytes.Clone(m.text) }
 
-// Hash returns the hash that the next message of the conversation names.
+// Hash returns the hash named by the conversation's next message.
 func (m *Message) Hash() Hash { return hashOf(m.text) }
 
 // Verify checks the signature with the sender's key. It returns a [*Refusal] with [ReasonSignature].
@@ -103,7 +104,7 @@ func (m *Message) Verify(key ed25519.PublicKey) error {
 	return nil
 }
 
-// Sign returns a signed message. It returns an error if Parse would refuse the message.
+// Sign signs the message, and returns an error if Parse would refuse it.
 func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
 	if draft.Payload == nil {
 		return nil, errors.New("hire: payload not set")
@@ -128,9 +129,9 @@ func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
 	return Parse(text)
 }
 
-// Parse reads a message. It returns a [*Refusal] with [ReasonMalformed] or [ReasonVersion] if data is not one
-// JSON object with the documented fields, each written as documented: unknown, repeated and empty optional
-// fields, null, and other spellings of a key are refused. It does not check the signature.
+// Parse decodes data. It returns a [*Refusal] with [ReasonMalformed] or [ReasonVersion] unless data is a
+// single JSON object with the documented fields, written as documented: unknown, repeated and empty optional
+// fields, null, and other key spellings are refused. It does not check the signature.
 func Parse(data []byte) (*Message, error) {
 	if err := checkForm(data); err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func Parse(data []byte) (*Message, error) {
 	if m.text, err = strictjson.Canonical(json.RawMessage(data)); err != nil {
 		return nil, refuse(ReasonMalformed, "not canonical JSON")
 	}
-	// A message is what its fields encode, so that every reader reads the same.
+	// Re-encoding the fields must reproduce data, so that every reader reads the same.
 	if e.Payload, err = json.Marshal(payload); err != nil {
 		return nil, refuse(ReasonMalformed, "payload: cannot be encoded")
 	}
@@ -201,7 +202,7 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// checkForm checks what a decoder does not: size, encoding, depth, and that one object is all.
+// checkForm makes checks that a decoder omits: size, encoding, depth, and a single object.
 func checkForm(data []byte) error {
 	if err := strictjson.Check(data, MaxSize, MaxDepth); err != nil {
 		return refuse(ReasonMalformed, "%v", err)

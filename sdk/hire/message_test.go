@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plain is a message with a payload and further fields.
+// plain creates a message with a payload and further fields.
 func plain(payload, more string) string {
 	return fmt.Sprintf(`{"protocol":"HIRE/1.0","type":"inquiry","from":"a","to":"b",`+
 		`"timestamp":"2025-01-30T10:00:00Z","conversation_id":"c","payload":%s,"signature":"s"%s}`, payload, more)

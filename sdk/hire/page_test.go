@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// docs/HIRE.md has the limits, paths, states, reasons, a message and a request as this package has them.
+// docs/HIRE.md lists the same limits, paths, states, reasons and examples as this package.
 func TestPageAgreesWithThePackage(t *testing.T) {
 	content, err := os.ReadFile("../../docs/HIRE.md")
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestPageAgreesWithThePackage(t *testing.T) {
 	require.Equal(t, Reasons(), documented)
 }
 
-// signedExample returns a signed request of the key of 32 zero bytes, after the text that it signs.
+// signedExample returns the signed text followed by a request signed with the key of 32 zero bytes.
 func signedExample(t *testing.T) string {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public := key.Public().(ed25519.PublicKey)

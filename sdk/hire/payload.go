@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
 )
 
-// Type is the type of a message.
+// Type is a message type.
 type Type string
 
 // The types.
@@ -27,7 +27,7 @@ func Types() []Type {
 		TypeContract}
 }
 
-// Payload is the content of a message: one of the types of this file.
+// Payload is the message content: one of this file's types.
 type Payload interface {
 	// Type is the type of messages with the payload.
 	Type() Type
@@ -36,13 +36,13 @@ type Payload interface {
 
 // Reply is a part of every payload.
 type Reply struct {
-	// InReplyTo is the hash of the latest message of the conversation. Only the first message has none.
+	// InReplyTo is the hash of the conversation's latest message. Only the first message omits it.
 	InReplyTo Hash `json:"in_reply_to,omitzero"`
 }
 
 func (r Reply) reply() Hash { return r.InReplyTo }
 
-// Range is a range of prices.
+// Range is a price range.
 type Range struct {
 	From Price `json:"from"`
 	To   Price `json:"to"`
@@ -53,11 +53,11 @@ type Inquiry struct {
 	Reply
 	// Need is what the seeker needs.
 	Need Text `json:"need"`
-	// Budget is the range of prices that the seeker considers. If zero, the seeker does not say.
+	// Budget is the price range considered by the seeker, if stated.
 	Budget Range `json:"budget_range,omitzero"`
 }
 
-// UnitPrice is the price of a unit of work.
+// UnitPrice is the price per unit of work.
 type UnitPrice struct {
 	// Unit names the unit, such as "page".
 	Unit  string `json:"unit"`
@@ -67,9 +67,9 @@ type UnitPrice struct {
 // Capability is a worker's response to an inquiry.
 type Capability struct {
 	Reply
-	// Skills are the names of what the worker does.
+	// Skills names the worker's skills.
 	Skills []string `json:"skills"`
-	// Prices are the worker's usual prices. They bind nobody.
+	// Prices lists the worker's usual, non-binding prices.
 	Prices []UnitPrice `json:"price_per_unit,omitzero"`
 	// Available is the earliest start.
 	Available Time `json:"availability,omitzero"`
@@ -85,7 +85,8 @@ type Proposal struct {
 	Budget Price `json:"budget"`
 	// Deadline is the latest delivery.
 	Deadline Time `json:"deadline"`
-	// Arbiter is the Solana address that decides about a disputed delivery. Settlement on chain requires one.
+	// Arbiter is the Solana account that decides about disputed deliveries. Settlement on chain requires an
+	// arbiter.
 	Arbiter Base58 `json:"arbiter,omitzero"`
 }
 
@@ -99,13 +100,13 @@ type Clarification struct {
 // Counter is a worker's offer.
 type Counter struct {
 	Reply
-	// AcceptedRequirements are the requirements that the worker meets.
+	// AcceptedRequirements lists the requirements met by the worker.
 	AcceptedRequirements []Text `json:"accepted_requirements,omitzero"`
 	// Price is the demanded price.
 	Price Price `json:"price"`
 	// EstimatedDelivery is the time of the delivery.
 	EstimatedDelivery Time `json:"estimated_delivery"`
-	// Arbiter is as in a proposal. If empty, the latest proposal's is meant.
+	// Arbiter is as in a proposal. If empty, the latest proposal's arbiter is used.
 	Arbiter Base58 `json:"arbiter,omitzero"`
 }
 
@@ -113,11 +114,11 @@ type Counter struct {
 type Terms struct {
 	Price    Price `json:"price"`
 	Deadline Time  `json:"deadline"`
-	// Arbiter is empty if the terms name none.
+	// Arbiter is "" if the terms name no arbiter.
 	Arbiter Base58 `json:"arbiter,omitzero"`
 }
 
-// Hash returns the SHA-256 of the terms in canonical form (RFC 8785), as an agreement on chain names them.
+// Hash is the canonical form's SHA-256 (RFC 8785), as named by on-chain agreements.
 func (t Terms) Hash() [sha256.Size]byte {
 	text, err := strictjson.Canonical(t)
 	if err != nil {
@@ -146,18 +147,18 @@ type Settlement struct {
 	// Cluster is the Solana cluster's genesis hash, and Program the program's address.
 	Cluster Base58 `json:"cluster"`
 	Program Base58 `json:"program"`
-	// Negotiation is the address of the Haggle negotiation that holds the escrow.
+	// Negotiation identifies the Haggle negotiation account that holds the escrow.
 	Negotiation Base58 `json:"negotiation"`
-	// Mint is the mint of the payment, and Units the price in its base units.
+	// Mint is the payment mint, and Units the price in the mint's base units.
 	Mint  Base58 `json:"mint"`
 	Units Units  `json:"units"`
 }
 
-// Contract is the finalized agreement, signed by a settlement key that both sides have pinned.
+// Contract is the finalized agreement, signed by a settlement key pinned by both sides.
 type Contract struct {
 	Reply
 	Terms Terms `json:"terms"`
-	// SeekerAccept and WorkerAccept are the hashes of the signed accept messages.
+	// SeekerAccept and WorkerAccept hash the signed accept messages.
 	SeekerAccept Hash       `json:"seeker_accept"`
 	WorkerAccept Hash       `json:"worker_accept"`
 	Settlement   Settlement `json:"settlement"`

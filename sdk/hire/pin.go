@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// Pin contains the keys of an origin's card, as a receiver remembers them. The zero Pin means that it does not.
+// Pin contains an origin card's keys, as stored by a receiver. The zero Pin means that nothing is stored.
 type Pin struct {
 	// Key is the agent's key.
 	Key Base58
-	// Settlement is the settlement key. It is empty for an agent without settlement.
+	// Settlement is the settlement key, or "" if the agent settles nothing.
 	Settlement Base58
 }
 
@@ -19,8 +19,8 @@ func (p Pin) public() ed25519.PublicKey {
 	return key
 }
 
-// Pins stores pins durably. Package store implements it in the state database. Methods may be called from several
-// goroutines and processes.
+// Pins stores pins durably. Package store implements it in the state database. It must be safe for concurrent
+// use by goroutines and processes.
 type Pins interface {
 	// Pinned returns an origin's pin, or the zero Pin.
 	Pinned(ctx context.Context, origin string) (Pin, error)
@@ -34,8 +34,8 @@ func (c *Card) pin() Pin { return Pin{c.Key, c.Settlement} }
 // maxMoves limits the attempts to store a pin that other processes change.
 const maxMoves = 3
 
-// repin compares a card with its origin's pin and returns the new pin. It stores a first pin, and moves a pin if the
-// pinned key signed the card. Otherwise it returns a [*Refusal] with [ReasonKey].
+// repin compares a card with the origin's pin and returns the new pin. It stores a first pin, and moves a pin
+// if the pinned key signed the card. Otherwise it returns a [*Refusal] with [ReasonKey].
 func repin(ctx context.Context, pins Pins, card *Card) (Pin, error) {
 	pin, err := pins.Pinned(ctx, card.ID)
 	for range maxMoves {

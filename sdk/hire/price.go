@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Price is an amount of tokens with the token's symbol, such as "5 USDC". Prices are compared as they are
-// written: "5 USDC" and "5.0 USDC" are different terms.
+// Price is an amount of tokens with the token's symbol, such as "5 USDC". Prices are compared literally: "5
+// USDC" and "5.0 USDC" are different terms.
 type Price string
 
-// MinUnits is the smallest price that is settled, in base units. Below it, the rounding of fees and the rent of
-// the accounts are no longer small beside the price.
+// MinUnits is the smallest settleable price, in base units of any mint. For lower prices, rounding fees and
+// account rent would no longer be small beside the price.
 const MinUnits = 100_000
 
-// Asset is a token in which prices are written and paid.
+// Asset describes tokens used for prices and payments.
 type Asset struct {
 	// Symbol is the name in prices. It names one mint per cluster.
 	Symbol string
@@ -24,8 +24,9 @@ type Asset struct {
 	Decimals uint8
 }
 
-// Units returns a price in base units, with its asset. It returns a [*Refusal] with [ReasonPrice] if no asset has
-// the symbol, if the price has more decimals than the mint, and if it is below [MinUnits] or above 2^64-1.
+// Units converts a price to base units, and returns the asset. It returns a [*Refusal] with [ReasonPrice] if
+// no asset uses the symbol, if the price contains more decimals than the mint, and if the amount is less than
+// [MinUnits] or above 2^64-1.
 func (p Price) Units(assets []Asset) (Asset, uint64, error) {
 	tokens, symbol, _ := strings.Cut(string(p), " ")
 	if !priceForm.MatchString(string(p)) {
@@ -52,7 +53,7 @@ func (p Price) Units(assets []Asset) (Asset, uint64, error) {
 	return Asset{}, 0, refuse(ReasonPrice, "price: unknown symbol")
 }
 
-// Price returns a price of base units, exactly and in the shortest form.
+// Price formats base units as a price, exactly and as short as possible.
 func (a Asset) Price(units uint64) Price {
 	digits := strconv.FormatUint(units, 10)
 	if missing := int(a.Decimals) + 1 - len(digits); missing > 0 {

@@ -2,12 +2,12 @@ package hire
 
 import "fmt"
 
-// Reason is the code of a refused message.
+// Reason is the code for refusing a message.
 type Reason string
 
-// The reasons. Each refused message has one, and the peer gets it with a text.
+// Refusal reasons. The peer receives the reason with an explanation.
 const (
-	// ReasonMalformed: not one JSON object of the documented form and size.
+	// ReasonMalformed: not a single JSON object of the documented form and size.
 	ReasonMalformed Reason = "malformed"
 	// ReasonVersion: another protocol or version.
 	ReasonVersion Reason = "unsupported_version"
@@ -17,19 +17,20 @@ const (
 	ReasonClock Reason = "clock_skew"
 	// ReasonParty: the sender or the recipient is not a party of the conversation.
 	ReasonParty Reason = "wrong_party"
-	// ReasonConversation: the message is about another conversation.
+	// ReasonConversation: it belongs to another conversation.
 	ReasonConversation Reason = "wrong_conversation"
 	// ReasonRole: the sender's role must not send this type.
 	ReasonRole Reason = "wrong_role"
-	// ReasonState: the type does not fit the state of the conversation.
+	// ReasonState: the type does not fit the conversation state.
 	ReasonState Reason = "wrong_state"
-	// ReasonOrder: in_reply_to is not the hash of the latest message, or the timestamp is before its timestamp.
+	// ReasonOrder: in_reply_to does not match the latest message's hash, or the timestamp is earlier than the
+	// latest message's timestamp.
 	ReasonOrder Reason = "out_of_order"
-	// ReasonDuplicate: the message is the latest one again. It has no further effect.
+	// ReasonDuplicate: the latest message was sent again. It causes no further effect.
 	ReasonDuplicate Reason = "duplicate"
 	// ReasonIdentity: the sender's id contains no Ed25519 key, and the receiver knows none for it.
 	ReasonIdentity Reason = "unknown_identity"
-	// ReasonKey: the sender's origin has another key than the pinned one, and that one has not signed it.
+	// ReasonKey: the sender's origin uses another key than the pinned key, which did not sign it.
 	ReasonKey Reason = "changed_key"
 	// ReasonPrice: the price is not settled: unknown symbol, more decimals than the mint, too small or too large.
 	ReasonPrice Reason = "bad_price"
@@ -46,7 +47,7 @@ func Reasons() []Reason {
 		ReasonTooMany}
 }
 
-// Refusal is the error of a refused message. It changes nothing.
+// Refusal is the error for refused messages, which change nothing.
 type Refusal struct {
 	// Reason is the code.
 	Reason Reason

@@ -22,7 +22,7 @@ import (
 const (
 	// requestLimit limits one request.
 	requestLimit = 10 * time.Second
-	// maxRetryAfter limits the pause that a server can demand.
+	// maxRetryAfter limits the pause demanded by servers.
 	maxRetryAfter = time.Minute
 	jsonType      = "application/json"
 )
@@ -35,8 +35,8 @@ type request struct {
 	// body is sent as bodyType. If bodyType is empty, no body is sent.
 	body     []byte
 	bodyType string
-	// status and accept are the required status and content type. If accept is empty, once returns no body, and
-	// otherwise at most limit bytes.
+	// status and accept specify the required status and content type. If accept is empty, once returns no
+	// body, and otherwise at most limit bytes.
 	status int
 	accept string
 	limit  int64
@@ -50,10 +50,10 @@ type request struct {
 	time time.Duration
 }
 
-// transient is the error of a request that can succeed later.
+// transient is an error for requests that can succeed later.
 type transient struct {
 	err error
-	// after is the pause demanded by the server.
+	// after holds the pause demanded by the server.
 	after time.Duration
 }
 
@@ -78,7 +78,7 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 		sent.Header.Set("Last-Event-ID", r.lastEvent)
 	}
 	if len(r.body) > MaxSize {
-		sent.Header.Set("Expect", "100-continue") // a server can refuse a delivery before it is sent
+		sent.Header.Set("Expect", "100-continue") // the server can refuse a delivery early
 	}
 	response, err := c.signing(r.key).Do(sent)
 	if err != nil {

@@ -20,7 +20,7 @@ func local(t *testing.T) *Client {
 	return c
 }
 
-// endpoint serves a handler, and returns its URL.
+// endpoint serves a handler, returning the URL.
 func endpoint(t *testing.T, handler http.HandlerFunc) string {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// cardInterval is the shortest time between two requests for an origin's card.
+	// cardInterval is the shortest time between fetches of the same origin's card.
 	cardInterval = time.Minute
-	// cardLifetime limits the use of a card.
+	// cardLifetime limits how long cards are used.
 	cardLifetime = 5 * time.Minute
 	// maxCards limits the cards in memory.
 	maxCards = 1024
@@ -27,16 +27,16 @@ type Identity struct {
 	Key ed25519.PublicKey
 	// Inbox accepts the agent's messages. Only origins have inboxes: other agents read the events of homes.
 	Inbox string
-	// Settlement is the settlement key of an origin. It is empty for an agent without settlement.
+	// Settlement is the origin's settlement key, or "" if the agent settles nothing.
 	Settlement Base58
-	// Card is the card of an origin. Do not change it.
+	// Card is the origin's card. Do not change it.
 	Card *Card
 }
 
-// Resolver finds the keys of agents. An id that contains its key needs nothing else. For an origin, the resolver
-// fetches the card and pins its keys at first use. Later it accepts new keys only in a card signed by the pinned key.
-// It requests each card at most once a minute, also after an error, and keeps 1,024 cards in memory for five minutes.
-// Methods may be called from several goroutines.
+// Resolver finds the keys of agents. Ids that contain a key need nothing else. For origins, the resolver
+// fetches the card and pins the keys at first use. Later it accepts new keys only in a card signed by the
+// pinned key. It requests each card at most once a minute, even after errors, and caches 1,024 cards for five
+// minutes. Resolver is safe for concurrent use.
 type Resolver struct {
 	// Client fetches the cards. If nil, the zero Client is used.
 	Client *Client
@@ -49,19 +49,19 @@ type Resolver struct {
 	clock func() time.Time
 }
 
-// cachedCard is the result of a card's latest request.
+// cachedCard caches the latest request's result.
 type cachedCard struct {
-	// turn has room for one goroutine, which uses the fields below.
+	// turn is a lock that guards the fields below.
 	turn chan struct{}
-	// card is the latest card. A later request can have failed with err.
+	// card is the latest card. A later request may have failed with err.
 	card *Card
 	err  error
 	at   time.Time
 }
 
-// Resolve returns an agent's identity. It returns a [*Refusal] with [ReasonIdentity] for an id without a key and for
-// an origin without a valid card, and with [ReasonKey] for new keys not signed by the pinned one. After other errors,
-// such as a timeout, it can succeed later.
+// Resolve returns an agent's identity. It returns a [*Refusal] with [ReasonIdentity] if the id contains no
+// key or the origin serves no valid card, or [ReasonKey] for new keys not signed by the pinned key. Other
+// errors, such as timeouts, may be temporary.
 func (r *Resolver) Resolve(ctx context.Context, id string) (Identity, error) {
 	if key, err := KeyOf(id); err == nil {
 		return Identity{ID: id, Key: key}, nil
@@ -109,8 +109,8 @@ func (r *Resolver) forget(ctx context.Context, origin string) {
 	}
 }
 
-// Verify checks a message's signature with the sender's key. If the pinned key of an origin does not match, Verify
-// reads the card again. It returns a [*Refusal] with [ReasonSignature], and errors of [Resolver.Resolve].
+// Verify checks a message's signature with the sender's key. If an origin's pinned key does not match, Verify
+// reads the card again. It returns a [*Refusal] with [ReasonSignature], or the error from [Resolver.Resolve].
 func (r *Resolver) Verify(ctx context.Context, m *Message) error {
 	return r.check(ctx, m.from, m.Verify)
 }
@@ -148,7 +148,7 @@ func isRefusal(err error, reason Reason) bool {
 	return errors.As(err, &refusal) && refusal.Reason == reason
 }
 
-// pinned returns an origin's pin, or the zero Pin before the first use.
+// pinned returns an origin's pin, or the zero Pin if none is stored.
 func (r *Resolver) pinned(ctx context.Context, id string) (Pin, error) {
 	switch {
 	case CheckOrigin(id) != nil:

@@ -18,7 +18,7 @@ import (
 type memoryPins struct {
 	lock sync.Mutex
 	pins map[string]Pin
-	// reading, if set, is called after a read.
+	// reading, if set, is called after reads.
 	reading func()
 }
 
@@ -77,7 +77,7 @@ func newAgent(t *testing.T) *agent {
 	return a
 }
 
-// publish replaces the card by one of a key that another key may have signed.
+// publish replaces the card; another key may have signed the new key.
 func (a *agent) publish(key, previous, settlement string) {
 	a.t.Helper()
 	var before ed25519.PrivateKey
@@ -99,7 +99,7 @@ func (a *agent) fail(status int) {
 	a.status = status
 }
 
-// message returns a message of the agent, signed with a key.
+// message returns an agent message signed with the given key.
 func (a *agent) message(key string) *Message {
 	a.t.Helper()
 	m, err := Sign(keyOf(key), Draft{
@@ -147,7 +147,7 @@ func TestFirstUsePinsTheKeys(t *testing.T) {
 	require.Equal(t, Base58(Address(publicOf(system))), identity.Settlement)
 	require.Equal(t, a.origin, identity.Card.ID)
 
-	// Another key, after a restart: neither its messages nor its settlement key are accepted.
+	// If the key changes while restarting, neither messages nor the settlement key are accepted.
 	a.publish("thief", "", "thief")
 	r, _ = resolver(t, pins)
 	requireReason(t, ReasonKey, r.Verify(t.Context(), a.message("thief")))

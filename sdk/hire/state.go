@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Phase is the phase of a conversation.
+// Phase is a conversation phase.
 type Phase string
 
 // The phases. A conversation returns to PhaseIdle by a timeout. In PhaseContracted and PhaseDeclined the next
@@ -18,20 +18,20 @@ const (
 	PhaseDeclined    Phase = "DECLINED"
 )
 
-// Role is the role of a message's sender.
+// Role is the sender's role.
 type Role string
 
-// The roles. The system is the settlement key that both sides have pinned.
+// Roles. The system is the settlement key pinned by both sides.
 const (
 	RoleSeeker Role = "seeker"
 	RoleWorker Role = "worker"
 	RoleSystem Role = "system"
 )
 
-// Rules are the rules that a receiver applies. The zero value has the protocol's defaults.
+// Rules are applied by receivers. The zero value means the protocol's defaults.
 type Rules struct {
 	Timeouts Timeouts
-	// System is the id of the settlement key. If empty, contracts are refused.
+	// System is the settlement key's id. If unset, contracts are refused.
 	System string
 	// MaxSkew is the largest difference between a timestamp and the receiver's clock. If zero, 30 seconds are
 	// used.
@@ -40,8 +40,8 @@ type Rules struct {
 	Lenient bool
 }
 
-// CapabilityDue returns the time after which an inquiry is without an answer: the protocol sets none, so it is the time
-// for the first response to a proposal.
+// CapabilityDue returns when an inquiry counts as unanswered: the protocol sets no timeout, so the first
+// response timeout for proposals is used.
 func (r Rules) CapabilityDue(inquiry time.Time) time.Time {
 	return inquiry.Add(r.Timeouts.WithDefaults().FirstResponse)
 }
@@ -49,33 +49,33 @@ func (r Rules) CapabilityDue(inquiry time.Time) time.Time {
 // maxSkew is the default of [Rules].MaxSkew.
 const maxSkew = 30 * time.Second
 
-// State is the state of a conversation: a function of its messages and their times. The zero value is a
-// conversation without messages.
+// State is a conversation's state, a function of message contents and times. The zero value is a conversation
+// without messages.
 type State struct {
-	// Conversation is the conversation's id. Seeker and Worker are the ids of the parties.
+	// Conversation is the conversation's id. Seeker and Worker are the parties' ids.
 	Conversation string `json:"conversation_id,omitzero"`
 	Seeker       string `json:"seeker,omitzero"`
 	Worker       string `json:"worker,omitzero"`
 	Phase        Phase  `json:"phase,omitzero"`
 	// Deal counts the proposals that began a deal.
 	Deal int `json:"deal,omitzero"`
-	// Last is the hash of the parties' latest message, and At its timestamp.
+	// Last is the hash of the parties' latest message, and At that message's timestamp.
 	Last Hash      `json:"last,omitzero"`
 	At   time.Time `json:"at,omitzero"`
-	// Due is the latest time of the next message; zero if there is none.
+	// Due is the next message's deadline, if any.
 	Due time.Time `json:"due,omitzero"`
-	// Terms are the latest terms, offered by TermsBy.
+	// Terms holds the latest terms, offered by TermsBy.
 	Terms   Terms `json:"terms,omitzero"`
 	TermsBy Role  `json:"terms_by,omitzero"`
-	// SeekerAccept and WorkerAccept are the hashes of the accept messages of this deal.
+	// SeekerAccept and WorkerAccept hash this deal's accept messages.
 	SeekerAccept Hash `json:"seeker_accept,omitzero"`
 	WorkerAccept Hash `json:"worker_accept,omitzero"`
-	// SeekerContract and WorkerContract are the hashes of the contract's copies.
+	// SeekerContract and WorkerContract hash the contract's copies.
 	SeekerContract Hash `json:"seeker_contract,omitzero"`
 	WorkerContract Hash `json:"worker_contract,omitzero"`
 }
 
-// allowed are the types that a role may send in a phase.
+// allowed lists the types allowed by phase and role.
 var allowed = map[Phase]map[Role][]Type{
 	PhaseIdle: {
 		RoleSeeker: {TypeInquiry, TypeProposal},
@@ -96,7 +96,7 @@ var allowed = map[Phase]map[Role][]Type{
 	},
 }
 
-// isAllowed reports whether a role may send a type in a phase, and in any phase.
+// isAllowed reports whether the role may send the type in the phase, and in any phase.
 func isAllowed(phase Phase, role Role, sent Type) (inPhase, ever bool) {
 	for other, roles := range allowed {
 		if slices.Contains(roles[role], sent) {
@@ -106,8 +106,8 @@ func isAllowed(phase Phase, role Role, sent Type) (inPhase, ever bool) {
 	return inPhase, ever
 }
 
-// Expire returns the state at a time: a deal whose response is overdue is abandoned. This includes the second
-// accept: the side that accepts first would otherwise be bound for as long as the other one likes.
+// Expire updates the state to the given time: deals with overdue responses are abandoned. This includes the
+// second accept: otherwise the side that accepts first would stay bound as long as the counterpart likes.
 func (s State) Expire(now time.Time) State {
 	if !s.Due.IsZero() && now.After(s.Due) {
 		s.Phase, s.Due = PhaseIdle, time.Time{}
@@ -121,7 +121,7 @@ func (s State) role(m *Message, rules Rules) (Role, error) {
 	case rules.System != "" && m.from == rules.System && (m.to == s.Seeker || m.to == s.Worker):
 		return RoleSystem, nil
 	case s.Conversation == "":
-		// The first message makes its sender the seeker.
+		// The first sender becomes the seeker.
 		if m.from == m.to {
 			return "", refuse(ReasonParty, "to: must differ from from")
 		}
@@ -134,8 +134,8 @@ func (s State) role(m *Message, rules Rules) (Role, error) {
 	return "", refuse(ReasonParty, "from, to: not the parties of the conversation")
 }
 
-// Next returns the state after a message that arrives at a time. It returns the unchanged state and a
-// [*Refusal] if the message is not allowed. It does not check the signature: see [Message.Verify].
+// Next applies a message that arrived at the given time. It returns the unchanged state and a [*Refusal] if
+// the state does not allow the message. It does not check the signature: see [Message.Verify].
 func (s State) Next(m *Message, now time.Time, rules Rules) (State, error) {
 	before := s
 	if m.Hash() == s.Last {
@@ -176,7 +176,7 @@ func (s State) Next(m *Message, now time.Time, rules Rules) (State, error) {
 	return s, nil
 }
 
-// checkOrder refuses a message that does not follow the latest one.
+// checkOrder refuses messages that do not follow the latest message.
 func (s State) checkOrder(m *Message, rules Rules) error {
 	reply := m.payload.reply()
 	switch {
@@ -192,7 +192,7 @@ func (s State) checkOrder(m *Message, rules Rules) error {
 	return nil
 }
 
-// apply returns the state after the content of an allowed message.
+// apply applies an allowed message's content.
 func (s State) apply(m *Message, role Role) (State, error) {
 	switch content := m.payload.(type) {
 	case *Proposal:
@@ -217,8 +217,8 @@ func (s State) apply(m *Message, role Role) (State, error) {
 	return s, nil
 }
 
-// accept processes an acceptance. The first one comes from the side that has not offered the terms; the other
-// side then signs them as well, so that the contract can name two accept messages.
+// accept processes an acceptance. The side that did not offer the terms accepts first; the offering side then
+// signs them as well, so that the contract can name two accept messages.
 func (s State) accept(m *Message, content *Accept, role Role) (State, error) {
 	mine := &s.SeekerAccept
 	if role == RoleWorker {
@@ -236,7 +236,8 @@ func (s State) accept(m *Message, content *Accept, role Role) (State, error) {
 	return s, nil
 }
 
-// contract processes a copy of the contract. Each side gets one, so neither is part of the other's log.
+// contract processes a copy of the contract. Each side receives a copy, so neither copy is part of the
+// counterpart's log.
 func (s State) contract(m *Message, content *Contract) (State, error) {
 	if content.Terms != s.Terms || content.SeekerAccept != s.SeekerAccept ||
 		content.WorkerAccept != s.WorkerAccept || s.SeekerAccept == "" || s.WorkerAccept == "" {
@@ -256,7 +257,7 @@ func (s State) contract(m *Message, content *Contract) (State, error) {
 	return s, nil
 }
 
-// due returns the latest time of the response to a message that arrived at a time.
+// due returns the response deadline, given the message's arrival time.
 func (s State) due(m *Message, now time.Time, timeouts Timeouts, before State) time.Time {
 	switch {
 	case s.Phase == PhaseContracted && (s.SeekerAccept == "" || s.WorkerAccept == ""):

@@ -44,7 +44,7 @@ func newTalk(t testing.TB) *talk {
 	return &talk{t: t, rules: Rules{System: system}, now: start}
 }
 
-// message signs a message to the other party, or of the system to the seeker.
+// message signs a party's message to the counterpart, or a system message to the seeker.
 func (k *talk) message(from string, payload Payload) *Message {
 	k.t.Helper()
 	to := map[string]string{seeker: worker, worker: seeker, system: seeker}[from]
@@ -65,7 +65,7 @@ func (k *talk) receive(m *Message) error {
 	return nil
 }
 
-// send sends a message that is accepted.
+// send sends an acceptable message.
 func (k *talk) send(from string, payload Payload) *Message {
 	k.t.Helper()
 	m := k.message(from, payload)
@@ -84,14 +84,14 @@ func (k *talk) reply() Reply { return Reply{k.state.Last} }
 
 var deadline = NewTime(start.Add(24 * time.Hour))
 
-// terms returns the latest terms, or any before the first ones.
+// terms returns the latest terms, or arbitrary terms if none were offered.
 func (k *talk) terms() Terms {
 	return cmp.Or(k.state.Terms, Terms{Price: "5 USDC", Deadline: deadline})
 }
 
 var noHash = Hash(strings.Repeat("0", 64))
 
-// payload returns a payload of a type that fits the conversation.
+// payload returns a payload with the given type that fits the conversation.
 func (k *talk) payload(of Type) Payload {
 	switch of {
 	case TypeInquiry:
@@ -116,7 +116,7 @@ func (k *talk) payload(of Type) Payload {
 	}
 }
 
-// in brings a conversation to a phase, in which the seeker may accept.
+// in brings a conversation to a phase where the seeker may accept.
 func in(t testing.TB, phase Phase) *talk {
 	k := newTalk(t)
 	k.send(seeker, k.payload(TypeInquiry))
@@ -135,7 +135,7 @@ func in(t testing.TB, phase Phase) *talk {
 	return k
 }
 
-// Every phase, sender and type: accepted with its next phase, or refused with its reason.
+// Every phase, sender and type, with the next phase or the refusal reason.
 func TestEveryMessageInEveryPhase(t *testing.T) {
 	accepted := map[string]Phase{
 		"IDLE seeker inquiry": PhaseIdle, "IDLE seeker proposal": PhaseNegotiating, "IDLE worker capability": PhaseIdle,
@@ -334,7 +334,7 @@ func TestSameLogGivesTheSameState(t *testing.T) {
 	}
 }
 
-// A home stores states and sends them: an empty value has no field, since a hash is never empty.
+// A home stores states and sends them: empty values are omitted, since hashes are never empty.
 func TestStateSurvivesJSON(t *testing.T) {
 	settled := in(t, PhaseContracted)
 	settled.send(worker, settled.payload(TypeAccept))

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Text is prose of a peer: a task, a question, an answer. It is untrusted, and no string, so that it reaches
-// neither a decision about money nor a prompt by accident.
+// Text is a peer's prose: a task, a question, an answer. It is untrusted, and not a string, so that it
+// reaches neither money decisions nor prompts by accident.
 type Text struct{ prose string }
 
-// NewText returns a text for a message of one's own.
+// NewText returns a Text for own messages.
 func NewText(prose string) Text { return Text{prose} }
 
 // Untrusted returns the prose. Mark it as quoted data wherever a language model or a person reads it.

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// MaxTimeout is the longest timeout that a card can have.
+// MaxTimeout is the longest timeout allowed by a card.
 const MaxTimeout = 24 * time.Hour
 
-// Timeouts are the times within which a response is due. If zero, the defaults are used. A card writes them in whole
-// seconds: see [Card].
+// Timeouts limit response times. If zero, the defaults are used. A card writes them in whole seconds: see
+// [Card].
 type Timeouts struct {
 	// FirstResponse is the time for the first response to a proposal: 60 seconds by default.
 	FirstResponse time.Duration
-	// Clarification is the time for each response after a clarification: 30 seconds by default.
+	// Clarification is the response time following clarifications: 30 seconds by default.
 	Clarification time.Duration
-	// Acceptance is the time for every other response, and for the second signature: 120 seconds by default.
+	// Acceptance is the time for all other responses, including the second signature: 120 seconds by default.
 	Acceptance time.Duration
 }
 
@@ -30,15 +30,15 @@ func (t Timeouts) WithDefaults() Timeouts {
 	}
 }
 
-// timeoutsDocument are the timeouts of a card, in seconds.
+// timeoutsDocument lists a card's timeouts, in seconds.
 type timeoutsDocument struct {
 	FirstResponse uint32 `json:"first_response,omitzero"`
 	Clarification uint32 `json:"clarification,omitzero"`
 	Acceptance    uint32 `json:"acceptance,omitzero"`
 }
 
-// MarshalJSON returns the timeouts in whole seconds, without zeros. It returns an error for other timeouts, and for
-// those above [MaxTimeout].
+// MarshalJSON returns the timeouts in whole seconds, without zeros. It returns an error for timeouts that are
+// negative, fractional or above [MaxTimeout].
 func (t Timeouts) MarshalJSON() ([]byte, error) {
 	for name, timeout := range map[string]time.Duration{
 		"first_response": t.FirstResponse, "clarification": t.Clarification, "acceptance": t.Acceptance,

@@ -12,19 +12,20 @@ import (
 	"github.com/gagliardetto/solana-go/base58"
 )
 
-// Hash is the SHA-256 of a signed message in canonical form, or of a delivery, in lower-case hexadecimal digits.
+// Hash is the SHA-256, in lower-case hexadecimal digits, over a signed message's canonical form or a
+// delivery.
 type Hash string
 
 // Time is a timestamp of RFC 3339 in UTC, as it is written in the message.
 type Time string
 
-// Base58 are 32 bytes in base 58: a Solana address, or a cluster's genesis hash.
+// Base58 encodes 32 bytes: a Solana address, or a cluster's genesis hash.
 type Base58 string
 
-// Units is a number of base units of a mint, above zero and below 2^64, in decimal digits.
+// Units is an amount of mint base units, above zero and less than 2^64, in decimal digits.
 type Units string
 
-// The forms of values. The JSON Schemas have the same ones.
+// Value formats, the same as in the JSON Schemas.
 const (
 	HashPattern   = `^[0-9a-f]{64}$`
 	TimePattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$`
@@ -57,7 +58,7 @@ func (t Time) Parse() (time.Time, error) {
 	return parsed, nil
 }
 
-// Uint64 returns the number. It returns an error for zero and for anything but decimal digits.
+// Uint64 returns the number. It returns an error for zero or anything but decimal digits.
 func (u Units) Uint64() (uint64, error) {
 	number, err := strconv.ParseUint(string(u), 10, 64)
 	if err != nil || !unitsForm.MatchString(string(u)) {
@@ -69,14 +70,14 @@ func (u Units) Uint64() (uint64, error) {
 // bytes returns the 32 bytes.
 func (b Base58) bytes() ([]byte, error) {
 	decoded, err := base58.Decode(string(b))
-	// An encoding that is not the shortest one would be a second name for the same bytes.
+	// A longer encoding would be a second name for the same bytes.
 	if err != nil || len(decoded) != 32 || base58.Encode(decoded) != string(b) {
 		return nil, errors.New("not 32 bytes in base 58")
 	}
 	return decoded, nil
 }
 
-// UnmarshalJSON reads a hash of 64 lower-case hexadecimal digits.
+// UnmarshalJSON reads 64 lower-case hexadecimal digits.
 func (h *Hash) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*string)(h), func(text string) error {
 		if !hashForm.MatchString(text) {
@@ -94,7 +95,7 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	})
 }
 
-// UnmarshalJSON reads 32 bytes in base 58.
+// UnmarshalJSON reads 32 bytes encoded as base58.
 func (b *Base58) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*string)(b), func(text string) error {
 		_, err := Base58(text).bytes()
@@ -110,7 +111,7 @@ func (u *Units) UnmarshalJSON(data []byte) error {
 	})
 }
 
-// unmarshal reads a JSON string of a form.
+// unmarshal reads a JSON string in the given form.
 func unmarshal(data []byte, into *string, check func(string) error) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {

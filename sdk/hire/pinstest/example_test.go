@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// The test of the pins in a state database.
+// The state database's pin store passes the tests.
 func Example() {
 	_ = func(t *testing.T) { // TestPins
 		state, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"))

@@ -32,8 +32,8 @@ func pin(key, settlement byte) hire.Pin {
 	return hire.Pin{Key: address(key), Settlement: address(settlement)}
 }
 
-// Run tests a store of pins. It is empty at the first call of open. Each call returns the pins as a further process
-// sees them.
+// Run tests a pin store. When open is first called, the store must be empty. Each call returns the pins as
+// another process would see them.
 func Run(t *testing.T, open func() hire.Pins) {
 	t.Helper()
 	requirePin := func(origin string, want hire.Pin) {
@@ -50,7 +50,7 @@ func Run(t *testing.T, open func() hire.Pins) {
 		requirePin(origin, want)
 	}
 	requirePin(origin, hire.Pin{})
-	// Without a pin, nothing moves.
+	// If no pin exists, nothing moves.
 	move(pin(9, 0), pin(1, 0), hire.Pin{})
 
 	contend(t, open)
@@ -61,7 +61,7 @@ func Run(t *testing.T, open func() hire.Pins) {
 	move(pin(9, 0), pin(9, 9), first)               // another key
 	move(first, pin(1, 2), pin(1, 2))               // a settlement key
 	move(pin(1, 0), pin(9, 9), pin(1, 2))           // without the settlement key
-	move(pin(1, 2), pin(3, 0), pin(3, 0))           // a key, and no settlement key
+	move(pin(1, 2), pin(3, 0), pin(3, 0))           // a key but no settlement key
 	requirePin(other, hire.Pin{})                   // another origin
 	requirePin(origin+"'--", hire.Pin{})            // a strange one
 	requirePin("https://AGENT.example", hire.Pin{}) // another spelling
