@@ -13,16 +13,16 @@ const (
 	DevnetGenesis  = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG"
 )
 
-// mints lists each cluster's well-known mints that can be held in escrow. PYUSD is missing: the program refuses its
-// extensions, which let the issuer take tokens.
+// mints lists each cluster's well-known mints that can be held in escrow. PYUSD is missing: the program
+// refuses the mint's extensions, which let the issuer take tokens.
 var mints = map[string][]solana.PublicKey{
 	MainnetGenesis: {token.USDC, token.USDT, token.EURC, solana.WrappedSol},
 	DevnetGenesis:  {token.USDCDevnet, solana.WrappedSol},
 }
 
-// Assets returns a cluster's tokens for prices: USDC and SOL, on mainnet also USDT and EURC. The cluster is a genesis
-// hash, "mainnet-beta" or "devnet". For any other cluster Assets returns nil, and the caller lists the tokens. Take
-// the cluster from the configuration: a node that chooses the cluster chooses the mint as well.
+// Assets returns a cluster's tokens for prices: USDC and SOL, on mainnet also USDT and EURC. The cluster is a
+// genesis hash, "mainnet-beta" or "devnet". Otherwise Assets returns nil, and the caller lists the tokens.
+// Take the cluster from the configuration: a node that chooses the cluster chooses the mint as well.
 func Assets(cluster string) []hire.Asset {
 	switch cluster {
 	case "mainnet-beta":

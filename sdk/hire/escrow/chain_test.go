@@ -54,7 +54,7 @@ func (c *chain) newWallet() *wallet.Keypair {
 	return key
 }
 
-// now returns the chain's time.
+// now is the chain's time.
 func (c *chain) now() time.Time {
 	c.t.Helper()
 	now, err := c.Client.Now(c.ctx)
@@ -62,7 +62,7 @@ func (c *chain) now() time.Time {
 	return time.Unix(now, 0)
 }
 
-// agree returns an agreement of seeker and worker on 5 TEST, due after a time.
+// agree returns an agreement between seeker and worker on 5 TEST, due after the given duration.
 func (c *chain) agree(due time.Duration) escrow.Terms {
 	c.t.Helper()
 	seeker, worker := ed25519.PrivateKey(c.seeker.PrivateKey()), ed25519.PrivateKey(c.worker.PrivateKey())
@@ -145,7 +145,7 @@ func TestAgreementIsSettledOnChain(t *testing.T) {
 	require.EqualValues(t, localnet.StartTokens-5_000_000, c.tokens(c.seeker), "one escrow")
 }
 
-// repeatedCreation requires the documented errors of a repeated creation, which sends nothing.
+// repeatedCreation requires the documented errors when a creation is repeated, and that nothing is sent.
 func (c *chain) repeatedCreation(seekers *haggle.Client, terms escrow.Terms) {
 	c.t.Helper()
 	address, err := terms.Address()
@@ -221,7 +221,7 @@ func TestEscrowOfAThiefIsRefused(t *testing.T) {
 		{"other service", "service_hash", func(r *haggle.CreateRequest) { r.ServiceHash = [32]byte{1} }},
 	} {
 		t.Run(theft.name, func(t *testing.T) {
-			terms := c.agree(2*time.Hour + time.Duration(i)*time.Second) // equal agreements have one address
+			terms := c.agree(2*time.Hour + time.Duration(i)*time.Second) // equal agreements yield the same address
 			request := terms.Request(c.now())
 			theft.change(&request)
 			c.do(c.seeker, c.Client.CreateNegotiation(request))
@@ -230,7 +230,7 @@ func TestEscrowOfAThiefIsRefused(t *testing.T) {
 	}
 }
 
-// The worker's agreement names its own mint, so an escrow in another mint is elsewhere or does not pass.
+// The worker's agreement determines the mint, so escrows in another mint are elsewhere or do not pass.
 func TestEscrowInAnotherMintIsRefused(t *testing.T) {
 	c := newChain(t)
 	terms := c.agree(2 * time.Hour)

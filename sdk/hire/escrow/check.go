@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// MismatchError is a difference between a negotiation and the terms that it should settle. The negotiation settles
-// other terms, or can no longer settle these: do not act on it, and do not deliver.
+// MismatchError is a difference between a negotiation and the terms that it should settle. The negotiation
+// settles other terms, or these are no longer settleable: do not act on it, and do not deliver.
 type MismatchError struct {
 	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
@@ -25,7 +25,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("escrow: negotiation %s: %s is %s instead of %s", e.Negotiation, e.Field, e.Have, e.Want)
 }
 
-// comparison is the comparison of one field.
+// comparison compares one field.
 type comparison struct {
 	field string
 	ok    bool
@@ -33,11 +33,12 @@ type comparison struct {
 	want  any
 }
 
-// Check returns nil if the negotiation settles these terms, and a [*MismatchError] for the first field that differs.
-// It applies in every status: an open negotiation must have time left, an offer and an agreed price must equal the
-// terms' price, and a rejected or expired negotiation settles nothing. In a settled one PaidGross is the paid part of
-// the price. Check trusts the node that returned the snapshot: before it works, a worker verifies the escrow at several
-// nodes with [haggle.Client.VerifySettlement] and [haggle.Settlement].Agreed.
+// Check succeeds if the negotiation settles these terms, and returns a [*MismatchError] for the first field
+// that differs. It applies in every status: an open negotiation must have time left, an offer and an agreed
+// price must equal the terms' price, and a rejected or expired negotiation settles nothing. In settled
+// negotiations PaidGross is the paid part of the price. Check trusts the node that returned the snapshot:
+// before starting work, the worker verifies the escrow at several nodes with [haggle.Client.VerifySettlement]
+// and [haggle.Settlement].Agreed.
 func (t Terms) Check(n *haggle.Snapshot) error {
 	address, err := t.Address()
 	if err != nil {
@@ -68,7 +69,7 @@ func (t Terms) parties(address solana.PublicKey, n *haggle.Snapshot) []compariso
 	}
 }
 
-// hash is a hash that is printed in hexadecimal digits.
+// hash is printed in hexadecimal digits.
 type hash [32]byte
 
 func (h hash) String() string { return fmt.Sprintf("%x", h[:]) }
@@ -91,7 +92,7 @@ func atLeast(limit any) string { return fmt.Sprintf("at least %v", limit) }
 
 func (t Terms) times(n *haggle.Snapshot) []comparison {
 	const window, global = int64(ResponseWindow / time.Second), int64(MinGlobalDeadline / time.Second)
-	// A worker that delivers at the deadline can still claim the milestone, also if the price is agreed late.
+	// A worker that delivers at the deadline can still claim the milestone, even if the price is agreed late.
 	earliest := protocol.EarliestMilestoneDeadline(max(t.deadline(), n.GlobalDeadline), 1, n.ReviewHours)
 	latest := earliest + int64(MaxExtraDelivery/time.Second)
 	return []comparison{

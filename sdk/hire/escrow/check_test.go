@@ -32,7 +32,7 @@ func negotiationOf(t *testing.T, terms escrow.Terms) *haggle.Snapshot {
 	}}
 }
 
-// progressed returns the negotiation after a number of steps: accepted invitation, offer, accepted offer, end.
+// progressed returns the negotiation after the given steps: accepted invitation, offer, accepted offer, end.
 func progressed(n *haggle.Snapshot, steps int) *haggle.Snapshot {
 	if steps > 0 {
 		n.Status, n.TurnDeadline = protocol.NegotiationStatusProposed, n.CreatedAt+300
@@ -146,8 +146,7 @@ func TestBetterTermsForTheWorkerPass(t *testing.T) {
 	require.NoError(t, terms.Check(n))
 }
 
-// A deadline within a second is rounded up, and one before the end of the bargaining leaves the time for a
-// claim all the same.
+// Sub-second deadlines are rounded up, and deadlines during the bargaining still leave time for claims.
 func TestClaimIsPossibleUntilTheDeadline(t *testing.T) {
 	_, terms := termsOf(t)
 	n := negotiationOf(t, terms)
@@ -163,7 +162,7 @@ func TestClaimIsPossibleUntilTheDeadline(t *testing.T) {
 	require.NoError(t, terms.Check(n))
 }
 
-// unchecked are the fields of a new negotiation that Check does not compare, with the reasons.
+// unchecked lists the new negotiation fields that Check does not compare, with the reasons.
 var unchecked = map[string]string{
 	"CurrentRound":       "counts offers, and there is one offer at most",
 	"CurrentOfferAmount": "has no meaning without an offer",
@@ -191,7 +190,7 @@ var unchecked = map[string]string{
 	"PaidGross":          "follows from the payments",
 }
 
-// A new field of the account fails this test until Check compares it or unchecked lists it.
+// A new field of the account fails this test until Check compares the field or unchecked lists it.
 func TestEveryFieldIsComparedOrHarmless(t *testing.T) {
 	_, terms := termsOf(t)
 	fields := reflect.TypeFor[protocol.Negotiation]()

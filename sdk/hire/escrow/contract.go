@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Settlement returns where the terms are settled: at [Terms.Address] on the cluster with this genesis hash. A
-// receiver of a contract compares it with the contract's settlement.
+// Settlement returns where the terms are settled: at [Terms.Address] on the cluster with this genesis hash.
+// Receivers compare it with the contract's settlement.
 func (t Terms) Settlement(genesis solana.Hash) (hire.Settlement, error) {
 	address, err := t.Address()
 	if err != nil {
@@ -26,8 +26,9 @@ func (t Terms) Settlement(genesis solana.Hash) (hire.Settlement, error) {
 	}, nil
 }
 
-// Contract returns an agreement's contract. The settlement key signs it once the negotiation passes [Terms.Check].
-// It returns [ErrNotAgreed] unless both sides have accepted, and an error for the terms of a different agreement.
+// Contract returns an agreement's contract. The settlement key signs it once the negotiation passes
+// [Terms.Check]. It returns [ErrNotAgreed] unless both sides have accepted, and an error for a different
+// agreement's terms.
 func Contract(state hire.State, terms Terms, genesis solana.Hash) (*hire.Contract, error) {
 	if state.SeekerAccept == "" || state.WorkerAccept == "" {
 		return nil, ErrNotAgreed

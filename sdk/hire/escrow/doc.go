@@ -1,10 +1,11 @@
 // Package escrow settles the agreements of HIRE/1.0 on chain: it computes from a conversation the Haggle
-// negotiation that holds its price. The parties, the home of the conversation and every later auditor compute the
+// negotiation that holds the price. The parties, the conversation's home and every later auditor compute the
 // same.
 //
-// [Of] returns the [Terms] of an agreement. The seeker creates the negotiation of [Terms.Request] at [Terms.Address].
-// [Terms.Check] compares the account with the terms: a worker calls it before each action and before it works, a home
-// before it signs the [Contract]. A receiver of a contract compares its settlement with [Terms.Settlement].
+// [Of] computes an agreement's [Terms]. The seeker creates the negotiation of [Terms.Request] at
+// [Terms.Address]. [Terms.Check] compares the account with the terms: workers call it before every action and
+// before starting work, homes before signing the [Contract]. Contract receivers compare the settlement with
+// [Terms.Settlement].
 //
 // # Steps
 //
@@ -16,29 +17,30 @@
 //  6. The seeker releases or disputes the milestone within [ReviewHours]. After that time anyone can release it.
 //  7. Anyone closes the negotiation.
 //
-// The worker receives the price less the protocol's fee, which is at most [MaxFeeBps].
+// The worker receives the price less the protocol's fee of up to [MaxFeeBps].
 //
-// Any arbiter but a party settles. An arbiter decides about the whole price, so a party accepts only terms with an
-// arbiter from its own list.
+// Any arbiter but a party settles. An arbiter decides about the whole price, so parties accept only terms
+// naming arbiters on their own list.
 //
 // # Repeated creations
 //
-// The session id follows from both accept messages. So an agreement leads to one address, and the program refuses a
-// second creation while the first negotiation exists. A seeker repeats an interrupted creation with a new
-// Terms.Request, as often as necessary:
+// The session id follows from both accept messages. Therefore agreements determine a single address, and the
+// program refuses a second creation while the first negotiation exists. A seeker repeats an interrupted
+// creation with a new Terms.Request, as often as necessary:
 //
-//   - [haggle.AlreadyDone]: the journal contains the executed creation. The seeker continues with the
-//     snapshot at the address.
-//   - [transaction.ErrExpired]: the creation was not executed. The next one uses the same address, so the chain
-//     executes only one of them, even if a node has called an executed creation expired.
-//   - [haggle.SessionUsedError]: transactions name the address, and the journal lacks a confirmed creation. The client
-//     has no journal, or a node has called the executed creation expired, or the creation failed on chain, or a
-//     foreign transaction names the address. Nothing was sent. If a snapshot passes Check, the seeker continues with
-//     it. If no negotiation is there ([protocol.ErrAccountNotFound], or [protocol.ErrWrongOwner] after a transfer of
-//     lamports), the agreement stays without escrow: both sides begin a new deal.
+//   - [haggle.AlreadyDone]: the journal contains the executed creation. The seeker continues with that
+//     account's snapshot.
+//   - [transaction.ErrExpired]: the creation was not executed. Repeating it uses the same address, so the
+//     chain executes only one creation, even if a node reports an executed creation as expired.
+//   - [haggle.SessionUsedError]: transactions name the address, and the journal lacks a confirmed creation.
+//     The client has no journal, or a node reported the executed creation as expired, or the creation failed
+//     on chain, or a foreign transaction names the address. Nothing was sent. If a snapshot passes Check, the
+//     seeker continues with it. If no negotiation is there ([protocol.ErrAccountNotFound], or
+//     [protocol.ErrWrongOwner] if lamports were transferred there), the agreement stays without escrow: both
+//     sides begin a new deal.
 //   - [haggle.UnresolvedError]: an earlier creation has an unknown outcome. The seeker repeats it later.
 //
-// Only the seeker's key creates negotiations at the address. Both parties know the address after the second accept,
-// and any transaction that names it causes a SessionUsedError. A worker can so prevent an escrow that it has agreed
-// to, and gains nothing.
+// Only the seeker's key creates negotiations there. Both parties know the address after the second accept,
+// and any transaction that names it causes a SessionUsedError. A worker can so prevent an agreed escrow, but
+// gains nothing.
 package escrow

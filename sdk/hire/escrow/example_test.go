@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A seeker deposits the price of an agreement.
+// A seeker deposits the agreed price.
 func Example() {
 	var (
 		ctx       context.Context
@@ -38,7 +38,7 @@ func Example() {
 	fmt.Println(receipt.Signature)
 }
 
-// A worker compares the escrow with its agreement before it accepts the invitation.
+// A worker compares escrow and agreement before accepting the invitation.
 func ExampleTerms_Check() {
 	var (
 		ctx    context.Context

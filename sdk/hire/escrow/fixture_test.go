@@ -37,7 +37,7 @@ type conversation struct {
 	state          hire.State
 }
 
-// say lets a party send a payload to the other one.
+// say sends a payload to the receiving party.
 func (c *conversation) say(from, to ed25519.PrivateKey, payload hire.Payload) {
 	c.t.Helper()
 	message, err := hire.Sign(from, hire.Draft{
@@ -84,7 +84,7 @@ func fiveUSDC() hire.Terms {
 		Arbiter: hire.Base58(arbiter.String())}
 }
 
-// termsOf returns the terms of an agreement about fiveUSDC.
+// termsOf returns terms for an agreement about fiveUSDC.
 func termsOf(t *testing.T) (hire.State, escrow.Terms) {
 	t.Helper()
 	state := agreed(t, start, seekerKey, workerKey, fiveUSDC())

@@ -9,11 +9,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The terms of every negotiation of HIRE. [Terms.Request] sets them, and [Terms.Check] compares them.
+// Terms of every HIRE negotiation. [Terms.Request] sets and [Terms.Check] compares the values.
 const (
 	// MaxRounds is the number of offers: the seeker's offer of the agreed price.
 	MaxRounds = 1
-	// ResponseWindow is the time for the seeker's offer, and for the worker's acceptance. Check accepts a longer one.
+	// ResponseWindow is the time for the seeker's offer, and again for the worker's acceptance. Check accepts
+	// longer windows.
 	ResponseWindow = 5 * time.Minute
 	// GlobalDeadline is the time for agreeing on the price on chain. It begins before the creation is executed, so Check
 	// accepts MinGlobalDeadline from the creation on.
@@ -29,14 +30,15 @@ const (
 	MaxDelivery = 360 * 24 * time.Hour
 	// ExtraDelivery is the time that Request adds to the deadline, in case the clocks of nodes differ.
 	ExtraDelivery = time.Minute
-	// MaxExtraDelivery is the most that Check accepts. If the arbiter is silent, a disputed price stays in escrow until a
-	// day after the milestone's deadline: without this limit a seeker could withhold it for a year.
+	// MaxExtraDelivery is the longest excess delivery time that Check accepts. If the arbiter is silent, a
+	// disputed price stays in escrow until a day after the milestone's deadline: without this limit a seeker
+	// could withhold it for a year.
 	MaxExtraDelivery = time.Hour
 )
 
-// Request returns the seeker's creation of the negotiation. now is the present of the chain's clock:
-// [haggle.Client.Now]. A price in SOL is wrapped from the seeker's lamports. Any other price comes from its associated
-// token account, unless the caller changes Deposit.
+// Request returns the seeker's creation of the negotiation. The argument now is the chain's current time:
+// [haggle.Client.Now]. A price in SOL is wrapped from the seeker's lamports. Any other price comes from the
+// seeker's associated token account, unless the caller changes Deposit.
 func (t Terms) Request(now time.Time) haggle.CreateRequest {
 	return haggle.CreateRequest{
 		Buyer:          t.Seeker,

@@ -18,9 +18,9 @@ import (
 // sessionDomain separates session ids from other hashes.
 const sessionDomain = "haggle/hire/session"
 
-// Session returns the session id of an agreement: the first eight bytes, little endian, of the SHA-256 of
-// "haggle/hire/session" and the hashes of the two accept messages as 32 bytes each. It returns an error for a hash
-// of another form.
+// Session returns an agreement's session id: the first eight bytes, little endian, of the SHA-256 of
+// "haggle/hire/session" and the hashes of the two accept messages as 32 bytes each. It returns an error for
+// malformed hashes.
 func Session(seekerAccept, workerAccept hire.Hash) (uint64, error) {
 	text := []byte(sessionDomain)
 	for _, hash := range []hire.Hash{seekerAccept, workerAccept} {
@@ -34,20 +34,20 @@ func Session(seekerAccept, workerAccept hire.Hash) (uint64, error) {
 	return binary.LittleEndian.Uint64(sum[:]), nil
 }
 
-// Terms are the terms of an agreement for its settlement on chain.
+// Terms specify an agreement's on-chain settlement.
 type Terms struct {
-	// Seeker and Worker are the keys of the parties: the negotiation's buyer and seller.
+	// Seeker and Worker are the parties' keys: the negotiation's buyer and seller.
 	Seeker, Worker solana.PublicKey
-	// Mint is the mint of the price, with its decimals.
+	// Mint is the price's mint, and Decimals the mint's decimals.
 	Mint     solana.PublicKey
 	Decimals uint8
-	// Price is the price in base units of the mint, the protocol's fee included.
+	// Price is measured in the mint's base units, including the protocol's fee.
 	Price uint64
 	// Arbiter decides about a disputed delivery.
 	Arbiter solana.PublicKey
 	// Deadline is the latest delivery.
 	Deadline time.Time
-	// Service is the hash of the accepted terms: [hire.Terms.Hash].
+	// Service is the accepted terms' hash: [hire.Terms.Hash].
 	Service [sha256.Size]byte
 	// Session is the negotiation's session id.
 	Session uint64
@@ -66,10 +66,10 @@ type TermsError struct {
 
 func (e *TermsError) Error() string { return fmt.Sprintf("escrow: %s: %s", e.Field, e.Problem) }
 
-// Of returns the terms of the agreement that a conversation has reached. seeker and worker are the keys of the
-// parties' ids. assets are the tokens of the cluster: see [Assets].
+// Of computes terms from a conversation that reached agreement. The arguments seeker and worker hold the
+// parties' keys, and assets the cluster's tokens: see [Assets].
 //
-// It returns [ErrNotAgreed] unless both sides have accepted, and otherwise the errors of [Settleable].
+// It returns [ErrNotAgreed] unless both sides have accepted, and otherwise [Settleable] errors.
 func Of(state hire.State, seeker, worker ed25519.PublicKey, assets []hire.Asset) (Terms, error) {
 	if state.SeekerAccept == "" || state.WorkerAccept == "" {
 		return Terms{}, ErrNotAgreed
@@ -84,12 +84,12 @@ func Of(state hire.State, seeker, worker ed25519.PublicKey, assets []hire.Asset)
 	return terms, nil
 }
 
-// Settleable returns the terms of an agreement at a time, without a session. A party calls it before it offers or
-// accepts terms: accepted terms cannot be corrected.
+// Settleable returns terms for an agreement at the given time, with no session. Parties call it before
+// offering or accepting terms: accepted terms cannot be corrected.
 //
-// It returns a [*hire.Refusal] with [hire.ReasonPrice] for a price that is not settled. It returns a [*TermsError] if
-// the terms name no arbiter, the arbiter is a party, both parties have one key, or the deadline is not after the
-// time or more than [MaxDelivery] after it.
+// It returns a [*hire.Refusal] with [hire.ReasonPrice] for unsettleable prices. It returns a [*TermsError] if
+// the terms name no arbiter, the arbiter is a party, both parties use the same key, or the deadline is not
+// between the given time and [MaxDelivery] later.
 func Settleable(
 	agreed hire.Terms, at time.Time, seeker, worker ed25519.PublicKey, assets []hire.Asset,
 ) (Terms, error) {
@@ -116,7 +116,7 @@ func Settleable(
 	return terms, terms.check(at)
 }
 
-// check returns the reason why terms accepted at a time cannot be settled.
+// check reports why terms accepted at the given time cannot be settled.
 func (t Terms) check(at time.Time) error {
 	switch {
 	case t.Seeker.IsZero():
@@ -138,7 +138,7 @@ func (t Terms) check(at time.Time) error {
 	return nil
 }
 
-// Address returns the address of the negotiation.
+// Address derives the negotiation address.
 func (t Terms) Address() (solana.PublicKey, error) {
 	address, _, err := protocol.FindNegotiationAddress(t.Seeker, t.Worker, t.Session)
 	return address, err

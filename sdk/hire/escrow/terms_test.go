@@ -152,7 +152,7 @@ func TestContractNamesTheAgreementsNegotiation(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, settlement, own, "a receiver computes the same")
 
-	// The conversation accepts the contract of its agreement.
+	// The conversation accepts the agreement's contract.
 	system := keyOf("system")
 	rules := hire.Rules{System: hire.Address(public(system))}
 	copyOf, err := hire.Sign(system, hire.Draft{From: rules.System, To: state.Worker, At: start,
