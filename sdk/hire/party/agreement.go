@@ -20,7 +20,7 @@ const findLimit = time.Minute
 // errNoAgreement: no conversation at the home leads to the negotiation.
 var errNoAgreement = errors.New("party: no agreement at the home leads to this negotiation")
 
-// of returns a negotiation's agreement.
+// of returns the negotiation's agreement.
 func (s *settler) of(ctx context.Context, n *haggle.Snapshot) (*agreement, error) {
 	return s.lookUp(ctx, n.Address, func(context.Context) (uint64, error) { return n.SessionID, nil })
 }
@@ -107,7 +107,7 @@ func (s *settler) conversationAt(negotiation solana.PublicKey) string {
 	return negotiation.String()
 }
 
-// admit checks n against its agreement.
+// admit checks n against the agreement.
 func (s *settler) admit(ctx context.Context, n *haggle.Snapshot) error {
 	a, err := s.of(ctx, n)
 	if err == nil {

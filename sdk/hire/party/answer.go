@@ -15,15 +15,15 @@ import (
 const (
 	// CodeUnavailable: the agent did not decide in time.
 	CodeUnavailable = "unavailable"
-	// CodeLimits: the agent's decisions were beyond its own limits.
+	// CodeLimits: the agent's decisions were beyond the agent's own limits.
 	CodeLimits = "limits"
-	// CodePrice: the agent cannot read the price, or does not deal in its token.
+	// CodePrice: the agent cannot read the price, or does not deal in this asset.
 	CodePrice = "bad_price"
 	// CodeUnsettleable: the terms cannot be settled on chain. The note explains it.
 	CodeUnsettleable = "unsettleable"
 )
 
-// mostInvalid limits the invalid moves for one state. Then the runtime rejects.
+// mostInvalid limits the invalid moves per state. Then the runtime rejects.
 const mostInvalid = 2
 
 // answer answers the latest message.
@@ -51,8 +51,9 @@ func (t *tracked) answer(ctx context.Context) error {
 	return t.send(ctx, payload)
 }
 
-// confirm signs the second acceptance: the counterpart has accepted the agent's own offer. If the terms can no longer
-// be settled, confirm sends nothing, and the deal is abandoned: the protocol allows no rejection after an acceptance.
+// confirm signs the second acceptance: the counterpart has accepted the agent's own offer. If the terms are
+// no longer settleable, confirm sends nothing, and the deal is abandoned: the protocol allows no rejection
+// after acceptance.
 func (t *tracked) confirm(ctx context.Context) error {
 	c := &t.conversation
 	if c.withheld = c.settleable(c.state.Terms, time.Now()); c.withheld != nil {
@@ -111,7 +112,7 @@ func payloadOf(c *conversation, turn Turn, move Move, now time.Time) (hire.Paylo
 	return move.payload(c, turn, now)
 }
 
-// call calls the agent's function. changed reports whether news arrived before it returned.
+// call calls the agent's function. changed reports whether news arrived during the call.
 func (t *tracked) call(ctx context.Context, turn Turn) (move Move, err error, changed bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -128,7 +129,7 @@ func (t *tracked) call(ctx context.Context, turn Turn) (move Move, err error, ch
 	for !changed && ctx.Err() == nil {
 		select {
 		case <-t.changed:
-			// The signal may be old: step can have processed its message already.
+			// The signal may be old: step may already have processed the message.
 			changed = t.hasNews()
 		case <-ctx.Done():
 		case result := <-done:

@@ -15,12 +15,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// Config is what worker and seeker have in common. The runtime calls its functions from several goroutines, for one
-// conversation one at a time.
+// Config is shared by Worker and Seeker. The runtime calls functions from several goroutines, but
+// sequentially per conversation.
 type Config struct {
-	// Home connects the agent to the home storing its conversations. It is required.
+	// Home connects the agent to the home storing the conversations. It is required.
 	Home *hire.Home
-	// Resolver finds the keys of the other agents and of the home. It is required.
+	// Resolver finds keys for agents and the home. It is required.
 	Resolver *hire.Resolver
 	// Assets lists the tokens for prices: see [escrow.Assets]. It is required.
 	Assets []hire.Asset
@@ -29,12 +29,12 @@ type Config struct {
 	// Chain settles the agreements. If nil, agreements end with both accepts.
 	Chain *Chain
 
-	// Patience limits the timeouts of the home, so that an accepted price does not bind the agent for long. If zero,
-	// [DefaultPatience] is used. It does not limit a worker's own home, which is a [hire.Home] with its agent's id as
-	// origin.
+	// Patience limits the timeouts of the home, so that accepted prices do not bind the agent for long. If
+	// zero, [DefaultPatience] is used. It does not limit a worker's own home: a [hire.Home] whose origin is
+	// the agent's id.
 	Patience time.Duration
-	// Margin is the time before [Turn].Due at which the runtime rejects if a function has not decided. If zero, 5
-	// seconds are used, and at most half of the time to decide.
+	// Margin is how long before [Turn].Due the runtime rejects if a function is still undecided. If zero, 5
+	// seconds are used, but no more than half the decision time.
 	Margin time.Duration
 	// Observe, if not nil, is called with every message sent or received by this process. It should return at once.
 	Observe func(*hire.Message)
@@ -42,18 +42,18 @@ type Config struct {
 	Acted func(agent.Act)
 	// Ended, if not nil, is called with every ended deal. It should return at once.
 	Ended func(Result)
-	// Failed is called with the errors of functions, each [*InvalidMove], and errors of actions on chain. It should
+	// Failed is called with function errors, each [*InvalidMove], and on-chain action errors. It should
 	// return at once. If nil, they are only logged.
 	Failed func(conversation string, err error)
-	// Logger gets the same and all other errors. If nil, slog.Default() is used.
+	// Logger receives the same and all other errors. If nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 
 // Chain settles agreements on Solana.
 type Chain struct {
-	// Client should have a journal, so that a killed process repeats no action.
+	// Client should have a journal, so that no action is repeated if the process is killed.
 	Client *haggle.Client
-	// Wallet signs the transactions. Its address is the agent's key.
+	// Wallet signs transactions with the agent's key.
 	Wallet haggle.Signer
 }
 
@@ -98,11 +98,11 @@ func (c *Config) public() ed25519.PublicKey { return c.Home.Key.Public().(ed2551
 // Worker is a worker's configuration.
 type Worker struct {
 	Config
-	// Quote returns the answer to a seeker's proposal, or to its answers and questions. It is required.
+	// Quote answers a seeker's proposal, answer or question. It is required.
 	Quote func(ctx context.Context, turn Turn) (Move, error)
-	// Deliver does the work and returns its result, at most [hire.MaxDelivery] bytes; deliver larger ones elsewhere,
-	// and return a description. The price is in escrow. It is required with a Chain. It may take until
-	// [Contract].Deadline. After an error it is called again.
+	// Deliver does the work and returns up to [hire.MaxDelivery] bytes; deliver larger results elsewhere, and
+	// return a description. The price is in escrow. It is required with a Chain. It may take until
+	// [Contract].Deadline. If it fails, it is called again.
 	Deliver func(ctx context.Context, contract Contract) ([]byte, error)
 	// Skills and Prices answer inquiries.
 	Skills []string
@@ -112,11 +112,11 @@ type Worker struct {
 // Seeker is a seeker's configuration.
 type Seeker struct {
 	Config
-	// Decide returns the answer to a worker's counter, or to its questions and answers. It is required.
+	// Decide answers a worker's counter, question or answer. It is required.
 	Decide func(ctx context.Context, turn Turn) (Move, error)
-	// Review returns whether a delivery fulfils the contract. It is required with a Chain. It may take until the end
-	// of the review window, 24 hours. After an error it is called again, and shortly before the end the runtime
-	// disputes the delivery, because an undisputed one is paid.
+	// Review returns whether a delivery fulfils the contract. It is required with a Chain. It may take until
+	// the end of the review window, 24 hours. If it fails, it is called again, and shortly before that
+	// deadline the runtime disputes the delivery, because undisputed deliveries are paid.
 	Review func(ctx context.Context, contract Contract, delivery Delivery) (Verdict, error)
 }
 
@@ -124,7 +124,7 @@ type Seeker struct {
 type Delivery struct {
 	// Evidence is the SHA-256 in the worker's claim.
 	Evidence [32]byte
-	// Content has this hash. It is untrusted. It is nil if the home does not have it.
+	// Content is the result with this SHA-256. It is untrusted. It is nil if the home lacks it.
 	Content []byte
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// conversation is one agent's view of a conversation, computed from messages alone.
+// conversation is an agent's view, computed from messages alone.
 type conversation struct {
 	id, counterpart string
 	role            hire.Role
@@ -127,7 +127,7 @@ func (c *conversation) isComplete() bool {
 	return c.state.SeekerAccept != "" && c.state.WorkerAccept != ""
 }
 
-// turn returns the state for a decision.
+// turn describes the state for a decision.
 func (c *conversation) turn(limits Limits, now time.Time, invalid error) Turn {
 	t := Turn{
 		Conversation: c.id, Counterpart: c.counterpart, Deal: c.state.Deal, Role: c.role, Asset: c.asset,

@@ -36,7 +36,7 @@ func TestOnlyNewsInterruptsADecision(t *testing.T) {
 		}
 		go call()
 		synctest.Wait()
-		// This signal is old: its message was processed before the decision began.
+		// This signal is old: the message was processed before the decision began.
 		tracked.wake()
 		synctest.Wait()
 		close(release)

@@ -6,22 +6,22 @@
 //	...
 //	err = worker.Run(ctx)
 //
-// The runtime does the rest. It reads the messages of its agent at a home, verifies them, calls the function once
-// for each state of a conversation, and signs and sends the moves. It signs the second acceptance of terms that the
-// agent itself has offered. With a [Chain] it settles: the seeker deposits the price in escrow, the worker joins and
-// delivers once the escrow is proven, and the seeker releases the payment or disputes it.
+// The runtime does the rest. It reads the agent's messages at a home, verifies them, calls the function once
+// per conversation state, and signs and sends the moves. If the counterpart accepts the agent's own terms, it
+// signs the second acceptance. With a [Chain] it settles: the seeker deposits the price in escrow, the worker
+// joins and delivers once the escrow is proven, and the seeker releases the payment or disputes it.
 //
 // # Limits
 //
-// [Limits] are required. The runtime signs no offer and no acceptance beyond them, and no negotiation on chain that
-// differs from the accepted terms. With a [Chain], it signs no terms that cannot be settled either: see
-// [escrow.Settleable]. Any other move is an [*InvalidMove]: the function is called once more, and then the deal is
-// rejected.
+// [Limits] are required. The runtime never signs an offer or acceptance beyond the limits, or an on-chain
+// negotiation that differs from the accepted terms. With a [Chain], it signs no unsettleable terms either:
+// see [escrow.Settleable]. Any other move is an [*InvalidMove]: the function is called once more, and then
+// the deal is rejected.
 //
 // # Text
 //
-// Numbers, times and addresses of a [Turn] are typed. Text from the counterpart is in [Turn].Text, as [hire.Text], and
-// is untrusted: no limit and no check depends on it.
+// [Turn] numbers, times and addresses are typed. Text from the counterpart is in [Turn].Text, as [hire.Text],
+// and is untrusted: limits and checks never depend on it.
 //
 // # Time
 //
@@ -30,7 +30,7 @@
 //
 // # Restarts
 //
-// The runtime stores nothing. After a restart it reads its open conversations at the home and the chain's state, and
-// continues. With a journal ([haggle.Config].Journal) no action on chain is repeated. Deliver may be called again for
-// the same contract if the process ends before the delivery is stored at the home.
+// The runtime stores nothing. When restarted, it reads open conversations at the home and the chain's state,
+// and continues. With a journal ([haggle.Config].Journal) no action on chain is repeated. Deliver may be
+// called again for the same contract if the process ends before the delivery is stored at the home.
 package party

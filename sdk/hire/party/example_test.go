@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
 )
 
-// A worker quotes by a strategy, unless the task has more requirements than it can meet.
+// A worker quotes by a strategy, unless the task has requirements that it cannot meet.
 func Example() {
 	player := party.Player{Strategy: strategy.Linear(), Opening: 6_000_000, Reservation: 3_000_000}
 	quote := func(ctx context.Context, turn party.Turn) (party.Move, error) {

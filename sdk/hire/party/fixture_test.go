@@ -13,7 +13,7 @@ import (
 var (
 	usdc = hire.Asset{Symbol: "USDC", Mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", Decimals: 6}
 	noon = time.Date(2026, 1, 30, 12, 0, 0, 0, time.UTC)
-	// A key's id is its address.
+	// Ids are Solana addresses.
 	seekerKey, workerKey, arbiterKey = keyOf(1), keyOf(2), keyOf(3)
 	arbiter                          = hire.Base58(idOf(arbiterKey))
 )
@@ -26,7 +26,7 @@ func keyOf(seed byte) ed25519.PrivateKey {
 
 func idOf(key ed25519.PrivateKey) string { return hire.Address(key.Public().(ed25519.PublicKey)) }
 
-// limitsOf are limits of both roles: 3 to 6 USDC, an hour to a week.
+// limitsOf returns limits for either role: 3 to 6 USDC, an hour to a week.
 func limitsOf() Limits {
 	return Limits{
 		Prices:   map[string]PriceLimits{"USDC": {Least: 3e6, Most: 6e6}},
@@ -34,7 +34,7 @@ func limitsOf() Limits {
 	}
 }
 
-// table is a conversation that both sides see.
+// table is a conversation with both sides.
 type table struct {
 	t              *testing.T
 	now            time.Time

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// tracked is a conversation that the runtime follows. Only its own goroutine uses the conversation.
+// tracked is a conversation that the runtime follows. The conversation is confined to one goroutine.
 type tracked struct {
 	place
 	runtime      *runtime
@@ -173,14 +173,14 @@ func (t *tracked) load(ctx context.Context) error {
 
 var errLate = errors.New("party: the home shows an acceptance of a deal that had been abandoned: ignored")
 
-// settle passes agreements on, and reports ends. It reports whether nothing is left to do.
+// settle forwards agreements to the settler and reports ends. It reports whether nothing is left to do.
 func (t *tracked) settle(ctx context.Context, now time.Time) (over bool) {
 	c, r := &t.conversation, t.runtime
 	for ; t.agreed < len(c.deals); t.agreed++ {
 		d := c.deals[t.agreed]
 		if r.wasAbandoned(t.place, d.state.Deal) {
-			// Arrival times are the home's, so it can backdate a late acceptance. By now the seeker may have bought the
-			// same elsewhere.
+			// The home sets arrival times, so it can backdate a late acceptance. By now the seeker may have
+			// bought the same elsewhere.
 			r.report(c.id, errLate)
 			continue
 		}
@@ -252,5 +252,5 @@ func (t *tracked) send(ctx context.Context, payload hire.Payload) error {
 	return fmt.Errorf("%s: %w", payload.Type(), err)
 }
 
-// sendLimit bounds the delivery of a message. Afterwards the home refuses its timestamp.
+// sendLimit bounds delivery time. Afterwards the home refuses the timestamp.
 const sendLimit = 25 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// seekerOf returns a seeker's runtime without a chain, and the ends that it reports.
+// seekerOf returns a seeker's runtime with no chain, and the reported ends.
 func seekerOf(t *testing.T) (*runtime, *[]Result) {
 	t.Helper()
 	var ends []Result

@@ -10,20 +10,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// PriceLimits contains limits in base units of the mint.
+// PriceLimits contains limits in the mint's base units.
 type PriceLimits struct {
 	// Least is a worker's lowest proceeds, after the protocol's fee. A worker requires it.
 	Least uint64
 	// Most is a seeker's highest price, including the fee. A seeker requires it.
 	Most uint64
-	// FinalizedAbove and SingleSourceUpTo set how the worker proves the escrow, before it delivers, and the payment: see
-	// [agent.Limits].
+	// FinalizedAbove and SingleSourceUpTo set how the worker proves the escrow (before delivering) and the
+	// payment: see [agent.Limits].
 	FinalizedAbove, SingleSourceUpTo uint64
 }
 
-// Limits restricts the terms that an agent signs. Every field except MaxFeeBps is required.
+// Limits restricts the terms signed by the agent. Every field except MaxFeeBps is required.
 type Limits struct {
-	// Prices maps each symbol in which the agent deals to its limits.
+	// Prices maps the symbols of all accepted assets to limits.
 	Prices map[string]PriceLimits
 	// Arbiters lists all acceptable arbiters.
 	Arbiters []hire.Base58
@@ -48,7 +48,7 @@ func (l Limits) feeBps() uint16 {
 	return *l.MaxFeeBps
 }
 
-// check returns an error unless the limits are complete for a role.
+// check rejects limits that are incomplete for a role.
 func (l Limits) check(role hire.Role, assets []hire.Asset) error {
 	switch {
 	case len(l.Prices) == 0:

@@ -20,7 +20,7 @@ type Accept struct{}
 
 // Propose makes an offer: a worker's counter, or a seeker's new proposal.
 type Propose struct {
-	// Price is in base units of [Turn].Asset, the protocol's fee included.
+	// Price is measured in [Turn].Asset's base units, including the protocol's fee.
 	Price uint64
 	// Deadline limits the delivery time, rounded down to seconds. If zero, the latest offer's deadline is used.
 	Deadline time.Time
@@ -38,11 +38,11 @@ type Answer struct{ Answers []string }
 type Reject struct {
 	// Code is a reason for machines, such as "price". It is required.
 	Code string
-	// Note explains it. It can be empty.
+	// Note is an optional explanation.
 	Note string
 }
 
-// InvalidMove reports a move that was not made: it exceeds the limits ([ErrBeyondLimit]), its terms cannot be settled
+// InvalidMove reports a rejected move: it exceeds the limits ([ErrBeyondLimit]), the terms cannot be settled
 // on chain (an error of [escrow.Settleable]), or it does not fit the state.
 type InvalidMove struct {
 	// Move is nil if the function returned none.

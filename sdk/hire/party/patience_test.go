@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// A foreign home could bind an agent to its offers and acceptances for up to a day.
+// A foreign home could bind an agent to offers and acceptances for as long as a day.
 func TestForeignHomeWithLongTimeoutsIsRefused(t *testing.T) {
 	const origin = "https://home.example"
 	for _, test := range []struct {

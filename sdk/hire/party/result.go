@@ -16,7 +16,7 @@ type Contract struct {
 	Deal                      int
 	// Terms holds the accepted terms.
 	Terms hire.Terms
-	// Price is in base units of Asset, including the protocol's fee.
+	// Price is measured in Asset's base units, including the protocol's fee.
 	Asset hire.Asset
 	Price uint64
 	// Deadline limits the delivery time.
@@ -34,26 +34,28 @@ type Outcome string
 const (
 	// Settled: the price is paid, or divided by the arbiter or by silence: see [Result].Paid.
 	Settled Outcome = "settled"
-	// Agreed: both sides accepted, and no [Chain] settles the agreement.
+	// Agreed: both sides accepted, but no [Chain] settles the agreement.
 	Agreed Outcome = "agreed"
 	// Declined: one side rejected.
 	Declined Outcome = "declined"
 	// Abandoned: one side did not answer in time.
 	Abandoned Outcome = "abandoned"
-	// Unsettled: both sides accepted, but the negotiation on chain ended without a payment, or could not be created.
-	// The escrow is refunded.
+	// Unsettled: both sides accepted, but the negotiation on chain ended unpaid, or could not be created. The
+	// escrow is refunded.
 	Unsettled Outcome = "unsettled"
 )
 
 // Result describes an ended deal.
 type Result struct {
 	Outcome Outcome
-	// Contract has the terms; without an agreement only Conversation, Counterpart and Deal.
+	// Contract contains the terms. If no agreement was reached, only Conversation, Counterpart and Deal are
+	// set.
 	Contract
 	// Code explains a rejection by the side By.
 	Code string
 	By   hire.Role
-	// Status belongs to the negotiation. Paid is how much of the price was paid, in base units, including the fee.
+	// Status belongs to the negotiation. Paid is the paid part of the price, in Asset's base units, including
+	// the fee.
 	Status protocol.NegotiationStatus
 	Paid   uint64
 	// Delivery was reviewed by the seeker. It is nil if none was.

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// runtime runs the conversations of one agent.
+// runtime runs an agent's conversations.
 type runtime struct {
 	Config
 	role   hire.Role
@@ -110,7 +110,8 @@ func (r *runtime) openConversations(ctx context.Context, after string) (*hire.Co
 	return page, nil
 }
 
-// resume follows the open conversations from their first page on. Messages after it are events after its number.
+// resume follows the open conversations, starting at their first page. Later messages are events after that
+// page's number.
 func (r *runtime) resume(ctx context.Context, page *hire.ConversationPage) error {
 	for {
 		for _, c := range page.Conversations {
@@ -139,7 +140,7 @@ func (r *runtime) isMine(seeker, worker string) bool {
 	return seeker == r.self
 }
 
-// receive passes a streamed message to its conversation.
+// receive passes a streamed message to the right conversation.
 func (r *runtime) receive(ctx context.Context, m *hire.Message) {
 	if m.From() == r.rules.System {
 		// A contract permits nothing: the runtime follows the escrow on chain.
@@ -239,14 +240,14 @@ func (r *runtime) ended(result Result) {
 	delete(r.waiting, at)
 }
 
-// wasAbandoned reports whether a seeker's deal was reported as abandoned.
+// wasAbandoned reports whether the seeker's deal was reported as abandoned.
 func (r *runtime) wasAbandoned(at place, number int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.role == hire.RoleSeeker && r.abandoned[at].deal == number
 }
 
-// depositLimit is the oldest agreement for which a seeker deposits.
+// depositLimit is the maximum agreement age for deposits by the seeker.
 func (r *runtime) depositLimit() time.Duration { return r.Patience + createLimit }
 
 // report logs a conversation's error and calls Failed.

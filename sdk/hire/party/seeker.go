@@ -39,14 +39,14 @@ func NewSeeker(seeker Seeker) (*SeekerRuntime, error) {
 	return &SeekerRuntime{r}, nil
 }
 
-// Run continues the seeker's conversations until the context ends, and returns its error. It returns other errors if
-// the home refuses the agent, or if the agent cannot start: see [agent.StartError].
+// Run continues the seeker's conversations until the context ends, and returns the context's error. It
+// returns other errors if the home refuses the agent, or if the agent cannot start: see [agent.StartError].
 func (s *SeekerRuntime) Run(ctx context.Context) error { return s.runtime.run(ctx) }
 
 // Request is a task for a worker.
 type Request struct {
-	// Conversation names the purchase: an order number, or another value that survives a crash of the caller. It is the
-	// conversation's id: strangers should not guess it.
+	// Conversation identifies the purchase, such as by order number, or another value that survives crashes.
+	// It is the conversation's id: strangers should not guess it.
 	Conversation string
 	// Worker is an id.
 	Worker string
@@ -55,7 +55,8 @@ type Request struct {
 	// Task and Requirements describe the work. Task is required.
 	Task         string
 	Requirements []string
-	// Symbol selects an asset. Price is the first offer in its base units, including the protocol's fee.
+	// Symbol selects an asset. Price is the first offer in the asset's base units, including the protocol's
+	// fee.
 	Symbol string
 	Price  uint64
 	// Deadline limits the delivery time, in whole seconds.
@@ -64,11 +65,11 @@ type Request struct {
 	Arbiter hire.Base58
 }
 
-// Hire proposes a task and returns when the deal has ended. [SeekerRuntime.Run] must be running.
+// Hire proposes a task and waits until the deal has ended. [SeekerRuntime.Run] must be running.
 //
-// With the conversation of an earlier call, also of an earlier process, Hire continues: it returns the result of a
-// deal that has ended, or waits for its end. If the deal was abandoned, it proposes again. So a purchase is
-// made once. The other fields of the request must then be the same.
+// If an earlier call used the same conversation, even in another process, Hire continues: it returns the
+// ended deal's result, or waits until the deal ends. If the deal was abandoned, it proposes again. Purchases
+// are therefore made only once. All remaining request fields must then be the same.
 //
 // It returns an [ErrBeyondLimit] for a request beyond the agent's own limits, and the context's error. A deal that
 // failed is a result.
@@ -134,8 +135,8 @@ func (r *runtime) proposal(request Request, now time.Time) (*hire.Proposal, erro
 	}, nil
 }
 
-// begin sends a request's inquiry or proposal. If an earlier process reached an agreement or a rejection, that is the
-// result.
+// begin sends a request's inquiry or proposal. If an earlier process reached an agreement or a rejection,
+// begin returns that result.
 func (t *tracked) begin(ctx context.Context, now time.Time) error {
 	t.mu.Lock()
 	request := t.request
@@ -183,7 +184,7 @@ func (t *tracked) begin(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// done ends the request: the conversation has its proposal.
+// done ends the request: the conversation contains the proposal.
 func (t *tracked) done() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -222,7 +223,7 @@ func (r *runtime) review(
 	return nil, err
 }
 
-// delivery returns the claimed delivery. A home that does not have it is no error: the seeker decides.
+// delivery returns the claimed delivery. If the home lacks it, no error is returned: the seeker decides.
 func (r *runtime) delivery(ctx context.Context, a *agreement) (delivery Delivery, err error) {
 	claimed := false
 	for envelope, err := range r.Chain.Client.History(ctx, a.Negotiation) {

@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// settler settles the agreements of one agent.
+// settler settles an agent's agreements.
 type settler struct {
 	runtime *runtime
 	agents  *agent.Runtime
@@ -34,7 +34,7 @@ type agreement struct {
 	Contract
 	terms    escrow.Terms
 	delivery *Delivery
-	// acceptedAt is when the second side accepted, by its own timestamp.
+	// acceptedAt is the second accept's timestamp, set by the sender.
 	acceptedAt time.Time
 	// contracted is closed once the home has signed the contract.
 	contracted   chan struct{}
@@ -51,14 +51,14 @@ func (a *agreement) setContracted() { a.contractOnce.Do(func() { close(a.contrac
 
 // Settlement time limits.
 const (
-	// joinLimit is how long a worker waits for the escrow after an agreement.
+	// joinLimit is how long a worker waits for the agreement's escrow.
 	joinLimit = time.Hour
-	// contractLimit is how long a worker waits for the contract before it works without: the escrow on chain
-	// is proof enough, but waiting orders contract and delivery in the log.
+	// contractLimit is how long a worker waits for the contract before starting work anyway: the escrow on
+	// chain is proof enough, but waiting orders contract and delivery in the conversation log.
 	contractLimit = 15 * time.Second
 	// createLimit is how long a seeker repeats a failing creation.
 	createLimit = 5 * time.Minute
-	// mostOpen limits a worker's open negotiations. Each is an agreement, so the default of package agent,
+	// mostOpen limits a worker's open negotiations. They are all agreements, so the default of package agent,
 	// which limits invitations of strangers, is too low.
 	mostOpen = 10_000
 )
@@ -118,7 +118,7 @@ func (r *runtime) agreed(ctx context.Context, contract Contract, d deal) {
 	r.tasks.Go(func() { r.settler.begin(ctx, contract, d) })
 }
 
-// begin settles an agreement until the agents' runtime continues, or until it has ended.
+// begin settles an agreement until the agents' runtime continues, or until settlement has ended.
 func (s *settler) begin(ctx context.Context, contract Contract, d deal) {
 	var a *agreement
 	for failures := 0; ; failures++ {
@@ -146,7 +146,7 @@ func (s *settler) begin(ctx context.Context, contract Contract, d deal) {
 	}
 }
 
-// isFinal reports whether an agreement can never be settled.
+// isFinal reports whether the agreement can never be settled.
 func isFinal(err error) bool {
 	return errors.As(err, new(*hire.Refusal)) || errors.As(err, new(*escrow.TermsError)) ||
 		errors.Is(err, escrow.ErrNotAgreed)
@@ -226,12 +226,12 @@ func (s *settler) createOnce(ctx context.Context, client *haggle.Client, a *agre
 	return err
 }
 
-// ErrStale: the agreement arrived too late to deposit its price.
+// ErrStale: the agreement arrived too late to deposit the price.
 var ErrStale = errors.New("party: the agreement is older than the seeker's patience")
 
 // refused returns an error if the seeker must not deposit. A settlement in progress continues.
 func (s *settler) refused(a *agreement, now time.Time) error {
-	// Arrival times are the home's, so the worker's home can backdate a late acceptance.
+	// Homes set arrival times, so the worker's home can backdate a late acceptance.
 	if age := now.Sub(a.acceptedAt); age > s.runtime.depositLimit() {
 		return fmt.Errorf("%w: accepted %s ago", ErrStale, age.Round(time.Second))
 	}
@@ -239,7 +239,7 @@ func (s *settler) refused(a *agreement, now time.Time) error {
 	return s.runtime.Limits.allowTerms(s.runtime.role, a.Asset, a.offer())
 }
 
-// resume continues with a negotiation that exists or has existed. Without one, the agreement ends with an error.
+// resume continues with a negotiation that exists or existed. If none did, the agreement ends with an error.
 func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreement, absent error) error {
 	snapshot, err := client.Negotiation(a.Negotiation).Snapshot(ctx)
 	switch {
@@ -273,7 +273,7 @@ func (s *settler) resume(ctx context.Context, client *haggle.Client, a *agreemen
 	return nil
 }
 
-// await ends an agreement for which no escrow appears.
+// await ends the agreement if no escrow appears.
 func (s *settler) await(ctx context.Context, a *agreement, since time.Time) {
 	if !pause(ctx, time.Until(since.Add(joinLimit))) {
 		return

@@ -24,7 +24,7 @@ func (r *runtime) parties(ctx context.Context, counterpart string) (*parties, er
 	return &parties{seeker: r.public(), worker: other.Key}, nil
 }
 
-// identify finds the keys for settleable. An agent without a [Chain] needs none.
+// identify finds the keys for settleable. It finds none if [Chain] is nil.
 func (t *tracked) identify(ctx context.Context) (err error) {
 	if t.runtime.settler != nil {
 		t.conversation.parties, err = t.runtime.parties(ctx, t.counterpart)
@@ -32,8 +32,8 @@ func (t *tracked) identify(ctx context.Context) (err error) {
 	return err
 }
 
-// settleable returns an error if the agent settles its agreements, and terms accepted now could not be settled: an
-// error of [escrow.Settleable]. Accepted terms cannot be corrected.
+// settleable returns an error if the agent settles agreements, and terms accepted now could not be settled:
+// an error of [escrow.Settleable]. Accepted terms cannot be corrected.
 func (c *conversation) settleable(terms hire.Terms, now time.Time) error {
 	if c.parties == nil {
 		return nil

@@ -24,7 +24,7 @@ func settlingTable(t *testing.T) (*table, Limits) {
 	return b, limits
 }
 
-// tracks returns the conversation of one side, with a runtime that settles.
+// tracks returns one side's conversation, with a runtime that settles.
 func (b *table) tracks(role hire.Role, limits Limits, move Move) *tracked {
 	key := seekerKey
 	if role == hire.RoleWorker {
@@ -44,7 +44,7 @@ func (b *table) tracks(role hire.Role, limits Limits, move Move) *tracked {
 	}
 }
 
-// An agreement on these terms would end without a payment, after both sides are bound.
+// An agreement on these terms would end unpaid, after both sides are bound.
 func TestTermsThatCannotBeSettledAreRejectedBeforeTheyAreAccepted(t *testing.T) {
 	for name, test := range map[string]struct {
 		terms hire.Terms
@@ -88,7 +88,7 @@ func TestTermsThatCannotBeSettledAreRejectedBeforeTheyAreAccepted(t *testing.T) 
 					Propose{Price: 5e6}, time.Now())
 				require.ErrorAs(t, err, &refused)
 
-				// Without a chain, nothing has to be settled.
+				// If no chain is set, nothing needs settlement.
 				tracked.runtime.settler, tracked.conversation.parties = nil, nil
 				require.NoError(t, tracked.identify(t.Context()))
 				payload, _ = tracked.decision(t.Context())

@@ -18,26 +18,27 @@ const CodeNoAgreement = "no_agreement"
 // DefaultRounds is the default of [Player].Rounds.
 const DefaultRounds = 10
 
-// Player bargains about the price by a strategy of package bargain. Its Decide is a [Worker].Quote and a
-// [Seeker].Decide. Its moves follow from the fields and the offers of the deal, so that they are the same after a
-// restart. It repeats its offer instead of answering questions.
+// Player bargains about the price by a strategy of package bargain. Decide implements [Worker].Quote and
+// [Seeker].Decide. Moves follow from the fields and the deal's offers, so that they do not change if the
+// process restarts. Player repeats the offer instead of answering questions.
 type Player struct {
 	Strategy bargain.Strategy
-	// Opening is where a strategy with a curve starts to concede, in base units.
+	// Opening is where a strategy with a curve starts to concede, in the asset's base units.
 	Opening uint64
-	// Reservation is a seeker's highest price, or a worker's lowest proceeds after the fee, in base units.
+	// Reservation is a seeker's highest price, or a worker's lowest proceeds after the fee, in the asset's
+	// base units.
 	Reservation uint64
 	// Rounds limits the offers in a deal, counting both sides. If zero, DefaultRounds is used.
 	Rounds int
 	// Seed selects the strategy's random numbers.
 	Seed uint64
-	// Choose returns the move at a turn with a standing offer, from the strategy's assessment: see package hiring for
-	// language models. Its offers must be rational, and it must not accept if the state has no standing offer. If nil,
-	// the strategy's move is made. An error is returned instead of the move.
+	// Choose returns the move at a turn with a standing offer, from the strategy's assessment: see package
+	// hiring for language models. Offers must be rational, and Choose must not accept if the state has no
+	// standing offer. If nil, the strategy's move is made. An error is returned instead of the move.
 	Choose func(ctx context.Context, turn Turn, assessed bargain.Assessment) (bargain.Action, error)
 }
 
-// Decide returns the strategy's move, or that of Choose.
+// Decide returns the move chosen by the strategy or by Choose.
 func (p Player) Decide(ctx context.Context, turn Turn) (Move, error) {
 	if _, stands := turn.Standing(); !stands {
 		own, _ := turn.Own()
@@ -88,7 +89,7 @@ func (p Player) assess(turn Turn) (bargain.Assessment, error) {
 	for _, offer := range alternating(turn.Offers) {
 		index := offer.Price / prices.Tick
 		if side == protocol.OfferSideBuyer && offer.Price%prices.Tick != 0 {
-			index++ // never cheaper than it is
+			index++ // round up, never down
 		}
 		outcomes = append(outcomes, bargain.Outcome(min(index, prices.Count-1)))
 	}
@@ -103,8 +104,8 @@ func (p Player) assess(turn Turn) (bargain.Assessment, error) {
 	}), nil
 }
 
-// alternating returns the offers without those that their own side has replaced before an answer. The seeker's is
-// the first one.
+// alternating drops offers that the same side replaced before receiving an answer. It begins with the
+// seeker's offer.
 func alternating(offers []Offer) (kept []Offer) {
 	for _, offer := range offers {
 		if len(kept) > 0 && kept[len(kept)-1].By == offer.By {

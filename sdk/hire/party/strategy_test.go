@@ -47,7 +47,7 @@ func TestStrategyEndsADealWithoutRoundsLeft(t *testing.T) {
 	require.Equal(t, Reject{Code: CodeNoAgreement}, move)
 }
 
-// A price far above the own highest one must not look like that one.
+// Prices far above the own maximum must not look like the maximum.
 func TestStrategyDoesNotAcceptAPriceBeyondItsReservation(t *testing.T) {
 	seeker := Player{Strategy: strategy.NegmasLinear(), Opening: 3e6, Reservation: 4e6, Rounds: 4}
 	b := newTable(t)

@@ -10,7 +10,7 @@ import (
 type Offer struct {
 	// By made the offer.
 	By hire.Role
-	// Price is in base units of [Turn].Asset, the protocol's fee included.
+	// Price is measured in [Turn].Asset's base units, including the protocol's fee.
 	Price uint64
 	// Deadline limits the delivery time.
 	Deadline time.Time
@@ -26,7 +26,7 @@ type Exchange struct {
 	Questions, Answers []hire.Text
 }
 
-// Text is what the sides have written in a deal. It is untrusted, and no limit depends on it.
+// Text contains the prose that both sides wrote during the deal. It is untrusted: limits never depend on it.
 type Text struct {
 	// Task and Requirements describe the work, in the words of the seeker.
 	Task         hire.Text
@@ -35,7 +35,7 @@ type Text struct {
 	Exchanges []Exchange
 }
 
-// Turn is a state to decide about.
+// Turn describes a decision to make.
 type Turn struct {
 	// Conversation and Counterpart are ids.
 	Conversation, Counterpart string
@@ -43,14 +43,14 @@ type Turn struct {
 	Deal int
 	// Role is this agent's role.
 	Role hire.Role
-	// Asset is the token for all prices.
+	// Asset is used by all prices.
 	Asset hire.Asset
-	// Offers lists the deal's offers, oldest first. There is at least one: the proposal.
+	// Offers lists the deal's offers, oldest first. It contains at least the proposal.
 	Offers []Offer
-	// Refused explains why the agent must not accept the standing offer: its limits forbid it, or the terms cannot be
-	// settled on chain. It is nil if the agent may accept.
+	// Refused explains why the agent must not accept the standing offer: it exceeds the agent's limits, or
+	// the terms cannot be settled on chain. It is nil if the agent may accept.
 	Refused error
-	// Due is when the counterpart stops waiting. A decision must arrive before.
+	// Due is the time when the counterpart stops waiting. A decision must arrive before.
 	Due time.Time
 	// Invalid explains why the previous move for this state was invalid. It is nil for the first move. The
 	// function is called once more only.
@@ -61,13 +61,14 @@ type Turn struct {
 	Text Text
 }
 
-// Standing returns the counterpart's offer if it can be accepted. It returns false if this agent made the latest offer.
+// Standing returns the counterpart's offer if it can be accepted. The second result is false if this agent
+// made the latest offer.
 func (t Turn) Standing() (Offer, bool) {
 	latest := t.Offers[len(t.Offers)-1]
 	return latest, latest.By != t.Role
 }
 
-// Own returns the agent's latest offer; false if it has made none.
+// Own returns the agent's latest offer, if any.
 func (t Turn) Own() (Offer, bool) {
 	for i := len(t.Offers) - 1; i >= 0; i-- {
 		if t.Offers[i].By == t.Role {

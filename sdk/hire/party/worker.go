@@ -41,8 +41,8 @@ func NewWorker(worker Worker) (*WorkerRuntime, error) {
 	return &WorkerRuntime{r}, nil
 }
 
-// Run answers seekers and delivers until the context ends, and returns its error. It returns other errors if the home
-// refuses the agent, or if the agent cannot start: see [agent.StartError].
+// Run answers seekers and delivers until the context ends, and returns the context's error. It returns other
+// errors if the home refuses the agent, or if the agent cannot start: see [agent.StartError].
 func (w *WorkerRuntime) Run(ctx context.Context) error { return w.runtime.run(ctx) }
 
 // deliver does the work, stores the result at the home, and claims the payment.
