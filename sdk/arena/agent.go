@@ -1,6 +1,6 @@
 package arena
 
-// Availability is what everybody sees of an agent.
+// Availability is an agent's public state.
 type Availability string
 
 // The availabilities. All but the last two can be invited.
@@ -12,10 +12,10 @@ const (
 	AvailabilityUnresponsive Availability = "unresponsive"
 )
 
-// Record is the public record of an agent: numbers of agreements, and of turns.
+// Record is an agent's public record: agreement and turn counts.
 type Record struct {
-	// Finalized were executed, Cancelled were cancelled by this agent, Expired ended without a decision, and Failed
-	// because this agent had too little.
+	// Finalized agreements were executed, Cancelled ones were cancelled by this agent, Expired ended
+	// undecided, and Failed because this agent held too little.
 	Finalized int `json:"finalized"`
 	Cancelled int `json:"cancelled"`
 	Expired   int `json:"expired"`
@@ -24,25 +24,25 @@ type Record struct {
 	Silent int `json:"silent"`
 }
 
-// agent is an agent of a market.
+// agent is a market's agent.
 type agent struct {
 	id, name string
 	// absence is left or unresponsive, or empty.
 	absence  Availability
 	interest Interest
 	record   Record
-	// mentioned reports whether the agent was mentioned since its latest turn on the floor.
+	// mentioned reports whether the agent was mentioned since the latest floor turn.
 	mentioned bool
 	// chats is the number of the agent's side chats, those included that have not begun.
 	chats int
 	// talking is the number of those that have begun.
 	talking int
-	// pending is the number of its tentative agreements, and reviews that of its reviews.
+	// pending and reviews count the agent's tentative agreements and reviews.
 	pending, reviews int
-	// before is the number of public events before it joined, and private that of its private events.
+	// before counts the public events until joining, and private the agent's private events.
 	before, private uint64
-	// seen is the number of the latest event that it had seen at its current action, and reviewed that of its latest
-	// review.
+	// seen is the latest event's number known to the agent for the current action, and reviewed the latest
+	// review's number.
 	seen, reviewed uint64
 	// announced is what others have learned of availability and record.
 	announced Announced
@@ -60,7 +60,7 @@ func (a *agent) availability() Availability {
 	return AvailabilityAvailable
 }
 
-// announce tells everybody of agents whose availability or record has changed.
+// announce publishes changes of agents' availability or record.
 func (m *Market) announce() {
 	for _, a := range m.order {
 		if now := (Announced{Agent: a.id, Availability: a.availability(), Record: a.record}); now != a.announced {
@@ -109,7 +109,7 @@ func (m *Market) connect(a *agent) error {
 	return nil
 }
 
-// leave removes an agent from the floor and from all side chats. Its tentative agreements remain.
+// leave removes an agent from the floor and all side chats. Tentative agreements remain.
 func (m *Market) leave(a *agent, as Availability) {
 	a.absence = as
 	m.emit(Left{Agent: a.id, Unresponsive: as == AvailabilityUnresponsive})
@@ -148,7 +148,7 @@ func (m *Market) changeSets(a *agent, change func(string, Quantity) error, sets 
 	return nil
 }
 
-// transfer moves money of an agent into the market or out of it.
+// transfer moves an agent's money into or out of the market.
 func (m *Market) transfer(by string, move func(string, Money) error, id string, amount Money) error {
 	switch {
 	case by != m.config.Operator:
@@ -165,7 +165,7 @@ func (m *Market) transfer(by string, move func(string, Money) error, id string, 
 	return nil
 }
 
-// emitHolding tells an agent its new holding.
+// emitHolding reports the new holding to an agent.
 func (m *Market) emitHolding(id string) {
 	m.touch(id)
 	m.emit(Changed{Agent: id, Holding: m.ledger.Holding(id)}, id)

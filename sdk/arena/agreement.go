@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Status is the status of an agreement.
+// Status is an agreement's status.
 type Status string
 
 // The statuses.
@@ -16,7 +16,7 @@ const (
 	StatusVoid      Status = "void"
 )
 
-// Agreement is what all its parties have agreed to. Nothing moves before one of them finalizes it.
+// Agreement is a trade agreed by all parties. Nothing moves before a party finalizes it.
 type Agreement struct {
 	Number  int       `json:"number"`
 	Chat    int       `json:"chat"`
@@ -26,7 +26,7 @@ type Agreement struct {
 	Status  Status    `json:"status"`
 }
 
-// tentative adds the agreement of a chat.
+// tentative adds a chat's agreement.
 func (m *Market) tentative(c *chat) {
 	a := &Agreement{
 		Number: len(m.agreements) + 1, Chat: c.id, Legs: c.standing.legs, Parties: c.standing.parties,
@@ -42,7 +42,7 @@ func (m *Market) tentative(c *chat) {
 	m.emit(a.countdown())
 }
 
-// end takes a tentative agreement from its parties.
+// end removes a tentative agreement from the parties.
 func (m *Market) end(a *Agreement, as Status) {
 	a.Status = as
 	m.open = slices.DeleteFunc(m.open, func(other *Agreement) bool { return other == a })
@@ -52,7 +52,7 @@ func (m *Market) end(a *Agreement, as Status) {
 	m.touch(a.Parties...)
 }
 
-// void ends an agreement without a trade.
+// void ends an agreement with no trade.
 func (m *Market) void(a *Agreement, cause Cause, by string) {
 	m.end(a, StatusVoid)
 	m.emit(Voided{Agreement: a.Number, Cause: cause, By: by}, a.Parties...)
@@ -63,7 +63,7 @@ func (a *Agreement) countdown() Countdown {
 	return Countdown{Agreement: a.Number, Parties: slices.Clone(a.Parties), Until: a.Expires}
 }
 
-// agreementOf returns an agreement of a party.
+// agreementOf returns a party's agreement.
 func (m *Market) agreementOf(a *agent, number int) (*Agreement, error) {
 	agreement := m.agreements[number]
 	if agreement == nil || !slices.Contains(agreement.Parties, a.id) {
@@ -127,19 +127,19 @@ func (m *Market) cancel(a *agent, action Cancel) error {
 	return nil
 }
 
-// Review is what an agent sees before it finalizes.
+// Review is the state shown to an agent before finalizing.
 type Review struct {
 	// Number is what [Finalize] names.
 	Number  int       `json:"number"`
 	Holding Holding   `json:"holding"`
 	Pending []Pending `json:"pending"`
-	// Required is the money for all pending agreements. Insufficient reports that it, or the tokens for all of them, are
-	// more than the agent has.
+	// Required is the money for all pending agreements. Insufficient reports whether that money, or the
+	// tokens for all these agreements, exceed the agent's holding.
 	Required     Money `json:"required"`
 	Insufficient bool  `json:"insufficient"`
 }
 
-// Pending is a tentative agreement of an agent.
+// Pending is an agent's tentative agreement.
 type Pending struct {
 	Agreement Agreement `json:"agreement"`
 	// Pays and Gives are what the agent needs for it.

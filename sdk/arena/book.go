@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Entry is an accepted message in the log of a market.
+// Entry is an accepted message in a market log.
 type Entry struct {
-	// At is the operator's time, in microseconds. It is later than that of the entry before.
+	// At is the operator's time, in microseconds. It is later than the previous entry's time.
 	At time.Time
-	// Salt hides the message in the public log.
+	// Salt hides the message from readers of the public log.
 	Salt    [SaltSize]byte
 	Message *Message
 }
@@ -17,16 +17,16 @@ type Entry struct {
 // Leaf returns the entry's hash in the public log.
 func (e Entry) Leaf() string { return Leaf(e.Salt, e.Message.text) }
 
-// Book is a market with the log of its messages. Its entries, in their order, lead to the same market and to the same
-// events again. It is not safe for concurrent use.
+// Book is a market with a message log. Replaying all entries in order reproduces the same market and events.
+// It is not safe for concurrent use.
 type Book struct {
 	market *Market
-	// latest has the latest entry of each agent, and last the time of the latest of all.
+	// latest maps agents to their latest entries, and last is the time of the newest entry.
 	latest map[string]Entry
 	last   time.Time
 }
 
-// NewBook returns the book of a market at its opening.
+// NewBook returns an opening market's book.
 func NewBook(config Config) (*Book, error) {
 	market, err := New(config)
 	if err != nil {
@@ -38,7 +38,7 @@ func NewBook(config Config) (*Book, error) {
 // Market returns the market. Do not change it.
 func (b *Book) Market() *Market { return b.market }
 
-// Next returns the sequence number of the agent's next message.
+// Next returns the sequence number for the agent's next message.
 func (b *Book) Next(agent string) uint64 {
 	if latest := b.latest[agent]; latest.Message != nil {
 		return latest.Message.draft.Sequence + 1
@@ -46,12 +46,12 @@ func (b *Book) Next(agent string) uint64 {
 	return 1
 }
 
-// Enter checks a message and applies it, at the time now or, if the log has a later one, directly after it. It returns
-// the message's entry, and the events of the time and of the action.
+// Enter checks and applies msg, at the time now or, if a logged entry is later, directly afterwards. It
+// returns the message's entry, and the events caused by the time and the action.
 //
-// A message that is entered again right after it was accepted changes nothing: the entry is the one from before, with
-// no events of the action. A [*Refusal] means that the message has changed nothing and is in no log; events of the time
-// may still have come. Any other error means that the market must not continue.
+// If the agent's latest accepted message is entered again, nothing changes: Enter returns the earlier entry,
+// but no action events. A [*Refusal] means that the message changed nothing and was not logged; time events
+// may still have occurred. Any other error means that the market must not continue.
 func (b *Book) Enter(m *Message, now time.Time, salt [SaltSize]byte) (Entry, []Event, error) {
 	at := now.UTC().Truncate(time.Microsecond)
 	for _, not := range []time.Time{b.last, b.market.now} {
@@ -84,7 +84,7 @@ func (b *Book) Enter(m *Message, now time.Time, salt [SaltSize]byte) (Entry, []E
 	return entry, events, nil
 }
 
-// Pass lets time pass, and returns its events. A time before the market's changes nothing.
+// Pass advances time, and returns the resulting events. Times earlier than the market's change nothing.
 func (b *Book) Pass(now time.Time) ([]Event, error) {
 	if !now.After(b.market.now) {
 		return nil, nil
@@ -92,21 +92,22 @@ func (b *Book) Pass(now time.Time) ([]Event, error) {
 	return b.market.Apply(Input{At: now})
 }
 
-// Standing is a market at a time, as one agent sees it.
+// Standing is the market state shown to an agent.
 type Standing struct {
 	View View `json:"view"`
 	// Shown is the number of the latest event; for a spectator, of the latest public one.
 	Shown uint64 `json:"shown"`
 	// Next is the sequence number of the agent's next message; 0 for a spectator.
 	Next uint64 `json:"next,omitempty"`
-	// Review is the agent's own state; nil if it has not joined.
+	// Review is the agent's own state, or nil before joining.
 	Review *Review `json:"review,omitempty"`
-	// Chats are the agent's side chats, and Invitations those that it has not replied to.
+	// Chats lists the agent's side chats, and Invitations the unanswered invitations.
 	Chats       []OwnChat `json:"chats,omitempty"`
 	Invitations []Invited `json:"invitations,omitempty"`
 }
 
-// Standing returns the market as an agent sees it, or a spectator if agent is empty: that one has no Shown.
+// Standing returns the market state shown to the agent, or to spectators if agent is empty: then Shown is
+// unset.
 func (b *Book) Standing(agent string) Standing {
 	s := Standing{View: b.market.View(), Shown: b.market.Shown(agent)}
 	if agent == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newBook returns a book whose operator and resolver have the keys 100 and 101.
+// newBook returns a book where operator and resolver use the keys 100 and 101.
 func newBook(t *testing.T) *Book {
 	b, err := NewBook(Config{
 		Market: "m", Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Operator: idOf(100),
@@ -80,7 +80,7 @@ func TestReceiptProvesItsMessageAndTime(t *testing.T) {
 	require.NotEqual(t, entry.Leaf(), Leaf([SaltSize]byte{8}, m.Text()), "without the salt nobody can try texts")
 }
 
-// Rule 1. A book that is entered again from its log has the same events, whenever time passed in between.
+// Rule 1. A book replayed from the log produces the same events, whenever time passed in between.
 func TestBookReplays(t *testing.T) {
 	b := newBook(t)
 	var entries []Entry

@@ -10,22 +10,22 @@ import (
 type chat struct {
 	id   int
 	mode Mode
-	// members are in the order of their turns. invited have not answered yet.
+	// members lists members in turn order. invited lists agents that have not answered yet.
 	members, invited []string
 	inviteUntil      time.Time
-	// began is the time at which the second member came; zero before.
+	// began is when the second member came, if already here.
 	began time.Time
-	// turn is the index of the member whose turn begins at turnFrom, and ends at turnUntil. turnShown reports whether it
-	// has begun.
+	// turn is the index of the current member; the turn lasts from turnFrom until turnUntil. turnShown
+	// reports whether it has begun.
 	turn                int
 	turnFrom, turnUntil time.Time
 	turnShown           bool
 	// proposals counts the proposals, and standing is the latest one; nil if there is none.
 	proposals int
 	standing  *proposal
-	// said are the facts in the chat so far, for members that join later.
+	// said lists the chat's facts so far, for members that join later.
 	said []Fact
-	// price is the latest price that the members know, and trades the number of trades until then.
+	// price is the latest price known to the members, and trades the number of trades up to that price.
 	price  Price
 	trades int
 }
@@ -37,11 +37,11 @@ type proposal struct {
 	legs    []Leg
 	parties []string
 	agreed  []string
-	// shown are the numbers of the event of the proposal for the members.
+	// shown maps members to their event numbers for the proposal.
 	shown map[string]uint64
 }
 
-// chatsOf returns the chats of a member, the oldest first.
+// chatsOf returns a member's chats, oldest first.
 func (m *Market) chatsOf(id string) (all []*chat) {
 	for _, number := range slices.Sorted(maps.Keys(m.chats)) {
 		if c := m.chats[number]; slices.Contains(c.members, id) {
@@ -93,7 +93,7 @@ func (m *Market) invite(a *agent, action Invite) error {
 	return nil
 }
 
-// emitInChat tells the members something, and keeps it for members that join later.
+// emitInChat sends a fact to the members, and keeps it for members that join later.
 func (m *Market) emitInChat(c *chat, fact Fact) {
 	c.said = append(c.said, fact)
 	m.emit(fact, c.members...)
@@ -102,7 +102,7 @@ func (m *Market) emitInChat(c *chat, fact Fact) {
 // everyone returns the members and the invited agents.
 func (c *chat) everyone() []string { return slices.Concat(c.members, c.invited) }
 
-// invitation returns the chat to which an agent is invited.
+// invitation returns the chat that invites an agent.
 func (m *Market) invitation(a *agent, number int) (*chat, error) {
 	c := m.chats[number]
 	if c == nil || !slices.Contains(c.invited, a.id) {
@@ -137,7 +137,7 @@ func (m *Market) acceptInvitation(a *agent, action AcceptInvitation) error {
 	return nil
 }
 
-// beginChat begins a chat that has members enough.
+// beginChat begins a chat if enough members joined.
 func (m *Market) beginChat(c *chat) {
 	if len(c.members) < 2 || c.mode == ModePackages && len(c.invited) > 0 {
 		return
@@ -177,7 +177,7 @@ func (m *Market) setTurn(c *chat, turn int) {
 	c.turnUntil = m.config.ChatTurn.after(c.turnFrom)
 }
 
-// member returns the chat of a member whose turn it is.
+// member returns a member's chat if it is the member's turn.
 func (m *Market) member(a *agent, number int) (*chat, error) {
 	c := m.chats[number]
 	switch {
@@ -213,7 +213,8 @@ func (m *Market) leaveChat(a *agent, action LeaveChat) error {
 	return nil
 }
 
-// removeFromChat removes a member, and ends a chat with fewer than two. A member that was silent ends it for all.
+// removeFromChat removes a member, and ends a chat with fewer than two. A silent member ends the chat for all
+// members.
 func (m *Market) removeFromChat(c *chat, id string, cause Cause) {
 	if c.began.IsZero() || len(c.members) <= 2 || cause == CauseSilent {
 		m.endChat(c, cause)
@@ -235,7 +236,7 @@ func (m *Market) removeFromChat(c *chat, id string, cause Cause) {
 	}
 }
 
-// endChat removes a chat. One that has not begun is not public.
+// endChat removes a chat. Chats that did not begin are not public.
 func (m *Market) endChat(c *chat, cause Cause) {
 	delete(m.chats, c.id)
 	for _, id := range c.members {
@@ -251,7 +252,7 @@ func (m *Market) endChat(c *chat, cause Cause) {
 	m.emit(ChatEnded{Chat: c.id, Duration: NewDuration(m.now.Sub(c.began)), Cause: cause})
 }
 
-// updateChats tells the members of side chats about the trades since their latest update, if the price has moved.
+// updateChats informs side chat members about the trades since their latest update, if the price has moved.
 func (m *Market) updateChats() {
 	for _, number := range slices.Sorted(maps.Keys(m.chats)) {
 		c := m.chats[number]

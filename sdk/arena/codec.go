@@ -45,7 +45,7 @@ func decodeKind[T any](types map[string]reflect.Type, kind string, data []byte) 
 	return decoded.Elem().Interface().(T), nil
 }
 
-// Shown is an event as an agent or a spectator gets it.
+// Shown is an event as received by an agent or a spectator.
 type Shown struct {
 	// Number counts the events that the agent has got since it joined, from 1; for a spectator, the public events.
 	Number uint64
@@ -58,15 +58,15 @@ type EventEnvelope struct {
 	// Number counts the events that the agent has got since it joined, from 1; for a spectator, the public events.
 	Number uint64    `json:"number"`
 	At     time.Time `json:"at"`
-	// Kind is the name of the fact.
+	// Kind names the fact.
 	Kind string          `json:"kind"`
 	Fact json.RawMessage `json:"fact"`
 }
 
-// Actions returns an empty action of each kind, in the order of the kinds.
+// Actions returns an empty action per kind, ordered by kind.
 func Actions() []Action { return empty[Action](actions) }
 
-// Facts returns an empty fact of each kind, in the order of the kinds.
+// Facts returns an empty fact per kind, ordered by kind.
 func Facts() []Fact { return empty[Fact](facts) }
 
 func empty[T any](types map[string]reflect.Type) (all []T) {
@@ -85,7 +85,7 @@ func (s Shown) MarshalJSON() ([]byte, error) {
 	return json.Marshal(EventEnvelope{Number: s.Number, At: s.At, Kind: s.Fact.Kind(), Fact: fact})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It refuses kinds that it does not know.
+// UnmarshalJSON implements [json.Unmarshaler]. It refuses unknown kinds.
 func (s *Shown) UnmarshalJSON(data []byte) error {
 	var read EventEnvelope
 	if err := strictjson.Decode(data, &read); err != nil {

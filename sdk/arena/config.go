@@ -9,26 +9,26 @@ import (
 
 // Config describes a market. Zero durations and numbers have defaults.
 type Config struct {
-	// Market is the market's id, and Question is its subject. Both are required.
+	// Market is the market's id, and Question the subject. Both are required.
 	Market   string `json:"market"`
 	Question string `json:"question"`
 	// Opens and Closes bound the trading. Both are required.
 	Opens  time.Time `json:"opens"`
 	Closes time.Time `json:"closes"`
-	// ResolveWithin is the time after Closes after which a market without a resolution is void: 7 days by default.
+	// ResolveWithin is how long after Closes an unresolved market becomes void: 7 days by default.
 	ResolveWithin Duration `json:"resolve_within"`
-	// Operator is the address that runs the market: it deposits and withdraws money of agents, and signs receipts.
-	// Resolver is the address that decides the outcome. Both are required.
+	// Operator is the market operator's address: it deposits and withdraws agents' money, and signs receipts.
+	// Resolver is the address of the account that decides the outcome. Both are required.
 	Operator string `json:"operator"`
 	Resolver string `json:"resolver"`
-	// Seed orders the speakers. Until the market is resolved only its hash is public.
+	// Seed orders the speakers. Until the market is resolved, only the seed's hash is public.
 	Seed [32]byte `json:"-"`
-	// Grant is the money that each agent gets when it joins.
+	// Grant is the money that each agent receives when joining.
 	Grant Money `json:"grant"`
 
 	// Speakers is the number of agents that speak in a round of the floor: 3 by default.
 	Speakers int `json:"speakers"`
-	// Pace is the time between two turns: 1 second by default.
+	// Pace is the pause after a turn: 1 second by default.
 	Pace Duration `json:"pace"`
 	// FloorTurn is the time to use a turn on the floor: 5 seconds by default.
 	FloorTurn Duration `json:"floor_turn"`
@@ -36,35 +36,36 @@ type Config struct {
 	Invitation Duration `json:"invitation"`
 	// ChatTurn is the time to use a turn in a side chat: 30 seconds by default.
 	ChatTurn Duration `json:"chat_turn"`
-	// ChatTime is the longest duration of a side chat: 2 minutes by default.
+	// ChatTime is the longest side chat duration: 2 minutes by default.
 	ChatTime Duration `json:"chat_time"`
-	// Tentative is the lifetime of a tentative agreement: 30 seconds by default.
+	// Tentative is how long an agreement stays tentative: 30 seconds by default.
 	Tentative Duration `json:"tentative"`
-	// Move is the smallest change of a price in an update of side chats, in ticks: 1 by default.
+	// Move is the smallest price change reported to side chats, in ticks: 1 by default.
 	Move Price `json:"move"`
 	// MaxAgents limits the agents: 1,000 by default.
 	MaxAgents int `json:"max_agents"`
 }
 
-// SeedHash returns the SHA-256 of the seed, in lower-case hexadecimal digits. It commits the operator to the speaking order.
+// SeedHash returns the SHA-256 of the seed, in lower-case hexadecimal digits. It commits the operator to the
+// speaking order.
 func (c Config) SeedHash() string {
 	hash := sha256.Sum256(c.Seed[:])
 	return hex.EncodeToString(hash[:])
 }
 
-// Limits of a market.
+// Market limits.
 const (
-	// MaxChats is the largest number of side chats and invitations of an agent at once.
+	// MaxChats is the maximum number of simultaneous side chats and invitations per agent.
 	MaxChats = 5
 	// MaxMembers is the largest number of agents in a side chat.
 	MaxMembers = 5
 	// MaxLegs is the largest number of sales in a package.
 	MaxLegs = 10
-	// MaxText is the size of a text in bytes.
+	// MaxText is the maximum text size in bytes.
 	MaxText = 1000
-	// MaxDuration is the longest duration of a [Config].
+	// MaxDuration is the longest duration in a [Config].
 	MaxDuration = 366 * Day
-	// MaxName is the size of a name or an id in bytes.
+	// MaxName is the maximum size in bytes for names and ids.
 	MaxName = 64
 )
 
@@ -97,5 +98,5 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// isName reports whether a name or an id has a size that is allowed.
+// isName reports whether the size is allowed for names and ids.
 func isName(s string) bool { return s != "" && len(s) <= MaxName }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rules 33, 35, 38 and 42, with the numbers of the example.
+// Rules 33, 35, 38 and 42, using the numbers from the example.
 func TestReviewWarnsBeforeAFinalization(t *testing.T) {
 	p := newPit(t, "degen", "karpathy", "balaji")
 	p.m.config.Tentative = 45 * Second
@@ -30,7 +30,7 @@ func TestReviewWarnsBeforeAFinalization(t *testing.T) {
 	p.finalize("degen", first)
 	require.Equal(t, Holding{Money: 13 * SetPrice, Yes: 150}, p.m.ledger.Holding("degen"))
 	require.Equal(t, Price(58), p.m.View().Price)
-	// The other one is too expensive now. It stays until it is cancelled.
+	// The second agreement is too expensive now. It stays until cancelled.
 	p.refused(CodeFunds, "degen", Finalize{Agreement: second, Review: p.m.agents["degen"].reviews})
 	cancelled := last[Voided](t, seenBy("balaji", p.do("degen", Cancel{Agreement: second})))
 	require.Equal(t, CauseCancelled, cancelled.Cause)

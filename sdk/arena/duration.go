@@ -12,7 +12,7 @@ const (
 	Day             = 24 * 60 * Minute
 )
 
-// NewDuration returns a duration without the part of it that is under a millisecond.
+// NewDuration truncates a duration to milliseconds.
 func NewDuration(d time.Duration) Duration { return Duration(d.Milliseconds()) }
 
 // after returns the time that is later by the duration.

@@ -2,23 +2,23 @@ package arena
 
 import "time"
 
-// Event is something that has happened.
+// Event is a market event.
 type Event struct {
 	At time.Time `json:"at"`
-	// To are the agents that learn of it, sorted. It is empty for a public event.
+	// To lists the receiving agents, sorted. Public events leave it empty.
 	To   []string `json:"to,omitempty"`
 	Fact Fact     `json:"fact"`
 }
 
 // Fact is one of the types below.
 type Fact interface {
-	// Kind is the fact's name in messages.
+	// Kind returns the name used in messages.
 	Kind() string
 }
 
 type (
-	// Joined, Connected and Left are about the agents of the market. Unresponsive reports that one left the floor
-	// because it was silent.
+	// Joined, Connected and Left are about the market's agents. Unresponsive reports an agent removed from
+	// the floor for silence.
 	Joined struct {
 		Agent string `json:"agent"`
 		Name  string `json:"name"`
@@ -31,7 +31,7 @@ type (
 		Agent        string `json:"agent"`
 		Unresponsive bool   `json:"unresponsive"`
 	}
-	// Announced is an agent's availability and its record after one of them has changed.
+	// Announced is an agent's availability and record, sent when either changes.
 	Announced struct {
 		Agent        string       `json:"agent"`
 		Availability Availability `json:"availability"`
@@ -42,7 +42,7 @@ type (
 		Agent    string   `json:"agent"`
 		Interest Interest `json:"interest"`
 	}
-	// Changed is an agent's own holding after it has changed.
+	// Changed is an agent's own changed holding.
 	Changed struct {
 		Agent   string  `json:"agent"`
 		Holding Holding `json:"holding"`
@@ -53,18 +53,18 @@ type (
 		Chat  int       `json:"chat"`
 		Until time.Time `json:"until"`
 	}
-	// Passed is a turn on the floor that was not used.
+	// Passed is an unused turn on the floor.
 	Passed struct {
 		Agent string `json:"agent"`
 	}
-	// Said is a message on the floor.
+	// Said is spoken on the floor.
 	Said struct {
 		Agent    string   `json:"agent"`
 		Text     string   `json:"text"`
 		Mentions []string `json:"mentions,omitempty"`
 		Want     *Want    `json:"want,omitempty"`
 	}
-	// Invited goes to all agents of a chat that has not begun.
+	// Invited goes to all agents in a chat before the chat begins.
 	Invited struct {
 		Chat   int       `json:"chat"`
 		By     string    `json:"by"`
@@ -72,12 +72,12 @@ type (
 		Mode   Mode      `json:"mode,omitempty"`
 		Until  time.Time `json:"until"`
 	}
-	// InvitationEnded reports that an agent has declined, or not answered.
+	// InvitationEnded reports a declined or unanswered invitation.
 	InvitationEnded struct {
 		Chat  int    `json:"chat"`
 		Agent string `json:"agent"`
 	}
-	// ChatBegan, ChatJoined, ChatLeft and ChatEnded are public: who talks with whom, and for how long.
+	// ChatBegan, ChatJoined, ChatLeft and ChatEnded are public: who talks with whom, and how long.
 	ChatBegan struct {
 		Chat   int      `json:"chat"`
 		Agents []string `json:"agents,omitempty"`
@@ -96,7 +96,7 @@ type (
 		Duration Duration `json:"duration"`
 		Cause    Cause    `json:"cause"`
 	}
-	// ChatSaid, Proposed, AgreedTo and Rejected go to the members of a chat.
+	// ChatSaid, Proposed, AgreedTo and Rejected go to the chat's members.
 	ChatSaid struct {
 		Chat  int    `json:"chat"`
 		Agent string `json:"agent"`
@@ -119,7 +119,7 @@ type (
 		Proposal int    `json:"proposal"`
 		Agent    string `json:"agent"`
 	}
-	// Update goes to the members of a chat after a trade that moved the price.
+	// Update goes to the chat's members when a trade moves the price.
 	Update struct {
 		Chat   int   `json:"chat"`
 		Token  Token `json:"token"`
@@ -127,7 +127,7 @@ type (
 		Now    Price `json:"now"`
 		Trades int   `json:"trades"`
 	}
-	// Tentative and Voided go to the parties of an agreement.
+	// Tentative and Voided go to the agreement's parties.
 	Tentative struct {
 		Agreement Agreement `json:"agreement"`
 	}
@@ -136,8 +136,8 @@ type (
 		Cause     Cause  `json:"cause"`
 		By        string `json:"by"`
 	}
-	// Countdown is public: who has a tentative agreement, and until when, without its terms. It ends with Traded, or with
-	// CountdownEnded.
+	// Countdown is public: who has a tentative agreement, and until when, but not the terms. It ends with
+	// Traded or CountdownEnded.
 	Countdown struct {
 		Agreement int       `json:"agreement"`
 		Parties   []string  `json:"parties"`
@@ -147,7 +147,7 @@ type (
 		Agreement int   `json:"agreement"`
 		Cause     Cause `json:"cause"`
 	}
-	// Reviewed is an agent's state before it finalizes.
+	// Reviewed is an agent's state before finalizing.
 	Reviewed struct {
 		Review Review `json:"review"`
 	}

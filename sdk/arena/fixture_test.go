@@ -11,7 +11,7 @@ import (
 
 var opens = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// pit is a market of a test, with a clock.
+// pit is a test market with a clock.
 type pit struct {
 	t   require.TestingT
 	m   *Market
@@ -20,7 +20,7 @@ type pit struct {
 	events []Event
 }
 
-// newPit opens a market in which agents have joined, each with 100.00.
+// newPit opens a market where the agents have joined, holding 100.00 each.
 func newPit(t require.TestingT, agents ...string) *pit {
 	m, err := New(Config{
 		Market: "m", Question: "50,000 likes?", Opens: opens, Closes: opens.Add(time.Hour), Operator: "operator",
@@ -34,7 +34,7 @@ func newPit(t require.TestingT, agents ...string) *pit {
 	return p
 }
 
-// do applies an action that must be allowed, of an agent that has seen all its events.
+// do applies an action that must be allowed; the agent has seen all own events.
 func (p *pit) do(agent string, action Action) []Event {
 	events, err := p.m.Apply(Input{At: p.now, Agent: agent, Seen: p.m.Shown(agent), Action: action})
 	require.NoError(p.t, err)
@@ -57,7 +57,7 @@ func (p *pit) pass(d time.Duration) []Event {
 	return p.do("", nil)
 }
 
-// talk starts a side chat of agents, the first of which has the first turn, and returns its number.
+// talk starts a side chat where the first agent begins, and returns the chat number.
 func (p *pit) talk(agents ...string) int {
 	p.do(agents[0], Invite{Agents: agents[1:]})
 	for _, agent := range agents[1:] {
@@ -81,7 +81,7 @@ func (p *pit) finalize(agent string, agreement int) []Event {
 	return p.do(agent, Finalize{Agreement: agreement, Review: p.m.agents[agent].reviews})
 }
 
-// factsOf returns the facts of a type, in their order.
+// factsOf returns all facts with the given type, in order.
 func factsOf[T Fact](events []Event) (all []T) {
 	for _, event := range events {
 		if fact, is := event.Fact.(T); is {
@@ -91,7 +91,7 @@ func factsOf[T Fact](events []Event) (all []T) {
 	return all
 }
 
-// last returns the latest fact of a type.
+// last returns the latest fact with the given type.
 func last[T Fact](t *testing.T, events []Event) T {
 	t.Helper()
 	all := factsOf[T](events)
@@ -99,7 +99,7 @@ func last[T Fact](t *testing.T, events []Event) T {
 	return all[len(all)-1]
 }
 
-// seenBy returns the events that an agent learns of.
+// seenBy returns the events sent to an agent.
 func seenBy(agent string, events []Event) []Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool {
 		return len(e.To) > 0 && !slices.Contains(e.To, agent)

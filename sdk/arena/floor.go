@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// floor is the turn order of the floor.
+// floor manages floor turns.
 type floor struct {
 	round int
-	// queue are the next speakers of the round.
+	// queue lists the round's next speakers.
 	queue []string
-	// speaker has the turn until a time. If it is empty, the next turn begins at next; never if next is zero.
+	// speaker may speak until the given time. If speaker is empty, the next turn begins at next, or never if
+	// next is unset.
 	speaker     string
 	until, next time.Time
 }
@@ -24,7 +25,7 @@ func (f *floor) wake(now time.Time, config Config) {
 	}
 }
 
-// due returns the time of the next change of the floor; zero if there is none.
+// due returns when the floor changes next, if ever.
 func (f *floor) due() time.Time {
 	if f.speaker != "" {
 		return f.until
@@ -32,7 +33,7 @@ func (f *floor) due() time.Time {
 	return f.next
 }
 
-// turnFloor ends the turn that was not used, or begins the next one.
+// turnFloor ends an unused turn, or begins a new turn.
 func (m *Market) turnFloor() {
 	f := &m.floor
 	if f.speaker != "" {
@@ -66,9 +67,9 @@ const (
 	weightPending   = 3
 )
 
-// chooseSpeakers draws the speakers of the next round, without repetition. The n-th draw of a round is the first 8
-// bytes of SHA-256("haggle/arena/speakers/v1" ‖ seed ‖ round ‖ n), modulo the sum of the weights, among the agents on the
-// floor in the order in which they joined.
+// chooseSpeakers draws the next round's speakers, without repetition. The n-th draw in a round is the first 8
+// bytes of SHA-256("haggle/arena/speakers/v1" ‖ seed ‖ round ‖ n), modulo the sum of the weights, among the
+// agents on the floor in joining order.
 func (m *Market) chooseSpeakers() (speakers []string) {
 	m.floor.round++
 	type candidate struct {

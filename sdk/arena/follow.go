@@ -72,7 +72,7 @@ func (v *View) observeChat(fact Fact) {
 	chat := func(number int) *ChatView {
 		at := slices.IndexFunc(v.Chats, func(c ChatView) bool { return c.Chat == number })
 		if at < 0 {
-			return &ChatView{} // its beginning was not public: it has ended before
+			return &ChatView{} // the chat ended before a public beginning
 		}
 		return &v.Chats[at]
 	}

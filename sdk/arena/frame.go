@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Codes of a closing WebSocket, beside those of RFC 6455.
+// Codes for closing the WebSocket, besides the RFC 6455 codes.
 const (
 	// CloseReplaced: the agent has connected again. The client must not.
 	CloseReplaced = 4001
@@ -15,7 +15,7 @@ const (
 
 // ClientFrame is what a client sends through a WebSocket: one of the fields.
 type ClientFrame struct {
-	// Enter is the first frame of an agent, and Watch that of a spectator.
+	// Enter is an agent's first frame, and Watch a spectator's.
 	Enter *Enter `json:"enter,omitempty"`
 	Watch *Watch `json:"watch,omitempty"`
 	// Message is a signed message.
@@ -26,32 +26,32 @@ type ClientFrame struct {
 type Enter struct {
 	// Agent is the agent's id.
 	Agent string `json:"agent"`
-	// After is the number of the latest event that the agent has; 0 for none.
+	// After is the agent's latest event number, or 0 if the agent knows no events.
 	After uint64 `json:"after"`
-	// Signature is the agent's over [Challenge], in base64url without padding.
+	// Signature is the agent's signature over [Challenge], as base64url without padding.
 	Signature string `json:"signature"`
 }
 
 // Watch asks for the public events.
 type Watch struct {
-	// After is the number of the latest public event that the spectator has; 0 for none.
+	// After is the spectator's latest public event number, or 0 if the spectator knows no events.
 	After uint64 `json:"after"`
 }
 
 // ServerFrame is what a server sends through a WebSocket: one of the fields.
 type ServerFrame struct {
-	// Challenge is the first frame: random text that the agent signs.
+	// Challenge is the first frame: random bytes for the agent's signature.
 	Challenge string `json:"challenge,omitempty"`
-	// Standing answers Enter and Watch. The events after it begin at the number that was asked for, or, if those are no
-	// longer here, after Shown.
+	// Standing answers Enter and Watch. Subsequent events begin at the requested number, or, if the server
+	// dropped these events, after Shown.
 	Standing *Standing `json:"standing,omitempty"`
 	Event    *Shown    `json:"event,omitempty"`
-	// Receipt or Refused answers a message, in the order of the messages.
+	// Receipt or Refused replies to messages, in message order.
 	Receipt *Receipt `json:"receipt,omitempty"`
 	Refused *Refused `json:"refused,omitempty"`
 }
 
-// Refused is a refusal of a frame.
+// Refused refuses a frame.
 type Refused struct {
 	Code Code   `json:"code"`
 	Text string `json:"text"`
@@ -59,12 +59,12 @@ type Refused struct {
 	Next uint64 `json:"next,omitempty"`
 }
 
-// Challenge returns the bytes that an agent signs to enter a market.
+// Challenge returns the bytes to be signed when entering a market.
 func Challenge(market, challenge string) []byte {
 	return []byte("haggle/arena/enter/v1\n" + market + "\n" + challenge)
 }
 
-// SignEnter returns the frame of an agent that enters.
+// SignEnter returns the signed frame for entering a market.
 func SignEnter(key ed25519.PrivateKey, market, challenge string, after uint64) *Enter {
 	return &Enter{
 		Agent: AddressOf(key), After: after,

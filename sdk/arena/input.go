@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Input is something that happens to a market: an agent's action, an action of the operator or of the resolver, or only
-// the time.
+// Input is something that happens to a market: an agent's action, an operator or resolver action, or only the
+// time.
 type Input struct {
-	// At is the operator's time. It is not before the time of the latest input.
+	// At is the operator's time. It must not be earlier than the latest input's time.
 	At time.Time
-	// Agent is the id of the agent that acts, or of the market's operator or resolver.
+	// Agent is the acting account's id: an agent, the market's operator or the resolver.
 	Agent string
 	// Seen is the number of the latest event that the agent had seen; see [Market.Shown].
 	Seen uint64
@@ -20,7 +20,7 @@ type Input struct {
 
 // Action is one of the types below.
 type Action interface {
-	// Kind is the action's name in messages.
+	// Kind returns the name used in messages.
 	Kind() string
 }
 
@@ -29,9 +29,9 @@ type (
 	Join struct {
 		Name string `json:"name"`
 	}
-	// Connect returns an agent to the floor that was unresponsive.
+	// Connect returns an unresponsive agent to the floor.
 	Connect struct{}
-	// Leave ends the agent's trading in the market. It keeps its money and tokens.
+	// Leave ends the agent's trading in the market. Money and tokens stay with the agent.
 	Leave struct{}
 	// State replaces the agent's interest.
 	State struct {
@@ -44,8 +44,8 @@ type (
 	Merge struct {
 		Sets Quantity `json:"sets"`
 	}
-	// Say speaks on the floor, in the agent's turn. Mentions are the agents that it addresses. Want, if not nil, is a
-	// request that others can filter by.
+	// Say speaks on the floor, in the agent's turn. Mentions lists the addressed agents. Want, if not nil, is
+	// a request that others can filter by.
 	Say struct {
 		Text     string   `json:"text,omitempty"`
 		Mentions []string `json:"mentions,omitempty"`
@@ -70,8 +70,8 @@ type (
 		Chat int    `json:"chat"`
 		Text string `json:"text"`
 	}
-	// Propose makes an offer, Counter replaces the standing one. The legs are one sale, a chain in which each buyer sells
-	// in the next leg, or a package. All sellers and buyers are its parties.
+	// Propose makes an offer, Counter replaces the standing offer. The legs form a single sale, a chain where
+	// each buyer sells in the next leg, or a package. All sellers and buyers are parties.
 	Propose struct {
 		Chat int   `json:"chat"`
 		Legs []Leg `json:"legs"`
@@ -104,7 +104,7 @@ type (
 	Cancel struct {
 		Agreement int `json:"agreement"`
 	}
-	// Deposit adds money of an agent to the market, and Withdraw takes it out. Only the operator can do so.
+	// Deposit adds an agent's money to the market, and Withdraw takes it out. Only the operator can do so.
 	Deposit struct {
 		Agent  string `json:"agent"`
 		Amount Money  `json:"amount"`
@@ -125,12 +125,13 @@ type Mode string
 const (
 	// ModeTalk has texts and proposals between any of the members. It begins once one agent has accepted.
 	ModeTalk Mode = ""
-	// ModePackages has stacked alternating offers (SAOP): in each turn a member agrees to the standing package, counters
-	// it, or leaves. A package has all members as its parties. The chat begins once all invited agents have answered.
+	// ModePackages uses stacked alternating offers (SAOP): in each turn a member agrees to the standing
+	// package, makes a counter offer, or leaves. All members are parties to each package. The chat begins
+	// once all invited agents have answered.
 	ModePackages Mode = "packages"
 )
 
-// Side is a side of a trade.
+// Side is a trade side.
 type Side string
 
 // The sides.
@@ -139,7 +140,7 @@ const (
 	Sell Side = "sell"
 )
 
-// Want is a trade that an agent looks for. It binds nobody.
+// Want is a trade wanted by an agent. It binds nobody.
 type Want struct {
 	Side     Side     `json:"side"`
 	Token    Token    `json:"token"`
@@ -165,7 +166,7 @@ func (w *Want) isValid() bool {
 // Interest is what an agent says about the market in public. It binds nobody.
 type Interest struct {
 	Interested bool `json:"interested"`
-	// Want is nil unless the agent is interested. Its price is required.
+	// Want is nil unless the agent is interested. Want.Price is required.
 	Want    *Want  `json:"want,omitempty"`
 	Message string `json:"message,omitempty"`
 }

@@ -25,19 +25,19 @@ func (h Holding) plus(other Holding) Holding {
 	return Holding{Money: h.Money + other.Money, Yes: h.Yes + other.Yes, No: h.No + other.No}
 }
 
-// minus returns the difference, with zero where the other one has more.
+// minus returns the difference, with negative amounts set to 0.
 func (h Holding) minus(other Holding) Holding {
 	return Holding{
 		Money: h.Money - min(h.Money, other.Money), Yes: h.Yes - min(h.Yes, other.Yes), No: h.No - min(h.No, other.No),
 	}
 }
 
-// covers reports whether it has at least as much of everything.
+// covers reports whether all amounts are at least as large as the other holding's amounts.
 func (h Holding) covers(other Holding) bool {
 	return h.Money >= other.Money && h.Yes >= other.Yes && h.No >= other.No
 }
 
-// Leg is one sale of a trade.
+// Leg is one sale within a trade.
 type Leg struct {
 	Seller   string   `json:"seller"`
 	Buyer    string   `json:"buyer"`
@@ -61,12 +61,12 @@ func (l Leg) isValid() bool { return l.Token.isValid() && l.Price.isValid() && l
 // Cost is what the buyer pays.
 func (l Leg) Cost() Money { return l.Price.Cost(l.Quantity) }
 
-// Ledger contains the money and the tokens of one market. Money is with an agent, or it is the collateral of a complete
-// set. The ledger reserves nothing.
+// Ledger contains a market's money and tokens. Money belongs to an agent, or serves as a complete set's
+// collateral. The ledger reserves nothing.
 type Ledger struct {
 	holdings  map[string]Holding
 	deposited Money
-	// sets is the number of complete sets, each with a collateral of [SetPrice].
+	// sets is the number of complete sets. Each set's collateral is [SetPrice].
 	sets Quantity
 }
 
@@ -89,7 +89,7 @@ func (l *Ledger) deposit(agent string, amount Money) error {
 	return nil
 }
 
-// withdraw returns money of an agent to its owner.
+// withdraw returns an agent's money to the owner.
 func (l *Ledger) withdraw(agent string, amount Money) error {
 	h := l.holdings[agent]
 	if h.Money < amount {
@@ -132,7 +132,7 @@ func (l *Ledger) merge(agent string, sets Quantity) error {
 	return nil
 }
 
-// Flow returns an agent's side of legs: the money and tokens that it gives and gets.
+// Flow returns an agent's side of legs: the money and tokens given and received.
 func Flow(legs []Leg, agent string) (gives, gets Holding) {
 	for _, leg := range legs {
 		if leg.Buyer == agent {
@@ -177,7 +177,7 @@ func (l *Ledger) pay(outcome Outcome) {
 	l.sets = 0
 }
 
-// check returns an error if money or tokens were created or lost.
+// check fails if money or tokens were created or lost.
 func (l *Ledger) check() error {
 	var total Holding
 	for _, h := range l.holdings {

@@ -14,7 +14,8 @@ func TestMoneyIsWrittenInHundredths(t *testing.T) {
 	require.Equal(t, "0.58", Price(58).String())
 }
 
-// Rules 5, 7 and 8. Money and tokens are neither created nor lost, and a market never pays more than its collateral.
+// Rules 5, 7 and 8. Money and tokens are neither created nor lost, and a market never pays more than the
+// collateral.
 func TestLedgerConservesMoneyAndTokens(t *testing.T) {
 	agents := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -59,7 +60,7 @@ func TestLedgerConservesMoneyAndTokens(t *testing.T) {
 	})
 }
 
-// Rule 36. Who buys from one and sells to another in one trade needs only the difference.
+// Rule 36. An agent that buys and resells within a trade needs only the difference.
 func TestChainOfLegsNeedsOnlyTheDifference(t *testing.T) {
 	l := newLedger()
 	require.NoError(t, l.deposit("a", 100*SetPrice))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Phase is the phase of a market.
+// Phase is a market phase.
 type Phase string
 
 // The phases.
@@ -17,14 +17,14 @@ const (
 	PhaseResolved Phase = "resolved"
 )
 
-// Market is the state of a market. It is not safe for concurrent use.
+// Market is a market's state. It is not safe for concurrent use.
 type Market struct {
 	config Config
 	now    time.Time
 	phase  Phase
 	ledger Ledger
 	agents map[string]*agent
-	// order has the agents in the order in which they joined.
+	// order lists the agents in joining order.
 	order []*agent
 	floor floor
 	// price is the latest price of YES, trades the number of trades.
@@ -33,17 +33,17 @@ type Market struct {
 	chats      map[int]*chat
 	chatCount  int
 	agreements map[int]*Agreement
-	// open are the tentative agreements, the oldest first.
+	// open lists the tentative agreements, oldest first.
 	open []*Agreement
 
-	// events are those of the current input, and review the agents whose review they change.
+	// events holds the current input's events, and review the agents with a changed review.
 	events []Event
 	review map[string]bool
 	// public is the number of public events.
 	public uint64
 }
 
-// New returns a market at its opening.
+// New returns an opening market.
 func New(config Config) (*Market, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -55,9 +55,9 @@ func New(config Config) (*Market, error) {
 	}, nil
 }
 
-// Apply changes the market. It returns the events of the time that has passed, and of the action. If it returns a
-// [*Refusal], the action has changed nothing, and all events are those of the time. How the time is divided among inputs
-// does not matter, so a refused input need not be kept.
+// Apply changes the market. It returns the events caused by the elapsed time and by the action. If it returns
+// a [*Refusal], the action changed nothing, and all events were caused by time. How time is divided among
+// inputs does not matter, so refused inputs need not be kept.
 //
 // Any other error means that money or tokens were created or lost: the market must not continue.
 func (m *Market) Apply(in Input) (events []Event, err error) {
@@ -79,7 +79,7 @@ func (m *Market) Apply(in Input) (events []Event, err error) {
 	return m.events, err
 }
 
-// act checks an action completely before it changes anything.
+// act checks an action completely before changing anything.
 func (m *Market) act(in Input) error {
 	id, action := in.Agent, in.Action
 	switch action := action.(type) {
@@ -164,8 +164,8 @@ func (m *Market) emit(fact Fact, to ...string) {
 	m.events = append(m.events, Event{At: m.now, To: slices.Sorted(slices.Values(to)), Fact: fact})
 }
 
-// Shown returns the number of events that an agent has got since it joined, its own joining included. The n-th one has
-// the number n.
+// Shown returns the number of events sent to an agent since joining, including the joining event. The n-th
+// event is numbered n.
 func (m *Market) Shown(agent string) uint64 {
 	if a := m.agents[agent]; a != nil {
 		return m.shown(a)
@@ -175,7 +175,7 @@ func (m *Market) Shown(agent string) uint64 {
 
 func (m *Market) shown(a *agent) uint64 { return m.public - a.before + a.private }
 
-// touch marks agents whose money, tokens or agreements have changed.
+// touch marks agents with changed money, tokens or agreements.
 func (m *Market) touch(agents ...string) {
 	for _, id := range agents {
 		m.review[id] = true

@@ -16,13 +16,13 @@ import (
 // Protocol is the protocol version of every message.
 const Protocol = "arena/1"
 
-// Limits of a message.
+// Message limits.
 const (
-	// MaxSize is the size of a message in bytes.
+	// MaxSize is the maximum message size in bytes.
 	MaxSize = 16 << 10
 	// MaxDepth is the number of nested objects and arrays.
 	MaxDepth = 8
-	// MaxExpiry is the longest time from a message's arrival to its end.
+	// MaxExpiry is the longest time from a message's arrival to the expiry.
 	MaxExpiry = 5 * time.Minute
 	// maxSequence keeps numbers within those that JSON has exactly.
 	maxSequence = 1<<53 - 1
@@ -31,7 +31,7 @@ const (
 // encoding is the encoding of signatures: base64url without padding (RFC 4648).
 var encoding = base64.RawURLEncoding.Strict()
 
-// Draft is an action of an agent before it is signed.
+// Draft is an agent's unsigned action.
 type Draft struct {
 	// Market is the market's id.
 	Market string
@@ -39,7 +39,8 @@ type Draft struct {
 	Sequence uint64
 	// Seen is the number of the latest event that the agent had seen; 0 for none.
 	Seen uint64
-	// Expires is the time after which the market refuses the message, in whole seconds: at most [MaxExpiry] from now.
+	// Expires is the latest time when the market accepts the message, in whole seconds: at most [MaxExpiry]
+	// from now.
 	Expires time.Time
 	Action  Action
 }
@@ -49,37 +50,37 @@ type Message struct {
 	draft     Draft
 	agent     string
 	signature []byte
-	// signed are the bytes that the signature covers, and text those of the whole message, both canonical.
+	// signed holds the bytes covered by the signature, and text the whole message's bytes, both canonical.
 	signed, text []byte
 }
 
-// Envelope is a message in JSON. All fields are required; only the bytes that are signed have no signature.
+// Envelope is a JSON message. All fields are required; only the bytes that are signed have no signature.
 type Envelope struct {
 	Protocol string `json:"protocol" jsonschema:"enum=arena/1"`
 	// Market is the market's id.
 	Market string `json:"market" jsonschema:"minLength=1,maxLength=64"`
-	// Agent is the Solana address of the agent that acts.
+	// Agent is the acting agent's Solana address.
 	Agent string `json:"agent" jsonschema:"minLength=1,maxLength=64"`
 	// Sequence numbers the actions of the agent in the market that were accepted, from 1.
 	Sequence uint64 `json:"sequence" jsonschema:"minimum=1"`
 	// Seen is the number of the latest event that the agent had seen; 0 for none.
 	Seen uint64 `json:"seen"`
-	// Expires is the time after which the market refuses the message, in UTC and in whole seconds.
+	// Expires is the latest time when the market accepts the message, in UTC and whole seconds.
 	Expires string `json:"expires" jsonschema:"format=date-time"`
-	// Kind is the name of the action.
+	// Kind names the action.
 	Kind   string          `json:"kind"`
 	Action json.RawMessage `json:"action"`
-	// Signature is the Ed25519 signature by the agent's key, in base64url without padding.
+	// Signature is the agent's Ed25519 signature, as base64url without padding.
 	Signature string `json:"signature,omitempty" jsonschema:"minLength=86,maxLength=86"`
 }
 
-// Address returns the id of a key: its Solana address.
+// Address returns the key's id, a Solana address.
 func Address(key ed25519.PublicKey) string { return base58.Encode(key) }
 
 // AddressOf returns the id of the agent with a key.
 func AddressOf(key ed25519.PrivateKey) string { return Address(key.Public().(ed25519.PublicKey)) }
 
-// KeyOf returns the key of an id. It returns a [*Refusal] with [CodeSignature] if the id is no Solana address.
+// KeyOf returns the id's key. It returns a [*Refusal] with [CodeSignature] if the id is not a Solana address.
 func KeyOf(id string) (ed25519.PublicKey, error) {
 	key, err := base58.Decode(id)
 	if err != nil || len(key) != ed25519.PublicKeySize || base58.Encode(key) != id {
@@ -88,13 +89,13 @@ func KeyOf(id string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// Draft returns the content of the message.
+// Draft returns the message content.
 func (m *Message) Draft() Draft { return m.draft }
 
 // Agent returns the id of the agent that acts.
 func (m *Message) Agent() string { return m.agent }
 
-// Text returns the message in canonical form (RFC 8785).
+// Text returns the canonical form (RFC 8785).
 func (m *Message) Text() []byte { return bytes.Clone(m.text) }
 
 // Verify checks the signature. It returns a [*Refusal] with [CodeSignature].
@@ -109,7 +110,7 @@ func (m *Message) Verify() error {
 	return nil
 }
 
-// Sign returns a signed message. It returns an error if Parse would refuse the message.
+// Sign signs the message, and returns an error if Parse would refuse it.
 func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
 	if draft.Action == nil {
 		return nil, refuse(CodeMalformed, "action: not set")
@@ -135,13 +136,13 @@ func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
 	return Parse(text)
 }
 
-// Parse reads a message. It returns a [*Refusal] with [CodeMalformed] if data is not one JSON object with the documented
-// fields, each written as documented. It does not check the signature.
+// Parse decodes data. It returns a [*Refusal] with [CodeMalformed] unless data is a single JSON object with
+// the documented fields, written as documented. It does not check the signature.
 func Parse(data []byte) (*Message, error) {
 	if err := strictjson.Check(data, MaxSize, MaxDepth); err != nil {
 		return nil, refuse(CodeMalformed, "%v", err)
 	}
-	// Canonical first: it rounds numbers above 2^53, and the action must be what the signature covers.
+	// Canonicalize before decoding: it rounds numbers above 2^53, and the action must match the signed bytes.
 	text, err := strictjson.Canonical(json.RawMessage(data))
 	if err != nil {
 		return nil, refuse(CodeMalformed, "not canonical JSON")
@@ -170,7 +171,7 @@ func Parse(data []byte) (*Message, error) {
 		return nil, err
 	}
 	m.draft = Draft{Market: read.Market, Sequence: read.Sequence, Seen: read.Seen, Expires: expires.UTC(), Action: action}
-	// A message is what its fields encode, so that every reader reads the same.
+	// Re-encoding the fields must reproduce data, so that every reader reads the same.
 	read.Expires = m.draft.Expires.Format(time.RFC3339)
 	if read.Action, err = json.Marshal(action); err != nil {
 		return nil, refuse(CodeMalformed, "action: cannot be encoded")

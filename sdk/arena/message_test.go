@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keyOf returns a key of a test.
+// keyOf returns a test key.
 func keyOf(seed byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
 }
@@ -22,7 +22,7 @@ func keyOf(seed byte) ed25519.PrivateKey {
 // idOf returns the id of keyOf.
 func idOf(seed byte) string { return Address(keyOf(seed).Public().(ed25519.PublicKey)) }
 
-// signed returns a message of the market "m".
+// signed returns a signed message for market "m".
 func signed(t require.TestingT, seed byte, sequence, seen uint64, now time.Time, action Action) *Message {
 	m, err := Sign(keyOf(seed), Draft{
 		Market: "m", Sequence: sequence, Seen: seen, Expires: now.Add(time.Minute), Action: action,
@@ -112,7 +112,7 @@ func TestMessageThatIsNotAsDocumentedIsRefused(t *testing.T) {
 		require.True(t, errors.As(err, &refusal), "%s: %v", name, err)
 		require.Equal(t, CodeMalformed, refusal.Code, name)
 	}
-	// Every byte of the message is signed.
+	// The signature covers every message byte.
 	for _, forged := range []string{
 		strings.Replace(good, `"hi"`, `"ho"`, 1), strings.Replace(good, `"market":"m"`, `"market":"n"`, 1),
 		strings.Replace(good, `"seen":0`, `"seen":1`, 1), strings.Replace(good, `"sequence":1`, `"sequence":2`, 1),

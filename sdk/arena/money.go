@@ -9,16 +9,16 @@ import (
 // Money is an amount in millionths of the unit of account.
 type Money uint64
 
-// SetPrice is the price of a complete set: one YES and one NO.
+// SetPrice is the price per complete set: one YES and one NO.
 const SetPrice Money = 1_000_000
 
-// MaxMoney limits the deposits of a market, so that no sum overflows.
+// MaxMoney limits a market's deposits to prevent overflows.
 const MaxMoney Money = 1_000_000_000 * SetPrice
 
 // String returns the amount rounded down to hundredths, such as 87.00.
 func (m Money) String() string { return fmt.Sprintf("%d.%02d", m/SetPrice, m%SetPrice/(SetPrice/100)) }
 
-// ParseMoney reads an amount such as 87 or 87.50, with up to six decimals and at most [MaxMoney]. It returns a
+// ParseMoney reads an amount such as 87 or 87.50, up to six decimals and up to [MaxMoney]. It returns a
 // [*Refusal] with [CodeMalformed].
 func ParseMoney(text string) (Money, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
@@ -35,10 +35,10 @@ func ParseMoney(text string) (Money, error) {
 	return money, nil
 }
 
-// Price is the price of a token in ticks of 0.01: from [MinPrice] to [MaxPrice].
+// Price is a token price in ticks of 0.01, between [MinPrice] and [MaxPrice].
 type Price uint8
 
-// The lowest and the highest price, and the price before the first trade.
+// The lowest, the highest and the initial price.
 const (
 	MinPrice   Price = 1
 	MaxPrice   Price = 99
@@ -66,13 +66,13 @@ type Quantity uint64
 // MaxQuantity limits a trade.
 const MaxQuantity Quantity = 1_000_000_000
 
-// isValid reports whether a trade can have the quantity.
+// isValid reports whether the quantity is tradable.
 func (q Quantity) isValid() bool { return q >= 1 && q <= MaxQuantity }
 
-// Cost returns the price of a quantity.
+// Cost returns the price for a quantity.
 func (p Price) Cost(q Quantity) Money { return Money(p) * (SetPrice / 100) * Money(q) }
 
-// Token is one side of a binary outcome.
+// Token is YES or NO in a binary outcome.
 type Token string
 
 // The tokens.
@@ -86,14 +86,14 @@ func (t Token) isValid() bool { return t == Yes || t == No }
 // Outcome is a market's resolution.
 type Outcome string
 
-// The outcomes. After [Void] each token pays half of a set's price.
+// Outcomes. After [Void], each token pays half the set price.
 const (
 	OutcomeYes  Outcome = "YES"
 	OutcomeNo   Outcome = "NO"
 	OutcomeVoid Outcome = "VOID"
 )
 
-// Pays returns what a token pays after an outcome.
+// Pays returns the token's payout for an outcome.
 func (o Outcome) Pays(t Token) Money {
 	switch {
 	case o == OutcomeVoid:

@@ -2,7 +2,7 @@ package arena
 
 import "slices"
 
-// partiesOf returns the sellers and buyers of one sale or of a chain, in the order of the chain.
+// partiesOf returns the sellers and buyers in a sale or chain, in chain order.
 func partiesOf(legs []Leg) ([]string, error) {
 	if len(legs) == 0 || len(legs) >= MaxMembers {
 		return nil, refuse(CodeMalformed, "legs: must be 1 to %d", MaxMembers-1)
@@ -22,7 +22,7 @@ func partiesOf(legs []Leg) ([]string, error) {
 	return parties, nil
 }
 
-// partiesOfPackage returns the sellers and buyers of a package, each once.
+// partiesOfPackage returns a package's sellers and buyers, once each.
 func partiesOfPackage(legs []Leg) (parties []string, err error) {
 	if len(legs) == 0 || len(legs) > MaxLegs {
 		return nil, refuse(CodeMalformed, "legs: must be 1 to %d", MaxLegs)
@@ -62,7 +62,7 @@ func (m *Market) counter(a *agent, action Counter) error {
 	return m.offer(a, c, action.Legs, true)
 }
 
-// standing returns the chat if its standing proposal has the number.
+// standing returns the chat if the number matches the standing proposal.
 func (m *Market) standing(a *agent, chat, number int) (*chat, error) {
 	c, err := m.member(a, chat)
 	switch {

@@ -1,6 +1,6 @@
 package arena
 
-// IsPublic reports whether everybody learns of an action. Public logs have these messages.
+// IsPublic reports whether an action is public. Public logs contain these messages.
 func IsPublic(action Action) bool {
 	switch action.(type) {
 	case Join, Connect, Leave, State, Say, Pass, Resolve:

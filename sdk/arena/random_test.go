@@ -37,7 +37,7 @@ func randomActions(m *Market) *rapid.Generator[Action] {
 	})
 }
 
-// privateChat returns the number of the side chat that a fact is about, if only its members may learn of it.
+// privateChat returns the side chat number for facts visible only to chat members.
 func privateChat(fact Fact) int {
 	switch fact := fact.(type) {
 	case ChatSaid:
@@ -54,8 +54,9 @@ func privateChat(fact Fact) int {
 	return 0
 }
 
-// Rules 1, 4, 8, 21, 32, 41 and 42. Any inputs lead to the same events again, without those that were refused and however the time is divided; each Apply
-// checks that money and tokens are conserved; no outsider learns the content of a side chat; and every market ends.
+// Rules 1, 4, 8, 21, 32, 41 and 42. Any inputs lead to the same events again, even if refused inputs are
+// omitted and however the time is divided; each Apply checks that money and tokens are conserved; side chats
+// stay hidden from outsiders; and every market ends.
 func TestRandomMarketsReplayAndEnd(t *testing.T) {
 	traded := 0
 	rapid.Check(t, func(t *rapid.T) {

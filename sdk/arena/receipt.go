@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
 )
 
-// Receipt is the operator's promise that the market's log contains a message at a time. The log has no two messages of the
-// same time, so receipts also fix the order.
+// Receipt is the operator's promise that the market log contains the message at the stated time. Log times
+// are unique, so receipts also fix the order.
 type Receipt struct {
 	Market string `json:"market"`
 	Agent  string `json:"agent"`
@@ -19,15 +19,15 @@ type Receipt struct {
 	Sequence uint64 `json:"sequence"`
 	// At is the operator's time, in microseconds.
 	At time.Time `json:"at"`
-	// Leaf is the message's salted hash, as the public log has it; see [Leaf].
+	// Leaf is the message's salted hash, as published; see [Leaf].
 	Leaf string `json:"leaf"`
 	// Salt is part of the leaf, in lower-case hexadecimal digits.
 	Salt string `json:"salt"`
-	// Signature is the operator's, in base64url without padding.
+	// Signature is the operator's signature, as base64url without padding.
 	Signature string `json:"signature,omitempty"`
 }
 
-// SaltSize is the size of a salt in bytes.
+// SaltSize is the salt size in bytes.
 const SaltSize = 16
 
 // ParseSalt reads a salt in hexadecimal digits. It returns a [*Refusal] with [CodeSignature].
@@ -83,7 +83,8 @@ func (r Receipt) VerifySignature(operator string) error {
 	return nil
 }
 
-// Verify checks that the receipt is the operator's for a message. It returns a [*Refusal] with [CodeSignature].
+// Verify checks that the operator issued the receipt for the message. It returns a [*Refusal] with
+// [CodeSignature].
 func (r Receipt) Verify(operator string, m *Message) error {
 	if err := r.VerifySignature(operator); err != nil {
 		return err

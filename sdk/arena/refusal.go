@@ -2,16 +2,16 @@ package arena
 
 import "fmt"
 
-// Code is the reason of a refused input.
+// Code is the refusal reason.
 type Code string
 
 // The codes.
 const (
-	// CodeMalformed: a value is missing or outside of its range.
+	// CodeMalformed: a value is missing or out of range.
 	CodeMalformed Code = "malformed"
-	// CodeSignature: the message is not signed by its agent, or a receipt not by the operator.
+	// CodeSignature: the agent did not sign the message, or the operator did not sign the receipt.
 	CodeSignature Code = "signature"
-	// CodeSequence: the message's sequence number is not the agent's next one.
+	// CodeSequence: the message's sequence number is not the agent's next sequence number.
 	CodeSequence Code = "sequence"
 	// CodeExpired: the message has ended, or would be valid for too long.
 	CodeExpired Code = "expired"
@@ -28,9 +28,9 @@ const (
 	CodeAbsent Code = "absent"
 	// CodeTurn: it is another agent's turn.
 	CodeTurn Code = "turn"
-	// CodeChanged: the input names a proposal or a review that is not the latest one.
+	// CodeChanged: the input names an outdated proposal or review.
 	CodeChanged Code = "changed"
-	// CodeFunds: the agent has too little money or too few tokens.
+	// CodeFunds: the agent holds too little money or too few tokens.
 	CodeFunds Code = "funds"
 	// CodeLimit: too many agents, chats or agreements.
 	CodeLimit Code = "limit"
@@ -38,7 +38,7 @@ const (
 	CodeParty Code = "party"
 )
 
-// Refusal is the error of a refused input. It changes nothing.
+// Refusal is the error for refused inputs, which change nothing.
 type Refusal struct {
 	Code Code
 	// Text is in this package's words. It quotes nothing of the input.

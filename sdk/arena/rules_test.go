@@ -140,7 +140,7 @@ func TestFloorGivesTurnsToAll(t *testing.T) {
 	p.refused(CodeMalformed, "a", Say{Text: string(make([]byte, MaxText+1))})
 }
 
-// Rule 14. A turn that is not used passes after 5 seconds, and the next one begins a second later.
+// Rule 14. An unused turn passes after 5 seconds, and a new turn begins a second later.
 func TestFloorPassesASilentSpeaker(t *testing.T) {
 	p := newPit(t, "a")
 	require.Empty(t, factsOf[Turn](p.pass(time.Second-1)))
@@ -274,7 +274,7 @@ func TestPackagesAreStackedAlternatingOffers(t *testing.T) {
 	require.Equal(t, Holding{Money: 89 * SetPrice, Yes: 20}, p.m.ledger.Holding("b"))
 	require.Equal(t, Holding{Money: 91 * SetPrice, No: 20}, p.m.ledger.Holding("c"))
 
-	// Without an answer of one agent, the others begin.
+	// If one agent does not answer, the others begin.
 	p.do("a", Invite{Agents: []string{"b", "c"}, Mode: ModePackages})
 	p.do("b", AcceptInvitation{2})
 	require.Equal(t, []string{"a", "b"}, last[ChatBegan](t, p.do("c", DeclineInvitation{2})).Agents)

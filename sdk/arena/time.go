@@ -12,8 +12,7 @@ type timer struct {
 	fire func()
 }
 
-// advance fires the timers that are due, in the order of their times, and those of one time in the order of
-// [Market.timers].
+// advance fires the timers that are due, ordered by time, and simultaneous timers in [Market.timers] order.
 func (m *Market) advance(to time.Time) {
 	for {
 		first := m.first()
@@ -27,7 +26,7 @@ func (m *Market) advance(to time.Time) {
 	}
 }
 
-// first returns the timer that is due first; one without a time if there is none.
+// first returns the timer that is due first. If there is none, the returned timer's time is unset.
 func (m *Market) first() (first timer) {
 	m.timers(func(t timer) {
 		if !t.at.IsZero() && (first.at.IsZero() || t.at.Before(first.at)) {
@@ -37,7 +36,7 @@ func (m *Market) first() (first timer) {
 	return first
 }
 
-// Due returns the time at which the market changes without an input; zero if it does not.
+// Due returns when the market changes with no input, if ever.
 func (m *Market) Due() time.Time { return m.first().at }
 
 // timers calls a function with each timer. Every state has a timed way out.

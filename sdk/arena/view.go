@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// View is what everybody sees of a market at a time.
+// View is a market's public state.
 type View struct {
-	// Config describes the market, without its seed.
+	// Config describes the market, but omits the seed.
 	Config Config      `json:"config"`
 	Phase  Phase       `json:"phase"`
 	Price  Price       `json:"price"`
 	Trades int         `json:"trades"`
 	Agents []AgentView `json:"agents"`
-	// Chats are the side chats that have begun, in the order of their numbers.
+	// Chats lists the side chats that have begun, sorted by number.
 	Chats []ChatView `json:"chats,omitempty"`
-	// Countdowns are those of the tentative agreements, in the order of their numbers.
+	// Countdowns lists the tentative agreements' countdowns, sorted by number.
 	Countdowns []Countdown `json:"countdowns,omitempty"`
 }
 
-// ChatView is what everybody sees of a side chat.
+// ChatView is a side chat's public state.
 type ChatView struct {
 	Chat    int       `json:"chat"`
 	Mode    Mode      `json:"mode,omitempty"`
@@ -28,7 +28,7 @@ type ChatView struct {
 	Began   time.Time `json:"began"`
 }
 
-// AgentView is what everybody sees of an agent.
+// AgentView is an agent's public state.
 type AgentView struct {
 	ID           string       `json:"id"`
 	Name         string       `json:"name"`
@@ -37,7 +37,7 @@ type AgentView struct {
 	Record       Record       `json:"record"`
 }
 
-// View returns the public state. The interests are the soft order book.
+// View returns the public state. The interests form the soft order book.
 func (m *Market) View() View {
 	v := View{Config: m.config, Phase: m.phase, Price: m.price, Trades: m.trades, Agents: []AgentView{}}
 	v.Config.Seed = [32]byte{}
@@ -57,7 +57,7 @@ func (m *Market) View() View {
 	return v
 }
 
-// Review returns an agent's own state. Its number is that of the latest review that was sent.
+// Review returns an agent's own state, with the number of the latest sent review.
 func (m *Market) Review(agent string) (Review, bool) {
 	a := m.agents[agent]
 	if a == nil {
@@ -66,23 +66,23 @@ func (m *Market) Review(agent string) (Review, bool) {
 	return m.reviewOf(a), true
 }
 
-// OwnChat is a side chat as a member sees it, without its texts.
+// OwnChat is a member's view of a side chat, excluding texts.
 type OwnChat struct {
 	Chat    int      `json:"chat"`
 	Mode    Mode     `json:"mode,omitempty"`
 	Members []string `json:"members"`
 	// Invited have not replied yet.
 	Invited []string `json:"invited,omitempty"`
-	// Began is the time when the second member came; zero before.
+	// Began is when the second member came, if already here.
 	Began time.Time `json:"began,omitzero"`
-	// Proposal is the standing proposal, and Agreed are the parties that have agreed to it; nil if there is none.
+	// Proposal is the standing proposal, or nil, and Agreed lists the parties that have agreed to it.
 	Proposal *Proposed `json:"proposal,omitempty"`
 	Agreed   []string  `json:"agreed,omitempty"`
 	// Turn is the current turn; nil between turns.
 	Turn *Turn `json:"turn,omitempty"`
 }
 
-// ChatsOf returns the side chats of an agent, and its open invitations, in the order of their numbers.
+// ChatsOf returns an agent's side chats and open invitations, sorted by number.
 func (m *Market) ChatsOf(agent string) (chats []OwnChat, invitations []Invited) {
 	for _, number := range slices.Sorted(maps.Keys(m.chats)) {
 		c := m.chats[number]
