@@ -1,4 +1,4 @@
-// Package client connects an agent, or a spectator, to a market of an arena.
+// Package client connects an agent, or a spectator, to an arena market.
 //
 //	c, err := client.Dial(ctx, client.Config{URL: "wss://arena.example/arena/likes", Key: key, Operator: operator})
 //	...
@@ -6,7 +6,8 @@
 //	_, err = c.Do(ctx, arena.Join{Name: "degen"})
 //	event, err := c.Next(ctx)
 //
-// Texts of other agents are data of strangers. A model may read them as quotations; nothing that decides about money may.
+// Other agents' texts are untrusted data. A model may read them as quotations; nothing that decides about
+// money may.
 package client
 
 import (
@@ -26,39 +27,40 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// ErrUnknown: the connection has ended before the answer. Whether the action counts is seen after the next Dial:
-// it does if the standing's Next has passed its sequence number.
+// ErrUnknown: the connection has ended before the reply. The next Dial shows whether the action counts: it
+// does if the standing's Next has passed the action's sequence number.
 var ErrUnknown = errors.New("arena: not known whether the action counts")
 
-// ErrReplaced: a new connection of the agent has ended this one. Only one of them may continue.
+// ErrReplaced: a new connection of the agent has ended this one. Only the new connection may continue.
 var ErrReplaced = errors.New("arena: another connection of the agent has taken over")
 
 const (
-	// queued is the number of events that wait for Next. The server ends a connection that is further behind.
+	// queued is the maximum number of events waiting for Next. The server ends connections that are further
+	// behind.
 	queued = 1024
-	// expiry is the time after which the market refuses a message that is late.
+	// expiry is how long the market accepts late messages.
 	expiry = time.Minute
-	// writeWithin is the time for one frame.
+	// writeWithin limits the time to write a frame.
 	writeWithin = 10 * time.Second
-	// silent is the time without a ping of the server after which the connection ends.
+	// silent is the longest time between server pings before the connection ends.
 	silent = time.Minute
-	// frameSize is above the largest standing: 1,000 agents, each with an interest.
+	// frameSize is above the largest standing: 1,000 agents that all express an interest.
 	frameSize = 8 << 20
 )
 
 // Config describes a connection. URL is required.
 type Config struct {
-	// URL is the market's WebSocket. Its last part is the market's id.
+	// URL is the market's WebSocket. The last path element is the market's id.
 	URL string
 	// Key is the agent's. If nil, the connection is a spectator's.
 	Key ed25519.PrivateKey
-	// Operator is the address that signs receipts, from a source that the caller trusts. It is required with a Key.
+	// Operator is the receipt signer's address, from a trusted source. It is required with a Key.
 	Operator string
-	// After is the number of the latest event that the caller has; 0 for none.
+	// After is the caller's latest event number, or 0 if the caller knows no events.
 	After uint64
 }
 
-// Client is a connection. Its methods may be called from several goroutines. After an error it has ended.
+// Client is a connection. It is safe for concurrent use. Any error ends the connection.
 type Client struct {
 	config   Config
 	market   string
@@ -68,7 +70,7 @@ type Client struct {
 	done     chan struct{}
 	err      error
 
-	// doing is locked while an action waits for its answer.
+	// doing is locked while an action waits for the reply.
 	doing   sync.Mutex
 	answers chan arena.ServerFrame
 	lock    sync.Mutex
@@ -144,8 +146,8 @@ func (c *Client) enter() error {
 // do not come, and the standing lacks them.
 func (c *Client) Standing() arena.Standing { return c.standing }
 
-// Next returns the next event. Its number is higher than the one before by one, unless the events in between are no
-// longer at the server: then it is higher than the Shown of the standing. An error ends the connection.
+// Next returns the next event. Event numbers increase by one, unless the server dropped the events in
+// between: then the number is higher than the standing's Shown. An error ends the connection.
 func (c *Client) Next(ctx context.Context) (arena.Shown, error) {
 	take := func(event arena.Shown) (arena.Shown, error) {
 		c.lock.Lock()
@@ -168,9 +170,9 @@ func (c *Client) Next(ctx context.Context) (arena.Shown, error) {
 	}
 }
 
-// Do signs an action, based on the standing and on all events that Next has returned, and waits for the receipt. It returns a
-// [*arena.Refusal], or [ErrUnknown] if the connection or the context has ended before the answer; the latter ends
-// the connection.
+// Do signs an action, based on the standing and on all events that Next has returned, and waits for the
+// receipt. It returns a [*arena.Refusal], or [ErrUnknown] if the connection or the context has ended before
+// the reply; the latter ends the connection.
 func (c *Client) Do(ctx context.Context, action arena.Action) (arena.Receipt, error) {
 	c.doing.Lock()
 	defer c.doing.Unlock()
@@ -199,8 +201,8 @@ func (c *Client) Do(ctx context.Context, action arena.Action) (arena.Receipt, er
 	}
 }
 
-// failed ends a connection whose next answer would be to an earlier message. If the server has ended it before, the
-// server's reason counts: an agent that has been replaced must not connect again.
+// failed ends a connection if the next reply would belong to an earlier message. If the server ended it
+// first, the server's reason counts: a replaced agent must not connect again.
 func (c *Client) failed(err error) error {
 	err = errors.Join(ErrUnknown, err, c.socket.Close())
 	<-c.done

@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
 )
 
-// A scholar who believes in YES with 62 % buys it for up to 0.58 and sells it from 0.66 on. Of a grant of 100.00 it
-// risks 60.00.
+// A scholar who believes in YES with 62 % buys it for up to 0.58 and sells it from 0.66 on. It risks 60.00
+// out of 100.00 granted.
 func ExamplePlayer_Trader() {
 	scholar, _ := player.PersonalityNamed("scholar")
 	p, err := player.New(scholar, player.Options{Estimate: 62, Risk: 60 * arena.SetPrice})

@@ -9,13 +9,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
 )
 
-// leastInvited is the number of agents that a player invites to a packages chat at least. A package of two members is a
-// sale, which a chat with texts negotiates as well.
+// leastInvited is the minimum number of agents that a player invites to a packages chat. A two-member package
+// is just a sale, also negotiable in a text chat.
 const leastInvited = 2
 
-// invite invites the agent that the player has met least, of those with an interest on the other side. Once in
-// [Personality].Packages invitations, it invites two, three or four agents in turn to a packages chat instead, if as many
-// interests fit.
+// invite invites the agent least often met by the player, among agents with an opposite interest. Once in
+// [Personality].Packages invitations, it invites two, three or four agents in turn to a packages chat
+// instead, if as many interests fit.
 func (p *Player) invite(_ context.Context, desk trader.Desk) (arena.Invite, error) {
 	want := p.want(&desk)
 	if want == nil || len(desk.Chats)+len(desk.Pending) >= p.personality.Chats {
@@ -43,9 +43,9 @@ func (p *Player) invite(_ context.Context, desk trader.Desk) (arena.Invite, erro
 	return arena.Invite{Agents: invited, Mode: mode}, nil
 }
 
-// counterparts returns the agents with an interest in the wanted token on the other side, or on both sides, that the
-// player is in no chat with. Those in the fewest chats come first, because busy ones decline. Of them, those that it has
-// met least come first, in random order.
+// counterparts returns the agents with an opposite or two-sided interest in the wanted token and no chat with
+// the player. Agents in the fewest chats come first, because busy agents decline; then agents least often met
+// by the player, in random order.
 func (p *Player) counterparts(desk *trader.Desk, want *arena.Want, bothSides bool) (ids []string) {
 	for _, other := range desk.View.Agents {
 		of := other.Interest.Want
@@ -74,8 +74,8 @@ func talks(desk *trader.Desk, other string) bool {
 	return slices.ContainsFunc(desk.Chats, func(c trader.Chat) bool { return slices.Contains(c.Members, other) })
 }
 
-// admit enters a chat if the player is not busy, and a packages chat only if it can trade: without its part, the others
-// have bargained in vain.
+// admit enters a chat if the player is not busy, and a packages chat only if it can trade: otherwise the
+// members would bargain in vain.
 func (p *Player) admit(_ context.Context, invitation trader.Invitation) (bool, error) {
 	isFree := len(invitation.Chats) < p.personality.Chats
 	return isFree && (invitation.Mode == arena.ModeTalk || p.want(&invitation.Desk) != nil), nil

@@ -10,10 +10,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// rounds is the number of offers of both sides in a chat. At two seconds an offer they fit into its two minutes.
+// rounds is the number of offers by both sides in a chat. At two seconds per offer they fit into the chat's
+// two minutes.
 const rounds = 16
 
-// prices is the domain of a chat.
+// prices is a chat's domain.
 var prices = func() *bargain.Domain {
 	domain, err := bargain.NewDomain(bargain.Price("price", uint64(arena.MinPrice), uint64(arena.MaxPrice), 1))
 	if err != nil {
@@ -58,7 +59,7 @@ func (p *Player) negotiate(ctx context.Context, turn trader.Turn) (trader.Move, 
 	case !possible || len(offers) >= rounds:
 		return trader.Leave{}, nil
 	case len(offers) > 0 && offers[len(offers)-1].own:
-		// The other one has talked instead of offering.
+		// The counterparty talked instead of offering.
 		return trader.Say{Text: p.say(ctx, OccasionChat, turn.Desk, p.personality.phrases.chat)}, nil
 	}
 	assessed, err := p.assess(t.side, limit, offers)
@@ -101,8 +102,8 @@ func (t trade) propose(self string, price arena.Price) trader.Move {
 	return trader.Offer{Legs: []arena.Leg{t.leg(self, price)}}
 }
 
-// trade returns what the chat is about: the sale of the latest proposal that has the player as a party, or else the
-// trade that the player looks for, with the first member whose interest fits.
+// trade returns the trade discussed in the chat: the sale in the latest proposal involving the player, or
+// else the trade wanted by the player, with the first member who shows a fitting interest.
 func (p *Player) trade(turn *trader.Turn) (trade, bool) {
 	for _, offer := range slices.Backward(turn.Chat.Offers) {
 		if t, is := tradeOf(offer.Legs, turn.Self); is {
@@ -131,7 +132,7 @@ func (p *Player) trade(turn *trader.Turn) (trade, bool) {
 	return trade{}, false
 }
 
-// tradeOf returns the player's side of a proposal of one sale.
+// tradeOf returns the player's side in a single-sale proposal.
 func tradeOf(legs []arena.Leg, self string) (trade, bool) {
 	if len(legs) != 1 || legs[0].Buyer != self && legs[0].Seller != self {
 		return trade{}, false
@@ -144,14 +145,15 @@ func tradeOf(legs []arena.Leg, self string) (trade, bool) {
 	return t, true
 }
 
-// offered is a price of one side.
+// offered is a side's price.
 type offered struct {
 	own      bool
 	price    arena.Price
 	proposal int
 }
 
-// offers returns the offers of both sides about the trade, in turn: of several offers without a reply the latest.
+// offers returns both sides' offers about the trade, alternating: among consecutive offers by the same side,
+// it keeps the latest.
 func (t trade) offers(turn *trader.Turn) (all []offered) {
 	for _, proposal := range turn.Chat.Offers {
 		of, is := tradeOf(proposal.Legs, turn.Self)
@@ -168,7 +170,7 @@ func (t trade) offers(turn *trader.Turn) (all []offered) {
 	return all
 }
 
-// assess returns the strategy's assessment of a turn. The latest offer, if there is one, is the other side's.
+// assess returns the strategy's assessment for the turn. The latest offer, if any, is the counterparty's.
 func (p *Player) assess(side arena.Side, limit arena.Price, offers []offered) (bargain.Assessment, error) {
 	line, err := utility.PriceLine(prices, side == arena.Sell)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
 )
 
-// A player's gain from a package is that of its own legs. A purchase of a token at a price is worth the same as the
-// sale of the other token at the rest of a set's price, so that all own legs count as sales, and their mean price is
-// the package's utility. Of packages with the same mean price, the player offers one with few changes to the standing
-// package: other members have agreed to it.
+// A player gains from a package through own legs only. Buying YES at a price is worth the same as selling NO
+// at the set price minus that price, and vice versa, so all own legs count as sales, and their mean price is
+// the package's utility. Among packages with the same mean price, the player offers a package with few
+// changes to the standing package: other members have agreed to it.
 
-// asSale returns the price of a player's own leg, or of the other token if it buys.
+// asSale returns the own leg's price, or the opposite token's price if the player buys.
 func asSale(leg arena.Leg, self string) arena.Price {
 	if leg.Buyer == self {
 		return arena.MinPrice + arena.MaxPrice - leg.Price
@@ -20,10 +20,10 @@ func asSale(leg arena.Leg, self string) arena.Price {
 	return leg.Price
 }
 
-// isOwn reports whether a player is a party of a leg.
+// isOwn reports whether the player is a party to the leg.
 func isOwn(leg arena.Leg, self string) bool { return leg.Buyer == self || leg.Seller == self }
 
-// sideOf returns the side of a player's own leg.
+// sideOf returns the player's side in an own leg.
 func sideOf(leg arena.Leg, self string) arena.Side {
 	if leg.Buyer == self {
 		return arena.Buy
@@ -31,7 +31,7 @@ func sideOf(leg arena.Leg, self string) arena.Side {
 	return arena.Sell
 }
 
-// total returns the quantity of a player's own legs, and the sum of their prices as sales.
+// total returns the own legs' quantity, and the sum of their prices as sales.
 func total(legs []arena.Leg, self string) (quantity arena.Quantity, sum uint64) {
 	for _, leg := range legs {
 		if isOwn(leg, self) {
@@ -42,7 +42,7 @@ func total(legs []arena.Leg, self string) (quantity arena.Quantity, sum uint64) 
 	return quantity, sum
 }
 
-// meanPrice returns the mean price of a player's own legs as sales, weighted by quantity and rounded down.
+// meanPrice returns the own legs' mean price as sales, weighted by quantity and rounded down.
 func meanPrice(legs []arena.Leg, self string) arena.Price {
 	quantity, sum := total(legs, self)
 	if quantity == 0 {
@@ -51,7 +51,7 @@ func meanPrice(legs []arena.Leg, self string) arena.Price {
 	return arena.Price(sum / uint64(quantity))
 }
 
-// hasLimits reports whether the player is a party of a package, and has a limit for each of its own legs.
+// hasLimits reports whether the player is a party to the package, with limits for all own legs.
 func (p *Player) hasLimits(legs []arena.Leg, desk *trader.Desk) bool {
 	own := 0
 	for _, leg := range legs {
@@ -66,7 +66,7 @@ func (p *Player) hasLimits(legs []arena.Leg, desk *trader.Desk) bool {
 	return own > 0
 }
 
-// atLimits returns a package with the player's limits, and with its first prices, as the prices of its own legs.
+// atLimits returns the package twice, pricing own legs at the player's limits and at the first prices.
 func (p *Player) atLimits(legs []arena.Leg, desk *trader.Desk) (limits, openings []arena.Leg) {
 	limits, openings = slices.Clone(legs), slices.Clone(legs)
 	for i, leg := range legs {
@@ -79,8 +79,8 @@ func (p *Player) atLimits(legs []arena.Leg, desk *trader.Desk) (limits, openings
 	return limits, openings
 }
 
-// isWithinLimits reports whether each own leg of a package has at least the player's limit, and the trader's limits
-// permit all of them together.
+// isWithinLimits reports whether all own legs in the package satisfy the player's limit, and the trader's
+// limits permit all own legs together.
 func (p *Player) isWithinLimits(legs []arena.Leg, turn *trader.Turn) bool {
 	limits, _ := p.atLimits(legs, &turn.Desk)
 	for i, leg := range legs {
@@ -91,9 +91,9 @@ func (p *Player) isWithinLimits(legs []arena.Leg, turn *trader.Turn) bool {
 	return turn.Permits(legs, turn.Chat.Number) == nil
 }
 
-// fit returns a package with at least a mean price for the player and within its limits. It changes the player's own
-// legs only: their prices by as few ticks each as possible, and their quantities if they are more than the player
-// trades or its money allows. It returns nil if there is no such package.
+// fit returns a package that reaches the mean price for the player, within all limits. It changes the
+// player's own legs only: their prices by as few ticks each as possible, and their quantities if above the
+// player's trade size or money. It returns nil if no such package exists.
 func (p *Player) fit(base []arena.Leg, mean arena.Price, turn *trader.Turn) []arena.Leg {
 	for most := p.personality.Size; most > 0; most-- {
 		legs := slices.Clone(base)
@@ -110,8 +110,8 @@ func (p *Player) fit(base []arena.Leg, mean arena.Price, turn *trader.Turn) []ar
 	return nil
 }
 
-// raise raises the prices of the player's own legs as sales to its limits, and then all of them in turn by a tick until
-// they have the mean price.
+// raise raises the own legs' prices as sales to the player's limits, and then each in turn by a tick until
+// the mean price is reached.
 func (p *Player) raise(legs []arena.Leg, mean arena.Price, desk *trader.Desk) {
 	limits, _ := p.atLimits(legs, desk)
 	for i := range legs {

@@ -12,7 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// packageTurn returns a turn of "me" in a chat with "x" and "y", who sell to it at the prices of each offer.
+// packageTurn returns a turn of "me" in a chat with "x" and "y", who sell to the player at each offer's
+// prices.
 func packageTurn(limits trader.Limits, offers ...offerOf) trader.Turn {
 	turn := trader.Turn{
 		Desk: trader.Desk{
@@ -38,8 +39,8 @@ type offerOf struct {
 	x, y       arena.Price
 }
 
-// follower returns the decisions of a follower with the estimate 0.60. It buys at up to 0.51 at the market's price of
-// 0.50, and at other prices of the market for more. Each turn's move is made by move.
+// follower returns a follower's decisions with the estimate 0.60. It buys at up to 0.51 if the market price
+// is 0.50, but for more at different market prices. Each turn's move is made by move.
 func follower(t *testing.T, move bargain.Action, assessed *bargain.Assessment) trader.Config {
 	t.Helper()
 	personality, _ := player.PersonalityNamed("follower")
@@ -54,7 +55,7 @@ func follower(t *testing.T, move bargain.Action, assessed *bargain.Assessment) t
 	return p.Trader(trader.Config{}, grant)
 }
 
-// Rule 31. The order of turns gives the acceptances: they are no events of the offers.
+// Rule 31. Turn order determines the acceptances: offers contain no events for them.
 func TestStrategyGetsTurnsOfAllMembers(t *testing.T) {
 	var assessed bargain.Assessment
 	config := follower(t, bargain.End(""), &assessed)

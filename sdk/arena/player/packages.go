@@ -11,12 +11,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// turnsEach is the number of turns of a member of a packages chat. At two seconds a turn, five members use 80 of its
-// 120 seconds.
+// turnsEach is the number of turns per member in a packages chat. At two seconds per turn, five members use
+// 80 of the chat's 120 seconds.
 const turnsEach = rounds / 2
 
-// negotiatePackage agrees to the standing package or makes another one. The strategy bargains about the mean price of
-// the player's own legs: see [meanPrice].
+// negotiatePackage agrees to the standing package or proposes a different package. The strategy bargains
+// about the mean price of the player's own legs: see [meanPrice].
 func (p *Player) negotiatePackage(ctx context.Context, turn trader.Turn) (trader.Move, error) {
 	standing := turn.Chat.Standing().Legs
 	base := standing
@@ -55,8 +55,9 @@ func (p *Player) negotiatePackage(ctx context.Context, turn trader.Turn) (trader
 	return trader.Offer{Legs: legs}, nil
 }
 
-// draft returns a first package, at the player's limits: with each other member the trade that the player looks for, or
-// for a player that trades on both sides the opposite of the member's interest. It returns nil without a limit.
+// draft returns an initial package at the player's limits: with each member the trade wanted by the player,
+// or if the player trades on both sides, the opposite of the member's interest. It returns nil if no limit
+// exists.
 func (p *Player) draft(turn *trader.Turn) (legs []arena.Leg) {
 	for _, member := range turn.Chat.Members {
 		if member == turn.Self {
@@ -83,7 +84,8 @@ func opposite(side arena.Side) arena.Side {
 	return arena.Buy
 }
 
-// assessPackage returns the strategy's assessment of a turn. The base is the standing package, or the player's first.
+// assessPackage returns the strategy's assessment for the turn. The base is the standing package, or the
+// player's first.
 func (p *Player) assessPackage(turn *trader.Turn, base []arena.Leg) (bargain.Assessment, error) {
 	line, err := utility.PriceLine(prices, true)
 	if err != nil {
@@ -122,9 +124,9 @@ func (p *Player) assessPackage(turn *trader.Turn, base []arena.Leg) (bargain.Ass
 	}), nil
 }
 
-// turnsOf returns the turns in a packages chat so far: each is an offer, or [bargain.NoOutcome] for an acceptance. The
-// acceptances follow from the order of turns, because a member that does not agree makes an offer or leaves. After a
-// member has left, the count begins again: packages with it cannot be agreed to.
+// turnsOf returns the turns in a packages chat so far: an offer, or [bargain.NoOutcome] if the member
+// accepted. Acceptances follow from turn order, because members that disagree make an offer or leave. When a
+// member leaves, the count begins again: packages including the member are no longer possible.
 func turnsOf(turn *trader.Turn) (turns []bargain.Outcome) {
 	members := turn.Chat.Members
 	acceptUntil := func(agent string) {

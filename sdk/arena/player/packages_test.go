@@ -12,19 +12,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/trader"
 )
 
-// table is a market with players whose moves in the side chat 1 a test makes without a server.
+// table is a market where tests make the players' moves in side chat 1, with no server.
 type table struct {
 	t       *testing.T
 	market  *arena.Market
 	now     time.Time
 	players map[string]trader.Config
-	// offers are the packages in the chat so far.
+	// offers lists the chat's packages so far.
 	offers []arena.Proposed
 }
 
 const grant = 100 * arena.SetPrice
 
-// seat is a player of a test: its personality, its estimate, its tokens, and its interest.
+// seat is a test player: personality, estimate, tokens and interest.
 type seat struct {
 	name     string
 	estimate arena.Price
@@ -131,7 +131,7 @@ func (b *table) turn() trader.Move {
 	return move
 }
 
-// Rule 31. Each member makes an offer or agrees in its turn, within its limits, until all agree.
+// Rule 31. Members make offers or agree in turn, within their limits, until all agree.
 func TestThreePlayersAgreeToPackage(t *testing.T) {
 	table := newTable(t,
 		seat{"optimist", 55, 50 * arena.SetPrice, 0, arena.Want{Side: arena.Buy, Token: arena.Yes, Price: 48, Quantity: 25}},
@@ -172,7 +172,7 @@ func TestThreePlayersAgreeToPackage(t *testing.T) {
 	require.Positive(t, buyer.Holding.Yes)
 }
 
-// Rule 31. A player that cannot pay for all sales of a package makes them smaller.
+// Rule 31. A player that cannot pay for all sales in a package reduces them.
 func TestPackageIsNotMoreThanPlayerRisks(t *testing.T) {
 	table := newTable(t,
 		seat{"gambler", 60, 12 * arena.SetPrice, 0, arena.Want{Side: arena.Buy, Token: arena.Yes, Price: 44, Quantity: 40}},
@@ -189,8 +189,8 @@ func TestPackageIsNotMoreThanPlayerRisks(t *testing.T) {
 	require.Positive(t, review.Pending[0].Pays)
 }
 
-// Rules 31 and 36. A maker in the middle of a package of five buys from two and sells to two others. It has no tokens
-// and no money for them, and needs none.
+// Rules 31 and 36. A maker in the middle of a five-member package buys from two members and sells to two. The
+// maker holds no tokens or money for these trades, but needs none.
 func TestMakerStandsBetweenSellersAndBuyers(t *testing.T) {
 	want := func(side arena.Side, price arena.Price) arena.Want {
 		return arena.Want{Side: side, Token: arena.Yes, Price: price, Quantity: 10}
@@ -240,7 +240,7 @@ func TestPlayersInviteSeveralAgentsToPackages(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1, 1}, invite(all[:3]...)[:4], "one interest fits")
 }
 
-// Rule 31. Without a price that suits all, the members leave: none goes beyond its limit.
+// Rule 31. If no price suits all, the members leave: none exceeds the own limit.
 func TestPlayersLeavePackageWithoutCommonPrice(t *testing.T) {
 	table := newTable(t,
 		seat{"miser", 55, 50 * arena.SetPrice, 0, arena.Want{Side: arena.Buy, Token: arena.Yes, Price: 29, Quantity: 10}},

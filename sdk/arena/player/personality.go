@@ -10,26 +10,27 @@ import (
 type Personality struct {
 	// Name identifies it: lower-case letters.
 	Name string
-	// About describes it in one sentence.
+	// About is a one-sentence description.
 	About string
-	// Strategy is a text that [strategy.Parse] reads.
+	// Strategy is parsed by [strategy.Parse].
 	Strategy string
 	// Lean is added to the estimate, and Follow is the share of the distance from the estimate to the market's price that
 	// is added to it, in percent; negative for a player that bets against the market. Both are in ticks of 0.01.
 	Lean, Follow int
 	// Edge is the least profit for each token, by the player's estimate.
 	Edge arena.Price
-	// Size is the number of tokens of a sale, and Chats the number of side chats at once.
+	// Size is the number of tokens per sale, and Chats the number of simultaneous side chats.
 	Size  arena.Quantity
 	Chats int
-	// Packages makes one of so many invitations an invitation to a packages chat, if at least two interests fit. If zero,
-	// the player begins no such chats.
+	// Packages makes every n-th invitation an invitation to a packages chat, if at least two interests fit.
+	// If zero, the player begins no such chats.
 	Packages int
-	// Both makes the player buy and sell in turns. Without, its estimate and the price decide.
+	// Both makes the player buy and sell in turns. Otherwise the player's estimate and the price decide.
 	Both bool
-	// Flees makes the player cancel an agreement if the price has moved against it by as much. If zero, it never does.
+	// Flees makes the player cancel an agreement if the price has moved against it by as much. If zero, the
+	// player never cancels.
 	Flees arena.Price
-	// phrases are its texts.
+	// phrases holds the player's texts.
 	phrases phrases
 }
 
@@ -83,7 +84,7 @@ func Personalities() []Personality {
 	}
 }
 
-// PersonalityNamed returns a built-in one.
+// PersonalityNamed returns a built-in personality.
 func PersonalityNamed(name string) (Personality, bool) {
 	all := Personalities()
 	at := slices.IndexFunc(all, func(p Personality) bool { return p.Name == name })

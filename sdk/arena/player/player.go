@@ -13,22 +13,22 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// Options of a player. Estimate and Risk are required.
+// Options configure a player. Estimate and Risk are required.
 type Options struct {
 	// Estimate is the owner's probability of YES, in ticks of 0.01.
 	Estimate arena.Price
-	// Risk is the most money that the player may pay and not get back, whatever happens: its other money is kept.
+	// Risk is the maximum possible loss, whatever happens: all other money is kept.
 	Risk arena.Money
 	// Seed selects the player's random choices: whom it invites.
 	Seed uint64
 	// Choose returns the move at a turn from the strategy's assessment, such as a language model's: see package
 	// [github.com/haggle-protocol/haggle/sdk/llm/trading]. If nil, the strategy's move is made.
 	Choose func(context.Context, trader.Turn, bargain.Assessment) (bargain.Action, error)
-	// Say returns the text for an occasion, from the player's own phrase. If nil, the phrase is said.
+	// Say words the player's own phrase for an occasion. If nil, the phrase is used unchanged.
 	Say func(ctx context.Context, occasion Occasion, desk trader.Desk, phrase string) (string, error)
 }
 
-// Occasion is where a text is said.
+// Occasion tells where a phrase is used.
 type Occasion string
 
 // The occasions.
@@ -38,7 +38,7 @@ const (
 	OccasionChat     Occasion = "side chat"
 )
 
-// Player makes the decisions of a trader.
+// Player makes a trader's decisions.
 type Player struct {
 	personality Personality
 	options     Options
@@ -48,7 +48,8 @@ type Player struct {
 	random *rand.Rand
 	// met counts the chats with each agent.
 	met map[string]int
-	// packages counts the invitations to packages chats, and invitations the others since the latest of them.
+	// packages counts the invitations to packages chats, and invitations all others since the latest packages
+	// invitation.
 	packages, invitations int
 }
 
@@ -71,13 +72,13 @@ func New(personality Personality, options Options) (*Player, error) {
 	}, nil
 }
 
-// deals is the number of deals that a player's position limit has room for.
+// deals is the number of deals allowed by a player's position limit.
 const deals = 5
 
-// Trader completes the configuration of a trader with the player's decisions and limits. The grant is the market's:
-// see [arena.Config].
+// Trader completes a trader's configuration with the player's decisions and limits. The grant is the
+// market's: see [arena.Config].
 func (p *Player) Trader(config trader.Config, grant arena.Money) trader.Config {
-	// The estimate moves with the price. The limits are those of the most extreme one.
+	// The estimate moves with the price. The limits follow from the most extreme price.
 	most := arena.Quantity(deals) * p.personality.Size
 	limits := func(token arena.Token) trader.TokenLimits {
 		of := trader.TokenLimits{Most: most}
@@ -106,7 +107,7 @@ func (p *Player) value(price arena.Price) arena.Price {
 	return arena.Price(min(max(base, int(arena.MinPrice)), int(arena.MaxPrice)))
 }
 
-// limit returns the worst price at which the player trades a token; false if there is none.
+// limit returns the player's worst acceptable price for trading tokens, if any.
 func (p *Player) limit(side arena.Side, token arena.Token, price arena.Price) (arena.Price, bool) {
 	value := p.value(price)
 	if token == arena.No {
@@ -126,7 +127,7 @@ func (p *Player) side(desk *trader.Desk) arena.Side {
 	return arena.Buy
 }
 
-// ask is how far from its limit a player opens, in ticks.
+// ask is the distance from limit to opening price, in ticks.
 const ask = 20
 
 // opening returns the player's first price.
@@ -137,7 +138,7 @@ func opening(side arena.Side, limit arena.Price) arena.Price {
 	return min(limit+ask, arena.MaxPrice)
 }
 
-// want returns the trade that the player looks for; nil if its limits permit none.
+// want returns the trade wanted by the player, or nil if the limits permit none.
 func (p *Player) want(desk *trader.Desk) *arena.Want {
 	side := p.side(desk)
 	limit, possible := p.limit(side, arena.Yes, desk.View.Price)
@@ -152,7 +153,7 @@ func (p *Player) want(desk *trader.Desk) *arena.Want {
 	return &arena.Want{Side: side, Token: arena.Yes, Price: price, Quantity: quantity}
 }
 
-// say returns a text for an occasion.
+// say returns the phrase for an occasion.
 func (p *Player) say(ctx context.Context, occasion Occasion, desk trader.Desk, phrase string) string {
 	if p.options.Say == nil {
 		return phrase

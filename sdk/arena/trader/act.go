@@ -38,7 +38,7 @@ func (s *session) move(ctx context.Context, number int, move Move) error {
 	return &invalidMove{errors.New("no move and no error")}
 }
 
-// consent agrees to legs: it proposes or accepts them. Before, it buys the sets that they need. Once the arena has
+// consent agrees to legs: it proposes or accepts them. It first buys the necessary sets. Once the arena has
 // accepted the action, the legs count for the limits.
 func (s *session) consent(ctx context.Context, number int, legs []arena.Leg, action arena.Action) error {
 	if len(legs) == 0 || !slices.ContainsFunc(legs, s.isOwn) {
@@ -64,7 +64,7 @@ func (s *session) consent(ctx context.Context, number int, legs []arena.Leg, act
 	case err != nil:
 		return err
 	case !accepted:
-		return nil // the chat has changed: its events come
+		return nil // the chat has changed: events follow
 	}
 	// Until the event of the action comes, the chat stands by the legs.
 	chat := s.desk.chat(number)
@@ -79,8 +79,9 @@ func (s *session) isOwn(leg arena.Leg) bool {
 	return leg.Seller == s.desk.Self || leg.Buyer == s.desk.Self
 }
 
-// carryOut finalizes or cancels a tentative agreement. One that is beyond the limits, as an earlier process with other
-// limits can have left it, is cancelled. If the review has changed, the next one comes, and with it another attempt.
+// carryOut finalizes or cancels a tentative agreement. Agreements beyond the limits, such as left by an
+// earlier process with different limits, are cancelled. If the review has changed, a new review arrives and
+// causes another attempt.
 func (s *session) carryOut(ctx context.Context, number int, verdict Verdict) error {
 	at := slices.IndexFunc(s.desk.Pending, func(a arena.Agreement) bool { return a.Number == number })
 	if at < 0 || slices.Contains(s.desk.executed, number) {

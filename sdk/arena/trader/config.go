@@ -11,16 +11,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// Defaults of a [Config].
+// [Config] defaults.
 const (
 	DefaultReserve = 2 * time.Second
 	DefaultEvery   = 3 * time.Second
 )
 
-// Config describes a trader. URL, Operator, Key, Name, Limits and Negotiate are required. The functions may be called from
-// several goroutines at once: one for each side chat, invitation and agreement.
+// Config describes a trader. URL, Operator, Key, Name, Limits and Negotiate are required. The functions may
+// be called concurrently: from one goroutine per side chat, invitation and agreement.
 type Config struct {
-	// URL is the market's WebSocket, Operator the address that signs receipts, and Key the agent's key: see
+	// URL is the market's WebSocket, Operator the receipt signer's address, and Key the agent's key: see
 	// [client.Config].
 	URL      string
 	Operator string
@@ -29,9 +29,9 @@ type Config struct {
 	Name   string
 	Limits Limits
 
-	// Negotiate returns the move at the trader's turn in a side chat. A move that is not possible is not made: the
-	// function is called once more with the reason in [Turn].Invalid. After a second such move, an error, or a context
-	// that has ended, the trader leaves the chat.
+	// Negotiate returns the move at the trader's turn in a side chat. An impossible move is not made: the
+	// function is called once more with the reason in [Turn].Invalid. If the second move is also impossible,
+	// the function fails, or the context ends, the trader leaves the chat.
 	Negotiate func(context.Context, Turn) (Move, error)
 	// Admit reports whether to enter a side chat. If nil, invitations are declined.
 	Admit func(context.Context, Invitation) (bool, error)
@@ -40,20 +40,21 @@ type Config struct {
 	Interest func(context.Context, Desk) (arena.Interest, error)
 	// Speak returns the message at the trader's turn on the floor. An empty one passes. If nil, the trader passes.
 	Speak func(context.Context, Desk) (arena.Say, error)
-	// Invite returns the agents of a side chat to begin, none to begin no chat. It is called again and again: see Every.
+	// Invite returns the agents to invite to a new side chat, or none. It is called periodically: see Every.
 	// If nil, the trader begins no chats.
 	Invite func(context.Context, Desk) (arena.Invite, error)
 	// Settle decides about a tentative agreement. After [Wait] it is called again with the next review. If nil, all
 	// agreements are finalized.
 	Settle func(context.Context, Desk, arena.Agreement) (Verdict, error)
 
-	// Observe, if not nil, gets each event of the agent, in their order. It must not block.
+	// Observe, if not nil, receives the agent's events in order. It must not block.
 	Observe func(arena.Shown)
-	// Acted, if not nil, gets each action after the arena has accepted it, with the receipt.
+	// Acted, if not nil, receives each action accepted by the arena, with the receipt.
 	Acted func(arena.Action, arena.Receipt)
-	// Reserve is kept for sending before the end of a turn: [DefaultReserve] if zero, and at most half of the time.
+	// Reserve is the time kept for sending before a turn ends, but never more than half the turn. If zero,
+	// [DefaultReserve] is used.
 	Reserve time.Duration
-	// Every is the time between two calls of Interest, and of Invite: [DefaultEvery] if zero.
+	// Every is the interval for calling Interest and Invite. If zero, [DefaultEvery] is used.
 	Every time.Duration
 	// Logger receives failures of decisions and connections. If nil, [slog.Default] is used.
 	Logger *slog.Logger
@@ -82,7 +83,7 @@ type Verdict int
 
 // The verdicts.
 const (
-	// Wait leaves the agreement tentative: it ends by itself, or the other side finalizes it.
+	// Wait leaves the agreement tentative: it ends by itself, or a counterparty finalizes it.
 	Wait Verdict = iota
 	Finalize
 	Cancel
@@ -98,9 +99,9 @@ type Invitation struct {
 type Turn struct {
 	Desk
 	Chat Chat
-	// Until is when the decision must be made.
+	// Until is the decision deadline.
 	Until time.Time
-	// Invalid is the reason why the previous move of this turn was not made; nil for the first one.
+	// Invalid is the reason why this turn's previous move was not made. For a turn's first move it is nil.
 	Invalid error
 }
 

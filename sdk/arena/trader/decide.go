@@ -14,7 +14,7 @@ import (
 // observe follows an event, and begins the decisions that it needs.
 func (s *session) observe(ctx context.Context, event arena.Shown) error {
 	if event.Number <= s.latest {
-		return nil // the standing has it
+		return nil // the standing contains it
 	}
 	s.latest = event.Number
 	s.desk.observe(event)
@@ -42,7 +42,8 @@ func (s *session) observe(ctx context.Context, event arena.Shown) error {
 	case arena.AgreedTo:
 		s.used(f.Chat, f.Agent)
 	case arena.ChatLeft:
-		// The standing proposal is gone with its party: a decision about it is refused, and the turn goes on.
+		// The standing proposal is gone because a party left: decisions about it are refused, and the turn
+		// goes on.
 		if until, own := s.turns[f.Chat]; own && f.Agent != s.desk.Self {
 			return s.negotiate(ctx, f.Chat, until, nil)
 		}
@@ -68,7 +69,7 @@ func (s *session) observe(ctx context.Context, event arena.Shown) error {
 	return nil
 }
 
-// used ends the trader's turn in a chat after an action of an agent.
+// used ends the trader's turn in a chat when an agent acts.
 func (s *session) used(chat int, agent string) {
 	if agent == s.desk.Self {
 		s.forget(topic{"chat", chat})
@@ -124,12 +125,12 @@ func (s *session) forget(about topic) {
 	}
 }
 
-// failed logs the failure of a decision.
+// failed logs a failed decision.
 func (s *session) failed(ctx context.Context, decision string, err error) {
 	s.config.Logger.WarnContext(ctx, "arena: decision failed", "decision", decision, "error", err)
 }
 
-// slow is the time for decisions without a time of their own.
+// slow limits decisions that have no other time limit.
 const slow = time.Minute
 
 // state states the interest if it has changed.
@@ -253,7 +254,7 @@ func (s *session) negotiate(ctx context.Context, number int, until time.Time, in
 	return nil
 }
 
-// invalidMove is a move that was not made.
+// invalidMove is a move not made.
 type invalidMove struct{ reason error }
 
 func (i *invalidMove) Error() string { return fmt.Sprintf("trader: invalid move: %v", i.reason) }

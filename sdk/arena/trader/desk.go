@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// Desk is a market as the trader sees it. Decisions get copies.
+// Desk is the trader's view of a market. Decisions receive copies.
 type Desk struct {
 	// Self is the trader's id.
 	Self   string
@@ -17,14 +17,14 @@ type Desk struct {
 	At time.Time
 	// View is public, with the side chats of all agents.
 	View arena.View
-	// Said are the latest messages on the floor, the oldest first.
+	// Said lists the latest messages on the floor, oldest first.
 	Said []arena.Said
-	// Holding is what the trader owns, and Pending are its tentative agreements.
+	// Holding is the trader's money and tokens, and Pending lists the trader's tentative agreements.
 	Holding arena.Holding
 	Pending []arena.Agreement
-	// Chats are the trader's side chats, those included that have not begun.
+	// Chats lists the trader's side chats, including chats not yet begun.
 	Chats []Chat
-	// promised are the legs of chats that have ended with an agreement, until the agreement comes.
+	// promised holds the legs from chats that ended with an agreement, until the agreement arrives.
 	promised map[int][]arena.Leg
 }
 
@@ -36,15 +36,15 @@ type Chat struct {
 	// Invited is the number of agents that have not replied.
 	Invited int
 	Begun   bool
-	// Offers are the proposals since the trader came or connected, the oldest first, and Stands reports whether the latest
-	// one can be agreed to. Agreed reports whether the trader has agreed to it.
+	// Offers lists the proposals since the trader came or connected, oldest first, and Stands reports whether
+	// the latest one can be agreed to. Agreed reports whether the trader has agreed to it.
 	Offers         []arena.Proposed
 	Stands, Agreed bool
-	// Texts are the latest messages, the oldest first.
+	// Texts lists the latest messages, oldest first.
 	Texts []arena.ChatSaid
 }
 
-// kept is the number of messages of the floor, and of a chat, that a desk has.
+// kept is the number of messages stored per chat and for the floor.
 const kept = 20
 
 // Standing returns the standing proposal. The zero value has no legs.
@@ -60,13 +60,13 @@ type desk struct {
 	Desk
 	// review is the number of the latest review.
 	review int
-	// executed are agreements whose holdings have not come yet.
+	// executed holds agreements with holdings that have not arrived yet.
 	executed []int
-	// ahead is the time of an own action that changed the holding before its event came.
+	// ahead is when an own action changed the holding before the event arrived.
 	ahead time.Time
 }
 
-// newDesk returns the desk of a standing. The texts before it are not part of it.
+// newDesk returns a desk for the standing. Earlier texts are not included.
 func newDesk(self string, limits Limits, s arena.Standing) *desk {
 	d := &desk{Desk: Desk{Self: self, Limits: limits, View: s.View.Copy(), promised: map[int][]arena.Leg{}}}
 	if s.Review != nil {
@@ -88,7 +88,7 @@ func newDesk(self string, limits Limits, s arena.Standing) *desk {
 	return d
 }
 
-// copied returns a copy that a decision may read while the desk changes.
+// copied returns a copy for decisions to read while the desk changes.
 func (d *desk) copied() Desk {
 	c := d.Desk
 	c.View, c.promised = d.View.Copy(), maps.Clone(d.promised)
@@ -145,7 +145,7 @@ func (d *desk) observe(event arena.Shown) {
 
 func latest[T any](texts []T) []T { return texts[max(len(texts)-kept, 0):] }
 
-// hold sets the holding, unless an own action was later. Executed agreements are part of it.
+// hold sets the holding, unless an own action was later. The holding includes executed agreements.
 func (d *desk) hold(at time.Time, holding arena.Holding) {
 	if at.Before(d.ahead) {
 		return
@@ -199,7 +199,7 @@ func (d *desk) observeChat(fact arena.Fact) {
 	case arena.Proposed:
 		if c := d.chat(f.Chat); c != nil {
 			if n := len(c.Offers); n > 0 && c.Offers[n-1].Proposal == 0 {
-				c.Offers = c.Offers[:n-1] // it is the trader's own, before its event
+				c.Offers = c.Offers[:n-1] // it is the trader's own; the event follows
 			}
 			c.Offers, c.Stands, c.Agreed = append(c.Offers, f), true, f.Agent == d.Self
 		}
@@ -214,7 +214,8 @@ func (d *desk) observeChat(fact arena.Fact) {
 	}
 }
 
-// await adds a chat whose invitation the trader has accepted. A packages chat begins only after all replies.
+// await adds a chat whose invitation the trader has accepted. A packages chat begins once all agents have
+// replied.
 func (d *desk) await(invited arena.Invited) {
 	if d.chat(invited.Chat) == nil {
 		d.Chats = append(d.Chats, Chat{
@@ -223,7 +224,7 @@ func (d *desk) await(invited arena.Invited) {
 	}
 }
 
-// enter adds a chat in which the trader now is, or changes one that has begun. The view has its members.
+// enter adds a chat entered by the trader, or updates a chat that has begun. The view contains the members.
 func (d *desk) enter(number int) {
 	at := slices.IndexFunc(d.View.Chats, func(c arena.ChatView) bool { return c.Chat == number })
 	public := d.View.Chats[at]
@@ -238,7 +239,7 @@ func (d *desk) enter(number int) {
 	c.Members, c.Begun = slices.Clone(public.Members), true
 }
 
-// leave removes a member. A proposal to which it was a party is gone.
+// leave removes a member. Proposals involving the member are gone.
 func (d *desk) leave(number int, agent string) {
 	c := d.chat(number)
 	if c == nil {

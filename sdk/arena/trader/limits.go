@@ -10,19 +10,20 @@ import (
 // ErrBeyondLimit: a move would exceed the trader's limits.
 var ErrBeyondLimit = errors.New("trader: beyond the limits")
 
-// Limits bound all agreements of a trader together. At least one token must be permitted.
+// Limits bound a trader's agreements together. At least one token must be permitted.
 type Limits struct {
 	Yes, No TokenLimits
 	// Keep is the money that remains after all agreements, if none of the sales among them happens.
 	Keep arena.Money
-	// Split permits to buy complete sets for sales of tokens that the trader lacks. The other token remains, within its
-	// Most.
+	// Split permits buying complete sets to sell tokens that the trader lacks. The opposite token remains,
+	// within that token's Most.
 	Split bool
 }
 
-// TokenLimits are the limits of one token.
+// TokenLimits limit trades in one token.
 type TokenLimits struct {
-	// Buy is the highest price of a purchase, and Sell the lowest of a sale. If zero, there is none.
+	// Buy is the highest price for buying, and Sell the lowest for selling. If zero, such trades are not
+	// permitted.
 	Buy, Sell arena.Price
 	// Most is the largest number of tokens to hold, if all of the purchases happen. It is required with Buy.
 	Most arena.Quantity
@@ -111,8 +112,8 @@ func (d *Desk) allow(legs []arena.Leg, chat int) (sets arena.Quantity, err error
 	return sets, nil
 }
 
-// flows returns what the trader needs for all of its agreements and standing proposals, and the tokens that it gets from
-// them. Money that it gets does not count.
+// flows returns the money and tokens needed for all the trader's agreements and standing proposals, and the
+// tokens received from them. Received money does not count.
 func (d *Desk) flows(legs []arena.Leg, chat int) (needs, gets arena.Holding) {
 	add := func(legs []arena.Leg) {
 		gives, takes := arena.Flow(legs, d.Self)

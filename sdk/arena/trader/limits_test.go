@@ -17,7 +17,8 @@ func sells(token arena.Token, price arena.Price, quantity arena.Quantity) []aren
 	return []arena.Leg{{Seller: "me", Buyer: "other", Token: token, Price: price, Quantity: quantity}}
 }
 
-// newTestDesk returns the desk of a trader with 100.00 that buys YES up to 0.60, sells it from 0.50 on, and keeps 20.00.
+// newTestDesk returns a trader's desk with 100.00. The trader buys YES up to 0.60, sells at 0.50 or more, and
+// keeps 20.00.
 func newTestDesk() *desk {
 	return &desk{Desk: Desk{
 		Self: "me", Holding: arena.Holding{Money: 100 * arena.SetPrice}, promised: map[int][]arena.Leg{},
@@ -83,7 +84,7 @@ func TestProceedsOfOneAgreementDoNotPayForAnother(t *testing.T) {
 	require.ErrorIs(t, err, ErrBeyondLimit, "the buyer may cancel")
 }
 
-// An executed agreement counts until its holding has come, and not longer.
+// An executed agreement counts until the new holding arrives, but no longer.
 func TestExecutedAgreementCountsOnce(t *testing.T) {
 	d := newTestDesk()
 	legs := buys(arena.Yes, 60, 100)

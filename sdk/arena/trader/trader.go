@@ -12,13 +12,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
 )
 
-// ErrLeft: the agent has left the market before. It cannot return.
+// ErrLeft: the agent has left the market earlier and cannot return.
 var ErrLeft = errors.New("trader: the agent has left the market")
 
-// actWithin limits the time for the arena's reply to one action.
+// actWithin limits the time for the arena's reply to an action.
 const actWithin = 10 * time.Second
 
-// longestPause is the longest time between two attempts to connect.
+// longestPause is the longest pause between connection attempts.
 const longestPause = 30 * time.Second
 
 // Trader runs an agent in a market. Run it once.
@@ -36,10 +36,10 @@ func New(config Config) (*Trader, error) {
 	return &Trader{config: config}, nil
 }
 
-// Run trades until the market is resolved; then it returns nil. If the context ends, it leaves the market, cancels its
-// tentative agreements, and returns the context's cause. It returns [client.ErrReplaced] if the agent has connected
-// elsewhere, [ErrLeft], or a [*arena.Refusal] if the arena does not let the agent join. After other failures it connects
-// again.
+// Run trades until the market is resolved; then it returns nil. If the context ends, it leaves the market,
+// cancels tentative agreements, and returns the context's cause. It returns [client.ErrReplaced] if the agent
+// has connected elsewhere, [ErrLeft], or a [*arena.Refusal] if the arena does not let the agent join. After
+// other failures it connects again.
 func (t *Trader) Run(ctx context.Context) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.MaxInterval = longestPause
@@ -71,20 +71,20 @@ func (t *Trader) Run(ctx context.Context) error {
 	}
 }
 
-// session is one connection. Its goroutine alone uses the desk.
+// session is one connection. The desk is confined to the session's goroutine.
 type session struct {
 	*Trader
 	client *client.Client
 	desk   *desk
 	// latest is the number of the latest event of the desk.
 	latest uint64
-	// done gets functions that carry decisions out.
+	// done receives functions that carry decisions out.
 	done chan func(context.Context) error
-	// deciding are the running decisions by topic.
+	// deciding maps topics to running decisions.
 	deciding map[topic]context.CancelFunc
-	// inviting reports whether the desk lacks the chat of an invitation that the arena has accepted.
+	// inviting reports whether the desk lacks the chat for an accepted invitation.
 	inviting bool
-	// turns are the ends of the trader's current turns in side chats.
+	// turns maps side chats to the ends of the trader's current turns.
 	turns map[int]time.Time
 	// verdicts are those about tentative agreements.
 	verdicts map[int]Verdict
@@ -119,8 +119,8 @@ func (t *Trader) session(ctx context.Context) error {
 
 func (t *Trader) self() string { return arena.AddressOf(t.config.Key) }
 
-// join joins the market, if the agent has not done so. Its connection ends: an agent gets events only once it has joined,
-// so its standing would lack those between both.
+// join joins the market, unless the agent already joined, and ends that connection: agents receive events
+// only once they have joined, so the standing would lack events that occurred before joining.
 func (t *Trader) join(ctx context.Context) error {
 	if t.joined {
 		return nil
@@ -172,7 +172,7 @@ func (s *session) run(ctx, deciding context.Context) error {
 			case <-connected.Done():
 				return
 			}
-			// The next event counts as seen only after this one has been observed.
+			// This event must be observed before the next event counts as seen.
 			select {
 			case <-more:
 			case <-connected.Done():
@@ -214,7 +214,7 @@ func (s *session) run(ctx, deciding context.Context) error {
 	}
 }
 
-// end cancels the tentative agreements and leaves the market, so that no other agent waits.
+// end cancels the tentative agreements and leaves the market, so other agents need not wait.
 func (s *session) end(ctx context.Context) error {
 	for _, pending := range s.desk.Pending {
 		if err := s.do(ctx, arena.Cancel{Agreement: pending.Number}); err != nil {
@@ -224,7 +224,7 @@ func (s *session) end(ctx context.Context) error {
 	return s.do(ctx, arena.Leave{})
 }
 
-// do sends an action. A refusal is logged and no error: the desk follows from the events alone.
+// do sends an action. Refusals are logged, not returned: the desk follows from the events alone.
 func (s *session) do(ctx context.Context, action arena.Action) error {
 	_, _, err := s.try(ctx, action)
 	return err
@@ -232,7 +232,7 @@ func (s *session) do(ctx context.Context, action arena.Action) error {
 
 // try sends an action, and reports whether the arena has accepted it, and when.
 func (s *session) try(ctx context.Context, action arena.Action) (at time.Time, accepted bool, err error) {
-	// The end of ctx must not end the connection before the trader has left.
+	// The connection must outlive ctx until the trader has left.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actWithin)
 	defer cancel()
 	receipt, err := s.client.Do(ctx, action)
