@@ -15,11 +15,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
-// Chain is a running chain with the program. Its methods can be called from several goroutines.
+// Chain is a running chain with the program. It is safe for concurrent use.
 type Chain struct {
 	// Kind is External if HAGGLE_RPC_URL was set.
 	Kind Kind
-	// ProgramID is the address of the program.
+	// ProgramID is the program's address.
 	ProgramID solana.PublicKey
 	// UpgradeAuthority is the program's upgrade authority. It is nil on an external chain unless
 	// HAGGLE_UPGRADE_AUTHORITY is set.
@@ -27,7 +27,7 @@ type Chain struct {
 
 	faucet solana.PrivateKey
 	client *rpc.Client
-	// endpoints are those of a validator and of an external chain.
+	// endpoints are used for validators and external chains.
 	endpoints jsonrpc.Endpoints
 	process   *process
 	// local is a chain of the kind Process; process is nil then.
@@ -38,13 +38,13 @@ type Chain struct {
 	closed   error
 }
 
-// StartChain starts a chain with the program, or connects to the one of HAGGLE_RPC_URL, and returns when it
-// answers. The protocol is not initialized. The context limits only the start, builds included. The chain
+// StartChain starts a chain with the program, or connects to the chain at HAGGLE_RPC_URL, and waits until it
+// responds. The protocol is not initialized. The context limits only the start, builds included. The chain
 // runs until Close or until this process ends.
 //
 // It returns an error if the program or the validator is not found, the port is in use (ErrPortInUse), the
-// validator is not ready after 90 s, the ledger has another version of the program, or the external chain does
-// not have the program.
+// validator is not ready after 90 s, the ledger contains another program version, or the external chain lacks
+// the program.
 func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	options = options.withDefaults()
 	url := os.Getenv(EnvRPCURL)
@@ -64,7 +64,7 @@ func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	return startValidator(ctx, options)
 }
 
-// Close stops the chain, waits until its processes have ended and removes their files. An external chain
+// Close stops the chain, waits until all processes have ended and removes their files. An external chain
 // continues to run. Further calls return the same error.
 func (c *Chain) Close() error {
 	c.closing.Do(func() {
@@ -79,8 +79,8 @@ func (c *Chain) Close() error {
 	return c.closed
 }
 
-// startAttempts is the number of attempts to start a validator. Another process can take a port between its
-// choice and its use.
+// startAttempts is the number of attempts to start a validator. Another process can take a chosen port before
+// the validator opens it.
 const startAttempts = 3
 
 func startValidator(ctx context.Context, options Options) (*Chain, error) {
@@ -124,7 +124,7 @@ func startValidator(ctx context.Context, options Options) (*Chain, error) {
 	return chain, nil
 }
 
-// configuration is what the command line of a validator depends on.
+// configuration determines the validator's command line.
 type configuration struct {
 	options           Options
 	binary            string
@@ -132,7 +132,7 @@ type configuration struct {
 	authority, faucet solana.PublicKey
 }
 
-// writeProgram writes the program's ELF file to a folder and returns its path.
+// writeProgram writes the program's ELF file to a directory and returns the path.
 func (c configuration) writeProgram(folder string) (string, error) {
 	path := filepath.Join(folder, "haggle.so")
 	return path, os.WriteFile(path, c.elf, 0o600)

@@ -53,7 +53,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// needValidator skips a test on a machine without a validator. make nightly builds one.
+// needValidator skips a test if the machine lacks the validator. make nightly builds one.
 func needValidator(t *testing.T) {
 	t.Helper()
 	if !HasValidator(t.Context()) {
@@ -154,7 +154,7 @@ func fundsAccounts(t *testing.T, chain *Chain) {
 	require.Equal(t, 2*solana.LAMPORTS_PER_SOL, balance)
 }
 
-// Both token programs are used alike; associated accounts are where each has its own.
+// Both token programs are used alike; associated accounts are at each program's own addresses.
 func handlesTokens(t *testing.T, chain *Chain) {
 	for _, program := range []solana.PublicKey{solana.TokenProgramID, solana.Token2022ProgramID} {
 		mint, err := chain.createMint(t.Context(), nil, program, 6)
@@ -165,7 +165,7 @@ func handlesTokens(t *testing.T, chain *Chain) {
 	createsMintsWithExtensions(t, chain)
 }
 
-// associatedWith answers with an owner's associated token account.
+// associatedWith returns an owner's associated token account.
 func associatedWith(t *testing.T, owner, mint, program solana.PublicKey) solana.PublicKey {
 	t.Helper()
 	address, _, err := solana.FindAssociatedTokenAddressWithProgram(owner, mint, program)

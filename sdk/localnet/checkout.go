@@ -16,11 +16,11 @@ import (
 
 const modulePath = "github.com/haggle-protocol/haggle"
 
-// checkout is the root folder of a checkout of the Haggle repository. If empty, there is none.
+// checkout is the Haggle repository checkout's root directory, if any.
 type checkout string
 
-// findCheckout returns the checkout that contains the working directory: the first folder upwards with this
-// module's go.mod.
+// findCheckout returns the checkout that contains the working directory: the first directory upwards with
+// this module's go.mod.
 func findCheckout() (checkout, error) {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -37,7 +37,7 @@ func findCheckout() (checkout, error) {
 	}
 }
 
-// runScript runs a script of toolchain/ that builds a missing binary and prints its path.
+// runScript runs a toolchain/ script that builds a missing binary and prints the path.
 func (c checkout) runScript(ctx context.Context, progress func(string), script string,
 	arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, filepath.Join(string(c), "toolchain", script), arguments...)

@@ -19,7 +19,7 @@ const (
 	clockUnixTimestamp = 32
 )
 
-// Now returns the chain's Unix time in seconds, as of the last confirmed block. It can differ from the
+// Now reads the chain's Unix time in seconds, as of the last confirmed block. It can differ from the
 // machine's time.
 func (c *Chain) Now(ctx context.Context) (int64, error) {
 	account, err := c.client.GetAccountInfoWithOpts(ctx, solana.SysVarClockPubkey,
@@ -34,9 +34,9 @@ func (c *Chain) Now(ctx context.Context) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(data[clockUnixTimestamp:])), nil
 }
 
-// AdvanceTo returns when the chain's clock has reached unixTime, in seconds: later simulations and
-// transactions get that time or a later one. It sets the clock of a chain in this process, and waits for every
-// other chain's. It returns at once if unixTime has passed, and an error that wraps the context's cause if the
+// AdvanceTo waits until the chain's clock has reached unixTime, in seconds: later simulations and
+// transactions observe at least that time. On in-process chains it sets the clock; on all other chains it
+// waits. It returns at once if unixTime has passed, and an error that wraps the context's cause if the
 // context ends first.
 func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 	set := false
@@ -61,7 +61,7 @@ func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 	}
 }
 
-// clockInterval is the time until the next read of the clock, which has to advance by some seconds.
+// clockInterval is the time until the next read of the clock, which must advance by some seconds.
 func (c *Chain) clockInterval(seconds int64) time.Duration {
 	if c.local != nil {
 		return 10 * time.Millisecond

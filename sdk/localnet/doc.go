@@ -17,11 +17,11 @@
 //
 // # The chain
 //
-// If HAGGLE_RPC_URL is set, no chain is started: the running chain at that endpoint is used, which must have
+// If HAGGLE_RPC_URL is set, no chain is started: the running chain at that endpoint is used, and must contain
 // the program. Otherwise HAGGLE_CHAIN or Options.Kind names the kind of chain to start:
 //
-//   - process: a chain in this process, which needs no other program: see package ledger. It confirms within
-//     about 50 ms, and its clock can be set.
+//   - process: an in-process chain, which needs no other program: see package ledger. It confirms within
+//     about 50 ms, and the clock can be set.
 //   - validator: solana-test-validator 4.2 or later; time passes as on the clusters.
 //
 // If no kind is named, it is process. The validator is the command on PATH, or a checkout's
@@ -30,19 +30,18 @@
 //
 // # The program
 //
-// The chain has the program of this version of the package, [Program]. Options.Program is the path of another
-// ELF file.
+// The chain contains this package's program, [Program]. Options.Program is the path of another ELF file.
 //
 // # State
 //
 // Close deletes the chain's state, and all keys are new at each start. Options.Ledger keeps the state in a
-// folder, with fixed keys for tests.
+// directory, with fixed keys for tests.
 //
-// A chain in this process can also return to a prepared state ([Chain.Snapshot]), and load any program and account
+// In-process chains can also return to a prepared state ([Chain.Snapshot]), and load any program and account
 // ([Chain.LoadProgram], [Chain.SetAccount]), also copies from a cluster ([Chain.CloneAccounts]).
 //
 // # The clock
 //
-// [Chain.AdvanceTime] and [Chain.AdvanceTo] advance the clock of the whole chain, or wait for a validator's. Tests that run
-// in parallel and advance the clock need a chain each.
+// [Chain.AdvanceTime] and [Chain.AdvanceTo] advance the whole chain's clock, or wait for a validator's clock.
+// Tests that run in parallel and advance the clock need a chain each.
 package localnet

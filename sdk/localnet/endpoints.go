@@ -15,8 +15,8 @@ func (c *Chain) String() string {
 	return "in this process"
 }
 
-// ClientConfig returns the configuration of a client of this chain. With a chain of the kind [Process], its connections
-// need no port. Other fields, such as Journal, can be set.
+// ClientConfig returns a client configuration for this chain. For kind [Process], connections need no port.
+// Other fields, such as Journal, can be set.
 func (c *Chain) ClientConfig() haggle.Config {
 	if c.local == nil {
 		return haggle.Config{Endpoint: c.endpoints.RPC, WSEndpoint: c.endpoints.WS}
@@ -26,8 +26,8 @@ func (c *Chain) ClientConfig() haggle.Config {
 	}
 }
 
-// Listen returns the addresses of the chain's JSON-RPC and WebSocket ports, for other programs. The first call opens the
-// ports of a chain of the kind [Process] at 127.0.0.1, unless Options.Port has opened them.
+// Listen returns the addresses of the chain's JSON-RPC and WebSocket ports, for other programs. For kind
+// [Process], the first call opens ports at 127.0.0.1, unless Options.Port has opened them.
 func (c *Chain) Listen() (jsonrpc.Endpoints, error) {
 	if c.local == nil {
 		return c.endpoints, nil
@@ -35,10 +35,10 @@ func (c *Chain) Listen() (jsonrpc.Endpoints, error) {
 	return c.local.listen(0)
 }
 
-// RPCURL returns the address of the JSON-RPC port: see [Chain.Listen]. It panics if no port can be opened.
+// RPCURL returns the JSON-RPC port's address: see [Chain.Listen]. It panics if no port can be opened.
 func (c *Chain) RPCURL() string { return c.mustListen().RPC }
 
-// WSURL returns the address of the WebSocket port: see [Chain.Listen]. It panics if no port can be opened.
+// WSURL returns the WebSocket port's address: see [Chain.Listen]. It panics if no port can be opened.
 func (c *Chain) WSURL() string { return c.mustListen().WS }
 
 func (c *Chain) mustListen() jsonrpc.Endpoints {
@@ -49,9 +49,9 @@ func (c *Chain) mustListen() jsonrpc.Endpoints {
 	return endpoints
 }
 
-// Node is a further node of a chain of the kind [Process], with ports of its own.
+// Node is a further node, with separate ports, for a chain of kind [Process].
 type Node struct {
-	// RPCURL and WSURL are the addresses of its JSON-RPC and WebSocket ports.
+	// RPCURL and WSURL are the JSON-RPC and WebSocket addresses.
 	RPCURL, WSURL string
 	server        *jsonrpc.Server
 }

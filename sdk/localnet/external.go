@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
-// faucetLamports is the airdrop to the faucet of an external chain.
+// faucetLamports is the airdrop to an external chain's faucet.
 const faucetLamports = 1_000 * solana.LAMPORTS_PER_SOL
 
 // connect returns a chain that runs already.
@@ -37,7 +37,7 @@ func connect(ctx context.Context, rpcURL, wsURL string, options Options) (*Chain
 	return c, nil
 }
 
-// meet checks that the chain has the program, and funds a new faucet.
+// meet checks that the chain contains the program, and funds a new faucet.
 func (c *Chain) meet(ctx context.Context) error {
 	if path := os.Getenv(EnvUpgradeAuthority); path != "" {
 		key, err := solana.PrivateKeyFromSolanaKeygenFile(path)

@@ -11,11 +11,10 @@ import (
 	"strconv"
 )
 
-// validatorVersion is the version that toolchain/validator builds into the cache. A test compares it with the
-// scripts.
+// validatorVersion is built into the cache by toolchain/validator. A test compares it with the scripts.
 const validatorVersion = "4.2.2"
 
-// The first version of solana-test-validator that runs the program: older versions reject its instruction set.
+// The first version of solana-test-validator that runs the program: older versions reject its instructions.
 const (
 	leastMajor = 4
 	leastMinor = 2
@@ -24,15 +23,15 @@ const (
 // validatorCommand is the validator's name on PATH.
 const validatorCommand = "solana-test-validator"
 
-// HasValidator reports whether a chain of the kind [Validator] starts without building one: a usable
+// HasValidator reports whether chains of kind [Validator] start without a build: a usable
 // solana-test-validator is on PATH or in the cache.
 func HasValidator(ctx context.Context) bool {
 	path, _ := findValidator(ctx, func(string) {}, "--installed")
 	return path != ""
 }
 
-// findValidator returns the path of a solana-test-validator: on PATH, or in the cache. Inside a checkout,
-// toolchain/validator chooses it, with these arguments; without any it builds a missing one.
+// findValidator returns a solana-test-validator path: on PATH, or in the cache. Inside a checkout,
+// toolchain/validator chooses it, given args; if there are none, it builds a missing validator.
 func findValidator(ctx context.Context, progress func(string), arguments ...string) (string, error) {
 	inside, err := findCheckout()
 	if err != nil {
@@ -75,7 +74,7 @@ func checkVersion(ctx context.Context, path string) error {
 		"update it with: agave-install update", path, number[0], leastMajor, leastMinor)
 }
 
-// cachedValidator returns the validator that a checkout has built on this machine, or an empty path.
+// cachedValidator returns the validator built by a checkout on this machine, or an empty path.
 func cachedValidator() string {
 	folder, err := CacheFolder()
 	if err != nil {
@@ -88,7 +87,8 @@ func cachedValidator() string {
 	return path
 }
 
-// CacheFolder returns the folder of compiled engines and built validators: HAGGLE_CACHE, or haggle in XDG_CACHE_HOME or in ~/.cache.
+// CacheFolder returns the directory for compiled engines and built validators: HAGGLE_CACHE, or haggle in
+// XDG_CACHE_HOME or in ~/.cache.
 func CacheFolder() (string, error) {
 	if folder := os.Getenv("HAGGLE_CACHE"); folder != "" {
 		return folder, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// slotTime is the time between the blocks of a chain in this process.
+// slotTime is the block interval for in-process chains.
 const slotTime = 50 * time.Millisecond
 
-// inProcess is a chain in this process.
+// inProcess is an in-process chain.
 type inProcess struct {
 	ledger *ledger.Ledger
 	server *jsonrpc.Server
@@ -36,7 +36,7 @@ var engineModule = sync.OnceValues(func() (*engine.Module, error) {
 	return engine.Compile(context.Background(), filepath.Join(cache, "engine"))
 })
 
-// startInProcess starts a chain in this process, with the program and a funded faucet.
+// startInProcess starts an in-process chain with the program and a funded faucet.
 func startInProcess(ctx context.Context, options Options) (*Chain, error) {
 	elf, err := readProgram(options.Program)
 	if err != nil {
@@ -72,7 +72,7 @@ func startInProcess(ctx context.Context, options Options) (*Chain, error) {
 	return chain, nil
 }
 
-// listen opens ports, unless it has done so already. If port is zero, it chooses them.
+// listen opens ports, unless they are already open. If port is zero, it chooses free ports.
 func (p *inProcess) listen(port int) (jsonrpc.Endpoints, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -13,7 +13,7 @@ import (
 // manyChains is set to the number of chains of TestChainsLeaveNothing: 1,000 take some minutes.
 const manyChains = "HAGGLE_CHAINS"
 
-// Chains of one process, one after the other, leave neither goroutines nor memory.
+// Successive chains in the same process leave neither goroutines nor memory.
 func TestChainsLeaveNothing(t *testing.T) {
 	count := 50
 	if text := os.Getenv(manyChains); text != "" {
@@ -23,7 +23,7 @@ func TestChainsLeaveNothing(t *testing.T) {
 	}
 	used := func() (goroutines int, heap uint64) {
 		runtime.GC()
-		runtime.GC() // pools survive the first one
+		runtime.GC() // pools survive one collection
 		var memory runtime.MemStats
 		runtime.ReadMemStats(&memory)
 		return runtime.NumGoroutine(), memory.HeapAlloc
@@ -39,7 +39,7 @@ func TestChainsLeaveNothing(t *testing.T) {
 	for range count {
 		once()
 	}
-	// The last one's connections may need a moment. A chain has more than 10 MiB, so that none of them stays.
+	// The last one's connections may need a moment. A chain uses more than 10 MiB, so no chain may stay.
 	require.Eventually(t, func() bool {
 		goroutinesAfter, heapAfter := used()
 		return goroutinesAfter <= goroutines+5 && heapAfter < heap+10<<20

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// The names of the fixed keys of a kept ledger.
+// Names of the fixed keys in kept ledgers.
 const (
 	faucetKey    = "faucet"
 	authorityKey = "upgrade authority"
@@ -25,7 +25,7 @@ const (
 	sellerKey    = "seller"
 )
 
-// key returns the fixed test key of a name if the ledger is kept, otherwise a random one.
+// key returns the fixed test key with the given name if the ledger is kept, otherwise a random one.
 func (o Options) key(name string) (solana.PrivateKey, error) {
 	if o.Ledger == "" {
 		return solana.NewRandomPrivateKey()
@@ -34,7 +34,7 @@ func (o Options) key(name string) (solana.PrivateKey, error) {
 	return solana.PrivateKey(ed25519.NewKeyFromSeed(seed[:])), nil
 }
 
-// hasLedger reports whether a folder has a ledger to continue.
+// hasLedger reports whether the directory contains a ledger to continue.
 func hasLedger(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, "genesis.bin"))
 	return err == nil

@@ -15,22 +15,22 @@ import (
 // Symbol is the symbol of Net.Mint: it marks a test token.
 const Symbol = "TEST"
 
-// mintName is the name of Net.Mint in its metadata.
+// mintName is Net.Mint's name in the metadata.
 const mintName = "Haggle localnet test token"
 
-// The layout of an account of Token Metadata. The program pads name, symbol and URI with zeros.
+// Layout of Token Metadata accounts. The program pads name, symbol and URI with zeros.
 const (
 	metadataLength       = 607
 	metadataAccountType  = 4
 	metadataNameLength   = 32
 	metadataSymbolLength = 10
 	metadataURILength    = 200
-	// metadataLamports is the rent of the account: 6,960 lamports for each byte and for 128 more.
+	// metadataLamports is the rent of the account: 6,960 lamports per byte, plus 128 bytes.
 	metadataLamports = (metadataLength + 128) * 6_960
 )
 
-// metadata is the account with the name and the symbol of a mint. Local chains do not have the Token Metadata
-// program, so the account is written into the chain's state and not by a transaction.
+// metadata is the account with a mint's name and symbol. Local chains lack the Token Metadata program, so the
+// account is written into the chain's state and not by a transaction.
 type metadata struct {
 	address solana.PublicKey
 	data    []byte
@@ -53,11 +53,11 @@ func metadataOf(mint solana.PublicKey) (metadata, error) {
 	text(mintName, metadataNameLength)
 	text(Symbol, metadataSymbolLength)
 	text("", metadataURILength)
-	// The other fields are zero or absent.
+	// All remaining fields are zero or absent.
 	return metadata{address, data[:metadataLength]}, nil
 }
 
-// setMetadata writes the metadata of a mint into the state of the chain.
+// setMetadata writes mint metadata into the chain's state.
 func (p *inProcess) setMetadata(mint solana.PublicKey) error {
 	m, err := metadataOf(mint)
 	if err != nil {
@@ -68,8 +68,8 @@ func (p *inProcess) setMetadata(mint solana.PublicKey) error {
 	})
 }
 
-// genesisMetadata returns the arguments of solana-test-validator for a new ledger with the metadata of a
-// mint. It writes a file to the folder.
+// genesisMetadata returns solana-test-validator arguments for a new ledger with mint metadata. It writes a
+// file to the directory.
 func genesisMetadata(folder string, mint solana.PublicKey) ([]string, error) {
 	m, err := metadataOf(mint)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestMetadataHasTheSymbol(t *testing.T) {
 	require.Contains(t, string(m.data), mintName)
 }
 
-// hasASymbol requires that the chain has the metadata at the address at which wallets look for it.
+// hasASymbol requires that the chain stores the metadata where wallets look for it.
 func hasASymbol(t *testing.T, net *Net) {
 	t.Helper()
 	address, err := token.MetadataAddress(net.Mint)

@@ -11,12 +11,12 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// CreateMint creates an SPL Token mint. The faucet is its mint authority and freeze authority.
+// CreateMint creates an SPL Token mint. The faucet is both mint authority and freeze authority.
 func (c *Chain) CreateMint(ctx context.Context, decimals uint8) (solana.PublicKey, error) {
 	return c.createMint(ctx, nil, solana.TokenProgramID, decimals)
 }
 
-// MintExtension is an extension of a new Token-2022 mint.
+// MintExtension is a Token-2022 mint extension.
 type MintExtension struct {
 	// Type determines the extension's length.
 	Type token2022.ExtensionType
@@ -25,14 +25,14 @@ type MintExtension struct {
 	Initialize func(mint, issuer solana.PublicKey) []byte
 }
 
-// CreateToken2022Mint creates a Token-2022 mint with the given extensions. The faucet is its mint authority
-// and freeze authority.
+// CreateToken2022Mint creates a mint in Token-2022 with the given extensions. The faucet is both mint
+// authority and freeze authority.
 func (c *Chain) CreateToken2022Mint(ctx context.Context, decimals uint8,
 	extensions ...MintExtension) (solana.PublicKey, error) {
 	return c.createMint(ctx, nil, solana.Token2022ProgramID, decimals, extensions...)
 }
 
-// createMint creates a mint at the address of a key. If the key is nil, a random one is used.
+// createMint creates a mint at a key's address. If the key is nil, a random key is used.
 func (c *Chain) createMint(ctx context.Context, key solana.PrivateKey, program solana.PublicKey,
 	decimals uint8, extensions ...MintExtension) (_ solana.PublicKey, err error) {
 	if key == nil {
@@ -65,7 +65,7 @@ func (c *Chain) createMint(ctx context.Context, key solana.PrivateKey, program s
 	return mint, nil
 }
 
-// newAccountOf returns the instruction that creates an account of a token program. The faucet pays for it.
+// newAccountOf returns the instruction that creates a token program's account. The faucet pays for it.
 func (c *Chain) newAccountOf(ctx context.Context, program, account solana.PublicKey,
 	length uint64) (solana.Instruction, error) {
 	rent, err := c.client.GetMinimumBalanceForRentExemption(ctx, length, rpc.CommitmentConfirmed)
@@ -75,18 +75,18 @@ func (c *Chain) newAccountOf(ctx context.Context, program, account solana.Public
 	return system.NewCreateAccountInstruction(rent, length, program, c.Faucet(), account).Build(), nil
 }
 
-// under sets the token program of an instruction of SPL Token. Token-2022 has the same instructions.
+// under sets the program called by an SPL Token instruction. Token-2022 accepts the same instructions.
 func under(program solana.PublicKey, instruction *token.Instruction) solana.Instruction {
 	return instruction.SetProgramID(program)
 }
 
-// nativeMints are the mints of wrapped SOL of the token programs.
+// nativeMints maps token programs to wrapped SOL mints.
 var nativeMints = map[solana.PublicKey]solana.PublicKey{
 	solana.TokenProgramID:     solana.WrappedSol,
 	solana.Token2022ProgramID: solana.MustPublicKeyFromBase58("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP"),
 }
 
-// NativeMint returns the mint of wrapped SOL of a token program. It creates the mint if it does not exist.
+// NativeMint returns the wrapped SOL mint for a token program, creating it if it does not exist.
 func (c *Chain) NativeMint(ctx context.Context, program solana.PublicKey) (solana.PublicKey, error) {
 	c.wrapping.Lock()
 	defer c.wrapping.Unlock()
@@ -99,7 +99,7 @@ func (c *Chain) NativeMint(ctx context.Context, program solana.PublicKey) (solan
 	return mint, err
 }
 
-// mintInfo are the properties of a mint that instructions of token programs contain.
+// mintInfo holds the mint properties used in token instructions.
 type mintInfo struct {
 	program  solana.PublicKey
 	decimals uint8

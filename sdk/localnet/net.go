@@ -13,26 +13,26 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Decimals are the decimals of Net.Mint, as of USDC.
+// Decimals is the number of decimals of Net.Mint, as for USDC.
 const Decimals = 6
 
 // The balances that Start and Net.Endow give to a wallet.
 const (
 	// StartLamports are 10 SOL, in lamports.
 	StartLamports = 10 * solana.LAMPORTS_PER_SOL
-	// StartTokens are 100 tokens, in base units of the mint.
+	// StartTokens is 100 tokens, in the mint's base units.
 	StartTokens = 100_000_000
 )
 
-// Net is a running chain with an initialized protocol, a mint and two funded wallets.
+// Net is a running chain with an initialized protocol, a mint and funded buyer and seller wallets.
 type Net struct {
 	Chain *Chain
 	// Client is a client of the chain. Close closes it.
 	Client *haggle.Client
-	// Mint is a new SPL Token mint. Chain.Faucet is its authority. It has metadata with [Symbol], except on an
-	// external chain and on a ledger of an earlier version.
+	// Mint is a new SPL Token mint. Chain.Faucet is the authority. Its metadata contains [Symbol], except on
+	// external chains and ledgers from earlier versions.
 	Mint solana.PublicKey
-	// Treasury is the wallet whose token accounts receive fees and decay. It has a token account of Mint.
+	// Treasury is the wallet whose token accounts receive fees and decay. It owns a token account for Mint.
 	Treasury solana.PublicKey
 	// Buyer is a new wallet with StartLamports and StartTokens.
 	Buyer *wallet.Keypair
@@ -40,11 +40,11 @@ type Net struct {
 	Seller *wallet.Keypair
 }
 
-// Start starts a chain with StartChain, or connects to the one of HAGGLE_RPC_URL, and sets up a Net on it.
+// Start starts a chain with StartChain, or connects to the chain at HAGGLE_RPC_URL, and sets up a Net there.
 // The context limits only the start. The chain runs until Close.
 //
-// Besides the errors of StartChain, it returns an error if the protocol of an external chain is not
-// initialized and HAGGLE_UPGRADE_AUTHORITY is not set.
+// Besides StartChain's errors, it returns an error if an external chain's protocol is not initialized and
+// HAGGLE_UPGRADE_AUTHORITY is not set.
 func Start(ctx context.Context, options Options) (*Net, error) {
 	options.ProgramID = protocol.ProgramID
 	mint, err := options.key(mintKey)
@@ -86,7 +86,7 @@ func (n *Net) setUp(ctx context.Context, options Options, mint solana.PrivateKey
 	if err := n.configure(ctx, options); err != nil {
 		return err
 	}
-	// A kept ledger can have the mint, and the balances of the last session.
+	// A kept ledger may already contain the mint and earlier balances.
 	balance, err := n.Chain.Balance(ctx, n.Mint)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (n *Net) setUp(ctx context.Context, options Options, mint solana.PrivateKey
 		}
 	}
 	if n.Chain.local != nil {
-		// A validator has the metadata from its genesis.
+		// Validators contain the metadata from genesis.
 		if err := n.Chain.local.setMetadata(n.Mint); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (n *Net) setUp(ctx context.Context, options Options, mint solana.PrivateKey
 		Holding{Owner: n.Treasury})
 }
 
-// keypair returns the keypair of a party.
+// keypair returns a party's keypair.
 func (o Options) keypair(name string) (*wallet.Keypair, error) {
 	key, err := o.key(name)
 	if err != nil {

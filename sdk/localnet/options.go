@@ -12,24 +12,24 @@ import (
 
 // Environment variables that Start and StartChain read.
 const (
-	// EnvRPCURL is the JSON-RPC endpoint of a running chain that has the program.
+	// EnvRPCURL names the JSON-RPC endpoint of a running chain with the program.
 	EnvRPCURL = "HAGGLE_RPC_URL"
-	// EnvWSURL is the WebSocket endpoint of that chain. If empty, it is derived from the JSON-RPC endpoint as
+	// EnvWSURL is the WebSocket endpoint of that chain. If unset, it is derived from the JSON-RPC endpoint as
 	// Solana's tools do: the next port.
 	EnvWSURL = "HAGGLE_WS_URL"
-	// EnvUpgradeAuthority is the path of a Solana CLI keypair file: the upgrade authority of the program on
-	// that chain.
+	// EnvUpgradeAuthority is a Solana CLI keypair file path: the upgrade authority of the program on that
+	// chain.
 	EnvUpgradeAuthority = "HAGGLE_UPGRADE_AUTHORITY"
-	// EnvChain is the kind of chain to start, if Options.Kind is empty.
+	// EnvChain selects the chain kind to start, if Options.Kind is empty.
 	EnvChain = "HAGGLE_CHAIN"
 )
 
-// Kind is the kind of a chain.
+// Kind is a chain kind.
 type Kind string
 
 // The kinds of chains. Process and Validator can be started; External is a running chain.
 const (
-	// Process runs in this process: see package ledger.
+	// Process runs in the current process: see package ledger.
 	Process Kind = "process"
 	// Validator is solana-test-validator, as a child process.
 	Validator Kind = "validator"
@@ -38,19 +38,20 @@ const (
 
 // Options configure Start and StartChain. The zero value is complete.
 type Options struct {
-	// Kind is the kind of chain to start: Process or Validator. If empty, HAGGLE_CHAIN decides; if that is empty,
-	// too, the chain is a Process, or with a Ledger a Validator. All of it is ignored if HAGGLE_RPC_URL is set.
+	// Kind selects the chain to start: Process or Validator. If unset, HAGGLE_CHAIN decides; the default is
+	// Process, or Validator if Ledger is set. If HAGGLE_RPC_URL is set, Kind and HAGGLE_CHAIN are ignored.
 	Kind Kind
-	// Program is the path of the program's ELF file. If empty, the one in this package is used, see [Program].
+	// Program is the path of the program's ELF file. If empty, the file in this package is used: see
+	// [Program].
 	Program string
-	// ProgramID is the address of the program. If zero, protocol.ProgramID is used. Start always uses that
-	// one.
+	// ProgramID is the program's address. If zero, protocol.ProgramID is used. Start always uses
+	// protocol.ProgramID.
 	ProgramID solana.PublicKey
-	// Port is the port of the JSON-RPC server; the WebSocket server gets the next one. If zero, free ports are
-	// used. If one of both is not free, StartChain returns ErrPortInUse.
+	// Port is the port of the JSON-RPC server; the WebSocket server uses the following port. If zero, free
+	// ports are used. If either port is not free, StartChain returns ErrPortInUse.
 	Port int
-	// Ledger is the folder of a ledger that outlives the chain. A later start with the same folder continues
-	// it, with the program, accounts and balances of the earlier one. If empty, Close deletes the chain's state.
+	// Ledger is the directory for a ledger that outlives the chain. A later start with the same directory
+	// continues it, with the same program, accounts and balances. If unset, Close deletes the chain's state.
 	//
 	// The chain is a validator then. All keys are fixed: the faucet, the upgrade authority, and the mint,
 	// treasury, buyer and seller of Net. Anybody can derive them from this package's source. They are for tests
@@ -58,21 +59,21 @@ type Options struct {
 	//
 	// The chain's clock does not advance while the chain is stopped. It is then behind the machine's clock.
 	Ledger string
-	// GeyserPlugin is the path of the configuration file of a Geyser plugin. It is an error unless a chain of
-	// the kind Validator is started.
+	// GeyserPlugin is the path to a Geyser plugin's configuration file. It is an error unless a Validator
+	// chain is started.
 	GeyserPlugin string
-	// Log receives the log of a started validator. If nil, the log is discarded; the error of a failed start
-	// contains its last 4 KiB.
+	// Log receives a started validator's log. If nil, the output is discarded; if the start fails, the error
+	// contains the last 4 KiB.
 	Log io.Writer
-	// Progress receives lines about builds of the validator, which happen once per machine and take minutes. It is called from
-	// the goroutine of Start. If nil, the lines are discarded.
+	// Progress receives lines about builds of the validator, which happen once per machine and take minutes.
+	// It is called from the goroutine of Start. If nil, the lines are discarded.
 	Progress func(line string)
 
-	// mint is the mint whose metadata a new ledger has; zero for none.
+	// mint selects the mint to give metadata in a new ledger, if any.
 	mint solana.PublicKey
 }
 
-// withDefaults fills the fields that do not depend on where the chain comes from.
+// withDefaults fills fields independent of the chain's origin.
 func (o Options) withDefaults() Options {
 	if o.Kind == "" {
 		o.Kind = Kind(os.Getenv(EnvChain))

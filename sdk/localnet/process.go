@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
-// stopGrace is the time that a process has to end after SIGTERM, before SIGKILL.
+// stopGrace is the time from SIGTERM to SIGKILL.
 const stopGrace = 5 * time.Second
 
 // launch is a validator that is ready to be started.
@@ -27,13 +27,13 @@ type launch struct {
 	cleanUp func() error
 	// logFile is the process's log file.
 	logFile string
-	// endpoints are the addresses of the chain.
+	// endpoints holds the chain's addresses.
 	endpoints jsonrpc.Endpoints
 	// limit is the longest time until the chain confirms blocks.
 	limit time.Duration
 }
 
-// process is a child process with its own process group. It ends with stop, or with its parent.
+// process is a child in a separate process group. It ends when stopped or when the parent ends.
 type process struct {
 	command *exec.Cmd
 	exited  chan struct{}
@@ -43,7 +43,7 @@ type process struct {
 	draining sync.WaitGroup
 }
 
-// run starts the process and returns when the chain is ready. If it fails, neither processes nor files are
+// run starts the process and waits until the chain is ready. If it fails, neither processes nor files are
 // left.
 func (l *launch) run(ctx context.Context, log io.Writer) (*process, error) {
 	tail := &tailBuffer{next: log}
@@ -76,7 +76,7 @@ func (l *launch) run(ctx context.Context, log io.Writer) (*process, error) {
 	return nil, fmt.Errorf("%w\n%s", err, tail)
 }
 
-// drain copies the output of a process to the log. Without a reader, the process would block.
+// drain copies process output to the log. If nobody read it, the process would block.
 func drain(stdout io.ReadCloser, log io.Writer) {
 	_, _ = io.Copy(log, stdout)
 	_ = stdout.Close()
@@ -113,7 +113,7 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 	return p, stdoutReader, nil
 }
 
-// stop ends the whole process group, waits for it and removes its files.
+// stop ends the whole process group, waits for it and removes the files.
 func (p *process) stop() error {
 	group := -p.command.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)
@@ -121,14 +121,14 @@ func (p *process) stop() error {
 	case <-p.exited:
 	case <-time.After(stopGrace):
 	}
-	// Other processes of the group can outlive the first one.
+	// Other processes in the group can outlive the leader.
 	_ = syscall.Kill(group, syscall.SIGKILL)
 	<-p.exited
 	p.draining.Wait()
 	return p.cleanUp()
 }
 
-// tailBuffer forwards its input and keeps the last tailBytes for error messages.
+// tailBuffer forwards input and keeps the last tailBytes for error messages.
 type tailBuffer struct {
 	next io.Writer
 	lock sync.Mutex

@@ -13,8 +13,8 @@ import (
 //go:embed haggle.so
 var embeddedProgram []byte
 
-// Program returns a copy of the program's ELF file that is part of this package: the file that a deployment
-// of this version has on chain.
+// Program returns a copy of the program's ELF file that is part of this package: the same file as in on-chain
+// deployments of this release.
 func Program() []byte { return bytes.Clone(embeddedProgram) }
 
 // readProgram returns the ELF file at a path, or the embedded one if the path is empty.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leaveCheckout changes into an empty folder, and sets PATH and the cache to empty folders, too. It returns
-// both.
+// leaveCheckout changes into an empty directory, and sets PATH and the cache to empty directories, too. It
+// returns both.
 func leaveCheckout(t *testing.T) (path, cache string) {
 	t.Helper()
 	path, cache = t.TempDir(), t.TempDir()
@@ -30,7 +30,7 @@ func writeScript(t *testing.T, path, script string) {
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
 }
 
-// The validator's version is the same in this package, in the scripts and in the image.
+// The validator's version is the same in this package, the scripts and the image.
 func TestValidatorVersion(t *testing.T) {
 	versions, err := os.ReadFile("../../toolchain/versions")
 	require.NoError(t, err)

@@ -14,17 +14,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// ErrNotInProcess is the error of methods that only a chain of the kind [Process] has.
+// ErrNotInProcess is the error for methods that only chains of kind [Process] support.
 var ErrNotInProcess = fmt.Errorf("not supported: needs a chain of the kind %s", Process)
 
-// Snapshot is a copy of a chain's state. It can be restored any number of times.
+// Snapshot is a copy of chain state. It can be restored any number of times.
 type Snapshot struct {
 	chain *Chain
 	state *ledger.Snapshot
 }
 
-// Snapshot returns a copy of the state: accounts, blocks, history and clock. Tests can prepare a state once, and each
-// begin with it. It returns [ErrNotInProcess] for another kind of chain.
+// Snapshot returns a copy of the state: accounts, blocks, history and clock. Tests can prepare one snapshot
+// and all begin there. For other chain kinds, it returns [ErrNotInProcess].
 func (c *Chain) Snapshot() (*Snapshot, error) {
 	if c.local == nil {
 		return nil, ErrNotInProcess
@@ -57,9 +57,9 @@ func (c *Chain) AdvanceTime(ctx context.Context, duration time.Duration) error {
 	return c.AdvanceTo(ctx, now+int64((duration+time.Second-1)/time.Second))
 }
 
-// SetFaults makes the chain's JSON-RPC interface lose requests or answers, or delay them, so that agents can be tested against a
-// bad node. [Chain.Client], and everything that uses it, is affected as well. It returns [ErrNotInProcess] for another kind
-// of chain.
+// SetFaults makes the chain's JSON-RPC interface lose or delay requests or responses, so that agents can be
+// tested against a bad node. [Chain.Client], and everything that uses it, is affected as well. For other
+// chain kinds, it returns [ErrNotInProcess].
 func (c *Chain) SetFaults(faults jsonrpc.Faults) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -68,8 +68,8 @@ func (c *Chain) SetFaults(faults jsonrpc.Faults) error {
 	return nil
 }
 
-// Fork replaces the newest blocks by empty ones: the open block, and the closed ones before it. Their transactions are
-// undone: see [ledger.Ledger.Fork]. It returns [ErrNotInProcess] for another kind of chain.
+// Fork replaces the newest blocks with empty blocks: the open block, and the preceding closed blocks. Their
+// transactions are undone: see [ledger.Ledger.Fork]. For other chain kinds, it returns [ErrNotInProcess].
 func (c *Chain) Fork(blocks int) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -77,8 +77,8 @@ func (c *Chain) Fork(blocks int) error {
 	return c.local.ledger.Fork(blocks)
 }
 
-// ExpireBlockhashes closes blocks until no transaction that was signed before can land. It returns [ErrNotInProcess] for
-// another kind of chain.
+// ExpireBlockhashes closes blocks until all previously signed transactions have expired. For other chain
+// kinds, it returns [ErrNotInProcess].
 func (c *Chain) ExpireBlockhashes() error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -86,8 +86,9 @@ func (c *Chain) ExpireBlockhashes() error {
 	return c.local.ledger.SkipBlocks(ledger.MaxBlockhashAge + 1)
 }
 
-// LoadProgram writes an ELF file as an upgradeable program. If authority is zero, nobody can upgrade it. It returns
-// [ErrNotInProcess] for another kind of chain, and an error for a file that the runtime does not accept.
+// LoadProgram writes an ELF file as an upgradeable program. If authority is zero, nobody can upgrade it. For
+// other chain kinds, LoadProgram returns [ErrNotInProcess]; if the runtime rejects the file, it returns an
+// error.
 func (c *Chain) LoadProgram(program solana.PublicKey, elf []byte, authority solana.PublicKey) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -117,10 +118,11 @@ func engineAccount(account *rpc.Account) engine.Account {
 // maxAccountsPerRequest is the limit of getMultipleAccounts.
 const maxAccountsPerRequest = 100
 
-// CloneAccounts copies accounts from another chain, such as a cluster, at the commitment level confirmed. A program of
-// the upgradeable loader comes with its ELF file and its upgrade authority. All accounts are read and checked before the
-// first is written: nothing is copied if one does not exist, is a sysvar, or cannot be read. If this chain refuses an ELF
-// file, the accounts before it remain. It returns [ErrNotInProcess] for another kind of chain.
+// CloneAccounts copies accounts from another chain, such as a cluster, at the commitment level confirmed.
+// Upgradeable programs are copied with ELF file and upgrade authority. All accounts are read and checked
+// before any is written: nothing is copied if one does not exist, is a sysvar, or cannot be read. If this
+// chain refuses an ELF file, previously written accounts remain. For other chain kinds, it returns
+// [ErrNotInProcess].
 func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses ...solana.PublicKey) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -170,7 +172,7 @@ func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses .
 	return nil
 }
 
-// readAccounts reads accounts, all of which must exist.
+// readAccounts reads accounts that must all exist.
 func readAccounts(ctx context.Context, from *rpc.Client, addresses []solana.PublicKey) ([]*rpc.Account, error) {
 	var accounts []*rpc.Account
 	for len(accounts) < len(addresses) {

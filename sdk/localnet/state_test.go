@@ -65,7 +65,7 @@ func TestCloneAccounts(t *testing.T) {
 	copied, err := to.Client().GetAccountInfo(t.Context(), program)
 	require.NoError(t, err)
 	require.True(t, copied.Value.Executable)
-	// The program runs, and refuses the other address. The tokens can be moved.
+	// The program runs, and refuses the wrong address. Tokens can be moved.
 	_, err = to.Send(t.Context(), nil, solana.NewInstruction(program, nil, []byte{255}))
 	require.ErrorContains(t, err, "DeclaredProgramIdMismatch")
 	require.NoError(t, to.Fund(t.Context(), owner.PublicKey(), solana.LAMPORTS_PER_SOL))
@@ -98,7 +98,7 @@ func TestAccountsAndProgramsFromOutside(t *testing.T) {
 	require.Error(t, chain.LoadProgram(solana.NewWallet().PublicKey(), []byte("text"), solana.PublicKey{}))
 }
 
-// An agent's node loses requests and answers, and the payment happens once.
+// An agent's node loses requests and responses, and the payment happens once.
 func TestFaultsOnDemand(t *testing.T) {
 	net, err := Start(t.Context(), Options{Kind: Process})
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestFaultsOnDemand(t *testing.T) {
 	require.Greater(t, lost, 30)
 	require.Greater(t, served, 30)
 
-	// A lost answer is not a lost transaction.
+	// A lost response is not a lost transaction.
 	address := solana.NewWallet().PublicKey()
 	require.NoError(t, net.Chain.SetFaults(jsonrpc.Faults{LoseAnswers: 1}))
 	_, err = net.Chain.Client().RequestAirdrop(t.Context(), address, solana.LAMPORTS_PER_SOL, rpc.CommitmentConfirmed)
@@ -172,7 +172,7 @@ func TestNodeBehindAndFork(t *testing.T) {
 		return err == nil && balance.Value == solana.LAMPORTS_PER_SOL
 	}, time.Minute, 10*time.Millisecond)
 
-	// A client notices that its first node is behind, and reads its own transaction from the other one.
+	// A client notices that the first node is behind, and reads its own transaction from the second node.
 	config := net.Chain.ClientConfig()
 	config.Fallbacks, config.WSFallbacks = []string{config.Endpoint}, []string{config.WSEndpoint}
 	config.Endpoint, config.WSEndpoint = node.RPCURL, node.WSURL

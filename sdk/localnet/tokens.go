@@ -12,18 +12,18 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// All methods of this file work with both token programs: they use the owner of the mint or the token
+// All methods in this file support both token programs: they use the program owning the mint or token
 // account.
 
-// tokenAccountLength is the length of a token account without extensions in bytes, with both token programs.
+// tokenAccountLength is the token account length without extensions in bytes, for both token programs.
 const tokenAccountLength = 165
 
-// Holding is an endowment of a wallet.
+// Holding is a wallet's endowment.
 type Holding struct {
 	Owner solana.PublicKey
 	// Lamports are added to the owner's account.
 	Lamports uint64
-	// Tokens, in base units of the mint, are added to the owner's associated token account.
+	// Tokens, in the mint's base units, are added to the owner's associated token account.
 	Tokens uint64
 }
 
@@ -93,8 +93,8 @@ func (c *Chain) CreateTokenAccount(ctx context.Context, mint,
 	return key.PublicKey(), c.CreateTokenAccountAt(ctx, mint, owner, key)
 }
 
-// CreateTokenAccountAt creates a token account at the public key of a key. The key can be that of a closed
-// account.
+// CreateTokenAccountAt creates a token account at a key's public key. A closed account's key can be used
+// again.
 func (c *Chain) CreateTokenAccountAt(ctx context.Context, mint, owner solana.PublicKey,
 	key solana.PrivateKey) error {
 	info, err := c.mintInfo(ctx, mint)
@@ -114,7 +114,8 @@ func (c *Chain) CreateTokenAccountAt(ctx context.Context, mint, owner solana.Pub
 	return nil
 }
 
-// MintTo mints an amount in base units to a token account. The faucet must be the mint authority.
+// MintTo mints an amount, in the mint's base units, to a token account. The faucet must be the mint
+// authority.
 func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amount uint64) error {
 	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
@@ -124,8 +125,8 @@ func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amou
 	return err
 }
 
-// Transfer transfers an amount in base units between two token accounts of a mint. The owner is that of the
-// first one.
+// Transfer transfers an amount, in the mint's base units, between token accounts of the same mint. The owner
+// owns the source account.
 func (c *Chain) Transfer(ctx context.Context, mint, from, to solana.PublicKey, owner solana.PrivateKey,
 	amount uint64) error {
 	info, err := c.mintInfo(ctx, mint)
@@ -151,14 +152,14 @@ func (c *Chain) Thaw(ctx context.Context, mint, account solana.PublicKey) error 
 		token.NewThawAccountInstruction(account, mint, c.Faucet(), nil).Build())
 }
 
-// CloseTokenAccount closes an empty token account. Its rent goes to the owner.
+// CloseTokenAccount closes an empty token account. The rent goes to the owner.
 func (c *Chain) CloseTokenAccount(ctx context.Context, account solana.PublicKey,
 	owner solana.PrivateKey) error {
 	return c.sendTo(ctx, account, []solana.PrivateKey{owner},
 		token.NewCloseAccountInstruction(account, owner.PublicKey(), owner.PublicKey(), nil).Build())
 }
 
-// sendTo sends an instruction to the token program that owns the account.
+// sendTo sends an instruction to the token program owning the account.
 func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []solana.PrivateKey,
 	instruction *token.Instruction) error {
 	stored, err := c.tokenProgramAccount(ctx, account)
@@ -169,7 +170,7 @@ func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []
 	return err
 }
 
-// TokenAccount returns the fields that both token programs have. It returns rpc.ErrNotFound if the account
+// TokenAccount returns the fields common to both token programs. It returns rpc.ErrNotFound if the account
 // does not exist.
 func (c *Chain) TokenAccount(ctx context.Context, account solana.PublicKey) (*token.Account, error) {
 	stored := new(token.Account)
@@ -177,7 +178,7 @@ func (c *Chain) TokenAccount(ctx context.Context, account solana.PublicKey) (*to
 	return stored, err
 }
 
-// Tokens returns a token account's balance in base units. It returns zero if the account does not exist.
+// Tokens returns an account's token balance in the mint's base units, or 0 if the account does not exist.
 func (c *Chain) Tokens(ctx context.Context, account solana.PublicKey) (uint64, error) {
 	stored, err := c.TokenAccount(ctx, account)
 	if errors.Is(err, rpc.ErrNotFound) {
@@ -189,7 +190,7 @@ func (c *Chain) Tokens(ctx context.Context, account solana.PublicKey) (uint64, e
 	return stored.Amount, nil
 }
 
-// read decodes the fields of a mint or token account that both token programs have, and returns the account's
+// read decodes the mint or token account fields common to both token programs, and returns the account's
 // owner.
 func (c *Chain) read(ctx context.Context, address solana.PublicKey, into any) (
 	program solana.PublicKey, err error) {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// sendLimit is the longest time from a transaction's signature to its confirmation.
+	// sendLimit is the longest time from signing a transaction to confirmation.
 	sendLimit = 60 * time.Second
-	// sendAttempts is the number of signatures of a transaction if the chain does not find its blockhash.
+	// sendAttempts is how often a transaction is signed if the chain does not find the blockhash.
 	sendAttempts = 5
 )
 
@@ -29,9 +29,9 @@ func (c *Chain) Client() *rpc.Client { return c.client }
 // freeze authority of the mints that they create.
 func (c *Chain) Faucet() solana.PublicKey { return c.faucet.PublicKey() }
 
-// Send sends a transaction with the signatures of the faucet, which pays for it, and of the signers, and
-// returns when it is confirmed. If it fails, the error contains the programs' logs. It returns an error if
-// the transaction is not confirmed after 60 s.
+// Send sends a transaction signed by the signers and the faucet, which pays for it, and waits until it is
+// confirmed. If it fails, the error contains the programs' logs. It returns an error if the transaction is
+// not confirmed after 60 s.
 func (c *Chain) Send(ctx context.Context, signers []solana.PrivateKey,
 	instructions ...solana.Instruction) (solana.Signature, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, sendLimit, fmt.Errorf("not confirmed after %s", sendLimit))
@@ -99,7 +99,7 @@ func (c *Chain) awaitConfirmation(ctx context.Context, signature solana.Signatur
 	}
 }
 
-// withLogs adds the log of the failed simulation to the error of a refused transaction.
+// withLogs adds the failed simulation's log to a refused transaction's error.
 func withLogs(err error) error {
 	var refused *jsonrpc.RPCError
 	if !errors.As(err, &refused) {
@@ -125,7 +125,7 @@ func (c *Chain) gift(account solana.PublicKey, lamports uint64) solana.Instructi
 	return system.NewTransferInstruction(lamports, c.faucet.PublicKey(), account).Build()
 }
 
-// Balance returns an account's lamports. It returns zero if the account does not exist.
+// Balance returns an account's lamports, or 0 if the account does not exist.
 func (c *Chain) Balance(ctx context.Context, account solana.PublicKey) (uint64, error) {
 	balance, err := c.client.GetBalance(ctx, account, rpc.CommitmentConfirmed)
 	if err != nil {

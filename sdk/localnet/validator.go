@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 
-// validator prepares a solana-test-validator with its own ledger, or with a kept one.
+// validator prepares a solana-test-validator with a temporary or kept ledger.
 func (c configuration) validator() (_ *launch, err error) {
 	rpcPort, base, err := c.options.ports()
 	if err != nil {
@@ -42,7 +42,7 @@ func (c configuration) validator() (_ *launch, err error) {
 	if err := os.MkdirAll(ledger, 0o700); err != nil {
 		return nil, err
 	}
-	// The ledger that exists already has the program and the faucet.
+	// An existing ledger already contains the program and the faucet.
 	var genesis []string
 	if !hasLedger(ledger) {
 		program, err := c.writeProgram(ledger)
@@ -65,7 +65,7 @@ func (c configuration) validator() (_ *launch, err error) {
 	command := exec.Command(c.binary, append(genesis,
 		"--ledger", ledger, "--quiet",
 		"--bind-address", "127.0.0.1",
-		"--rpc-port", strconv.Itoa(rpcPort), // the WebSocket port is the next one
+		"--rpc-port", strconv.Itoa(rpcPort), // the WebSocket port follows
 		"--faucet-port", port(2),
 		"--gossip-port", port(3),
 		"--dynamic-port-range", port(4)+"-"+port(portBlock-1))...)
@@ -82,7 +82,7 @@ func (c configuration) validator() (_ *launch, err error) {
 	}, nil
 }
 
-// localEndpoints are the endpoints of a chain on two consecutive ports.
+// localEndpoints returns a chain's endpoints on two consecutive ports.
 func localEndpoints(port int) jsonrpc.Endpoints {
 	return jsonrpc.Endpoints{
 		RPC: fmt.Sprintf("http://127.0.0.1:%d", port),
@@ -90,7 +90,7 @@ func localEndpoints(port int) jsonrpc.Endpoints {
 	}
 }
 
-// awaitBlocks returns when the chain is healthy and has confirmed its first block.
+// awaitBlocks waits until the chain is healthy and has confirmed a block.
 func awaitBlocks(ctx context.Context, url string) error {
 	client := rpc.New(url)
 	defer client.Close()
@@ -108,9 +108,9 @@ func awaitBlocks(ctx context.Context, url string) error {
 	}
 }
 
-// A chain gets a block of consecutive ports: JSON-RPC, WebSocket, and those of a validator's other servers.
-// Blocks are below the ports of the system's outgoing connections, so that no connection takes one before the
-// chain does.
+// A chain uses a block of consecutive ports: JSON-RPC, WebSocket, and the validator's other servers. Blocks
+// are lower than the system's ephemeral ports, so outgoing connections cannot take a port before the chain
+// does.
 const (
 	portBlock    = 40
 	firstPort    = 12_000
@@ -119,14 +119,14 @@ const (
 	checkedPorts = 4 // the validator chooses the others from a range
 )
 
-// lastRPCPort is the last port that another one follows.
+// lastRPCPort is followed by exactly one port.
 const lastRPCPort = 65534
 
 // ErrPortInUse is the error of StartChain if another process uses a port of Options.Port.
 var ErrPortInUse = errors.New("port in use")
 
-// ports returns the port of the JSON-RPC server and the first one of a block of free ports. The port of the
-// WebSocket server follows the first.
+// ports returns the JSON-RPC server's port and the start of a block of free ports. The WebSocket server's
+// port follows the JSON-RPC port.
 func (o Options) ports() (rpcPort, block int, err error) {
 	block, err = freePortBlock()
 	if err != nil || o.Port == 0 {

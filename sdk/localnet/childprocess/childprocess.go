@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// Start starts a command as the leader of a new process group. Ctrl-C does not reach that group. On Linux,
-// the kernel kills the child when this process ends.
+// Start starts a command as leader in a new process group. Ctrl-C does not reach that group. On Linux, the
+// kernel kills the child when this process ends.
 //
-// If the command starts, attend runs in a new goroutine. It must wait for the end of the command.
+// If the command starts, attend runs in a new goroutine. It must wait until the command ends.
 func Start(command *exec.Cmd, attend func()) error {
 	command.SysProcAttr = diesWithParent(&syscall.SysProcAttr{Setpgid: true})
 	starting := make(chan error, 1)
 	go func() {
-		// For the kernel, the end of the thread that started a child is the death of its parent.
+		// The kernel considers the parent dead when the thread that started the child ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := command.Start()

@@ -2,7 +2,7 @@ package childprocess
 
 import "syscall"
 
-// diesWithParent has the kernel kill the child when this process ends without stopping it.
+// diesWithParent makes the kernel kill the child when this process ends without stopping it.
 func diesWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
 	attributes.Pdeathsig = syscall.SIGKILL
 	return attributes

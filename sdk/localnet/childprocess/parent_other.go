@@ -4,5 +4,5 @@ package childprocess
 
 import "syscall"
 
-// diesWithParent changes nothing: only Linux has a signal for the end of the parent.
+// diesWithParent changes nothing: only Linux can signal the parent's end.
 func diesWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }
