@@ -8,10 +8,10 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// MaxAccountBytes is the largest size of an account's data.
+// MaxAccountBytes is the largest size of account data, in bytes.
 const MaxAccountBytes = 10 << 20
 
-// Account is the state of an account. An account without lamports does not exist.
+// Account is an account's state. An account without lamports does not exist.
 type Account struct {
 	Lamports   uint64
 	Owner      solana.PublicKey
@@ -23,15 +23,15 @@ type Account struct {
 // Exists reports whether the account holds lamports.
 func (a Account) Exists() bool { return a.Lamports > 0 }
 
-// Entry is an account with its address.
+// Entry is an account and the address.
 type Entry struct {
 	Address solana.PublicKey
 	Account Account
 }
 
-// SetAccount replaces an account, or removes it if it holds no lamports. The data of a sysvar becomes what
-// programs read. It returns a [RequestError] if an executable account holds no valid program, or the
-// data of a sysvar does not decode.
+// SetAccount replaces an account, or removes it if it holds no lamports. If the account is a sysvar, programs
+// read the new data. It returns a [RequestError] if an executable account holds no valid program, or sysvar
+// data does not decode.
 func (e *Engine) SetAccount(address solana.PublicKey, account Account) error {
 	if len(account.Data) > MaxAccountBytes {
 		return &RequestError{fmt.Sprintf("account %s: %d bytes exceed %d", address, len(account.Data), MaxAccountBytes)}
@@ -74,5 +74,5 @@ func (e *Engine) Accounts() ([]Entry, error) {
 
 const rentExempt = math.MaxUint64
 
-// MinimumBalance returns the lamports that exempt an account from rent. The size of its data is in bytes.
+// MinimumBalance returns the lamports that exempt an account from rent. The data size is in bytes.
 func MinimumBalance(size int) uint64 { return (128 + uint64(size)) * 6960 }

@@ -55,7 +55,7 @@ func TestComputeUnitsOfConfiguration(t *testing.T) {
 	}
 }
 
-// The figures of program/CU.md for a negotiation under SPL Token, without a bond.
+// The figures of program/CU.md for a negotiation under SPL Token, with no bond.
 const (
 	createUnits = 8_870
 	bumpUnits   = 1_500
@@ -97,7 +97,7 @@ func TestComputeUnitsOfCallsToOtherPrograms(t *testing.T) {
 	require.Len(t, accepted.Changes, 2, "the negotiation and the fee payer")
 }
 
-// issue writes a mint with six decimals and a token account.
+// issue writes a six-decimal mint and a token account.
 func (c *chain) issue(owner solana.PublicKey, amount uint64) (mint, account solana.PublicKey) {
 	c.t.Helper()
 	mint, account = newKey(c.t).PublicKey(), newKey(c.t).PublicKey()

@@ -11,7 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// ErrClosed is returned by the methods of a closed engine.
+// ErrClosed is returned by methods called after Close.
 var ErrClosed = errors.New("engine closed")
 
 // RequestError is a request that the engine rejected. The accounts are unchanged.
@@ -20,22 +20,22 @@ type RequestError struct{ Message string }
 // Error implements error.
 func (e *RequestError) Error() string { return "engine: " + e.Message }
 
-// Engine is a set of accounts with a virtual machine. Its methods can be called from several goroutines; they
-// run one after the other.
+// Engine is a set of accounts with a virtual machine. It is safe for concurrent use; methods run
+// sequentially.
 type Engine struct {
 	lock    sync.Mutex
 	module  api.Module
 	reserve api.Function
 	call    api.Function
 	stderr  *stderr
-	// failed is the reason why the engine cannot be used any more.
+	// failed is the reason why the engine is unusable.
 	failed error
 }
 
-// Image is a copy of an engine's state. It is never modified.
+// Image is an immutable copy of engine state.
 type Image struct{ memory []byte }
 
-// New returns an engine with the accounts of a new chain. It takes about 10 ms, the first one longer.
+// New returns an engine with a new chain's accounts. It takes about 10 ms, but longer when first called.
 func (m *Module) New(ctx context.Context) (*Engine, error) {
 	m.starting.Lock()
 	defer m.starting.Unlock()
@@ -54,7 +54,7 @@ func (m *Module) New(ctx context.Context) (*Engine, error) {
 	return engine, err
 }
 
-// Restore returns a new engine with the state of an image. The image must be of an engine of this module.
+// Restore returns a new engine with an image's state. The image must come from the same module.
 func (m *Module) Restore(ctx context.Context, image *Image) (*Engine, error) {
 	engine, err := m.start(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *Module) start(ctx context.Context) (*Engine, error) {
 	return engine, nil
 }
 
-// Snapshot returns a copy of the engine's state. Its size is the engine's memory.
+// Snapshot returns a copy of the engine's state. The copy is as large as the engine's memory.
 func (e *Engine) Snapshot() (*Image, error) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -109,13 +109,13 @@ func (e *Engine) Close() error {
 	}
 	e.failed = ErrClosed
 	closed := e.module
-	// A client without Close refers to the engine until its timers end.
+	// An unclosed client refers to the engine as long as timers run.
 	e.module, e.reserve, e.call = nil, nil, nil
 	return closed.Close(context.Background())
 }
 
-// do executes an operation and returns a copy of its response. If the virtual machine stops at a defect of
-// its own, the engine is unusable and every later call returns the same error.
+// do executes an operation and returns a copy of the response. If the virtual machine stops because of an
+// internal defect, the engine is unusable and every later call returns the same error.
 func (e *Engine) do(operation uint64, request []byte) ([]byte, error) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -134,7 +134,7 @@ func (e *Engine) do(operation uint64, request []byte) ([]byte, error) {
 }
 
 func (e *Engine) exchange(operation uint64, request []byte) ([]byte, error) {
-	ctx := context.Background() // a cancelled operation would leave the accounts half changed
+	ctx := context.Background() // a canceled operation would leave the accounts half changed
 	reserved, err := e.reserve.Call(ctx, uint64(len(request)))
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (e *Engine) exchange(operation uint64, request []byte) ([]byte, error) {
 	return bytes.Clone(view), nil
 }
 
-// stderr keeps the start of the module's error output: the message of a panic.
+// stderr keeps the start of the module's error output: the panic message.
 type stderr struct{ kept []byte }
 
 const stderrLimit = 2 << 10

@@ -151,7 +151,7 @@ func TestClosedEngine(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrClosed)
 }
 
-// FuzzExecute shows that no transaction stops the engine.
+// FuzzExecute checks that transactions never stop the engine.
 func FuzzExecute(f *testing.F) {
 	started, err := compiled(f).New(f.Context())
 	require.NoError(f, err)

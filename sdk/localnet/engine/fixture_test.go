@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// compiled returns the module that the package's tests share. Its compilation cache is the machine's.
+// compiled returns the module shared by the package's tests. It uses the machine's compilation cache.
 func compiled(t testing.TB) *engine.Module {
 	t.Helper()
 	module, err := compileOnce()

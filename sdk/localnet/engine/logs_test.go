@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nodes keep 10,000 bytes of a transaction's log, and readers of events must notice the rest's absence.
+// Nodes keep 10,000 bytes per transaction log, and readers of events must notice the rest's absence.
 func TestLogsAreTruncatedAsByANode(t *testing.T) {
 	chain := start(t)
 	var memos []solana.Instruction

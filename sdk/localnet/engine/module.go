@@ -17,8 +17,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-// The module that toolchain/build-engine builds from program/wasm, and two lines with the SHA-256 of its
-// uncompressed bytes and of its sources.
+// The module that toolchain/build-engine builds from program/wasm, plus two lines with the SHA-256 hashes of
+// the uncompressed module and the sources.
 var (
 	//go:embed engine.wasm.zst
 	compressed []byte
@@ -26,7 +26,7 @@ var (
 	checksum string
 )
 
-// MemoryLimit is the largest memory of an engine in bytes. An engine that needs more fails.
+// MemoryLimit is an engine's maximum memory in bytes. Engines that need more fail.
 const MemoryLimit = 1 << 30
 
 const (
@@ -35,14 +35,14 @@ const (
 	moduleLimit = 64 << 20
 )
 
-// Module is the compiled virtual machine. Its methods can be called from several goroutines.
+// Module is the compiled virtual machine. It is safe for concurrent use.
 type Module struct {
 	runtime  wazero.Runtime
 	cache    wazero.CompilationCache
 	compiled wazero.CompiledModule
 
 	starting sync.Mutex
-	// initial is the memory of the first engine after its initialization; further engines start from it.
+	// initial is the first engine's memory when initialized; further engines start from it.
 	initial *Image
 }
 
@@ -71,8 +71,8 @@ func Compile(ctx context.Context, cache string) (*Module, error) {
 	return m, nil
 }
 
-// runtimeConfig chooses how the module is executed. What wazero 1.12 compiles for arm64 computes wrong digits in this
-// module, as the engine's tests show under qemu; its interpreter is right there, and slower.
+// runtimeConfig chooses how the module is executed. Compiled for arm64, wazero 1.12 computes wrong digits in
+// this module, as the engine's tests show under qemu; the interpreter is correct there, but slower.
 func runtimeConfig() wazero.RuntimeConfig {
 	if runtime.GOARCH == "arm64" {
 		return wazero.NewRuntimeConfigInterpreter()
@@ -80,7 +80,7 @@ func runtimeConfig() wazero.RuntimeConfig {
 	return wazero.NewRuntimeConfig()
 }
 
-// Close releases the module and all of its engines.
+// Close releases the module and all engines created from it.
 func (m *Module) Close() error {
 	err := m.runtime.Close(context.Background())
 	if m.cache != nil {
@@ -89,7 +89,7 @@ func (m *Module) Close() error {
 	return err
 }
 
-// uncompress returns the WebAssembly module after comparing it with its checksum.
+// uncompress returns the WebAssembly module after comparing it with the checksum.
 func uncompress() ([]byte, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(moduleLimit))
 	if err != nil {

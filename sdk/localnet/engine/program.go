@@ -6,8 +6,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// The layouts of the upgradeable loader: a program's account has the address of the program data after its state. The
-// program data is the state, a slot, an optional upgrade authority, and the ELF file.
+// The layouts of the upgradeable loader: a program's account contains the state and the program data address.
+// The program data contains the state, a slot, an optional upgrade authority, and the ELF file.
 const (
 	stateProgram      = 2
 	stateProgramData  = 3
@@ -17,7 +17,8 @@ const (
 	programDataHeader = authorityOffset + solana.PublicKeyLength
 )
 
-// ProgramData returns the address of the data of an upgradeable program, or false for another account.
+// ProgramData returns an upgradeable program's data address, or false if the account is not an upgradeable
+// program.
 func ProgramData(program Account) (solana.PublicKey, bool) {
 	if program.Owner != solana.BPFLoaderUpgradeableProgramID || len(program.Data) < programSize ||
 		binary.LittleEndian.Uint32(program.Data) != stateProgram {
@@ -26,8 +27,8 @@ func ProgramData(program Account) (solana.PublicKey, bool) {
 	return solana.PublicKeyFromBytes(program.Data[stateSize:programSize]), true
 }
 
-// ParseProgramData returns the ELF file and the upgrade authority in a program data account's data. A program that
-// cannot be upgraded has the zero authority. It returns false for data that is too short.
+// ParseProgramData returns the ELF file and the upgrade authority in a program data account's data. For
+// non-upgradeable programs, the authority is zero. ParseProgramData returns false if the data is too short.
 func ParseProgramData(data []byte) (elf []byte, authority solana.PublicKey, ok bool) {
 	if len(data) < programDataHeader {
 		return nil, authority, false
@@ -38,9 +39,9 @@ func ParseProgramData(data []byte) (elf []byte, authority solana.PublicKey, ok b
 	return data[programDataHeader:], authority, true
 }
 
-// LoadProgram writes an ELF file as an upgradeable program that was deployed in slot 0, with the accounts
-// that the upgradeable loader would have created. If authority is zero, the program cannot be upgraded. It
-// returns a [RequestError] if the verifier rejects the file.
+// LoadProgram writes an ELF file as an upgradeable program deployed in slot 0, with the accounts that the
+// upgradeable loader would have created. If authority is zero, the program cannot be upgraded. It returns a
+// [RequestError] if the verifier rejects the file.
 func (e *Engine) LoadProgram(program solana.PublicKey, elf []byte, authority solana.PublicKey) error {
 	data, _, err := solana.FindProgramAddress([][]byte{program[:]}, solana.BPFLoaderUpgradeableProgramID)
 	if err != nil {

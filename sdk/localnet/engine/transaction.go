@@ -7,14 +7,15 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// MaxTransactionBytes is the largest size of a transaction on the wire.
+// MaxTransactionBytes is the largest transaction size on the wire, in bytes.
 const MaxTransactionBytes = 1232
 
-// Result is the outcome of a transaction.
+// Result is a transaction outcome.
 type Result struct {
 	// Err is the TransactionError as nodes encode it in JSON, or nil if the transaction succeeded.
 	Err json.RawMessage
-	// Charged reports whether the transaction belongs in a block: it succeeded, or it failed and pays its fee.
+	// Charged reports whether the transaction belongs in a block: it succeeded, or it failed but pays the
+	// fee.
 	Charged bool
 	// Fee is in lamports, priority fee included.
 	Fee uint64
@@ -24,13 +25,13 @@ type Result struct {
 	// ReturnProgram is the program that set ReturnData last.
 	ReturnProgram solana.PublicKey
 	ReturnData    []byte
-	// Inner holds the calls of each instruction in their order.
+	// Inner holds each instruction's calls in order.
 	Inner [][]InnerInstruction
-	// Changes are the accounts that differ afterwards. A closed account holds no lamports.
+	// Changes lists the accounts that differ afterwards. A closed account holds no lamports.
 	Changes []Entry
 }
 
-// InnerInstruction is a call from one program to another.
+// InnerInstruction is a cross-program call.
 type InnerInstruction struct {
 	// Program and Accounts are indexes of the transaction's accounts.
 	Program  byte
@@ -40,8 +41,8 @@ type InnerInstruction struct {
 	StackHeight byte
 }
 
-// Execute executes a transaction and stores its changes. A failed transaction changes its fee payer alone. It
-// returns a [RequestError] if the transaction does not decode, or if it leaves a program that cannot be loaded.
+// Execute executes a transaction and stores the changes. A failed transaction changes the fee payer alone. It
+// returns a [RequestError] if the transaction does not decode, or leaves an unloadable program.
 func (e *Engine) Execute(wire []byte) (*Result, error) { return e.transaction(operationExecute, wire) }
 
 // Simulate executes a transaction and stores nothing.

@@ -18,14 +18,14 @@ const (
 
 var errResponse = errors.New("engine: malformed response")
 
-// reader decodes a response, whose layout is in program/wasm/src/wire.rs. After the end it returns zero
+// reader decodes a response, whose layout is in program/wasm/src/wire.rs. Past the last byte it returns zero
 // values, and finish returns an error.
 type reader struct {
 	rest  []byte
 	short bool
 }
 
-// take returns a slice of the response. Its capacity ends with it.
+// take returns a slice of the response. The slice's capacity equals the length.
 func (r *reader) take(length int) []byte {
 	if r.short || length > len(r.rest) {
 		r.short = true
@@ -64,7 +64,7 @@ func (r *reader) address() (address solana.PublicKey) {
 
 func (r *reader) bytes() []byte { return r.take(int(r.uint32())) }
 
-// count returns the length of a list whose items have at least so many bytes.
+// count returns a list's length, given the minimum item size in bytes.
 func (r *reader) count(least int) int {
 	count := int(r.uint32())
 	if count > len(r.rest)/least {

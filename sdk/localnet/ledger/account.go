@@ -9,14 +9,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Account returns an account as of a commitment, or nil if it does not exist. The caller must not modify it.
+// Account returns an account at a commitment, or nil if it does not exist. The caller must not modify it.
 func (l *Ledger) Account(address solana.PublicKey, commitment Commitment) *engine.Account {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.account(address, l.slot(commitment))
 }
 
-// Accounts returns several accounts as of one slot, which it returns, too. Missing accounts are nil.
+// Accounts returns several accounts, all read at the same slot, and the slot. Missing accounts are nil.
 func (l *Ledger) Accounts(commitment Commitment, addresses ...solana.PublicKey) ([]*engine.Account, uint64) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -28,14 +28,14 @@ func (l *Ledger) Accounts(commitment Commitment, addresses ...solana.PublicKey) 
 	return accounts, slot
 }
 
-// Owned is an account that a program owns.
+// Owned is a program-owned account.
 type Owned struct {
 	Address solana.PublicKey
 	Account *engine.Account
 }
 
-// ProgramAccounts returns the accounts that a program owns as of a commitment, sorted by address, and the
-// slot. If keep is not nil, accounts for which it returns false are left out; it must not call the ledger.
+// ProgramAccounts returns the program's accounts at a commitment, sorted by address, and the slot. If keep is
+// not nil, it selects the accounts to return; it must not call the ledger.
 func (l *Ledger) ProgramAccounts(program solana.PublicKey, commitment Commitment,
 	keep func(*engine.Account) bool) ([]Owned, uint64) {
 	l.lock.Lock()
@@ -69,7 +69,7 @@ func (l *Ledger) SetAccount(address solana.PublicKey, account engine.Account) er
 	return l.setAccount(address, account)
 }
 
-// LoadProgram writes an ELF file as an upgradeable program. If authority is zero, it cannot be upgraded.
+// LoadProgram writes an ELF file as an upgradeable program. If authority is zero, nobody can upgrade it.
 func (l *Ledger) LoadProgram(program solana.PublicKey, elf []byte, authority solana.PublicKey) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -100,7 +100,7 @@ func (l *Ledger) setAccount(address solana.PublicKey, account engine.Account) er
 	return nil
 }
 
-// mirror copies an account that the engine has stored, and keeps its earlier state in the open block.
+// mirror copies an account stored by the engine, and keeps the earlier state in the open block.
 func (l *Ledger) mirror(address solana.PublicKey, account engine.Account) {
 	old := l.accounts[address]
 	if len(l.blocks) > 0 {
@@ -130,14 +130,15 @@ func (l *Ledger) mirror(address solana.PublicKey, account engine.Account) {
 // keptStates is the number of blocks that can hold earlier states of accounts.
 const keptStates = Finality + MaxBehind + 2
 
-// overwrite forgets the earlier states of an account.
+// overwrite drops an account's earlier states.
 func (l *Ledger) overwrite(address solana.PublicKey) {
 	for _, block := range l.blocks[max(0, len(l.blocks)-keptStates):] {
 		delete(block.before, address)
 	}
 }
 
-// account returns an account as it was at the end of a slot, which is at most as old as the finalized one.
+// account returns an account's state when a slot ended, where the slot must not be older than the finalized
+// slot.
 func (l *Ledger) account(address solana.PublicKey, slot uint64) *engine.Account {
 	for _, block := range l.after(slot) {
 		if account, changed := block.before[address]; changed {
@@ -147,7 +148,7 @@ func (l *Ledger) account(address solana.PublicKey, slot uint64) *engine.Account 
 	return l.accounts[address]
 }
 
-// after returns the blocks after a slot.
+// after returns the blocks following a slot.
 func (l *Ledger) after(slot uint64) []*Block {
 	return l.blocks[min(uint64(len(l.blocks)), slot+1-min(slot+1, l.blocks[0].Slot)):]
 }

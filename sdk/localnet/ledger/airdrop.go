@@ -12,7 +12,7 @@ import (
 // Faucet returns the account that pays for airdrops.
 func (l *Ledger) Faucet() solana.PublicKey { return l.faucet.PublicKey() }
 
-// Airdrop transfers lamports from the faucet to an account, in a transaction of its own.
+// Airdrop transfers lamports from the faucet to an account, in a separate transaction.
 func (l *Ledger) Airdrop(to solana.PublicKey, lamports uint64) (*Transaction, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

@@ -11,11 +11,11 @@ import (
 
 const (
 	firstSlot = 1
-	// MaxBlockhashAge is the number of blocks after which a transaction with a blockhash expires.
+	// MaxBlockhashAge is how many blocks a transaction's blockhash stays valid.
 	MaxBlockhashAge = 150
-	// keptHashes is the number of blocks for which a hash is known.
+	// keptHashes is the number of blocks with known hashes.
 	keptHashes = 2 * MaxBlockhashAge
-	// SlotsPerEpoch is the length of an epoch.
+	// SlotsPerEpoch is the epoch length.
 	SlotsPerEpoch = 432_000
 )
 
@@ -38,7 +38,7 @@ func (c *chain) head() *Block { return c.blocks[len(c.blocks)-1] }
 // parent is the newest closed block.
 func (l *Ledger) parent() *Block { return l.blocks[len(l.blocks)-2] }
 
-// at returns the block of a slot, or nil.
+// at returns the slot's block, or nil.
 func (l *Ledger) at(slot uint64) *Block {
 	first := l.blocks[0].Slot
 	if slot < first || slot > l.head().Slot {
@@ -47,14 +47,14 @@ func (l *Ledger) at(slot uint64) *Block {
 	return l.blocks[slot-first]
 }
 
-// NextBlock closes the open block and opens the next one.
+// NextBlock closes the open block and opens a new block.
 func (l *Ledger) NextBlock() error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.next()
 }
 
-// SkipBlocks closes a number of blocks. 151 of them expire every blockhash that a transaction holds.
+// SkipBlocks closes the given number of blocks. 151 blocks expire every blockhash used by transactions.
 func (l *Ledger) SkipBlocks(count int) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -66,7 +66,7 @@ func (l *Ledger) SkipBlocks(count int) error {
 	return nil
 }
 
-// next closes the open block, opens the next one, and announces it.
+// next closes the open block, opens and announces a new block.
 func (l *Ledger) next() error {
 	if err := l.open(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (l *Ledger) forget() {
 	}
 	final := l.chain.slot(Finalized)
 	if old := l.at(final); old != nil {
-		// These change in each block, and are large. Nodes that are behind show them as of a later slot.
+		// These change in each block, and are large. Nodes that are behind show them at a later slot.
 		delete(old.before, slotHashes)
 		delete(old.before, recentBlockhashes)
 	}
@@ -119,7 +119,7 @@ func (l *Ledger) forget() {
 	for _, transaction := range l.blocks[0].Transactions {
 		delete(l.transactions, transaction.Signature)
 		for _, key := range transaction.unique() {
-			// The oldest transaction of an address is the first of its list.
+			// Each address's list begins with the oldest transaction.
 			if l.mentions[key] = l.mentions[key][1:]; len(l.mentions[key]) == 0 {
 				delete(l.mentions, key)
 			}
@@ -129,7 +129,7 @@ func (l *Ledger) forget() {
 	l.blocks = l.blocks[1:]
 }
 
-// Block returns the block of a slot if it is closed and visible at the commitment, which is not Processed.
+// Block returns the slot's block if closed and visible at the commitment, which is not Processed.
 func (l *Ledger) Block(slot uint64, commitment Commitment) (Block, bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -147,7 +147,7 @@ func (l *Ledger) FirstSlot() uint64 {
 	return l.blocks[0].Slot
 }
 
-// Blockhash is a hash for transactions, with the last block height at which they can be executed.
+// Blockhash contains a recent hash for transactions, with the last block height where they can be executed.
 type Blockhash struct {
 	Hash            solana.Hash
 	LastValidHeight uint64
@@ -155,7 +155,7 @@ type Blockhash struct {
 	Slot uint64
 }
 
-// LatestBlockhash returns the newest blockhash of a commitment. The open block has no hash, so Processed
+// LatestBlockhash returns the newest blockhash at a commitment. The open block has no hash, so Processed
 // returns the same hash as Confirmed.
 func (l *Ledger) LatestBlockhash(commitment Commitment) Blockhash {
 	l.lock.Lock()
@@ -165,7 +165,7 @@ func (l *Ledger) LatestBlockhash(commitment Commitment) Blockhash {
 	return Blockhash{block.Hash, block.Slot + MaxBlockhashAge, slot}
 }
 
-// BlockhashValid reports whether a transaction with a blockhash can be executed at a commitment.
+// BlockhashValid reports whether transactions with the blockhash are executable at a commitment.
 func (l *Ledger) BlockhashValid(hash solana.Hash, commitment Commitment) bool {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -173,7 +173,7 @@ func (l *Ledger) BlockhashValid(hash solana.Hash, commitment Commitment) bool {
 	return known && slot <= l.slot(commitment) && l.slot(commitment) <= slot+MaxBlockhashAge
 }
 
-// usable reports whether a transaction in the open block can use a blockhash. Its age is counted from the
+// usable reports whether transactions in the open block can use the blockhash. The age is counted from the
 // newest hash.
 func (l *Ledger) usable(hash solana.Hash) bool {
 	slot, known := l.hashes[hash]

@@ -24,7 +24,7 @@ const (
 
 func (l *Ledger) time() int64 { return l.now().Add(l.offset).Unix() }
 
-// Time returns the Unix time of the open block in seconds. The next transaction gets this time.
+// Time returns the Unix time of the open block in seconds. The next transaction uses this time.
 func (l *Ledger) Time() int64 {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -51,7 +51,7 @@ func (l *Ledger) AdvanceBy(duration time.Duration) error {
 	return l.AdvanceTo(l.Time() + int64(duration/time.Second))
 }
 
-// maxTime is the end of the year 2200: a duration since now can hold it.
+// maxTime is the last second of the year 2200: a time.Duration can hold the time until it.
 const maxTime = 7_289_654_399
 
 // writeSysvars writes the open block's clock and the hashes of the closed blocks.

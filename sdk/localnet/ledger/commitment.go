@@ -2,10 +2,10 @@ package ledger
 
 import "fmt"
 
-// Commitment selects the newest block that a query takes into account.
+// Commitment selects the newest block considered by a query.
 type Commitment string
 
-// The commitments, as nodes name them. The empty commitment is Finalized.
+// Commitments, named as in nodes. The empty commitment means Finalized.
 const (
 	// Processed is the open block.
 	Processed Commitment = "processed"
@@ -15,17 +15,17 @@ const (
 	Finalized Commitment = "finalized"
 )
 
-// Finality is the number of blocks after which a closed block is finalized.
+// Finality is how many blocks later a closed block is finalized.
 const Finality = 32
 
-// Slot returns the newest slot of a commitment.
+// Slot returns the newest slot at a commitment.
 func (l *Ledger) Slot(commitment Commitment) uint64 {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.slot(commitment)
 }
 
-// slot returns the newest slot of a commitment that this node has seen.
+// slot returns the newest slot at a commitment observed by this node.
 func (l *Ledger) slot(commitment Commitment) uint64 {
 	return max(l.chain.slot(commitment), firstSlot+l.behind) - l.behind
 }
@@ -41,7 +41,7 @@ func (c *chain) slot(commitment Commitment) uint64 {
 	return max(head-1, firstSlot+Finality) - Finality
 }
 
-// MaxBehind limits the number of slots by which a node is behind.
+// MaxBehind limits how many slots a node is behind.
 const MaxBehind = 128
 
 // Behind returns another node of the chain. All that it shows is as it was a number of slots ago: slots, accounts,
@@ -53,7 +53,7 @@ func (l *Ledger) Behind(slots uint64) (*Ledger, error) {
 	return &Ledger{l.chain, slots}, nil
 }
 
-// commitmentOf returns the highest commitment of a slot.
+// commitmentOf returns the slot's highest commitment.
 func (l *Ledger) commitmentOf(slot uint64) Commitment {
 	switch {
 	case slot <= l.slot(Finalized):

@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Sizes that the runtime counts for each account and each lookup table of a transaction, in bytes.
+// Sizes counted by the runtime per transaction account and lookup table, in bytes.
 const (
 	accountBaseSize = 64
 	tableBaseSize   = 8248
@@ -21,8 +21,8 @@ const (
 	loadedPageCost = 8
 )
 
-// loadedBytes returns the size of the accounts that a transaction loads. A program's data counts once, also if the
-// transaction does not name it.
+// loadedBytes returns the size in bytes of all accounts loaded by a transaction. Program data counts once,
+// even if the transaction does not name it.
 func (l *Ledger) loadedBytes(message *solana.Message, keys []solana.PublicKey) uint32 {
 	size := tableBaseSize * len(message.AddressTableLookups)
 	counted := map[solana.PublicKey]bool{solana.SysVarInstructionsPubkey: true}
@@ -45,7 +45,7 @@ func (l *Ledger) loadedBytes(message *solana.Message, keys []solana.PublicKey) u
 	return uint32(size)
 }
 
-// Cost returns the cost of an executed transaction in a block's limit, in compute units.
+// Cost returns an executed transaction's share of the block limit, in compute units.
 func (t *Transaction) Cost() uint64 {
 	message := &t.Decoded.Message
 	header := message.Header

@@ -11,8 +11,9 @@ type Event struct {
 // watcher receives events.
 type watcher struct{ receive func(Event) }
 
-// Watch registers a function that receives every event in order, until stop is called. It runs while the ledger is
-// locked: it must return at once and must not call the ledger. A node that is behind gets the events at once, too.
+// Watch registers a function that receives every event in order, until stop is called. It runs while the
+// ledger is locked: it must return at once and must not call the ledger. A node that is behind receives the
+// events at once, too.
 func (l *Ledger) Watch(receive func(Event)) (stop func()) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// The compute units of an instruction if a transaction sets no limit, and the largest limit.
+// Compute units per instruction if a transaction sets no limit, and the largest limit.
 const (
 	defaultUnits = 200_000
 	builtinUnits = 3_000
@@ -20,14 +20,14 @@ const (
 	setUnitPrice = 3
 )
 
-// builtins are the programs that are part of the runtime.
+// builtins lists the runtime's built-in programs.
 var builtins = map[solana.PublicKey]bool{
 	solana.SystemProgramID: true, solana.ComputeBudget: true, solana.VoteProgramID: true, solana.BPFLoaderProgramID: true,
 	solana.BPFLoaderDeprecatedProgramID: true, solana.BPFLoaderUpgradeableProgramID: true,
 }
 
-// Fee returns the fee of a transaction in lamports, priority fee included. It reports false if the transaction's
-// blockhash has expired. Signatures are not verified.
+// Fee returns the transaction fee in lamports, including the priority fee. If the blockhash has expired, it
+// returns false. Signatures are not verified.
 func (l *Ledger) Fee(wire []byte) (uint64, bool, error) {
 	transaction, _, err := decode(wire)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Fork replaces the newest blocks by empty ones, as if most validators had voted for another fork: the open block, and
-// the closed ones before it. Their transactions are undone. A transaction can be sent again if its blockhash is older.
-// Fork returns an error unless the number is from 1 to 32: finalized blocks stay. Forks of more than the open block undo
-// what clients have seen as confirmed, which no cluster has done yet.
+// Fork replaces the newest blocks with empty blocks, as if most validators had voted for another fork: the
+// open block, and the preceding closed blocks. Their transactions are undone. A transaction can be sent again
+// if the blockhash is older. Fork returns an error unless the number is 1 to 32: finalized blocks stay. Forks
+// beyond the open block undo confirmed transactions, although clusters have never done so.
 func (l *Ledger) Fork(blocks int) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -55,7 +55,8 @@ func (l *Ledger) reset(accounts map[solana.PublicKey]*engine.Account) error {
 	for address := range accounts {
 		addresses = append(addresses, address)
 	}
-	// The engine compiles a program when its account is set: the account with the ELF file must exist before and after.
+	// The engine compiles a program when the program account is set: the account with the ELF file must exist
+	// before and after.
 	rank := func(address solana.PublicKey) int {
 		switch account := accounts[address]; {
 		case account == nil:
@@ -83,7 +84,7 @@ func (l *Ledger) reset(accounts map[solana.PublicKey]*engine.Account) error {
 func (l *Ledger) unrecord(transaction *Transaction) {
 	delete(l.transactions, transaction.Signature)
 	for _, key := range transaction.unique() {
-		// A clipped slice is copied by the next append: a snapshot can have the same array.
+		// A clipped slice is copied by the next append, because a snapshot may share the array.
 		if l.mentions[key] = slices.Clip(l.mentions[key][:len(l.mentions[key])-1]); len(l.mentions[key]) == 0 {
 			delete(l.mentions, key)
 		}

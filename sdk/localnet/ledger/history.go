@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/gagliardetto/solana-go"
 
-// Status is the state of a transaction.
+// Status is a transaction's state.
 type Status struct {
 	*Transaction
 	// Commitment is the highest commitment of the transaction's block.
@@ -11,7 +11,7 @@ type Status struct {
 	Confirmations uint64
 }
 
-// Status returns the state of a transaction, or false if the ledger does not know it.
+// Status returns a transaction's state, and whether the ledger knows the transaction.
 func (l *Ledger) Status(signature solana.Signature) (Status, bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -26,18 +26,18 @@ func (l *Ledger) status(transaction *Transaction) Status {
 	return Status{transaction, l.commitmentOf(transaction.Slot), l.slot(Processed) - transaction.Slot}
 }
 
-// Page selects a part of an address's history.
+// Page selects part of an address history.
 type Page struct {
 	// Before excludes this transaction and newer ones, if it is set. Until excludes this transaction and
 	// older ones.
 	Before, Until solana.Signature
-	// Limit is the largest number of transactions, from 1 to 1,000. If zero, 1,000 is used.
+	// Limit is the maximum number of transactions, 1 to 1,000. If zero, 1,000 is used.
 	Limit int
 }
 
 const pageLimit = 1000
 
-// History returns the transactions that mention an address, newest first, as of a commitment.
+// History returns the transactions mentioning the address, newest first, at a commitment.
 func (l *Ledger) History(address solana.PublicKey, commitment Commitment, page Page) []Status {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -53,7 +53,7 @@ func (l *Ledger) History(address solana.PublicKey, commitment Commitment, page P
 		if !known {
 			return nil
 		}
-		// Before may be a transaction that does not mention the address.
+		// The Before transaction need not mention the address.
 		for from > 0 && !precedes(mentions[from-1], before) {
 			from--
 		}
@@ -70,7 +70,7 @@ func (l *Ledger) History(address solana.PublicKey, commitment Commitment, page P
 	return found
 }
 
-// precedes reports whether a was executed before b.
+// precedes reports whether transaction a was executed before b.
 func precedes(a, b *Transaction) bool {
 	return a.Slot < b.Slot || a.Slot == b.Slot && a.Index < b.Index
 }

@@ -19,26 +19,26 @@ type Options struct {
 	Module *engine.Module
 	// Faucet pays for airdrops. If nil, a new key is used.
 	Faucet solana.PrivateKey
-	// Now returns the time of new blocks. If nil, time.Now is used.
+	// Now returns block times. If nil, time.Now is used.
 	Now func() time.Time
 	// History is the number of blocks that the ledger keeps, with their transactions. If zero, 100,000 is
-	// used; the least is 512.
+	// used; the minimum is 512.
 	History int
 }
 
 const (
 	defaultHistory = 100_000
 	leastHistory   = 512
-	// LamportsPerSignature is the fee of each signature of a transaction, beside its priority fee.
+	// LamportsPerSignature is the fee per transaction signature, besides the priority fee.
 	LamportsPerSignature = 5000
 	// FaucetLamports is the faucet's balance on a new ledger, as on a new solana-test-validator.
 	FaucetLamports = 500_000_000 * solana.LAMPORTS_PER_SOL
 )
 
-// Ledger is a chain, as a node sees it. Its methods can be called from several goroutines.
+// Ledger is a chain, as a node sees it. It is safe for concurrent use.
 type Ledger struct {
 	*chain
-	// behind is the number of slots by which this node is behind: see [Ledger.Behind].
+	// behind is how many slots this node is behind: see [Ledger.Behind].
 	behind uint64
 }
 
@@ -60,9 +60,9 @@ type chain struct {
 // for the open block.
 type state struct {
 	genesis solana.Hash
-	// offset is added to the time of new blocks.
+	// offset is added to block times.
 	offset time.Duration
-	// blocks have consecutive slots. The last one is open.
+	// blocks have consecutive slots. The last block is open.
 	blocks []*Block
 	// hashes maps the blockhashes that transactions can use, or could lately, to their slots.
 	hashes       map[solana.Hash]uint64
@@ -135,7 +135,7 @@ func (l *Ledger) begin() error {
 	if err := l.setAccount(solana.WrappedSol, nativeMint()); err != nil {
 		return err
 	}
-	// Transactions need the hash of a closed block.
+	// Transactions need a closed block's hash.
 	for range 2 {
 		if err := l.open(); err != nil {
 			return err

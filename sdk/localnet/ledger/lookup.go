@@ -8,12 +8,11 @@ import (
 
 const (
 	tableHeader = 56
-	// tableDeactivation is the offset of the slot in which a table was deactivated; the largest number
-	// stands for never.
+	// tableDeactivation is the offset of a table's deactivation slot; the largest number stands for never.
 	tableDeactivation = 4
 )
 
-// lookup resolves the address lookup tables of a message.
+// lookup resolves the message's address lookup tables.
 func (l *Ledger) lookup(message *solana.Message) (writable, readonly []solana.PublicKey, err error) {
 	for _, reference := range message.AddressTableLookups {
 		account := l.accounts[reference.AccountKey]

@@ -13,8 +13,8 @@ var memoPrograms = map[solana.PublicKey]bool{
 	solana.MemoProgramID: true,
 }
 
-// Memo returns the memos of a transaction as nodes list them, each with its length: "[2] hi; [3] you". It is empty
-// if there is none.
+// Memo returns a transaction's memos as listed by nodes, with lengths: "[2] hi; [3] you". If there are none,
+// it returns "".
 func (t *Transaction) Memo() string {
 	var memos []string
 	for _, instruction := range t.Decoded.Message.Instructions {

@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// The layout of a nonce account: version, state, authority, value and fee.
+// Layout of nonce accounts: version, state, authority, value and fee.
 const (
 	nonceSize         = 80
 	nonceInitialized  = 1
@@ -17,8 +17,8 @@ const (
 	discriminatorSize = 4
 )
 
-// durableNonce returns the nonce account that a transaction advances, and whether the transaction uses its
-// value as blockhash.
+// durableNonce returns the nonce account advanced by a transaction, and whether the transaction uses the
+// nonce as blockhash.
 func (l *Ledger) durableNonce(message *solana.Message) (solana.PublicKey, bool) {
 	if len(message.Instructions) == 0 {
 		return solana.PublicKey{}, false
@@ -38,7 +38,7 @@ func (l *Ledger) durableNonce(message *solana.Message) (solana.PublicKey, bool) 
 	return address, bytes.Equal(account.Data[nonceValue:nonceValue+32], message.RecentBlockhash[:])
 }
 
-// advance stores the next value of a nonce. The runtime does this even if the transaction fails, and the engine
+// advance stores the next nonce value. The runtime does this even if the transaction fails, but the engine
 // does not.
 func (l *Ledger) advance(address solana.PublicKey) error {
 	stored, err := l.engine.Account(address)

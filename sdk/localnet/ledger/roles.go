@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/gagliardetto/solana-go"
 
-// reserved are accounts that no transaction can write: sysvars, and the programs of the runtime.
+// reserved lists accounts that transactions cannot write: sysvars and built-in programs.
 var reserved = map[solana.PublicKey]bool{
 	solana.SystemProgramID: true, solana.ComputeBudget: true, solana.VoteProgramID: true, solana.StakeProgramID: true,
 	solana.ConfigProgramID: true, solana.AddressLookupTableProgramID: true, solana.BPFLoaderProgramID: true,
@@ -12,7 +12,7 @@ var reserved = map[solana.PublicKey]bool{
 	solana.SysVarStakeHistoryPubkey: true, solana.SysVarEpochSchedulePubkey: true,
 }
 
-// IsWritable reports whether a transaction can write the account with an index of its Keys.
+// IsWritable reports whether the transaction can write the account at an index in Keys.
 func (t *Transaction) IsWritable(index int) bool {
 	message := &t.Decoded.Message
 	header, own := message.Header, len(message.AccountKeys)
@@ -29,7 +29,7 @@ func (t *Transaction) IsWritable(index int) bool {
 	return writable && !reserved[t.Keys[index]] && !t.calls(index)
 }
 
-// calls reports whether a key is the program of an instruction, which is read-only.
+// calls reports whether the key is an instruction's program, which is read-only.
 func (t *Transaction) calls(index int) bool {
 	for _, instruction := range t.Decoded.Message.Instructions {
 		if int(instruction.ProgramIDIndex) == index {

@@ -8,10 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Send verifies and executes a transaction in the open block. The transaction may have failed there: see its
-// Result. It returns a [DecodeError], [SanitizeError] or [ErrSignature] for an invalid transaction, and a
-// [TransactionError] for a transaction that no block can contain: its blockhash has expired, it was executed
-// already, or it cannot pay its fee.
+// Send verifies and executes a transaction in the open block. The transaction may have failed there: see
+// Transaction.Result. It returns a [DecodeError], [SanitizeError] or [ErrSignature] for an invalid
+// transaction, or a [TransactionError] if blocks cannot contain the transaction: the blockhash has expired,
+// the transaction was executed already, or the fee cannot be paid.
 func (l *Ledger) Send(wire []byte) (*Transaction, error) {
 	transaction, wire, err := decode(wire)
 	if err != nil {
@@ -79,7 +79,7 @@ func (l *Ledger) record(executed *Transaction) {
 	l.emit(Event{Executed: executed})
 }
 
-// invalid turns a request that the engine rejects into the error of an invalid transaction.
+// invalid turns the engine's request error into an invalid transaction error.
 func invalid(err error) error {
 	var rejected *engine.RequestError
 	if errors.As(err, &rejected) {

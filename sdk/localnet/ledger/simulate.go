@@ -12,12 +12,13 @@ import (
 type Simulation struct {
 	// VerifySignatures reports whether wrong signatures are an error.
 	VerifySignatures bool
-	// ReplaceBlockhash replaces the transaction's blockhash with the newest one. It excludes VerifySignatures.
+	// ReplaceBlockhash replaces the transaction's blockhash with the newest blockhash. It excludes
+	// VerifySignatures.
 	ReplaceBlockhash bool
 }
 
-// Simulate executes a transaction on the newest state and stores nothing. Its errors are those of
-// [Ledger.Send], but a transaction that no block can contain is a Transaction with an error in its Result.
+// Simulate executes a transaction on the newest state and stores nothing. It returns the same errors as
+// [Ledger.Send], except that a [TransactionError] is reported in Transaction.Result.
 func (l *Ledger) Simulate(wire []byte, options Simulation) (*Transaction, error) {
 	if options.VerifySignatures && options.ReplaceBlockhash {
 		return nil, errors.New("ledger: sigVerify may not be used with replaceRecentBlockhash")
@@ -68,7 +69,7 @@ func (l *Ledger) Simulate(wire []byte, options Simulation) (*Transaction, error)
 	return simulated, nil
 }
 
-// refusal returns why no block can contain a transaction, and resolves its lookup tables otherwise.
+// refusal returns why blocks cannot contain a transaction; if they can, it resolves the lookup tables.
 func (l *Ledger) refusal(t *Transaction, options Simulation) (*TransactionError, error) {
 	message := &t.Decoded.Message
 	if _, executed := l.transactions[t.Signature]; executed && !options.ReplaceBlockhash {

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Snapshot is a copy of a ledger's state. It can be restored any number of times.
+// Snapshot is a copy of ledger state. It can be restored any number of times.
 type Snapshot struct {
 	image *engine.Image
 	state state
@@ -27,8 +27,8 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 	return &Snapshot{image, l.state.clone()}, nil
 }
 
-// Restore replaces the state with a snapshot's, which must be of a ledger of the same module. The slot and
-// the clock go back, too; the clock goes on at the time that has passed since the snapshot.
+// Restore replaces the state with a snapshot's, which must come from the same module. Slot and clock go back,
+// too; then the clock advances by the real time elapsed since the snapshot.
 func (l *Ledger) Restore(ctx context.Context, snapshot *Snapshot) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()

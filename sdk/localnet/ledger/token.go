@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// The layout of mints and token accounts of both token programs. With extensions, a type follows at the end of a token
-// account, for mints as well.
+// Layout of mints and token accounts, the same for SPL Token and Token-2022. With extensions, an account type
+// follows the base token account size, for mints as well.
 const (
 	mintSize        = 82
 	mintSupply      = 36
@@ -27,7 +27,7 @@ const (
 
 // Mint is an initialized mint of SPL Token or Token-2022.
 type Mint struct {
-	// Supply is in base units.
+	// Supply is measured in base units.
 	Supply   uint64
 	Decimals uint8
 }
@@ -35,7 +35,7 @@ type Mint struct {
 // Token is an initialized token account of SPL Token or Token-2022.
 type Token struct {
 	Mint, Owner solana.PublicKey
-	// Amount is in base units.
+	// Amount is measured in base units.
 	Amount uint64
 }
 
@@ -64,7 +64,7 @@ func OwnedByTokenProgram(account *engine.Account) bool {
 	return account != nil && (account.Owner == solana.TokenProgramID || account.Owner == solana.Token2022ProgramID)
 }
 
-// isOfTokens reports whether an account of a token program has a size, or with extensions a type.
+// isOfTokens reports whether a token program's account matches a size or, if it contains extensions, a type.
 func isOfTokens(account *engine.Account, size int, kind byte) bool {
 	if !OwnedByTokenProgram(account) {
 		return false
@@ -72,8 +72,8 @@ func isOfTokens(account *engine.Account, size int, kind byte) bool {
 	return len(account.Data) == size || len(account.Data) > tokenSize && account.Data[tokenSize] == kind
 }
 
-// balances returns the balances of a transaction's accounts, with those that it has changed. As nodes do, it leaves
-// out token accounts if the transaction does not load a token program, and token accounts without a mint.
+// balances returns the account balances in a transaction, given the changed accounts. Like nodes, it leaves
+// out all token balances if the transaction loads no token program, and token accounts with no mint.
 func (l *Ledger) balances(t *Transaction, changed map[solana.PublicKey]*engine.Account) Balances {
 	account := func(key solana.PublicKey) *engine.Account {
 		if after, is := changed[key]; is {

@@ -22,9 +22,9 @@ type Transaction struct {
 	Time    int64
 	Wire    []byte
 	Decoded *solana.Transaction
-	// Keys are the accounts: the message's own, then those of lookup tables, writable ones first.
+	// Keys lists the accounts: the message's own, then those of lookup tables, writable ones first.
 	Keys []solana.PublicKey
-	// LoadedWritable and LoadedReadonly are the accounts of lookup tables.
+	// LoadedWritable and LoadedReadonly list the lookup table accounts.
 	LoadedWritable, LoadedReadonly []solana.PublicKey
 	// LoadedBytes is the size of the loaded accounts, as the runtime limits it.
 	LoadedBytes   uint32
@@ -32,19 +32,19 @@ type Transaction struct {
 	Before, After Balances
 }
 
-// Balances are the balances of a transaction's accounts.
+// Balances holds account balances in a transaction.
 type Balances struct {
-	// Lamports are in the order of Transaction.Keys.
+	// Lamports follows Transaction.Keys order.
 	Lamports []uint64
 	Tokens   []TokenBalance
 }
 
-// TokenBalance is the balance of a token account.
+// TokenBalance is a token account balance.
 type TokenBalance struct {
 	// Account is an index of Transaction.Keys.
 	Account              int
 	Mint, Owner, Program solana.PublicKey
-	// Amount is in base units of the mint.
+	// Amount is measured in the mint's base units.
 	Amount   uint64
 	Decimals byte
 }
@@ -68,7 +68,7 @@ type DecodeError struct{ Reason string }
 // Error implements error.
 func (e *DecodeError) Error() string { return "transaction: " + e.Reason }
 
-// SanitizeError is a transaction whose indexes or counts do not match its accounts.
+// SanitizeError reports indexes or counts that do not match the transaction's accounts.
 type SanitizeError struct{ Reason string }
 
 // Error implements error.
@@ -77,7 +77,8 @@ func (e *SanitizeError) Error() string { return "transaction: " + e.Reason }
 // ErrSignature is returned for a transaction with a missing or wrong signature.
 var ErrSignature = errors.New("transaction: signature verification failed")
 
-// TransactionError is a transaction that is not part of any block, with the error as nodes encode it in JSON.
+// TransactionError reports a transaction excluded from all blocks, with the error as encoded by nodes in
+// JSON.
 type TransactionError struct {
 	Err  json.RawMessage
 	Logs []string
@@ -90,8 +91,8 @@ func refused(name string) *TransactionError {
 	return &TransactionError{Err: json.RawMessage(`"` + name + `"`)}
 }
 
-// decode returns a transaction whose structure is valid: its indexes are in range. It also returns the transaction's
-// own bytes: like nodes, it ignores further ones.
+// decode returns a structurally valid transaction: all indexes are in range. It also returns the
+// transaction's own bytes: like nodes, it ignores trailing bytes.
 func decode(wire []byte) (*solana.Transaction, []byte, error) {
 	if len(wire) > engine.MaxTransactionBytes {
 		return nil, nil, &DecodeError{fmt.Sprintf("%d bytes exceed %d", len(wire), engine.MaxTransactionBytes)}
@@ -127,8 +128,8 @@ func decode(wire []byte) (*solana.Transaction, []byte, error) {
 	return transaction, wire, nil
 }
 
-// parse decodes a transaction that has a single encoding: otherwise a signature could be verified over other
-// bytes than the engine decodes. The library's decoder can panic at malformed input.
+// parse accepts only canonical encodings: otherwise signatures could be verified over different bytes than
+// the engine decodes. The library's decoder can panic at malformed input.
 func parse(wire []byte) (transaction *solana.Transaction, encoded []byte, err error) {
 	defer func() {
 		if recovered := recover(); recovered != nil {
