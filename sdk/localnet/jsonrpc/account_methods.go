@@ -14,7 +14,7 @@ type accountConfig struct {
 	accountEncoding
 }
 
-// accountConfig decodes the configuration at an index.
+// accountConfig decodes the configuration parameter.
 func (s *Server) accountConfig(p parameters, index int) (config accountConfig, level ledger.Commitment, err error) {
 	if err = p.optional(index, "RpcAccountInfoConfig", &config); err == nil {
 		if err = config.check(); err == nil {
@@ -125,7 +125,7 @@ func (e accountEncoding) encodeOwned(owned []ledger.Owned, slot uint64, context 
 	return values, nil
 }
 
-// tokenFilter is the filter of getTokenAccountsByOwner: one of its fields is set.
+// tokenFilter is the getTokenAccountsByOwner filter: exactly one field is set.
 type tokenFilter struct{ mint, programID string }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -218,7 +218,7 @@ func (s *Server) getTokenAccountBalance(p parameters) (any, error) {
 	})
 }
 
-// mint reads the mint of a token account or of a filter.
+// mint reads the mint for an account or filter.
 func (s *Server) mint(address solana.PublicKey, level ledger.Commitment) (ledger.Mint, error) {
 	account := s.ledger.Account(address, level)
 	if account == nil {

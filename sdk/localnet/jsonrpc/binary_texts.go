@@ -17,16 +17,16 @@ const (
 	messageType     = "solana_message::versions::VersionedMessage"
 )
 
-// The longest texts of a transaction of 1,232 bytes.
+// The longest texts for transactions of 1,232 bytes.
 const (
 	maxBase58Text = 1683
 	maxBase64Text = 1644
 )
 
-// transactionEncodings are the encodings that nodes know.
+// transactionEncodings lists the encodings known to nodes.
 var transactionEncodings = []string{"binary", "base64", "base58", "json", parsed}
 
-// decodeText decodes the transaction or message of the first parameter.
+// decodeText decodes the transaction or message in the first parameter.
 func decodeText(p parameters, encoding, kind string) ([]byte, error) {
 	text, err := p.text(0)
 	if err != nil {

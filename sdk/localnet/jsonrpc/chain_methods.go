@@ -99,8 +99,8 @@ func (s *Server) getFeeForMessage(p parameters) (any, error) {
 	return withContext(s.ledger.Slot(level), fee), nil
 }
 
-// unsigned returns the transaction of a message, with empty signatures. Their number is the first byte of a legacy
-// message, and follows the version of others.
+// unsigned wraps a message in a transaction with empty signatures. Their number is a legacy message's first
+// byte, and otherwise follows the version byte.
 func unsigned(message []byte) []byte {
 	signatures := 0
 	if len(message) > 0 {
@@ -224,7 +224,7 @@ func addTransactions(encoded object, block ledger.Block, config transactionConfi
 	return nil
 }
 
-// closedCommitment returns a commitment of methods that answer about closed blocks alone.
+// closedCommitment returns a commitment for methods that only consider closed blocks.
 func closedCommitment(name string) (ledger.Commitment, error) {
 	level := commitment(name)
 	if level == ledger.Processed {

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 )
 
-// InProcess are the addresses of connections without a port: use them with [Server.Dial].
+// InProcess holds addresses for connections that use no port: use them with [Server.Dial].
 var InProcess = Endpoints{RPC: "http://" + InProcessAddress, WS: "ws://" + InProcessAddress}
 
 // InProcessAddress is the host and port of [InProcess].

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// differences are the fields of responses that differ from a validator's, with the reasons: "step: field". A
-// step is a pattern of path.Match. A field stands for the fields below it, too.
+// differences lists response fields that differ from a validator's, with the reasons: "step: field". A step
+// is a pattern of path.Match. A field stands for all nested fields, too.
 var differences = map[string]string{
 	"fees/*: error.message":                                               decoderText,
 	"sending/empty text: error.message":                                   decoderText,
@@ -43,7 +43,7 @@ const (
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// acceptedDifference returns the entry of the list that a difference belongs to.
+// acceptedDifference returns the list entry for a difference.
 func acceptedDifference(found difference) (string, bool) {
 	field := index.ReplaceAllString(strings.TrimPrefix(found.path, "."), "")
 	for key := range differences {

@@ -1,9 +1,9 @@
-// Package jsonrpc serves the JSON-RPC and WebSocket interface of a Solana node over a ledger.
+// Package jsonrpc serves the JSON-RPC and WebSocket interface of Solana nodes over a ledger.
 //
 // [New] returns a server, an [http.Handler] for both. [Server.Listen] opens two ports for other programs, and
-// [Server.Client] returns a client that needs no port. [Server.Run] closes a block at an interval.
+// [Server.Client] returns a client that needs no port. [Server.Run] closes blocks periodically.
 //
-// Methods that it does not know answer with code -32601, as a node does. The responses follow Agave 4.2.2,
-// and can be compared with those of solana-test-validator: make record-validator. The encoding jsonParsed parses neither accounts nor
+// Unknown methods return code -32601, as nodes do. The responses follow Agave 4.2.2, and can be compared with
+// those of solana-test-validator: make record-validator. The encoding jsonParsed parses neither accounts nor
 // instructions; it names the accounts of instructions.
 package jsonrpc

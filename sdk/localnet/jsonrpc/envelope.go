@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// request is a request, or without an ID a notification, which gets no response.
+// request is a request, or a notification if the ID is missing. Notifications receive no response.
 type request struct {
 	id           json.RawMessage
 	version      *string
@@ -41,7 +41,8 @@ func (r response) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// parseRequest decodes a request as nodes do: a wrong one is invalid if its ID is valid, and no request otherwise.
+// parseRequest decodes a request as nodes do: a wrong request is an invalid request if the ID is valid,
+// otherwise no request at all.
 func parseRequest(raw json.RawMessage) (request, *Error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -78,7 +79,7 @@ func parseRequest(raw json.RawMessage) (request, *Error) {
 	return r, nil
 }
 
-// isID reports whether a value is null, a text, or a whole number that is not negative.
+// isID reports whether the value is null, a string, or a non-negative integer.
 func isID(raw json.RawMessage) bool {
 	return isNull(raw) || raw[0] == '"' || len(bytes.Trim(raw, "0123456789")) == 0
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// transactionErrors are the texts of solana-transaction-error: clients search for some of them.
+// transactionErrors holds the solana-transaction-error texts: clients search for some.
 var transactionErrors = map[string]string{
 	"AccountInUse":                       "Account in use",
 	"AccountLoadedTwice":                 "Account loaded twice",
@@ -44,7 +44,7 @@ var transactionErrors = map[string]string{
 	"CommitCancelled":                    "CommitCancelled",
 }
 
-// instructionErrors are the texts of solana-instruction-error.
+// instructionErrors holds the solana-instruction-error texts.
 var instructionErrors = map[string]string{
 	"GenericError":                           "generic instruction error",
 	"InvalidArgument":                        "invalid program argument",
@@ -101,7 +101,7 @@ var instructionErrors = map[string]string{
 	"BuiltinProgramsMustConsumeComputeUnits": "Builtin programs must consume compute units",
 }
 
-// describe returns the text of a transaction's error, which is encoded in JSON.
+// describe returns a JSON-encoded transaction error's text.
 func describe(raw json.RawMessage) string {
 	var name string
 	if json.Unmarshal(raw, &name) == nil {

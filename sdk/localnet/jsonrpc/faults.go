@@ -10,17 +10,18 @@ import (
 // Faults are a server's mistakes with HTTP requests, so that clients can be tested against it. WebSockets are not
 // affected. The zero value does nothing wrong.
 type Faults struct {
-	// LoseRequests is the share of requests, from 0 to 1, that are refused with the HTTP status 503 and not executed.
+	// LoseRequests is the share (0 to 1) of requests refused with HTTP status 503 and not executed.
 	LoseRequests float64
-	// LoseAnswers is the share of the other requests that are executed and whose connection ends without an answer.
+	// LoseAnswers is the share of the remaining requests executed but left unanswered: the connection ends
+	// without a response.
 	LoseAnswers float64
-	// Delay is the time before each answer.
+	// Delay is the time until each response.
 	Delay time.Duration
-	// Seed is that of the random choices, so that a test repeats them.
+	// Seed seeds the random choices to make tests repeatable.
 	Seed uint64
 }
 
-// faults are the current faults of a server.
+// faults holds a server's current faults.
 type faults struct {
 	lock sync.Mutex
 	Faults
@@ -34,7 +35,7 @@ func (s *Server) SetFaults(of Faults) {
 	s.faults.Faults, s.faults.random = of, rand.New(rand.NewPCG(of.Seed, 0))
 }
 
-// choose returns the faults of one request.
+// choose returns the faults for a request.
 func (f *faults) choose() (loseRequest, loseAnswer bool, delay time.Duration) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -45,7 +46,7 @@ func (f *faults) choose() (loseRequest, loseAnswer bool, delay time.Duration) {
 	return loseRequest, f.random.Float64() < f.LoseAnswers, f.Delay
 }
 
-// serveFaulty answers requests at a port, with the faults.
+// serveFaulty serves requests at a port, injecting the faults.
 func (s *Server) serveFaulty(w http.ResponseWriter, r *http.Request) {
 	loseRequest, loseAnswer, delay := s.faults.choose()
 	if delay > 0 {
@@ -68,7 +69,7 @@ func (s *Server) serveFaulty(w http.ResponseWriter, r *http.Request) {
 	s.serveRequests(w, r)
 }
 
-// discarded is an answer that nobody reads.
+// discarded is an unread response.
 type discarded struct{ header http.Header }
 
 // Header implements http.ResponseWriter.

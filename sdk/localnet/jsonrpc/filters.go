@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// filter is a filter of getProgramAccounts and programSubscribe: one of its fields is set.
+// filter is a filter of getProgramAccounts and programSubscribe: exactly one field is set.
 type filter struct {
 	size    *uint64
 	compare *memcmp
@@ -117,7 +117,7 @@ func (m *memcmp) numbers(raw json.RawMessage) error {
 	return m.set(want)
 }
 
-// uint8Number is a byte. A list of them is a list in JSON, too.
+// uint8Number is a byte. Slices are encoded as JSON arrays.
 type uint8Number uint8
 
 var errTooLarge = invalidParams("Invalid param: DataTooLarge")
@@ -142,10 +142,10 @@ func (f filter) match(account *engine.Account) bool {
 	return f.compare == nil || f.compare.offset <= size && bytes.HasPrefix(account.Data[f.compare.offset:], f.compare.want)
 }
 
-// filters are the filters of a configuration.
+// filters is a configuration's filter list.
 type filters []filter
 
-// UnmarshalJSON decodes filters. Its errors are of the type *Error if a node names the problem.
+// UnmarshalJSON decodes filters. Errors use the type *Error if nodes name the problem.
 func (f *filters) UnmarshalJSON(raw []byte) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
@@ -163,7 +163,7 @@ func (f *filters) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// checkTokenAddresses returns an error for a comparison with a part of a mint or owner, which nodes index.
+// checkTokenAddresses returns an error for comparisons with parts of the indexed mint or owner.
 func (f filters) checkTokenAddresses(program solana.PublicKey) error {
 	if program != solana.TokenProgramID && program != solana.Token2022ProgramID {
 		return nil

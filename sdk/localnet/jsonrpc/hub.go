@@ -104,7 +104,7 @@ func (h *hub) transactions(level ledger.Commitment, executed []*ledger.Transacti
 	}
 }
 
-// notify sends the notifications of a transaction. A signature subscription ends with its first one.
+// notify sends a transaction's notifications. Signature subscriptions end when first notified.
 func (h *hub) notify(c *connection, id uint64, s *subscription, transaction *ledger.Transaction) {
 	results, matches := s.result(h.ledger, transaction)
 	if !matches {
@@ -131,7 +131,7 @@ func (h *hub) each(visit func(*connection, uint64, *subscription)) {
 	}
 }
 
-// begin activates a subscription. A signature that has the commitment already is announced at once.
+// begin activates a subscription. Signatures already at the commitment level are announced at once.
 func (h *hub) begin(c *connection, id uint64, s *subscription) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

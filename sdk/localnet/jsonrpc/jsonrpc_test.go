@@ -140,10 +140,11 @@ func TestSubscriptions(t *testing.T) {
 	require.NoError(t, err)
 	slots, err := client.SlotSubscribe()
 	require.NoError(t, err)
-	// The server runs a connection's requests in order, so all three are active when a later one is answered.
+	// The server runs a connection's requests in order, so all three are active when a later request receives
+	// a response.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	for { // the client returns before the server knows of a subscription
+	for { // the client returns before the server registers the subscription
 		require.NoError(t, chain.NextBlock())
 		soon, stop := context.WithTimeout(ctx, 50*time.Millisecond)
 		_, err := slots.Recv(soon)
@@ -164,7 +165,8 @@ func TestSubscriptions(t *testing.T) {
 	require.EqualValues(t, sol, changed.Value.Lamports)
 }
 
-// FuzzRequest shows that no request ends the process, and that every response is JSON. Notifications get none.
+// FuzzRequest checks that requests never end the process, and that every response is JSON. Notifications
+// receive none.
 func FuzzRequest(f *testing.F) {
 	server, _ := start(f)
 	key := solana.SystemProgramID.String()

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// memory is a listener whose connections stay in this process.
+// memory is a listener whose connections stay within the process.
 type memory struct {
 	accepted chan net.Conn
 	closed   chan struct{}

@@ -2,13 +2,13 @@ package jsonrpc
 
 import "github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 
-// method is a JSON-RPC method with the least and the largest number of its parameters.
+// method is a JSON-RPC method with the minimum and maximum parameter counts.
 type method struct {
 	required, most int
 	handle         func(*Server, parameters) (any, error)
 }
 
-// methods are the methods of HTTP. WebSocket connections have subscriptions, in websocket.go, and getVersion.
+// methods lists the HTTP methods. WebSocket connections offer subscriptions, in websocket.go, and getVersion.
 var methods map[string]method
 
 func init() {
@@ -48,14 +48,13 @@ func init() {
 	}
 }
 
-// readConfig is the configuration of methods that read as of a commitment.
+// readConfig configures methods that read at a commitment level.
 type readConfig struct {
 	Commitment     string `json:"commitment"`
 	MinContextSlot uint64 `json:"minContextSlot"`
 }
 
-// at returns the commitment of a configuration, after comparing its slot with the least one that the caller
-// wants.
+// at returns the configured commitment, after comparing the slot with the caller's minimum slot.
 func (s *Server) at(config readConfig) (ledger.Commitment, error) {
 	level := commitment(config.Commitment)
 	if slot := s.ledger.Slot(level); config.MinContextSlot > slot {
@@ -64,7 +63,7 @@ func (s *Server) at(config readConfig) (ledger.Commitment, error) {
 	return level, nil
 }
 
-// read decodes the configuration at an index, and returns its commitment.
+// read decodes the configuration parameter and returns the commitment.
 func (s *Server) read(p parameters, index int) (ledger.Commitment, error) {
 	var config readConfig
 	if err := p.optional(index, "RpcContextConfig", &config); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// mismatch returns the text of the Rust library serde for a value of another type than the expected one. name is
-// the Rust type of a structure.
+// mismatch returns the error text of the Rust library serde for a value with an unexpected type. name is the
+// structure's Rust type.
 func mismatch(raw json.RawMessage, err error, name string) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {

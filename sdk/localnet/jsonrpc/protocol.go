@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// Error is the error of a response, with the codes and texts of a node.
+// Error is a response error, with node codes and texts.
 type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -22,7 +22,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// The codes of JSON-RPC 2.0 and of Agave's rpc-client-api.
+// Codes from JSON-RPC 2.0 and Agave's rpc-client-api.
 const (
 	codeBlockCleanedUp      = -32001
 	codePreflightFailure    = -32002
@@ -60,10 +60,10 @@ func invalidParams(format string, arguments ...any) *Error {
 	return &Error{Code: codeInvalidParams, Message: fmt.Sprintf(format, arguments...)}
 }
 
-// parameters are the positional parameters of a request.
+// parameters holds a request's positional parameters.
 type parameters []json.RawMessage
 
-// check returns an error for a wrong number of parameters.
+// check rejects a wrong number of parameters.
 func (p parameters) check(required, most int) *Error {
 	switch {
 	case p == nil && required > 0 && required == most:
@@ -79,7 +79,7 @@ func (p parameters) check(required, most int) *Error {
 		fmt.Sprintf("%q", fmt.Sprintf("Got: %d", len(p)))}
 }
 
-// into decodes a required parameter. name is the Rust type of a structure, for errors.
+// into decodes a required parameter. name is the structure's Rust type, for errors.
 func (p parameters) into(index int, name string, target any) error {
 	raw := p[index]
 	err := json.Unmarshal(raw, target)
@@ -127,13 +127,13 @@ func parseKey(text string) (solana.PublicKey, error) {
 	return solana.PublicKey(raw), nil
 }
 
-// The errors of texts of addresses, hashes and signatures.
+// Errors in address, hash and signature texts.
 var (
 	errWrongSize = errors.New("WrongSize")
 	errInvalid   = errors.New("Invalid")
 )
 
-// fixedBytes decodes base58 of a known number of bytes, which has at most so many digits.
+// fixedBytes decodes base58 with a known number of bytes and a maximum number of digits.
 func fixedBytes(text string, longest, size int) ([]byte, error) {
 	if len(text) > longest {
 		return nil, errWrongSize
@@ -164,7 +164,7 @@ func parseSignature(text string) (solana.Signature, error) {
 	return solana.Signature(raw), nil
 }
 
-// commitment returns the commitment of a configuration. Nodes take an unknown name for none.
+// commitment returns the configured commitment. Like nodes, it ignores unknown names.
 func commitment(name string) ledger.Commitment {
 	level, _ := knownCommitment(name)
 	return level

@@ -33,8 +33,8 @@ func TestResponsesAreThoseOfAValidator(t *testing.T) {
 	require.Empty(t, slices.Sorted(maps.Keys(unused)), "these differences no longer exist: remove them from the list")
 }
 
-// TestResponsesAreReproducible runs the scenario on two chains: a field that differs between them is volatile, and
-// could not be compared with a recording.
+// TestResponsesAreReproducible runs the scenario on two chains: a differing field is volatile, and could not
+// be compared with a recording.
 func TestResponsesAreReproducible(t *testing.T) {
 	first := map[string][]exchange{}
 	methods := map[string]bool{}

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recordings is the directory of a validator's responses, with a file for each group of requests.
+// recordings is the directory containing a validator's responses, with one file per request group.
 const recordings = "testdata/validator"
 
-// exchange is a request with its response, or a notification of a subscription.
+// exchange is a request with the response, or a subscription notification.
 type exchange struct {
 	Name     string `json:"name"`
 	Method   string `json:"method"`
@@ -21,7 +21,7 @@ type exchange struct {
 	Response any    `json:"response"`
 }
 
-// group is a list of exchanges in the order of the scenario.
+// group is a list of exchanges in scenario order.
 type group struct {
 	name      string
 	exchanges []exchange
@@ -41,7 +41,7 @@ func writeRecording(t *testing.T, folder string, groups []group) {
 	}
 }
 
-// readRecording returns the exchanges of each group.
+// readRecording returns each group's exchanges.
 func readRecording(t *testing.T, folder string) map[string][]exchange {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))

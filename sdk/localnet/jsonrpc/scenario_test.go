@@ -33,7 +33,7 @@ const (
 func tokenAccount(owner solana.PublicKey) solana.PublicKey {
 	address, _, err := solana.FindAssociatedTokenAddress(owner, mint.PublicKey())
 	if err != nil {
-		panic(err) // no seed of an address leads off the curve
+		panic(err) // no address seed leads off the curve
 	}
 	return address
 }
@@ -97,7 +97,7 @@ func airdrops(s *session) {
 	s.call("wrong address", "requestAirdrop", "x", 1)
 }
 
-// send records that a transaction is sent, and returns its slot when it is confirmed.
+// send records sending a transaction, waits for confirmation, and returns the slot.
 func (s *session) send(transaction signed, config object) json.Number {
 	s.Helper()
 	config["encoding"], config["preflightCommitment"] = "base64", "confirmed"
@@ -106,8 +106,8 @@ func (s *session) send(transaction signed, config object) json.Number {
 	return s.confirm(transaction.signature.String())
 }
 
-// subscriptions executes the transactions. Each is confirmed before the next, so that every notification is
-// about a single one.
+// subscriptions executes the transactions. They are confirmed sequentially, so that every notification is
+// about a single transaction.
 func (s *scenario) subscriptions() {
 	account := s.subscribe("account", "accountSubscribe", alice.PublicKey(), confirmed("encoding", "base64"))
 	program := s.subscribe("program", "programSubscribe", solana.TokenProgramID, confirmed("encoding", "base64", "filters",
@@ -163,7 +163,7 @@ func (s *scenario) subscriptions() {
 	s.slots()
 }
 
-// slots records one notification of each kind, as a validator sends them all the time.
+// slots records one notification per kind, as a validator sends them all the time.
 func (s *scenario) slots() {
 	slot := s.subscribe("slot", "slotSubscribe")
 	s.notification("slot: next", slot)

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// refusal turns an error of the ledger into the error of a response.
+// refusal turns a ledger error into a response error.
 func refusal(err error) error {
 	var invalid *ledger.DecodeError
 	var unsanitary *ledger.SanitizeError
@@ -28,7 +28,7 @@ func refusal(err error) error {
 	return err
 }
 
-// simulate simulates a transaction. A wrong signature is the error of its result.
+// simulate simulates a transaction. Wrong signatures are reported in the simulation result.
 func (s *Server) simulate(raw []byte, options ledger.Simulation) (*ledger.Transaction, error) {
 	simulated, err := s.ledger.Simulate(raw, options)
 	if errors.Is(err, ledger.ErrSignature) {
@@ -40,7 +40,7 @@ func (s *Server) simulate(raw []byte, options ledger.Simulation) (*ledger.Transa
 	return simulated, nil
 }
 
-// encodeSimulation returns the fields that a failed preflight and a simulation share.
+// encodeSimulation returns the fields shared by failed preflights and simulations.
 func encodeSimulation(simulated *ledger.Transaction) object {
 	result := simulated.Result
 	encoded := object{
@@ -95,7 +95,7 @@ func (s *Server) sendTransaction(p parameters) (any, error) {
 	if err == nil {
 		return executed.Signature, nil
 	}
-	// Without preflight a node answers before it executes the transaction.
+	// Without preflight a node responds before executing the transaction.
 	var refused *ledger.TransactionError
 	if config.SkipPreflight && (errors.As(err, &refused) || errors.Is(err, ledger.ErrSignature)) {
 		return solana.SignatureFromBytes(raw[1:65]), nil
@@ -158,7 +158,7 @@ func (s *Server) simulateTransaction(p parameters) (any, error) {
 	return withContext(s.ledger.Slot(level), value), nil
 }
 
-// accountsAfter encodes accounts as a simulation leaves them. After a failure they are null.
+// accountsAfter encodes accounts as a simulation leaves them. If the simulation fails, they are null.
 func (s *Server) accountsAfter(simulated *ledger.Transaction, encoding accountEncoding, addresses []string) (any, error) {
 	switch encoding.Encoding {
 	case "":

@@ -17,7 +17,7 @@ func sending(more ...any) object {
 	return config
 }
 
-// badTransactions are sent and simulated. None of them is executed.
+// badTransactions are sent and simulated, but never executed.
 func (s *scenario) badTransactions() []signed {
 	one := transferOf(1, payer.PublicKey(), alice.PublicKey())
 	paid := []solana.PrivateKey{payer}
@@ -92,7 +92,7 @@ func (s *scenario) malformed(method string) {
 	s.call("no transaction", method)
 }
 
-// withWrongProgram returns a transaction with an instruction of an account that it does not have.
+// withWrongProgram returns a transaction whose instruction refers to a missing account.
 func (s *scenario) withWrongProgram() named {
 	transaction, err := solana.TransactionFromBytes(s.memo.wire)
 	require.NoError(s, err)

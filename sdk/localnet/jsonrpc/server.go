@@ -18,13 +18,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// The limits of a request.
+// Request limits.
 const (
 	maxRequestBytes = 1 << 20
 	maxBatch        = 100
 )
 
-// Server answers requests about a ledger. It is an http.Handler.
+// Server serves requests about a ledger. It is an http.Handler.
 type Server struct {
 	ledger *ledger.Ledger
 	hub    *hub
@@ -36,7 +36,7 @@ type Server struct {
 	stop   context.CancelFunc
 }
 
-// New returns a server of a ledger. Close stops it; it does not close the ledger.
+// New returns a server for a ledger. Close stops the server, but does not close the ledger.
 func New(l *ledger.Ledger) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{ledger: l, hub: newHub(l), memory: newMemory(), ctx: ctx, stop: stop}
@@ -45,7 +45,7 @@ func New(l *ledger.Ledger) *Server {
 	return s
 }
 
-// Run closes a block at each interval until Close, in a goroutine of its own.
+// Run closes a block per interval until Close, in a new goroutine.
 func (s *Server) Run(interval time.Duration) {
 	s.tasks.Go(func() {
 		ticker := time.NewTicker(interval)
@@ -63,14 +63,14 @@ func (s *Server) Run(interval time.Duration) {
 	})
 }
 
-// Endpoints are the addresses of a listening server.
+// Endpoints holds a listening server's addresses.
 type Endpoints struct{ RPC, WS string }
 
 // listenAttempts is the number of attempts to find two neighbouring free ports.
 const listenAttempts = 50
 
-// Listen serves JSON-RPC at a port of 127.0.0.1 and WebSockets at the next one, as Solana's tools expect. If
-// port is zero, it chooses free ports. Close stops both. Do not call it during or after Close.
+// Listen serves JSON-RPC at a port of 127.0.0.1 and WebSockets at the following port, as Solana's tools
+// expect. If port is zero, it chooses free ports. Close stops both. Do not call it during or after Close.
 func (s *Server) Listen(port int) (Endpoints, error) {
 	if s.ctx.Err() != nil {
 		return Endpoints{}, http.ErrServerClosed
@@ -112,8 +112,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// ServeHTTP answers a request or a batch of requests, or upgrades the connection to a WebSocket. Listen has a further
-// port for WebSockets, as nodes do.
+// ServeHTTP serves a request or batch, or upgrades the connection to a WebSocket. Listen opens a further port
+// for WebSockets, as nodes do.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if websocket.IsWebSocketUpgrade(r) {
 		s.serveWebSocket(w, r)
@@ -156,7 +156,8 @@ func (s *Server) serveRequests(w http.ResponseWriter, r *http.Request) {
 	s.serveBatch(w, raw)
 }
 
-// serveBatch answers a batch. Notifications get no response. A batch with anything else than requests is none.
+// serveBatch serves a batch. Notifications receive no response. Arrays containing anything but requests are
+// not batches.
 func (s *Server) serveBatch(w http.ResponseWriter, raw json.RawMessage) {
 	var batch []json.RawMessage
 	if err := json.Unmarshal(raw, &batch); err != nil || len(batch) > maxBatch {
@@ -182,7 +183,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, raw json.RawMessage) {
 	}
 }
 
-// replyNothing answers without a response.
+// replyNothing sends no response.
 func replyNothing(w http.ResponseWriter) { w.Header().Set("Content-Type", "application/json") }
 
 func reply(w http.ResponseWriter, answer any) {

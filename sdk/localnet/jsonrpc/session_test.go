@@ -19,23 +19,23 @@ const replyLimit = 60 * time.Second
 
 type object = map[string]any
 
-// named is a parameter that differs between two runs. The recording contains its name.
+// named is a parameter that differs from run to run. The recording contains the name.
 type named struct {
 	name  string
 	value any
 }
 
-// session sends the requests of the scenario to a chain and keeps the exchanges.
+// session sends the scenario's requests to a chain and keeps the exchanges.
 type session struct {
 	*testing.T
 	url    string
 	socket *websocket.Conn
-	// names are the names of texts in responses: signatures, blockhashes, transactions.
+	// names maps response texts to names: signatures, blockhashes, transactions.
 	names map[string]string
-	// transactions are the names of the transactions.
+	// transactions lists the transaction names.
 	transactions []string
 	groups       []group
-	// pending are the notifications of each subscription that the scenario has not taken.
+	// pending holds each subscription's notifications not yet taken by the scenario.
 	pending map[string][]any
 	nextID  int
 }
@@ -71,7 +71,7 @@ func (s *session) normalizeResponse(method string, response any) any {
 	return fields
 }
 
-// call sends a request by HTTP, records it with its response, and returns the result.
+// call sends a request by HTTP, records it with the response, and returns the result.
 func (s *session) call(name, method string, params ...any) any {
 	s.Helper()
 	response := s.exchange(method, params)
@@ -80,7 +80,7 @@ func (s *session) call(name, method string, params ...any) any {
 	return result
 }
 
-// query sends a request that is not recorded. It must succeed.
+// query sends an unrecorded request. It must succeed.
 func (s *session) query(method string, params ...any) any {
 	s.Helper()
 	response := s.exchange(method, params)
@@ -88,7 +88,7 @@ func (s *session) query(method string, params ...any) any {
 	return response["result"]
 }
 
-// exchange returns the result or the error of a response.
+// exchange returns the response's result or error.
 func (s *session) exchange(method string, params []any) object {
 	s.Helper()
 	body, _ := s.body(method, params)
@@ -105,7 +105,7 @@ func (s *session) body(method string, params []any) (string, int) {
 	return text(request), s.nextID
 }
 
-// responseOf checks the envelope of a response, and returns its result or error.
+// responseOf checks the response envelope, and returns the result or error.
 func (s *session) responseOf(content []byte) object {
 	s.Helper()
 	var response object
@@ -152,7 +152,7 @@ func (s *session) raw(name, httpMethod, path, body string) {
 	s.record(name, httpMethod+" "+path, params, whole)
 }
 
-// list returns parameters as they are sent, or as they are recorded.
+// list returns parameters in their sent or recorded form.
 func list(t *testing.T, params []any, recorded bool) any {
 	if params == nil {
 		return nil

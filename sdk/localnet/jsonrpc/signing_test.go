@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fixedKey returns the same key in every run, so that addresses in the recording are the same.
+// fixedKey returns the same key in every run, so that recorded addresses do not change.
 func fixedKey(name string) solana.PrivateKey {
 	seed := sha256.Sum256([]byte("haggle recorded responses: " + name))
 	return solana.PrivateKey(ed25519.NewKeyFromSeed(seed[:]))
@@ -30,7 +30,7 @@ type signed struct {
 func signatureName(transaction string) string { return "(signature of " + transaction + ")" }
 func wireName(transaction string) string      { return "(transaction " + transaction + ")" }
 
-// inBase64, inBase58 and id are parameters of requests.
+// inBase64, inBase58 and id are request parameters.
 func (t signed) inBase64() named {
 	return named{wireName(t.name), base64.StdEncoding.EncodeToString(t.wire)}
 }
@@ -82,10 +82,10 @@ func (s *session) signWith(name, blockhash string, version solana.MessageVersion
 	return built
 }
 
-// confirm returns the slot of a transaction when the chain has confirmed it.
+// confirm waits until a transaction is confirmed and returns the slot.
 func (s *session) confirm(signature string) json.Number { return s.await(signature, "confirmed") }
 
-// finalize returns the slot of a transaction when the chain has finalized it.
+// finalize waits until a transaction is finalized and returns the slot.
 func (s *session) finalize(signature string) json.Number { return s.await(signature, "finalized") }
 
 func (s *session) await(signature, commitment string) json.Number {

@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// subscribe records a subscription, and returns its identifier.
+// subscribe records a subscription, and returns the identifier.
 func (s *session) subscribe(name, method string, params ...any) string {
 	s.Helper()
 	return text(s.callSocket(name, method, params...))
 }
 
-// callSocket sends a request by WebSocket, records it with its response, and returns the result.
+// callSocket sends a request by WebSocket, records it with the response, and returns the result.
 func (s *session) callSocket(name, method string, params ...any) any {
 	s.Helper()
 	body, id := s.body(method, params)
@@ -49,7 +49,7 @@ func (s *session) keep(message object) {
 	s.pending[id] = append(s.pending[id], message)
 }
 
-// notification records the next notification of a subscription.
+// notification records the subscription's next notification.
 func (s *session) notification(name, id string) {
 	s.Helper()
 	for len(s.pending[id]) == 0 {

@@ -15,16 +15,16 @@ type subscription struct {
 	kind       string
 	commitment ledger.Commitment
 	key        solana.PublicKey
-	// mentions reports whether a logs subscription is about the key alone.
+	// mentions reports whether the logs subscription is about the key alone.
 	mentions  bool
 	signature solana.Signature
 	encoding  accountEncoding
 	filters   filters
-	// active is set after the client has its ID. It is guarded by the connection's lock.
+	// active is set when the client knows the ID. It is guarded by the connection's lock.
 	active bool
 }
 
-// kinds decode the parameters of each kind of subscription.
+// kinds maps subscription kinds to parameter decoders.
 var kinds = map[string]func(*subscription, parameters) error{
 	"account": (*subscription).parseAccount,
 	"program": (*subscription).parseProgram,
@@ -39,7 +39,7 @@ var kinds = map[string]func(*subscription, parameters) error{
 	"root": func(*subscription, parameters) error { return nil },
 }
 
-// newSubscription decodes a subscription. Its errors are of the type *Error.
+// newSubscription decodes a subscription. All errors are *Error values.
 func newSubscription(kind string, p parameters) (*subscription, error) {
 	s := &subscription{kind: kind}
 	required, most := 1, 2
@@ -68,7 +68,7 @@ func (s *subscription) parseAccount(p parameters) (err error) {
 	return nil
 }
 
-// invalidRequestParam replaces the text of an address or a signature that does not decode.
+// invalidRequestParam replaces an undecodable address or signature text.
 func invalidRequestParam(err error, name string) error {
 	if strings.HasPrefix(err.Error(), "Invalid param:") {
 		return invalidParams("Invalid Request: Invalid %s provided", name)
@@ -112,7 +112,7 @@ func (s *subscription) parseLogs(p parameters) error {
 	return nil
 }
 
-// result returns the notification of a transaction, or false if the subscription is not about it.
+// result returns a transaction's notification, or false unless the subscription is about it.
 func (s *subscription) result(l *ledger.Ledger, t *ledger.Transaction) ([]any, bool) {
 	switch s.kind {
 	case "signature":

@@ -31,7 +31,7 @@ func (c transactionConfig) check() error {
 	return invalidParams("Invalid params: data did not match any variant of untagged enum RpcEncodingConfigWrapper.")
 }
 
-// version returns the version of a transaction, or nil if a client of old transactions asks.
+// version returns the transaction version, or nil if the client accepts only legacy transactions.
 func (c transactionConfig) version(t *ledger.Transaction) (any, error) {
 	legacy := t.Decoded.Message.GetVersion() != solana.MessageVersionV0
 	switch {
@@ -62,7 +62,7 @@ func (c transactionConfig) encode(t *ledger.Transaction) (object, error) {
 	return c.withVersion(t, encoded)
 }
 
-// encodeAccounts returns a transaction's accounts instead of its message.
+// encodeAccounts returns a transaction's accounts instead of the message.
 func (c transactionConfig) encodeAccounts(t *ledger.Transaction) (object, error) {
 	meta := c.meta(t)
 	for _, field := range []string{
@@ -154,10 +154,10 @@ func accountsOf(t *ledger.Transaction) []any {
 	return accounts
 }
 
-// transactionStackHeight is the height of a transaction's own instructions.
+// transactionStackHeight is the stack height for top-level instructions.
 const transactionStackHeight = 1
 
-// encodeCalls encodes the calls of a transaction's instructions, with addresses or with indexes.
+// encodeCalls encodes the cross-program calls in a transaction, using addresses or indexes.
 func encodeCalls(t *ledger.Transaction, addresses bool) []any {
 	encoded := []any{}
 	for index, calls := range t.Result.Inner {
@@ -202,7 +202,7 @@ func numbers[I byte | uint16](indexes []I) []int {
 	return converted
 }
 
-// nullable returns the error of a transaction, or null.
+// nullable returns the transaction's error, or null.
 func nullable(err json.RawMessage) any {
 	if err == nil {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// volatile are the fields whose values differ between two chains by nature. Their types alone are recorded
-// and compared. A path matches the end of a field's path; a method restricts it to its responses.
+// volatile lists the fields with values that differ from chain to chain by nature. Their types alone are
+// recorded and compared. A path matches a field path's end; a method restricts it to that method's responses.
 var volatile = []struct{ method, path, reason string }{
 	{"", "slot", "slots depend on the speed and the age of the chain"},
 	{"", "contextSlot", "a slot"},
@@ -48,8 +48,8 @@ var samples = map[string]string{
 	"getRecentPrioritizationFees": "result",
 }
 
-// normalize replaces what differs between two chains: named values by their names, volatile fields by their
-// types. A block keeps the transactions that have names: the others are the validator's votes.
+// normalize replaces everything that differs from chain to chain: named values by their names, volatile
+// fields by their types. A block keeps the transactions that have names: all others are validator votes.
 func (s *session) normalize(method, path string, value any) any {
 	switch typed := value.(type) {
 	case object:
@@ -83,7 +83,7 @@ func (s *session) normalize(method, path string, value any) any {
 	return value
 }
 
-// isNamed reports whether a normalized transaction or signature is one of the scenario's.
+// isNamed reports whether the normalized transaction or signature is one of the scenario's.
 func (s *session) isNamed(value any) bool {
 	encoded := text(value)
 	for _, name := range s.transactions {
@@ -99,7 +99,7 @@ func quoted(text string) string {
 	return string(encoded)
 }
 
-// typeOf returns a name of a JSON value's type. Null has a type of its own: it is never volatile.
+// typeOf names a JSON value's type. Null is a separate type: it is never volatile.
 func typeOf(value any) any {
 	switch value.(type) {
 	case json.Number:

@@ -11,17 +11,17 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// The limits of a WebSocket connection.
+// WebSocket connection limits.
 const (
 	maxSubscriptions = 1000
-	// maxQueued is the number of messages that a client may be behind; then the connection is closed.
+	// maxQueued is the maximum number of unread messages; beyond it the connection is closed.
 	maxQueued    = 4096
 	writeTimeout = 10 * time.Second
 )
 
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 
-// connection is a WebSocket with its subscriptions.
+// connection is a WebSocket with subscriptions.
 type connection struct {
 	socket *websocket.Conn
 	queue  chan any
@@ -35,7 +35,7 @@ type connection struct {
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	socket, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return // Upgrade has answered
+		return // Upgrade has responded
 	}
 	defer socket.Close()
 	socket.SetReadLimit(maxRequestBytes)
@@ -79,7 +79,7 @@ func (c *connection) write(ctx context.Context) {
 	}
 }
 
-// push queues a message. It ends a connection that is too far behind.
+// push queues data. It ends the connection if the client is too far behind.
 func (c *connection) push(message any) {
 	select {
 	case c.queue <- message:
@@ -88,7 +88,7 @@ func (c *connection) push(message any) {
 	}
 }
 
-// answerSocket answers a request. The response to a subscription precedes its notifications.
+// answerSocket handles a request. The response to a subscription precedes all notifications.
 func (s *Server) answerSocket(c *connection, raw json.RawMessage) {
 	begin := func() {}
 	answer := respond(raw, func(r request) (any, *Error) {
